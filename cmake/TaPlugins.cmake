@@ -2,21 +2,28 @@
 # Finds the built-in plugins: adding one means adding plugins/<kind>/<id>.c or a folder of that
 # name with *.c files; there is no list to keep.
 #
+# plugins/lib/*.c is what they share ("lib/gaps.h"), and what no loaded plugin sees.
+#
 # Text files (*.css, *.js) in the folder of a plugin are embedded: report.css of the plugin html
 # is `const char ta_embed_html_report_css[]`, declared in the generated header embedded_html.h.
 
-# Compiles one plugin, which sees <traceanalyze/…> only: the compiler keeps the boundary.
-function(ta_builtin_plugin kind id)
-  set(target "ta_plugin_${kind}_${id}")
+# Compiles one plugin, or what they share, which sees <traceanalyze/…> and "lib/…" only: the
+# compiler keeps the boundary.
+function(ta_plugin_objects target)
   add_library(${target} OBJECT ${ARGN})
   ta_compile_options(${target})
   target_compile_definitions(${target} PRIVATE TA_PLUGIN_BUILTIN)
-  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+                                               "${PROJECT_SOURCE_DIR}/plugins")
   target_link_libraries(${target} PRIVATE PkgConfig::TA_BASE)
-  if(kind STREQUAL "output")
-    target_link_libraries(${target} PRIVATE ta_draw)
-  endif()
   set_property(GLOBAL APPEND PROPERTY TA_LIBRARY_OBJECTS "$<TARGET_OBJECTS:${target}>")
+endfunction()
+
+function(ta_builtin_plugin kind id)
+  ta_plugin_objects("ta_plugin_${kind}_${id}" ${ARGN})
+  if(kind STREQUAL "output")
+    target_link_libraries("ta_plugin_${kind}_${id}" PRIVATE ta_draw)
+  endif()
 endfunction()
 
 function(ta_embed_plugin_texts kind id folder)
@@ -42,6 +49,8 @@ endfunction()
 # Makes an object library of each plugin and adds the list of them (builtin.c) to `core`.
 function(ta_builtin_plugins core)
   set_property(GLOBAL APPEND PROPERTY TA_LIBRARY_OBJECTS "$<TARGET_OBJECTS:${core}>")
+  file(GLOB shared CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/plugins/lib/*.c")
+  ta_plugin_objects(ta_plugin_lib ${shared})
   set(TA_BUILTIN_DECLARATIONS "")
   set(TA_BUILTIN_ENTRIES "")
   foreach(kind IN ITEMS input analysis advice headline output)

@@ -43,6 +43,13 @@ TA_API double ta_look_most(const struct ta_refs *in, const struct ta_look *look,
 TA_API bool ta_look_same(const struct ta_refs *in, const struct ta_look *look,
                          const struct ta_place *place, struct ta_place *same);
 
+/* The sum of a column over all rows; 0 without any. */
+TA_API double ta_ref_sum(const struct ta_refs *in, size_t ref);
+
+/* The cell of a row as evidence, with the unit of the column or of the row; without such a column
+ * its value is null. */
+TA_API struct ta_evidence ta_ref_evidence(const struct ta_refs *in, size_t ref, size_t row);
+
 /* The number of a column in a row; its table is NULL when there is none. */
 TA_API struct ta_place ta_place_at(const struct ta_refs *in, size_t ref, size_t row);
 
@@ -54,13 +61,21 @@ TA_API struct ta_place ta_place_beside(const struct ta_refs *in, const struct ta
 TA_API const char *ta_place_text(struct ta_advice *advice, const struct ta_refs *in,
                                  const struct ta_place *place, size_t ref);
 
+/* The cell as evidence, with the unit of the column or of the row. */
+TA_API struct ta_evidence ta_place_evidence(const struct ta_place *place);
+
+/* " (rank 3, device 1)", as far as the run has several ranks and the row says it; else "". */
+TA_API const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *report,
+                                  const struct ta_place *place);
+
+/* A number for people that lives as long as the advice. */
+TA_API const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit);
+
 /* A rule about one cell: the worst one, against a threshold. */
 struct ta_cell_rule {
     struct ta_look look;
     const char *finding, *rule;
-    const char *before, *after; /* title: before, name, value, after, owner */
-    bool has_name;
-    size_t name; /* with it, the reference to a column with a name for the title */
+    const char *before, *after; /* title: before, value, after, owner */
     const char *advice;
     const char *predicate;     /* "temperature": the threshold reads "temperature > 85 °C" */
     enum ta_severity severity; /* when the rule fires */
@@ -75,99 +90,6 @@ TA_API bool ta_advise_cell(const struct ta_refs *in, struct ta_advice *advice,
 TA_API bool ta_advise_place(const struct ta_refs *in, struct ta_advice *advice,
                             const struct ta_cell_rule *rule, const struct ta_place *place,
                             double threshold, double severe);
-
-/* ---- by name: to be replaced by the above, rule by rule ---------------------------------- */
-
-/* Which cells a rule looks at: a column, in the rows whose text column `key` is `text`. */
-struct ta_old_look {
-    const char *table, *column;
-    struct {
-        const char *key, *text;
-    } where[2];
-    bool lowest; /* the smallest value is the worst one */
-};
-
-/* Whether a row is one that the look is about and has a number in its column. */
-TA_API bool ta_old_look_takes(const struct ta_old_look *look, const struct ta_table *table,
-                              size_t row);
-
-/* The cell with the worst number, the first of equals; false when no row has one. */
-TA_API bool ta_old_look_worst(const struct ta_report *report, const struct ta_old_look *look,
-                              struct ta_place *place);
-
-/* Sum, and largest, of the numbers that a look takes in the rows of a rank; of all rows for
- * TA_MISSING.  0 without any. */
-TA_API double ta_old_look_sum(const struct ta_report *report, const struct ta_old_look *look,
-                              int64_t rank);
-TA_API double ta_old_look_most(const struct ta_report *report, const struct ta_old_look *look,
-                               int64_t rank);
-
-/* The number of another column in the same row; its table is NULL when there is none. */
-TA_API struct ta_place ta_old_beside(const struct ta_place *place, const char *column);
-
-/* The cell that a look finds in a row with the rank and device of `place`. */
-TA_API bool ta_old_look_same(const struct ta_report *report, const struct ta_old_look *look,
-                             const struct ta_place *place, struct ta_place *same);
-
-/* The cell as evidence, with the unit of the column or of the row. */
-TA_API struct ta_evidence ta_place_evidence(const struct ta_place *place);
-
-/* " (rank 3, device 1)", as far as the run has several ranks and the row says it; else "". */
-TA_API const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *report,
-                                  const struct ta_place *place);
-
-/* The text of a column of the row, shortened to what fits a title; "" without. */
-TA_API const char *ta_old_place_text(struct ta_advice *advice, const struct ta_place *place,
-                                     const char *column);
-
-/* A number for people that lives as long as the advice. */
-TA_API const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit);
-
-/* Gaps of a device before the same activity, each a large part of its window. */
-struct ta_gaps {
-    struct ta_place longest; /* in gpu_idle.longest; no table when none stand out */
-    size_t n;
-    double total, shortest;
-};
-
-/* Which gaps a finding on idle time is about: of one device, with one of the causes. */
-struct ta_gaps_asked {
-    struct ta_place device; /* a cell of a row with its rank and device */
-    double time;            /* of the finding */
-    const char *const *causes;
-    size_t n_causes;
-};
-
-/* Those that stand out: before the activity that has most of such time before it, when they make up
- * a tenth of the time of the finding. */
-TA_API struct ta_gaps ta_gaps_standing_out(const struct ta_report *report,
-                                           const struct ta_gaps_asked *asked);
-
-/* A sentence, with a space behind it: "4 gaps of 14.4 ms to 16.8 ms before attn_fwd stand out
- * (60.3 ms). "; "" when none do. */
-TA_API const char *ta_gaps_sentence(struct ta_advice *advice, const struct ta_gaps *gaps);
-
-/* A rule about one cell: the worst one, against a threshold. */
-struct ta_old_cell_rule {
-    struct ta_old_look look;
-    const char *finding, *rule;
-    const char *before, *after; /* title: before, name, value, after, owner */
-    const char *name;           /* column with a name for the title, or NULL */
-    const char *advice;
-    const char *predicate;     /* "temperature": the threshold reads "temperature > 85 °C" */
-    enum ta_severity severity; /* when the rule fires */
-    double confidence;
-};
-
-/* Gives the finding when the cell is beyond the threshold, one severity higher when it is beyond
- * `severe`; tells whether it did. */
-TA_API bool ta_old_advise_cell(const struct ta_report *report, struct ta_advice *advice,
-                               const struct ta_old_cell_rule *rule, double threshold,
-                               double severe);
-/* The same of a cell that the rule found itself. */
-TA_API bool ta_old_advise_place(const struct ta_report *report, struct ta_advice *advice,
-                                const struct ta_old_cell_rule *rule, const struct ta_place *place,
-                                double threshold, double severe);
 
 TA_END_DECLS
 

@@ -13,8 +13,14 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_cell_rule rule = {
-    .look = {.table = "memory.by_rank", .column = "retries"},
+enum { RETRIES };
+
+static const struct ta_ref reads[] = {
+    [RETRIES] = {"memory.by_rank", "retries"},
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {.cells = RETRIES},
     .finding = "allocation-retries",
     .rule = "allocation_retries",
     .before = "Device memory ran full ",
@@ -31,17 +37,17 @@ static const struct ta_old_cell_rule rule = {
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct ta_place retries;
-    struct ta_old_cell_rule worded = rule;
-    if (!ta_old_look_worst(in->report, &rule.look, &retries))
+    struct ta_cell_rule worded = rule;
+    if (!ta_look_worst(in, &rule.look, &retries))
         return TA_OK;
     worded.after = retries.value > 1
                        ? " times: the allocator had to give its cache back before it could go on"
                        : " time: the allocator had to give its cache back before it could go on";
-    ta_old_advise_place(in->report, advice, &worded, &retries, ta_ctx_option(ctx, COUNT), INFINITY);
+    ta_advise_place(in, advice, &worded, &retries, ta_ctx_option(ctx, COUNT), INFINITY);
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, allocation_retries, &ops, .title = "Allocation retries",
           .summary = "Fires when the allocator had to give its cache back to go on", .version = "1",

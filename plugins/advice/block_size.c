@@ -12,8 +12,14 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_cell_rule rule = {
-    .look = {.table = "diffusion.by_rank", .column = "frames_per_block"},
+enum { BLOCK_FRAMES };
+
+static const struct ta_ref reads[] = {
+    [BLOCK_FRAMES] = {"diffusion.by_rank", "frames_per_block"},
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {.cells = BLOCK_FRAMES},
     .finding = "block-size",
     .rule = "block_size",
     .before = "A block holds ",
@@ -28,12 +34,11 @@ static const struct ta_old_cell_rule rule = {
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_old_advise_cell(in->report, advice, &rule, ta_ctx_option(ctx, FRAMES),
-                       ta_ctx_option(ctx, HIGH));
+    ta_advise_cell(in, advice, &rule, ta_ctx_option(ctx, FRAMES), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, block_size, &ops, .title = "Large blocks",
           .summary = "Fires when blocks hold many frames", .version = "1", .options = options);

@@ -11,35 +11,54 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static double number(const struct ta_table *table, size_t row, const char *column)
-{
-    const size_t at = ta_table_column(table, column);
-    return at == SIZE_MAX ? 0 : ta_cell_number(ta_table_cell(table, row, at), 0);
-}
+enum {
+    RANK,
+    DIRECTION,
+    MEMORY,
+    PATH,
+    CALL,
+    BYTES,
+    HOST,
+    EXPOSED,
+    IDLE,
+    RATE,
+    RATE_LINK,
+    RATE_DIRECTION,
+    RATE_MEMORY,
+    WINDOW
+};
 
-static bool same_text(const struct ta_table *a, size_t row, const struct ta_table *b, size_t other,
-                      const char *column)
-{
-    const size_t left = ta_table_column(a, column), right = ta_table_column(b, column);
-    return left != SIZE_MAX && right != SIZE_MAX &&
-           ta_slice_equal(ta_table_cell(a, row, left)->text, ta_table_cell(b, other, right)->text);
-}
+static const struct ta_ref reads[] = {
+    [RANK] = {"copies.blocking", "rank"},
+    [DIRECTION] = {"copies.blocking", "direction"},
+    [MEMORY] = {"copies.blocking", "memory"},
+    [PATH] = {"copies.blocking", "path"},
+    [CALL] = {"copies.blocking", "call"},
+    [BYTES] = {"copies.blocking", "bytes"},
+    [HOST] = {"copies.blocking", "host_ns"},
+    [EXPOSED] = {"copies.blocking", "exposed_ns"},
+    [IDLE] = {"copies.blocking", "idle_ns"},
+    [RATE] = {"copies.bandwidth", "bandwidth"},
+    [RATE_LINK] = {"copies.bandwidth", "link"},
+    [RATE_DIRECTION] = {"copies.bandwidth", "direction"},
+    [RATE_MEMORY] = {"copies.bandwidth", "memory"},
+    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+};
 
 /* What the copies of a row would run at from pinned memory: the best that pinned copies of the
  * direction reach in these traces, else the rate of the link; 0 when neither is known. */
-static double pinned_rate(const struct ta_report *report, const struct ta_table *waits, size_t row)
+static double pinned_rate(const struct ta_refs *in, size_t row)
 {
-    const struct ta_table *rates = ta_report_table(report, "copies.bandwidth");
-    const size_t memory = rates ? ta_table_column(rates, "memory") : SIZE_MAX;
+    const struct ta_slice direction = ta_ref_text(in, DIRECTION, row);
     double pinned = 0, link = 0;
-    for (size_t i = 0; memory != SIZE_MAX && i < rates->n_rows; i++) {
-        const double limit = number(rates, i, "link"), rate = number(rates, i, "bandwidth");
-        if (limit <= 0 || !same_text(rates, i, waits, row, "direction"))
+    for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
+        const double limit = ta_ref_number(in, RATE_LINK, i, 0);
+        const double rate = ta_ref_number(in, RATE, i, 0);
+        if (limit <= 0 || !ta_slice_equal(ta_ref_text(in, RATE_DIRECTION, i), direction))
             continue; /* small copies have no link: they are bound by latency */
         if (limit > link)
             link = limit;
-        if (rate > pinned &&
-            ta_slice_equal(ta_table_cell(rates, i, memory)->text, TA_LIT("pinned")))
+        if (rate > pinned && ta_ref_reads(in, RATE_MEMORY, i, "pinned"))
             pinned = rate;
     }
     return pinned > 0 ? pinned : link;
@@ -53,17 +72,16 @@ struct cost {
     double most;
 };
 
-static struct cost cost_of(const struct ta_report *report, const struct ta_table *waits,
-                           int64_t rank)
+static struct cost cost_of(const struct ta_refs *in, int64_t rank)
 {
-    const struct ta_old_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
-    struct cost cost = {.window = ta_old_look_most(report, &windows, rank)};
-    for (size_t i = 0; i < waits->n_rows; i++) {
-        if (ta_whole(number(waits, i, "rank")) != rank)
+    static const struct ta_look windows = {.cells = WINDOW};
+    struct cost cost = {.window = ta_look_most(in, &windows, rank)};
+    for (size_t i = 0; i < ta_ref_rows(in, HOST); i++) {
+        if (ta_whole(ta_ref_number(in, RANK, i, 0)) != rank)
             continue;
-        const double lost = number(waits, i, "exposed_ns") + number(waits, i, "idle_ns");
-        const double rate = pinned_rate(report, waits, i);
-        const double ideal = rate > 0 ? number(waits, i, "bytes") * 1e9 / rate : lost;
+        const double lost = ta_ref_number(in, EXPOSED, i, 0) + ta_ref_number(in, IDLE, i, 0);
+        const double rate = pinned_rate(in, i);
+        const double ideal = rate > 0 ? ta_ref_number(in, BYTES, i, 0) * 1e9 / rate : lost;
         cost.lost += lost;
         cost.ideal += ideal < lost ? ideal : lost;
         if (lost >= cost.most) {
@@ -82,23 +100,17 @@ static const char kept_advice[] =
     "Copy without waiting: pinned memory and an asynchronous copy on a stream of its own; values "
     "that the host needs are best kept on the host.";
 
-static void give(const struct ta_report *report, struct ta_advice *advice, const struct cost *cost,
+static void give(const struct ta_refs *in, struct ta_advice *advice, const struct cost *cost,
                  double threshold)
 {
-    const struct ta_table *waits = ta_report_table(report, "copies.blocking");
-    const struct ta_place host = {
-        .table = waits, .row = cost->worst, .column = ta_table_column(waits, "host_ns")};
-    const struct ta_place exposed = ta_old_beside(&host, "exposed_ns");
-    const struct ta_place idle = ta_old_beside(&host, "idle_ns");
-    struct ta_evidence evidence[3] = {ta_place_evidence(&host)};
+    const struct ta_place host = ta_place_at(in, HOST, cost->worst);
+    struct ta_evidence evidence[3] = {ta_ref_evidence(in, HOST, cost->worst)};
     size_t n_evidence = 1;
-    if (exposed.value > 0)
-        evidence[n_evidence++] = ta_place_evidence(&exposed);
-    if (idle.value > 0)
-        evidence[n_evidence++] = ta_place_evidence(&idle);
-    const size_t memory = ta_table_column(waits, "memory");
-    const bool pageable =
-        ta_slice_equal(ta_table_cell(waits, cost->worst, memory)->text, TA_LIT("pageable"));
+    if (ta_ref_number(in, EXPOSED, cost->worst, 0) > 0)
+        evidence[n_evidence++] = ta_ref_evidence(in, EXPOSED, cost->worst);
+    if (ta_ref_number(in, IDLE, cost->worst, 0) > 0)
+        evidence[n_evidence++] = ta_ref_evidence(in, IDLE, cost->worst);
+    const bool pageable = ta_ref_reads(in, MEMORY, cost->worst, "pageable");
     const double share = cost->lost / cost->window;
     ta_advise(
         advice,
@@ -109,10 +121,10 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
                 advice,
                 "Copies that the host waits for cost the GPU%s %s of its window (%s), most "
                 "of it %s by %s",
-                ta_place_owner(advice, report, &host),
+                ta_place_owner(advice, in->report, &host),
                 ta_advice_number(advice, share, TA_UNIT_RATIO),
                 ta_advice_number(advice, cost->lost, TA_UNIT_NS),
-                ta_old_place_text(advice, &host, "path"), ta_old_place_text(advice, &host, "call")),
+                ta_place_text(advice, in, &host, PATH), ta_place_text(advice, in, &host, CALL)),
             .advice = pageable ? pinned_advice : kept_advice,
             .severity = TA_MEDIUM,
             .evidence = evidence,
@@ -128,21 +140,20 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *waits = ta_report_table(in->report, "copies.blocking");
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct cost worst = {0};
-    for (size_t i = 0; waits && i < waits->n_rows; i++) {
-        const struct cost cost = cost_of(in->report, waits, ta_whole(number(waits, i, "rank")));
+    for (size_t i = 0; i < ta_ref_rows(in, HOST); i++) {
+        const struct cost cost = cost_of(in, ta_whole(ta_ref_number(in, RANK, i, 0)));
         if (cost.window > 0 &&
             (worst.window <= 0 || cost.lost * worst.window > worst.lost * cost.window))
             worst = cost;
     }
     if (worst.window > 0 && worst.lost > threshold * worst.window)
-        give(in->report, advice, &worst, threshold);
+        give(in, advice, &worst, threshold);
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, blocking_copies, &ops, .title = "Copies that the host waits for",
           .summary = "Fires when pageable or blocking copies hold up host and device",

@@ -12,18 +12,25 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { CACHE, HITS, MISSES, HIT_RATIO };
+
+static const struct ta_ref reads[] = {
+    [CACHE] = {"caches.by_name", "cache"},
+    [HITS] = {"caches.by_name", "hits"},
+    [MISSES] = {"caches.by_name", "misses"},
+    [HIT_RATIO] = {"caches.by_name", "hit_ratio"},
+};
+
 /* The cache with the lowest share of hits among those that were asked often enough. */
-static bool find_worst(const struct ta_table *caches, double least, struct ta_place *worst)
+static bool find_worst(const struct ta_refs *in, double least, struct ta_place *worst)
 {
-    const size_t column = ta_table_column(caches, "hit_ratio");
     bool found = false;
-    for (size_t row = 0; column != SIZE_MAX && row < caches->n_rows; row++) {
-        const struct ta_cell *cell = ta_table_cell(caches, row, column);
-        const struct ta_place here = {caches, row, column, ta_cell_number(cell, 1)};
-        const struct ta_place hits = ta_old_beside(&here, "hits");
-        const struct ta_place misses = ta_old_beside(&here, "misses");
-        if (cell->kind == TA_CELL_NULL || !hits.table || !misses.table ||
-            hits.value + misses.value < least || (found && here.value >= worst->value))
+    for (size_t row = 0; row < ta_ref_rows(in, HIT_RATIO); row++) {
+        const struct ta_place here = ta_place_at(in, HIT_RATIO, row);
+        const struct ta_place hits = ta_place_at(in, HITS, row);
+        const struct ta_place misses = ta_place_at(in, MISSES, row);
+        if (!here.table || !hits.table || !misses.table || hits.value + misses.value < least ||
+            (found && here.value >= worst->value))
             continue;
         *worst = here;
         found = true;
@@ -31,13 +38,13 @@ static bool find_worst(const struct ta_table *caches, double least, struct ta_pl
     return found;
 }
 
-static const char *title_of(const struct ta_report *report, struct ta_advice *advice,
+static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
                             const struct ta_place *worst, const struct ta_place *misses)
 {
-    const bool is_named = !ta_row_reads(worst->table, worst->row, "cache", "cache");
+    const bool is_named = !ta_ref_reads(in, CACHE, worst->row, "cache");
     const char *cache =
-        is_named ? ta_advice_printf(advice, " %s", ta_old_place_text(advice, worst, "cache")) : "";
-    const char *owner = ta_place_owner(advice, report, worst);
+        is_named ? ta_advice_printf(advice, " %s", ta_place_text(advice, in, worst, CACHE)) : "";
+    const char *owner = ta_place_owner(advice, in->report, worst);
     if (worst->value <= 0)
         return ta_advice_printf(advice, "The cache%s never hits: all of its %s lookups miss%s",
                                 cache, ta_advice_number(advice, misses->value, TA_UNIT_COUNT),
@@ -49,18 +56,16 @@ static const char *title_of(const struct ta_report *report, struct ta_advice *ad
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
-    const struct ta_table *caches = ta_report_table(in->report, "caches.by_name");
     struct ta_place worst;
-    if (!caches || !find_worst(caches, ta_ctx_option(ctx, LOOKUPS), &worst) ||
-        worst.value >= threshold)
+    if (!find_worst(in, ta_ctx_option(ctx, LOOKUPS), &worst) || worst.value >= threshold)
         return TA_OK;
-    const struct ta_place misses = ta_old_beside(&worst, "misses");
+    const struct ta_place misses = ta_place_beside(in, &worst, MISSES);
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&misses)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "cache-hits",
                   .rule = "cache_hits",
-                  .title = title_of(in->report, advice, &worst, &misses),
+                  .title = title_of(in, advice, &worst, &misses),
                   .advice = "A cache that misses costs memory and its lookups. Look at the "
                             "evictions: many mean that it is too small; none mean that its keys "
                             "do not repeat, or that a step cache's tolerance is too strict. Make "
@@ -77,7 +82,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, cache_hits, &ops, .title = "Ineffective cache",
           .summary = "Fires when a cache hardly ever answers", .version = "1", .options = options);

@@ -11,25 +11,45 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum {
+    RANK,
+    WINDOW,
+    COPIES_EXPOSED,
+    BLOCKING_EXPOSED,
+    KIND_RANK,
+    KIND_MEMORY,
+    KIND_PATH,
+    KIND_EXPOSED
+};
+
+static const struct ta_ref reads[] = {
+    [RANK] = {"gpu_time.by_rank", "rank"},
+    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [COPIES_EXPOSED] = {"gpu_time.by_rank", "memcpy_exposed_ns"},
+    [BLOCKING_EXPOSED] = {"copies.blocking", "exposed_ns"},
+    [KIND_RANK] = {"copies.bandwidth", "rank"},
+    [KIND_MEMORY] = {"copies.bandwidth", "memory"},
+    [KIND_PATH] = {"copies.bandwidth", "path"},
+    [KIND_EXPOSED] = {"copies.bandwidth", "exposed_ns"},
+};
+
 struct worst {
     struct ta_place exposed;
     double ns, window;
 };
 
 /* The device with the largest share of exposed copies, less those that the host waits for. */
-static struct worst find_worst(const struct ta_report *report)
+static struct worst find_worst(const struct ta_refs *in)
 {
-    static const struct ta_old_look waits = {.table = "copies.blocking", .column = "exposed_ns"};
-    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
+    static const struct ta_look waits = {.cells = BLOCKING_EXPOSED};
     struct worst worst = {.window = 1};
-    for (size_t i = 0; gpu && i < gpu->n_rows; i++) {
-        struct ta_place place = {.table = gpu, .row = i};
-        const struct ta_place rank = ta_old_beside(&place, "rank");
-        const struct ta_place window = ta_old_beside(&place, "window_ns");
-        place = ta_old_beside(&place, "memcpy_exposed_ns");
+    for (size_t row = 0; row < ta_ref_rows(in, COPIES_EXPOSED); row++) {
+        const struct ta_place place = ta_place_at(in, COPIES_EXPOSED, row);
+        const double rank = ta_ref_number(in, RANK, row, 0);
+        const struct ta_place window = ta_place_at(in, WINDOW, row);
         if (!place.table || !window.table || window.value <= 0)
             continue;
-        const double rest = place.value - ta_old_look_sum(report, &waits, ta_whole(rank.value));
+        const double rest = place.value - ta_look_sum(in, &waits, ta_whole(rank));
         if (rest / window.value > worst.ns / worst.window)
             worst = (struct worst){place, rest, window.value};
     }
@@ -37,16 +57,14 @@ static struct worst find_worst(const struct ta_report *report)
 }
 
 /* The row of copies.bandwidth of a rank with most exposed time. */
-static bool find_kind(const struct ta_report *report, const struct ta_place *exposed,
+static bool find_kind(const struct ta_refs *in, const struct ta_place *exposed,
                       struct ta_place *kind)
 {
-    const struct ta_table *rates = ta_report_table(report, "copies.bandwidth");
-    const int64_t rank = ta_whole(ta_old_beside(exposed, "rank").value);
+    const int64_t rank = ta_whole(ta_place_beside(in, exposed, RANK).value);
     bool found = false;
-    for (size_t i = 0; rates && i < rates->n_rows; i++) {
-        struct ta_place place = {.table = rates, .row = i};
-        const bool same = ta_whole(ta_old_beside(&place, "rank").value) == rank;
-        place = ta_old_beside(&place, "exposed_ns");
+    for (size_t row = 0; row < ta_ref_rows(in, KIND_EXPOSED); row++) {
+        const bool same = ta_whole(ta_ref_number(in, KIND_RANK, row, 0)) == rank;
+        const struct ta_place place = ta_place_at(in, KIND_EXPOSED, row);
         if (!same || !place.table || (found && place.value <= kind->value))
             continue;
         *kind = place;
@@ -55,9 +73,10 @@ static bool find_kind(const struct ta_report *report, const struct ta_place *exp
     return found;
 }
 
-static const char *advice_on(struct ta_advice *advice, const struct ta_place *kind)
+static const char *advice_on(const struct ta_refs *in, struct ta_advice *advice,
+                             const struct ta_place *kind)
 {
-    const char *memory = kind->table ? ta_old_place_text(advice, kind, "memory") : "unknown";
+    const char *memory = kind->table ? ta_place_text(advice, in, kind, KIND_MEMORY) : "unknown";
     if (strcmp(memory, "device") == 0)
         return "Copy less within the device: write results in place or into their final buffer, "
                "keep one layout, and drop clone(), contiguous() and cat() that only move bytes.";
@@ -72,13 +91,13 @@ static const char *advice_on(struct ta_advice *advice, const struct ta_place *ki
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, EXPOSED);
-    const struct worst worst = find_worst(in->report);
+    const struct worst worst = find_worst(in);
     const double share = worst.ns / worst.window;
     if (!worst.exposed.table || share <= threshold)
         return TA_OK;
     struct ta_place kind = {0};
     struct ta_evidence evidence[2] = {ta_place_evidence(&worst.exposed)};
-    const bool known = find_kind(in->report, &worst.exposed, &kind);
+    const bool known = find_kind(in, &worst.exposed, &kind);
     if (known)
         evidence[1] = ta_place_evidence(&kind);
     ta_advise(
@@ -91,8 +110,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_place_owner(advice, in->report, &worst.exposed),
                 ta_advice_number(advice, share, TA_UNIT_RATIO),
                 ta_advice_number(advice, worst.ns, TA_UNIT_NS), known ? ", most of it " : "",
-                known ? ta_old_place_text(advice, &kind, "path") : ""),
-            .advice = advice_on(advice, &kind),
+                known ? ta_place_text(advice, in, &kind, KIND_PATH) : ""),
+            .advice = advice_on(in, advice, &kind),
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = known ? 2 : 1,
@@ -105,7 +124,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, copies, &ops, .title = "Exposed copies",
           .summary = "Fires when nothing runs on a device beside its copies", .version = "1",

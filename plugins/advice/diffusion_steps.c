@@ -14,13 +14,22 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_look look = {.table = "diffusion.by_rank", .column = "steps_per_pass"};
+enum { PASS_STEPS, STEP_RECORDS, STEP_TIME };
+
+static const struct ta_ref reads[] = {
+    [PASS_STEPS] = {"diffusion.by_rank", "steps_per_pass"},
+    [STEP_RECORDS] = {"diffusion.by_rank", "records_per_step"},
+    [STEP_TIME] = {"diffusion.by_rank", "step_p50_ns"},
+};
+
+static const struct ta_look look = {.cells = PASS_STEPS};
 
 /* ", each of two model calls": a step has several records where both calls of the guidance have
  * one. */
-static const char *calls_of(struct ta_advice *advice, const struct ta_place *steps)
+static const char *calls_of(const struct ta_refs *in, struct ta_advice *advice,
+                            const struct ta_place *steps)
 {
-    const struct ta_place records = ta_old_beside(steps, "records_per_step");
+    const struct ta_place records = ta_place_beside(in, steps, STEP_RECORDS);
     if (!records.table || records.value < 2)
         return "";
     return ta_advice_printf(advice, ", each of %.0f recorded model calls", records.value);
@@ -30,10 +39,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     const double threshold = ta_ctx_option(ctx, STEPS);
     struct ta_place steps;
-    if (!ta_old_look_worst(in->report, &look, &steps) || steps.value <= threshold)
+    if (!ta_look_worst(in, &look, &steps) || steps.value <= threshold)
         return TA_OK;
     const double goal = ta_ctx_option(ctx, GOAL) < threshold ? ta_ctx_option(ctx, GOAL) : threshold;
-    const struct ta_place time = ta_old_beside(&steps, "step_p50_ns");
+    const struct ta_place time = ta_place_beside(in, &steps, STEP_TIME);
     const struct ta_evidence evidence[2] = {ta_place_evidence(&steps),
                                             ta_place_evidence(time.table ? &time : &steps)};
     ta_advise(
@@ -43,13 +52,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "diffusion_steps",
             .title = ta_advice_printf(
                 advice, "A block or generation takes up to %.0f denoising steps%s%s", steps.value,
-                calls_of(advice, &steps), ta_place_owner(advice, in->report, &steps)),
+                calls_of(in, advice, &steps), ta_place_owner(advice, in->report, &steps)),
             .advice = ta_advice_printf(
                 advice,
                 "Try %.0f to %.0f steps, with a solver of higher order or a distilled model, and "
                 "compare the pictures; a step cache saves part of the steps at equal schedule.%s",
                 goal, threshold,
-                *calls_of(advice, &steps)
+                *calls_of(in, advice, &steps)
                     ? " A model distilled with its guidance needs one call per step."
                     : ""),
             .severity = steps.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
@@ -66,7 +75,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, diffusion_steps, &ops, .title = "Many denoising steps",
           .summary = "Fires when one block or generation takes many denoising steps",

@@ -12,12 +12,23 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { WANTED, ON_DEVICE, RESERVED, ALLOCATED, SITE, FAILURES };
+
+static const struct ta_ref reads[] = {
+    [WANTED] = {"memory.failures", "wanted_bytes"},
+    [ON_DEVICE] = {"memory.failures", "device_free_bytes"},
+    [RESERVED] = {"memory.failures", "reserved_bytes"},
+    [ALLOCATED] = {"memory.failures", "allocated_bytes"},
+    [SITE] = {"memory.failures", "site"},
+    [FAILURES] = {"memory.by_rank", "ooms"},
+};
+
 /* The largest request. */
-static const struct ta_old_look look = {.table = "memory.failures", .column = "wanted_bytes"};
+static const struct ta_look look = {.cells = WANTED};
 
 /* Without a history only their number is known. */
-static const struct ta_old_cell_rule counted = {
-    .look = {.table = "memory.by_rank", .column = "ooms"},
+static const struct ta_cell_rule counted = {
+    .look = {.cells = FAILURES},
     .finding = "failed-allocations",
     .rule = "failed_allocations",
     .before = "",
@@ -32,10 +43,11 @@ static const struct ta_old_cell_rule counted = {
     " Memory by call site says who held the memory at the peak: move models away that are not in " \
     "use, decode in tiles or fewer frames at a time, store weights in 8 bit."
 
-static const char *subject_of(struct ta_advice *advice, const struct ta_place *wanted)
+static const char *subject_of(const struct ta_refs *in, struct ta_advice *advice,
+                              const struct ta_place *wanted)
 {
     const char *size = ta_advice_number(advice, wanted->value, TA_UNIT_BYTES);
-    const char *site = ta_old_place_text(advice, wanted, "site");
+    const char *site = ta_place_text(advice, in, wanted, SITE);
     const bool is_known = site[0] && site[0] != '(';
     const double failures = (double)wanted->table->n_rows;
     return failures > 1 ? ta_advice_printf(advice, "%s allocations failed, the largest of %s%s%s",
@@ -46,12 +58,12 @@ static const char *subject_of(struct ta_advice *advice, const struct ta_place *w
 }
 
 /* What the history of an allocator says about a failure. */
-static void advise_failure(struct ta_ctx *ctx, const struct ta_report *report,
-                           struct ta_advice *advice, const struct ta_place *wanted)
+static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                           const struct ta_place *wanted)
 {
-    const struct ta_place left = ta_old_beside(wanted, "device_free_bytes");
-    const struct ta_place reserved = ta_old_beside(wanted, "reserved_bytes");
-    const struct ta_place allocated = ta_old_beside(wanted, "allocated_bytes");
+    const struct ta_place left = ta_place_beside(in, wanted, ON_DEVICE);
+    const struct ta_place reserved = ta_place_beside(in, wanted, RESERVED);
+    const struct ta_place allocated = ta_place_beside(in, wanted, ALLOCATED);
     const double unused = reserved.table && allocated.table ? reserved.value - allocated.value : 0;
     const double on_device = left.table ? left.value : 0;
     const bool in_pieces = unused > 0 && on_device + unused >= wanted->value;
@@ -68,8 +80,8 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_report *report,
         &(struct ta_finding){
             .id = "failed-allocations",
             .rule = "failed_allocations",
-            .title = ta_advice_printf(advice, "%s%s%s", subject_of(advice, wanted), room,
-                                      ta_place_owner(advice, report, wanted)),
+            .title = ta_advice_printf(advice, "%s%s%s", subject_of(in, advice, wanted), room,
+                                      ta_place_owner(advice, in->report, wanted)),
             .advice = in_pieces
                           ? "Both together would have been enough, but not in one piece: set "
                             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
@@ -91,20 +103,20 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     const double threshold = ta_ctx_option(ctx, COUNT);
     struct ta_place wanted;
-    struct ta_old_cell_rule rule = counted;
-    if (!ta_old_look_worst(in->report, &look, &wanted)) {
-        const bool known = ta_old_look_worst(in->report, &counted.look, &wanted);
+    struct ta_cell_rule rule = counted;
+    if (!ta_look_worst(in, &look, &wanted)) {
+        const bool known = ta_look_worst(in, &counted.look, &wanted);
         rule.after = known && wanted.value > 1 ? " allocations failed for lack of device memory"
                                                : " allocation failed for lack of device memory";
         if (known)
-            ta_old_advise_place(in->report, advice, &rule, &wanted, threshold, INFINITY);
+            ta_advise_place(in, advice, &rule, &wanted, threshold, INFINITY);
     } else if ((double)wanted.table->n_rows > threshold) {
-        advise_failure(ctx, in->report, advice, &wanted);
+        advise_failure(ctx, in, advice, &wanted);
     }
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, failed_allocations, &ops, .title = "Failed allocations",
           .summary = "Fires when an allocation of device memory failed", .version = "1",

@@ -12,23 +12,32 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { METRIC, BASIS, VALUE, BLOCKS, BLOCK_TIME };
+
+static const struct ta_ref reads[] = {
+    [METRIC] = {"throughput.values", "metric"},
+    [BASIS] = {"throughput.values", "basis"},
+    [VALUE] = {"throughput.values", "value"},
+    [BLOCKS] = {"diffusion.by_rank", "blocks"},
+    [BLOCK_TIME] = {"diffusion.by_rank", "block_p50_ns"},
+};
+
 struct wait {
     struct ta_place delay, block;
     double excess; /* of the delay over a block, ns */
 };
 
 /* The rank that waits longest beyond `factor` blocks. */
-static bool find_wait(const struct ta_report *report, double factor, struct wait *wait)
+static bool find_wait(const struct ta_refs *in, double factor, struct wait *wait)
 {
-    static const struct ta_old_look delays = {
-        "throughput.values", "value", {{"metric", "first_block_ns"}, {"basis", "wall"}}, false};
-    static const struct ta_old_look medians = {.table = "diffusion.by_rank",
-                                               .column = "block_p50_ns"};
+    static const struct ta_look delays = {.cells = VALUE,
+                                          .where = {{METRIC, "first_block_ns"}, {BASIS, "wall"}}};
+    static const struct ta_look medians = {.cells = BLOCK_TIME};
     struct ta_place delay, block;
-    if (!ta_old_look_worst(report, &delays, &delay) ||
-        !ta_old_look_same(report, &medians, &delay, &block) || !(block.value > 0))
+    if (!ta_look_worst(in, &delays, &delay) || !ta_look_same(in, &medians, &delay, &block) ||
+        !(block.value > 0))
         return false;
-    const struct ta_place blocks = ta_old_beside(&block, "blocks");
+    const struct ta_place blocks = ta_place_beside(in, &block, BLOCKS);
     if (!blocks.table || blocks.value < 2 || delay.value <= factor * block.value)
         return false;
     *wait = (struct wait){delay, block, delay.value - block.value};
@@ -39,7 +48,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     const double factor = ta_ctx_option(ctx, FACTOR);
     struct wait wait;
-    if (!find_wait(in->report, factor, &wait))
+    if (!find_wait(in, factor, &wait))
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&wait.delay),
                                            ta_place_evidence(&wait.block)};
@@ -70,7 +79,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, first_block, &ops, .title = "Late first block",
           .summary = "Fires when the first block is ready much later than the others take",

@@ -14,22 +14,26 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { PEAK_RESERVED, UNUSED };
+
+static const struct ta_ref reads[] = {
+    [PEAK_RESERVED] = {"memory.by_rank", "peak_reserved_bytes"},
+    [UNUSED] = {"memory.by_rank", "unused_bytes"},
+};
+
 /* The row with the largest share of its reserved memory that was not in use at the peak; what is
  * known is mostly two peaks, which may be of different moments. */
-static bool find_worst(const struct ta_report *report, struct ta_place *unused,
-                       struct ta_place *reserved)
+static bool find_worst(const struct ta_refs *in, struct ta_place *unused, struct ta_place *reserved)
 {
-    const struct ta_table *table = ta_report_table(report, "memory.by_rank");
     double worst = 0;
-    for (size_t row = 0; table && row < table->n_rows; row++) {
-        const double held = ta_row_number(table, row, "peak_reserved_bytes", 0);
-        const double bytes = ta_row_number(table, row, "unused_bytes", 0);
+    for (size_t row = 0; row < ta_ref_rows(in, UNUSED); row++) {
+        const double held = ta_ref_number(in, PEAK_RESERVED, row, 0);
+        const double bytes = ta_ref_number(in, UNUSED, row, 0);
         if (held <= 0 || bytes / held <= worst)
             continue;
         worst = bytes / held;
-        *unused = (struct ta_place){table, row, ta_table_column(table, "unused_bytes"), bytes};
-        *reserved =
-            (struct ta_place){table, row, ta_table_column(table, "peak_reserved_bytes"), held};
+        *unused = ta_place_at(in, UNUSED, row);
+        *reserved = ta_place_at(in, PEAK_RESERVED, row);
     }
     return worst > 0;
 }
@@ -38,7 +42,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
     struct ta_place unused, reserved;
-    if (!find_worst(in->report, &unused, &reserved) || unused.value < ta_ctx_option(ctx, LEAST) ||
+    if (!find_worst(in, &unused, &reserved) || unused.value < ta_ctx_option(ctx, LEAST) ||
         unused.value / reserved.value <= threshold)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&unused),
@@ -73,7 +77,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, fragmentation, &ops, .title = "Unused reserved memory",
           .summary = "Fires when the allocator holds much more at its peak than tensors use",

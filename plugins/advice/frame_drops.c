@@ -12,8 +12,14 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_cell_rule rule = {
-    .look = {.table = "streaming.by_rank", .column = "drop_ratio"},
+enum { DROPPED };
+
+static const struct ta_ref reads[] = {
+    [DROPPED] = {"streaming.by_rank", "drop_ratio"},
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {.cells = DROPPED},
     .finding = "frame-drops",
     .rule = "frame_drops",
     .before = "",
@@ -29,12 +35,11 @@ static const struct ta_old_cell_rule rule = {
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_old_advise_cell(in->report, advice, &rule, ta_ctx_option(ctx, SHARE),
-                       ta_ctx_option(ctx, HIGH));
+    ta_advise_cell(in, advice, &rule, ta_ctx_option(ctx, SHARE), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, frame_drops, &ops, .title = "Dropped frames",
           .summary = "Fires when frames are dropped while streaming", .version = "1",

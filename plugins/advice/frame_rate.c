@@ -17,11 +17,19 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_look frames = {
-    "throughput.values", "value", {{"metric", "fps"}, {"basis", "blocks"}}, true};
+enum { METRIC, BASIS, VALUE };
 
-static const struct ta_old_cell_rule blocks = {
-    .look = {"throughput.values", "value", {{"metric", "bps"}, {"basis", "blocks"}}, true},
+static const struct ta_ref reads[] = {
+    [METRIC] = {"throughput.values", "metric"},
+    [BASIS] = {"throughput.values", "basis"},
+    [VALUE] = {"throughput.values", "value"},
+};
+
+static const struct ta_look frames = {
+    .cells = VALUE, .where = {{METRIC, "fps"}, {BASIS, "blocks"}}, .lowest = true};
+
+static const struct ta_cell_rule blocks = {
+    .look = {.cells = VALUE, .where = {{METRIC, "bps"}, {BASIS, "blocks"}}, .lowest = true},
     .finding = "block-rate",
     .rule = "frame_rate",
     .before = "The blocks come at only ",
@@ -34,12 +42,11 @@ static const struct ta_old_cell_rule blocks = {
     .confidence = 0.6,
 };
 
-static void advise_frames(struct ta_ctx *ctx, const struct ta_report *report,
-                          struct ta_advice *advice)
+static void advise_frames(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, FPS), goal = ta_ctx_option(ctx, GOAL);
     struct ta_place rate;
-    if (!ta_old_look_worst(report, &frames, &rate) || rate.value >= threshold || !(rate.value > 0))
+    if (!ta_look_worst(in, &frames, &rate) || rate.value >= threshold || !(rate.value > 0))
         return;
     const struct ta_evidence evidence = ta_place_evidence(&rate);
     ta_advise(
@@ -50,7 +57,7 @@ static void advise_frames(struct ta_ctx *ctx, const struct ta_report *report,
             .title = ta_advice_printf(
                 advice,
                 "The blocks produce %.3g frames/s; real time (%.3g frames/s) needs %.1f× that%s",
-                rate.value, goal, goal / rate.value, ta_place_owner(advice, report, &rate)),
+                rate.value, goal, goal / rate.value, ta_place_owner(advice, in->report, &rate)),
             .advice = "In this order: fewer denoising steps per block or a distilled model; the "
                       "time of a step (fused attention, torch.compile, 8-bit weights); several "
                       "GPUs; a lower resolution. The decoder and everything outside the blocks "
@@ -68,13 +75,12 @@ static void advise_frames(struct ta_ctx *ctx, const struct ta_report *report,
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    advise_frames(ctx, in->report, advice);
-    ta_old_advise_cell(in->report, advice, &blocks, ta_ctx_option(ctx, BPS),
-                       ta_ctx_option(ctx, BPS_HIGH));
+    advise_frames(ctx, in, advice);
+    ta_advise_cell(in, advice, &blocks, ta_ctx_option(ctx, BPS), ta_ctx_option(ctx, BPS_HIGH));
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, frame_rate, &ops, .title = "Slow generation",
           .summary = "Fires when blocks yield few frames per second, or few blocks are ready",

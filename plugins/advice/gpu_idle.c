@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Idle devices, for reasons that no other rule is about. */
-#include <traceanalyze/rule.h>
+#include "lib/gaps.h"
 
 #include <math.h>
 
@@ -14,21 +14,50 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum {
+    IDLE,
+    RANK,
+    HOST,
+    SETUP,
+    QUEUED,
+    UNKNOWN,
+    CAUSE,
+    CAUSE_TIME,
+    PHASE,
+    PHASE_IDLE,
+    WINDOW,
+    GAPS
+};
+
+static const struct ta_ref reads[] = {
+    [IDLE] = {"gpu_idle.by_rank", "idle_ns"},
+    [RANK] = {"gpu_idle.by_rank", "rank"},
+    [HOST] = {"gpu_idle.by_rank", "host_ns"},
+    [SETUP] = {"gpu_idle.by_rank", "setup_ns"},
+    [QUEUED] = {"gpu_idle.by_rank", "queued_ns"},
+    [UNKNOWN] = {"gpu_idle.by_rank", "unknown_ns"},
+    [CAUSE] = {"gpu_idle.by_cause", "cause"},
+    [CAUSE_TIME] = {"gpu_idle.by_cause", "total_ns"},
+    [PHASE] = {"interruptions.by_call", "phase"},
+    [PHASE_IDLE] = {"interruptions.by_call", "idle_ns"},
+    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    GAPS_READS(GAPS),
+};
+
 /* Idle time of a device that no rule of its own is about: neither handing out work, nor waits, nor
  * data, nor allocation and compilation after the warm-up. */
-static double unexplained(const struct ta_report *report, const struct ta_table *idle, size_t row)
+static double unexplained(const struct ta_refs *in, size_t row)
 {
-    static const char *const columns[] = {"host_ns", "setup_ns", "queued_ns", "unknown_ns"};
-    static const char *const phases[] = {"steady", "second half"};
-    const struct ta_place place = {.table = idle, .row = row};
-    const struct ta_place rank = ta_old_beside(&place, "rank");
-    double total = 0, setup = ta_old_beside(&place, "setup_ns").value;
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        total += ta_old_beside(&place, columns[i]).value;
-    for (size_t i = 0; rank.table && i < 2; i++) {
-        const struct ta_old_look look = {
-            .table = "interruptions.by_call", .column = "idle_ns", .where = {{"phase", phases[i]}}};
-        const double ruled = fmin(setup, ta_old_look_sum(report, &look, ta_whole(rank.value)));
+    static const struct ta_look phases[] = {
+        {.cells = PHASE_IDLE, .where = {{PHASE, "steady"}}},
+        {.cells = PHASE_IDLE, .where = {{PHASE, "second half"}}},
+    };
+    const int64_t rank = ta_ref_integer(in, RANK, row);
+    double setup = ta_ref_number(in, SETUP, row, 0);
+    double total = ta_ref_number(in, HOST, row, 0) + setup + ta_ref_number(in, QUEUED, row, 0) +
+                   ta_ref_number(in, UNKNOWN, row, 0);
+    for (size_t i = 0; rank != TA_MISSING && i < TA_LENGTH(phases); i++) {
+        const double ruled = fmin(setup, ta_look_sum(in, &phases[i], rank));
         setup -= ruled;
         total -= ruled;
     }
@@ -36,18 +65,16 @@ static double unexplained(const struct ta_report *report, const struct ta_table 
 }
 
 /* The device with the largest share of such time in its window. */
-static bool find_worst(const struct ta_report *report, struct ta_place *worst,
-                       struct ta_place *window)
+static bool find_worst(const struct ta_refs *in, struct ta_place *worst, struct ta_place *window)
 {
-    static const struct ta_old_look idle_look = {.table = "gpu_idle.by_rank", .column = "idle_ns"};
-    static const struct ta_old_look window_look = {.table = "gpu_time.by_rank",
-                                                   .column = "window_ns"};
-    const struct ta_table *idle = ta_report_table(report, idle_look.table);
+    static const struct ta_look window_look = {.cells = WINDOW};
     double most = 0;
-    for (size_t i = 0; idle && i < idle->n_rows; i++) {
-        struct ta_place place = {idle, i, ta_table_column(idle, idle_look.column), 0}, whole;
-        place.value = unexplained(report, idle, i);
-        if (!ta_old_look_same(report, &window_look, &place, &whole) || whole.value <= 0 ||
+    for (size_t row = 0; row < ta_ref_rows(in, IDLE); row++) {
+        struct ta_place place = ta_place_at(in, IDLE, row), whole;
+        if (!place.table)
+            continue;
+        place.value = unexplained(in, row);
+        if (!ta_look_same(in, &window_look, &place, &whole) || whole.value <= 0 ||
             place.value / whole.value <= most)
             continue;
         most = place.value / whole.value;
@@ -83,16 +110,14 @@ static const struct {
 };
 
 /* The largest of its causes, an index of `causes`, and its time; SIZE_MAX when it is not known. */
-static size_t cause_of(const struct ta_report *report, const struct ta_place *place, double *time)
+static size_t cause_of(const struct ta_refs *in, const struct ta_place *place, double *time)
 {
     size_t most = SIZE_MAX;
     double value = 0;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        const struct ta_old_look look = {.table = "gpu_idle.by_cause",
-                                         .column = "total_ns",
-                                         .where = {{"cause", causes[i].cause}}};
+        const struct ta_look look = {.cells = CAUSE_TIME, .where = {{CAUSE, causes[i].cause}}};
         struct ta_place same;
-        if (ta_old_look_same(report, &look, place, &same) && same.value > value) {
+        if (ta_look_same(in, &look, place, &same) && same.value > value) {
             value = same.value;
             most = i;
         }
@@ -101,33 +126,26 @@ static size_t cause_of(const struct ta_report *report, const struct ta_place *pl
     return most;
 }
 
-static struct ta_gaps long_gaps(const struct ta_report *report, const struct ta_place *idle)
-{
-    enum { N_CAUSES = sizeof causes / sizeof *causes };
-    const char *names[N_CAUSES];
-    for (size_t i = 0; i < N_CAUSES; i++)
-        names[i] = causes[i].cause;
-    return ta_gaps_standing_out(
-        report, &(struct ta_gaps_asked){
-                    .device = *idle, .time = idle->value, .causes = names, .n_causes = N_CAUSES});
-}
-
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_place idle, window;
-    if (!find_worst(in->report, &idle, &window) || idle.value / window.value <= threshold)
+    if (!find_worst(in, &idle, &window) || idle.value / window.value <= threshold)
         return TA_OK;
     const double share = idle.value / window.value;
     double time = 0;
-    const size_t cause = cause_of(in->report, &idle, &time);
+    const size_t cause = cause_of(in, &idle, &time);
     const char *most =
         cause == SIZE_MAX
             ? ""
             : ta_advice_printf(advice, ", %s of it for \"%s\"",
                                ta_advice_number(advice, fmin(time, idle.value), TA_UNIT_NS),
                                causes[cause].cause);
-    const struct ta_gaps gaps = long_gaps(in->report, &idle);
+    const char *names[TA_LENGTH(causes)];
+    for (size_t i = 0; i < TA_LENGTH(causes); i++)
+        names[i] = causes[i].cause;
+    const struct ta_gaps_asked asked = {GAPS, idle, idle.value, names, TA_LENGTH(names)};
+    const struct ta_gaps gaps = ta_gaps_find(in, &asked);
     const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &window)};
     ta_advise(advice,
@@ -142,7 +160,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       advice,
                       "%s%s%sIdle time that findings of their own are about is left out. "
                       "gpu_idle.longest lists the gaps one by one.",
-                      ta_gaps_sentence(advice, &gaps),
+                      ta_gaps_sentence(in, advice, &asked, &gaps),
                       cause == SIZE_MAX ? "" : causes[cause].advice, cause == SIZE_MAX ? "" : " "),
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
@@ -156,7 +174,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, gpu_idle, &ops, .title = "Low GPU busy share",
           .summary = "Fires when a device idles for reasons without a rule of their own",

@@ -12,17 +12,25 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { SIGNAL, SIGNAL_MAX, TOTAL, PEAK_RESERVED, PEAK_ALLOCATED };
+
+static const struct ta_ref reads[] = {
+    [SIGNAL] = {"telemetry.by_rank", "signal"},
+    [SIGNAL_MAX] = {"telemetry.by_rank", "max"},
+    [TOTAL] = {"memory.by_rank", "total_bytes"},
+    [PEAK_RESERVED] = {"memory.by_rank", "peak_reserved_bytes"},
+    [PEAK_ALLOCATED] = {"memory.by_rank", "peak_allocated_bytes"},
+};
+
 static const struct {
-    struct ta_old_look total;
-    struct ta_old_look used; /* the row of the same device */
+    struct ta_look total;
+    struct ta_look used; /* the row of the same device */
 } sources[] = {
-    {{"telemetry.by_rank", "max", {{"signal", "gpu_memory_total"}}, false},
-     {"telemetry.by_rank", "max", {{"signal", "gpu_memory_used"}}, false}},
-    {{.table = "memory.by_rank", .column = "total_bytes"},
-     {.table = "memory.by_rank", .column = "peak_reserved_bytes"}},
+    {{.cells = SIGNAL_MAX, .where = {{SIGNAL, "gpu_memory_total"}}},
+     {.cells = SIGNAL_MAX, .where = {{SIGNAL, "gpu_memory_used"}}}},
+    {{.cells = TOTAL}, {.cells = PEAK_RESERVED}},
     /* Known to be more where what is held is recorded at snapshots only. */
-    {{.table = "memory.by_rank", .column = "total_bytes"},
-     {.table = "memory.by_rank", .column = "peak_allocated_bytes"}},
+    {{.cells = TOTAL}, {.cells = PEAK_ALLOCATED}},
 };
 
 struct fullest {
@@ -31,19 +39,17 @@ struct fullest {
 };
 
 /* The device whose memory is fullest. */
-static struct fullest find_fullest(const struct ta_report *report)
+static struct fullest find_fullest(const struct ta_refs *in)
 {
     struct fullest fullest = {.share = 0};
     for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
-        const struct ta_table *table = ta_report_table(report, sources[s].used.table);
-        const size_t column = table ? ta_table_column(table, sources[s].used.column) : SIZE_MAX;
-        for (size_t row = 0; column != SIZE_MAX && row < table->n_rows; row++) {
-            if (!ta_old_look_takes(&sources[s].used, table, row))
+        const struct ta_look *look = &sources[s].used;
+        for (size_t row = 0; row < ta_ref_rows(in, look->cells); row++) {
+            if (!ta_look_takes(in, look, row))
                 continue;
-            const struct ta_place used = {table, row, column,
-                                          ta_cell_number(ta_table_cell(table, row, column), 0)};
+            const struct ta_place used = ta_place_at(in, look->cells, row);
             struct ta_place total;
-            if (ta_old_look_same(report, &sources[s].total, &used, &total) && total.value > 0 &&
+            if (ta_look_same(in, &sources[s].total, &used, &total) && total.value > 0 &&
                 used.value / total.value > fullest.share)
                 fullest = (struct fullest){used, total, used.value / total.value};
         }
@@ -54,7 +60,7 @@ static struct fullest find_fullest(const struct ta_report *report)
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
-    const struct fullest fullest = find_fullest(in->report);
+    const struct fullest fullest = find_fullest(in);
     if (fullest.share <= threshold)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&fullest.used),
@@ -85,7 +91,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, gpu_memory, &ops, .title = "Nearly full device memory",
           .summary = "Fires when the memory of a device is nearly full", .version = "1",

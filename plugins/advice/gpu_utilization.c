@@ -3,8 +3,6 @@
  * at all beside others that do is not in use, which is no loss of this run. */
 #include <traceanalyze/rule.h>
 
-#include <math.h>
-
 enum { SHARE, HIGH };
 
 static const struct ta_option options[] = {
@@ -15,8 +13,16 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_cell_rule rule = {
-    .look = {"telemetry.by_rank", "mean", {{"signal", "gpu_utilization"}}, true},
+enum { SIGNAL, MEAN, MAX };
+
+static const struct ta_ref reads[] = {
+    [SIGNAL] = {"telemetry.by_rank", "signal"},
+    [MEAN] = {"telemetry.by_rank", "mean"},
+    [MAX] = {"telemetry.by_rank", "max"},
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {.cells = MEAN, .where = {{SIGNAL, "gpu_utilization"}}, .lowest = true},
     .finding = "gpu-utilization",
     .rule = "gpu_utilization",
     .before = "A GPU runs kernels for only ",
@@ -31,15 +37,12 @@ static const struct ta_old_cell_rule rule = {
 };
 
 /* The device that is used least, of those that are used at all when `used`. */
-static struct ta_place least_used(const struct ta_report *report, bool used)
+static struct ta_place least_used(const struct ta_refs *in, bool used)
 {
-    const struct ta_table *table = ta_report_table(report, rule.look.table);
     struct ta_place least = {0};
-    for (size_t row = 0; table && row < table->n_rows; row++) {
-        const struct ta_place here = {table, row, ta_table_column(table, rule.look.column),
-                                      ta_row_number(table, row, rule.look.column, NAN)};
-        if (ta_row_reads(table, row, "signal", "gpu_utilization") && !isnan(here.value) &&
-            (!used || ta_row_number(table, row, "max", 0) > 0) &&
+    for (size_t row = 0; row < ta_ref_rows(in, MEAN); row++) {
+        const struct ta_place here = ta_place_at(in, MEAN, row);
+        if (ta_look_takes(in, &rule.look, row) && (!used || ta_ref_number(in, MAX, row, 0) > 0) &&
             (!least.table || here.value < least.value))
             least = here;
     }
@@ -48,16 +51,16 @@ static struct ta_place least_used(const struct ta_report *report, bool used)
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    struct ta_place least = least_used(in->report, true);
+    struct ta_place least = least_used(in, true);
     if (!least.table) /* none is, though they were sampled */
-        least = least_used(in->report, false);
+        least = least_used(in, false);
     if (least.table)
-        ta_old_advise_place(in->report, advice, &rule, &least, ta_ctx_option(ctx, SHARE),
-                            ta_ctx_option(ctx, HIGH));
+        ta_advise_place(in, advice, &rule, &least, ta_ctx_option(ctx, SHARE),
+                        ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, gpu_utilization, &ops, .title = "Low utilization",
           .summary = "Fires when samples show a device with little to do", .version = "1",

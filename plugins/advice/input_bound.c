@@ -10,22 +10,32 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_look input_look = {
-    .table = "gpu_idle.by_cause", .column = "total_ns", .where = {{"cause", "data loading"}}};
-static const struct ta_old_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
-static const struct ta_old_look site_look = {
-    .table = "gpu_idle.by_site", .column = "total_ns", .where = {{"cause", "data loading"}}};
+enum { CAUSE, CAUSE_TIME, SITE, SITE_CAUSE, SITE_TIME, WINDOW };
+
+static const struct ta_ref reads[] = {
+    [CAUSE] = {"gpu_idle.by_cause", "cause"},
+    [CAUSE_TIME] = {"gpu_idle.by_cause", "total_ns"},
+    [SITE] = {"gpu_idle.by_site", "site"},
+    [SITE_CAUSE] = {"gpu_idle.by_site", "cause"},
+    [SITE_TIME] = {"gpu_idle.by_site", "total_ns"},
+    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+};
+
+static const struct ta_look input_look = {.cells = CAUSE_TIME, .where = {{CAUSE, "data loading"}}};
+static const struct ta_look window_look = {.cells = WINDOW};
+static const struct ta_look site_look = {.cells = SITE_TIME,
+                                         .where = {{SITE_CAUSE, "data loading"}}};
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_place input, window, site;
-    if (!ta_old_look_worst(in->report, &input_look, &input) ||
-        !ta_old_look_same(in->report, &window_look, &input, &window) || window.value <= 0 ||
+    if (!ta_look_worst(in, &input_look, &input) ||
+        !ta_look_same(in, &window_look, &input, &window) || window.value <= 0 ||
         input.value / window.value <= threshold)
         return TA_OK;
     const double share = input.value / window.value;
-    const bool is_known = ta_old_look_worst(in->report, &site_look, &site);
+    const bool is_known = ta_look_worst(in, &site_look, &site);
     const struct ta_evidence evidence[] = {ta_place_evidence(&input), ta_place_evidence(&window)};
     ta_advise(advice,
               &(struct ta_finding){
@@ -36,7 +46,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       ta_place_owner(advice, in->report, &input),
                       ta_advice_number(advice, share, TA_UNIT_RATIO),
                       ta_advice_number(advice, input.value, TA_UNIT_NS), is_known ? ", in " : "",
-                      is_known ? ta_old_place_text(advice, &site, "site") : ""),
+                      is_known ? ta_place_text(advice, in, &site, SITE) : ""),
                   .advice = "Load in other processes (num_workers, prefetch_factor, "
                             "persistent_workers), prepare the next batch while the device works, "
                             "and copy it from pinned memory without waiting.",
@@ -52,7 +62,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, input_bound, &ops, .title = "Input-bound",
           .summary = "Fires when a device waits while data is loaded", .version = "1",

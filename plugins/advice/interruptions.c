@@ -11,6 +11,15 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { RANK, PHASE, WHAT, CALLS, HOST, IDLE, WINDOW };
+
+static const struct ta_ref reads[] = {
+    [RANK] = {"interruptions.by_call", "rank"},    [PHASE] = {"interruptions.by_call", "phase"},
+    [WHAT] = {"interruptions.by_call", "what"},    [CALLS] = {"interruptions.by_call", "calls"},
+    [HOST] = {"interruptions.by_call", "host_ns"}, [IDLE] = {"interruptions.by_call", "idle_ns"},
+    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+};
+
 struct sums {
     double host, idle, calls, most;
     size_t row;
@@ -18,37 +27,25 @@ struct sums {
 };
 
 /* Of one rank and kind, after the warm-up. */
-static struct sums add_up(const struct ta_table *table, double rank, const char *what)
+static struct sums add_up(const struct ta_refs *in, int64_t rank, const char *what)
 {
     struct sums sums = {0};
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const bool steady = ta_row_reads(table, i, "phase", "steady");
-        if ((!steady && !ta_row_reads(table, i, "phase", "second half")) ||
-            !ta_row_reads(table, i, "what", what) || ta_row_number(table, i, "rank", 0) != rank)
+    for (size_t i = 0; i < ta_ref_rows(in, WHAT); i++) {
+        const bool steady = ta_ref_reads(in, PHASE, i, "steady");
+        if ((!steady && !ta_ref_reads(in, PHASE, i, "second half")) ||
+            !ta_ref_reads(in, WHAT, i, what) || ta_ref_integer(in, RANK, i) != rank)
             continue;
         sums.marked = steady;
-        const double host = ta_row_number(table, i, "host_ns", 0);
+        const double host = ta_ref_number(in, HOST, i, 0);
         sums.host += host;
-        sums.idle += ta_row_number(table, i, "idle_ns", 0);
-        sums.calls += ta_row_number(table, i, "calls", 0);
+        sums.idle += ta_ref_number(in, IDLE, i, 0);
+        sums.calls += ta_ref_number(in, CALLS, i, 0);
         if (host >= sums.most) {
             sums.most = host;
             sums.row = i;
         }
     }
     return sums;
-}
-
-/* The longest window of a device of the rank. */
-static double window_of(const struct ta_report *report, double rank)
-{
-    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
-    double window = 0;
-    for (size_t i = 0; gpu && i < gpu->n_rows; i++)
-        if (ta_row_number(gpu, i, "rank", 0) == rank &&
-            ta_row_number(gpu, i, "window_ns", 0) > window)
-            window = ta_row_number(gpu, i, "window_ns", 0);
-    return window;
 }
 
 static const struct {
@@ -68,17 +65,17 @@ static const struct {
      "torch.backends.cudnn.benchmark off where shapes change."},
 };
 
-static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
-                        struct ta_advice *advice, size_t kind)
+static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                        size_t kind)
 {
-    const struct ta_table *table = ta_report_table(report, "interruptions.by_call");
-    const struct ta_run_info *run = ta_report_run(report);
+    static const struct ta_look windows = {.cells = WINDOW};
+    const struct ta_run_info *run = ta_report_run(in->report);
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct sums worst = {0};
     double share = 0;
     for (size_t r = 0; r < run->n_ranks; r++) {
-        const double rank = (double)run->ranks[r], window = window_of(report, rank);
-        const struct sums sums = add_up(table, rank, kinds[kind].what);
+        const double window = ta_look_most(in, &windows, run->ranks[r]);
+        const struct sums sums = add_up(in, run->ranks[r], kinds[kind].what);
         if (window > 0 && sums.host / window > share) {
             share = sums.host / window;
             worst = sums;
@@ -86,10 +83,9 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
     }
     if (share <= threshold)
         return;
-    const struct ta_place place = {
-        .table = table, .row = worst.row, .column = ta_table_column(table, "host_ns")};
-    const struct ta_place idle = ta_old_beside(&place, "idle_ns");
-    const struct ta_evidence evidence[] = {ta_place_evidence(&place), ta_place_evidence(&idle)};
+    const struct ta_place host = ta_place_at(in, HOST, worst.row);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, worst.row),
+                                           ta_ref_evidence(in, IDLE, worst.row)};
     ta_advise(advice, &(struct ta_finding){
                           .id = kinds[kind].id,
                           .rule = "interruptions",
@@ -100,7 +96,7 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
                               ta_advice_number(advice, share, TA_UNIT_RATIO),
                               ta_advice_number(advice, worst.host, TA_UNIT_NS),
                               ta_advice_number(advice, worst.calls, TA_UNIT_COUNT),
-                              ta_place_owner(advice, report, &place)),
+                              ta_place_owner(advice, in->report, &host)),
                           .advice = kinds[kind].advice,
                           .severity = TA_MEDIUM,
                           .evidence = evidence,
@@ -116,14 +112,12 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    if (!ta_report_table(in->report, "interruptions.by_call"))
-        return TA_OK;
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
-        advise_kind(ctx, in->report, advice, kind);
+        advise_kind(ctx, in, advice, kind);
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, interruptions, &ops, .title = "Allocation and compilation in steady steps",
           .summary = "Fires when memory, modules or code are made after the warm-up",

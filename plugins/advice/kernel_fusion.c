@@ -13,24 +13,27 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static double sum_of(const struct ta_table *table, const char *column)
-{
-    double sum = 0;
-    for (size_t i = 0; i < table->n_rows; i++)
-        sum += ta_row_number(table, i, column, 0);
-    return sum;
-}
+enum { CLASS_TIME, CHAIN_KERNELS, CHAIN_TIME, CHAIN_LEAST, CHAIN_MOST, COPY_TIME, COPY_SHARE };
 
-static void advise_chains(struct ta_ctx *ctx, const struct ta_report *report,
-                          struct ta_advice *advice, double all)
+static const struct ta_ref reads[] = {
+    [CLASS_TIME] = {"kernels.by_class", "total_ns"},
+    [CHAIN_KERNELS] = {"fusion.chains", "kernels"},
+    [CHAIN_TIME] = {"fusion.chains", "total_ns"},
+    [CHAIN_LEAST] = {"fusion.chains", "saving_low_ns"},
+    [CHAIN_MOST] = {"fusion.chains", "saving_high_ns"},
+    [COPY_TIME] = {"kernels.copies_by_op", "total_ns"},
+    [COPY_SHARE] = {"kernels.copies_by_op", "share"},
+};
+
+static void advise_chains(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                          double all)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct ta_table *chains = ta_report_table(report, "fusion.chains");
-    const double time = chains ? sum_of(chains, "total_ns") : 0;
-    if (!chains || time / all <= threshold)
+    const double time = ta_ref_sum(in, CHAIN_TIME);
+    if (time <= 0 || time / all <= threshold)
         return;
-    const struct ta_evidence evidence[] = {kernel_evidence(chains, 0, "total_ns"),
-                                           kernel_evidence(chains, 0, "saving_high_ns")};
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, CHAIN_TIME, 0),
+                                           ta_ref_evidence(in, CHAIN_MOST, 0)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "fusion-chains",
@@ -41,69 +44,69 @@ static void advise_chains(struct ta_ctx *ctx, const struct ta_report *report,
                       "%s kernels%s)",
                       ta_advice_number(advice, time / all, TA_UNIT_RATIO),
                       ta_advice_number(advice, time, TA_UNIT_NS),
-                      ta_advice_number(advice, sum_of(chains, "kernels"), TA_UNIT_COUNT),
-                      kernel_all_ranks(report, advice)),
+                      ta_advice_number(advice, ta_ref_sum(in, CHAIN_KERNELS), TA_UNIT_COUNT),
+                      kernel_all_ranks(in->report, advice)),
                   .advice = "Fuse them: torch.compile of the module around them, or a fused "
                             "operator for norm and modulation, rotary embedding, activation and "
                             "residual.",
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
-                  .saving_low_ns = kernel_saving(report, sum_of(chains, "saving_low_ns")),
-                  .saving_high_ns = kernel_saving(report, sum_of(chains, "saving_high_ns")),
+                  .saving_low_ns = kernel_saving(in->report, ta_ref_sum(in, CHAIN_LEAST)),
+                  .saving_high_ns = kernel_saving(in->report, ta_ref_sum(in, CHAIN_MOST)),
                   .confidence = 0.6,
                   .threshold = ta_advice_printf(advice, "chains > %s of the kernel time",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
               });
 }
 
-static void advise_casts(struct ta_ctx *ctx, const struct ta_report *report,
-                         struct ta_advice *advice, double all)
+static void advise_casts(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                         double all)
 {
     const double threshold = ta_ctx_option(ctx, CASTS);
-    const struct ta_table *copies = ta_report_table(report, "kernels.copies_by_op");
-    const double time = copies ? sum_of(copies, "total_ns") : 0;
-    if (!copies || time / all <= threshold)
+    const double time = ta_ref_sum(in, COPY_TIME);
+    if (time <= 0 || time / all <= threshold)
         return;
-    const struct ta_evidence evidence[] = {kernel_evidence(copies, 0, "total_ns"),
-                                           kernel_evidence(copies, 0, "share")};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "casts-layout",
-                  .rule = "kernel_fusion",
-                  .title = ta_advice_printf(
-                      advice,
-                      "Casts, copies and changes of layout by kernels take %s of the kernel time "
-                      "(%s%s)",
-                      ta_advice_number(advice, time / all, TA_UNIT_RATIO),
-                      ta_advice_number(advice, time, TA_UNIT_NS), kernel_all_ranks(report, advice)),
-                  .advice = "Keep one type and one layout from end to end: weights in the type of "
-                            "the computation, channels_last for convolutions, no .contiguous() or "
-                            ".float() between layers, outputs written into their place instead of "
-                            "joined.",
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = 0,
-                  .saving_high_ns = kernel_saving(report, time),
-                  .confidence = 0.6,
-                  .threshold =
-                      ta_advice_printf(advice, "casts, copies and layout > %s of the kernel time",
-                                       ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_TIME, 0),
+                                           ta_ref_evidence(in, COPY_SHARE, 0)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "casts-layout",
+            .rule = "kernel_fusion",
+            .title = ta_advice_printf(
+                advice,
+                "Casts, copies and changes of layout by kernels take %s of the kernel time "
+                "(%s%s)",
+                ta_advice_number(advice, time / all, TA_UNIT_RATIO),
+                ta_advice_number(advice, time, TA_UNIT_NS), kernel_all_ranks(in->report, advice)),
+            .advice = "Keep one type and one layout from end to end: weights in the type of "
+                      "the computation, channels_last for convolutions, no .contiguous() or "
+                      ".float() between layers, outputs written into their place instead of "
+                      "joined.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = 0,
+            .saving_high_ns = kernel_saving(in->report, time),
+            .confidence = 0.6,
+            .threshold =
+                ta_advice_printf(advice, "casts, copies and layout > %s of the kernel time",
+                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double all = kernel_time(in->report);
+    const double all = ta_ref_sum(in, CLASS_TIME);
     if (all <= 0)
         return TA_OK;
-    advise_chains(ctx, in->report, advice, all);
-    advise_casts(ctx, in->report, advice, all);
+    advise_chains(ctx, in, advice, all);
+    advise_casts(ctx, in, advice, all);
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_fusion, &ops, .title = "Unfused chains, casts and layout",
           .summary = "Fires when kernels could be fused, or only cast, copy and reorder",

@@ -14,28 +14,68 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum {
+    NAME,
+    FAMILY,
+    KIND,
+    CALLS,
+    MEAN,
+    BUSY_NAME,
+    BUSY_CLASS,
+    BUSY_SHARE,
+    EXPOSED,
+    CLASS,
+    CLASS_TIME,
+    OP_CLASS,
+    OP_TIME,
+    OP_EFFICIENCY,
+    UNKNOWN_REASON,
+    UNKNOWN_SHARE,
+    BOUND,
+    BOUND_SHARE
+};
+
+static const struct ta_ref reads[] = {
+    [NAME] = {"kernels.by_name", "name"},
+    [FAMILY] = {"kernels.by_name", "family"},
+    [KIND] = {"kernels.by_name", "kind"},
+    [CALLS] = {"kernels.by_name", "calls"},
+    [MEAN] = {"kernels.by_name", "mean_ns"},
+    [BUSY_NAME] = {"gpu_time.by_name", "name"},
+    [BUSY_CLASS] = {"gpu_time.by_name", "class"},
+    [BUSY_SHARE] = {"gpu_time.by_name", "share"},
+    [EXPOSED] = {"gpu_time.by_name", "exposed_ns"},
+    [CLASS] = {"kernels.by_class", "class"},
+    [CLASS_TIME] = {"kernels.by_class", "total_ns"},
+    [OP_CLASS] = {"roofline.by_op", "class"},
+    [OP_TIME] = {"roofline.by_op", "busy_ns"},
+    [OP_EFFICIENCY] = {"roofline.by_op", "efficiency"},
+    [UNKNOWN_REASON] = {"roofline.unknown", "reason"},
+    [UNKNOWN_SHARE] = {"roofline.unknown", "share"},
+    [BOUND] = {"run.bound", "bound"},
+    [BOUND_SHARE] = {"run.bound", "share"},
+};
+
 /* The two kernels with most of the busy time, rows of gpu_time.by_name; those that only wait are
  * none of them.  Of a recording of one kernel there is nothing to choose. */
 struct largest {
-    const struct ta_table *times, *kernels;
     size_t row[2];
     double share[2];
     size_t n; /* kernels in all */
 };
 
-static struct largest find_largest(const struct ta_report *report)
+static struct largest find_largest(const struct ta_refs *in)
 {
-    struct largest found = {.times = ta_report_table(report, "gpu_time.by_name"),
-                            .kernels = ta_report_table(report, "kernels.by_name")};
-    for (size_t i = 0; found.times && i < found.times->n_rows; i++) {
-        const double share = ta_row_number(found.times, i, "share", 0);
-        if (!ta_row_reads(found.times, i, "class", "compute"))
+    struct largest found = {.n = 0};
+    for (size_t i = 0; i < ta_ref_rows(in, BUSY_SHARE); i++) {
+        const double share = ta_ref_number(in, BUSY_SHARE, i, 0);
+        if (!ta_ref_reads(in, BUSY_CLASS, i, "compute"))
             continue;
         found.n++;
         if (share <= found.share[1])
             continue;
-        const size_t kernel = kernel_row(found.kernels, ta_row_text(found.times, i, "name"));
-        if (kernel == SIZE_MAX || ta_row_reads(found.kernels, kernel, "family", "wait"))
+        const size_t kernel = kernel_row(in, NAME, ta_ref_text(in, BUSY_NAME, i));
+        if (kernel == SIZE_MAX || ta_ref_reads(in, FAMILY, kernel, "wait"))
             continue;
         const bool first = share > found.share[0];
         found.share[1] = first ? found.share[0] : share;
@@ -48,16 +88,8 @@ static struct largest find_largest(const struct ta_report *report)
     return found;
 }
 
-static double computing(const struct ta_report *report)
-{
-    const struct ta_old_look look = {
-        .table = "run.bound", .column = "share", .where = {{"bound", "compute"}}};
-    struct ta_place place;
-    return ta_old_look_worst(report, &look, &place) ? place.value : 0;
-}
-
 /* What to try with the kernels of a class. */
-static const char *try(const struct ta_table *kernels, size_t kernel)
+static const char *try(const struct ta_refs *in, size_t kernel)
 {
     static const struct {
         const char *class, *advice;
@@ -77,30 +109,29 @@ static const char *try(const struct ta_table *kernels, size_t kernel)
                    "(max-autotune)."},
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ta_row_reads(kernels, kernel, "kind", ways[i].class))
+        if (ta_ref_reads(in, KIND, kernel, ways[i].class))
             return ways[i].advice;
     return "kernels.by_op has the operators that launch it.";
 }
 
 /* How near the limits of the device operators of the class come, or why nobody can tell. */
-static const char *limits(const struct ta_report *report, struct ta_advice *advice,
-                          struct ta_slice class, double class_time)
+static const char *limits(const struct ta_refs *in, struct ta_advice *advice, struct ta_slice class,
+                          double class_time)
 {
-    const struct ta_table *ops = ta_report_table(report, "roofline.by_op");
-    const struct ta_old_look graphs = {
-        .table = "roofline.unknown", .column = "share", .where = {{"reason", "graph_launch"}}};
+    const struct ta_look graphs = {.cells = UNKNOWN_SHARE,
+                                   .where = {{UNKNOWN_REASON, "graph_launch"}}};
     double time = 0, reached = 0;
-    for (size_t i = 0; ops && i < ops->n_rows; i++) {
-        const double efficiency = ta_row_number(ops, i, "efficiency", NAN);
-        if (isnan(efficiency) || !ta_slice_equal(ta_row_text(ops, i, "class"), class))
+    for (size_t i = 0; i < ta_ref_rows(in, OP_TIME); i++) {
+        const double efficiency = ta_ref_number(in, OP_EFFICIENCY, i, NAN);
+        if (isnan(efficiency) || !ta_slice_equal(ta_ref_text(in, OP_CLASS, i), class))
             continue;
-        time += ta_row_number(ops, i, "busy_ns", 0);
-        reached += ta_row_number(ops, i, "busy_ns", 0) * efficiency;
+        time += ta_ref_number(in, OP_TIME, i, 0);
+        reached += ta_ref_number(in, OP_TIME, i, 0) * efficiency;
     }
     if (time > 0 && time >= class_time / 2)
         return ta_advice_printf(advice, " Operators of its class reach %s of the roofline.",
                                 ta_advice_number(advice, reached / time, TA_UNIT_RATIO));
-    if (ta_old_look_sum(report, &graphs, TA_MISSING) >= 0.5)
+    if (ta_look_sum(in, &graphs, TA_MISSING) >= 0.5)
         return " Most kernels come from graphs, which record no sizes: one step without graphs, "
                "with record_shapes=True, tells how near the limits of the device they run.";
     return "";
@@ -109,43 +140,39 @@ static const char *limits(const struct ta_report *report, struct ta_advice *advi
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct largest found = find_largest(in->report);
+    static const struct ta_look computing = {.cells = BOUND_SHARE, .where = {{BOUND, "compute"}}};
+    const struct largest found = find_largest(in);
     if (found.n < 2 || found.share[0] <= threshold ||
-        computing(in->report) < ta_ctx_option(ctx, COMPUTE))
+        ta_look_most(in, &computing, TA_MISSING) < ta_ctx_option(ctx, COMPUTE))
         return TA_OK;
-    const struct ta_table *times = found.times;
-    const struct ta_place first = {.table = times, .row = found.row[0]};
-    const struct ta_place second = {.table = times, .row = found.row[1]};
-    const size_t kernel = kernel_row(found.kernels, ta_row_text(times, first.row, "name"));
-    const struct ta_slice class = ta_row_text(found.kernels, kernel, "kind");
-    const struct ta_table *classes = ta_report_table(in->report, "kernels.by_class");
+    const struct ta_place first = ta_place_at(in, BUSY_SHARE, found.row[0]);
+    const struct ta_place second = ta_place_at(in, BUSY_SHARE, found.row[1]);
+    const size_t kernel = kernel_row(in, NAME, ta_ref_text(in, BUSY_NAME, first.row));
+    const struct ta_slice class = ta_ref_text(in, KIND, kernel);
     double class_time = 0;
-    for (size_t i = 0; classes && i < classes->n_rows; i++)
-        if (ta_slice_equal(ta_row_text(classes, i, "class"), class))
-            class_time = ta_row_number(classes, i, "total_ns", 0);
-    const struct ta_evidence evidence[] = {kernel_evidence(times, first.row, "share"),
-                                           kernel_evidence(times, first.row, "exposed_ns"),
-                                           kernel_evidence(found.kernels, kernel, "mean_ns"),
-                                           kernel_evidence(times, second.row, "share")};
+    for (size_t i = 0; i < ta_ref_rows(in, CLASS_TIME); i++)
+        if (ta_slice_equal(ta_ref_text(in, CLASS, i), class))
+            class_time = ta_ref_number(in, CLASS_TIME, i, 0);
+    const struct ta_evidence evidence[] = {
+        ta_ref_evidence(in, BUSY_SHARE, first.row), ta_ref_evidence(in, EXPOSED, first.row),
+        ta_ref_evidence(in, MEAN, kernel), ta_ref_evidence(in, BUSY_SHARE, second.row)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "largest-kernel",
                   .rule = "kernel_largest",
                   .title = ta_advice_printf(
                       advice, "%s takes %s of the busy time (%s calls of %s on average%s), %s %s",
-                      ta_old_place_text(advice, &first, "name"),
+                      ta_place_text(advice, in, &first, BUSY_NAME),
                       ta_advice_number(advice, found.share[0], TA_UNIT_RATIO),
-                      ta_advice_number(advice, ta_row_number(found.kernels, kernel, "calls", 0),
-                                       TA_UNIT_COUNT),
-                      ta_advice_number(advice, ta_row_number(found.kernels, kernel, "mean_ns", 0),
-                                       TA_UNIT_NS),
+                      ta_advice_number(advice, ta_ref_number(in, CALLS, kernel, 0), TA_UNIT_COUNT),
+                      ta_advice_number(advice, ta_ref_number(in, MEAN, kernel, 0), TA_UNIT_NS),
                       ta_report_run(in->report)->n_ranks > 1 ? ", all ranks" : "",
-                      ta_old_place_text(advice, &second, "name"),
+                      ta_place_text(advice, in, &second, BUSY_NAME),
                       ta_advice_number(advice, found.share[1], TA_UNIT_RATIO)),
                   .advice = ta_advice_printf(
                       advice, "Making it 10 %% faster shortens the busy time by up to %s. %s%s",
-                      ta_advice_number(advice, found.share[0] / 10, TA_UNIT_RATIO),
-                      try(found.kernels, kernel), limits(in->report, advice, class, class_time)),
+                      ta_advice_number(advice, found.share[0] / 10, TA_UNIT_RATIO), try(in, kernel),
+                      limits(in, advice, class, class_time)),
                   .severity = TA_LOW,
                   .evidence = evidence,
                   .n_evidence = found.share[1] > 0 ? 4 : 3,
@@ -162,7 +189,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_largest, &ops, .title = "Largest kernels",
           .summary = "Fires when one kernel takes much of the time of a device that computes",

@@ -18,6 +18,14 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { CLASS_TIME, NAME, KERNELS, BUSY, BOUND, REACHED };
+
+static const struct ta_ref reads[] = {
+    [CLASS_TIME] = {"kernels.by_class", "total_ns"}, [NAME] = {"roofline.by_op", "name"},
+    [KERNELS] = {"roofline.by_op", "kernels"},       [BUSY] = {"roofline.by_op", "busy_ns"},
+    [BOUND] = {"roofline.by_op", "bound"},           [REACHED] = {"roofline.by_op", "efficiency"},
+};
+
 /* Shorter kernels do not live long enough to reach a peak: they are to be joined, not tuned. */
 #define LEAST_KERNEL_NS 20000.0
 
@@ -35,14 +43,14 @@ struct slow {
     size_t row;
 };
 
-static void add_up(struct ta_ctx *ctx, const struct ta_table *ops, size_t row, struct slow *slow)
+static void add_up(struct ta_ctx *ctx, const struct ta_refs *in, size_t row, struct slow *slow)
 {
-    const double time = ta_row_number(ops, row, "busy_ns", 0);
-    const double efficiency = ta_row_number(ops, row, "efficiency", NAN);
+    const double time = ta_ref_number(in, BUSY, row, 0);
+    const double efficiency = ta_ref_number(in, REACHED, row, NAN);
     const double goal =
-        ta_ctx_option(ctx, ta_row_reads(ops, row, "bound", "memory") ? MEMORY : COMPUTE);
+        ta_ctx_option(ctx, ta_ref_reads(in, BOUND, row, "memory") ? MEMORY : COMPUTE);
     if (isnan(efficiency) || efficiency >= goal ||
-        time < LEAST_KERNEL_NS * ta_row_number(ops, row, "kernels", 1))
+        time < LEAST_KERNEL_NS * ta_ref_number(in, KERNELS, row, 1))
         return;
     const double high = time * (1 - efficiency / (2 * goal));
     slow->time += time;
@@ -73,16 +81,15 @@ static const char *doubts(struct ta_advice *advice, const struct slow *slow)
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = kernel_time(in->report);
-    const struct ta_table *ops = ta_report_table(in->report, "roofline.by_op");
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = ta_ref_sum(in, CLASS_TIME);
     struct slow slow = {0};
-    for (size_t i = 0; ops && i < ops->n_rows; i++)
-        add_up(ctx, ops, i, &slow);
+    for (size_t row = 0; row < ta_ref_rows(in, BUSY); row++)
+        add_up(ctx, in, row, &slow);
     if (all <= 0 || slow.high / all <= threshold)
         return TA_OK;
-    const struct ta_slice name = ta_row_text(ops, slow.row, "name");
-    const struct ta_evidence evidence[] = {kernel_evidence(ops, slow.row, "efficiency"),
-                                           kernel_evidence(ops, slow.row, "busy_ns")};
+    const struct ta_slice name = ta_ref_text(in, NAME, slow.row);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, REACHED, slow.row),
+                                           ta_ref_evidence(in, BUSY, slow.row)};
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -95,8 +102,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, slow.time / all, TA_UNIT_RATIO),
                 ta_advice_number(advice, slow.time, TA_UNIT_NS),
                 kernel_all_ranks(in->report, advice), (int)name.len, name.ptr,
-                ta_advice_number(advice, ta_row_number(ops, slow.row, "efficiency", 0),
-                                 TA_UNIT_RATIO)),
+                ta_advice_number(advice, ta_ref_number(in, REACHED, slow.row, 0), TA_UNIT_RATIO)),
             .advice = ta_advice_printf(
                 advice,
                 "By its peak rates the device could be several times faster at these shapes. "
@@ -123,7 +129,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_roofline, &ops, .title = "Slow operators",
           .summary = "Fires when operators stay far below what the device can do", .version = "1",

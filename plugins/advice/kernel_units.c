@@ -7,20 +7,53 @@
 
 #include <math.h>
 
+enum { THRESHOLD, FACTOR_LOW, FACTOR_HIGH };
+
 static const struct ta_option options[] = {
-    [KERNEL_THRESHOLD] =
-        {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
-         "Share of the kernel time in products without tensor cores from which the rule "
-         "fires"},
-    [KERNEL_FACTOR_LOW] = {"factor_low", TA_OPTION_NUMBER, 2, 1, 100, TA_OPTION_PLAIN,
-                           "How many times faster tensor cores are at least, where shapes and "
-                           "peaks do not tell: small "
-                           "products are bound by memory"},
-    [KERNEL_FACTOR_HIGH] =
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
+                   "Share of the kernel time in products without tensor cores from which the rule "
+                   "fires"},
+    [FACTOR_LOW] = {"factor_low", TA_OPTION_NUMBER, 2, 1, 100, TA_OPTION_PLAIN,
+                    "How many times faster tensor cores are at least, where shapes and "
+                    "peaks do not tell: small "
+                    "products are bound by memory"},
+    [FACTOR_HIGH] =
         {"factor_high", TA_OPTION_NUMBER, 8, 1, 100, TA_OPTION_PLAIN,
          "How many times faster tensor cores are at most, where shapes and peaks do not tell: the "
          "ratio of the peak rates of TF32 and FP32 on NVIDIA A100"},
     TA_OPTIONS_END,
+};
+
+enum {
+    CLASS_TIME,
+    PRECISION,
+    CLASS,
+    VECTOR,
+    THIN,
+    SHARE,
+    OP_BUSY,
+    OP_FLOP,
+    OP_BYTES,
+    OP_FLOP_RATE,
+    OP_MATRIX_RATE,
+    OP_BYTE_RATE,
+    MATRIX_UNIT
+};
+
+static const struct ta_ref reads[] = {
+    [CLASS_TIME] = {"kernels.by_class", "total_ns"},
+    [PRECISION] = {"kernels.precision", "precision"},
+    [CLASS] = {"kernels.precision", "class"},
+    [VECTOR] = {"kernels.precision", "vector_ns"},
+    [THIN] = {"kernels.precision", "thin_ns"},
+    [SHARE] = {"kernels.precision", "share"},
+    [OP_BUSY] = {"roofline.by_op", "busy_ns"},
+    [OP_FLOP] = {"roofline.by_op", "flop"},
+    [OP_BYTES] = {"roofline.by_op", "bytes"},
+    [OP_FLOP_RATE] = {"roofline.by_op", "peak_flop_rate"},
+    [OP_MATRIX_RATE] = {"roofline.by_op", "matrix_flop_rate"},
+    [OP_BYTE_RATE] = {"roofline.by_op", "peak_byte_rate"},
+    [MATRIX_UNIT] = {"roofline.by_rank", "matrix_unit"},
 };
 
 /* A gain below this is none. */
@@ -50,19 +83,19 @@ struct vector {
     size_t row;
 };
 
-static void add_row(const struct ta_table *precisions, size_t row, struct vector *sum)
+static void add_row(const struct ta_refs *in, size_t row, struct vector *sum)
 {
-    const double time = ta_row_number(precisions, row, "vector_ns", 0);
-    const bool is_fp64 = ta_row_reads(precisions, row, "precision", "fp64");
-    const bool is_untold = ta_row_reads(precisions, row, "precision", "unknown");
-    if (!is_fp64 && !is_untold && !ta_row_reads(precisions, row, "precision", "fp32"))
+    const double time = ta_ref_number(in, VECTOR, row, 0);
+    const bool is_fp64 = ta_ref_reads(in, PRECISION, row, "fp64");
+    const bool is_untold = ta_ref_reads(in, PRECISION, row, "unknown");
+    if (!is_fp64 && !is_untold && !ta_ref_reads(in, PRECISION, row, "fp32"))
         return;
     sum->all += time;
-    sum->thin += ta_row_number(precisions, row, "thin_ns", 0);
+    sum->thin += ta_ref_number(in, THIN, row, 0);
     sum->fp64 += is_fp64 ? time : 0;
     sum->untold += is_untold ? time : 0;
     for (int c = 0; c < CLASSES; c++)
-        if (ta_row_reads(precisions, row, "class", classes[c].id))
+        if (ta_ref_reads(in, CLASS, row, classes[c].id))
             sum->by_class[c] += time;
     if (time > sum->largest) {
         sum->largest = time;
@@ -70,42 +103,39 @@ static void add_row(const struct ta_table *precisions, size_t row, struct vector
     }
 }
 
-static struct vector add_up(const struct ta_table *precisions)
-{
-    struct vector sum = {0};
-    for (size_t i = 0; precisions && i < precisions->n_rows; i++)
-        add_row(precisions, i, &sum);
-    return sum;
-}
-
 /* ---- what they could gain ------------------------------------------------------------------ */
+
+struct gain {
+    double settled;   /* time of products that could gain nothing: they do not make the rule fire */
+    double low, high; /* saving, all ranks */
+    double confidence;
+};
 
 /* How many times faster the roof is on tensor cores: at most the ratio of the peaks, less where
  * memory bounds the product there.  NAN when the row is no product without them whose roofs are
  * known. */
-static double factor_of(const struct ta_table *ops, size_t row)
+static double factor_of(const struct ta_refs *in, size_t row)
 {
-    const double flop = ta_row_number(ops, row, "flop", NAN);
+    const double flop = ta_ref_number(in, OP_FLOP, row, NAN);
     const double memory =
-        ta_row_number(ops, row, "bytes", NAN) / ta_row_number(ops, row, "peak_byte_rate", NAN);
-    const double vector = flop / ta_row_number(ops, row, "peak_flop_rate", NAN);
-    const double matrix = flop / ta_row_number(ops, row, "matrix_flop_rate", NAN);
+        ta_ref_number(in, OP_BYTES, row, NAN) / ta_ref_number(in, OP_BYTE_RATE, row, NAN);
+    const double vector = flop / ta_ref_number(in, OP_FLOP_RATE, row, NAN);
+    const double matrix = flop / ta_ref_number(in, OP_MATRIX_RATE, row, NAN);
     return isnan(memory) || isnan(vector) || isnan(matrix)
                ? NAN
                : fmax(vector, memory) / fmax(matrix, memory);
 }
 
 /* By the roof of products with known shapes, by the factors for the rest of the time. */
-static struct kernel_gain estimate(struct ta_ctx *ctx, const struct ta_report *report,
-                                   const struct vector *vector)
+static struct gain estimate(struct ta_ctx *ctx, const struct ta_refs *in,
+                            const struct vector *vector)
 {
-    const double least = ta_ctx_option(ctx, KERNEL_FACTOR_LOW);
-    const double most = ta_ctx_option(ctx, KERNEL_FACTOR_HIGH);
-    const struct ta_table *ops = ta_report_table(report, "roofline.by_op");
-    struct kernel_gain gain = {0};
+    const double least = ta_ctx_option(ctx, FACTOR_LOW);
+    const double most = ta_ctx_option(ctx, FACTOR_HIGH);
+    struct gain gain = {0};
     double known = 0;
-    for (size_t i = 0; ops && i < ops->n_rows; i++) {
-        const double part = ta_row_number(ops, i, "busy_ns", 0), factor = factor_of(ops, i);
+    for (size_t i = 0; i < ta_ref_rows(in, OP_BUSY); i++) {
+        const double part = ta_ref_number(in, OP_BUSY, i, 0), factor = factor_of(in, i);
         if (isnan(factor))
             continue;
         known += part;
@@ -142,20 +172,19 @@ static const char *type_of(const struct vector *vector)
 }
 
 /* In which type the tensor cores of the first device that is known take fp32 inputs; "" of none. */
-static struct ta_slice matrix_unit(const struct ta_report *report)
+static struct ta_slice matrix_unit(const struct ta_refs *in)
 {
-    const struct ta_table *ranks = ta_report_table(report, "roofline.by_rank");
-    for (size_t i = 0; ranks && i < ranks->n_rows; i++) {
-        const struct ta_slice unit = ta_row_text(ranks, i, "matrix_unit");
+    for (size_t i = 0; i < ta_ref_rows(in, MATRIX_UNIT); i++) {
+        const struct ta_slice unit = ta_ref_text(in, MATRIX_UNIT, i);
         if (unit.len)
             return unit;
     }
     return TA_LIT("");
 }
 
-static const char *what_to_do(const struct ta_report *report, const struct vector *vector)
+static const char *what_to_do(const struct ta_refs *in, const struct vector *vector)
 {
-    const struct ta_slice unit = matrix_unit(report);
+    const struct ta_slice unit = matrix_unit(in);
     const bool convolutions = vector->by_class[CONV] >= LEAST_PART * vector->all;
     if (vector->fp64 > 0.5 * vector->all)
         return "Compute in fp32 or narrower where the result allows it: few devices have tensor "
@@ -166,7 +195,7 @@ static const char *what_to_do(const struct ta_report *report, const struct vecto
     if (ta_slice_equal(unit, TA_LIT("fp16")))
         return "Compute in fp16, or in bf16 from Ampere on (autocast, or weights of that type): "
                "TF32 brings nothing on this device.";
-    if (ta_run_is_amd(ta_report_run(report)))
+    if (ta_run_is_amd(ta_report_run(in->report)))
         return "Allow TF32: torch.set_float32_matmul_precision('high'), with "
                "HIPBLASLT_ALLOW_TF32=1 on MI300; bf16 (autocast, or weights of that type) is "
                "faster still.";
@@ -183,7 +212,7 @@ static const char *what_to_do(const struct ta_report *report, const struct vecto
            "fp16.";
 }
 
-static const char *settled(struct ta_advice *advice, const struct kernel_gain *gain)
+static const char *settled(struct ta_advice *advice, const struct gain *gain)
 {
     return gain->settled > 0
                ? ta_advice_printf(
@@ -195,17 +224,18 @@ static const char *settled(struct ta_advice *advice, const struct kernel_gain *g
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, KERNEL_THRESHOLD), all = kernel_time(in->report);
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = ta_ref_sum(in, CLASS_TIME);
     const char *units = ta_run_is_amd(ta_report_run(in->report)) ? "vector units" : "CUDA cores";
-    const struct ta_table *precisions = ta_report_table(in->report, "kernels.precision");
-    const struct vector vector = add_up(precisions);
+    struct vector vector = {0};
+    for (size_t row = 0; row < ta_ref_rows(in, VECTOR); row++)
+        add_row(in, row, &vector);
     if (all <= 0 || vector.largest <= 0)
         return TA_OK;
-    const struct kernel_gain gain = estimate(ctx, in->report, &vector);
+    const struct gain gain = estimate(ctx, in, &vector);
     if ((vector.all - gain.settled) / all <= threshold)
         return TA_OK;
-    const struct ta_evidence evidence[] = {kernel_evidence(precisions, vector.row, "vector_ns"),
-                                           kernel_evidence(precisions, vector.row, "share")};
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, VECTOR, vector.row),
+                                           ta_ref_evidence(in, SHARE, vector.row)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "matrix-units-idle",
@@ -216,7 +246,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       ta_advice_number(advice, vector.all / all, TA_UNIT_RATIO),
                       ta_advice_number(advice, vector.all, TA_UNIT_NS),
                       kernel_all_ranks(in->report, advice)),
-                  .advice = ta_advice_printf(advice, "%s%s", what_to_do(in->report, &vector),
+                  .advice = ta_advice_printf(advice, "%s%s", what_to_do(in, &vector),
                                              settled(advice, &gain)),
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
@@ -231,7 +261,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_units, &ops, .title = "Idle tensor cores",
           .summary = "Fires when products and convolutions of fp32 run without tensor cores",

@@ -10,21 +10,28 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { NAME, FAMILY, MEAN, BUSY_NAME, EXPOSED, WINDOW };
+
+static const struct ta_ref reads[] = {
+    [NAME] = {"kernels.by_name", "name"},           [FAMILY] = {"kernels.by_name", "family"},
+    [MEAN] = {"kernels.by_name", "mean_ns"},        [BUSY_NAME] = {"gpu_time.by_name", "name"},
+    [EXPOSED] = {"gpu_time.by_name", "exposed_ns"}, [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+};
+
 /* What such kernels take of the busy time, which all that runs at once shares evenly. */
 struct waits {
     double time, most; /* all ranks; of the kernel in `row` of gpu_time.by_name */
     size_t row;
 };
 
-static struct waits find_waits(const struct ta_report *report, const struct ta_table *times)
+static struct waits find_waits(const struct ta_refs *in)
 {
     struct waits waits = {.time = 0};
-    const struct ta_table *kernels = ta_report_table(report, "kernels.by_name");
-    for (size_t i = 0; kernels && i < kernels->n_rows; i++) {
-        if (!ta_row_reads(kernels, i, "family", "wait"))
+    for (size_t i = 0; i < ta_ref_rows(in, NAME); i++) {
+        if (!ta_ref_reads(in, FAMILY, i, "wait"))
             continue;
-        const size_t row = kernel_row(times, ta_row_text(kernels, i, "name"));
-        const double time = row == SIZE_MAX ? 0 : ta_row_number(times, row, "exposed_ns", 0);
+        const size_t row = kernel_row(in, BUSY_NAME, ta_ref_text(in, NAME, i));
+        const double time = row == SIZE_MAX ? 0 : ta_ref_number(in, EXPOSED, row, 0);
         waits.time += time;
         if (time > waits.most) {
             waits.most = time;
@@ -36,18 +43,15 @@ static struct waits find_waits(const struct ta_report *report, const struct ta_t
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_old_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const double window = ta_old_look_sum(in->report, &windows, TA_MISSING);
-    const struct ta_table *times = ta_report_table(in->report, "gpu_time.by_name");
-    const struct waits waits = find_waits(in->report, times);
+    const double window = ta_ref_sum(in, WINDOW);
+    const struct waits waits = find_waits(in);
     if (window <= 0 || waits.time / window <= threshold)
         return TA_OK;
-    const struct ta_place most = {.table = times, .row = waits.row};
-    const struct ta_table *kernels = ta_report_table(in->report, "kernels.by_name");
-    const size_t kernel = kernel_row(kernels, ta_row_text(times, waits.row, "name"));
-    const struct ta_evidence evidence[] = {kernel_evidence(times, waits.row, "exposed_ns"),
-                                           kernel_evidence(kernels, kernel, "mean_ns")};
+    const struct ta_place most = ta_place_at(in, EXPOSED, waits.row);
+    const size_t kernel = kernel_row(in, NAME, ta_ref_text(in, BUSY_NAME, waits.row));
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, EXPOSED, waits.row),
+                                           ta_ref_evidence(in, MEAN, kernel)};
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -59,7 +63,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 "of it %s",
                 ta_advice_number(advice, waits.time / window, TA_UNIT_RATIO),
                 ta_advice_number(advice, waits.time, TA_UNIT_NS),
-                kernel_all_ranks(in->report, advice), ta_old_place_text(advice, &most, "name")),
+                kernel_all_ranks(in->report, advice), ta_place_text(advice, in, &most, BUSY_NAME)),
             .advice = "The device counts as busy, and does no work then. Look in the timeline "
                       "at what they wait for: other queues, copies, or the host, which could "
                       "hand it out earlier.",
@@ -75,7 +79,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_waits, &ops, .title = "Kernels that wait",
           .summary = "Fires when kernels that do nothing but wait fill the device", .version = "1",

@@ -14,31 +14,40 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { CLASS_TIME, NAME, FAMILY, WAVE_NAME, WAVE_TIME, WAVE_LOST, WAVE_EFFICIENCY };
+
+static const struct ta_ref reads[] = {
+    [CLASS_TIME] = {"kernels.by_class", "total_ns"},
+    [NAME] = {"kernels.by_name", "name"},
+    [FAMILY] = {"kernels.by_name", "family"},
+    [WAVE_NAME] = {"kernels.waves", "name"},
+    [WAVE_TIME] = {"kernels.waves", "total_ns"},
+    [WAVE_LOST] = {"kernels.waves", "lost_ns"},
+    [WAVE_EFFICIENCY] = {"kernels.waves", "efficiency"},
+};
+
 struct bad {
     double time, lost, most;
     size_t row, kernels;
 };
 
 /* A kernel that only waits needs no more than one block. */
-static bool only_waits(const struct ta_table *kernels, struct ta_slice name)
+static bool only_waits(const struct ta_refs *in, struct ta_slice name)
 {
-    const size_t row = kernel_row(kernels, name);
-    return row != SIZE_MAX && ta_row_reads(kernels, row, "family", "wait");
+    const size_t row = kernel_row(in, NAME, name);
+    return row != SIZE_MAX && ta_ref_reads(in, FAMILY, row, "wait");
 }
 
 /* Adds up the badly filled kernels that matter. */
-static struct bad find_bad(const struct ta_report *report, const struct ta_table *waves, double all,
-                           double efficiency, double share)
+static struct bad find_bad(const struct ta_refs *in, double all, double efficiency, double share)
 {
-    const struct ta_table *kernels = ta_report_table(report, "kernels.by_name");
     struct bad bad = {0};
-    const size_t column = ta_table_column(waves, "efficiency");
-    for (size_t i = 0; i < waves->n_rows; i++) {
-        const double time = ta_row_number(waves, i, "total_ns", 0);
-        const double lost = ta_row_number(waves, i, "lost_ns", 0);
-        if (ta_table_cell(waves, i, column)->kind == TA_CELL_NULL || time / all <= share ||
-            ta_row_number(waves, i, "efficiency", 0) >= efficiency ||
-            only_waits(kernels, ta_row_text(waves, i, "name")))
+    for (size_t i = 0; i < ta_ref_rows(in, WAVE_EFFICIENCY); i++) {
+        const struct ta_place reached = ta_place_at(in, WAVE_EFFICIENCY, i);
+        const double time = ta_ref_number(in, WAVE_TIME, i, 0);
+        const double lost = ta_ref_number(in, WAVE_LOST, i, 0);
+        if (!reached.table || time / all <= share || reached.value >= efficiency ||
+            only_waits(in, ta_ref_text(in, WAVE_NAME, i)))
             continue;
         bad.time += time;
         bad.lost += lost;
@@ -53,16 +62,15 @@ static struct bad find_bad(const struct ta_report *report, const struct ta_table
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = kernel_time(in->report);
-    const struct ta_table *waves = ta_report_table(in->report, "kernels.waves");
-    if (!waves || all <= 0)
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = ta_ref_sum(in, CLASS_TIME);
+    if (all <= 0)
         return TA_OK;
     const struct bad bad =
-        find_bad(in->report, waves, all, ta_ctx_option(ctx, EFFICIENCY), ta_ctx_option(ctx, SHARE));
+        find_bad(in, all, ta_ctx_option(ctx, EFFICIENCY), ta_ctx_option(ctx, SHARE));
     if (bad.kernels == 0 || bad.time / all <= threshold)
         return TA_OK;
-    const struct ta_evidence evidence[] = {kernel_evidence(waves, bad.row, "efficiency"),
-                                           kernel_evidence(waves, bad.row, "lost_ns")};
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, WAVE_EFFICIENCY, bad.row),
+                                           ta_ref_evidence(in, WAVE_LOST, bad.row)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "waves-underfilled",
@@ -93,7 +101,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_waves, &ops, .title = "Badly filled kernels",
           .summary = "Fires when kernels have too few blocks or a short last wave", .version = "1",

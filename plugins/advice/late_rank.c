@@ -16,56 +16,81 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static double number(const struct ta_table *table, size_t row, const char *column)
+enum {
+    RANK,
+    WHAT,
+    TABLE,
+    VALUE,
+    MEDIAN,
+    LATE_BY,
+    LATE_SHARE,
+    LATE_DEVIATIONS,
+    RANKS,
+    ENCLOSES,
+    LOSS,
+    STAGES,
+    DIFFUSION
+};
+
+static const struct ta_ref reads[] = {
+    [RANK] = {"ranks.late", "rank"},         [WHAT] = {"ranks.late", "what"},
+    [TABLE] = {"ranks.late", "table"},       [VALUE] = {"ranks.late", "value_ns"},
+    [MEDIAN] = {"ranks.late", "median_ns"},  [LATE_BY] = {"ranks.late", "excess_ns"},
+    [LATE_SHARE] = {"ranks.late", "excess"}, [LATE_DEVIATIONS] = {"ranks.late", "deviations"},
+    [RANKS] = {"ranks.late", "ranks"},       [ENCLOSES] = {"ranks.late", "encloses"},
+    [LOSS] = {"ranks.late", "loss_ns"},      [STAGES] = {"stages.by_name"},
+    [DIFFUSION] = {"diffusion.by_rank"},
+};
+
+static double number(const struct ta_refs *in, size_t ref, size_t row)
 {
-    return ta_row_number(table, row, column, NAN);
+    return ta_ref_number(in, ref, row, NAN);
 }
 
-static bool encloses(const struct ta_table *late, size_t row)
+static bool encloses(const struct ta_refs *in, size_t row)
 {
-    const size_t at = ta_table_column(late, "encloses");
-    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(late, row, at);
-    return cell && cell->kind == TA_CELL_BOOL && cell->b;
+    const struct ta_cell *cell = ta_ref_cell(in, ENCLOSES, row);
+    return cell->kind == TA_CELL_BOOL && cell->b;
 }
 
 /* One rank often has more to do around the work of all, such as saving the video: what encloses
  * others has to be behind twice as far. */
-static bool is_late(struct ta_ctx *ctx, const struct ta_table *late, size_t row)
+static bool is_late(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 {
-    const double deviations = number(late, row, "deviations");
-    const double threshold = ta_ctx_option(ctx, EXCESS) * (encloses(late, row) ? 2 : 1);
-    return number(late, row, "excess") > threshold && number(late, row, "loss_ns") > 0 &&
+    const double deviations = number(in, LATE_DEVIATIONS, row);
+    const double threshold = ta_ctx_option(ctx, EXCESS) * (encloses(in, row) ? 2 : 1);
+    return number(in, LATE_SHARE, row) > threshold && number(in, LOSS, row) > 0 &&
            (isnan(deviations) || deviations > ta_ctx_option(ctx, DEVIATIONS));
 }
 
 /* How much a figure tells: a stage by itself most, then a step or a block, what encloses others
  * least. */
-static int telling(const struct ta_table *late, size_t row)
+static int telling(const struct ta_refs *in, size_t row)
 {
-    if (encloses(late, row))
+    if (encloses(in, row))
         return 0;
-    return ta_row_reads(late, row, "table", "stages.by_name")      ? 3
-           : ta_row_reads(late, row, "table", "diffusion.by_rank") ? 2
-                                                                   : 1;
+    return ta_ref_reads(in, TABLE, row, reads[STAGES].table)      ? 3
+           : ta_ref_reads(in, TABLE, row, reads[DIFFUSION].table) ? 2
+                                                                  : 1;
 }
 
 /* The figure that costs most.  One that is a part of it tells more: of those that make up at least
  * half of that loss, on the same rank, the most telling one, and the shortest of these. */
-static size_t most_telling(struct ta_ctx *ctx, const struct ta_table *late)
+static size_t most_telling(struct ta_ctx *ctx, const struct ta_refs *in)
 {
     size_t most = SIZE_MAX;
-    for (size_t row = 0; row < late->n_rows; row++)
-        if (is_late(ctx, late, row) &&
-            (most == SIZE_MAX || number(late, row, "loss_ns") > number(late, most, "loss_ns")))
+    for (size_t row = 0; row < ta_ref_rows(in, VALUE); row++)
+        if (is_late(ctx, in, row) &&
+            (most == SIZE_MAX || number(in, LOSS, row) > number(in, LOSS, most)))
             most = row;
     size_t best = most;
-    for (size_t row = 0; most != SIZE_MAX && row < late->n_rows; row++) {
-        const bool is_part = is_late(ctx, late, row) &&
-                             number(late, row, "rank") == number(late, most, "rank") &&
-                             number(late, row, "loss_ns") >= number(late, most, "loss_ns") / 2;
-        const int more = telling(late, row) - telling(late, best);
-        if (is_part && (more > 0 || (more == 0 && number(late, row, "value_ns") <
-                                                      number(late, best, "value_ns"))))
+    for (size_t row = 0; most != SIZE_MAX && row < ta_ref_rows(in, VALUE); row++) {
+        const bool is_part = is_late(ctx, in, row) &&
+                             number(in, RANK, row) == number(in, RANK, most) &&
+                             number(in, LOSS, row) >= number(in, LOSS, most) / 2;
+        const int more = telling(in, row) - telling(in, best);
+        if (is_part &&
+            (more > 0 || (more == 0 && number(in, VALUE, row) < number(in, VALUE, best))))
             best = row;
     }
     return best;
@@ -73,17 +98,15 @@ static size_t most_telling(struct ta_ctx *ctx, const struct ta_table *late)
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *late = ta_report_table(in->report, "ranks.late");
-    const size_t row = late ? most_telling(ctx, late) : SIZE_MAX;
+    const size_t row = most_telling(ctx, in);
     if (row == SIZE_MAX)
         return TA_OK;
-    const struct ta_place value = {late, row, ta_table_column(late, "value_ns"),
-                                   number(late, row, "value_ns")};
-    const struct ta_place rank = ta_old_beside(&value, "rank");
-    const struct ta_place excess = ta_old_beside(&value, "excess");
-    const struct ta_place median = ta_old_beside(&value, "median_ns");
-    const double behind = number(late, row, "excess_ns");
-    const int others = ta_whole_int(number(late, row, "ranks")) - 1;
+    const struct ta_place value = ta_place_at(in, VALUE, row);
+    const struct ta_place rank = ta_place_beside(in, &value, RANK);
+    const struct ta_place excess = ta_place_beside(in, &value, LATE_SHARE);
+    const struct ta_place median = ta_place_beside(in, &value, MEDIAN);
+    const double behind = number(in, LATE_BY, row);
+    const int others = ta_whole_int(number(in, RANKS, row)) - 1;
     const struct ta_evidence evidence[] = {ta_place_evidence(&value), ta_place_evidence(&rank),
                                            ta_place_evidence(&median), ta_place_evidence(&excess)};
     ta_advise(
@@ -94,7 +117,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .title = ta_advice_printf(
                 advice, "Rank %.0f is late: %s for %s, %s (%s) more than the %s", rank.value,
                 ta_advice_number(advice, value.value, TA_UNIT_NS),
-                ta_old_place_text(advice, &value, "what"),
+                ta_place_text(advice, in, &value, WHAT),
                 ta_advice_number(advice, behind, TA_UNIT_NS),
                 ta_advice_number(advice, excess.value, TA_UNIT_RATIO),
                 others == 1 ? "other rank"
@@ -107,7 +130,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns = 0, /* if it has more work than the others */
-            .saving_high_ns = ta_whole(number(late, row, "loss_ns")),
+            .saving_high_ns = ta_whole(number(in, LOSS, row)),
             .confidence = others >= 3 ? 0.8 : 0.5,
             .threshold = ta_advice_printf(
                 advice, "time of the slowest rank > %s beyond the median of the others",
@@ -116,7 +139,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, late_rank, &ops, .title = "Late rank",
           .summary = "Fires when one rank takes longer than the others for the same work",

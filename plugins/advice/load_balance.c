@@ -12,21 +12,29 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_look look = {.table = "efficiency.ladder",
-                                        .column = "efficiency",
-                                        .where = {{"term", "balance"}},
-                                        .lowest = true};
+enum { TERM, EFFICIENCY, LOSS, RANK, COMPUTE };
+
+static const struct ta_ref reads[] = {
+    [TERM] = {"efficiency.ladder", "term"},
+    [EFFICIENCY] = {"efficiency.ladder", "efficiency"},
+    [LOSS] = {"efficiency.ladder", "loss_ns"},
+    [RANK] = {"gpu_time.by_rank", "rank"},
+    [COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+};
+
+static const struct ta_look look = {
+    .cells = EFFICIENCY, .where = {{TERM, "balance"}}, .lowest = true};
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_old_look compute = {.table = "gpu_time.by_rank", .column = "compute_ns"};
+    static const struct ta_look compute = {.cells = COMPUTE};
     const double threshold = ta_ctx_option(ctx, LEAST);
     struct ta_place balance, most;
-    if (!ta_old_look_worst(in->report, &look, &balance) || balance.value >= threshold ||
-        !ta_old_look_worst(in->report, &compute, &most))
+    if (!ta_look_worst(in, &look, &balance) || balance.value >= threshold ||
+        !ta_look_worst(in, &compute, &most))
         return TA_OK;
-    const struct ta_place rank = ta_old_beside(&most, "rank");
-    const struct ta_place loss = ta_old_beside(&balance, "loss_ns");
+    const struct ta_place rank = ta_place_beside(in, &most, RANK);
+    const struct ta_place loss = ta_place_beside(in, &balance, LOSS);
     const struct ta_evidence evidence[] = {ta_place_evidence(&balance), ta_place_evidence(&most),
                                            ta_place_evidence(&loss)};
     ta_advise(
@@ -55,7 +63,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, load_balance, &ops, .title = "Load balance",
           .summary = "Fires when ranks compute for different times", .version = "1",

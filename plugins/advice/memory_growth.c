@@ -55,16 +55,16 @@ struct rise {
     double falls;          /* the largest fall from one to the next */
 };
 
-static struct rise measure(const struct ta_table *snapshots, size_t first)
+static struct rise measure(const struct ta_refs *in, size_t first)
 {
     struct rise rise = {.n = 1, .first = first, .last = first, .from = first, .at = first};
-    for (size_t row = first + 1; row < snapshots->n_rows; row++) {
-        if (!snapshot_is_beside(snapshots, first, row) || isnan(snapshot_bytes(snapshots, row)) ||
-            !is_same_step(ta_row_text(snapshots, first, "label"),
-                          ta_row_text(snapshots, row, "label")))
+    for (size_t row = first + 1; row < ta_ref_rows(in, SNAPSHOT_BYTES); row++) {
+        if (!snapshot_same_device(in, first, row) || isnan(snapshot_bytes(in, row)) ||
+            !is_same_step(ta_ref_text(in, SNAPSHOT_LABEL, first),
+                          ta_ref_text(in, SNAPSHOT_LABEL, row)))
             continue;
-        const double before = snapshot_bytes(snapshots, rise.last);
-        const double more = snapshot_bytes(snapshots, row) - before;
+        const double before = snapshot_bytes(in, rise.last);
+        const double more = snapshot_bytes(in, row) - before;
         if (more > rise.jump) {
             rise.jump = more;
             rise.before = before;
@@ -79,23 +79,23 @@ static struct rise measure(const struct ta_table *snapshots, size_t first)
 }
 
 /* Whether all snapshots of the step since the jump are still that high, and there is one. */
-static bool stays(const struct ta_table *snapshots, const struct rise *rise)
+static bool stays(const struct ta_refs *in, const struct rise *rise)
 {
     const double level = rise->before + STAYS * rise->jump;
-    for (size_t row = rise->at; row < snapshots->n_rows; row++)
-        if (snapshot_is_beside(snapshots, rise->first, row) &&
-            is_same_step(ta_row_text(snapshots, rise->first, "label"),
-                         ta_row_text(snapshots, row, "label")) &&
-            snapshot_bytes(snapshots, row) < level)
+    for (size_t row = rise->at; row < ta_ref_rows(in, SNAPSHOT_BYTES); row++)
+        if (snapshot_same_device(in, rise->first, row) &&
+            is_same_step(ta_ref_text(in, SNAPSHOT_LABEL, rise->first),
+                         ta_ref_text(in, SNAPSHOT_LABEL, row)) &&
+            snapshot_bytes(in, row) < level)
             return false;
     return rise->at < rise->last;
 }
 
-static bool is_first_of_step(const struct ta_table *snapshots, size_t row)
+static bool is_first_of_step(const struct ta_refs *in, size_t row)
 {
     for (size_t i = 0; i < row; i++)
-        if (snapshot_is_beside(snapshots, i, row) && !isnan(snapshot_bytes(snapshots, i)) &&
-            is_same_step(ta_row_text(snapshots, i, "label"), ta_row_text(snapshots, row, "label")))
+        if (snapshot_same_device(in, i, row) && !isnan(snapshot_bytes(in, i)) &&
+            is_same_step(ta_ref_text(in, SNAPSHOT_LABEL, i), ta_ref_text(in, SNAPSHOT_LABEL, row)))
             return false;
     return true;
 }
@@ -109,17 +109,16 @@ static bool is_large(double rise, double from, const struct limits *limits)
     return rise >= limits->least && rise > limits->share * from;
 }
 
-static void give(struct ta_advice *advice, const struct ta_report *report,
-                 const struct ta_table *snapshots, const struct rise *rise, bool at_once,
-                 const struct limits *limits)
+static void give(struct ta_advice *advice, const struct ta_refs *in, const struct rise *rise,
+                 bool at_once, const struct limits *limits)
 {
-    const struct ta_place low = snapshot_place(snapshots, at_once ? rise->from : rise->first);
-    const struct ta_place high = snapshot_place(snapshots, at_once ? rise->at : rise->last);
+    const struct ta_place low = ta_place_at(in, SNAPSHOT_BYTES, at_once ? rise->from : rise->first);
+    const struct ta_place high = ta_place_at(in, SNAPSHOT_BYTES, at_once ? rise->at : rise->last);
     const struct ta_evidence evidence[] = {ta_place_evidence(&high), ta_place_evidence(&low)};
     const char *from = ta_advice_number(advice, low.value, TA_UNIT_BYTES);
     const char *to = ta_advice_number(advice, high.value, TA_UNIT_BYTES);
-    const char *label = ta_old_place_text(advice, &high, "label");
-    const char *owner = ta_place_owner(advice, report, &high);
+    const char *label = ta_place_text(advice, in, &high, SNAPSHOT_LABEL);
+    const char *owner = ta_place_owner(advice, in->report, &high);
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -154,20 +153,19 @@ static void give(struct ta_advice *advice, const struct ta_report *report,
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *snapshots = ta_report_table(in->report, "memory.snapshots");
     const struct limits limits = {ta_ctx_option(ctx, SHARE), ta_ctx_option(ctx, LEAST)};
     struct rise worst = {.n = 0};
     double most = 0;
     bool at_once = false;
     enum { ROWS_MAX = 4096 }; /* more are compared with each other at length */
-    for (size_t row = 0; snapshots && row < snapshots->n_rows && row < ROWS_MAX; row++) {
-        if (isnan(snapshot_bytes(snapshots, row)) || !is_first_of_step(snapshots, row))
+    for (size_t row = 0; row < ta_ref_rows(in, SNAPSHOT_BYTES) && row < ROWS_MAX; row++) {
+        if (isnan(snapshot_bytes(in, row)) || !is_first_of_step(in, row))
             continue;
-        const struct rise rise = measure(snapshots, row);
-        const double grown = snapshot_bytes(snapshots, rise.last) - snapshot_bytes(snapshots, row);
-        const bool jumps = is_large(rise.jump, rise.before, &limits) && stays(snapshots, &rise);
+        const struct rise rise = measure(in, row);
+        const double grown = snapshot_bytes(in, rise.last) - snapshot_bytes(in, row);
+        const bool jumps = is_large(rise.jump, rise.before, &limits) && stays(in, &rise);
         const bool grows = rise.falls < limits.least / 4 && rise.jump < AT_ONCE * grown &&
-                           is_large(grown, snapshot_bytes(snapshots, row), &limits);
+                           is_large(grown, snapshot_bytes(in, row), &limits);
         if (rise.n >= SNAPSHOTS_MIN && (jumps || grows) && (jumps ? rise.jump : grown) > most) {
             worst = rise;
             at_once = jumps && !grows;
@@ -175,11 +173,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         }
     }
     if (worst.n)
-        give(advice, in->report, snapshots, &worst, at_once, &limits);
+        give(advice, in, &worst, at_once, &limits);
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, memory_growth, &ops, .title = "Memory that is not given back",
           .summary = "Fires when memory in use rises between snapshots of a step and stays",

@@ -14,42 +14,50 @@ static const struct ta_option options[] = {
 };
 
 /* "after_offload_vae", "unload text encoder"; what is taken before it frees nothing yet. */
-static bool is_to_free(const struct ta_table *snapshots, size_t row)
+static bool is_to_free(const struct ta_refs *in, size_t row)
 {
     static const char *const words[] = {"offload", "unload", "to_cpu", "to cpu", NULL};
     static const char *const before[] = {"before", "pre_", NULL};
-    return snapshot_says(snapshots, row, words) && !snapshot_says(snapshots, row, before);
+    const struct ta_slice label = ta_ref_text(in, SNAPSHOT_LABEL, row);
+    return ta_slice_has_any(label, words) && !ta_slice_has_any(label, before);
+}
+
+/* The snapshot of that rank and device before this one; SIZE_MAX for the first. */
+static size_t snapshot_before(const struct ta_refs *in, size_t row)
+{
+    for (size_t i = row; i-- > 0;)
+        if (snapshot_same_device(in, i, row) && !isnan(snapshot_bytes(in, i)))
+            return i;
+    return SIZE_MAX;
 }
 
 /* Finds the step that leaves most; tells how many there are, and how many free nothing. */
-static bool find_worst(struct ta_ctx *ctx, const struct ta_table *snapshots, struct ta_place *worst,
+static bool find_worst(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_place *worst,
                        size_t *n, size_t *n_idle)
 {
     *n = *n_idle = 0;
-    for (size_t row = 0; row < snapshots->n_rows; row++) {
-        const size_t before =
-            is_to_free(snapshots, row) ? snapshot_before(snapshots, row) : SIZE_MAX;
-        if (before == SIZE_MAX || isnan(snapshot_bytes(snapshots, row)) ||
-            snapshot_bytes(snapshots, before) < ta_ctx_option(ctx, LEAST))
+    for (size_t row = 0; row < ta_ref_rows(in, SNAPSHOT_BYTES); row++) {
+        const size_t before = is_to_free(in, row) ? snapshot_before(in, row) : SIZE_MAX;
+        if (before == SIZE_MAX || isnan(snapshot_bytes(in, row)) ||
+            snapshot_bytes(in, before) < ta_ctx_option(ctx, LEAST))
             continue;
-        const double left = snapshot_bytes(snapshots, row);
+        const double left = snapshot_bytes(in, row);
         ++*n;
-        if (left <= snapshot_bytes(snapshots, before) * (1 - ta_ctx_option(ctx, SHARE)))
+        if (left <= snapshot_bytes(in, before) * (1 - ta_ctx_option(ctx, SHARE)))
             continue;
         if (++*n_idle == 1 || left > worst->value)
-            *worst = snapshot_place(snapshots, row);
+            *worst = ta_place_at(in, SNAPSHOT_BYTES, row);
     }
     return *n_idle > 0;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *snapshots = ta_report_table(in->report, "memory.snapshots");
     struct ta_place worst;
     size_t n, n_idle;
-    if (!snapshots || !find_worst(ctx, snapshots, &worst, &n, &n_idle))
+    if (!find_worst(ctx, in, &worst, &n, &n_idle))
         return TA_OK;
-    const struct ta_place before = snapshot_place(snapshots, snapshot_before(snapshots, worst.row));
+    const struct ta_place before = ta_place_at(in, SNAPSHOT_BYTES, snapshot_before(in, worst.row));
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&before)};
     ta_advise(advice,
               &(struct ta_finding){
@@ -57,7 +65,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .rule = "memory_offload",
                   .title = ta_advice_printf(
                       advice, "%s frees no memory: %s in use after it, %s before%s%s",
-                      ta_old_place_text(advice, &worst, "label"),
+                      ta_place_text(advice, in, &worst, SNAPSHOT_LABEL),
                       ta_advice_number(advice, worst.value, TA_UNIT_BYTES),
                       ta_advice_number(advice, before.value, TA_UNIT_BYTES),
                       n > 1 ? ta_advice_printf(advice, " (so %zu of %zu offloads)", n_idle, n) : "",
@@ -80,7 +88,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, memory_offload, &ops, .title = "Offloading that frees nothing",
           .summary = "Fires when an offloading step leaves as much memory in use as before it",

@@ -10,12 +10,20 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_look look = {.table = "models.parameters", .column = "parameters"};
+enum { MODEL, TYPE, SIZE };
+
+static const struct ta_ref reads[] = {
+    [MODEL] = {"models.parameters", "model"},
+    [TYPE] = {"models.parameters", "type"},
+    [SIZE] = {"models.parameters", "parameters"},
+};
+
+static const struct ta_look look = {.cells = SIZE};
 
 /* An encoder of prompts runs once, the model that denoises at every step. */
-static const char *what_to_do(const struct ta_place *model)
+static const char *what_to_do(const struct ta_refs *in, const struct ta_place *model)
 {
-    const struct ta_slice type = ta_row_text(model->table, model->row, "type");
+    const struct ta_slice type = ta_ref_text(in, TYPE, model->row);
     if (memmem(type.ptr, type.len, "encoder", strlen("encoder")))
         return "It runs once per prompt, so this is about memory and hardly about time: quantize "
                "it to 8 bit, move it away after use, or keep the embeddings of prompts that come "
@@ -29,7 +37,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     const double threshold = ta_ctx_option(ctx, PARAMETERS);
     struct ta_place model;
-    if (!ta_old_look_worst(in->report, &look, &model) || model.value <= threshold)
+    if (!ta_look_worst(in, &look, &model) || model.value <= threshold)
         return TA_OK;
     const struct ta_evidence evidence = ta_place_evidence(&model);
     ta_advise(advice,
@@ -40,10 +48,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       advice,
                       "The largest model, %s, has %.2f billion parameters: %s of weights "
                       "in 16 bit, %s in 8 bit",
-                      ta_old_place_text(advice, &model, "model"), model.value / 1e9,
+                      ta_place_text(advice, in, &model, MODEL), model.value / 1e9,
                       ta_advice_number(advice, 2 * model.value, TA_UNIT_BYTES),
                       ta_advice_number(advice, model.value, TA_UNIT_BYTES)),
-                  .advice = what_to_do(&model),
+                  .advice = what_to_do(in, &model),
                   .severity = TA_INFO,
                   .evidence = &evidence,
                   .n_evidence = 1,
@@ -56,7 +64,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, model_size, &ops, .title = "Large model",
           .summary = "Fires when a model has many parameters", .version = "1", .options = options);

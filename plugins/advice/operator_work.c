@@ -14,6 +14,19 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { KERNELS, NAME, DEVICE_PART, DEVICE_SELF, LIMIT, HOST, WAIT, DEVICE };
+
+static const struct ta_ref reads[] = {
+    [KERNELS] = {"gpu_time.by_name"},
+    [NAME] = {"ops.summed", "name"},
+    [DEVICE_PART] = {"ops.summed", "device_part_ns"},
+    [DEVICE_SELF] = {"ops.summed", "self_device_ns"},
+    [LIMIT] = {"ops.totals", "limit"},
+    [HOST] = {"ops.totals", "host_ns"},
+    [WAIT] = {"ops.totals", "wait_ns"},
+    [DEVICE] = {"ops.totals", "device_ns"},
+};
+
 static const struct work {
     const char *name, *advice;
 } works[TA_KERNEL_KIND_COUNT] = {
@@ -61,14 +74,14 @@ struct sums {
     size_t row[TA_KERNEL_KIND_COUNT]; /* the largest of each */
 };
 
-static struct sums add_up(const struct ta_table *ops)
+static struct sums add_up(const struct ta_refs *in)
 {
     struct sums sums = {.ns = {0}};
-    for (size_t i = 0; ops && i < ops->n_rows; i++) {
-        const double ns = ta_row_number(ops, i, "device_part_ns", 0);
+    for (size_t i = 0; i < ta_ref_rows(in, NAME); i++) {
+        const double ns = ta_ref_number(in, DEVICE_PART, i, 0);
         if (!(ns > 0))
             continue;
-        const enum ta_kernel_kind kind = kind_of(ta_row_text(ops, i, "name"));
+        const enum ta_kernel_kind kind = kind_of(ta_ref_text(in, NAME, i));
         sums.ns[kind] += ns;
         if (ns > sums.largest_ns[kind]) {
             sums.largest_ns[kind] = ns;
@@ -78,28 +91,17 @@ static struct sums add_up(const struct ta_table *ops)
     return sums;
 }
 
-static double total(const struct ta_report *report, const char *column)
+static void advise_work(const struct ta_refs *in, struct ta_advice *advice, double threshold)
 {
-    const struct ta_old_look look = {.table = "ops.totals", .column = column};
-    return ta_old_look_sum(report, &look, TA_MISSING);
-}
-
-static void advise_work(const struct ta_report *report, struct ta_advice *advice, double threshold)
-{
-    const struct ta_table *ops = ta_report_table(report, "ops.summed");
-    const struct sums sums = add_up(ops);
-    const double device_ns = total(report, "device_ns");
+    const struct sums sums = add_up(in);
+    const double device_ns = ta_ref_sum(in, DEVICE);
     size_t most = TA_KERNEL_OTHER;
     for (size_t i = 0; i < TA_KERNEL_KIND_COUNT; i++)
         if (works[i].name && sums.ns[i] > sums.ns[most])
             most = i;
     if (!works[most].name || !(device_ns > 0) || sums.ns[most] <= threshold * device_ns)
         return;
-    const struct ta_place place = {.table = ops,
-                                   .row = sums.row[most],
-                                   .column = ta_table_column(ops, "self_device_ns"),
-                                   .value = sums.largest_ns[most]};
-    const struct ta_evidence evidence[] = {ta_place_evidence(&place)};
+    const struct ta_evidence evidence = ta_ref_evidence(in, DEVICE_SELF, sums.row[most]);
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -116,7 +118,7 @@ static void advise_work(const struct ta_report *report, struct ta_advice *advice
                 ta_advice_number(advice, device_ns, TA_UNIT_NS)),
             .advice = works[most].advice,
             .severity = TA_LOW,
-            .evidence = evidence,
+            .evidence = &evidence,
             .n_evidence = 1,
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
@@ -126,19 +128,11 @@ static void advise_work(const struct ta_report *report, struct ta_advice *advice
         });
 }
 
-/* The rank on which the host limits most. */
-static bool find_host(const struct ta_report *report, struct ta_place *place)
-{
-    static const struct ta_old_look look = {
-        .table = "ops.totals", .column = "host_ns", .where = {{"limit", "host"}}};
-    return ta_old_look_worst(report, &look, place);
-}
-
-static void advise_host(const struct ta_report *report, struct ta_advice *advice,
+static void advise_host(const struct ta_refs *in, struct ta_advice *advice,
                         const struct ta_place *host)
 {
-    const struct ta_place device = ta_old_beside(host, "device_ns");
-    const struct ta_place wait = ta_old_beside(host, "wait_ns");
+    const struct ta_place device = ta_place_beside(in, host, DEVICE);
+    const struct ta_place wait = ta_place_beside(in, host, WAIT);
     const double own = host->value - (wait.table && wait.value > 0 ? wait.value : 0);
     const struct ta_evidence evidence[] = {ta_place_evidence(host), ta_place_evidence(&device)};
     ta_advise(advice,
@@ -148,7 +142,7 @@ static void advise_host(const struct ta_report *report, struct ta_advice *advice
                   .title = ta_advice_printf(
                       advice, "The device has work for at most %s of the host's time%s",
                       ta_advice_number(advice, device.value / own, TA_UNIT_RATIO),
-                      ta_place_owner(advice, report, host)),
+                      ta_place_owner(advice, in->report, host)),
                   .advice = "Launch less or cheaper: CUDA graphs or "
                             "torch.compile(mode=\"reduce-overhead\") for the step loop, fused "
                             "operators, larger batches. A trace of a few steps shows where the "
@@ -165,17 +159,18 @@ static void advise_host(const struct ta_report *report, struct ta_advice *advice
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    struct ta_place host;
-    if (ta_report_table(in->report, "gpu_time.by_name"))
+    static const struct ta_look hosts = {.cells = HOST, .where = {{LIMIT, "host"}}};
+    struct ta_place host; /* of the rank on which the host limits most */
+    if (ta_ref_rows(in, KERNELS))
         return TA_OK;
-    if (find_host(in->report, &host))
-        advise_host(in->report, advice, &host);
+    if (ta_look_worst(in, &hosts, &host))
+        advise_host(in, advice, &host);
     else
-        advise_work(in->report, advice, ta_ctx_option(ctx, SHARE));
+        advise_work(in, advice, ta_ctx_option(ctx, SHARE));
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, operator_work, &ops, .title = "Work in the profiler's table",
           .summary = "Fires when a table of operators shows what the device works on most, or that "

@@ -12,29 +12,50 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-/* Sessions of a profiler in one run; runs that are compared. */
-static const struct ta_old_look looks[] = {
-    {.table = "scaling.by_world_size", .column = "efficiency", .lowest = true},
-    {.table = "scaling.runs", .column = "efficiency", .lowest = true},
+enum {
+    WORLD,
+    BASE,
+    SPEEDUP,
+    WORLD_EFFICIENCY,
+    RUNS_WORLD,
+    RUNS_BASE,
+    RUNS_SPEEDUP,
+    RUNS_EFFICIENCY
 };
 
-static bool find_worst(const struct ta_report *report, struct ta_place *worst)
-{
-    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
-        if (ta_old_look_worst(report, &looks[i], worst))
-            return true;
-    return false;
-}
+static const struct ta_ref reads[] = {
+    [WORLD] = {"scaling.by_world_size", "world_size"},
+    [BASE] = {"scaling.by_world_size", "base_world_size"},
+    [SPEEDUP] = {"scaling.by_world_size", "speedup"},
+    [WORLD_EFFICIENCY] = {"scaling.by_world_size", "efficiency"},
+    [RUNS_WORLD] = {"scaling.runs", "world_size"},
+    [RUNS_BASE] = {"scaling.runs", "base_world_size"},
+    [RUNS_SPEEDUP] = {"scaling.runs", "speedup"},
+    [RUNS_EFFICIENCY] = {"scaling.runs", "efficiency"},
+};
+
+/* Sessions of a profiler in one run; runs that are compared. */
+static const struct {
+    struct ta_look look;
+    size_t world, base, speedup;
+} sources[] = {
+    {{.cells = WORLD_EFFICIENCY, .lowest = true}, WORLD, BASE, SPEEDUP},
+    {{.cells = RUNS_EFFICIENCY, .lowest = true}, RUNS_WORLD, RUNS_BASE, RUNS_SPEEDUP},
+};
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, EFFICIENCY);
+    const size_t n_sources = TA_LENGTH(sources);
     struct ta_place worst;
-    if (!find_worst(in->report, &worst) || worst.value >= threshold)
+    size_t s = 0;
+    while (s < n_sources && !ta_look_worst(in, &sources[s].look, &worst))
+        s++;
+    if (s == n_sources || worst.value >= threshold)
         return TA_OK;
-    const struct ta_place world = ta_old_beside(&worst, "world_size");
-    const struct ta_place base = ta_old_beside(&worst, "base_world_size");
-    const struct ta_place speedup = ta_old_beside(&worst, "speedup");
+    const struct ta_place world = ta_place_at(in, sources[s].world, worst.row);
+    const struct ta_place base = ta_place_at(in, sources[s].base, worst.row);
+    const struct ta_place speedup = ta_place_at(in, sources[s].speedup, worst.row);
     if (!world.table || !base.table || !speedup.table)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&speedup)};
@@ -65,7 +86,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, scaling, &ops, .title = "Multi-GPU scaling",
           .summary = "Fires when more GPUs give little more speed", .version = "1",

@@ -12,31 +12,45 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { GROUP, RANKS, OP, PEERS, BANDWIDTH, MEDIAN, BANDWIDTH_RATIO, Z, LOSS };
+
+static const struct ta_ref reads[] = {
+    [GROUP] = {"collectives.links", "group"},
+    [RANKS] = {"collectives.links", "ranks"},
+    [OP] = {"collectives.links", "op"},
+    [PEERS] = {"collectives.links", "peers"},
+    [BANDWIDTH] = {"collectives.links", "bus_bandwidth"},
+    [MEDIAN] = {"collectives.links", "median"},
+    [BANDWIDTH_RATIO] = {"collectives.links", "ratio"},
+    [Z] = {"collectives.links", "z"},
+    [LOSS] = {"collectives.links", "loss_ns"},
+};
+
 static const double SLOW_Z = -3.5;
 
 /* The slowest group whose bandwidth is outside the spread of its peers, too. */
-static struct ta_place slowest(const struct ta_report *report)
+static struct ta_place find_slowest(const struct ta_refs *in)
 {
-    const struct ta_table *links = ta_report_table(report, "collectives.links");
-    struct ta_place place = {0};
-    for (size_t row = 0; links && row < links->n_rows; row++) {
-        const double ratio = ta_row_number(links, row, "ratio", 1);
-        if (ta_row_number(links, row, "z", 0) < SLOW_Z && (!place.table || ratio < place.value))
-            place = (struct ta_place){links, row, ta_table_column(links, "ratio"), ratio};
+    struct ta_place slowest = {0};
+    for (size_t row = 0; row < ta_ref_rows(in, BANDWIDTH_RATIO); row++) {
+        const struct ta_place ratio = ta_place_at(in, BANDWIDTH_RATIO, row);
+        if (ratio.table && ta_ref_number(in, Z, row, 0) < SLOW_Z &&
+            (!slowest.table || ratio.value < slowest.value))
+            slowest = ratio;
     }
-    return place;
+    return slowest;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, RATIO);
-    const struct ta_place slow = slowest(in->report);
+    const struct ta_place slow = find_slowest(in);
     if (!slow.table || slow.value >= threshold)
         return TA_OK;
-    const struct ta_place bus = ta_old_beside(&slow, "bus_bandwidth");
-    const struct ta_place median = ta_old_beside(&slow, "median");
-    const struct ta_place peers = ta_old_beside(&slow, "peers");
-    const struct ta_place loss = ta_old_beside(&slow, "loss_ns");
+    const struct ta_place bus = ta_place_beside(in, &slow, BANDWIDTH);
+    const struct ta_place median = ta_place_beside(in, &slow, MEDIAN);
+    const struct ta_place peers = ta_place_beside(in, &slow, PEERS);
+    const struct ta_place loss = ta_place_beside(in, &slow, LOSS);
     const struct ta_evidence evidence[] = {ta_place_evidence(&slow), ta_place_evidence(&bus),
                                            ta_place_evidence(&median), ta_place_evidence(&loss)};
     ta_advise(
@@ -46,10 +60,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "slow_link",
             .title = ta_advice_printf(
                 advice, "Group %s (ranks %s) is slow: %s on the bus for %s, %s of its %.0f peers",
-                ta_old_place_text(advice, &slow, "group"),
-                ta_old_place_text(advice, &slow, "ranks"),
+                ta_place_text(advice, in, &slow, GROUP), ta_place_text(advice, in, &slow, RANKS),
                 ta_advice_number(advice, bus.value, TA_UNIT_BYTES_PER_S),
-                ta_old_place_text(advice, &slow, "op"),
+                ta_place_text(advice, in, &slow, OP),
                 ta_advice_number(advice, slow.value, TA_UNIT_RATIO), peers.value),
             .advice =
                 "Waiting is not in this figure, so it is the way of the data: look for a link "
@@ -71,7 +84,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, slow_link, &ops, .title = "Slow link",
           .summary = "Fires when the collectives of one group are slower than those of its peers",

@@ -10,21 +10,28 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_look look = {.table = "collectives.small", .column = "tax_ns"};
+enum { OP, SMALL, LARGEST, LATENCY, TAX, WINDOW };
+
+static const struct ta_ref reads[] = {
+    [OP] = {"collectives.small", "op"},           [SMALL] = {"collectives.small", "small"},
+    [LARGEST] = {"collectives.small", "largest"}, [LATENCY] = {"collectives.small", "latency_ns"},
+    [TAX] = {"collectives.small", "tax_ns"},      [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+};
+
+static const struct ta_look look = {.cells = TAX};
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_old_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
+    static const struct ta_look windows = {.cells = WINDOW};
     const double threshold = ta_ctx_option(ctx, SHARE);
-    const double window = ta_old_look_most(in->report, &windows, TA_MISSING);
+    const double window = ta_look_most(in, &windows, TA_MISSING);
     struct ta_place tax;
-    if (!ta_old_look_worst(in->report, &look, &tax) || window <= 0 ||
-        tax.value / window <= threshold)
+    if (!ta_look_worst(in, &look, &tax) || window <= 0 || tax.value / window <= threshold)
         return TA_OK;
     const double share = tax.value / window;
-    const struct ta_place small = ta_old_beside(&tax, "small");
-    const struct ta_place latency = ta_old_beside(&tax, "latency_ns");
-    const struct ta_place largest = ta_old_beside(&tax, "largest");
+    const struct ta_place small = ta_place_beside(in, &tax, SMALL);
+    const struct ta_place latency = ta_place_beside(in, &tax, LATENCY);
+    const struct ta_place largest = ta_place_beside(in, &tax, LARGEST);
     const struct ta_evidence evidence[] = {ta_place_evidence(&tax), ta_place_evidence(&small),
                                            ta_place_evidence(&latency)};
     ta_advise(
@@ -35,7 +42,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .title = ta_advice_printf(
                 advice,
                 "%.0f small collectives (%s, up to %s) cost %s in latency, %s of the window",
-                small.value, ta_old_place_text(advice, &tax, "op"),
+                small.value, ta_place_text(advice, in, &tax, OP),
                 ta_advice_number(advice, largest.value, TA_UNIT_BYTES),
                 ta_advice_number(advice, tax.value, TA_UNIT_NS),
                 ta_advice_number(advice, share, TA_UNIT_RATIO)),
@@ -55,7 +62,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, small_messages, &ops, .title = "Small messages",
           .summary = "Fires when many collectives take no longer than it takes to start one",

@@ -18,6 +18,34 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum {
+    STAGE_NAME,
+    SOURCE,
+    SHARE_OF,
+    MEMBERS,
+    STAGE_SHARE,
+    STAGE_TIME,
+    LAYER_RANK,
+    LAYER_NAME,
+    LAYER_SHARE,
+    LAYER_TIME,
+    SESSION_RANK
+};
+
+static const struct ta_ref reads[] = {
+    [STAGE_NAME] = {"stages.over_ranks", "stage"},
+    [SOURCE] = {"stages.over_ranks", "source"},
+    [SHARE_OF] = {"stages.over_ranks", "share_of"},
+    [MEMBERS] = {"stages.over_ranks", "members"},
+    [STAGE_SHARE] = {"stages.over_ranks", "share"},
+    [STAGE_TIME] = {"stages.over_ranks", "mean_total_ns"},
+    [LAYER_RANK] = {"layers.by_name", "rank"},
+    [LAYER_NAME] = {"layers.by_name", "layer"},
+    [LAYER_SHARE] = {"layers.by_name", "share"},
+    [LAYER_TIME] = {"layers.by_name", "total_ns"},
+    [SESSION_RANK] = {"run.sessions", "rank"},
+};
+
 #define MODEL                                                                                      \
     "This is the model at work: fewer steps or a distilled model, a step cache, fused attention, " \
     "torch.compile or CUDA graphs, 8-bit weights, several GPUs. A torch trace of two steps tells " \
@@ -63,10 +91,9 @@ static const char *what_to_do(const char *name)
 }
 
 /* Whether the stage was made of other records. */
-static bool is_derived(const struct ta_place *share)
+static bool is_derived(const struct ta_refs *in, size_t row)
 {
-    return ta_row_reads(share->table, share->row, "source", "blocks") ||
-           ta_row_reads(share->table, share->row, "source", "steps");
+    return ta_ref_reads(in, SOURCE, row, "blocks") || ta_ref_reads(in, SOURCE, row, "steps");
 }
 
 struct limits {
@@ -80,166 +107,152 @@ static bool is_telling(double share, const struct limits *limits, size_t n, bool
 }
 
 /* "the session", or "the sessions" where a rank has several. */
-static const char *sessions_of(const struct ta_report *report)
+static const char *sessions_of(const struct ta_refs *in)
 {
-    const struct ta_table *sessions = ta_report_table(report, "run.sessions");
-    for (size_t i = 1; sessions && i < sessions->n_rows; i++)
-        if (ta_row_integer(sessions, i, "rank") == ta_row_integer(sessions, i - 1, "rank"))
+    for (size_t i = 1; i < ta_ref_rows(in, SESSION_RANK); i++)
+        if (ta_ref_integer(in, SESSION_RANK, i) == ta_ref_integer(in, SESSION_RANK, i - 1))
             return "the sessions";
     return "the session";
 }
 
 /* What the share of a stage is of. */
-static const char *whole_of(const struct ta_report *report, const struct ta_place *share)
+static const char *whole_of(const struct ta_refs *in, const struct ta_place *share)
 {
-    return ta_row_reads(share->table, share->row, "share_of", "session") ? sessions_of(report)
-           : ta_row_reads(share->table, share->row, "share_of", "sum")   ? "the time in all stages"
-                                                                         : "the time";
+    return ta_ref_reads(in, SHARE_OF, share->row, "session") ? sessions_of(in)
+           : ta_ref_reads(in, SHARE_OF, share->row, "sum")   ? "the time in all stages"
+                                                             : "the time";
+}
+
+static bool same_rank(const struct ta_refs *in, size_t layer, size_t other)
+{
+    return ta_ref_integer(in, LAYER_RANK, layer) == ta_ref_integer(in, LAYER_RANK, other);
 }
 
 /* The layer of the same rank with the next largest share; no table without one. */
-static struct ta_place next_layer(const struct ta_place *most)
+static struct ta_place next_layer(const struct ta_refs *in, size_t most)
 {
-    const struct ta_table *layers = most->table;
     struct ta_place next = {.table = NULL};
-    for (size_t row = 0; row < layers->n_rows; row++) {
-        const double share = ta_row_number(layers, row, "share", 0);
-        if (row != most->row && (!next.table || share > next.value) &&
-            ta_row_number(layers, row, "rank", -1) == ta_row_number(layers, most->row, "rank", -1))
-            next = (struct ta_place){layers, row, most->column, share};
+    for (size_t row = 0; row < ta_ref_rows(in, LAYER_SHARE); row++) {
+        const struct ta_place share = ta_place_at(in, LAYER_SHARE, row);
+        if (row != most && share.table && (!next.table || share.value > next.value) &&
+            same_rank(in, row, most))
+            next = share;
     }
     return next;
 }
 
 /* ", ffn 40.0 %": the next layer, where it takes much as well. */
-static const char *say_next(struct ta_advice *advice, const struct ta_place *most, double least)
+static const char *say_next(const struct ta_refs *in, struct ta_advice *advice, size_t most,
+                            double least)
 {
-    const struct ta_place next = next_layer(most);
+    const struct ta_place next = next_layer(in, most);
     return next.table && next.value > least
-               ? ta_advice_printf(advice, ", %s %s", ta_old_place_text(advice, &next, "layer"),
+               ? ta_advice_printf(advice, ", %s %s", ta_place_text(advice, in, &next, LAYER_NAME),
                                   ta_advice_number(advice, next.value, TA_UNIT_RATIO))
                : "";
 }
 
-static void give(const struct ta_report *report, struct ta_advice *advice, const char *kind,
+static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_stage,
                  const struct ta_place *share, const struct ta_place *total,
                  const struct limits *limits)
 {
-    const bool is_stage = kind[0] == 's';
-    const char *name = ta_old_place_text(advice, share, kind);
-    if (is_derived(share))
+    const char *name = ta_place_text(advice, in, share, is_stage ? STAGE_NAME : LAYER_NAME);
+    if (is_stage && is_derived(in, share->row))
         name = "Denoising"; /* a word, not the name of something recorded */
     const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = is_stage ? "stage-share" : "layer-share",
-            .rule = "stage_share",
-            .title = ta_advice_printf(advice, "%s takes %s of %s (%s)%s%s", name,
-                                      ta_advice_number(advice, share->value, TA_UNIT_RATIO),
-                                      is_stage ? whole_of(report, share) : "the time in the layers",
-                                      ta_advice_number(advice, total->value, TA_UNIT_NS),
-                                      is_stage ? "" : say_next(advice, share, limits->share),
-                                      ta_place_owner(advice, report, share)),
-            .advice = what_to_do(name),
-            .severity = share->value > limits->high ? TA_MEDIUM : TA_LOW,
-            .evidence = evidence,
-            .n_evidence = 2,
-            /* Amdahl: what it saves to be a tenth faster, and twice as fast. */
-            .saving_low_ns = ta_whole(total->value * (1 - 1 / 1.1)),
-            .saving_high_ns = ta_whole(total->value / 2),
-            .confidence = 0.4,
-            .threshold = ta_advice_printf(advice, "share of a %s > %s", kind,
-                                          ta_advice_number(advice, limits->share, TA_UNIT_RATIO)),
-        });
+    ta_advise(advice, &(struct ta_finding){
+                          .id = is_stage ? "stage-share" : "layer-share",
+                          .rule = "stage_share",
+                          .title = ta_advice_printf(
+                              advice, "%s takes %s of %s (%s)%s%s", name,
+                              ta_advice_number(advice, share->value, TA_UNIT_RATIO),
+                              is_stage ? whole_of(in, share) : "the time in the layers",
+                              ta_advice_number(advice, total->value, TA_UNIT_NS),
+                              is_stage ? "" : say_next(in, advice, share->row, limits->share),
+                              ta_place_owner(advice, in->report, share)),
+                          .advice = what_to_do(name),
+                          .severity = share->value > limits->high ? TA_MEDIUM : TA_LOW,
+                          .evidence = evidence,
+                          .n_evidence = 2,
+                          /* Amdahl: what it saves to be a tenth faster, and twice as fast. */
+                          .saving_low_ns = ta_whole(total->value * (1 - 1 / 1.1)),
+                          .saving_high_ns = ta_whole(total->value / 2),
+                          .confidence = 0.4,
+                          .threshold = ta_advice_printf(
+                              advice, "share of a %s > %s", is_stage ? "stage" : "layer",
+                              ta_advice_number(advice, limits->share, TA_UNIT_RATIO)),
+                      });
 }
 
 /* The scope of the classes of device activity that a profiler sums up: no stages of the program,
  * and the rules on device time know more of them. */
 #define DEVICE "device"
 
-/* The longest of the stages. */
-static double longest_total(const struct ta_report *report)
-{
-    static const struct ta_old_look look = {.table = "stages.over_ranks",
-                                            .column = "mean_total_ns"};
-    struct ta_place longest;
-    return ta_old_look_worst(report, &look, &longest) ? longest.value : 0;
-}
-
-/* Whether the row is one stage in several parts, such as batches: those are the run itself. */
-static bool is_in_parts(const struct ta_table *stages, size_t row)
-{
-    return ta_row_number(stages, row, "members", 1) > 1;
-}
-
 /* A part of an enclosing stage says nothing about the whole, nor does a large part of a scope that
  * is short itself.  Stages that are one in several parts are looked at when no other fires. */
-static bool advise_stages(const struct ta_report *report, struct ta_advice *advice,
+static bool advise_stages(const struct ta_refs *in, struct ta_advice *advice,
                           const struct limits *limits, bool parts)
 {
-    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
-    const size_t column = stages ? ta_table_column(stages, "share") : SIZE_MAX;
+    static const struct ta_look totals = {.cells = STAGE_TIME};
     struct ta_place most = {0};
-    const double least = limits->share * longest_total(report);
+    const double least = limits->share * ta_look_most(in, &totals, TA_MISSING);
     size_t n = 0;
     bool of_sum = false;
-    for (size_t row = 0; column != SIZE_MAX && row < stages->n_rows; row++) {
-        const struct ta_cell *share = ta_table_cell(stages, row, column);
-        if (share->kind == TA_CELL_NULL || ta_row_reads(stages, row, "share_of", "parent") ||
-            ta_row_reads(stages, row, "source", DEVICE))
+    for (size_t row = 0; row < ta_ref_rows(in, STAGE_SHARE); row++) {
+        const struct ta_place here = ta_place_at(in, STAGE_SHARE, row);
+        if (!here.table || ta_ref_reads(in, SHARE_OF, row, "parent") ||
+            ta_ref_reads(in, SOURCE, row, DEVICE))
             continue;
         n++;
-        of_sum |= ta_row_reads(stages, row, "share_of", "sum");
-        const struct ta_place here = {stages, row, column, ta_cell_number(share, 0)};
-        const struct ta_place total = ta_old_beside(&here, "mean_total_ns");
-        const bool of_whole = ta_row_reads(stages, row, "share_of", "outer scope");
-        if (is_text_encoding(ta_row_text(stages, row, "stage")))
+        of_sum |= ta_ref_reads(in, SHARE_OF, row, "sum");
+        const struct ta_place total = ta_place_at(in, STAGE_TIME, row);
+        /* One stage in several parts, such as batches: those are the run itself. */
+        const bool in_parts = ta_ref_number(in, MEMBERS, row, 1) > 1;
+        const bool of_whole = ta_ref_reads(in, SHARE_OF, row, "outer scope");
+        if (is_text_encoding(ta_ref_text(in, STAGE_NAME, row)))
             continue; /* has a rule of its own */
-        if (total.table && (of_whole || total.value >= least) &&
-            is_in_parts(stages, row) == parts && (!most.table || here.value > most.value))
+        if (total.table && (of_whole || total.value >= least) && in_parts == parts &&
+            (!most.table || here.value > most.value))
             most = here;
     }
     if (!most.table || !is_telling(most.value, limits, n, of_sum))
         return false;
-    const struct ta_place total = ta_old_beside(&most, "mean_total_ns");
+    const struct ta_place total = ta_place_at(in, STAGE_TIME, most.row);
     if (total.table)
-        give(report, advice, "stage", &most, &total, limits);
+        give(in, advice, true, &most, &total, limits);
     return total.table;
 }
 
-static void advise_layers(const struct ta_report *report, struct ta_advice *advice,
+static void advise_layers(const struct ta_refs *in, struct ta_advice *advice,
                           const struct limits *limits)
 {
-    static const struct ta_old_look look = {.table = "layers.by_name", .column = "share"};
+    static const struct ta_look look = {.cells = LAYER_SHARE};
     struct ta_place most;
-    if (!ta_old_look_worst(report, &look, &most))
+    if (!ta_look_worst(in, &look, &most))
         return;
-    const size_t rank = ta_table_column(most.table, "rank");
     size_t n = 0;
-    for (size_t row = 0; rank != SIZE_MAX && row < most.table->n_rows; row++)
-        n +=
-            ta_table_cell(most.table, row, rank)->i == ta_table_cell(most.table, most.row, rank)->i;
-    const struct ta_place total = ta_old_beside(&most, "total_ns");
-    const struct ta_place next = next_layer(&most);
+    for (size_t row = 0; row < ta_ref_rows(in, LAYER_SHARE); row++)
+        n += same_rank(in, row, most.row);
+    const struct ta_place total = ta_place_at(in, LAYER_TIME, most.row);
+    const struct ta_place next = next_layer(in, most.row);
     const bool leads =
         next.table && most.value > limits->share && most.value >= limits->lead * next.value;
     if (total.table && (leads || is_telling(most.value, limits, n, true)))
-        give(report, advice, "layer", &most, &total, limits);
+        give(in, advice, false, &most, &total, limits);
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct limits limits = {ta_ctx_option(ctx, STAGE), ta_ctx_option(ctx, HIGH),
                             ta_ctx_option(ctx, EVEN), ta_ctx_option(ctx, LEAD)};
-    if (!advise_stages(in->report, advice, &limits, false))
-        advise_stages(in->report, advice, &limits, true);
+    if (!advise_stages(in, advice, &limits, false))
+        advise_stages(in, advice, &limits, true);
     limits.share = ta_ctx_option(ctx, LAYER);
-    advise_layers(in->report, advice, &limits);
+    advise_layers(in, advice, &limits);
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, stage_share, &ops, .title = "Dominant stage or layer",
           .summary = "Fires when a stage or a layer takes a large part of the time", .version = "1",

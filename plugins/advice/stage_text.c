@@ -18,6 +18,19 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { STAGE, STAGE_CALLS, MEMBERS, STAGE_SHARE, SHARE_OF, TOTAL, TAG, TAG_VALUE };
+
+static const struct ta_ref reads[] = {
+    [STAGE] = {"stages.over_ranks", "stage"},
+    [STAGE_CALLS] = {"stages.over_ranks", "calls"},
+    [MEMBERS] = {"stages.over_ranks", "members"},
+    [STAGE_SHARE] = {"stages.over_ranks", "share"},
+    [SHARE_OF] = {"stages.over_ranks", "share_of"},
+    [TOTAL] = {"stages.over_ranks", "mean_total_ns"},
+    [TAG] = {"run.tags", "key"},
+    [TAG_VALUE] = {"run.tags", "value"},
+};
+
 /* What all stages of text encoding take together. */
 struct encoding {
     struct ta_place largest; /* the total of the one that takes most; no table: there is none */
@@ -32,25 +45,23 @@ static bool is_preparation(struct ta_slice name)
     return ta_slice_has_any(name, words);
 }
 
-static struct encoding find_encoding(const struct ta_table *stages)
+static struct encoding find_encoding(const struct ta_refs *in)
 {
     struct encoding found = {.share = 0};
-    for (size_t row = 0; row < stages->n_rows; row++) {
-        const double total = ta_row_number(stages, row, "mean_total_ns", NAN);
-        const double share = ta_row_number(stages, row, "share", NAN);
-        const double calls = ta_row_number(stages, row, "calls", NAN);
-        if (!is_text_encoding(ta_row_text(stages, row, "stage")) || isnan(total))
+    for (size_t row = 0; row < ta_ref_rows(in, STAGE); row++) {
+        const double total = ta_ref_number(in, TOTAL, row, NAN);
+        const double share = ta_ref_number(in, STAGE_SHARE, row, NAN);
+        const double calls = ta_ref_number(in, STAGE_CALLS, row, NAN);
+        if (!is_text_encoding(ta_ref_text(in, STAGE, row)) || isnan(total))
             continue;
         found.total += total;
-        if (!isnan(share) && !ta_row_reads(stages, row, "share_of", "parent"))
+        if (!isnan(share) && !ta_ref_reads(in, SHARE_OF, row, "parent"))
             found.share += share;
-        found.of_sum |= ta_row_reads(stages, row, "share_of", "sum");
+        found.of_sum |= ta_ref_reads(in, SHARE_OF, row, "sum");
         if (!found.largest.table || total > found.largest.value)
-            found.largest =
-                (struct ta_place){stages, row, ta_table_column(stages, "mean_total_ns"), total};
+            found.largest = ta_place_at(in, TOTAL, row);
         if (!isnan(calls) && (!found.repeated.table || calls > found.repeated.value))
-            found.repeated =
-                (struct ta_place){stages, row, ta_table_column(stages, "calls"), calls};
+            found.repeated = ta_place_at(in, STAGE_CALLS, row);
     }
     return found;
 }
@@ -58,32 +69,31 @@ static struct encoding find_encoding(const struct ta_table *stages)
 /* How many generations there were, as far as the stages tell: none is without its own stages, so
  * the one with the fewest calls says at most how many.  Prompts that a setting names count as well;
  * 0 when nothing tells. */
-static double count_generations(const struct ta_report *report, const struct ta_table *stages)
+static double count_generations(const struct ta_refs *in)
 {
-    const struct ta_table *tags = ta_report_table(report, "run.tags");
     double fewest = INFINITY, prompts = 0;
-    for (size_t row = 0; row < stages->n_rows; row++) {
-        const struct ta_slice name = ta_row_text(stages, row, "stage");
-        const double calls = ta_row_number(stages, row, "calls", NAN);
-        const double members = ta_row_number(stages, row, "members", 1);
+    for (size_t row = 0; row < ta_ref_rows(in, STAGE); row++) {
+        const struct ta_slice name = ta_ref_text(in, STAGE, row);
+        const double calls = ta_ref_number(in, STAGE_CALLS, row, NAN);
+        const double members = ta_ref_number(in, MEMBERS, row, 1);
         if (!is_text_encoding(name) && !is_preparation(name) && calls > 0)
             fewest = fmin(fewest, ceil(calls / fmax(1, members)));
     }
-    for (size_t row = 0; tags && row < tags->n_rows; row++)
-        if (ta_row_reads(tags, row, "key", "num_prompts")) {
-            const double n = ta_text_double(ta_row_text(tags, row, "value"));
+    for (size_t row = 0; row < ta_ref_rows(in, TAG); row++)
+        if (ta_ref_reads(in, TAG, row, "num_prompts")) {
+            const double n = ta_text_double(ta_ref_text(in, TAG_VALUE, row));
             prompts = n > prompts ? n : prompts;
         }
     return isinf(fewest) ? 0 : fmax(fewest, prompts);
 }
 
-static void give(const struct ta_report *report, struct ta_advice *advice,
-                 const struct encoding *found, double generations, bool is_repeated, double limit)
+static void give(const struct ta_refs *in, struct ta_advice *advice, const struct encoding *found,
+                 double generations, bool is_repeated, double limit)
 {
     const struct ta_place *place = is_repeated ? &found->repeated : &found->largest;
-    const struct ta_place told = is_repeated ? *place : ta_old_beside(place, "share");
-    const struct ta_evidence evidence[] = {ta_place_evidence(&told),
-                                           ta_place_evidence(&found->largest)};
+    const struct ta_evidence evidence[] = {
+        ta_ref_evidence(in, is_repeated ? STAGE_CALLS : STAGE_SHARE, place->row),
+        ta_place_evidence(&found->largest)};
     const char *total = ta_advice_number(advice, found->total, TA_UNIT_NS);
     const char *share =
         found->share > 0 ? ta_advice_printf(advice, "%s of the time%s, %s",
@@ -97,15 +107,15 @@ static void give(const struct ta_report *report, struct ta_advice *advice,
             .rule = "stage_text",
             .title = is_repeated
                          ? ta_advice_printf(advice, "%s runs %s times for %s generation%s (%s)%s",
-                                            ta_old_place_text(advice, place, "stage"),
+                                            ta_place_text(advice, in, place, STAGE),
                                             ta_advice_number(advice, place->value, TA_UNIT_COUNT),
                                             ta_advice_number(advice, generations, TA_UNIT_COUNT),
                                             generations > 1 ? "s" : "", share,
-                                            ta_place_owner(advice, report, place))
+                                            ta_place_owner(advice, in->report, place))
                          : ta_advice_printf(advice, "Text encoding takes %s of the time%s (%s)%s",
                                             ta_advice_number(advice, found->share, TA_UNIT_RATIO),
                                             found->of_sum ? " in all stages" : "", total,
-                                            ta_place_owner(advice, report, place)),
+                                            ta_place_owner(advice, in->report, place)),
             .advice = is_repeated ? "Encode each prompt once and keep its embedding: it is the "
                                     "same for all chunks, blocks and steps of a generation."
                                   : "Encode a prompt once and keep its embedding, also between "
@@ -128,21 +138,18 @@ static void give(const struct ta_report *report, struct ta_advice *advice,
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *stages = ta_report_table(in->report, "stages.over_ranks");
-    if (!stages)
-        return TA_OK;
-    const struct encoding found = find_encoding(stages);
-    const double generations = count_generations(in->report, stages);
+    const struct encoding found = find_encoding(in);
+    const double generations = count_generations(in);
     const double limit = ta_ctx_option(ctx, SHARE);
     const bool is_repeated = found.repeated.table && generations > 0 &&
                              found.repeated.value > ta_ctx_option(ctx, CALLS) * generations;
     /* Alone, a share is of itself. */
     if (is_repeated || (found.largest.table && generations > 0 && found.share > limit))
-        give(in->report, advice, &found, generations, is_repeated, limit);
+        give(in, advice, &found, generations, is_repeated, limit);
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, stage_text, &ops, .title = "Expensive text encoding",
           .summary = "Fires when text encoding is repeated or takes a large part of the time",

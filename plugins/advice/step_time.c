@@ -12,8 +12,14 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_cell_rule rule = {
-    .look = {.table = "diffusion.by_rank", .column = "step_mean_ns"},
+enum { STEP };
+
+static const struct ta_ref reads[] = {
+    [STEP] = {"diffusion.by_rank", "step_mean_ns"},
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {.cells = STEP},
     .finding = "step-time",
     .rule = "step_time",
     .before = "A denoising step takes ",
@@ -28,12 +34,11 @@ static const struct ta_old_cell_rule rule = {
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_old_advise_cell(in->report, advice, &rule, ta_ctx_option(ctx, LIMIT),
-                       ta_ctx_option(ctx, HIGH));
+    ta_advise_cell(in, advice, &rule, ta_ctx_option(ctx, LIMIT), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, step_time, &ops, .title = "Slow denoising steps",
           .summary = "Fires when a denoising step takes long", .version = "1", .options = options);

@@ -19,44 +19,95 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum {
+    RANK,
+    IS_LATE,
+    COST,
+    STEP_COST,
+    HELD_UP,
+    EXCESS,
+    LAST_ARRIVALS,
+    COLLECTIVES,
+    SINCE_STEP,
+    SINCE,
+    BLAME_RANK,
+    BLAME_KIND,
+    BLAME_NAME,
+    BLAME_WITHIN,
+    BLAME_EXCESS,
+    SAMPLE_RANK,
+    SAMPLE_DEVICE,
+    SIGNAL,
+    SAMPLE_MEAN,
+    GPU_RANK,
+    GPU_DEVICE,
+    COMPUTE,
+    WINDOW
+};
+
+static const struct ta_ref reads[] = {
+    [RANK] = {"stragglers.by_rank", "rank"},
+    [IS_LATE] = {"stragglers.by_rank", "is_late"},
+    [COST] = {"stragglers.by_rank", "cost_ns"},
+    [STEP_COST] = {"stragglers.by_rank", "cost_step_ns"},
+    [HELD_UP] = {"stragglers.by_rank", "held_up_ns"},
+    [EXCESS] = {"stragglers.by_rank", "excess"},
+    [LAST_ARRIVALS] = {"stragglers.by_rank", "last_arrivals"},
+    [COLLECTIVES] = {"stragglers.by_rank", "collectives"},
+    [SINCE_STEP] = {"stragglers.by_rank", "since_step"},
+    [SINCE] = {"stragglers.by_rank", "since_ns"},
+    [BLAME_RANK] = {"stragglers.blame", "rank"},
+    [BLAME_KIND] = {"stragglers.blame", "kind"},
+    [BLAME_NAME] = {"stragglers.blame", "name"},
+    [BLAME_WITHIN] = {"stragglers.blame", "within"},
+    [BLAME_EXCESS] = {"stragglers.blame", "excess_ns"},
+    [SAMPLE_RANK] = {"telemetry.by_rank", "rank"},
+    [SAMPLE_DEVICE] = {"telemetry.by_rank", "device"},
+    [SIGNAL] = {"telemetry.by_rank", "signal"},
+    [SAMPLE_MEAN] = {"telemetry.by_rank", "mean"},
+    [GPU_RANK] = {"gpu_time.by_rank", "rank"},
+    [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
+    [COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+};
+
 /* Rows of ranks that are called late. */
-static bool is_late(const struct ta_table *ranks, size_t row)
+static bool is_late(const struct ta_refs *in, size_t row)
 {
-    const size_t at = ta_table_column(ranks, "is_late");
-    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(ranks, row, at);
-    return cell && cell->kind == TA_CELL_BOOL && cell->b;
+    const struct ta_cell *cell = ta_ref_cell(in, IS_LATE, row);
+    return cell->kind == TA_CELL_BOOL && cell->b;
 }
 
-static size_t worst(const struct ta_table *ranks)
+/* What the late rank costs that costs most; no table without one. */
+static struct ta_place find_worst(const struct ta_refs *in)
 {
-    size_t best = SIZE_MAX;
-    for (size_t row = 0; row < ranks->n_rows; row++)
-        if (is_late(ranks, row) &&
-            (best == SIZE_MAX ||
-             ta_row_number(ranks, row, "cost_ns", 0) > ta_row_number(ranks, best, "cost_ns", 0)))
-            best = row;
-    return best;
+    struct ta_place worst = {0};
+    for (size_t row = 0; row < ta_ref_rows(in, COST); row++) {
+        const struct ta_place cost = ta_place_at(in, COST, row);
+        if (cost.table && is_late(in, row) && (!worst.table || cost.value > worst.value))
+            worst = cost;
+    }
+    return worst;
 }
 
 /* The largest row of the blame that is about a rank; rows come by their excess. */
-static struct ta_place blame_of(const struct ta_report *report, double rank)
+static struct ta_place blame_of(const struct ta_refs *in, double rank)
 {
-    const struct ta_table *blame = ta_report_table(report, "stragglers.blame");
-    for (size_t row = 0; blame && row < blame->n_rows; row++)
-        if (ta_row_number(blame, row, "rank", NAN) == rank &&
-            !ta_row_reads(blame, row, "kind", "unexplained"))
-            return (struct ta_place){blame, row, ta_table_column(blame, "excess_ns"),
-                                     ta_row_number(blame, row, "excess_ns", 0)};
+    for (size_t row = 0; row < ta_ref_rows(in, BLAME_EXCESS); row++)
+        if (ta_ref_number(in, BLAME_RANK, row, NAN) == rank &&
+            !ta_ref_reads(in, BLAME_KIND, row, "unexplained"))
+            return ta_place_at(in, BLAME_EXCESS, row);
     return (struct ta_place){0};
 }
 
 /* ---- what is said --------------------------------------------------------------------------- */
 
 /* "step 12" where it is not late from the start; NULL where it is. */
-static const char *since(struct ta_advice *advice, const struct ta_place *rank)
+static const char *since(const struct ta_refs *in, struct ta_advice *advice,
+                         const struct ta_place *rank)
 {
-    const double step = ta_row_number(rank->table, rank->row, "since_step", NAN);
-    const double time = ta_row_number(rank->table, rank->row, "since_ns", NAN);
+    const double step = ta_ref_number(in, SINCE_STEP, rank->row, NAN);
+    const double time = ta_ref_number(in, SINCE, rank->row, NAN);
     if (!isnan(step))
         return ta_advice_printf(advice, "step %.0f", step);
     if (!isnan(time))
@@ -65,19 +116,21 @@ static const char *since(struct ta_advice *advice, const struct ta_place *rank)
     return NULL;
 }
 
-static const char *what(struct ta_advice *advice, const struct ta_place *blame)
+static const char *what(const struct ta_refs *in, struct ta_advice *advice,
+                        const struct ta_place *blame)
 {
-    const char *within = ta_old_place_text(advice, blame, "within");
-    return ta_advice_printf(advice, "%s%s%s", ta_old_place_text(advice, blame, "name"),
+    const char *within = ta_place_text(advice, in, blame, BLAME_WITHIN);
+    return ta_advice_printf(advice, "%s%s%s", ta_place_text(advice, in, blame, BLAME_NAME),
                             *within ? " in " : "", within);
 }
 
 /* Which rank, since when, how much; when it comes last tells something where it mostly does. */
-static const char *verdict(struct ta_advice *advice, const struct ta_place *cost)
+static const char *verdict(const struct ta_refs *in, struct ta_advice *advice,
+                           const struct ta_place *cost)
 {
-    const char *from = since(advice, cost);
-    const double last = ta_old_beside(cost, "last_arrivals").value;
-    const double all = ta_old_beside(cost, "collectives").value;
+    const char *from = since(in, advice, cost);
+    const double last = ta_place_beside(in, cost, LAST_ARRIVALS).value;
+    const double all = ta_place_beside(in, cost, COLLECTIVES).value;
     const char *arrivals =
         last > all / 2
             ? ta_advice_printf(advice, ", and was the last to enter %.0f of %.0f", last, all)
@@ -85,49 +138,50 @@ static const char *verdict(struct ta_advice *advice, const struct ta_place *cost
     return ta_advice_printf(
         advice, "%s%s rank %.0f takes %s longer between collectives than ranks that do the same%s.",
         from ? "Since " : "From the start of the recording", from ? from : "",
-        ta_old_beside(cost, "rank").value,
-        ta_advice_number(advice, ta_old_beside(cost, "excess").value, TA_UNIT_RATIO), arrivals);
+        ta_place_beside(in, cost, RANK).value,
+        ta_advice_number(advice, ta_place_beside(in, cost, EXCESS).value, TA_UNIT_RATIO), arrivals);
 }
 
-static const char *kind_of(const struct ta_place *blame)
+static const char *kind_of(const struct ta_refs *in, const struct ta_place *blame)
 {
-    return ta_row_reads(blame->table, blame->row, "kind", "gap")    ? "idle time of its device: "
-           : ta_row_reads(blame->table, blame->row, "kind", "copy") ? "the copy "
-           : ta_row_reads(blame->table, blame->row, "kind", "host") ? "the host, on "
-                                                                    : "the kernel ";
+    return ta_ref_reads(in, BLAME_KIND, blame->row, "gap")    ? "idle time of its device: "
+           : ta_ref_reads(in, BLAME_KIND, blame->row, "copy") ? "the copy "
+           : ta_ref_reads(in, BLAME_KIND, blame->row, "host") ? "the host, on "
+                                                              : "the kernel ";
 }
 
 /* What it does meanwhile: the first of its rows, and the second where it tells something. */
-static const char *chain(struct ta_advice *advice, const struct ta_place *blame)
+static const char *chain(const struct ta_refs *in, struct ta_advice *advice,
+                         const struct ta_place *blame)
 {
-    const double rank = ta_old_beside(blame, "rank").value;
+    const double rank = ta_place_beside(in, blame, BLAME_RANK).value;
     struct ta_place second = {0};
     double all = 0;
     if (!blame->table)
         return "";
-    for (size_t row = 0; row < blame->table->n_rows; row++) {
-        const double excess = ta_row_number(blame->table, row, "excess_ns", 0);
-        if (ta_row_number(blame->table, row, "rank", NAN) != rank)
+    for (size_t row = 0; row < ta_ref_rows(in, BLAME_EXCESS); row++) {
+        const double excess = ta_ref_number(in, BLAME_EXCESS, row, 0);
+        if (ta_ref_number(in, BLAME_RANK, row, NAN) != rank)
             continue;
         all += excess;
-        if (row > blame->row && !second.table &&
-            !ta_row_reads(blame->table, row, "kind", "unexplained"))
-            second = (struct ta_place){blame->table, row, blame->column, excess};
+        if (row > blame->row && !second.table && !ta_ref_reads(in, BLAME_KIND, row, "unexplained"))
+            second = ta_place_at(in, BLAME_EXCESS, row);
     }
     const bool both = second.table && second.value > SECOND_LEAST * all;
     return ta_advice_printf(advice, " Of what makes it late, %s (%s) goes to %s%s%s%s%s%s.",
                             ta_advice_number(advice, blame->value / all, TA_UNIT_RATIO),
-                            ta_advice_number(advice, blame->value, TA_UNIT_NS), kind_of(blame),
-                            what(advice, blame), both ? ", " : "",
+                            ta_advice_number(advice, blame->value, TA_UNIT_NS), kind_of(in, blame),
+                            what(in, advice, blame), both ? ", " : "",
                             both ? ta_advice_number(advice, second.value / all, TA_UNIT_RATIO) : "",
-                            both ? ta_advice_printf(advice, " to %s", kind_of(&second)) : "",
-                            both ? what(advice, &second) : "");
+                            both ? ta_advice_printf(advice, " to %s", kind_of(in, &second)) : "",
+                            both ? what(in, advice, &second) : "");
 }
 
 /* What it costs all of them. */
-static const char *price(struct ta_advice *advice, const struct ta_place *cost)
+static const char *price(const struct ta_refs *in, struct ta_advice *advice,
+                         const struct ta_place *cost)
 {
-    const double step = ta_row_number(cost->table, cost->row, "cost_step_ns", NAN);
+    const double step = ta_ref_number(in, STEP_COST, cost->row, NAN);
     return ta_advice_printf(advice, " Without it the run would be %s shorter%s%s. ",
                             ta_advice_number(advice, cost->value, TA_UNIT_NS),
                             isnan(step) ? "" : ", each step ",
@@ -136,37 +190,33 @@ static const char *price(struct ta_advice *advice, const struct ta_place *cost)
 
 /* ---- what else is known of it --------------------------------------------------------------- */
 
-static double median_of_others(const struct ta_table *table, size_t row, const char *column,
-                               const char *same)
+/* Of a column, in the rows that a look takes but one. */
+static double median_of_others(const struct ta_refs *in, const struct ta_look *look, size_t row)
 {
     double values[OTHERS_MOST];
     size_t n = 0;
-    for (size_t i = 0; i < table->n_rows && n < OTHERS_MOST; i++)
-        if (i != row &&
-            ta_slice_equal(ta_row_text(table, i, same), ta_row_text(table, row, same)) &&
-            !isnan(ta_row_number(table, i, column, NAN)))
-            values[n++] = ta_row_number(table, i, column, NAN);
+    for (size_t i = 0; i < ta_ref_rows(in, look->cells) && n < OTHERS_MOST; i++)
+        if (i != row && ta_look_takes(in, look, i))
+            values[n++] = ta_ref_number(in, look->cells, i, NAN);
     ta_sort_numbers(values, n);
     return ta_quantile(values, n, 0.5);
 }
 
 /* Its row of a signal that was sampled; samples of a tool beside the run have no rank, but the
  * number of the device, which tells where no other rank has the same. */
-static size_t sampled(const struct ta_report *report, const struct ta_table *samples, double rank,
-                      const char *signal)
+static size_t sampled(const struct ta_refs *in, double rank, const char *signal)
 {
-    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
     double device = NAN;
     size_t same = 0;
-    for (size_t row = 0; gpu && row < gpu->n_rows; row++)
-        if (ta_row_number(gpu, row, "rank", NAN) == rank)
-            device = ta_row_number(gpu, row, "device", NAN);
-    for (size_t row = 0; gpu && row < gpu->n_rows; row++)
-        same += ta_row_number(gpu, row, "device", NAN) == device;
-    for (size_t row = 0; row < samples->n_rows; row++) {
-        const double of = ta_row_number(samples, row, "rank", NAN);
-        if (ta_row_reads(samples, row, "signal", signal) &&
-            (isnan(of) ? same == 1 && ta_row_number(samples, row, "device", NAN) == device
+    for (size_t row = 0; row < ta_ref_rows(in, GPU_RANK); row++)
+        if (ta_ref_number(in, GPU_RANK, row, NAN) == rank)
+            device = ta_ref_number(in, GPU_DEVICE, row, NAN);
+    for (size_t row = 0; row < ta_ref_rows(in, GPU_DEVICE); row++)
+        same += ta_ref_number(in, GPU_DEVICE, row, NAN) == device;
+    for (size_t row = 0; row < ta_ref_rows(in, SIGNAL); row++) {
+        const double of = ta_ref_number(in, SAMPLE_RANK, row, NAN);
+        if (ta_ref_reads(in, SIGNAL, row, signal) &&
+            (isnan(of) ? same == 1 && ta_ref_number(in, SAMPLE_DEVICE, row, NAN) == device
                        : of == rank))
             return row;
     }
@@ -174,7 +224,7 @@ static size_t sampled(const struct ta_report *report, const struct ta_table *sam
 }
 
 /* A GPU that is hotter or slower than those of the others. */
-static const char *telemetry(const struct ta_report *report, struct ta_advice *advice, double rank)
+static const char *telemetry(const struct ta_refs *in, struct ta_advice *advice, double rank)
 {
     static const struct {
         const char *name, *before;
@@ -182,14 +232,14 @@ static const char *telemetry(const struct ta_report *report, struct ta_advice *a
         double least; /* of the others, or of them less */
     } signals[] = {{"gpu_clock", "runs at ", TA_UNIT_HERTZ, 0.97},
                    {"gpu_temperature", "is at ", TA_UNIT_CELSIUS, 1.1}};
-    const struct ta_table *samples = ta_report_table(report, "telemetry.by_rank");
     const char *said = "";
-    for (size_t i = 0; samples && i < sizeof signals / sizeof *signals; i++) {
-        const size_t row = sampled(report, samples, rank, signals[i].name);
+    for (size_t i = 0; i < TA_LENGTH(signals); i++) {
+        const struct ta_look look = {.cells = SAMPLE_MEAN, .where = {{SIGNAL, signals[i].name}}};
+        const size_t row = sampled(in, rank, signals[i].name);
         if (row == SIZE_MAX)
             continue;
-        const double its = ta_row_number(samples, row, "mean", NAN);
-        const double others = median_of_others(samples, row, "mean", "signal");
+        const double its = ta_ref_number(in, SAMPLE_MEAN, row, NAN);
+        const double others = median_of_others(in, &look, row);
         if (signals[i].least < 1 ? its <= signals[i].least * others
                                  : its >= signals[i].least * others)
             said = ta_advice_printf(advice, "%s%s%s%s, the others %s", said,
@@ -201,17 +251,17 @@ static const char *telemetry(const struct ta_report *report, struct ta_advice *a
 }
 
 /* A rank whose device computes less than those of the others looks fast, while it is late. */
-static const char *pseudo_fast(const struct ta_report *report, struct ta_advice *advice,
-                               double rank, const struct ta_place *blame)
+static const char *pseudo_fast(const struct ta_refs *in, struct ta_advice *advice, double rank,
+                               const struct ta_place *blame)
 {
-    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
-    if (!gpu || !blame->table || !ta_row_reads(blame->table, blame->row, "kind", "gap"))
+    static const struct ta_look compute = {.cells = COMPUTE};
+    if (!blame->table || !ta_ref_reads(in, BLAME_KIND, blame->row, "gap"))
         return "";
-    for (size_t row = 0; row < gpu->n_rows; row++) {
-        if (ta_row_number(gpu, row, "rank", NAN) != rank)
+    for (size_t row = 0; row < ta_ref_rows(in, COMPUTE); row++) {
+        if (ta_ref_number(in, GPU_RANK, row, NAN) != rank)
             continue;
-        const double its = ta_row_number(gpu, row, "compute_ns", NAN);
-        const double others = median_of_others(gpu, row, "compute_ns", "name");
+        const double its = ta_ref_number(in, COMPUTE, row, NAN);
+        const double others = median_of_others(in, &compute, row);
         if (its < 0.98 * others)
             return ta_advice_printf(
                 advice,
@@ -222,20 +272,20 @@ static const char *pseudo_fast(const struct ta_report *report, struct ta_advice 
     return "";
 }
 
-static const char *what_to_do(const struct ta_report *report, const struct ta_place *blame)
+static const char *what_to_do(const struct ta_refs *in, const struct ta_place *blame)
 {
-    if (!ta_report_table(report, "gpu_time.by_rank"))
+    if (ta_ref_rows(in, WINDOW) == 0)
         return "Compare what its host does between collectives with the others, function by "
                "function, other processes on its cores, and the sizes of its inputs; a recording "
                "with device activities tells more.";
-    if (!blame->table || ta_row_reads(blame->table, blame->row, "kind", "kernel"))
+    if (!blame->table || ta_ref_reads(in, BLAME_KIND, blame->row, "kernel"))
         return "The same kernels take longer there, or it has more to compute: compare clocks, "
                "temperature and power of its GPU with the others (nvidia-smi dmon), other "
                "processes on it, and the sizes of its inputs.";
-    if (ta_row_reads(blame->table, blame->row, "kind", "copy"))
+    if (ta_ref_reads(in, BLAME_KIND, blame->row, "copy"))
         return "Only this rank copies, or its link is slower: look where the copy is made, pin its "
                "host memory, and overlap it with computation.";
-    const struct ta_slice name = ta_row_text(blame->table, blame->row, "name");
+    const struct ta_slice name = ta_ref_text(in, BLAME_NAME, blame->row);
     if (name.len > 6 && memcmp(name.ptr, "queued", 6) == 0)
         return "Its device had work in its queue that waited for other work: look at what that "
                "stream waits for (events, copies, collectives of other groups) on this rank alone.";
@@ -248,28 +298,25 @@ static const char *what_to_do(const struct ta_report *report, const struct ta_pl
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_old_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
-    const struct ta_table *ranks = ta_report_table(in->report, "stragglers.by_rank");
-    const size_t row = ranks ? worst(ranks) : SIZE_MAX;
-    if (row == SIZE_MAX)
+    static const struct ta_look windows = {.cells = WINDOW};
+    const struct ta_place cost = find_worst(in);
+    if (!cost.table)
         return TA_OK;
-    const double window = ta_old_look_most(in->report, &windows, TA_MISSING);
-    const struct ta_place cost = {ranks, row, ta_table_column(ranks, "cost_ns"),
-                                  ta_row_number(ranks, row, "cost_ns", 0)};
+    const double window = ta_look_most(in, &windows, TA_MISSING);
     const double threshold = ta_ctx_option(ctx, SHARE);
     if (window > 0 && cost.value / window <= threshold)
         return TA_OK;
-    const struct ta_place rank = ta_old_beside(&cost, "rank");
-    const struct ta_place last = ta_old_beside(&cost, "last_arrivals");
-    const struct ta_place all = ta_old_beside(&cost, "collectives");
-    const struct ta_place excess = ta_old_beside(&cost, "excess");
-    const struct ta_place held = ta_old_beside(&cost, "held_up_ns");
-    const struct ta_place blame = blame_of(in->report, rank.value);
+    const struct ta_place rank = ta_place_beside(in, &cost, RANK);
+    const struct ta_place last = ta_place_beside(in, &cost, LAST_ARRIVALS);
+    const struct ta_place all = ta_place_beside(in, &cost, COLLECTIVES);
+    const struct ta_place excess = ta_place_beside(in, &cost, EXCESS);
+    const struct ta_place held = ta_place_beside(in, &cost, HELD_UP);
+    const struct ta_place blame = blame_of(in, rank.value);
     const struct ta_evidence evidence[] = {ta_place_evidence(&cost), ta_place_evidence(&excess),
                                            blame.table ? ta_place_evidence(&blame)
                                                        : ta_place_evidence(&rank),
                                            ta_place_evidence(&last), ta_place_evidence(&all)};
-    const char *from = since(advice, &cost);
+    const char *from = since(in, advice, &cost);
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -279,12 +326,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       rank.value, ta_advice_number(advice, cost.value, TA_UNIT_NS),
                                       from ? ", since " : "", from ? from : "",
                                       blame.table ? ", most on " : "",
-                                      blame.table ? what(advice, &blame) : ""),
-            .advice = ta_advice_printf(advice, "%s%s%s%s%s%s", verdict(advice, &cost),
-                                       chain(advice, &blame),
-                                       pseudo_fast(in->report, advice, rank.value, &blame),
-                                       telemetry(in->report, advice, rank.value),
-                                       price(advice, &cost), what_to_do(in->report, &blame)),
+                                      blame.table ? what(in, advice, &blame) : ""),
+            .advice = ta_advice_printf(
+                advice, "%s%s%s%s%s%s", verdict(in, advice, &cost), chain(in, advice, &blame),
+                pseudo_fast(in, advice, rank.value, &blame), telemetry(in, advice, rank.value),
+                price(in, advice, &cost), what_to_do(in, &blame)),
             .severity =
                 window > 0 && cost.value / window > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
@@ -300,7 +346,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, straggler, &ops, .title = "Straggler",
           .summary = "Fires when one rank makes the others wait in collectives", .version = "1",

@@ -13,6 +13,34 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum {
+    RANK,
+    KIND,
+    IDLE_DURING,
+    IDLE_AFTER,
+    SAVING,
+    SITE_KIND,
+    SITE,
+    SITE_CALLER,
+    SITE_CALL,
+    SITE_HARM,
+    WINDOW
+};
+
+static const struct ta_ref reads[] = {
+    [RANK] = {"sync.by_kind", "rank"},
+    [KIND] = {"sync.by_kind", "kind"},
+    [IDLE_DURING] = {"sync.by_kind", "idle_during_ns"},
+    [IDLE_AFTER] = {"sync.by_kind", "idle_after_ns"},
+    [SAVING] = {"sync.by_kind", "saving_ns"},
+    [SITE_KIND] = {"sync.by_site", "kind"},
+    [SITE] = {"sync.by_site", "site"},
+    [SITE_CALLER] = {"sync.by_site", "caller"},
+    [SITE_CALL] = {"sync.by_site", "call"},
+    [SITE_HARM] = {"sync.by_site", "harmful_ns"},
+    [WINDOW] = {"sync.by_rank", "window_ns"},
+};
+
 /* The kinds of waits, each with its own advice. */
 static const struct kind {
     const char *kind, *finding, *what, *advice;
@@ -27,62 +55,59 @@ static const struct kind {
 };
 
 /* "aten::item in scheduler.py(12): step", as far as it is known. */
-static const char *place_of(struct ta_advice *advice, const struct ta_place *worst)
+static const char *place_of(const struct ta_refs *in, struct ta_advice *advice,
+                            const struct ta_place *worst)
 {
-    const char *site = ta_old_place_text(advice, worst, "site");
-    const char *caller = ta_old_place_text(advice, worst, "caller");
+    const char *site = ta_place_text(advice, in, worst, SITE);
+    const char *caller = ta_place_text(advice, in, worst, SITE_CALLER);
     if (*site && *caller && strcmp(site, caller) != 0)
         return ta_advice_printf(advice, "%s in %s", site, caller);
-    return *site ? site : *caller ? caller : ta_old_place_text(advice, worst, "call");
+    return *site ? site : *caller ? caller : ta_place_text(advice, in, worst, SITE_CALL);
 }
 
 /* What the waits of a row cost for certain: idle time during and right behind them, as far as the
  * host would be ahead without them. */
-static double cost_of(const struct ta_place *place)
+static double cost_of(const struct ta_refs *in, size_t row)
 {
-    const double during = ta_old_beside(place, "idle_during_ns").value;
-    const double after = ta_old_beside(place, "idle_after_ns").value;
-    return fmin(during + after, ta_old_beside(place, "saving_ns").value);
+    const double during = ta_ref_number(in, IDLE_DURING, row, 0);
+    const double after = ta_ref_number(in, IDLE_AFTER, row, 0);
+    return fmin(during + after, ta_ref_number(in, SAVING, row, 0));
 }
 
 /* The row of sync.by_kind that costs the largest share of the window of its rank. */
-static bool find_worst(const struct ta_report *report, const struct kind *kind,
-                       struct ta_place *worst, double *window)
+static bool find_worst(const struct ta_refs *in, const struct kind *kind, struct ta_place *worst,
+                       double *window)
 {
-    static const struct ta_old_look windows = {.table = "sync.by_rank", .column = "window_ns"};
-    const struct ta_old_look look = {
-        .table = "sync.by_kind", .column = "saving_ns", .where = {{"kind", kind->kind}}};
-    const struct ta_table *table = ta_report_table(report, look.table);
+    static const struct ta_look windows = {.cells = WINDOW};
+    const struct ta_look look = {.cells = SAVING, .where = {{KIND, kind->kind}}};
     double most = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        if (!ta_old_look_takes(&look, table, i))
+    for (size_t row = 0; row < ta_ref_rows(in, SAVING); row++) {
+        if (!ta_look_takes(in, &look, row))
             continue;
-        struct ta_place place = {.table = table, .row = i};
-        const double rank = ta_old_beside(&place, "rank").value;
-        const double length = ta_old_look_sum(report, &windows, ta_whole(rank));
-        place = ta_old_beside(&place, look.column);
-        place.value = cost_of(&place);
-        if (length <= 0 || place.value / length <= most)
+        const double rank = ta_ref_number(in, RANK, row, 0);
+        const double length = ta_look_sum(in, &windows, ta_whole(rank));
+        const double cost = cost_of(in, row);
+        if (length <= 0 || cost / length <= most)
             continue;
-        most = place.value / length;
-        *worst = place;
+        most = cost / length;
+        *worst = ta_place_at(in, SAVING, row);
+        worst->value = cost;
         *window = length;
     }
     return most > 0;
 }
 
-static void advise_kind(const struct ta_report *report, struct ta_advice *advice,
-                        const struct kind *kind, double threshold)
+static void advise_kind(const struct ta_refs *in, struct ta_advice *advice, const struct kind *kind,
+                        double threshold)
 {
-    const struct ta_old_look sites = {
-        .table = "sync.by_site", .column = "harmful_ns", .where = {{"kind", kind->kind}}};
+    const struct ta_look sites = {.cells = SITE_HARM, .where = {{SITE_KIND, kind->kind}}};
     struct ta_place worst, site;
     double window = 0;
-    if (!find_worst(report, kind, &worst, &window) || worst.value <= threshold * window ||
-        !ta_old_look_worst(report, &sites, &site))
+    if (!find_worst(in, kind, &worst, &window) || worst.value <= threshold * window ||
+        !ta_look_worst(in, &sites, &site))
         return;
-    const struct ta_place during = ta_old_beside(&worst, "idle_during_ns");
-    const double saving = ta_old_beside(&worst, "saving_ns").value;
+    const struct ta_place during = ta_place_beside(in, &worst, IDLE_DURING);
+    const double saving = ta_place_beside(in, &worst, SAVING).value;
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&during),
                                            ta_place_evidence(&site)};
     ta_advise(advice,
@@ -91,10 +116,10 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
                   .rule = "sync_wait",
                   .title = ta_advice_printf(
                       advice, "The GPU%s idles %s of its window (%s) because of %s, most at %s",
-                      ta_place_owner(advice, report, &worst),
+                      ta_place_owner(advice, in->report, &worst),
                       ta_advice_number(advice, worst.value / window, TA_UNIT_RATIO),
                       ta_advice_number(advice, worst.value, TA_UNIT_NS), kind->what,
-                      place_of(advice, &site)),
+                      place_of(in, advice, &site)),
                   .advice = kind->advice,
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
@@ -112,11 +137,11 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        advise_kind(in->report, advice, &kinds[i], ta_ctx_option(ctx, THRESHOLD));
+        advise_kind(in, advice, &kinds[i], ta_ctx_option(ctx, THRESHOLD));
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, sync_wait, &ops, .title = "Harmful waits",
           .summary = "Fires when devices idle around waits and reads of single values",

@@ -12,8 +12,15 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_old_cell_rule rule = {
-    .look = {"telemetry.by_rank", "max", {{"signal", "gpu_temperature"}}, false},
+enum { SIGNAL, HOTTEST };
+
+static const struct ta_ref reads[] = {
+    [SIGNAL] = {"telemetry.by_rank", "signal"},
+    [HOTTEST] = {"telemetry.by_rank", "max"},
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {.cells = HOTTEST, .where = {{SIGNAL, "gpu_temperature"}}},
     .finding = "temperature",
     .rule = "temperature",
     .before = "A GPU gets as hot as ",
@@ -28,12 +35,11 @@ static const struct ta_old_cell_rule rule = {
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_old_advise_cell(in->report, advice, &rule, ta_ctx_option(ctx, LIMIT),
-                       ta_ctx_option(ctx, HIGH));
+    ta_advise_cell(in, advice, &rule, ta_ctx_option(ctx, LIMIT), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, temperature, &ops, .title = "Hot devices",
           .summary = "Fires when a device gets hot", .version = "1", .options = options);

@@ -14,6 +14,15 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { TOKENS, SECTION, CALLS, TOTAL };
+
+static const struct ta_ref reads[] = {
+    [TOKENS] = {"sections.tokens"},
+    [SECTION] = {"sections.without_tokens", "section"},
+    [CALLS] = {"sections.without_tokens", "calls"},
+    [TOTAL] = {"sections.without_tokens", "total_ns"},
+};
+
 /* Whether a section is about tokens, as far as its name tells. */
 static bool generates(struct ta_slice name)
 {
@@ -24,18 +33,15 @@ static bool generates(struct ta_slice name)
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *without = ta_report_table(in->report, "sections.without_tokens");
-    const struct ta_table *with = ta_report_table(in->report, "sections.tokens");
+    const size_t n_rows = ta_ref_rows(in, SECTION);
     size_t row = 0; /* the longest comes first */
-    while (without && row < without->n_rows && !generates(ta_row_text(without, row, "section")))
+    while (row < n_rows && !generates(ta_ref_text(in, SECTION, row)))
         row++;
-    if (!without || row == without->n_rows || (with && with->n_rows))
+    if (row == n_rows || ta_ref_rows(in, TOKENS))
         return TA_OK;
-    const size_t column = ta_table_column(without, "total_ns");
-    const struct ta_place total = {without, row, column,
-                                   ta_row_number(without, row, "total_ns", 0)};
-    const struct ta_place calls = ta_old_beside(&total, "calls");
-    if (total.value < ta_ctx_option(ctx, LEAST) || !calls.table)
+    const struct ta_place total = ta_place_at(in, TOTAL, row);
+    const struct ta_place calls = ta_place_at(in, CALLS, row);
+    if (!total.table || total.value < ta_ctx_option(ctx, LEAST) || !calls.table)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&total), ta_place_evidence(&calls)};
     ta_advise(advice,
@@ -60,7 +66,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, tokens_recorded, &ops, .title = "Tokens that were not stored",
           .summary = "Fires when sections that generate tokens stored none", .version = "1",

@@ -10,6 +10,13 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
+enum { CHECK, PENALTY };
+
+static const struct ta_ref reads[] = {
+    [CHECK] = {"health.checks", "check"},
+    [PENALTY] = {"health.checks", "penalty"},
+};
+
 static const struct {
     const char *check, *advice;
 } remedies[] = {
@@ -37,23 +44,22 @@ static const struct {
     {"resolution", "Record with a newer version of the profiler, which keeps nanoseconds."},
 };
 
-static const char *remedy(struct ta_advice *advice, const struct ta_place *place)
+static const char *remedy(const struct ta_refs *in, const struct ta_place *worst)
 {
-    const char *check = ta_old_place_text(advice, place, "check");
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
-        if (strcmp(remedies[i].check, check) == 0)
+        if (ta_ref_reads(in, CHECK, worst->row, remedies[i].check))
             return remedies[i].advice;
     return "Record again.";
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_old_look look = {.table = "health.checks", .column = "penalty"};
+    static const struct ta_look look = {.cells = PENALTY};
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     const struct ta_scalar *trust = ta_report_scalar(in->report, "trust_score");
     struct ta_place worst;
     if (!trust || ta_cell_number(&trust->value, 1) >= threshold ||
-        !ta_old_look_worst(in->report, &look, &worst))
+        !ta_look_worst(in, &look, &worst))
         return TA_OK;
     const struct ta_evidence evidence = ta_place_evidence(&worst);
     ta_advise(advice,
@@ -65,8 +71,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       "The traces are trusted only %s, most is lost by \"%s\": take all "
                       "other findings as hints",
                       ta_advice_number(advice, ta_cell_number(&trust->value, 1), TA_UNIT_RATIO),
-                      ta_old_place_text(advice, &worst, "check")),
-                  .advice = remedy(advice, &worst),
+                      ta_place_text(advice, in, &worst, CHECK)),
+                  .advice = remedy(in, &worst),
                   .severity = TA_MEDIUM,
                   .evidence = &evidence,
                   .n_evidence = 1,
@@ -80,7 +86,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     return TA_OK;
 }
 
-static const struct ta_advice_ops ops = {.advise = advise};
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, trust, &ops, .title = "Traces unfit",
           .summary = "Fires when the traces cannot carry what is said of them", .version = "1",

@@ -139,7 +139,7 @@ NO_TABLE = re.compile(r"\.(css|folded|h|js|json|md|xml)$|^data_quality\.")
 def check_tables(lint):
     """A table that an output or a rule looks for under a wrong name would never be missed."""
     table = re.compile(r'"([a-z_]+\.[a-z_]+)"')
-    readers = [lint.root / "plugins/output", lint.root / "plugins/advice"]
+    readers = [lint.root / "plugins" / kind for kind in ("advice", "lib", "output")]
     wanted, made = {}, set()
     for path, code in lint.code.items():
         if any(folder in path.parents for folder in readers):

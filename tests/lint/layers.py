@@ -5,8 +5,8 @@
 usage: layers.py [REPOSITORY [BUILD]]
 
 A folder includes the headers of the folders that docs/ARCHITECTURE.md allows it, and uses symbols
-of no other, whichever header declares them.  Plugins include the public headers only, and no folder
-uses a symbol of a plugin.  Symbols are read, with nm, from the object files of the build folder.
+of no other, whichever header declares them.  Plugins include the public headers and those of
+plugins/lib/ only, and nobody uses a symbol of a plugin.  Symbols are read, with nm, from the object files of the build folder.
 
 Prints a line per fault and per wrong row of the table, and ends with 1 when there is one.
 """
@@ -115,6 +115,8 @@ def source_fault(root, table, path, name):
 
 def plugin_fault(root, path, quoted, name):
     own = path.parent if path.parent.parent.parent == root / "plugins" else None
+    if quoted and name.startswith("lib/"):
+        return None if (root / "plugins" / name).exists() else "plugins/lib/ has no such header"
     if quoted:
         is_own = own and "/" not in name and ((own / name).exists() or
                                               name == f"embedded_{own.name}.h")
@@ -196,8 +198,9 @@ def links(found):
 
 def link_fault(table, source, definer):
     """What is wrong with a symbol of `definer` that `source` uses, or None."""
-    if source.parts[0] != "src":
-        return None  # plugins see what <traceanalyze/…> declares
+    if source.parts[0] != "src":  # plugins see what <traceanalyze/…> and "lib/…" declare
+        of_lib = definer.parts[:2] == ("plugins", "lib")
+        return None if definer.parts[0] == "src" or of_lib else "a plugin stands alone"
     if definer.parts[0] != "src":
         return "a plugin is used through the registry"
     folder, target = source.parent.as_posix(), definer.parent.as_posix()
