@@ -128,6 +128,8 @@ enum ta_status ta_cli_load_plugins(struct ta_cli *cli)
         status = ta_registry_check(ctx, cli->registry);
     if (status == TA_OK)
         status = set_options(cli);
+    if (status == TA_OK)
+        status = ta_registry_check_rules(ctx, cli->registry);
     return status == TA_OK ? set_ranks(cli) : status;
 }
 

@@ -100,6 +100,15 @@ enum ta_status ta_registry_add_rule(struct ta_ctx *ctx, struct ta_registry *regi
  */
 enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registry) TA_MUST_CHECK;
 
+/* Whether the declared tables have the columns that rules without code name, in their texts too.
+ * Rules that are off are left alone. */
+enum ta_status ta_registry_check_rules(struct ta_ctx *ctx,
+                                       const struct ta_registry *registry) TA_MUST_CHECK;
+
+/* The same of one such rule and its table, which has these columns. */
+enum ta_status ta_rule_check_columns(struct ta_ctx *ctx, const struct ta_entry *rule,
+                                     const struct ta_column *columns, size_t n) TA_MUST_CHECK;
+
 /* The declaration of a table, and of which analysis it is: NULL for a table that the program itself
  * makes.  NULL when nothing declares it. */
 const struct ta_table_def *ta_registry_table(const struct ta_registry *registry, const char *id,

@@ -2,11 +2,13 @@
 /* Rules as data: what is said of a rule in place of its own words, and rules without code. */
 #include "plugin/registry_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/suggest.h"
 #include "base/template.h"
 #include "traceanalyze/output.h"
+#include "traceanalyze/table.h"
 
 const char *const ta_rule_word_names[TA_RULE_WORDS] = {"severity", "title", "advice"};
 
@@ -133,4 +135,58 @@ enum ta_status ta_registry_add_rule(struct ta_ctx *ctx, struct ta_registry *regi
         .options = options,
     };
     return ta_registry_add_data(ctx, registry, &plugin, data);
+}
+
+/* ---- does a table have what such a rule names? --------------------------------------------- */
+
+/* The names in a text that are no columns. */
+static bool is_no_column(struct ta_slice name)
+{
+    return ta_slice_equal(name, TA_LIT("value")) || ta_slice_equal(name, TA_LIT("threshold")) ||
+           ta_slice_equal(name, TA_LIT("owner"));
+}
+
+static enum ta_status check_column(struct ta_ctx *ctx, const struct ta_rule_data *data,
+                                   const struct ta_column *columns, size_t n, struct ta_slice name)
+{
+    char hint[TA_SUGGEST_TEXT_MAX], word[128];
+    snprintf(word, sizeof word, "%.*s", (int)name.len, name.ptr);
+    struct ta_suggest close = {.word = word};
+    for (size_t i = 0; i < n; i++) {
+        if (ta_slice_equal(name, ta_slice_of(columns[i].key)))
+            return TA_OK;
+        ta_suggest_offer(&close, columns[i].key);
+    }
+    return ta_fail(ctx, TA_ERR_USAGE, "%s: The table %s has no column %s%s", data->place,
+                   data->table, word, ta_suggest_text(&close, hint));
+}
+
+enum ta_status ta_rule_check_columns(struct ta_ctx *ctx, const struct ta_entry *rule,
+                                     const struct ta_column *columns, size_t n)
+{
+    const struct ta_rule_data *data = rule->data;
+    struct ta_piece piece;
+    enum ta_status status = check_column(ctx, data, columns, n, ta_slice_of(data->column));
+    for (size_t i = 0; status == TA_OK && i < data->n_where; i++)
+        status = check_column(ctx, data, columns, n, ta_slice_of(data->where[i].column));
+    for (int word = TA_RULE_TITLE; word <= TA_RULE_ADVICE; word++) {
+        const char *text = rule->words[word].text ? rule->words[word].text : "";
+        while (status == TA_OK && ta_template_next(&text, &piece))
+            if (piece.is_name && !is_no_column(piece.text))
+                status = check_column(ctx, data, columns, n, piece.text);
+    }
+    return status;
+}
+
+enum ta_status ta_registry_check_rules(struct ta_ctx *ctx, const struct ta_registry *registry)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < registry->count[TA_KIND_advice]; i++) {
+        const struct ta_entry *rule = &registry->slots[TA_KIND_advice][i]->entry;
+        const struct ta_table_def *table =
+            rule->data && !rule->off ? ta_registry_table(registry, rule->data->table, NULL) : NULL;
+        if (table)
+            status = ta_rule_check_columns(ctx, rule, table->columns, table->n_columns);
+    }
+    return status;
 }

@@ -15,7 +15,8 @@
 /* ---- does the report fit the rule? --------------------------------------------------------- */
 
 /* Analyses open their tables whatever the input holds: one that is not there, be it without rows,
- * is mistyped, or of an analysis that was turned off. */
+ * is mistyped, or of an analysis that was turned off.  One that is declared is of another kind of
+ * report, such as that of a comparison. */
 static const struct ta_table *find_table(const struct ta_report *report, const char *id,
                                          struct ta_suggest *close)
 {
@@ -40,53 +41,19 @@ static enum ta_status no_table(struct ta_ctx *ctx, const struct ta_registry *reg
                                const struct ta_rule_data *data, const struct ta_suggest *close)
 {
     char hint[TA_SUGGEST_TEXT_MAX];
-    if (!is_any_off(registry))
+    const struct ta_entry *owner = NULL;
+    const bool is_declared = ta_registry_table(registry, data->table, &owner);
+    if (is_declared && !(owner && owner->off)) {
+        ta_log(ctx, TA_LOG_INFO, "%s: The rule %s keeps silent: this report has no table %s",
+               data->place, data->id, data->table);
+        return TA_OK;
+    }
+    if (!is_declared && !is_any_off(registry))
         return ta_fail(ctx, TA_ERR_USAGE, "%s: There is no table %s%s", data->place, data->table,
                        ta_suggest_text(close, hint));
     ta_log(ctx, TA_LOG_WARNING, "%s: The rule %s keeps silent: there is no table %s", data->place,
            data->id, data->table);
     return TA_OK;
-}
-
-static enum ta_status column_of(struct ta_ctx *ctx, const struct ta_rule_data *data,
-                                const struct ta_table *table, struct ta_slice name, size_t *column)
-{
-    char hint[TA_SUGGEST_TEXT_MAX], word[128];
-    snprintf(word, sizeof word, "%.*s", (int)name.len, name.ptr);
-    *column = ta_table_column(table, word);
-    if (*column != SIZE_MAX)
-        return TA_OK;
-    struct ta_suggest close = {.word = word};
-    for (size_t i = 0; i < table->n_columns; i++)
-        ta_suggest_offer(&close, table->columns[i].key);
-    return ta_fail(ctx, TA_ERR_USAGE, "%s: The table %s has no column %s%s", data->place, table->id,
-                   word, ta_suggest_text(&close, hint));
-}
-
-/* The names in a text that are no columns. */
-static bool is_field(struct ta_slice name)
-{
-    return ta_slice_equal(name, TA_LIT("value")) || ta_slice_equal(name, TA_LIT("threshold")) ||
-           ta_slice_equal(name, TA_LIT("owner"));
-}
-
-/* Whether the table has all columns that the rule names, rows or not. */
-static enum ta_status check_columns(struct ta_ctx *ctx, const struct ta_entry *rule,
-                                    const struct ta_table *table)
-{
-    const struct ta_rule_data *data = rule->data;
-    size_t column;
-    struct ta_piece piece;
-    enum ta_status status = column_of(ctx, data, table, ta_slice_of(data->column), &column);
-    for (size_t i = 0; status == TA_OK && i < data->n_where; i++)
-        status = column_of(ctx, data, table, ta_slice_of(data->where[i].column), &column);
-    for (int word = TA_RULE_TITLE; word <= TA_RULE_ADVICE; word++) {
-        const char *text = rule->words[word].text ? rule->words[word].text : "";
-        while (status == TA_OK && ta_template_next(&text, &piece))
-            if (piece.is_name && !is_field(piece.text))
-                status = column_of(ctx, data, table, piece.text, &column);
-    }
-    return status;
 }
 
 /* A number without a unit is taken for one of the unit of the column. */
@@ -235,7 +202,7 @@ enum ta_status ta_data_rule_run(struct ta_ctx *ctx, const struct ta_registry *re
     if (!table)
         return no_table(ctx, registry, data, &close);
     struct texts texts = {.rule = rule, .report = report, .advice = advice};
-    enum ta_status status = check_columns(ctx, rule, table);
+    enum ta_status status = ta_rule_check_columns(ctx, rule, table->columns, table->n_columns);
     if (status == TA_OK)
         status = find_worst(ctx, rule, table, &texts.place);
     if (status == TA_OK && !texts.place.table)

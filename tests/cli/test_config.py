@@ -255,7 +255,7 @@ class Config(ProcessTest):
                 (True, own({"plugins": {"gpu_idle": {"threshold": "20%", "enabled": False}}})),
                 (True, own({"rules": {"gpu_idle": {"threshold": "20%", "severity": "high"}}})),
                 (True, own({"rules": {"gpu_idle": False, "step_time": None}})),
-                (True, own({"rules": {"mine": RULE, "yours": {**RULE, "where": {"rank": 0}}}})),
+                (True, own({"rules": {"mine": RULE, "yours": {**RULE, "where": {"calls": 1}}}})),
                 (True, {"profiling": {"enabled": True, "session_tags": {"a": 1}}}),
                 (False, []), (False, {"jobs": 4}), (False, own([])), (False, own({"job": 4})),
                 (False, own({"jobs": "4"})), (False, own({"jobs": 4.5})),
@@ -395,6 +395,15 @@ class Config(ProcessTest):
                 path.write_text(text, encoding="utf-8")
                 self.refuse(says[0], "report", "--json", TINY, "--rules", "bad.yaml",
                             says=says[1:])
+
+    def test_columns_of_declared_tables_are_checked_before_anything_is_read(self):
+        path = self.folder / "work/early.yaml"
+        rule = "rules: {mine: {table: launches.by_rank, column: %s, threshold: 1}}\n"
+        for names in ("cals", "'calls', where: {rnak: 0}", "'calls', title: '{lauches}'"):
+            with self.subTest(names):
+                path.write_text(rule % names, encoding="utf-8")
+                self.refuse("early.yaml:1:9", "report", "--json", "no/such/folder", "--rules",
+                            "early.yaml", says=("launches.by_rank has no column",))
 
     def test_a_rule_without_rows_is_silent(self):
         path = self.folder / "work/other.yaml"

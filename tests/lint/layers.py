@@ -6,7 +6,8 @@ usage: layers.py [REPOSITORY [BUILD]]
 
 A folder includes the headers of the folders that docs/ARCHITECTURE.md allows it, and uses symbols
 of no other, whichever header declares them.  Plugins include the public headers and those of
-plugins/lib/ only, and nobody uses a symbol of a plugin.  Symbols are read, with nm, from the object files of the build folder.
+plugins/lib/ only, and nobody uses a symbol of a plugin.  Symbols are read, with nm, from the object
+files of the build folder.
 
 Prints a line per fault and per wrong row of the table, and ends with 1 when there is one.
 """
