@@ -15,8 +15,8 @@
 /* ---- does the report fit the rule? --------------------------------------------------------- */
 
 /* Analyses open their tables whatever the input holds: one that is not there, be it without rows,
- * is mistyped, or of an analysis that was turned off.  One that is declared is of another kind of
- * report, such as that of a comparison. */
+ * is mistyped, or of an analysis that was turned off.  One that is declared belongs to another
+ * kind of report, such as a comparison. */
 static const struct ta_table *find_table(const struct ta_report *report, const char *id,
                                          struct ta_suggest *close)
 {
