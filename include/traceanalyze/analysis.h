@@ -70,6 +70,9 @@ struct ta_analysis_ops {
     /* What finish() reads of other analyses, which run before it; TA_READS(). */
     const struct ta_ref *reads;
     size_t n_reads;
+
+    /* finish() adds scalars, which are figures that runs are compared by. */
+    bool has_figures;
 };
 
 /* Whether all that was read are traces: an analysis may then say what they lacked, which would be

@@ -287,6 +287,7 @@ static const char *const behind[] = {"kernels_by_class", NULL};
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .behind = behind,
                                            .section = "kernels",
+                                           .has_figures = true,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish};

@@ -220,6 +220,7 @@ static const struct ta_table_def *const tables[] = {&by_class, &family_table, &u
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .behind = behind,
                                            .section = "kernels",
+                                           .has_figures = true,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

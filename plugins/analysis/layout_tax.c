@@ -192,6 +192,7 @@ static const struct ta_table_def *const tables[] = {&copies_by_op, NULL};
 
 static const struct ta_analysis_ops ops = {.behind = behind,
                                            .section = "kernels",
+                                           .has_figures = true,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

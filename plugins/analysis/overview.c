@@ -129,8 +129,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"gpu_time", "steps", "kernels_by_name", "files", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "overview", .finish = finish, .of_tables = true};
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "overview",
+                                           .has_figures = true,
+                                           .finish = finish,
+                                           .of_tables = true};
 
 TA_PLUGIN(analysis, overview, &ops, .title = "Overview",
           .summary = "Key figures of the run: GPU busy share, exposed communication, step time",

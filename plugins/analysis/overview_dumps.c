@@ -226,8 +226,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"overview", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "overview", .finish = finish, .of_tables = true, TA_READS(reads)};
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "overview",
+                                           .has_figures = true,
+                                           .finish = finish,
+                                           .of_tables = true,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, overview_dumps, &ops, .title = "Overview",
           .summary = "Key figures of the dumps: throughput, parameters, memory, energy",

@@ -208,7 +208,7 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
     if (status == TA_OK)
         find_edges(&choice);
     for (size_t i = 0; status == TA_OK && i < n; i++)
-        if (ta_registry_wants(ta_registry_at(registry, TA_KIND_analysis, i), wanted))
+        if (ta_registry_wants(registry, ta_registry_at(registry, TA_KIND_analysis, i), wanted))
             choose(&choice, i);
     if (status == TA_OK)
         status = list_analyses(ctx, &choice, plan);

@@ -8,7 +8,7 @@
 #include "report/report.h"
 
 const struct ta_wanted ta_cli_compared = {
-    .ids = ta_diff_analyses, .loaded = true, .compared = true};
+    .parts = ta_diff_parts, .loaded = true, .compared = true};
 
 enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand,
                                const struct ta_wanted *wanted, struct ta_report **report)

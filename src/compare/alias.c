@@ -85,12 +85,18 @@ static bool alias(struct diff *diff, const struct diff_pairs *pairs, struct diff
     return true;
 }
 
-bool diff_alias(struct diff *diff)
+/* Makes one name for each pair of two. */
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
+    (void)out;
+    (void)in;
     return alias(diff, &diff->kernels, &diff->kernel_names) &&
            alias(diff, &diff->ops, &diff->op_names) &&
            alias(diff, &diff->stages, &diff->stage_names);
 }
+
+const struct diff_part diff_of_aliases = {.declares = {"diff.aliases"}, .add = add};
 
 struct ta_slice diff_name_of(const struct diff_aliases *aliases, int side, struct ta_slice name)
 {

@@ -5,18 +5,42 @@
 
 #include "compare/diff.h"
 #include "compare/likeness.h"
+#include "plugin/builtin.h"
 #include "traceanalyze/arena.h"
 
 struct diff;
 struct ta_durations;
 
+/* ---- parts ------------------------------------------------------------------------------- */
+
+/* A part of a comparison: the tables that it makes in a section, and what it reads of the shown run
+ * of each side.  They run in the order of ta_diff_parts[]. */
+struct diff_part {
+    struct ta_part declares;
+    const char *section; /* NULL: it makes nothing */
+    /* False without memory.  NULL: other parts read by these references. */
+    bool (*add)(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES]);
+};
+
+extern const struct diff_part diff_of_stages, diff_of_ops, diff_of_kernels, diff_of_copies;
+extern const struct diff_part diff_of_aliases, diff_of_kernel_sets, diff_of_op_sets;
+extern const struct diff_part diff_of_windows, diff_of_ranks, diff_of_figures;
+extern const struct diff_part diff_of_step_times, diff_of_step_classes, diff_of_memory;
+extern const struct diff_part diff_of_divergence, diff_of_units, diff_of_means, diff_of_machine;
+extern const struct diff_part diff_of_environment, diff_of_offloading, diff_of_runs;
+extern const struct diff_part diff_of_verdict, diff_of_run_figures;
+
 /* ---- names ------------------------------------------------------------------------------- */
 
-/* Where the names of a list stand in a report. */
+/* No reference. */
+#define DIFF_NOT_READ SIZE_MAX
+
+/* Columns of a table that lists names, by their places in a list of references. */
 struct diff_source {
-    const char *table, *name, *group; /* group: a column that says what a name is of, or NULL */
-    const char *const *groups;        /* rows of these groups alone, ends with NULL; NULL is all */
-    const char *also;                 /* another table with the same columns, or NULL */
+    size_t name, group; /* group: what a name is of, or DIFF_NOT_READ */
+    size_t calls, total, self;
+    const char *const *groups; /* rows of these groups alone, ends with NULL; NULL is all */
 };
 
 /* How two names came together. */
@@ -48,8 +72,15 @@ struct diff_items {
     size_t n;
 };
 
+/* A list of names, which several tables may make together. */
+struct diff_list {
+    const struct ta_part *part; /* whose references these are */
+    struct diff_source sources[2];
+    size_t n_sources;
+};
+
 /* Reads the names of the shown run of a side; false without memory. */
-bool diff_items_read(struct diff *diff, int side, const struct diff_source *source,
+bool diff_items_read(struct diff *diff, int side, const struct diff_list *list,
                      struct diff_items *items);
 
 /* ---- pairs ------------------------------------------------------------------------------- */
@@ -97,14 +128,16 @@ int64_t diff_pair_change(const struct diff_pair *pair);
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-/* Columns of times behind those before and after: how they changed. */
-#define DIFF_CHANGE_COLUMNS(type)                                                                  \
-    {"delta_ns",        "Change",           type,                                                  \
-     TA_UNIT_NS_CHANGE, .better = TA_LOWER, .doc = "After minus before"},                          \
-    {                                                                                              \
-        "change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,            \
-                                                                    .doc = "Change over before"    \
-    }
+/* clang-format off */
+
+/* How times changed: two columns from enumerator `delta` on. */
+#define DIFF_CHANGE_COLUMNS(delta, type) \
+    [(delta)] = {"delta_ns", "Change", type, TA_UNIT_NS_CHANGE, .better = TA_LOWER, \
+                 .doc = "After minus before"}, \
+    [(delta) + 1] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, \
+                     .better = TA_LOWER, .doc = "Change over before"}
+
+/* clang-format on */
 
 /* ---- the comparison --------------------------------------------------------------------- */
 
@@ -149,6 +182,12 @@ struct diff_set {
     int64_t ns[TA_DIFF_SIDES];
 };
 
+/* Windows of both sides, each with the other (waterfall.c). */
+struct diff_couples {
+    struct diff_couple *at;
+    size_t n;
+};
+
 /* The first steps of a run, where each takes longer than any behind them. */
 struct diff_warm_up {
     int64_t steps;
@@ -170,6 +209,7 @@ struct diff {
     struct diff_aliases kernel_names, op_names, stage_names;
     struct diff_set *sets;             /* by number */
     size_t n_sets, n_counts;           /* counts of members so far */
+    struct diff_couples ranks;         /* windows of ranks and devices that both sides have */
     int64_t window_ns[TA_DIFF_SIDES];  /* longest windows; TA_MISSING without any */
     int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
     struct diff_warm_up warm_up[TA_DIFF_SIDES];
@@ -186,16 +226,12 @@ struct diff {
     struct ta_estimate time_ratio; /* of the time of the run, new : base, as that basis tells it */
 };
 
-/* ---- parts of the report ----------------------------------------------------------------- */
+/* ---- what parts share --------------------------------------------------------------------- */
 
-/* Kernels, operators, stages, copies: tables by name. */
-bool diff_add_names(struct diff *diff);
-/* Makes one name for each pair of two; false without memory. */
-bool diff_alias(struct diff *diff);
-/* The integer in a column of a row, 0 without one: for what is added up. */
-static inline int64_t diff_amount(const struct ta_table *table, size_t row, const char *column)
+/* The integer of a row, 0 without one: for what is added up. */
+static inline int64_t diff_amount(const struct ta_refs *in, size_t ref, size_t row)
 {
-    const int64_t value = ta_row_integer(table, row, column);
+    const int64_t value = ta_ref_integer(in, ref, row);
     return value == TA_MISSING ? 0 : value;
 }
 
@@ -204,46 +240,17 @@ static inline int64_t diff_amount(const struct ta_table *table, size_t row, cons
 struct ta_slice diff_name_of(const struct diff_aliases *aliases, int side, struct ta_slice name);
 /* A name as people say it, cut to `most` bytes. */
 struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most);
-/* Names that took the place of one another; false without memory. */
-bool diff_add_sets(struct diff *diff);
-/* The change of the longest window, and of that of each rank, term by term. */
-bool diff_add_waterfall(struct diff *diff);
-/* What changed the peak of memory, and memory at labels; false without memory. */
-bool diff_add_memory(struct diff *diff);
-/* Says when offloading was lost or gained. */
-void diff_find_offloading(struct diff *diff);
 /* Finds what the runs did different amounts of. */
 void diff_find_unit(struct diff *diff);
 /* A time of the shown run of a side for each of them. */
 double diff_per_unit(const struct diff *diff, int side, int64_t ns);
-/* The window for each step and frame. */
-void diff_add_normalized(struct diff *diff);
 /* Steps or frames of a run, of the rank with most; TA_MISSING when nothing says them. */
 int64_t diff_units(const struct ta_report *report, enum diff_unit unit);
 /* The durations of steps, or blocks, that both shown runs have, and the id of their figure; NULL of
  * both without.  False without memory. */
 bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],
                       const char **id);
-/* Steps compared with those of their class, and how many are warm-up; false without memory. */
-bool diff_add_step_classes(struct diff *diff);
-/* Changes of means that come from what they are of. */
-void diff_add_mix(struct diff *diff);
-/* What the clocks of the machine did to the window. */
-void diff_add_machine(struct diff *diff);
-/* Where the runs part; false without memory. */
-bool diff_add_divergence(struct diff *diff);
-/* What the runs were of, and whether they can be compared. */
-void diff_add_environment(struct diff *diff);
-/* How the steps of both runs are distributed. */
-bool diff_add_steps(struct diff *diff);
-/* Figures of the runs of both sides. */
-bool diff_add_metrics(struct diff *diff);
 /* Title, ranks, date and accounts of the runs of both sides; false without memory. */
 bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *title,
                    struct ta_report *report) TA_MUST_CHECK;
-/* The headline. */
-void diff_add_verdict(struct diff *diff);
-/* The runs that were compared. */
-void diff_add_runs(struct diff *diff);
-
 #endif

@@ -15,20 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* By what reads them; what several parts read stands where it is read first. */
-const char *const ta_diff_analyses[] = {
-    /* how long a run takes, and what its window is made of */
-    "gpu_time", "gpu_idle", "sessions", "stages", "windows", "ops_by_name",
-    /* names, and their place in the program */
-    "kernels_by_name", "kernels_by_op", "ops_by_caller",
-    /* figures: steps, blocks, rates, and every scalar */
-    "steps", "diffusion", "throughput", "overview", "overview_dumps", "roofline", "layout_tax",
-    "kernel_precision", "health",
-    /* memory, means, clocks */
-    "memory", "memory_allocator", "kernels_by_class", "telemetry",
-    /* what runs are of */
-    "files", "event_kinds", "models", "ops_by_shape", "attention", NULL};
-
 /* ---- the runs ----------------------------------------------------------------------------- */
 
 struct length {
@@ -57,44 +43,76 @@ static bool choose_run(struct diff *diff, int side)
     return true;
 }
 
-/* Sections in the order of the questions; parts fill them in the order of what they need. */
-static void open_sections(struct diff *diff)
-{
-    static const char *const sections[][2] = {
-        {"gates", "Gates"}, /* judged when all else is there */
-        {"findings", "Findings"},
-        {"diff", "What changed"},
-        {"diff_stages", "Stages compared"},
-        {"diff_kernels", "Kernels compared"},
-        {"diff_ops", "Operators compared"},
-        {"diff_memory", "Memory compared"},
-        {"diff_runs", "Runs compared"},
-    };
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        ta_report_open_section(diff->out, sections[i][0], sections[i][1]);
-}
+/* ---- the parts ---------------------------------------------------------------------------- */
 
-/* ---- together ----------------------------------------------------------------------------- */
+/* Sections in the order of the questions; parts fill them in the order of what they need. */
+static const struct {
+    const char *id, *title;
+} sections[] = {
+    {"gates", "Gates"}, /* judged when all else is there */
+    {"findings", "Findings"},
+    {"diff", "What changed"},
+    {"diff_stages", "Stages compared"},
+    {"diff_kernels", "Kernels compared"},
+    {"diff_ops", "Operators compared"},
+    {"diff_memory", "Memory compared"},
+    {"diff_runs", "Runs compared"},
+};
+
+/* In the order of what they need of each other.  Kernels are found by the operators that launch
+ * them, so these come first. */
+const struct ta_part *const ta_diff_parts[] = {&diff_of_stages.declares,
+                                               &diff_of_ops.declares,
+                                               &diff_of_kernels.declares,
+                                               &diff_of_copies.declares,
+                                               &diff_of_aliases.declares,
+                                               &diff_of_kernel_sets.declares,
+                                               &diff_of_op_sets.declares,
+                                               &diff_of_windows.declares,
+                                               &diff_of_ranks.declares,
+                                               &diff_of_figures.declares,
+                                               &diff_of_step_times.declares,
+                                               &diff_of_step_classes.declares,
+                                               &diff_of_memory.declares,
+                                               &diff_of_divergence.declares,
+                                               &diff_of_units.declares,
+                                               &diff_of_means.declares,
+                                               &diff_of_machine.declares,
+                                               &diff_of_environment.declares,
+                                               &diff_of_offloading.declares,
+                                               &diff_of_runs.declares,
+                                               &diff_of_verdict.declares,
+                                               &diff_of_run_figures.declares,
+                                               NULL};
+
+static bool make(struct diff *diff, const struct diff_part *part)
+{
+    if (!part->add)
+        return true;
+    struct ta_refs in[TA_DIFF_SIDES];
+    struct ta_section_builder *out =
+        part->section ? ta_report_open_section(diff->out, part->section, "") : NULL;
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        ta_refs_open(&in[side], diff->shown[side], part->declares.reads, part->declares.n_reads);
+    ta_declare_tables(out, part->declares.tables);
+    const bool done = part->add(diff, out, in);
+    ta_close_tables(out);
+    return done;
+}
 
 static enum ta_status compare(struct diff *diff)
 {
     bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
-    open_sections(diff);
+    for (size_t i = 0; i < TA_LENGTH(sections); i++)
+        ta_report_open_section(diff->out, sections[i].id, sections[i].title);
     if (done)
         diff_find_unit(diff);
-    done = done && diff_add_names(diff) && diff_alias(diff) && diff_add_sets(diff) &&
-           diff_add_waterfall(diff) && diff_add_metrics(diff) && diff_add_steps(diff) &&
-           diff_add_step_classes(diff) && diff_add_memory(diff) && diff_add_divergence(diff);
-    if (done) {
-        diff_add_normalized(diff);
-        diff_add_mix(diff);
-        diff_add_machine(diff);
-        diff_add_environment(diff);
-        diff_find_offloading(diff);
-        diff_add_runs(diff);
-        diff_add_verdict(diff);
-    }
+    for (const struct ta_part *const *part = ta_diff_parts; done && *part; part++)
+        done = make(diff, (const struct diff_part *)*part); /* whose first member it is */
     ta_arena_free(&diff->arena);
+    if (done && ta_report_fault(diff->out))
+        return ta_fail(diff->ctx, TA_ERR_INTERNAL, "The comparison: %s",
+                       ta_report_fault(diff->out));
     if (!done || ta_report_freeze(diff->out) != TA_OK)
         return ta_fail(diff->ctx, TA_ERR_NOMEM, "Cannot hold the comparison");
     return TA_OK;

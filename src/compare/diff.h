@@ -9,6 +9,7 @@
 #include "compare/evidence.h"
 
 struct ta_ctx;
+struct ta_part;
 
 /* The frozen reports of the runs of one side. */
 struct ta_diff_side {
@@ -18,8 +19,8 @@ struct ta_diff_side {
 
 enum { TA_DIFF_BASE, TA_DIFF_NEW, TA_DIFF_SIDES };
 
-/* The built-in analyses whose tables and figures are compared; ends with NULL. */
-extern const char *const ta_diff_analyses[];
+/* What a comparison declares: the tables that it makes, and those that it reads; ends with NULL. */
+extern const struct ta_part *const ta_diff_parts[];
 
 /* Makes the report of a comparison; `title` NULL is made from those of the runs.  On TA_OK the
  * caller owns *report. */

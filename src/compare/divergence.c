@@ -10,30 +10,53 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct ta_column columns[] = {
-    {"what", "What", TA_WORD,
-     .doc =
-         "kernel: the first that differs in the order of first runs; step: the first from which on "
-         "steps take another time"},
-    {"difference", "Difference", TA_WORD,
-     .doc = "Of a kernel: added: the baseline goes on without it; removed: the other run does; "
-            "replaced: "
-            "another kernel or operator stands in its place. Of a step: slower or faster"},
-    {"place", "Place", TA_COUNT, .doc = "Pairs of operator and kernel, or steps, that came before"},
-    {"op", "Operator", TA_TEXT, .doc = "That launched the kernel, in the baseline where it has it"},
-    {"base", "Before", TA_TEXT, .doc = "Kernel or step of the baseline; none of what was added"},
-    {"new", "After", TA_TEXT, .doc = "Kernel or step of the other run; none of what was removed"},
-    {"base_start_ns", "Start before", TA_NS,
-     .doc = "When that was in the baseline, since the earliest span of the rank"},
-    {"new_start_ns", "Start after", TA_NS, .doc = "The same in the other run"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
-     .doc = "Of a step: how much longer steps take from there on than those of the baseline"},
+enum { WHAT, DIFFERENCE, PLACE, OP, BASE, NEW, BASE_START, NEW_START, CHANGE };
+
+static const struct ta_column divergence_columns[] = {
+    [WHAT] = {"what", "What", TA_WORD,
+              .doc = "kernel: the first that differs in the order of first runs; step: the first "
+                     "from which on "
+                     "steps take another time"},
+    [DIFFERENCE] =
+        {"difference", "Difference", TA_WORD,
+         .doc = "Of a kernel: added: the baseline goes on without it; removed: the other run does; "
+                "replaced: "
+                "another kernel or operator stands in its place. Of a step: slower or faster"},
+    [PLACE] = {"place", "Place", TA_COUNT,
+               .doc = "Pairs of operator and kernel, or steps, that came before"},
+    [OP] = {"op", "Operator", TA_TEXT,
+            .doc = "That launched the kernel, in the baseline where it has it"},
+    [BASE] = {"base", "Before", TA_TEXT,
+              .doc = "Kernel or step of the baseline; none of what was added"},
+    [NEW] = {"new", "After", TA_TEXT,
+             .doc = "Kernel or step of the other run; none of what was removed"},
+    [BASE_START] = {"base_start_ns", "Start before", TA_NS,
+                    .doc = "When that was in the baseline, since the earliest span of the rank"},
+    [NEW_START] = {"new_start_ns", "Start after", TA_NS, .doc = "The same in the other run"},
+    [CHANGE] =
+        {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
+         .doc = "Of a step: how much longer steps take from there on than those of the baseline"},
 };
 
-static struct ta_cell cell_of(const struct ta_table *table, size_t row, const char *column)
+static const struct ta_table_def divergence = {"diff.divergence", "Where the runs part",
+                                               TA_COLUMNS(divergence_columns)};
+
+enum { KERNEL, KERNEL_OP, KERNEL_START, STEP_RANK, STEP, STEP_START, STEP_TIME };
+
+/* Kernels in the order in which they were first reached, and steps. */
+static const struct ta_ref reads[] = {
+    [KERNEL] = {"kernels.by_op", "name"},
+    [KERNEL_OP] = {"kernels.by_op", "op"},
+    [KERNEL_START] = {"kernels.by_op", "first_start_ns"},
+    [STEP_RANK] = {"steps.by_step", "rank"},
+    [STEP] = {"steps.by_step", "step"},
+    [STEP_START] = {"steps.by_step", "host_start_ns"},
+    [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
+};
+
+static struct ta_cell cell_of(const struct ta_refs *in, size_t ref, size_t row)
 {
-    const size_t at = ta_table_column(table, column);
-    return row < table->n_rows && at != SIZE_MAX ? *ta_table_cell(table, row, at) : ta_null();
+    return row < ta_ref_rows(in, ref) ? *ta_ref_cell(in, ref, row) : ta_null();
 }
 
 /* ---- the first other kernel ---------------------------------------------------------------------
@@ -43,31 +66,30 @@ static struct ta_cell cell_of(const struct ta_table *table, size_t row, const ch
  * they were first reached. */
 struct programs {
     const struct diff *diff;
-    const struct ta_table *side[TA_DIFF_SIDES];
+    const struct ta_refs *in; /* of each side */
     size_t from;
 };
 
-static struct ta_slice text_at(const struct programs *programs, int side, size_t i,
-                               const char *column)
+static struct ta_slice text_at(const struct programs *programs, int side, size_t i, size_t ref)
 {
-    return ta_row_text(programs->side[side], programs->from + i, column);
+    return ta_ref_text(&programs->in[side], ref, programs->from + i);
 }
 
 /* Whether a kernel is the same one, whatever numbers its name has on either side; one with another
  * name in its place is not. */
 static bool is_same_kernel(const struct programs *programs, size_t i, size_t k)
 {
-    const struct ta_slice name = text_at(programs, TA_DIFF_BASE, i, "name");
+    const struct ta_slice name = text_at(programs, TA_DIFF_BASE, i, KERNEL);
     const struct ta_slice base = diff_name_of(&programs->diff->kernel_names, TA_DIFF_BASE, name);
     const struct ta_slice new = diff_name_of(&programs->diff->kernel_names, TA_DIFF_NEW,
-                                             text_at(programs, TA_DIFF_NEW, k, "name"));
+                                             text_at(programs, TA_DIFF_NEW, k, KERNEL));
     return ta_slice_equal(base, name) && ta_slice_equal(base, new);
 }
 
 static bool is_same_op(const struct programs *programs, size_t i, size_t k)
 {
-    return ta_slice_equal(text_at(programs, TA_DIFF_BASE, i, "op"),
-                          text_at(programs, TA_DIFF_NEW, k, "op"));
+    return ta_slice_equal(text_at(programs, TA_DIFF_BASE, i, KERNEL_OP),
+                          text_at(programs, TA_DIFF_NEW, k, KERNEL_OP));
 }
 
 enum { FIT_KERNEL = 4, FIT_OP = 1 };
@@ -82,7 +104,7 @@ static size_t rows_left(const struct programs *programs, int side)
 {
     /* What follows tells whether something came in between; far ahead it tells nothing more. */
     enum { AHEAD_MOST = 512 };
-    const size_t left = programs->side[side]->n_rows - programs->from;
+    const size_t left = ta_ref_rows(&programs->in[side], KERNEL) - programs->from;
     return left < AHEAD_MOST ? left : AHEAD_MOST;
 }
 
@@ -104,20 +126,18 @@ static const char *difference_of(struct diff *diff, const struct programs *progr
     return has_base && has_new ? "replaced" : has_new ? "added" : "removed";
 }
 
-static bool add_kernel(struct diff *diff, struct ta_table_builder *out)
+static bool add_kernel(struct diff *diff, struct ta_section_builder *out,
+                       const struct ta_refs in[TA_DIFF_SIDES])
 {
-    struct programs programs = {
-        .diff = diff,
-        .side = {[TA_DIFF_BASE] = ta_report_table(diff->shown[TA_DIFF_BASE], "kernels.by_op"),
-                 [TA_DIFF_NEW] = ta_report_table(diff->shown[TA_DIFF_NEW], "kernels.by_op")}};
-    const struct ta_table *base = programs.side[TA_DIFF_BASE], *new = programs.side[TA_DIFF_NEW];
-    if (!base || !new)
+    const struct ta_refs *base = &in[TA_DIFF_BASE], *new = &in[TA_DIFF_NEW];
+    const size_t n = ta_ref_rows(base, KERNEL), m = ta_ref_rows(new, KERNEL);
+    struct programs programs = {.diff = diff, .in = in};
+    if (!ta_ref_table(base, KERNEL) || !ta_ref_table(new, KERNEL))
         return true;
     size_t i = 0;
-    while (i < base->n_rows && i < new->n_rows &&is_same_op(&programs, i, i) &&
-           is_same_kernel(&programs, i, i))
+    while (i < n && i < m && is_same_op(&programs, i, i) && is_same_kernel(&programs, i, i))
         i++;
-    if (i == base->n_rows && i == new->n_rows)
+    if (i == n && i == m)
         return true;
     programs.from = i;
     const char *difference = difference_of(diff, &programs);
@@ -125,11 +145,13 @@ static bool add_kernel(struct diff *diff, struct ta_table_builder *out)
         return false;
     const bool is_added = strcmp(difference, "added") == 0;
     const bool is_removed = strcmp(difference, "removed") == 0;
-    TA_CELLS(out, ta_text(TA_LIT("kernel")), ta_text(ta_slice_of(difference)), ta_int((int64_t)i),
-             cell_of(is_added ? new : base, i, "op"),
-             is_added ? ta_null() : cell_of(base, i, "name"),
-             is_removed ? ta_null() : cell_of(new, i, "name"), cell_of(base, i, "first_start_ns"),
-             cell_of(new, i, "first_start_ns"), ta_null());
+    TA_ROW(out, divergence, [WHAT] = ta_text(TA_LIT("kernel")),
+           [DIFFERENCE] = ta_text(ta_slice_of(difference)), [PLACE] = ta_int((int64_t)i),
+           [OP] = cell_of(is_added ? new : base, KERNEL_OP, i),
+           [BASE] = is_added ? ta_null() : cell_of(base, KERNEL, i),
+           [NEW] = is_removed ? ta_null() : cell_of(new, KERNEL, i),
+           [BASE_START] = cell_of(base, KERNEL_START, i),
+           [NEW_START] = cell_of(new, KERNEL_START, i), [CHANGE] = ta_null());
     return true;
 }
 
@@ -140,11 +162,11 @@ static bool add_kernel(struct diff *diff, struct ta_table_builder *out)
 #define OTHER_SHARE 0.02
 
 /* Rows of the first rank with steps. */
-static size_t steps_of(const struct ta_table *table)
+static size_t steps_of(const struct ta_refs *in)
 {
     size_t n = 0;
-    while (table && n < table->n_rows &&
-           ta_row_number(table, n, "rank", -1) == ta_row_number(table, 0, "rank", -1))
+    while (n < ta_ref_rows(in, STEP_RANK) &&
+           ta_ref_number(in, STEP_RANK, n, -1) == ta_ref_number(in, STEP_RANK, 0, -1))
         n++;
     return n;
 }
@@ -158,18 +180,18 @@ static double mean_of(const double *logs, size_t from, size_t end)
     return end > from ? sum / (double)(end - from) : 0;
 }
 
-static bool add_step(struct diff *diff, struct ta_table_builder *out)
+static bool add_step(struct diff *diff, struct ta_section_builder *out,
+                     const struct ta_refs in[TA_DIFF_SIDES])
 {
-    const struct ta_table *base = ta_report_table(diff->shown[TA_DIFF_BASE], "steps.by_step");
-    const struct ta_table *new = ta_report_table(diff->shown[TA_DIFF_NEW], "steps.by_step");
+    const struct ta_refs *base = &in[TA_DIFF_BASE], *new = &in[TA_DIFF_NEW];
     const size_t a = steps_of(base), b = steps_of(new), n = a < b ? a : b;
     double *logs = ta_arena_alloc(&diff->arena, (n + 1) * sizeof *logs);
     struct ta_changes changes = {0};
     if (!logs)
         return false;
     for (size_t i = 0; i < n; i++)
-        logs[i] = log(fmax(ta_row_number(new, i, "host_dur_ns", 1), 1) /
-                      fmax(ta_row_number(base, i, "host_dur_ns", 1), 1));
+        logs[i] = log(fmax(ta_ref_number(new, STEP_TIME, i, 1), 1) /
+                      fmax(ta_ref_number(base, STEP_TIME, i, 1), 1));
     if (n == 0 || !ta_change_points(logs, n, &changes))
         return n == 0;
     for (size_t c = 0, from = 0; c <= changes.n; from = c < changes.n ? changes.at[c] : n, c++) {
@@ -177,21 +199,25 @@ static bool add_step(struct diff *diff, struct ta_table_builder *out)
         const double change = exp(mean_of(logs, from, end)) - 1;
         if (fabs(change) <= OTHER_SHARE)
             continue;
-        TA_CELLS(out, ta_text(TA_LIT("step")),
-                 ta_text(change > 0 ? TA_LIT("slower") : TA_LIT("faster")), ta_int((int64_t)from),
-                 ta_null(), cell_of(base, from, "step"), cell_of(new, from, "step"),
-                 cell_of(base, from, "host_start_ns"), cell_of(new, from, "host_start_ns"),
-                 ta_num(change));
+        TA_ROW(
+            out, divergence, [WHAT] = ta_text(TA_LIT("step")),
+            [DIFFERENCE] = ta_text(change > 0 ? TA_LIT("slower") : TA_LIT("faster")),
+            [PLACE] = ta_int((int64_t)from), [OP] = ta_null(), [BASE] = cell_of(base, STEP, from),
+            [NEW] = cell_of(new, STEP, from), [BASE_START] = cell_of(base, STEP_START, from),
+            [NEW_START] = cell_of(new, STEP_START, from), [CHANGE] = ta_num(change));
         break;
     }
     free(changes.at);
     return true;
 }
 
-bool diff_add_divergence(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
-    struct ta_table_builder *table =
-        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.divergence",
-                     "Where the runs part", columns, sizeof columns / sizeof *columns);
-    return add_kernel(diff, table) && add_step(diff, table);
+    return add_kernel(diff, out, in) && add_step(diff, out, in);
 }
+
+static const struct ta_table_def *const tables[] = {&divergence, NULL};
+
+const struct diff_part diff_of_divergence = {
+    .declares = {"diff.divergence", tables, TA_READS(reads)}, .section = "diff", .add = add};

@@ -6,80 +6,132 @@
 
 #include <stdio.h>
 
-static const struct ta_column columns[] = {
-    {"key", "What", TA_WORD,
-     .doc = "What was compared; tags of the session, versions and options of the profiler stand as "
-            "they "
-            "are"},
-    {"base", "Before", TA_TEXT, .doc = "Its value in the baseline; none when nothing says it"},
-    {"new", "After", TA_TEXT, .doc = "Its value in the other run; none when nothing says it"},
-    {"status", "Status", TA_WORD, .doc = "same; differs; unknown: a run does not say it"},
-    {"weight", "Weight", TA_WORD,
-     .doc = "caution: times of runs that differ in it are of different work or machines; note: it "
-            "says "
-            "something about the recording"},
+enum { KEY, BASE, NEW, STATUS, WEIGHT };
+
+static const struct ta_column environment_columns[] = {
+    [KEY] = {"key", "What", TA_WORD,
+             .doc = "What was compared; tags of the session, versions and options of the profiler "
+                    "stand as "
+                    "they "
+                    "are"},
+    [BASE] = {"base", "Before", TA_TEXT,
+              .doc = "Its value in the baseline; none when nothing says it"},
+    [NEW] = {"new", "After", TA_TEXT,
+             .doc = "Its value in the other run; none when nothing says it"},
+    [STATUS] = {"status", "Status", TA_WORD,
+                .doc = "same; differs; unknown: a run does not say it"},
+    [WEIGHT] =
+        {"weight", "Weight", TA_WORD,
+         .doc =
+             "caution: times of runs that differ in it are of different work or machines; note: it "
+             "says "
+             "something about the recording"},
 };
 
-/* ---- what a report says ------------------------------------------------------------------------
- */
+static const struct ta_table_def environment = {"diff.environment", "What the runs were of",
+                                                TA_COLUMNS(environment_columns)};
+
+/* ---- what a report says --------------------------------------------------------------------- */
+
+enum {
+    PRECISION,
+    PRECISION_TOTAL,
+    MODEL,
+    MODEL_PARAMETERS,
+    FORMAT,
+    FORMAT_BYTES,
+    SHAPED,
+    SHAPES,
+    SHAPES_TOTAL,
+    ATTENTION,
+    ATTENTION_TOTAL,
+    CATEGORY,
+    TAG_RANK,
+    TAG,
+    TAG_VALUE
+};
+
+static const struct ta_ref reads[] = {
+    [PRECISION] = {"kernels.precision", "precision"},
+    [PRECISION_TOTAL] = {"kernels.precision", "total_ns"},
+    [MODEL] = {"models.parameters", "model"},
+    [MODEL_PARAMETERS] = {"models.parameters", "parameters"},
+    [FORMAT] = {"run.files", "format"},
+    [FORMAT_BYTES] = {"run.files", "raw_bytes"},
+    [SHAPED] = {"ops.by_shape", "name"},
+    [SHAPES] = {"ops.by_shape", "shapes"},
+    [SHAPES_TOTAL] = {"ops.by_shape", "device_self_ns"},
+    [ATTENTION] = {"attention.by_backend", "backend"},
+    [ATTENTION_TOTAL] = {"attention.by_backend", "total_ns"},
+    [CATEGORY] = {"events.by_kind", "category"},
+    [TAG_RANK] = {"run.tags", "rank"},
+    [TAG] = {"run.tags", "key"},
+    [TAG_VALUE] = {"run.tags", "value"},
+};
+
+/* What the comparison is of, and the references of both sides. */
+struct asked {
+    struct diff *diff;
+    const struct ta_refs *sides;
+};
 
 static const char *count_text(struct diff *diff, int64_t count)
 {
     return count == TA_MISSING ? NULL : ta_arena_printf(&diff->arena, "%lld", (long long)count);
 }
 
-static const char *devices(struct diff *diff, const struct ta_report *report)
+static const char *devices(const struct asked *asked, const struct ta_refs *in)
 {
-    (void)diff;
-    const char *names = ta_report_run(report)->devices;
+    (void)asked;
+    const char *names = ta_report_run(in->report)->devices;
     return *names ? names : NULL;
 }
 
-static const char *ranks(struct diff *diff, const struct ta_report *report)
+static const char *ranks(const struct asked *asked, const struct ta_refs *in)
 {
-    return count_text(diff, (int64_t)ta_report_run(report)->n_ranks);
+    return count_text(asked->diff, (int64_t)ta_report_run(in->report)->n_ranks);
 }
 
-static const char *world_size(struct diff *diff, const struct ta_report *report)
+static const char *world_size(const struct asked *asked, const struct ta_refs *in)
 {
-    return count_text(diff, ta_report_run(report)->world_size);
+    return count_text(asked->diff, ta_report_run(in->report)->world_size);
 }
 
 /* The text of the row with most of something. */
-static const char *most_of(struct diff *diff, const struct ta_report *report, const char *id,
-                           const char *name, const char *amount)
+static const char *most_of(const struct asked *asked, const struct ta_refs *in, size_t name,
+                           size_t amount)
 {
-    const struct ta_table *table = ta_report_table(report, id);
     size_t most = 0;
-    for (size_t i = 1; table && i < table->n_rows; i++)
-        if (ta_row_number(table, i, amount, 0) > ta_row_number(table, most, amount, 0))
+    for (size_t i = 1; i < ta_ref_rows(in, amount); i++)
+        if (ta_ref_number(in, amount, i, 0) > ta_ref_number(in, amount, most, 0))
             most = i;
-    return table ? ta_arena_copy(&diff->arena, ta_row_text(table, most, name)) : NULL;
+    return ta_ref_table(in, name) ? ta_arena_copy(&asked->diff->arena, ta_ref_text(in, name, most))
+                                  : NULL;
 }
 
-static const char *precision(struct diff *diff, const struct ta_report *report)
+static const char *precision(const struct asked *asked, const struct ta_refs *in)
 {
-    return most_of(diff, report, "kernels.precision", "precision", "total_ns");
+    return most_of(asked, in, PRECISION, PRECISION_TOTAL);
 }
 
-static const char *model(struct diff *diff, const struct ta_report *report)
+static const char *model(const struct asked *asked, const struct ta_refs *in)
 {
-    return most_of(diff, report, "models.parameters", "model", "parameters");
+    return most_of(asked, in, MODEL, MODEL_PARAMETERS);
 }
 
-static const char *format(struct diff *diff, const struct ta_report *report)
+static const char *format(const struct asked *asked, const struct ta_refs *in)
 {
-    return most_of(diff, report, "run.files", "format", "raw_bytes");
+    return most_of(asked, in, FORMAT, FORMAT_BYTES);
 }
 
-static const char *steps(struct diff *diff, const struct ta_report *report)
+static const char *steps(const struct asked *asked, const struct ta_refs *in)
 {
-    return count_text(diff, diff_units(report, DIFF_STEPS));
+    return count_text(asked->diff, diff_units(in->report, DIFF_STEPS));
 }
 
-static const char *frames(struct diff *diff, const struct ta_report *report)
+static const char *frames(const struct asked *asked, const struct ta_refs *in)
 {
-    return count_text(diff, diff_units(report, DIFF_FRAMES));
+    return count_text(asked->diff, diff_units(in->report, DIFF_FRAMES));
 }
 
 static const char *yes_or_no(bool yes)
@@ -91,95 +143,89 @@ static const char *yes_or_no(bool yes)
 enum { OP_MOST = 24 };
 
 /* Input shapes of an operator where it takes the device longest. */
-static const char *largest_shapes(struct diff *diff, const struct ta_report *report,
-                                  struct ta_slice op)
+static const char *largest_shapes(struct diff *diff, const struct ta_refs *in, struct ta_slice op)
 {
-    const struct ta_table *table = ta_report_table(report, "ops.by_shape");
     size_t most = SIZE_MAX;
-    for (size_t i = 0; table && i < table->n_rows; i++)
-        if (ta_slice_equal(ta_row_text(table, i, "name"), op) &&
-            (most == SIZE_MAX || ta_row_number(table, i, "device_self_ns", 0) >
-                                     ta_row_number(table, most, "device_self_ns", 0)))
+    for (size_t i = 0; i < ta_ref_rows(in, SHAPED); i++)
+        if (ta_slice_equal(ta_ref_text(in, SHAPED, i), op) &&
+            (most == SIZE_MAX ||
+             ta_ref_number(in, SHAPES_TOTAL, i, 0) > ta_ref_number(in, SHAPES_TOTAL, most, 0)))
             most = i;
     if (most == SIZE_MAX)
         return NULL;
-    const struct ta_slice shapes = ta_row_text(table, most, "shapes");
+    const struct ta_slice of = ta_ref_text(in, SHAPES, most);
     op = diff_brief(diff, op, OP_MOST);
-    return ta_arena_printf(&diff->arena, "%.*s %.*s", (int)op.len, op.ptr, (int)shapes.len,
-                           shapes.ptr);
+    return ta_arena_printf(&diff->arena, "%.*s %.*s", (int)op.len, op.ptr, (int)of.len, of.ptr);
 }
 
-static bool has_shapes(const struct ta_table *table, struct ta_slice op)
+static bool has_shapes(const struct ta_refs *in, struct ta_slice op)
 {
-    for (size_t i = 0; table && i < table->n_rows; i++)
-        if (ta_slice_equal(ta_row_text(table, i, "name"), op))
+    for (size_t i = 0; i < ta_ref_rows(in, SHAPED); i++)
+        if (ta_slice_equal(ta_ref_text(in, SHAPED, i), op))
             return true;
     return false;
 }
 
 /* Of the operator of both runs that takes the device of the baseline longest: one that gave its
  * place to another, as another kind of attention does, says nothing about the work. */
-static const char *shapes(struct diff *diff, const struct ta_report *report)
+static const char *shapes(const struct asked *asked, const struct ta_refs *in)
 {
-    const struct ta_table *base = ta_report_table(diff->shown[TA_DIFF_BASE], "ops.by_shape");
-    const struct ta_table *new = ta_report_table(diff->shown[TA_DIFF_NEW], "ops.by_shape");
+    const struct ta_refs *base = &asked->sides[TA_DIFF_BASE], *new = &asked->sides[TA_DIFF_NEW];
     double most = -1;
     struct ta_slice op = {NULL, 0};
-    for (size_t i = 0; base && i < base->n_rows; i++) {
-        const double ns = ta_row_number(base, i, "device_self_ns", 0);
-        if (ns > most && has_shapes(new, ta_row_text(base, i, "name"))) {
+    for (size_t i = 0; i < ta_ref_rows(base, SHAPED); i++) {
+        const double ns = ta_ref_number(base, SHAPES_TOTAL, i, 0);
+        if (ns > most && has_shapes(new, ta_ref_text(base, SHAPED, i))) {
             most = ns;
-            op = ta_row_text(base, i, "name");
+            op = ta_ref_text(base, SHAPED, i);
         }
     }
-    return op.len ? largest_shapes(diff, report, op) : NULL;
+    return op.len ? largest_shapes(asked->diff, in, op) : NULL;
 }
 
 /* The kind of attention that takes the device longest. */
-static const char *attention(struct diff *diff, const struct ta_report *report)
+static const char *attention(const struct asked *asked, const struct ta_refs *in)
 {
-    return most_of(diff, report, "attention.by_backend", "backend", "total_ns");
+    return most_of(asked, in, ATTENTION, ATTENTION_TOTAL);
 }
 
-static const char *shapes_recorded(struct diff *diff, const struct ta_report *report)
+static const char *shapes_recorded(const struct asked *asked, const struct ta_refs *in)
 {
-    (void)diff;
-    return yes_or_no(ta_report_table(report, "ops.by_shape") != NULL);
+    (void)asked;
+    return yes_or_no(ta_ref_table(in, SHAPED) != NULL);
 }
 
-static const char *python_recorded(struct diff *diff, const struct ta_report *report)
+static const char *python_recorded(const struct asked *asked, const struct ta_refs *in)
 {
-    (void)diff;
-    const struct ta_table *kinds = ta_report_table(report, "events.by_kind");
-    for (size_t i = 0; kinds && i < kinds->n_rows; i++)
-        if (ta_row_reads(kinds, i, "category", "python_function"))
+    (void)asked;
+    for (size_t i = 0; i < ta_ref_rows(in, CATEGORY); i++)
+        if (ta_ref_reads(in, CATEGORY, i, "python_function"))
             return yes_or_no(true);
     return yes_or_no(false);
 }
 
 /* Figures of a trace that is trusted less are hints, as are those of a comparison with it. */
-static const char *trust(struct diff *diff, const struct ta_report *report)
+static const char *trust(const struct asked *asked, const struct ta_refs *in)
 {
     static const double enough = 0.5;
-    const struct ta_scalar *score = ta_report_scalar(report, "trust_score");
-    (void)diff;
+    const struct ta_scalar *score = ta_report_scalar(in->report, "trust_score");
+    (void)asked;
     if (!score || score->value.kind == TA_CELL_NULL)
         return NULL;
     return ta_cell_number(&score->value, 1) < enough ? "hints only" : "trusted";
 }
 
-static const char *data_status(struct diff *diff, const struct ta_report *report)
+static const char *data_status(const struct asked *asked, const struct ta_refs *in)
 {
-    (void)diff;
-    return ta_quality_status_name(ta_report_accounts(report)->status);
+    (void)asked;
+    return ta_quality_status_name(ta_report_accounts(in->report)->status);
 }
 
-/* ---- the keys
- * ------------------------------------------------------------------------------------ */
+/* ---- the keys -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *key;
-    const char *(*read)(struct diff *diff, const struct ta_report *report);
+    const char *(*read)(const struct asked *asked, const struct ta_refs *in);
     bool is_caution;
 } keys[] = {
     {"devices", devices, true},
@@ -217,50 +263,53 @@ static struct ta_cell text_or_null(const char *text)
     return text ? ta_text(ta_slice_of(text)) : ta_null();
 }
 
-static void add_keys(struct diff *diff, struct ta_table_builder *table, struct doubts *doubts)
+static void add_keys(const struct asked *asked, struct ta_section_builder *out,
+                     struct doubts *doubts)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *base = keys[i].read(diff, diff->shown[TA_DIFF_BASE]);
-        const char *new = keys[i].read(diff, diff->shown[TA_DIFF_NEW]);
+        const char *base = keys[i].read(asked, &asked->sides[TA_DIFF_BASE]);
+        const char *new = keys[i].read(asked, &asked->sides[TA_DIFF_NEW]);
         const char *status = !base || !new ? "unknown" : strcmp(base, new) ? "differs" : "same";
         if (!base && !new)
             continue;
         if (keys[i].is_caution && strcmp(status, "same") != 0)
             add_doubt(doubts, keys[i].key);
-        TA_CELLS(table, ta_text(ta_slice_of(keys[i].key)), text_or_null(base), text_or_null(new),
-                 ta_text(ta_slice_of(status)),
-                 ta_text(keys[i].is_caution ? TA_LIT("caution") : TA_LIT("note")));
+        TA_ROW(out,
+               environment, [KEY] = ta_text(ta_slice_of(keys[i].key)), [BASE] = text_or_null(base),
+               [NEW] = text_or_null(new), [STATUS] = ta_text(ta_slice_of(status)),
+               [WEIGHT] = ta_text(keys[i].is_caution ? TA_LIT("caution") : TA_LIT("note")));
     }
 }
 
-static size_t find_tag(const struct ta_table *table, struct ta_slice key)
+static size_t find_tag(const struct ta_refs *in, struct ta_slice key)
 {
     size_t i = 0;
-    while (i < table->n_rows && !ta_slice_equal(ta_row_text(table, i, "key"), key))
+    while (i < ta_ref_rows(in, TAG) && !ta_slice_equal(ta_ref_text(in, TAG, i), key))
         i++;
     return i;
 }
 
 /* Tags of a session, versions of libraries, options of the profiler; as the first rank has them:
  * others mostly have the same.  What one run alone says is not known of the other. */
-static void add_tags(struct diff *diff, struct ta_table_builder *table, struct doubts *doubts)
+static void add_tags(const struct asked *asked, struct ta_section_builder *out,
+                     struct doubts *doubts)
 {
     enum { NAMED_MOST = 8 };
-    const struct ta_table *base = ta_report_table(diff->shown[TA_DIFF_BASE], "run.tags");
-    const struct ta_table *new = ta_report_table(diff->shown[TA_DIFF_NEW], "run.tags");
-    const double rank = base ? ta_row_number(base, 0, "rank", -1) : 0;
-    for (size_t i = 0; base && new &&i < base->n_rows; i++) {
-        const struct ta_slice key = ta_row_text(base, i, "key");
+    const struct ta_refs *base = &asked->sides[TA_DIFF_BASE], *new = &asked->sides[TA_DIFF_NEW];
+    const double rank = ta_ref_rows(base, TAG) ? ta_ref_number(base, TAG_RANK, 0, -1) : 0;
+    for (size_t i = 0; i < ta_ref_rows(base, TAG); i++) {
+        const struct ta_slice key = ta_ref_text(base, TAG, i);
         const size_t k = find_tag(new, key);
-        if (ta_row_number(base, i, "rank", -1) != rank || k == new->n_rows ||
-            ta_slice_equal(ta_row_text(new, k, "value"), ta_row_text(base, i, "value")))
+        if (ta_ref_number(base, TAG_RANK, i, -1) != rank || k == ta_ref_rows(new, TAG) ||
+            ta_slice_equal(ta_ref_text(new, TAG_VALUE, k), ta_ref_text(base, TAG_VALUE, i)))
             continue;
-        const char *name = ta_arena_copy(&diff->arena, key);
+        const char *name = ta_arena_copy(&asked->diff->arena, key);
         if (name && doubts->n < NAMED_MOST)
             add_doubt(doubts, name);
-        TA_CELLS(table, ta_text(key), ta_text(ta_row_text(base, i, "value")),
-                 ta_text(ta_row_text(new, k, "value")), ta_text(TA_LIT("differs")),
-                 ta_text(TA_LIT("caution")));
+        TA_ROW(out,
+               environment, [KEY] = ta_text(key), [BASE] = ta_text(ta_ref_text(base, TAG_VALUE, i)),
+               [NEW] = ta_text(ta_ref_text(new, TAG_VALUE, k)),
+               [STATUS] = ta_text(TA_LIT("differs")), [WEIGHT] = ta_text(TA_LIT("caution")));
     }
 }
 
@@ -284,16 +333,13 @@ static double shared_time(const struct diff_pairs *pairs)
 /* Runs with less are compared with caution. */
 #define ENOUGH_SHARED 0.5
 
-void diff_add_environment(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
-    struct ta_section_builder *section =
-        ta_report_open_section(diff->out, "diff_runs", "Runs compared");
-    struct ta_table_builder *table =
-        ta_add_table(section, "diff.environment", "What the runs were of", columns,
-                     sizeof columns / sizeof *columns);
+    const struct asked asked = {diff, in};
     struct doubts doubts = {"", 0};
-    add_keys(diff, table, &doubts);
-    add_tags(diff, table, &doubts);
+    add_keys(&asked, out, &doubts);
+    add_tags(&asked, out, &doubts);
     double shared = shared_time(&diff->kernels);
     if (shared < 0)
         shared = shared_time(&diff->stages);
@@ -319,5 +365,11 @@ void diff_add_environment(struct diff *diff)
          "matched"},
     };
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
-        ta_add_scalar(section, &scalars[i]);
+        ta_add_scalar(out, &scalars[i]);
+    return true;
 }
+
+static const struct ta_table_def *const tables[] = {&environment, NULL};
+
+const struct diff_part diff_of_environment = {
+    .declares = {"diff.environment", tables, TA_READS(reads)}, .section = "diff_runs", .add = add};

@@ -2,14 +2,61 @@
 /* The figures of a run, from the tables of its report. */
 #include "compare/figures.h"
 
+#include "compare/compare.h"
 #include "traceanalyze/stat.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+enum {
+    GPU_WINDOW,
+    GPU_COMPUTE,
+    SESSION_TIME,
+    STAGE_RANK,
+    STAGE_TOTAL,
+    STAGE_SHARE,
+    TRACE_WINDOW,
+    STEP_RANK,
+    STEP_TIME,
+    STEP_COUNTED,
+    DIFFUSION_RANK,
+    DIFFUSION_TIME,
+    DIFFUSION_STEP,
+    BLOCK_RANK,
+    BLOCK_TIME,
+    RATE_RANK,
+    RATE,
+    RATE_BASIS,
+    RATE_VALUE
+};
+
+static const struct ta_ref reads[] = {
+    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [SESSION_TIME] = {"run.sessions", "dur_ns"},
+    [STAGE_RANK] = {"stages.by_name", "rank"},
+    [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
+    [STAGE_SHARE] = {"stages.by_name", "share"},
+    [TRACE_WINDOW] = {"trace.by_rank", "window_ns"},
+    [STEP_RANK] = {"steps.by_step", "rank"},
+    [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
+    [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
+    [DIFFUSION_RANK] = {"diffusion.steps", "rank"},
+    [DIFFUSION_TIME] = {"diffusion.steps", "dur_ns"},
+    [DIFFUSION_STEP] = {"diffusion.steps", "step_ns"},
+    [BLOCK_RANK] = {"diffusion.blocks", "rank"},
+    [BLOCK_TIME] = {"diffusion.blocks", "dur_ns"},
+    [RATE_RANK] = {"throughput.values", "rank"},
+    [RATE] = {"throughput.values", "metric"},
+    [RATE_BASIS] = {"throughput.values", "basis"},
+    [RATE_VALUE] = {"throughput.values", "value"},
+};
+
+const struct diff_part diff_of_run_figures = {.declares = {"figures", NULL, TA_READS(reads)}};
+
 struct list {
     struct ta_arena *arena;
-    const struct ta_report *report;
+    struct ta_refs in;
     struct ta_run_figure *at;
     size_t n, max;
 };
@@ -26,12 +73,11 @@ static void add(struct list *list, const struct ta_run_figure *figure)
 
 /* ---- the time of the run ------------------------------------------------------------------ */
 
-static int64_t largest(const struct ta_table *table, const char *column)
+static int64_t largest(const struct ta_refs *in, size_t ref)
 {
     int64_t most = TA_MISSING;
-    const size_t at = table ? ta_table_column(table, column) : SIZE_MAX;
-    for (size_t i = 0; at != SIZE_MAX && i < table->n_rows; i++) {
-        const struct ta_cell *cell = ta_table_cell(table, i, at);
+    for (size_t i = 0; i < ta_ref_rows(in, ref); i++) {
+        const struct ta_cell *cell = ta_ref_cell(in, ref, i);
         if (cell->kind == TA_CELL_INT)
             most = ta_max_i64(most, cell->i);
     }
@@ -50,16 +96,16 @@ static int by_rank(const void *left, const void *right)
 }
 
 /* Sum of the stages that are in no other, which have a share, of the rank where it is largest. */
-static int64_t stages_time(const struct ta_table *table)
+static int64_t stages_time(const struct ta_refs *in)
 {
-    const size_t total = table ? ta_table_column(table, "total_ns") : SIZE_MAX;
-    struct stage *stages = total == SIZE_MAX ? NULL : calloc(table->n_rows, sizeof *stages);
+    const size_t rows = ta_ref_exists(in, STAGE_TOTAL) ? ta_ref_rows(in, STAGE_TOTAL) : 0;
+    struct stage *stages = rows ? calloc(rows, sizeof *stages) : NULL;
     int64_t most = TA_MISSING, sum = 0;
     size_t n = 0;
-    for (size_t i = 0; stages && i < table->n_rows; i++) {
-        const struct ta_cell *cell = ta_table_cell(table, i, total);
-        if (cell->kind == TA_CELL_INT && ta_row_number(table, i, "share", -1) >= 0)
-            stages[n++] = (struct stage){ta_row_number(table, i, "rank", -1), cell->i};
+    for (size_t i = 0; stages && i < rows; i++) {
+        const struct ta_cell *cell = ta_ref_cell(in, STAGE_TOTAL, i);
+        if (cell->kind == TA_CELL_INT && ta_ref_number(in, STAGE_SHARE, i, -1) >= 0)
+            stages[n++] = (struct stage){ta_ref_number(in, STAGE_RANK, i, -1), cell->i};
     }
     if (n)
         qsort(stages, n, sizeof *stages, by_rank);
@@ -72,21 +118,28 @@ static int64_t stages_time(const struct ta_table *table)
     return most;
 }
 
+static int64_t time_of(const struct ta_refs *in)
+{
+    int64_t time = largest(in, GPU_WINDOW);
+    if (time == TA_MISSING)
+        time = largest(in, SESSION_TIME);
+    if (time == TA_MISSING)
+        time = stages_time(in);
+    if (time == TA_MISSING)
+        time = largest(in, TRACE_WINDOW);
+    return time;
+}
+
 int64_t ta_run_time(const struct ta_report *report)
 {
-    int64_t time = largest(ta_report_table(report, "gpu_time.by_rank"), "window_ns");
-    if (time == TA_MISSING)
-        time = largest(ta_report_table(report, "run.sessions"), "dur_ns");
-    if (time == TA_MISSING)
-        time = stages_time(ta_report_table(report, "stages.by_name"));
-    if (time == TA_MISSING)
-        time = largest(ta_report_table(report, "trace.by_rank"), "window_ns");
-    return time;
+    struct ta_refs in;
+    ta_refs_open(&in, report, reads, TA_LENGTH(reads));
+    return time_of(&in);
 }
 
 static void add_run_time(struct list *list)
 {
-    const int64_t time = ta_run_time(list->report);
+    const int64_t time = time_of(&list->in);
     if (time != TA_MISSING)
         add(list, &(struct ta_run_figure){.id = "run_time",
                                           .title = "Time of the run",
@@ -100,23 +153,23 @@ static void add_run_time(struct list *list)
 
 /* Tables with a row per step and rank, rows of a rank together and in the order of time. */
 static const struct source {
-    const char *table, *column;
-    const char *counted;            /* better than `column` where it has values; or NULL */
+    size_t rank, time;
+    size_t counted;                 /* better than `time` where it has values; or DIFF_NOT_READ */
     const char *ids[4], *titles[4]; /* by enum part */
 } step_sources[] = {
-    {"steps.by_step",
-     "host_dur_ns",
-     "counted_ns",
+    {STEP_RANK,
+     STEP_TIME,
+     STEP_COUNTED,
      {"step_time_p50_ns", "step_time.p95", "step_time.max", "step_time.mean"},
      {"Step time p50", "Step time p95", "Longest step", "Step time mean"}},
-    {"diffusion.steps",
-     "dur_ns",
-     "step_ns",
+    {DIFFUSION_RANK,
+     DIFFUSION_TIME,
+     DIFFUSION_STEP,
      {"step_time.p50", "step_time.p95", "step_time.max", "step_time.mean"},
      {"Denoising step p50", "Denoising step p95", "Longest denoising step", "Denoising step mean"}},
-    {"diffusion.blocks",
-     "dur_ns",
-     NULL,
+    {BLOCK_RANK,
+     BLOCK_TIME,
+     DIFF_NOT_READ,
      {"block_time.p50", "block_time.p95", "block_time.max", "block_time.mean"},
      {"Block time p50", "Block time p95", "Longest block", "Block time mean"}},
 };
@@ -132,12 +185,12 @@ struct place {
 
 /* Goes on to a row; false for one without a duration, which is no step: of several records of a
  * step only one has it. */
-static bool next_step(struct place *place, const struct ta_table *table, size_t row, size_t rank,
-                      size_t column)
+static bool next_step(struct place *place, const struct ta_refs *in, size_t row, size_t rank,
+                      size_t time)
 {
-    if (ta_table_cell(table, row, column)->kind == TA_CELL_NULL)
+    if (ta_ref_cell(in, time, row)->kind == TA_CELL_NULL)
         return false;
-    const double of = ta_cell_number(ta_table_cell(table, row, rank), -1);
+    const double of = ta_ref_number(in, rank, row, -1);
     const bool is_same = place->any && place->rank == of;
     *place = (struct place){.rank = of,
                             .k = place->k + (place->any && !is_same),
@@ -148,16 +201,16 @@ static bool next_step(struct place *place, const struct ta_table *table, size_t 
 
 /* A row per step, a column per rank.  NULL without memory, or when ranks have steps that are too
  * different in number for such a matrix. */
-static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_table *table,
-                                        size_t rank, size_t column)
+static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_refs *in,
+                                        size_t rank, size_t time)
 {
     struct ta_durations *series = ta_arena_alloc(arena, sizeof *series);
     if (!series)
         return NULL;
     struct place place = {.any = false};
     size_t n_rows = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        if (!next_step(&place, table, i, rank, column))
+    for (size_t i = 0; i < ta_ref_rows(in, time); i++) {
+        if (!next_step(&place, in, i, rank, time))
             continue;
         n_rows++;
         series->ranks = place.k + 1;
@@ -172,22 +225,22 @@ static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_
     for (size_t i = 0; i < size; i++)
         at[i] = (double)NAN;
     place = (struct place){.any = false};
-    for (size_t i = 0; i < table->n_rows; i++)
-        if (next_step(&place, table, i, rank, column))
-            at[place.step * series->ranks + place.k] =
-                ta_cell_number(ta_table_cell(table, i, column), (double)NAN);
+    for (size_t i = 0; i < ta_ref_rows(in, time); i++)
+        if (next_step(&place, in, i, rank, time))
+            at[place.step * series->ranks + place.k] = ta_ref_number(in, time, i, (double)NAN);
     series->at = at;
     return series;
 }
 
-/* All durations in ascending order; NULL without memory. */
-static double *sorted_column(struct ta_arena *arena, const struct ta_table *table, size_t column,
+/* All numbers of a column in ascending order; NULL without memory. */
+static double *sorted_column(struct ta_arena *arena, const struct ta_refs *in, size_t ref,
                              size_t *n)
 {
-    double *values = ta_arena_alloc(arena, table->n_rows * sizeof *values);
+    const size_t rows = ta_ref_rows(in, ref);
+    double *values = ta_arena_alloc(arena, rows * sizeof *values);
     *n = 0;
-    for (size_t i = 0; values && i < table->n_rows; i++) {
-        const double value = ta_cell_number(ta_table_cell(table, i, column), (double)NAN);
+    for (size_t i = 0; values && i < rows; i++) {
+        const double value = ta_ref_number(in, ref, i, (double)NAN);
         if (!isnan(value))
             values[(*n)++] = value;
     }
@@ -204,24 +257,20 @@ static double mean_of(const double *values, size_t n)
     return n ? (double)(sum / (long double)n) : (double)NAN;
 }
 
-/* SIZE_MAX without one. */
-static size_t time_column(const struct ta_table *table, const struct source *source)
+static bool has_values(const struct ta_refs *in, size_t ref)
 {
-    const size_t counted = source->counted ? ta_table_column(table, source->counted) : SIZE_MAX;
-    return counted != SIZE_MAX && ta_column_has_values(table, counted)
-               ? counted
-               : ta_table_column(table, source->column);
+    return ref != DIFF_NOT_READ && ta_ref_exists(in, ref) &&
+           ta_column_has_values(ta_ref_table(in, ref), ta_ref_column(in, ref));
 }
 
 static void add_times(struct list *list, const struct source *source)
 {
-    const struct ta_table *table = ta_report_table(list->report, source->table);
-    const size_t column = table ? time_column(table, source) : SIZE_MAX;
-    const size_t rank = table ? ta_table_column(table, "rank") : SIZE_MAX;
-    if (column == SIZE_MAX || rank == SIZE_MAX)
+    const struct ta_refs *in = &list->in;
+    const size_t time = has_values(in, source->counted) ? source->counted : source->time;
+    if (!ta_ref_exists(in, time) || !ta_ref_exists(in, source->rank))
         return;
     size_t n;
-    const double *values = sorted_column(list->arena, table, column, &n);
+    const double *values = sorted_column(list->arena, in, time, &n);
     if (!values || n == 0)
         return;
     const double parts[] = {[MEDIAN] = ta_quantile(values, n, 0.5),
@@ -229,43 +278,45 @@ static void add_times(struct list *list, const struct source *source)
                             [LONGEST] = values[n - 1],
                             [MEAN] = mean_of(values, n)};
     for (int i = MEDIAN; i <= MEAN; i++)
-        add(list, &(struct ta_run_figure){
-                      .id = source->ids[i],
-                      .title = source->titles[i],
-                      .value = parts[i],
-                      .unit = TA_UNIT_NS,
-                      .polarity = TA_LOWER,
-                      .is_key = i == MEDIAN,
-                      .series = i == MEDIAN ? read_series(list->arena, table, rank, column) : NULL,
-                  });
+        add(list,
+            &(struct ta_run_figure){
+                .id = source->ids[i],
+                .title = source->titles[i],
+                .value = parts[i],
+                .unit = TA_UNIT_NS,
+                .polarity = TA_LOWER,
+                .is_key = i == MEDIAN,
+                .series = i == MEDIAN ? read_series(list->arena, in, source->rank, time) : NULL,
+            });
 }
 
 /* ---- throughput --------------------------------------------------------------------------- */
 
 /* Rows of one rank count where the table has no other. */
-static bool is_of_one_rank(const struct ta_table *table)
+static bool is_of_one_rank(const struct ta_refs *in)
 {
-    for (size_t i = 1; i < table->n_rows; i++)
-        if (ta_row_number(table, i, "rank", -1) != ta_row_number(table, 0, "rank", -1))
+    for (size_t i = 1; i < ta_ref_rows(in, RATE_RANK); i++)
+        if (ta_ref_number(in, RATE_RANK, i, -1) != ta_ref_number(in, RATE_RANK, 0, -1))
             return false;
     return true;
 }
 
 static void add_throughput(struct list *list)
 {
-    const struct ta_table *table = ta_report_table(list->report, "throughput.values");
-    const bool one = table && is_of_one_rank(table);
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        if (ta_row_number(table, i, "rank", -1) >= 0 && !one)
+    const struct ta_refs *in = &list->in;
+    const bool one = is_of_one_rank(in);
+    for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
+        if (ta_ref_number(in, RATE_RANK, i, -1) >= 0 && !one)
             continue;
-        const struct ta_slice metric = ta_row_text(table, i, "metric");
-        const struct ta_slice basis = ta_row_text(table, i, "basis");
+        const struct ta_slice metric = ta_ref_text(in, RATE, i);
+        const struct ta_slice basis = ta_ref_text(in, RATE_BASIS, i);
         const char *id = ta_arena_printf(list->arena, "%.*s@%.*s", (int)metric.len, metric.ptr,
                                          (int)basis.len, basis.ptr);
-        const enum ta_unit unit = ta_table_unit(table, i, ta_table_column(table, "value"));
+        const enum ta_unit unit =
+            ta_table_unit(ta_ref_table(in, RATE_VALUE), i, ta_ref_column(in, RATE_VALUE));
         add(list, &(struct ta_run_figure){.id = id,
                                           .title = id,
-                                          .value = ta_row_number(table, i, "value", (double)NAN),
+                                          .value = ta_ref_number(in, RATE_VALUE, i, (double)NAN),
                                           .unit = unit,
                                           .polarity = unit == TA_UNIT_NS ? TA_LOWER : TA_HIGHER,
                                           .is_key = unit == TA_UNIT_PER_S});
@@ -277,11 +328,8 @@ static void add_throughput(struct list *list)
 /* How much longer than on the median rank the slowest one computes. */
 static void add_skew(struct list *list)
 {
-    const struct ta_table *table = ta_report_table(list->report, "gpu_time.by_rank");
-    const size_t column = table ? ta_table_column(table, "compute_ns") : SIZE_MAX;
-    size_t n = 0;
-    const double *values =
-        column == SIZE_MAX ? NULL : sorted_column(list->arena, table, column, &n);
+    size_t n;
+    const double *values = sorted_column(list->arena, &list->in, GPU_COMPUTE, &n);
     const double median = values ? ta_quantile(values, n, 0.5) : 0;
     if (n >= 2 && median > 0)
         add(list, &(struct ta_run_figure){.id = "straggler_skew",
@@ -317,24 +365,25 @@ static void add_scalars(struct list *list, const struct ta_section *section)
 
 /* ---- all of them -------------------------------------------------------------------------- */
 
-static size_t count_most(const struct ta_report *report)
+static size_t count_most(const struct ta_refs *in)
 {
-    const struct ta_table *throughput = ta_report_table(report, "throughput.values");
-    size_t most = 2 + 4 * (sizeof step_sources / sizeof *step_sources);
-    for (size_t s = 0; s < ta_report_section_count(report); s++)
-        most += ta_report_section(report, s)->n_items;
-    return most + (throughput ? throughput->n_rows : 0);
+    size_t most = 2 + 4 * TA_LENGTH(step_sources) + ta_ref_rows(in, RATE);
+    for (size_t s = 0; s < ta_report_section_count(in->report); s++)
+        most += ta_report_section(in->report, s)->n_items;
+    return most;
 }
 
 bool ta_run_figures_read(struct ta_arena *arena, const struct ta_report *report,
                          struct ta_run_figures *figures)
 {
-    struct list list = {.arena = arena, .report = report, .max = count_most(report)};
+    struct list list = {.arena = arena};
+    ta_refs_open(&list.in, report, reads, TA_LENGTH(reads));
+    list.max = count_most(&list.in);
     list.at = ta_arena_alloc(arena, list.max * sizeof *list.at);
     if (!list.at)
         return false;
     add_run_time(&list);
-    for (size_t i = 0; i < sizeof step_sources / sizeof *step_sources; i++)
+    for (size_t i = 0; i < TA_LENGTH(step_sources); i++)
         add_times(&list, &step_sources[i]);
     add_throughput(&list);
     add_skew(&list);

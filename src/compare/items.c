@@ -4,10 +4,6 @@
 
 #include <stdlib.h>
 
-/* Columns that the tables have in common. */
-static const char *const calls_column = "calls", *const total_column = "total_ns",
-                         *const self_column = "self_ns";
-
 static int by_name(const void *left, const void *right)
 {
     const struct diff_item *a = left, *b = right;
@@ -47,36 +43,43 @@ static void settle(struct diff_items *items)
     items->n = n;
 }
 
-static void read_rows(const struct ta_table *table, const struct diff_source *source,
+/* The amount in a column that the table need not have. */
+static int64_t amount(const struct ta_refs *in, size_t ref, size_t row)
+{
+    return ref == DIFF_NOT_READ ? 0 : diff_amount(in, ref, row);
+}
+
+static void read_rows(const struct ta_refs *in, const struct diff_source *source,
                       struct diff_items *items)
 {
-    for (size_t i = 0; table && i < table->n_rows; i++) {
+    for (size_t i = 0; i < ta_ref_rows(in, source->name); i++) {
         const struct ta_slice group =
-            source->group ? ta_row_text(table, i, source->group) : TA_LIT("");
+            source->group == DIFF_NOT_READ ? TA_LIT("") : ta_ref_text(in, source->group, i);
         if (is_wanted(source, group))
-            items->at[items->n++] =
-                (struct diff_item){.name = ta_row_text(table, i, source->name),
-                                   .group = group,
-                                   .calls = diff_amount(table, i, calls_column),
-                                   .total_ns = diff_amount(table, i, total_column),
-                                   .self_ns = diff_amount(table, i, self_column)};
+            items->at[items->n++] = (struct diff_item){.name = ta_ref_text(in, source->name, i),
+                                                       .group = group,
+                                                       .calls = amount(in, source->calls, i),
+                                                       .total_ns = amount(in, source->total, i),
+                                                       .self_ns = amount(in, source->self, i)};
     }
 }
 
 static bool read_run(struct diff *diff, const struct ta_report *report,
-                     const struct diff_source *source, struct diff_items *items)
+                     const struct diff_list *list, struct diff_items *items)
 {
-    const struct ta_table *table = ta_report_table(report, source->table);
-    const struct ta_table *also = source->also ? ta_report_table(report, source->also) : NULL;
-    const size_t rows = (table ? table->n_rows : 0) + (also ? also->n_rows : 0);
+    struct ta_refs in;
+    ta_refs_open(&in, report, list->part->reads, list->part->n_reads);
+    size_t rows = 0;
+    for (size_t i = 0; i < list->n_sources; i++)
+        rows += ta_ref_rows(&in, list->sources[i].name);
     *items = (struct diff_items){NULL, 0};
     if (rows == 0)
         return true;
     items->at = ta_arena_alloc(&diff->arena, rows * sizeof *items->at);
     if (!items->at)
         return false;
-    read_rows(table, source, items);
-    read_rows(also, source, items);
+    for (size_t i = 0; i < list->n_sources; i++)
+        read_rows(&in, &list->sources[i], items);
     settle(items);
     return true;
 }
@@ -87,11 +90,11 @@ static int against_name(const void *name, const void *item)
 }
 
 /* The totals of one run, by the names of the shown one. */
-static bool add_run(struct diff *diff, int side, size_t run, const struct diff_source *source,
+static bool add_run(struct diff *diff, int side, size_t run, const struct diff_list *list,
                     struct diff_items *items)
 {
     struct diff_items other;
-    if (!read_run(diff, diff->sides[side].runs[run], source, &other))
+    if (!read_run(diff, diff->sides[side].runs[run], list, &other))
         return false;
     for (size_t i = 0; i < items->n; i++) {
         const struct diff_item *found =
@@ -102,11 +105,11 @@ static bool add_run(struct diff *diff, int side, size_t run, const struct diff_s
     return true;
 }
 
-bool diff_items_read(struct diff *diff, int side, const struct diff_source *source,
+bool diff_items_read(struct diff *diff, int side, const struct diff_list *list,
                      struct diff_items *items)
 {
     const size_t runs = diff->sides[side].n;
-    if (!read_run(diff, diff->shown[side], source, items))
+    if (!read_run(diff, diff->shown[side], list, items))
         return false;
     int64_t *cells = ta_arena_alloc(&diff->arena, items->n * runs * sizeof *cells);
     if (!cells)
@@ -115,6 +118,6 @@ bool diff_items_read(struct diff *diff, int side, const struct diff_source *sour
         items->at[i].run_ns = cells + i * runs;
     bool done = true;
     for (size_t run = 0; done && run < runs; run++)
-        done = add_run(diff, side, run, source, items);
+        done = add_run(diff, side, run, list, items);
     return done;
 }

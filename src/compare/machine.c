@@ -10,32 +10,42 @@
 
 #include <math.h>
 
-static const struct ta_column columns[] = {
-    {"base_clock", "Clock before", TA_TYPE_NUMBER, TA_UNIT_HERTZ, .better = TA_HIGHER,
-     .doc = "Mean clock of the devices in the baseline"},
-    {"new_clock", "Clock after", TA_TYPE_NUMBER, TA_UNIT_HERTZ, .better = TA_HIGHER,
-     .doc = "Mean clock of the devices in the other run"},
-    {"base_compute_ns", "Compute before", TA_NS, .better = TA_LOWER,
-     .doc = "What compute takes of the longest window of the baseline"},
-    {"new_compute_ns", "Compute after", TA_NS, .better = TA_LOWER,
-     .doc = "What compute takes of the longest window of the other run"},
-    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-     .doc = "Of the window"},
-    {"machine_ns", "By the machine", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-     .doc = "Compute after, minus what it would take at the clock of the baseline"},
-    {"program_ns", "By the program", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-     .doc = "The rest of the change"},
+enum { BASE_CLOCK, NEW_CLOCK, BASE_COMPUTE, NEW_COMPUTE, DELTA, MACHINE, PROGRAM };
+
+static const struct ta_column machine_columns[] = {
+    [BASE_CLOCK] = {"base_clock", "Clock before", TA_TYPE_NUMBER, TA_UNIT_HERTZ,
+                    .better = TA_HIGHER, .doc = "Mean clock of the devices in the baseline"},
+    [NEW_CLOCK] = {"new_clock", "Clock after", TA_TYPE_NUMBER, TA_UNIT_HERTZ, .better = TA_HIGHER,
+                   .doc = "Mean clock of the devices in the other run"},
+    [BASE_COMPUTE] = {"base_compute_ns", "Compute before", TA_NS, .better = TA_LOWER,
+                      .doc = "What compute takes of the longest window of the baseline"},
+    [NEW_COMPUTE] = {"new_compute_ns", "Compute after", TA_NS, .better = TA_LOWER,
+                     .doc = "What compute takes of the longest window of the other run"},
+    [DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+               .doc = "Of the window"},
+    [MACHINE] = {"machine_ns", "By the machine", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+                 .better = TA_LOWER,
+                 .doc = "Compute after, minus what it would take at the clock of the baseline"},
+    [PROGRAM] = {"program_ns", "By the program", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+                 .better = TA_LOWER, .doc = "The rest of the change"},
 };
 
+static const struct ta_table_def machine = {"diff.machine", "Machine and program",
+                                            TA_COLUMNS(machine_columns)};
+
+enum { SIGNAL, MEAN };
+
+static const struct ta_ref reads[] = {
+    [SIGNAL] = {"telemetry.by_rank", "signal"}, [MEAN] = {"telemetry.by_rank", "mean"}};
+
 /* Mean of the devices; 0 when no clock was recorded. */
-static double clock_of(const struct ta_report *report)
+static double clock_of(const struct ta_refs *in)
 {
-    const struct ta_table *signals = ta_report_table(report, "telemetry.by_rank");
     double sum = 0;
     size_t n = 0;
-    for (size_t i = 0; signals && i < signals->n_rows; i++) {
-        const double mean = ta_row_number(signals, i, "mean", 0);
-        if (!ta_row_reads(signals, i, "signal", "gpu_clock") || mean <= 0)
+    for (size_t i = 0; i < ta_ref_rows(in, MEAN); i++) {
+        const double mean = ta_ref_number(in, MEAN, i, 0);
+        if (!ta_ref_reads(in, SIGNAL, i, "gpu_clock") || mean <= 0)
             continue;
         sum += mean;
         n++;
@@ -43,23 +53,27 @@ static double clock_of(const struct ta_report *report)
     return n ? sum / (double)n : 0;
 }
 
-void diff_add_machine(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
-    struct ta_section_builder *section = ta_report_open_section(diff->out, "diff", "What changed");
-    const double before = clock_of(diff->shown[TA_DIFF_BASE]);
-    const double after = clock_of(diff->shown[TA_DIFF_NEW]);
+    const double before = clock_of(&in[TA_DIFF_BASE]), after = clock_of(&in[TA_DIFF_NEW]);
     const int64_t base = diff->compute_ns[TA_DIFF_BASE], new = diff->compute_ns[TA_DIFF_NEW];
     if (base == TA_MISSING || new == TA_MISSING)
-        return;
+        return true;
     if (before <= 0 || after <= 0) {
-        ta_add_missing(section, "What the machine did to the change is not known: the clocks of "
-                                "its devices were not recorded in both runs.");
-        return;
+        ta_add_missing(out, "What the machine did to the change is not known: the clocks of its "
+                            "devices were not recorded in both runs.");
+        return true;
     }
     const int64_t change = diff->window_ns[TA_DIFF_NEW] - diff->window_ns[TA_DIFF_BASE];
-    const int64_t machine = ta_whole(rint((double)new *(1 - after / before)));
-    struct ta_table_builder *table = ta_add_table(section, "diff.machine", "Machine and program",
-                                                  columns, sizeof columns / sizeof *columns);
-    TA_CELLS(table, ta_num(before), ta_num(after), ta_int(base), ta_int(new), ta_int(change),
-             ta_int(machine), ta_int(change - machine));
+    const int64_t by_machine = ta_whole(rint((double)new *(1 - after / before)));
+    TA_ROW(out, machine, [BASE_CLOCK] = ta_num(before), [NEW_CLOCK] = ta_num(after),
+           [BASE_COMPUTE] = ta_int(base), [NEW_COMPUTE] = ta_int(new), [DELTA] = ta_int(change),
+           [MACHINE] = ta_int(by_machine), [PROGRAM] = ta_int(change - by_machine));
+    return true;
 }
+
+static const struct ta_table_def *const tables[] = {&machine, NULL};
+
+const struct diff_part diff_of_machine = {
+    .declares = {"diff.machine", tables, TA_READS(reads)}, .section = "diff", .add = add};

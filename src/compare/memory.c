@@ -12,22 +12,50 @@
 
 /* ---- the device with the largest peak ------------------------------------------------------- */
 
+enum {
+    SITE_RANK,
+    SITE_DEVICE,
+    SITE_LABEL,
+    SITE,
+    SITE_BLOCKS,
+    SITE_BYTES,
+    LEVEL_RANK,
+    LEVEL_DEVICE,
+    LEVEL_LABEL,
+    LEVEL_BYTES
+};
+
+static const struct ta_ref reads[] = {
+    [SITE_RANK] = {"memory.sites", "rank"},
+    [SITE_DEVICE] = {"memory.sites", "device"},
+    [SITE_LABEL] = {"memory.sites", "label"},
+    [SITE] = {"memory.sites", "site"},
+    [SITE_BLOCKS] = {"memory.sites", "peak_block_bytes"},
+    [SITE_BYTES] = {"memory.sites", "peak_bytes"},
+    [LEVEL_RANK] = {"memory.snapshots", "rank"},
+    [LEVEL_DEVICE] = {"memory.snapshots", "device"},
+    [LEVEL_LABEL] = {"memory.snapshots", "label"},
+    [LEVEL_BYTES] = {"memory.snapshots", "allocated_bytes"},
+};
+
 /* A table whose rows say what is in memory. */
 struct source {
-    const char *table, *name, *bytes;
-    bool by_file; /* a device has a state in each of several files, which `label` tells apart */
+    size_t rank, device, label;
+    size_t name, bytes;
+    bool by_file; /* a device has a state in each of several files, which the label tells apart */
     bool levels;  /* bytes are those in use at the time, not those of a part */
 };
 
 static const struct source sources[] = {
-    {"memory.sites", "site", "peak_block_bytes", true, false},
-    {"memory.sites", "site", "peak_bytes", true, false}, /* all that earlier versions wrote */
-    {"memory.snapshots", "label", "allocated_bytes", false, true},
+    {SITE_RANK, SITE_DEVICE, SITE_LABEL, SITE, SITE_BLOCKS, true, false},
+    /* All that earlier versions wrote. */
+    {SITE_RANK, SITE_DEVICE, SITE_LABEL, SITE, SITE_BYTES, true, false},
+    {LEVEL_RANK, LEVEL_DEVICE, LEVEL_LABEL, LEVEL_LABEL, LEVEL_BYTES, false, true},
 };
 
 /* Rows of one device, in the order of the table. */
 struct device {
-    const struct ta_table *table;
+    const struct ta_refs *in;
     const struct source *source;
     size_t *rows;
     size_t n, peak_row; /* peak_row: place in `rows` of the highest level */
@@ -38,16 +66,17 @@ static int by_device(const void *left, const void *right, void *user)
 {
     const struct device *all = user;
     const size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    const int64_t x[] = {ta_row_integer(all->table, a, "rank"),
-                         ta_row_integer(all->table, a, "device")};
-    const int64_t y[] = {ta_row_integer(all->table, b, "rank"),
-                         ta_row_integer(all->table, b, "device")};
+    const struct source *source = all->source;
+    const int64_t x[] = {ta_ref_integer(all->in, source->rank, a),
+                         ta_ref_integer(all->in, source->device, a)};
+    const int64_t y[] = {ta_ref_integer(all->in, source->rank, b),
+                         ta_ref_integer(all->in, source->device, b)};
     for (int i = 0; i < 2; i++)
         if (x[i] != y[i])
             return x[i] < y[i] ? -1 : 1;
-    return all->source->by_file ? ta_slice_compare(ta_row_text(all->table, a, "label"),
-                                                   ta_row_text(all->table, b, "label"))
-                                : 0;
+    return source->by_file ? ta_slice_compare(ta_ref_text(all->in, source->label, a),
+                                              ta_ref_text(all->in, source->label, b))
+                           : 0;
 }
 
 static int by_device_and_row(const void *left, const void *right, void *user)
@@ -60,13 +89,13 @@ static int by_device_and_row(const void *left, const void *right, void *user)
 /* Peak of rows [from, end): the highest level, or the sum of the parts. */
 static void measure(const struct device *all, size_t from, size_t end, struct device *device)
 {
-    *device = (struct device){.table = all->table,
+    *device = (struct device){.in = all->in,
                               .source = all->source,
                               .rows = all->rows + from,
                               .n = end - from,
                               .peak = all->source->levels ? TA_MISSING : 0};
     for (size_t i = 0; i < device->n; i++) {
-        const int64_t bytes = diff_amount(all->table, device->rows[i], all->source->bytes);
+        const int64_t bytes = diff_amount(all->in, all->source->bytes, device->rows[i]);
         if (!all->source->levels)
             device->peak = ta_add_sat(device->peak, bytes);
         else if (bytes > device->peak) {
@@ -77,18 +106,18 @@ static void measure(const struct device *all, size_t from, size_t end, struct de
 }
 
 /* False without memory; `found` has no rows when the report has no such table. */
-static bool find_highest(struct diff *diff, int side, const struct source *source,
+static bool find_highest(struct diff *diff, const struct ta_refs *in, const struct source *source,
                          struct device *found)
 {
-    struct device all = {.table = ta_report_table(diff->shown[side], source->table),
-                         .source = source};
+    struct device all = {.in = in, .source = source};
+    const size_t rows = ta_ref_rows(in, source->name);
     *found = (struct device){.peak = TA_MISSING};
-    if (!all.table)
+    if (!ta_ref_table(in, source->name))
         return true;
-    all.rows = ta_arena_alloc(&diff->arena, all.table->n_rows * sizeof *all.rows);
+    all.rows = ta_arena_alloc(&diff->arena, rows * sizeof *all.rows);
     if (!all.rows)
         return false;
-    for (; all.n < all.table->n_rows; all.n++)
+    for (; all.n < rows; all.n++)
         all.rows[all.n] = all.n;
     qsort_r(all.rows, all.n, sizeof *all.rows, by_device_and_row, &all);
     for (size_t i = 0, end; i < all.n; i = end) {
@@ -105,17 +134,26 @@ static bool find_highest(struct diff *diff, int side, const struct source *sourc
 /* ---- the peak as a sum ------------------------------------------------------------------------
  */
 
+enum { TERM, KIND, PEAK_BASE, PEAK_NEW, PEAK_DELTA };
+
 static const struct ta_column peak_columns[] = {
-    {"term", "Where", TA_TEXT,
-     .doc = "Call site whose blocks are alive at the peak; or the label at "
-            "which memory had grown or shrunk"},
-    {"kind", "Kind", TA_WORD,
-     .doc = "site: bytes that a call site holds at the peak; label: growth since the label before"},
-    {"base_bytes", "Before", TA_BYTES, .better = TA_LOWER, .doc = "Bytes in the baseline"},
-    {"new_bytes", "After", TA_BYTES, .better = TA_LOWER, .doc = "Bytes in the other run"},
-    {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE, .better = TA_LOWER,
-     .doc = "After minus before; the rows add up to the change of the peak exactly"},
+    [TERM] = {"term", "Where", TA_TEXT,
+              .doc = "Call site whose blocks are alive at the peak; or the label at "
+                     "which memory had grown or shrunk"},
+    [KIND] = {"kind", "Kind", TA_WORD,
+              .doc = "site: bytes that a call site holds at the peak; label: growth since the "
+                     "label before"},
+    [PEAK_BASE] = {"base_bytes", "Before", TA_BYTES, .better = TA_LOWER,
+                   .doc = "Bytes in the baseline"},
+    [PEAK_NEW] = {"new_bytes", "After", TA_BYTES, .better = TA_LOWER,
+                  .doc = "Bytes in the other run"},
+    [PEAK_DELTA] = {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE,
+                    .better = TA_LOWER,
+                    .doc = "After minus before; the rows add up to the change of the peak exactly"},
 };
+
+static const struct ta_table_def peak = {"diff.memory", "What changed the peak of memory",
+                                         TA_COLUMNS(peak_columns)};
 
 struct term {
     struct ta_slice name;
@@ -140,11 +178,11 @@ static size_t take_terms(const struct device *device, int side, struct term *ter
     int64_t before = 0;
     size_t n = 0;
     for (size_t i = 0; i < device->n; i++) {
-        const int64_t bytes = diff_amount(device->table, device->rows[i], device->source->bytes);
+        const int64_t bytes = diff_amount(device->in, device->source->bytes, device->rows[i]);
         if (device->source->levels && i > device->peak_row)
             break;
-        terms[n] = (struct term){
-            .name = ta_row_text(device->table, device->rows[i], device->source->name)};
+        terms[n] =
+            (struct term){.name = ta_ref_text(device->in, device->source->name, device->rows[i])};
         terms[n++].bytes[side] = bytes - before;
         before = device->source->levels ? bytes : 0;
     }
@@ -167,7 +205,7 @@ static size_t unite_terms(struct term *terms, size_t n)
     return kept;
 }
 
-static bool add_peak(struct diff *diff, struct ta_section_builder *section,
+static bool add_peak(struct diff *diff, struct ta_section_builder *out,
                      const struct device devices[TA_DIFF_SIDES])
 {
     struct term *terms =
@@ -178,78 +216,84 @@ static bool add_peak(struct diff *diff, struct ta_section_builder *section,
     n += take_terms(&devices[TA_DIFF_NEW], TA_DIFF_NEW, terms + n);
     n = unite_terms(terms, n);
     const char *kind = devices[TA_DIFF_BASE].source->levels ? "label" : "site";
-    struct ta_table_builder *table =
-        ta_add_table(section, "diff.memory", "What changed the peak of memory", peak_columns,
-                     sizeof peak_columns / sizeof *peak_columns);
     for (size_t i = 0; i < n; i++)
-        TA_CELLS(table, ta_text(terms[i].name), ta_text(ta_slice_of(kind)),
-                 ta_int(terms[i].bytes[0]), ta_int(terms[i].bytes[1]),
-                 ta_int(terms[i].bytes[1] - terms[i].bytes[0]));
+        TA_ROW(out, peak, [TERM] = ta_text(terms[i].name), [KIND] = ta_text(ta_slice_of(kind)),
+               [PEAK_BASE] = ta_int(terms[i].bytes[0]), [PEAK_NEW] = ta_int(terms[i].bytes[1]),
+               [PEAK_DELTA] = ta_int(terms[i].bytes[1] - terms[i].bytes[0]));
     return true;
 }
 
 /* ---- levels -----------------------------------------------------------------------------------
  */
 
-static const struct ta_column level_columns[] = {
-    {"label", "Label", TA_TEXT, .doc = "Label of the snapshot"},
-    {"base_bytes", "Before", TA_BYTES, .better = TA_LOWER, .doc = "Allocated then in the baseline"},
-    {"new_bytes", "After", TA_BYTES, .better = TA_LOWER, .doc = "Allocated then in the other run"},
-    {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE, .better = TA_LOWER,
-     .doc = "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
-     .doc = "Change over before"},
+enum { LABEL, BASE, NEW, DELTA, CHANGE };
+
+static const struct ta_column levels_columns[] = {
+    [LABEL] = {"label", "Label", TA_TEXT, .doc = "Label of the snapshot"},
+    [BASE] = {"base_bytes", "Before", TA_BYTES, .better = TA_LOWER,
+              .doc = "Allocated then in the baseline"},
+    [NEW] = {"new_bytes", "After", TA_BYTES, .better = TA_LOWER,
+             .doc = "Allocated then in the other run"},
+    [DELTA] = {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE, .better = TA_LOWER,
+               .doc = "After minus before"},
+    [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
+                .doc = "Change over before"},
 };
+
+static const struct ta_table_def levels = {"diff.memory_levels", "Memory at labels",
+                                           TA_COLUMNS(levels_columns)};
 
 static size_t row_of(const struct device *device, struct ta_slice label)
 {
     for (size_t i = 0; i < device->n; i++)
-        if (ta_slice_equal(ta_row_text(device->table, device->rows[i], "label"), label))
+        if (ta_slice_equal(ta_ref_text(device->in, LEVEL_LABEL, device->rows[i]), label))
             return device->rows[i];
     return SIZE_MAX;
 }
 
-static void add_levels(struct diff *diff, struct ta_section_builder *section,
+static void add_levels(struct diff *diff, struct ta_section_builder *out,
                        const struct device devices[TA_DIFF_SIDES])
 {
     const struct device *base = &devices[TA_DIFF_BASE], *new = &devices[TA_DIFF_NEW];
-    struct ta_table_builder *table =
-        ta_add_table(section, "diff.memory_levels", "Memory at labels", level_columns,
-                     sizeof level_columns / sizeof *level_columns);
     for (size_t i = 0; i < base->n; i++) {
-        const struct ta_slice label = ta_row_text(base->table, base->rows[i], "label");
+        const struct ta_slice label = ta_ref_text(base->in, LEVEL_LABEL, base->rows[i]);
         const size_t row = row_of(new, label);
         if (row == SIZE_MAX || row_of(base, label) != base->rows[i])
             continue;
-        const int64_t before = ta_row_integer(base->table, base->rows[i], "allocated_bytes");
-        const int64_t after = ta_row_integer(new->table, row, "allocated_bytes");
+        const int64_t before = ta_ref_integer(base->in, LEVEL_BYTES, base->rows[i]);
+        const int64_t after = ta_ref_integer(new->in, LEVEL_BYTES, row);
         if (before == TA_MISSING || after == TA_MISSING)
             continue;
-        TA_CELLS(table, ta_text(label), ta_int(before), ta_int(after), ta_int(after - before),
-                 ta_share(after - before, before));
+        TA_ROW(out,
+               levels, [LABEL] = ta_text(label), [BASE] = ta_int(before), [NEW] = ta_int(after),
+               [DELTA] = ta_int(after - before), [CHANGE] = ta_share(after - before, before));
         if (llabs(after - before) >
             llabs(diff->level.bytes[TA_DIFF_NEW] - diff->level.bytes[TA_DIFF_BASE]))
             diff->level = (struct diff_level_change){label, {before, after}};
     }
 }
 
-bool diff_add_memory(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
-    struct ta_section_builder *section =
-        ta_report_open_section(diff->out, "diff_memory", "Memory compared");
     bool explained = false;
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    for (size_t i = 0; i < TA_LENGTH(sources); i++) {
         struct device devices[TA_DIFF_SIDES];
         for (int side = 0; side < TA_DIFF_SIDES; side++)
-            if (!find_highest(diff, side, &sources[i], &devices[side]))
+            if (!find_highest(diff, &in[side], &sources[i], &devices[side]))
                 return false;
         if (devices[0].peak <= 0 || devices[1].peak <= 0)
             continue;
-        if (!explained && !add_peak(diff, section, devices))
+        if (!explained && !add_peak(diff, out, devices))
             return false;
         explained = true;
         if (sources[i].levels)
-            add_levels(diff, section, devices);
+            add_levels(diff, out, devices);
     }
     return true;
 }
+
+static const struct ta_table_def *const tables[] = {&peak, &levels, NULL};
+
+const struct diff_part diff_of_memory = {
+    .declares = {"diff.memory", tables, TA_READS(reads)}, .section = "diff_memory", .add = add};

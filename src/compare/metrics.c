@@ -7,66 +7,104 @@
 
 #include <math.h>
 
-static const struct ta_column columns[] = {
-    {"metric", "Metric", TA_ID,
-     .doc = "Id of the figure, with its basis behind an @; what --fail-on takes"},
-    {"title", "What", TA_SENTENCE, .doc = "The figure in words"},
-    {"base", "Before", TA_NUMBER,
-     .doc =
-         "Value in the baseline; of several runs their geometric mean, where all are above 0, else "
-         "that "
-         "of the run of median length"},
-    {"new", "After", TA_NUMBER, .doc = "Value in the other run; of several in the same way"},
-    {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, .doc = "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .doc = "Change over before"},
-    {"verdict", "Verdict", TA_WORD,
-     .doc = "faster: better by its polarity; slower: worse; same: equal, neither way is better, or "
-            "within "
-            "2 %; inconclusive: the runs are too few or too different to say"},
-    {"ratio", "After / before", TA_RATIO,
-     .doc = "After over before; of the steps of one run where the evidence is within it"},
-    {"ci_low", "CI low", TA_RATIO,
-     .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},
-    {"ci_high", "CI high", TA_RATIO,
-     .doc = "Upper end of the confidence interval of the ratio; none with too few runs"},
-    {"p_value", "p", TA_RATIO,
-     .doc = "Probability of such a ratio without a change, by Welch's test on logarithms; none "
-            "with too "
-            "few runs"},
-    {"p_rank", "p (ranks)", TA_RATIO,
-     .doc = "The same by the Mann-Whitney test; none with fewer than four runs on a side"},
-    {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
-     .doc = "Relative standard deviation between the runs of a side, or the stored one; none when "
-            "unknown"},
-    {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
-     .doc = "Least true change that so many runs show in four of five comparisons, by the spread"},
-    {"evidence", "Evidence", TA_WORD,
-     .doc =
-         "What the interval comes from: runs: three or more on each side; noise: a spread that is "
-         "stored or that of the other side; within_run: the steps of one run, which say nothing of "
-         "other runs; none"},
-    {"polarity", "Better", TA_WORD, .doc = "Whether lower or higher values are better, or neither"},
-    {"role", "Role", TA_ID,
-     .doc = "key: it tells how long the run takes, so regression is of it; else other"},
-    {"base_runs", "Runs before", TA_COUNT, .doc = "Runs of the baseline that have it"},
-    {"new_runs", "Runs after", TA_COUNT, .doc = "Runs of the other side that have it"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
+enum {
+    METRIC,
+    TITLE,
+    BASE,
+    NEW,
+    DELTA,
+    CHANGE,
+    VERDICT,
+    RATIO,
+    CI_LOW,
+    CI_HIGH,
+    P_VALUE,
+    P_RANK,
+    SPREAD,
+    DETECTABLE,
+    EVIDENCE,
+    POLARITY,
+    ROLE,
+    BASE_RUNS,
+    NEW_RUNS,
+    UNIT
 };
 
-static const struct ta_chart forest = {
+static const struct ta_column metrics_columns[] = {
+    [METRIC] = {"metric", "Metric", TA_ID,
+                .doc = "Id of the figure, with its basis behind an @; what --fail-on takes"},
+    [TITLE] = {"title", "What", TA_SENTENCE, .doc = "The figure in words"},
+    [BASE] = {"base", "Before", TA_NUMBER,
+              .doc = "Value in the baseline; of several runs their geometric mean, where all are "
+                     "above 0, else "
+                     "that "
+                     "of the run of median length"},
+    [NEW] = {"new", "After", TA_NUMBER,
+             .doc = "Value in the other run; of several in the same way"},
+    [DELTA] = {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, .doc = "After minus before"},
+    [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+                .doc = "Change over before"},
+    [VERDICT] = {"verdict", "Verdict", TA_WORD,
+                 .doc = "faster: better by its polarity; slower: worse; same: equal, neither way "
+                        "is better, or "
+                        "within "
+                        "2 %; inconclusive: the runs are too few or too different to say"},
+    [RATIO] = {"ratio", "After / before", TA_RATIO,
+               .doc = "After over before; of the steps of one run where the evidence is within it"},
+    [CI_LOW] = {"ci_low", "CI low", TA_RATIO,
+                .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},
+    [CI_HIGH] = {"ci_high", "CI high", TA_RATIO,
+                 .doc =
+                     "Upper end of the confidence interval of the ratio; none with too few runs"},
+    [P_VALUE] =
+        {"p_value", "p", TA_RATIO,
+         .doc = "Probability of such a ratio without a change, by Welch's test on logarithms; none "
+                "with too "
+                "few runs"},
+    [P_RANK] = {"p_rank", "p (ranks)", TA_RATIO,
+                .doc =
+                    "The same by the Mann-Whitney test; none with fewer than four runs on a side"},
+    [SPREAD] =
+        {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
+         .doc =
+             "Relative standard deviation between the runs of a side, or the stored one; none when "
+             "unknown"},
+    [DETECTABLE] =
+        {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
+         .doc =
+             "Least true change that so many runs show in four of five comparisons, by the spread"},
+    [EVIDENCE] = {"evidence", "Evidence", TA_WORD,
+                  .doc = "What the interval comes from: runs: three or more on each side; noise: a "
+                         "spread that is "
+                         "stored or that of the other side; within_run: the steps of one run, "
+                         "which say nothing of "
+                         "other runs; none"},
+    [POLARITY] = {"polarity", "Better", TA_WORD,
+                  .doc = "Whether lower or higher values are better, or neither"},
+    [ROLE] = {"role", "Role", TA_ID,
+              .doc = "key: it tells how long the run takes, so regression is of it; else other"},
+    [BASE_RUNS] = {"base_runs", "Runs before", TA_COUNT,
+                   .doc = "Runs of the baseline that have it"},
+    [NEW_RUNS] = {"new_runs", "Runs after", TA_COUNT, .doc = "Runs of the other side that have it"},
+    [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
+};
+
+static const struct ta_table_def metrics = {"diff.metrics", "Figures compared",
+                                            TA_COLUMNS(metrics_columns)};
+
+/* Drawn where the runs give intervals. */
+static const struct ta_chart_def forest = {
     .id = "diff-forest-figures",
     .title = "Relative change of figures",
     .caption =
         "Figure after over figure before, less one, with its confidence interval over the runs, "
         "or over the steps of one run where the table says so.",
     .kind = TA_CHART_FOREST,
-    .label = {"title"},
-    .y = {{"ratio", "change", TA_INK_WORSE},
-          {"ci_low", "low", TA_INK_WORSE},
-          {"ci_high", "high", TA_INK_WORSE}},
+    .label = {&metrics_columns[TITLE]},
+    .y = {{&metrics_columns[RATIO], "change", TA_INK_WORSE},
+          {&metrics_columns[CI_LOW], "low", TA_INK_WORSE},
+          {&metrics_columns[CI_HIGH], "high", TA_INK_WORSE}},
 };
-
-enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* The figures of all runs of a side. */
 struct side {
@@ -120,7 +158,7 @@ static double center_of(struct ta_values values, double shown)
     return agree ? shown : exp(sum / (double)values.n);
 }
 
-static void add_row(struct diff *diff, struct ta_table_builder *table,
+static void add_row(struct diff *diff, struct ta_section_builder *out,
                     const struct ta_run_figure *base, const double center[TA_DIFF_SIDES],
                     const struct ta_evidence_of_change *evidence, const size_t runs[TA_DIFF_SIDES])
 {
@@ -134,19 +172,22 @@ static void add_row(struct diff *diff, struct ta_table_builder *table,
         diff->basis = evidence->basis;
         diff->time_ratio = evidence->ratio;
     }
-    TA_CELLS(table, ta_text(ta_slice_of(base->id)), ta_text(ta_slice_of(base->title)),
-             ta_num(before), ta_num(after), ta_num(after - before), ta_num(ratio - 1),
-             ta_text(ta_slice_of(ta_change_name(change))), ta_num(ratio),
-             ta_num(evidence->ratio.low), ta_num(evidence->ratio.high), ta_num(evidence->p),
-             ta_num(evidence->p_rank), ta_num(evidence->spread), ta_num(evidence->detectable),
-             ta_text(ta_slice_of(ta_basis_name(evidence->basis))),
-             ta_text(ta_slice_of(ta_polarity_name(base->polarity))),
-             ta_text(base->is_key ? TA_LIT("key") : TA_LIT("other")),
-             ta_int((int64_t)runs[TA_DIFF_BASE]), ta_int((int64_t)runs[TA_DIFF_NEW]),
-             ta_text(ta_slice_of(ta_unit_name(base->unit))));
+    TA_ROW(out, metrics, [METRIC] = ta_text(ta_slice_of(base->id)),
+           [TITLE] = ta_text(ta_slice_of(base->title)), [BASE] = ta_num(before),
+           [NEW] = ta_num(after), [DELTA] = ta_num(after - before), [CHANGE] = ta_num(ratio - 1),
+           [VERDICT] = ta_text(ta_slice_of(ta_change_name(change))), [RATIO] = ta_num(ratio),
+           [CI_LOW] = ta_num(evidence->ratio.low), [CI_HIGH] = ta_num(evidence->ratio.high),
+           [P_VALUE] = ta_num(evidence->p), [P_RANK] = ta_num(evidence->p_rank),
+           [SPREAD] = ta_num(evidence->spread), [DETECTABLE] = ta_num(evidence->detectable),
+           [EVIDENCE] = ta_text(ta_slice_of(ta_basis_name(evidence->basis))),
+           [POLARITY] = ta_text(ta_slice_of(ta_polarity_name(base->polarity))),
+           [ROLE] = ta_text(base->is_key ? TA_LIT("key") : TA_LIT("other")),
+           [BASE_RUNS] = ta_int((int64_t)runs[TA_DIFF_BASE]),
+           [NEW_RUNS] = ta_int((int64_t)runs[TA_DIFF_NEW]),
+           [UNIT] = ta_text(ta_slice_of(ta_unit_name(base->unit))));
 }
 
-static bool add_figure(struct diff *diff, struct ta_table_builder *table,
+static bool add_figure(struct diff *diff, struct ta_section_builder *out,
                        const struct side sides[TA_DIFF_SIDES], const struct ta_run_figure *base,
                        const struct ta_run_figure *new, bool *has_interval)
 {
@@ -159,17 +200,16 @@ static bool add_figure(struct diff *diff, struct ta_table_builder *table,
         !ta_evidence_within_runs(diff->judging, base->id, base->series, new->series, &evidence))
         return false;
     *has_interval |= evidence.basis != TA_BASIS_NONE;
-    add_row(diff, table, base,
+    add_row(diff, out, base,
             (const double[]){center_of(before, base->value), center_of(after, new->value)},
             &evidence, (const size_t[]){before.n, after.n});
     return true;
 }
 
-bool diff_add_metrics(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
-    struct ta_section_builder *section = ta_report_open_section(diff->out, "diff", "What changed");
-    struct ta_table_builder *table =
-        ta_add_table(section, "diff.metrics", "Figures compared", columns, COLUMNS);
+    (void)in;
     struct side sides[TA_DIFF_SIDES];
     if (!read_side(diff, TA_DIFF_BASE, &sides[TA_DIFF_BASE]) ||
         !read_side(diff, TA_DIFF_NEW, &sides[TA_DIFF_NEW]))
@@ -180,10 +220,15 @@ bool diff_add_metrics(struct diff *diff)
         const struct ta_run_figure *base = &shown->at[i];
         const struct ta_run_figure *new = ta_run_figures_find(sides[TA_DIFF_NEW].shown, base->id);
         if (new &&new->unit == base->unit &&
-            !add_figure(diff, table, sides, base, new, &has_interval))
+            !add_figure(diff, out, sides, base, new, &has_interval))
             return false;
     }
     if (has_interval)
-        ta_add_chart(table, &forest);
+        ta_draw(out, &metrics, &forest);
     return true;
 }
+
+static const struct ta_table_def *const tables[] = {&metrics, NULL};
+
+const struct diff_part diff_of_figures = {
+    .declares = {"diff.metrics", tables}, .section = "diff", .add = add};

@@ -14,75 +14,106 @@
 
 #include <math.h>
 
-static const struct ta_column columns[] = {
-    {"of", "Mean of", TA_WORD,
-     .doc = "What the mean is of, and which classes it has: kernels by class, calls of stages, "
-            "steps by "
-            "rank"},
-    {"classes", "Classes", TA_COUNT, .doc = "Classes of both sides"},
-    {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER, .doc = "Mean in the baseline"},
-    {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "Mean in the other run"},
-    {"delta_ns", "Change", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-     .doc = "After minus before"},
-    {"within_ns", "Within classes", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-     .doc = "Part of the change that comes from classes that became faster or slower"},
-    {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-     .doc = "The other part: more or fewer calls of some classes"},
-    {"misleads", "Misleads", TA_FLAG,
-     .doc = "Every class changed one way and the mean the other way"},
+enum { OF, CLASSES, BASE_MEAN, NEW_MEAN, DELTA, WITHIN, MIX, MISLEADS };
+
+static const struct ta_column mix_columns[] = {
+    [OF] = {"of", "Mean of", TA_WORD,
+            .doc =
+                "What the mean is of, and which classes it has: kernels by class, calls of stages, "
+                "steps by "
+                "rank"},
+    [CLASSES] = {"classes", "Classes", TA_COUNT, .doc = "Classes of both sides"},
+    [BASE_MEAN] = {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Mean in the baseline"},
+    [NEW_MEAN] = {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
+                  .doc = "Mean in the other run"},
+    [DELTA] = {"delta_ns", "Change", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+               .doc = "After minus before"},
+    [WITHIN] = {"within_ns", "Within classes", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE,
+                .better = TA_LOWER,
+                .doc = "Part of the change that comes from classes that became faster or slower"},
+    [MIX] = {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+             .doc = "The other part: more or fewer calls of some classes"},
+    [MISLEADS] = {"misleads", "Misleads", TA_FLAG,
+                  .doc = "Every class changed one way and the mean the other way"},
+};
+
+static const struct ta_table_def mix = {"diff.mix", "Means and what they are of",
+                                        TA_COLUMNS(mix_columns)};
+
+enum {
+    KERNEL_CLASS,
+    KERNEL_CALLS,
+    KERNEL_TOTAL,
+    STAGE,
+    STAGE_CALLS,
+    STAGE_TOTAL,
+    STEP_RANK,
+    STEP_TIME
+};
+
+static const struct ta_ref reads[] = {
+    [KERNEL_CLASS] = {"kernels.by_class", "class"},
+    [KERNEL_CALLS] = {"kernels.by_class", "calls"},
+    [KERNEL_TOTAL] = {"kernels.by_class", "total_ns"},
+    [STAGE] = {"stages.by_name", "stage"},
+    [STAGE_CALLS] = {"stages.by_name", "calls"},
+    [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
+    [STEP_RANK] = {"steps.by_step", "rank"},
+    [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
 };
 
 /* Classes of a mean; without `calls` each row is one. */
-struct classes {
-    const char *of, *table, *key, *calls, *total;
-};
-
-static const struct classes means[] = {
-    {"kernels_by_class", "kernels.by_class", "class", "calls", "total_ns"},
-    {"stages", "stages.by_name", "stage", "calls", "total_ns"},
-    {"steps_by_rank", "steps.by_step", "rank", NULL, "host_dur_ns"},
+static const struct classes {
+    const char *of;
+    size_t key, calls, total;
+} means[] = {
+    {"kernels_by_class", KERNEL_CLASS, KERNEL_CALLS, KERNEL_TOTAL},
+    {"stages", STAGE, STAGE_CALLS, STAGE_TOTAL},
+    {"steps_by_rank", STEP_RANK, DIFF_NOT_READ, STEP_TIME},
 };
 
 struct sum {
     double calls, total;
 };
 
-static bool is_key(const struct ta_table *a, size_t i, const struct ta_table *b, size_t k,
-                   const char *key)
+static bool is_key(const struct ta_refs *a, size_t i, const struct ta_refs *b, size_t k, size_t key)
 {
-    const struct ta_cell *x = ta_table_cell(a, i, ta_table_column(a, key));
-    const struct ta_cell *y = ta_table_cell(b, k, ta_table_column(b, key));
+    const struct ta_cell *x = ta_ref_cell(a, key, i), *y = ta_ref_cell(b, key, k);
     return x->kind == y->kind && (x->kind == TA_CELL_TEXT ? ta_slice_equal(x->text, y->text)
                                                           : x->kind == TA_CELL_INT && x->i == y->i);
 }
 
-/* Rows of `table` with the key of row i of `like`. */
-static struct sum sum_of(const struct ta_table *table, const struct ta_table *like, size_t i,
+static void add_row(const struct ta_refs *in, size_t row, const struct classes *classes,
+                    struct sum *sum)
+{
+    sum->calls += classes->calls == DIFF_NOT_READ ? 1 : ta_ref_number(in, classes->calls, row, 0);
+    sum->total += ta_ref_number(in, classes->total, row, 0);
+}
+
+/* Rows with the key of row i of `like`. */
+static struct sum sum_of(const struct ta_refs *in, const struct ta_refs *like, size_t i,
                          const struct classes *classes)
 {
     struct sum sum = {0, 0};
-    for (size_t k = 0; k < table->n_rows; k++)
-        if (is_key(like, i, table, k, classes->key)) {
-            sum.calls += classes->calls ? ta_row_number(table, k, classes->calls, 0) : 1;
-            sum.total += ta_row_number(table, k, classes->total, 0);
-        }
+    for (size_t k = 0; k < ta_ref_rows(in, classes->key); k++)
+        if (is_key(like, i, in, k, classes->key))
+            add_row(in, k, classes, &sum);
     return sum;
 }
 
-static struct sum sum_all(const struct ta_table *table, const struct classes *classes)
+static struct sum sum_all(const struct ta_refs *in, const struct classes *classes)
 {
     struct sum sum = {0, 0};
-    for (size_t k = 0; k < table->n_rows; k++) {
-        sum.calls += classes->calls ? ta_row_number(table, k, classes->calls, 0) : 1;
-        sum.total += ta_row_number(table, k, classes->total, 0);
-    }
+    for (size_t k = 0; k < ta_ref_rows(in, classes->key); k++)
+        add_row(in, k, classes, &sum);
     return sum;
 }
 
-static bool is_first(const struct ta_table *table, size_t i, const char *key)
+static bool is_first(const struct ta_refs *in, size_t i, size_t key)
 {
     for (size_t k = 0; k < i; k++)
-        if (is_key(table, i, table, k, key))
+        if (is_key(in, i, in, k, key))
             return false;
     return true;
 }
@@ -93,15 +124,15 @@ static bool is_first(const struct ta_table *table, size_t i, const char *key)
 /* More classes than this are no classes. */
 enum { CLASSES_MOST = 200 };
 
-static void add_mean(struct ta_table_builder *out, const struct classes *classes,
-                     const struct ta_table *base, const struct ta_table *new)
+static void add_mean(struct ta_section_builder *out, const struct classes *classes,
+                     const struct ta_refs *base, const struct ta_refs *new)
 {
     const struct sum all = sum_all(base, classes), now = sum_all(new, classes);
     double within = 0;
     size_t n = 0, faster = 0, slower = 0;
     if (all.calls <= 0 || now.calls <= 0)
         return;
-    for (size_t i = 0; i < base->n_rows; i++) {
+    for (size_t i = 0; i < ta_ref_rows(base, classes->key); i++) {
         if (!is_first(base, i, classes->key))
             continue;
         const struct sum a = sum_of(base, base, i, classes), b = sum_of(new, base, i, classes);
@@ -119,20 +150,24 @@ static void add_mean(struct ta_table_builder *out, const struct classes *classes
         change = within;
     const bool misleads = n > 1 && ((faster == n && change > 0) || (slower == n && change < 0));
     if (n > 1)
-        TA_CELLS(out, ta_text(ta_slice_of(classes->of)), ta_int((int64_t)n), ta_num(before),
-                 ta_num(after), ta_num(change), ta_num(within), ta_num(change - within),
-                 ta_bool(misleads));
+        TA_ROW(out, mix, [OF] = ta_text(ta_slice_of(classes->of)), [CLASSES] = ta_int((int64_t)n),
+               [BASE_MEAN] = ta_num(before), [NEW_MEAN] = ta_num(after), [DELTA] = ta_num(change),
+               [WITHIN] = ta_num(within), [MIX] = ta_num(change - within),
+               [MISLEADS] = ta_bool(misleads));
 }
 
-void diff_add_mix(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
-    struct ta_table_builder *table =
-        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.mix",
-                     "Means and what they are of", columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
-        const struct ta_table *base = ta_report_table(diff->shown[TA_DIFF_BASE], means[i].table);
-        const struct ta_table *new = ta_report_table(diff->shown[TA_DIFF_NEW], means[i].table);
-        if (base && new && base->n_rows <= CLASSES_MOST &&new->n_rows <= CLASSES_MOST)
-            add_mean(table, &means[i], base, new);
-    }
+    (void)diff;
+    for (size_t i = 0; i < TA_LENGTH(means); i++)
+        if (ta_ref_rows(&in[TA_DIFF_BASE], means[i].key) <= CLASSES_MOST &&
+            ta_ref_rows(&in[TA_DIFF_NEW], means[i].key) <= CLASSES_MOST)
+            add_mean(out, &means[i], &in[TA_DIFF_BASE], &in[TA_DIFF_NEW]);
+    return true;
 }
+
+static const struct ta_table_def *const tables[] = {&mix, NULL};
+
+const struct diff_part diff_of_means = {
+    .declares = {"diff.mix", tables, TA_READS(reads)}, .section = "diff", .add = add};

@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/quality.h"
+#include "plugin/builtin.h"
 #include "read/reader.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/document.h"
@@ -116,45 +117,68 @@ bool ta_noise_find(const struct ta_noise *noise, const char *figure, struct ta_l
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Where spreads stand: of figures, and of the times of names. */
+enum { METRIC, METRIC_UNIT, METRIC_BASE, METRIC_NEW, METRIC_BASE_RUNS, METRIC_NEW_RUNS };
+
+#define NAMES_READ(first, id)                                                                      \
+    [(first)] = {id, "name"}, [(first) + 1] = {id, "base_total_ns"},                               \
+    [(first) + 2] = {id, "new_total_ns"}, [(first) + 3] = {id, "spread"}
+
+enum {
+    METRIC_SPREAD = METRIC_NEW_RUNS + 1,
+    STAGE,
+    KERNEL = STAGE + 4,
+    COPY = KERNEL + 4,
+    OP = COPY + 4
+};
+
+static const struct ta_ref reads[] = {
+    [METRIC] = {"diff.metrics", "metric"},
+    [METRIC_UNIT] = {"diff.metrics", "unit"},
+    [METRIC_BASE] = {"diff.metrics", "base"},
+    [METRIC_NEW] = {"diff.metrics", "new"},
+    [METRIC_BASE_RUNS] = {"diff.metrics", "base_runs"},
+    [METRIC_NEW_RUNS] = {"diff.metrics", "new_runs"},
+    [METRIC_SPREAD] = {"diff.metrics", "spread"},
+    NAMES_READ(STAGE, "diff.stages"),
+    NAMES_READ(KERNEL, "diff.kernels"),
+    NAMES_READ(COPY, "diff.copies"),
+    NAMES_READ(OP, "diff.ops"),
+};
+
+const struct ta_part ta_noise_part = {"noise", NULL, TA_READS(reads)};
+
+/* Where spreads are listed: of figures, and of the times of names. */
 static const struct source {
-    const char *table, *prefix, *id; /* the id of a figure is prefix and the text of a column */
-    const char *unit;                /* NULL: it stands in the row */
-    const char *base, *new;
+    const char *prefix; /* the id of a figure is prefix and the text of a column */
+    size_t id, base, new, spread;
+    bool is_of_names; /* their unit is ns, and all runs have them */
 } sources[] = {
-    {"diff.metrics", "", "metric", NULL, "base", "new"},
-    {"diff.stages", TA_NOISE_OF_STAGE, "name", "ns", "base_total_ns", "new_total_ns"},
-    {"diff.kernels", TA_NOISE_OF_KERNEL, "name", "ns", "base_total_ns", "new_total_ns"},
-    {"diff.copies", TA_NOISE_OF_COPY, "name", "ns", "base_total_ns", "new_total_ns"},
-    {"diff.ops", TA_NOISE_OF_OP, "name", "ns", "base_total_ns", "new_total_ns"},
+    {"", METRIC, METRIC_BASE, METRIC_NEW, METRIC_SPREAD, false},
+    {TA_NOISE_OF_STAGE, STAGE, STAGE + 1, STAGE + 2, STAGE + 3, true},
+    {TA_NOISE_OF_KERNEL, KERNEL, KERNEL + 1, KERNEL + 2, KERNEL + 3, true},
+    {TA_NOISE_OF_COPY, COPY, COPY + 1, COPY + 2, COPY + 3, true},
+    {TA_NOISE_OF_OP, OP, OP + 1, OP + 2, OP + 3, true},
 };
 
 /* A spread worth keeping. */
 struct kept {
-    const struct ta_report *diff;
+    struct ta_refs in;
     size_t source, row; /* of the next one to look at */
     const struct source *at;
-    const struct ta_table *table;
     size_t k; /* the row of this one */
     struct ta_log_spread spread;
 };
 
-/* Runs on the side of a comparison that has them; of names all have them that have a spread. */
-static double runs_of(const struct ta_report *diff, const char *column)
-{
-    const struct ta_table *metrics = ta_report_table(diff, "diff.metrics");
-    return metrics && metrics->n_rows ? ta_row_number(metrics, 0, column, 0) : 0;
-}
-
-/* The spread that the runs of a row have; false when they are too few. */
+/* The spread that the runs of a row have; false when they are too few.  Of names all runs have them
+ * that have a spread. */
 static bool spread_of(struct kept *kept)
 {
-    const bool own = kept->at->unit == NULL;
-    const double base = own ? ta_row_number(kept->table, kept->k, "base_runs", 0)
-                            : runs_of(kept->diff, "base_runs");
-    const double new =
-        own ? ta_row_number(kept->table, kept->k, "new_runs", 0) : runs_of(kept->diff, "new_runs");
-    kept->spread.sd = ta_row_number(kept->table, kept->k, "spread", (double)NAN);
+    const struct ta_refs *in = &kept->in;
+    const size_t row = kept->at->is_of_names ? 0 : kept->k;
+    const bool has_runs = row < ta_ref_rows(in, METRIC);
+    const double base = has_runs ? ta_ref_number(in, METRIC_BASE_RUNS, row, 0) : 0;
+    const double new = has_runs ? ta_ref_number(in, METRIC_NEW_RUNS, row, 0) : 0;
+    kept->spread.sd = ta_ref_number(in, kept->at->spread, kept->k, (double)NAN);
     kept->spread.df = (base > 1 ? base - 1 : 0) + (new > 1 ? new - 1 : 0);
     return (base >= RUNS_LEAST || new >= RUNS_LEAST) && kept->spread.sd > 0;
 }
@@ -162,10 +186,9 @@ static bool spread_of(struct kept *kept)
 /* The next one; false behind the last. */
 static bool next_spread(struct kept *kept)
 {
-    for (; kept->source < sizeof sources / sizeof *sources; kept->source++, kept->row = 0) {
+    for (; kept->source < TA_LENGTH(sources); kept->source++, kept->row = 0) {
         kept->at = &sources[kept->source];
-        kept->table = ta_report_table(kept->diff, kept->at->table);
-        while (kept->table && kept->row < kept->table->n_rows) {
+        while (kept->row < ta_ref_rows(&kept->in, kept->at->id)) {
             kept->k = kept->row++;
             if (spread_of(kept))
                 return true;
@@ -176,8 +199,9 @@ static bool next_spread(struct kept *kept)
 
 size_t ta_noise_count(const struct ta_report *diff)
 {
-    struct kept kept = {.diff = diff};
+    struct kept kept = {.source = 0};
     size_t n = 0;
+    ta_refs_open(&kept.in, diff, reads, TA_LENGTH(reads));
     while (next_spread(&kept))
         n++;
     return n;
@@ -205,12 +229,12 @@ static bool put_figure(struct ta_file *out, const struct kept *kept)
 {
     const struct source *at = kept->at;
     ta_puts(out, "  {\"id\": ");
-    const bool done = put_id(out, at->prefix, ta_row_text(kept->table, kept->k, at->id));
+    const bool done = put_id(out, at->prefix, ta_ref_text(&kept->in, at->id, kept->k));
     ta_puts(out, ", \"unit\": ");
-    ta_put_json(out, at->unit ? ta_slice_of(at->unit) : ta_row_text(kept->table, kept->k, "unit"),
+    ta_put_json(out, at->is_of_names ? TA_LIT("ns") : ta_ref_text(&kept->in, METRIC_UNIT, kept->k),
                 false);
-    put_number(out, "base", ta_row_number(kept->table, kept->k, at->base, (double)NAN));
-    put_number(out, "new", ta_row_number(kept->table, kept->k, at->new, (double)NAN));
+    put_number(out, "base", ta_ref_number(&kept->in, at->base, kept->k, (double)NAN));
+    put_number(out, "new", ta_ref_number(&kept->in, at->new, kept->k, (double)NAN));
     put_number(out, "spread", kept->spread.sd);
     put_number(out, "degrees", kept->spread.df);
     ta_putc(out, '}');
@@ -219,7 +243,8 @@ static bool put_figure(struct ta_file *out, const struct kept *kept)
 
 bool ta_noise_put(struct ta_file *out, const struct ta_report *diff, const char *version)
 {
-    struct kept kept = {.diff = diff};
+    struct kept kept = {.source = 0};
+    ta_refs_open(&kept.in, diff, reads, TA_LENGTH(reads));
     bool is_first = true, done = true;
     ta_puts(out,
             "{" TA_NOISE_SCHEMA ",\n \"generator\": {\"name\": \"traceanalyze\", \"version\": ");

@@ -9,6 +9,10 @@
 
 struct ta_ctx;
 struct ta_noise;
+struct ta_part;
+
+/* What is read of a comparison, to write it. */
+extern const struct ta_part ta_noise_part;
 
 /* How such a text begins, behind its first brace. */
 #define TA_NOISE_SCHEMA "\"schema\": \"traceanalyze.baseline/1\""

@@ -4,30 +4,47 @@
 #include "report/report.h"
 #include "traceanalyze/columns.h"
 
-static const struct ta_column columns[] = {
-    {"basis", "For each", TA_WORD,
-     .doc =
-         "whole: the window as it is; step: of the window, one step; steady_step: of what the "
-         "first "
-         "steps leave of it, which are warm-up and take longer than any other, one of the others; "
-         "frame: one frame of video"},
-    {"base_units", "Of them before", TA_COUNT, .doc = "Units in the baseline"},
-    {"new_units", "Of them after", TA_COUNT, .doc = "Units in the other run"},
-    {"base_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Window, or what of it counts, over units, before"},
-    {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "The same after"},
-    DIFF_CHANGE_COLUMNS(TA_TYPE_NUMBER),
+enum { BASIS, BASE_UNITS, NEW_UNITS, BASE, NEW, DELTA, CHANGE };
+
+static const struct ta_column normalized_columns[] = {
+    [BASIS] =
+        {"basis", "For each", TA_WORD,
+         .doc =
+             "whole: the window as it is; step: of the window, one step; steady_step: of what the "
+             "first "
+             "steps leave of it, which are warm-up and take longer than any other, one of the "
+             "others; "
+             "frame: one frame of video"},
+    [BASE_UNITS] = {"base_units", "Of them before", TA_COUNT, .doc = "Units in the baseline"},
+    [NEW_UNITS] = {"new_units", "Of them after", TA_COUNT, .doc = "Units in the other run"},
+    [BASE] = {"base_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
+              .doc = "Window, or what of it counts, over units, before"},
+    [NEW] = {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "The same after"},
+    DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
 };
 
-/* The largest sum over the rows of a rank, or number of them without a column. */
-static int64_t most_by_rank(const struct ta_table *table, const char *column)
+static const struct ta_table_def normalized = {"diff.normalized", "Window for each unit of work",
+                                               TA_COLUMNS(normalized_columns)};
+
+enum { DUMP_RANK, DUMP_STEPS, DUMP_FRAMES, STEP_RANK };
+
+static const struct ta_ref reads[] = {
+    [DUMP_RANK] = {"diffusion.by_rank", "rank"},
+    [DUMP_STEPS] = {"diffusion.by_rank", "steps"},
+    [DUMP_FRAMES] = {"diffusion.by_rank", "frames"},
+    [STEP_RANK] = {"steps.by_step", "rank"},
+};
+
+/* The largest sum over the rows of a rank, or number of them for DIFF_NOT_READ. */
+static int64_t most_by_rank(const struct ta_refs *in, size_t rank_column, size_t amount)
 {
+    const size_t n = ta_ref_rows(in, rank_column);
     int64_t most = TA_MISSING;
-    for (size_t i = 0, end; table && i < table->n_rows; i = end) {
-        const double rank = ta_row_number(table, i, "rank", -1);
+    for (size_t i = 0, end; i < n; i = end) {
+        const double rank = ta_ref_number(in, rank_column, i, -1);
         double sum = 0;
-        for (end = i; end < table->n_rows && ta_row_number(table, end, "rank", -1) == rank; end++)
-            sum += column ? ta_row_number(table, end, column, 0) : 1;
+        for (end = i; end < n && ta_ref_number(in, rank_column, end, -1) == rank; end++)
+            sum += amount == DIFF_NOT_READ ? 1 : ta_ref_number(in, amount, end, 0);
         if (sum > 0)
             most = ta_max_i64(most, ta_whole(sum));
     }
@@ -36,11 +53,12 @@ static int64_t most_by_rank(const struct ta_table *table, const char *column)
 
 int64_t diff_units(const struct ta_report *report, enum diff_unit unit)
 {
-    const struct ta_table *dumps = ta_report_table(report, "diffusion.by_rank");
+    struct ta_refs in;
+    ta_refs_open(&in, report, reads, TA_LENGTH(reads));
     if (unit == DIFF_FRAMES)
-        return most_by_rank(dumps, "frames");
-    const struct ta_table *steps = ta_report_table(report, "steps.by_step");
-    return steps ? most_by_rank(steps, NULL) : most_by_rank(dumps, "steps");
+        return most_by_rank(&in, DUMP_RANK, DUMP_FRAMES);
+    return ta_ref_table(&in, STEP_RANK) ? most_by_rank(&in, STEP_RANK, DIFF_NOT_READ)
+                                        : most_by_rank(&in, DUMP_RANK, DUMP_STEPS);
 }
 
 static const char *const names[] = {[DIFF_STEPS] = "step", [DIFF_FRAMES] = "frame"};
@@ -64,18 +82,19 @@ double diff_per_unit(const struct diff *diff, int side, int64_t ns)
     return (double)ns / (double)diff->units[side];
 }
 
-static void add_row(struct ta_table_builder *table, const char *basis,
+static void add_row(struct ta_section_builder *out, const char *basis,
                     const int64_t units[TA_DIFF_SIDES], const double ns[TA_DIFF_SIDES])
 {
     const double base = ns[TA_DIFF_BASE] / (double)units[TA_DIFF_BASE];
     const double new = ns[TA_DIFF_NEW] / (double)units[TA_DIFF_NEW];
-    TA_CELLS(table, ta_text(ta_slice_of(basis)), ta_int(units[TA_DIFF_BASE]),
-             ta_int(units[TA_DIFF_NEW]), ta_num(base), ta_num(new), ta_num(new - base),
-             base > 0 ? ta_num(new / base - 1) : ta_null());
+    TA_ROW(out, normalized, [BASIS] = ta_text(ta_slice_of(basis)),
+           [BASE_UNITS] = ta_int(units[TA_DIFF_BASE]), [NEW_UNITS] = ta_int(units[TA_DIFF_NEW]),
+           [BASE] = ta_num(base), [NEW] = ta_num(new), [DELTA] = ta_num(new - base),
+           [CHANGE] = base > 0 ? ta_num(new / base - 1) : ta_null());
 }
 
 /* Of what warm-up leaves of the windows, and of the steps, where there is any. */
-static void add_steady(struct diff *diff, struct ta_table_builder *table,
+static void add_steady(struct diff *diff, struct ta_section_builder *out,
                        const int64_t steps[TA_DIFF_SIDES])
 {
     int64_t units[TA_DIFF_SIDES];
@@ -90,27 +109,32 @@ static void add_steady(struct diff *diff, struct ta_table_builder *table,
             return;
     }
     if (any)
-        add_row(table, "steady_step", units, ns);
+        add_row(out, "steady_step", units, ns);
 }
 
-void diff_add_normalized(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
+    (void)in;
     if (diff->window_ns[TA_DIFF_BASE] == TA_MISSING)
-        return;
-    struct ta_table_builder *table =
-        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.normalized",
-                     "Window for each unit of work", columns, sizeof columns / sizeof *columns);
+        return true;
     const double window_ns[] = {(double)diff->window_ns[TA_DIFF_BASE],
                                 (double)diff->window_ns[TA_DIFF_NEW]};
-    add_row(table, "whole", (const int64_t[]){1, 1}, window_ns);
+    add_row(out, "whole", (const int64_t[]){1, 1}, window_ns);
     for (int unit = DIFF_STEPS; unit <= DIFF_FRAMES; unit++) {
         int64_t units[TA_DIFF_SIDES];
         for (int side = 0; side < TA_DIFF_SIDES; side++)
             units[side] = diff_units(diff->shown[side], (enum diff_unit)unit);
         if (units[TA_DIFF_BASE] == TA_MISSING || units[TA_DIFF_NEW] == TA_MISSING)
             continue;
-        add_row(table, names[unit], units, window_ns);
+        add_row(out, names[unit], units, window_ns);
         if (unit == DIFF_STEPS)
-            add_steady(diff, table, units);
+            add_steady(diff, out, units);
     }
+    return true;
 }
+
+static const struct ta_table_def *const tables[] = {&normalized, NULL};
+
+const struct diff_part diff_of_units = {
+    .declares = {"diff.normalized", tables, TA_READS(reads)}, .section = "diff", .add = add};

@@ -28,9 +28,10 @@ static int64_t peak_of(const struct ta_report *report)
     return peak && peak->value.kind == TA_CELL_INT ? peak->value.i : 0;
 }
 
-static void add_finding(struct diff *diff, const struct diff_offload *offload,
+static void add_finding(struct diff *diff, struct ta_section_builder *out,
                         const struct ta_evidence *evidence)
 {
+    const struct diff_offload *offload = &diff->offload;
     char pair[TA_UNIT_PAIR_MAX], times[TA_UNIT_PAIR_MAX];
     const bool lost = offload->sign < 0;
     const bool slower = diff->cause.ns[TA_DIFF_NEW] > diff->cause.ns[TA_DIFF_BASE];
@@ -59,13 +60,15 @@ static void add_finding(struct diff *diff, const struct diff_offload *offload,
         .confidence = coincides ? 0.7 : 0.5,
         .threshold = "at least 1 GiB and 1.5 times as much in one run as in the other",
     };
-    ta_add_finding(ta_report_open_section(diff->out, "findings", "Findings"), &finding);
+    ta_add_finding(out, &finding);
 }
 
 /* The label where memory changed most tells which stage holds it; else the peak tells that it is
  * held. */
-void diff_find_offloading(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
+    (void)in;
     const struct ta_slice label = diff->level.label;
     const bool known = label.len > 0;
     const int64_t bytes[] = {
@@ -73,7 +76,7 @@ void diff_find_offloading(struct diff *diff)
         known ? diff->level.bytes[TA_DIFF_NEW] : peak_of(diff->shown[TA_DIFF_NEW])};
     const int sign = bytes[TA_DIFF_BASE] && bytes[TA_DIFF_NEW] ? fell(bytes) : 0;
     if (!sign || diff->is_other_work) /* another model needs other memory */
-        return;
+        return true;
     const char *what =
         known ? ta_arena_printf(&diff->arena, "memory at %.*s", (int)label.len, label.ptr)
               : "peak memory";
@@ -84,5 +87,9 @@ void diff_find_offloading(struct diff *diff)
                                                       : ta_text(TA_LIT("peak_allocated_bytes")),
                                          .value = ta_int(bytes[TA_DIFF_NEW] - bytes[TA_DIFF_BASE]),
                                          .unit = TA_UNIT_BYTES_CHANGE};
-    add_finding(diff, &diff->offload, &evidence);
+    add_finding(diff, out, &evidence);
+    return true;
 }
+
+const struct diff_part diff_of_offloading = {
+    .declares = {"diff.offloading"}, .section = "findings", .add = add};

@@ -5,11 +5,14 @@
 
 #include "compare/compare.h"
 
-/* A table whose rows say which operator runs what, with "within" and "calls". */
+/* A table whose rows say which operator runs what, by the places of its columns in the references
+ * of a part. */
 struct diff_order {
-    const char *table, *name, *op;
-    const char *order; /* column that numbers the rows of a rank in the order in which they first
-                          ran; NULL: they stand in it */
+    const struct ta_part *part;
+    size_t name, op, within, calls; /* within: or DIFF_NOT_READ */
+    /* Column that numbers the rows of a rank in the order in which they first ran, and the rank;
+     * DIFF_NOT_READ: the rows are in this order. */
+    size_t order, rank;
     bool is_of_ops;    /* the names are operators themselves, else kernels */
     bool is_of_stages; /* that goes for them, too, but nothing says what they are: they are the same
                           at the same place alone, and with times that are alike */

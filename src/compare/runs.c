@@ -173,36 +173,49 @@ bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *t
 
 /* ---- the table ---------------------------------------------------------------------------- */
 
-static const struct ta_column columns[] = {
-    {"side", "Side", TA_WORD, .doc = "base or new"},
-    {"index", "Run", TA_INTEGER, .doc = "Number of the run, from 0"},
-    {"title", "Title", TA_TEXT, .doc = "Title of the run"},
-    {"shown", "Shown", TA_FLAG,
-     .doc = "Whether tables show this run: of several runs of a side the one of median length"},
-    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that were read"},
-    {"files", "Files", TA_COUNT, .doc = "Files that were used"},
-    {"events", "Events", TA_COUNT, .doc = "Events or records that were used"},
-    {"length_ns", "Length", TA_NS, .better = TA_LOWER,
-     .doc = "Longest window of a device; of the host, or of the stages, without devices"},
-    {"devices", "Devices", TA_TEXT, .doc = "Distinct device names"},
+enum { SIDE, INDEX, TITLE, SHOWN, RANKS, FILES, EVENTS, LENGTH, DEVICES };
+
+static const struct ta_column runs_columns[] = {
+    [SIDE] = {"side", "Side", TA_WORD, .doc = "base or new"},
+    [INDEX] = {"index", "Run", TA_INTEGER, .doc = "Number of the run, from 0"},
+    [TITLE] = {"title", "Title", TA_TEXT, .doc = "Title of the run"},
+    [SHOWN] =
+        {"shown", "Shown", TA_FLAG,
+         .doc = "Whether tables show this run: of several runs of a side the one of median length"},
+    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that were read"},
+    [FILES] = {"files", "Files", TA_COUNT, .doc = "Files that were used"},
+    [EVENTS] = {"events", "Events", TA_COUNT, .doc = "Events or records that were used"},
+    [LENGTH] = {"length_ns", "Length", TA_NS, .better = TA_LOWER,
+                .doc =
+                    "Longest window of a device; of the host, or of the stages, without devices"},
+    [DEVICES] = {"devices", "Devices", TA_TEXT, .doc = "Distinct device names"},
 };
 
-void diff_add_runs(struct diff *diff)
+static const struct ta_table_def runs = {"diff.runs", "Runs compared", TA_COLUMNS(runs_columns)};
+
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
     static const char *const names[TA_DIFF_SIDES] = {"base", "new"};
-    struct ta_section_builder *section =
-        ta_report_open_section(diff->out, "diff_runs", "Runs compared");
-    struct ta_table_builder *table = ta_add_table(section, "diff.runs", "Runs compared", columns,
-                                                  sizeof columns / sizeof *columns);
+    (void)in;
     for (int s = 0; s < TA_DIFF_SIDES; s++)
         for (size_t i = 0; i < diff->sides[s].n; i++) {
             const struct ta_report *report = diff->sides[s].runs[i];
             const struct ta_run_info *run = ta_report_run(report);
             const struct ta_account_totals *totals = &ta_report_accounts(report)->totals;
-            TA_CELLS(table, ta_text(ta_slice_of(names[s])), ta_int((int64_t)i),
-                     ta_text(ta_slice_of(run->title)), ta_bool(report == diff->shown[s]),
-                     ta_int((int64_t)run->n_ranks), ta_int((int64_t)totals->files_used),
-                     ta_int((int64_t)totals->events_kept), ta_int(ta_run_time(report)),
-                     *run->devices ? ta_text(ta_slice_of(run->devices)) : ta_null());
+            TA_ROW(out, runs, [SIDE] = ta_text(ta_slice_of(names[s])), [INDEX] = ta_int((int64_t)i),
+                   [TITLE] = ta_text(ta_slice_of(run->title)),
+                   [SHOWN] = ta_bool(report == diff->shown[s]),
+                   [RANKS] = ta_int((int64_t)run->n_ranks),
+                   [FILES] = ta_int((int64_t)totals->files_used),
+                   [EVENTS] = ta_int((int64_t)totals->events_kept),
+                   [LENGTH] = ta_int(ta_run_time(report)),
+                   [DEVICES] = *run->devices ? ta_text(ta_slice_of(run->devices)) : ta_null());
         }
+    return true;
 }
+
+static const struct ta_table_def *const tables[] = {&runs, NULL};
+
+const struct diff_part diff_of_runs = {
+    .declares = {"diff.runs", tables}, .section = "diff_runs", .add = add};

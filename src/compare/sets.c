@@ -6,19 +6,41 @@
 #include "report/short_name.h"
 #include "traceanalyze/columns.h"
 
-static const struct ta_column columns[] = {
-    {"set", "Set", TA_INTEGER, .doc = "Number of the set, from 1"},
-    {"kind", "What happened", TA_WORD,
-     .doc = "fused: fewer do the work; split: more do; replaced: as many"},
-    {"op", "Operator", TA_TEXT, .doc = "The lowest operator or range that all of them are in"},
-    {"base_count", "Names before", TA_COUNT, .doc = "How many there were"},
-    {"new_count", "Names after", TA_COUNT, .doc = "How many there are"},
-    {"base_total_ns", "Before", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations before"},
-    {"new_total_ns", "After", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations after"},
-    DIFF_CHANGE_COLUMNS(TA_TYPE_INTEGER),
-    {"base_names", "Were", TA_TEXT, .doc = "Short names of those before"},
-    {"new_names", "Are now", TA_TEXT, .doc = "Short names of those after"},
+enum {
+    SET,
+    KIND,
+    OP,
+    BASE_COUNT,
+    NEW_COUNT,
+    BASE_TOTAL,
+    NEW_TOTAL,
+    DELTA,
+    CHANGE,
+    BASE_NAMES,
+    NEW_NAMES
 };
+
+static const struct ta_column set_columns[] = {
+    [SET] = {"set", "Set", TA_INTEGER, .doc = "Number of the set, from 1"},
+    [KIND] = {"kind", "What happened", TA_WORD,
+              .doc = "fused: fewer do the work; split: more do; replaced: as many"},
+    [OP] = {"op", "Operator", TA_TEXT,
+            .doc = "The lowest operator or range that all of them are in"},
+    [BASE_COUNT] = {"base_count", "Names before", TA_COUNT, .doc = "How many there were"},
+    [NEW_COUNT] = {"new_count", "Names after", TA_COUNT, .doc = "How many there are"},
+    [BASE_TOTAL] = {"base_total_ns", "Before", TA_NS, .better = TA_LOWER,
+                    .doc = "Sum of their durations before"},
+    [NEW_TOTAL] = {"new_total_ns", "After", TA_NS, .better = TA_LOWER,
+                   .doc = "Sum of their durations after"},
+    DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_INTEGER),
+    [BASE_NAMES] = {"base_names", "Were", TA_TEXT, .doc = "Short names of those before"},
+    [NEW_NAMES] = {"new_names", "Are now", TA_TEXT, .doc = "Short names of those after"},
+};
+
+static const struct ta_table_def kernel_sets = {"diff.sets", "Kernels that replaced one another",
+                                                TA_COLUMNS(set_columns)};
+static const struct ta_table_def op_sets = {"diff.op_sets", "Operators that replaced one another",
+                                            TA_COLUMNS(set_columns)};
 
 /* "a + b + c" of one side; empty without memory. */
 static const char *names_of(struct diff *diff, size_t set, int side)
@@ -43,34 +65,53 @@ static const char *kind_of(const struct diff_set *set)
     return n > m ? "fused" : n < m ? "split" : "replaced";
 }
 
-static void add_set(struct diff *diff, size_t number, struct ta_table_builder *table)
+static void add_set(struct diff *diff, size_t number, struct ta_table_builder *rows)
 {
     const struct diff_set *set = &diff->sets[number - 1];
     const char *base = names_of(diff, number, TA_DIFF_BASE);
     const char *new = names_of(diff, number, TA_DIFF_NEW);
     const int64_t change = set->ns[TA_DIFF_NEW] - set->ns[TA_DIFF_BASE];
-    TA_CELLS(table, ta_int((int64_t)number), ta_text(ta_slice_of(kind_of(set))),
-             set->op.len ? ta_text(set->op) : ta_null(), ta_int((int64_t)set->names[TA_DIFF_BASE]),
-             ta_int((int64_t)set->names[TA_DIFF_NEW]), ta_int(set->ns[TA_DIFF_BASE]),
-             ta_int(set->ns[TA_DIFF_NEW]), ta_int(change), ta_share(change, set->ns[TA_DIFF_BASE]),
-             ta_text(ta_slice_of(base)), ta_text(ta_slice_of(new)));
+    ta_add_row(rows, (const struct ta_cell[TA_LENGTH(set_columns)]){
+                         [SET] = ta_int((int64_t)number),
+                         [KIND] = ta_text(ta_slice_of(kind_of(set))),
+                         [OP] = set->op.len ? ta_text(set->op) : ta_null(),
+                         [BASE_COUNT] = ta_int((int64_t)set->names[TA_DIFF_BASE]),
+                         [NEW_COUNT] = ta_int((int64_t)set->names[TA_DIFF_NEW]),
+                         [BASE_TOTAL] = ta_int(set->ns[TA_DIFF_BASE]),
+                         [NEW_TOTAL] = ta_int(set->ns[TA_DIFF_NEW]),
+                         [DELTA] = ta_int(change),
+                         [CHANGE] = ta_share(change, set->ns[TA_DIFF_BASE]),
+                         [BASE_NAMES] = ta_text(ta_slice_of(base)),
+                         [NEW_NAMES] = ta_text(ta_slice_of(new))});
 }
 
-bool diff_add_sets(struct diff *diff)
+static bool add_sets(struct diff *diff, struct ta_table_builder *rows, bool of_ops)
 {
-    static const struct {
-        const char *section, *section_title, *id, *title;
-    } tables[] = {
-        {"diff_kernels", "Kernels compared", "diff.sets", "Kernels that replaced one another"},
-        {"diff_ops", "Operators compared", "diff.op_sets", "Operators that replaced one another"},
-    };
-    for (int of_ops = 0; of_ops < 2; of_ops++) {
-        struct ta_table_builder *table = ta_add_table(
-            ta_report_open_section(diff->out, tables[of_ops].section, tables[of_ops].section_title),
-            tables[of_ops].id, tables[of_ops].title, columns, sizeof columns / sizeof *columns);
-        for (size_t i = 0; i < diff->n_sets; i++)
-            if (diff->sets[i].is_of_ops == of_ops)
-                add_set(diff, i + 1, table);
-    }
+    for (size_t i = 0; i < diff->n_sets; i++)
+        if (diff->sets[i].is_of_ops == of_ops)
+            add_set(diff, i + 1, rows);
     return !diff->arena.failed;
 }
+
+static bool add_kernel_sets(struct diff *diff, struct ta_section_builder *out,
+                            const struct ta_refs in[TA_DIFF_SIDES])
+{
+    (void)in;
+    return add_sets(diff, ta_rows(out, &kernel_sets), false);
+}
+
+static bool add_op_sets(struct diff *diff, struct ta_section_builder *out,
+                        const struct ta_refs in[TA_DIFF_SIDES])
+{
+    (void)in;
+    return add_sets(diff, ta_rows(out, &op_sets), true);
+}
+
+static const struct ta_table_def *const tables_of_kernels[] = {&kernel_sets, NULL};
+static const struct ta_table_def *const tables_of_ops[] = {&op_sets, NULL};
+
+const struct diff_part diff_of_kernel_sets = {.declares = {"diff.sets", tables_of_kernels},
+                                              .section = "diff_kernels",
+                                              .add = add_kernel_sets};
+const struct diff_part diff_of_op_sets = {
+    .declares = {"diff.op_sets", tables_of_ops}, .section = "diff_ops", .add = add_op_sets};

@@ -17,22 +17,33 @@
 
 #include <math.h>
 
-static const struct ta_column columns[] = {
-    {"class", "Steps", TA_WORD,
-     .doc = "warm_up: the first of a run, each more than half as long again as any behind them; "
-            "short, "
-            "long: classes of the durations of the others that lie apart, by "
-            "Otsu's threshold of the logarithms; steady: the others, of one class; all"},
-    {"base_steps", "Of them before", TA_COUNT, .doc = "Steps of all ranks, before"},
-    {"new_steps", "Of them after", TA_COUNT, .doc = "Steps of all ranks, after"},
-    {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER, .doc = "Mean duration, before"},
-    {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "Mean duration, after"},
-    DIFF_CHANGE_COLUMNS(TA_TYPE_NUMBER),
-    {"within_ns", "Within", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-     .doc = "Part of the change of the mean of all steps that comes from these becoming longer"},
-    {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-     .doc = "Part of it that comes from more or fewer of these"},
+enum { CLASS, BASE_STEPS, NEW_STEPS, BASE_MEAN, NEW_MEAN, DELTA, CHANGE, WITHIN, MIX };
+
+static const struct ta_column step_classes_columns[] = {
+    [CLASS] =
+        {"class", "Steps", TA_WORD,
+         .doc =
+             "warm_up: the first of a run, each more than half as long again as any behind them; "
+             "short, "
+             "long: classes of the durations of the others that lie apart, by "
+             "Otsu's threshold of the logarithms; steady: the others, of one class; all"},
+    [BASE_STEPS] = {"base_steps", "Of them before", TA_COUNT, .doc = "Steps of all ranks, before"},
+    [NEW_STEPS] = {"new_steps", "Of them after", TA_COUNT, .doc = "Steps of all ranks, after"},
+    [BASE_MEAN] = {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Mean duration, before"},
+    [NEW_MEAN] = {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
+                  .doc = "Mean duration, after"},
+    DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
+    [WITHIN] =
+        {"within_ns", "Within", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+         .doc =
+             "Part of the change of the mean of all steps that comes from these becoming longer"},
+    [MIX] = {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+             .doc = "Part of it that comes from more or fewer of these"},
 };
+
+static const struct ta_table_def step_classes = {"diff.step_classes", "Steps of the same class",
+                                                 TA_COLUMNS(step_classes_columns)};
 
 enum class { WARM_UP, SHORT, LONG, CLASSES };
 
@@ -135,16 +146,18 @@ static double mean_of_all(const struct steps *steps)
     return sum / n;
 }
 
-static void add_row(struct ta_table_builder *table, const char *class, const size_t count[2],
+static void add_row(struct ta_section_builder *out, const char *class, const size_t count[2],
                     const double mean[2], double within, double mix)
 {
     const double base = mean[TA_DIFF_BASE], new = mean[TA_DIFF_NEW];
-    TA_CELLS(table, ta_text(ta_slice_of(class)), ta_int((int64_t)count[TA_DIFF_BASE]),
-             ta_int((int64_t)count[TA_DIFF_NEW]), ta_num(base), ta_num(new), ta_num(new - base),
-             ta_num(new / base - 1), ta_num(within), ta_num(mix));
+    TA_ROW(out, step_classes, [CLASS] = ta_text(ta_slice_of(class)),
+           [BASE_STEPS] = ta_int((int64_t)count[TA_DIFF_BASE]),
+           [NEW_STEPS] = ta_int((int64_t)count[TA_DIFF_NEW]), [BASE_MEAN] = ta_num(base),
+           [NEW_MEAN] = ta_num(new), [DELTA] = ta_num(new - base),
+           [CHANGE] = ta_num(new / base - 1), [WITHIN] = ta_num(within), [MIX] = ta_num(mix));
 }
 
-static void add_class(struct ta_table_builder *table, const struct steps sides[TA_DIFF_SIDES],
+static void add_class(struct ta_section_builder *out, const struct steps sides[TA_DIFF_SIDES],
                       enum class class, const char *name, double sum[2])
 {
     const struct steps *base = &sides[TA_DIFF_BASE], *new = &sides[TA_DIFF_NEW];
@@ -157,7 +170,7 @@ static void add_class(struct ta_table_builder *table, const struct steps sides[T
     const double now = isnan(new->mean[class]) ? base->mean[class] : new->mean[class];
     const double within = (before + after) / 2 * (now - m);
     const double mix = (m + now) / 2 * (after - before);
-    add_row(table, name, (const size_t[]){base->count[class], new->count[class]},
+    add_row(out, name, (const size_t[]){base->count[class], new->count[class]},
             (const double[]){base->mean[class], new->mean[class]}, within, mix);
     sum[0] += within;
     sum[1] += mix;
@@ -171,11 +184,13 @@ static struct diff_warm_up warm_up(const struct ta_durations *series, size_t n)
     return warm_up;
 }
 
-bool diff_add_step_classes(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
     const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
     struct steps sides[TA_DIFF_SIDES];
     const char *id;
+    (void)in;
     if (!diff_step_series(diff, series, &id))
         return false;
     if (!series[TA_DIFF_BASE])
@@ -189,19 +204,21 @@ bool diff_add_step_classes(struct diff *diff)
     const bool is_split = base->is_split || new->is_split;
     if (!is_split && !base->n_first && !new->n_first)
         return true;
-    struct ta_table_builder *table =
-        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_classes",
-                     "Steps of the same class", columns, sizeof columns / sizeof *columns);
     for (int side = 0; side < TA_DIFF_SIDES; side++) {
         /* One class is cut where the other side has its two. */
         const struct steps *of = sides[side].is_split ? &sides[side] : &sides[!side];
         divide(&sides[side], is_split ? &of->split : NULL);
     }
     double sum[2] = {0, 0};
-    add_class(table, sides, WARM_UP, "warm_up", sum);
-    add_class(table, sides, SHORT, is_split ? "short" : "steady", sum);
-    add_class(table, sides, LONG, "long", sum);
-    add_row(table, "all", (const size_t[]){base->n + base->n_first, new->n + new->n_first},
+    add_class(out, sides, WARM_UP, "warm_up", sum);
+    add_class(out, sides, SHORT, is_split ? "short" : "steady", sum);
+    add_class(out, sides, LONG, "long", sum);
+    add_row(out, "all", (const size_t[]){base->n + base->n_first, new->n + new->n_first},
             (const double[]){mean_of_all(base), mean_of_all(new)}, sum[0], sum[1]);
     return true;
 }
+
+static const struct ta_table_def *const tables[] = {&step_classes, NULL};
+
+const struct diff_part diff_of_step_classes = {
+    .declares = {"diff.step_classes", tables}, .section = "diff", .add = add};

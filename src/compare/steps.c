@@ -11,29 +11,37 @@
 /* Points of a curve; more are smaller than a pixel. */
 enum { POINTS_MOST = 400 };
 
-static const struct ta_column columns[] = {
-    {"side", "Side", TA_WORD, .doc = "base or new"},
-    {"dur_ns", "Duration", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Duration of steps, or of blocks"},
-    {"share", "Share of steps", TA_RATIO,
-     .doc = "Share of the steps of all ranks that take no longer"},
-    {"band", "Band ±", TA_RATIO,
-     .doc = "How far the share of all steps that there could have been is from this at most, at "
-            "the level "
-            "of confidence (Dvoretzky-Kiefer-Wolfowitz); ranks of a step count as one"},
+enum { SIDE, DUR, SHARE, BAND };
+
+static const struct ta_column step_times_columns[] = {
+    [SIDE] = {"side", "Side", TA_WORD, .doc = "base or new"},
+    [DUR] = {"dur_ns", "Duration", TA_NS_MEAN, .better = TA_LOWER,
+             .doc = "Duration of steps, or of blocks"},
+    [SHARE] = {"share", "Share of steps", TA_RATIO,
+               .doc = "Share of the steps of all ranks that take no longer"},
+    [BAND] =
+        {"band", "Band ±", TA_RATIO,
+         .doc =
+             "How far the share of all steps that there could have been is from this at most, at "
+             "the level "
+             "of confidence (Dvoretzky-Kiefer-Wolfowitz); ranks of a step count as one"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "diff-ecdf",
     .title = "Step times",
     .caption = "Share of steps that take no longer than a duration, before and after, all ranks; "
                "with bands of confidence within the runs shown.",
     .kind = TA_CHART_ECDF,
-    .x = "dur_ns",
-    .y = {{"share", "Share of steps", TA_INK_NONE}, {"band", "band", TA_INK_BAND}},
-    .group = "side",
+    .x = &step_times_columns[DUR],
+    .y = {{&step_times_columns[SHARE], "Share of steps", TA_INK_NONE},
+          {&step_times_columns[BAND], "band", TA_INK_BAND}},
+    .group = &step_times_columns[SIDE],
     .log_x = true,
 };
+
+static const struct ta_table_def step_times = {"diff.step_times", "Step times before and after",
+                                               TA_COLUMNS(step_times_columns), .chart = {&chart}};
 
 /* The figure of both sides that rests on steps, the first one that does. */
 bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],
@@ -63,7 +71,7 @@ static double band_of(const struct ta_durations *series, double confidence)
     return fmin(1, sqrt(log(2 / (1 - confidence)) / (2 * (double)series->n)));
 }
 
-static bool add_side(struct diff *diff, struct ta_table_builder *table, struct ta_slice side,
+static bool add_side(struct diff *diff, struct ta_section_builder *out, struct ta_slice side,
                      const struct ta_durations *series)
 {
     const size_t all = series->n * series->ranks;
@@ -80,8 +88,8 @@ static bool add_side(struct diff *diff, struct ta_table_builder *table, struct t
     for (size_t point = 1; point <= points; point++) {
         const size_t at = n * point / points - 1;
         if (at != last)
-            TA_CELLS(table, ta_text(side), ta_num(values[at]), ta_num((double)(at + 1) / (double)n),
-                     ta_num(band));
+            TA_ROW(out, step_times, [SIDE] = ta_text(side), [DUR] = ta_num(values[at]),
+                   [SHARE] = ta_num((double)(at + 1) / (double)n), [BAND] = ta_num(band));
         last = at;
     }
     return true;
@@ -94,19 +102,22 @@ static bool is_distribution(const struct ta_durations *series)
     return series->n * series->ranks >= LEAST;
 }
 
-bool diff_add_steps(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
     const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
     const char *id;
+    (void)in;
     if (!diff_step_series(diff, series, &id))
         return false;
     if (!series[TA_DIFF_BASE] || !is_distribution(series[TA_DIFF_BASE]) ||
         !is_distribution(series[TA_DIFF_NEW]))
         return true;
-    struct ta_table_builder *table =
-        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_times",
-                     "Step times before and after", columns, sizeof columns / sizeof *columns);
-    ta_add_chart(table, &chart);
-    return add_side(diff, table, TA_LIT("base"), series[TA_DIFF_BASE]) &&
-           add_side(diff, table, TA_LIT("new"), series[TA_DIFF_NEW]);
+    return add_side(diff, out, TA_LIT("base"), series[TA_DIFF_BASE]) &&
+           add_side(diff, out, TA_LIT("new"), series[TA_DIFF_NEW]);
 }
+
+static const struct ta_table_def *const tables[] = {&step_times, NULL};
+
+const struct diff_part diff_of_step_times = {
+    .declares = {"diff.step_times", tables}, .section = "diff", .add = add};

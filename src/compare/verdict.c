@@ -157,7 +157,8 @@ static const char *untimed(const struct diff *diff, char line[LINE])
 }
 
 /* A report of a run keeps the verdict of its own, and has the line as a finding. */
-static void say(struct diff *diff, const char *line, const char *finding)
+static void say(struct diff *diff, struct ta_section_builder *out, const char *line,
+                const char *finding)
 {
     const char *text = line ? line : "";
     if (ta_report_kind(diff->out) == TA_REPORT_DIFF) {
@@ -173,22 +174,23 @@ static void say(struct diff *diff, const char *line, const char *finding)
                                                          ta_run_time(diff->shown[TA_DIFF_BASE])),
                                          .unit = TA_UNIT_NS_CHANGE};
     ta_add_finding(
-        ta_report_open_section(diff->out, "findings", "Findings"),
-        &(struct ta_finding){.id = "against-baseline",
-                             .rule = "diff",
-                             .title = title ? title : text,
-                             .severity = diff->change == TA_CHANGE_SLOWER ? TA_HIGH : TA_INFO,
-                             .evidence = &evidence,
-                             .n_evidence = 1,
-                             .saving_low_ns = TA_MISSING,
-                             .saving_high_ns = TA_MISSING,
-                             .confidence = 1,
-                             .advice = "",
-                             .threshold = "with --baseline"});
+        out, &(struct ta_finding){.id = "against-baseline",
+                                  .rule = "diff",
+                                  .title = title ? title : text,
+                                  .severity = diff->change == TA_CHANGE_SLOWER ? TA_HIGH : TA_INFO,
+                                  .evidence = &evidence,
+                                  .n_evidence = 1,
+                                  .saving_low_ns = TA_MISSING,
+                                  .saving_high_ns = TA_MISSING,
+                                  .confidence = 1,
+                                  .advice = "",
+                                  .threshold = "with --baseline"});
 }
 
-void diff_add_verdict(struct diff *diff)
+static bool add(struct diff *diff, struct ta_section_builder *out,
+                const struct ta_refs in[TA_DIFF_SIDES])
 {
+    (void)in;
     const bool known = diff->window_ns[TA_DIFF_BASE] != TA_MISSING;
     const int64_t base =
         known ? diff->window_ns[TA_DIFF_BASE] : ta_run_time(diff->shown[TA_DIFF_BASE]);
@@ -198,17 +200,17 @@ void diff_add_verdict(struct diff *diff)
     if (base == TA_MISSING || new == TA_MISSING || base <= 0) {
         if (ta_report_kind(diff->out) == TA_REPORT_DIFF)
             ta_report_set_verdict(diff->out, untimed(diff, line), NULL);
-        return;
+        return true;
     }
     if (diff->is_alien) {
         ta_unit_format_pair(line, (double)base, (double)new, TA_UNIT_NS);
-        say(diff,
+        say(diff, out,
             ta_arena_printf(&diff->arena,
                             "Not comparable: the runs have nothing in common "
                             "(%s)",
                             line),
             NULL);
-        return;
+        return true;
     }
     put_direction(diff, change_of(diff, base, new), line);
     const bool is_none = strcmp(line, "No change") == 0;
@@ -221,8 +223,12 @@ void diff_add_verdict(struct diff *diff)
     put_offloading(diff, line);
     if (!is_none || has_runs(diff)) /* last: what a narrow terminal shows first is what changed */
         put_evidence(diff, line);
-    say(diff, line,
+    say(diff, out, line,
         diff->offload.sign < 0   ? "offloading-lost"
         : diff->offload.sign > 0 ? "offloading-gained"
                                  : NULL);
+    return true;
 }
+
+const struct diff_part diff_of_verdict = {
+    .declares = {"diff.verdict"}, .section = "findings", .add = add};

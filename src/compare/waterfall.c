@@ -22,7 +22,7 @@
 /* ---- the terms of two windows --------------------------------------------------------------- */
 
 /* Two windows, either of which is NULL when a side has none. */
-struct couple {
+struct diff_couple {
     const struct diff_window *window[TA_DIFF_SIDES];
     struct diff_bar *bars; /* by the size of the change */
     size_t n_bars, n_shown;
@@ -51,7 +51,7 @@ static bool has(const struct diff_window *window, struct ta_slice kind, struct t
 
 /* Where one side lists a name and the other only the sum of its small ones, nothing says how the
  * name fared: it belongs to that sum on both. */
-static void take_terms(struct couple *couple, int side)
+static void take_terms(struct diff_couple *couple, int side)
 {
     const struct diff_window *own = couple->window[side], *other = couple->window[!side];
     for (size_t i = 0; i < own->n_terms; i++) {
@@ -78,7 +78,7 @@ static int by_change(const void *left, const void *right)
     return a != b ? (a < b) - (a > b) : by_key(left, right);
 }
 
-static void unite_bars(struct couple *couple)
+static void unite_bars(struct diff_couple *couple)
 {
     size_t n = 0;
     qsort(couple->bars, couple->n_bars, sizeof *couple->bars, by_key);
@@ -97,7 +97,7 @@ static void unite_bars(struct couple *couple)
     couple->n_bars = n;
 }
 
-static bool make_bars(struct diff *diff, struct couple *couple)
+static bool make_bars(struct diff *diff, struct diff_couple *couple)
 {
     const size_t most = couple->window[0]->n_terms + couple->window[1]->n_terms;
     couple->bars = ta_arena_alloc(&diff->arena, most * sizeof *couple->bars);
@@ -118,103 +118,128 @@ static bool make_bars(struct diff *diff, struct couple *couple)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-#define BAR_COLUMNS                                                                                \
-    {"term", "Term", TA_TEXT, .doc = "What takes the time"},                                       \
-        {"kind", "Kind", TA_TYPE_WORD, TA_UNIT_NONE,                                               \
-         .doc =                                                                                    \
-             "compute, comm, memcpy, memset: what a name takes of the busy time of the device; "   \
-             "idle: "                                                                              \
-             "a cause of idle time; stage; host: an operator or call where there are no devices; " \
-             "rest: outside of stages; other: terms whose change is "                              \
-             "below 0.5 % of the sum of all"},                                                     \
-        {"base_ns", "Before", TA_NS, .better = TA_LOWER,                                           \
-         .doc = "Time in the window of the baseline"},                                             \
-        {"new_ns", "After", TA_NS, .better = TA_LOWER,                                             \
-         .doc = "Time in the window of the other run"},                                            \
-        {"delta_ns",                                                                               \
-         "Change",                                                                                 \
-         TA_TYPE_INTEGER,                                                                          \
-         TA_UNIT_NS_CHANGE,                                                                        \
-         .better = TA_LOWER,                                                                       \
-         .doc = "After minus before; the rows add up to the change of the window exactly"},        \
-        {"count_effect_ns",  "By calls",                                                           \
-         TA_TYPE_INTEGER,    TA_UNIT_NS_CHANGE,                                                    \
-         .better = TA_LOWER, .doc = "Part of the change that comes from more or fewer calls"},     \
-        {"rate_effect_ns",   "By time per call",                                                   \
-         TA_TYPE_INTEGER,    TA_UNIT_NS_CHANGE,                                                    \
-         .better = TA_LOWER, .doc = "The other part: calls that take longer or shorter"},          \
-        {"base_calls", "Calls before", TA_COUNT, .doc = "Calls, or gaps, before"},                 \
-    {                                                                                              \
-        "new_calls", "Calls after", TA_COUNT, .doc = "Calls, or gaps, after"                       \
-    }
+/* clang-format off */
 
-static const struct ta_column bar_columns[] = {BAR_COLUMNS};
+enum { TERM, KIND, BASE, NEW, DELTA, COUNT_EFFECT, RATE_EFFECT, BASE_CALLS, NEW_CALLS };
 
-static const struct ta_chart waterfall = {
+/* What a term did, in columns from enumerator `term` on. */
+#define BAR_COLUMNS_FROM(term) \
+    [(term)] = {"term", "Term", TA_TEXT, .doc = "What takes the time"}, \
+    [(term) + KIND] = {"kind", "Kind", TA_WORD, \
+        .doc = "compute, comm, memcpy, memset: what a name takes of the busy time of the device; " \
+               "idle: a cause of idle time; stage; host: an operator or call where there are no " \
+               "devices; rest: outside of stages; other: terms whose change is below 0.5 % of " \
+               "the sum of all"}, \
+    [(term) + BASE] = {"base_ns", "Before", TA_NS, .better = TA_LOWER, \
+        .doc = "Time in the window of the baseline"}, \
+    [(term) + NEW] = {"new_ns", "After", TA_NS, .better = TA_LOWER, \
+        .doc = "Time in the window of the other run"}, \
+    [(term) + DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, \
+        .better = TA_LOWER, \
+        .doc = "After minus before; the rows add up to the change of the window exactly"}, \
+    [(term) + COUNT_EFFECT] = {"count_effect_ns", "By calls", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, \
+        .better = TA_LOWER, .doc = "Part of the change that comes from more or fewer calls"}, \
+    [(term) + RATE_EFFECT] = {"rate_effect_ns", "By time per call", TA_TYPE_INTEGER, \
+        TA_UNIT_NS_CHANGE, .better = TA_LOWER, \
+        .doc = "The other part: calls that take longer or shorter"}, \
+    [(term) + BASE_CALLS] = {"base_calls", "Calls before", TA_COUNT, \
+        .doc = "Calls, or gaps, before"}, \
+    [(term) + NEW_CALLS] = {"new_calls", "Calls after", TA_COUNT, \
+        .doc = "Calls, or gaps, after"}
+
+/* clang-format on */
+
+static const struct ta_column bars_columns[] = {BAR_COLUMNS_FROM(TERM)};
+
+static const struct ta_chart_def waterfall = {
     .id = "diff-waterfall",
     .title = "What changed the window",
     .caption =
         "From the window before to the window after, term by term; the changes add up to that "
         "of the window.",
     .kind = TA_CHART_WATERFALL,
-    .label = {"term"},
-    .y = {{"base_ns", "before", TA_INK_IDLE},
-          {"new_ns", "after", TA_INK_IDLE},
-          {"delta_ns", "change", TA_INK_WORSE}},
+    .label = {&bars_columns[TERM]},
+    .y = {{&bars_columns[BASE], "before", TA_INK_IDLE},
+          {&bars_columns[NEW], "after", TA_INK_IDLE},
+          {&bars_columns[DELTA], "change", TA_INK_WORSE}},
 };
 
-static const struct ta_chart heatmap = {
+static const struct ta_table_def bars = {"diff.waterfall", "What changed the window",
+                                         TA_COLUMNS(bars_columns), .chart = {&waterfall}};
+
+enum { RANK, DEVICE, RANK_TERM };
+
+static const struct ta_column rank_bars_columns[] = {
+    [RANK] = TA_RANK_COLUMN_OF("Rank in both runs"),
+    [DEVICE] = TA_DEVICE_COLUMN_OF("Device in both runs"),
+    BAR_COLUMNS_FROM(RANK_TERM),
+};
+
+static const struct ta_chart_def heatmap = {
     .id = "diff-heatmap",
     .title = "What changed the window of each rank",
     .caption = "Change of each term on each rank.",
     .kind = TA_CHART_HEATMAP,
-    .label = {"term"},
-    .x = "rank",
-    .y = {{"delta_ns", "change", TA_INK_WORSE}},
-};
-static const struct ta_column rank_columns[] = {TA_RANK_COLUMN_OF("Rank in both runs"),
-                                                TA_DEVICE_COLUMN_OF("Device in both runs"),
-                                                BAR_COLUMNS};
-
-static const struct ta_column window_columns[] = {
-    {"window", "Window", TA_WORD,
-     .doc = "longest: the longest window of each run, whose end is that of the run; rank: the same "
-            "rank "
-            "and device in both"},
-    {"base_rank", "Rank before", TA_INTEGER, .doc = "Rank in the baseline"},
-    {"base_device", "Device before", TA_INTEGER, .doc = "Device in the baseline; none for stages"},
-    {"new_rank", "Rank after", TA_INTEGER, .doc = "Rank in the other run"},
-    {"new_device", "Device after", TA_INTEGER, .doc = "Device in the other run; none for stages"},
-    {"base_ns", "Before", TA_NS, .better = TA_LOWER, .doc = "Window in the baseline"},
-    {"new_ns", "After", TA_NS, .better = TA_LOWER, .doc = "Window in the other run"},
-    DIFF_CHANGE_COLUMNS(TA_TYPE_INTEGER),
-    {"explained_ns", "Explained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
-     .doc = "Sum of the changes of all terms"},
-    {"residual_ns", "Residual", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
-     .doc = "Change that no term explains"},
+    .label = {&rank_bars_columns[RANK_TERM]},
+    .x = &rank_bars_columns[RANK],
+    .y = {{&rank_bars_columns[RANK_TERM + DELTA], "change", TA_INK_WORSE}},
 };
 
-enum { BAR_CELLS = sizeof bar_columns / sizeof *bar_columns };
+static const struct ta_table_def rank_bars = {"diff.waterfall_by_rank",
+                                              "What changed the window of each rank",
+                                              TA_COLUMNS(rank_bars_columns), .chart = {&heatmap}};
 
-static void put_bar(struct ta_cell *cells, struct ta_slice name, const struct diff_bar *bar,
-                    int64_t count_ns)
-{
-    const struct ta_cell made[BAR_CELLS] = {
-        ta_text(name),
-        ta_text(bar->kind),
-        ta_int(bar->ns[TA_DIFF_BASE]),
-        ta_int(bar->ns[TA_DIFF_NEW]),
-        ta_int(change_of(bar)),
-        ta_int(count_ns),
-        ta_int(change_of(bar) - count_ns),
-        ta_int(bar->calls[TA_DIFF_BASE]),
-        ta_int(bar->calls[TA_DIFF_NEW]),
-    };
-    memcpy(cells, made, sizeof made);
-}
+enum {
+    WINDOW,
+    BASE_RANK,
+    BASE_DEVICE,
+    NEW_RANK,
+    NEW_DEVICE,
+    BASE_LENGTH,
+    NEW_LENGTH,
+    LENGTH_DELTA,
+    LENGTH_CHANGE,
+    EXPLAINED,
+    RESIDUAL
+};
+
+static const struct ta_column compared_columns[] = {
+    [WINDOW] = {"window", "Window", TA_WORD,
+                .doc = "longest: the longest window of each run, whose end is that of the run; "
+                       "rank: the same "
+                       "rank "
+                       "and device in both"},
+    [BASE_RANK] = {"base_rank", "Rank before", TA_INTEGER, .doc = "Rank in the baseline"},
+    [BASE_DEVICE] = {"base_device", "Device before", TA_INTEGER,
+                     .doc = "Device in the baseline; none for stages"},
+    [NEW_RANK] = {"new_rank", "Rank after", TA_INTEGER, .doc = "Rank in the other run"},
+    [NEW_DEVICE] = {"new_device", "Device after", TA_INTEGER,
+                    .doc = "Device in the other run; none for stages"},
+    [BASE_LENGTH] = {"base_ns", "Before", TA_NS, .better = TA_LOWER,
+                     .doc = "Window in the baseline"},
+    [NEW_LENGTH] = {"new_ns", "After", TA_NS, .better = TA_LOWER, .doc = "Window in the other run"},
+    DIFF_CHANGE_COLUMNS(LENGTH_DELTA, TA_TYPE_INTEGER),
+    [EXPLAINED] = {"explained_ns", "Explained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+                   .doc = "Sum of the changes of all terms"},
+    [RESIDUAL] = {"residual_ns", "Residual", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+                  .doc = "Change that no term explains"},
+};
+
+static const struct ta_table_def compared = {"diff.windows", "Windows compared",
+                                             TA_COLUMNS(compared_columns)};
+
+/* Cells of a term in columns from enumerator `term` on. */
+#define BAR_CELLS(term, text, bar, count_ns)                                                       \
+    [(term)] = ta_text(text), [(term) + KIND] = ta_text((bar)->kind),                              \
+    [(term) + BASE] = ta_int((bar)->ns[TA_DIFF_BASE]),                                             \
+    [(term) + NEW] = ta_int((bar)->ns[TA_DIFF_NEW]), [(term) + DELTA] = ta_int(change_of(bar)),    \
+    [(term) + COUNT_EFFECT] = ta_int(count_ns),                                                    \
+    [(term) + RATE_EFFECT] = ta_int(change_of(bar) - (count_ns)),                                  \
+    [(term) + BASE_CALLS] = ta_int((bar)->calls[TA_DIFF_BASE]),                                    \
+    [(term) + NEW_CALLS] = ta_int((bar)->calls[TA_DIFF_NEW])
 
 /* Terms that are too small to be shown, as one. */
-static int64_t pool(const struct couple *couple, struct diff_bar *rest)
+static int64_t pool(const struct diff_couple *couple, struct diff_bar *rest)
 {
     int64_t count_ns = 0;
     *rest = (struct diff_bar){.kind = TA_LIT("other")};
@@ -228,31 +253,43 @@ static int64_t pool(const struct couple *couple, struct diff_bar *rest)
     return count_ns;
 }
 
-/* The rows of one couple; with `of_rank` rank and device stand before them. */
-static void add_bars(struct diff *diff, struct ta_table_builder *table, const struct couple *couple,
-                     bool of_rank)
+static void add_bars(struct diff *diff, struct ta_section_builder *out,
+                     const struct diff_couple *couple)
 {
-    const struct diff_window *window = couple->window[TA_DIFF_BASE];
-    struct ta_cell cells[2 + BAR_CELLS] = {ta_int(window->rank), ta_int(window->device)};
     for (size_t i = 0; i < couple->n_shown; i++) {
         const struct diff_bar *bar = &couple->bars[i];
-        put_bar(cells + 2, diff_bar_name(diff, bar), bar, count_effect(bar));
-        ta_add_row(table, of_rank ? cells : cells + 2);
+        TA_ROW(out, bars, BAR_CELLS(TERM, diff_bar_name(diff, bar), bar, count_effect(bar)));
+    }
+    const size_t pooled = couple->n_bars - couple->n_shown;
+    if (pooled == 0)
+        return;
+    struct diff_bar rest;
+    const int64_t count_ns = pool(couple, &rest);
+    const char *text =
+        ta_arena_printf(&diff->arena, "%zu smaller change%s", pooled, pooled == 1 ? "" : "s");
+    TA_ROW(out, bars, BAR_CELLS(TERM, ta_slice_of(text ? text : ""), &rest, count_ns));
+}
+
+static void add_rank_bars(struct diff *diff, struct ta_section_builder *out,
+                          const struct diff_couple *couple)
+{
+    const struct diff_window *window = couple->window[TA_DIFF_BASE];
+    for (size_t i = 0; i < couple->n_shown; i++) {
+        const struct diff_bar *bar = &couple->bars[i];
+        TA_ROW(out, rank_bars, [RANK] = ta_int(window->rank), [DEVICE] = ta_int(window->device),
+               BAR_CELLS(RANK_TERM, diff_bar_name(diff, bar), bar, count_effect(bar)));
     }
     if (couple->n_shown == couple->n_bars)
         return;
     struct diff_bar rest;
     const int64_t count_ns = pool(couple, &rest);
-    const size_t pooled = couple->n_bars - couple->n_shown;
-    const char *text = of_rank ? "smaller changes" /* one line of a heat map for all ranks */
-                               : ta_arena_printf(&diff->arena, "%zu smaller change%s", pooled,
-                                                 pooled == 1 ? "" : "s");
-    put_bar(cells + 2, ta_slice_of(text ? text : ""), &rest, count_ns);
-    ta_add_row(table, of_rank ? cells : cells + 2);
+    /* One line of a heat map for all ranks. */
+    TA_ROW(out, rank_bars, [RANK] = ta_int(window->rank), [DEVICE] = ta_int(window->device),
+           BAR_CELLS(RANK_TERM, TA_LIT("smaller changes"), &rest, count_ns));
 }
 
-static int64_t add_window(struct ta_table_builder *table, const char *what,
-                          const struct couple *couple)
+static int64_t add_window(struct ta_section_builder *out, const char *what,
+                          const struct diff_couple *couple)
 {
     const struct diff_window *base = couple->window[TA_DIFF_BASE];
     const struct diff_window *new = couple->window[TA_DIFF_NEW];
@@ -260,10 +297,12 @@ static int64_t add_window(struct ta_table_builder *table, const char *what,
     for (size_t i = 0; i < couple->n_bars; i++)
         explained += change_of(&couple->bars[i]);
     const int64_t change = new->length_ns - base->length_ns;
-    TA_CELLS(table, ta_text(ta_slice_of(what)), ta_int(base->rank), ta_int(base->device),
-             ta_int(new->rank), ta_int(new->device), ta_int(base->length_ns),
-             ta_int(new->length_ns), ta_int(change), ta_share(change, base->length_ns),
-             ta_int(explained), ta_int(change - explained));
+    TA_ROW(out, compared, [WINDOW] = ta_text(ta_slice_of(what)), [BASE_RANK] = ta_int(base->rank),
+           [BASE_DEVICE] = ta_int(base->device), [NEW_RANK] = ta_int(new->rank),
+           [NEW_DEVICE] = ta_int(new->device), [BASE_LENGTH] = ta_int(base->length_ns),
+           [NEW_LENGTH] = ta_int(new->length_ns), [LENGTH_DELTA] = ta_int(change),
+           [LENGTH_CHANGE] = ta_share(change, base->length_ns), [EXPLAINED] = ta_int(explained),
+           [RESIDUAL] = ta_int(change - explained));
     return change - explained;
 }
 
@@ -302,30 +341,26 @@ static const struct diff_window **sort_windows(struct diff *diff,
     return sorted;
 }
 
-static bool add_ranks(struct diff *diff, const struct diff_windows windows[TA_DIFF_SIDES],
-                      struct ta_section_builder *section, struct ta_table_builder *table)
+/* Finds the windows that both sides have; false without memory. */
+static bool couple_ranks(struct diff *diff, const struct diff_windows windows[TA_DIFF_SIDES])
 {
     const struct diff_windows *base = &windows[TA_DIFF_BASE], *new = &windows[TA_DIFF_NEW];
     if (base->n < 2 && new->n < 2)
         return true;
-    struct ta_table_builder *bars =
-        ta_add_table(section, "diff.waterfall_by_rank", "What changed the window of each rank",
-                     rank_columns, 2 + BAR_CELLS);
-    ta_add_chart(bars, &heatmap);
     size_t n;
     const struct diff_window **sorted = sort_windows(diff, new, &n);
-    if (!sorted)
+    diff->ranks.at = ta_arena_alloc(&diff->arena, base->n * sizeof *diff->ranks.at);
+    if (!sorted || !diff->ranks.at)
         return false;
     for (size_t i = 0; i < base->n; i++) {
         const struct diff_window *own = &base->at[i];
         const struct diff_window **other = bsearch(&own, sorted, n, sizeof *sorted, by_device);
         if (!other)
             continue;
-        struct couple couple = {.window = {own, *other}};
-        if (!make_bars(diff, &couple))
+        struct diff_couple *couple = &diff->ranks.at[diff->ranks.n++];
+        *couple = (struct diff_couple){.window = {own, *other}};
+        if (!make_bars(diff, couple))
             return false;
-        add_window(table, "rank", &couple);
-        add_bars(diff, bars, &couple, true);
     }
     return true;
 }
@@ -342,7 +377,7 @@ static int64_t compute_time(const struct diff_window *window)
     return window->kind == DIFF_OF_DEVICE ? sum : TA_MISSING;
 }
 
-static void note_windows(struct diff *diff, const struct couple *couple)
+static void note_windows(struct diff *diff, const struct diff_couple *couple)
 {
     for (int side = 0; side < TA_DIFF_SIDES; side++) {
         diff->window_ns[side] = couple->window[side]->length_ns;
@@ -350,8 +385,8 @@ static void note_windows(struct diff *diff, const struct couple *couple)
     }
 }
 
-static void add_scalars(const struct diff *diff, struct ta_section_builder *section,
-                        const struct couple *couple, int64_t residual_ns)
+static void add_scalars(const struct diff *diff, struct ta_section_builder *out,
+                        const struct diff_couple *couple, int64_t residual_ns)
 {
     const int64_t base = couple->window[TA_DIFF_BASE]->length_ns;
     const int64_t new = couple->window[TA_DIFF_NEW]->length_ns;
@@ -368,7 +403,7 @@ static void add_scalars(const struct diff *diff, struct ta_section_builder *sect
          "Change of the window minus the sum of the changes of its terms"},
     };
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
-        ta_add_scalar(section, &scalars[i]);
+        ta_add_scalar(out, &scalars[i]);
 }
 
 /* Why there is nothing to explain, or NULL. */
@@ -395,31 +430,46 @@ static const char *refusal(struct diff *diff, const struct diff_windows windows[
     return NULL;
 }
 
-bool diff_add_waterfall(struct diff *diff)
+static bool add_windows(struct diff *diff, struct ta_section_builder *out,
+                        const struct ta_refs in[TA_DIFF_SIDES])
 {
     struct diff_windows windows[TA_DIFF_SIDES];
     for (int side = 0; side < TA_DIFF_SIDES; side++)
-        if (!diff_windows_read(diff, side, &windows[side]))
+        if (!diff_windows_read(diff, side, &in[side], &windows[side]))
             return false;
-    struct ta_section_builder *section = ta_report_open_section(diff->out, "diff", "What changed");
     const char *reason = refusal(diff, windows);
     if (reason) {
-        ta_add_missing(section, "%s", reason);
+        ta_add_missing(out, "%s", reason);
         return true;
     }
-    struct couple longest = {
+    struct diff_couple longest = {
         .window = {&windows[0].at[windows[0].longest], &windows[1].at[windows[1].longest]}};
-    if (!make_bars(diff, &longest))
+    if (!make_bars(diff, &longest) || !couple_ranks(diff, windows))
         return false;
     note_windows(diff, &longest);
     diff_find_cause(diff, longest.bars, longest.n_bars);
-    struct ta_table_builder *bars =
-        ta_add_table(section, "diff.waterfall", "What changed the window", bar_columns, BAR_CELLS);
-    struct ta_table_builder *table =
-        ta_add_table(section, "diff.windows", "Windows compared", window_columns,
-                     sizeof window_columns / sizeof *window_columns);
-    add_scalars(diff, section, &longest, add_window(table, "longest", &longest));
-    add_bars(diff, bars, &longest, false);
-    ta_add_chart(bars, &waterfall);
-    return add_ranks(diff, windows, section, table);
+    add_bars(diff, out, &longest);
+    add_scalars(diff, out, &longest, add_window(out, "longest", &longest));
+    for (size_t i = 0; i < diff->ranks.n; i++)
+        add_window(out, "rank", &diff->ranks.at[i]);
+    return true;
 }
+
+static bool add_ranks(struct diff *diff, struct ta_section_builder *out,
+                      const struct ta_refs in[TA_DIFF_SIDES])
+{
+    (void)in;
+    for (size_t i = 0; i < diff->ranks.n; i++)
+        add_rank_bars(diff, out, &diff->ranks.at[i]);
+    return true;
+}
+
+static const struct ta_table_def *const window_tables[] = {&bars, &compared, NULL};
+static const struct ta_table_def *const rank_tables[] = {&rank_bars, NULL};
+
+const struct diff_part diff_of_windows = {
+    .declares = {"diff.windows", window_tables, diff_window_reads, DIFF_WINDOW_READS},
+    .section = "diff",
+    .add = add_windows};
+const struct diff_part diff_of_ranks = {
+    .declares = {"diff.waterfall_by_rank", rank_tables}, .section = "diff", .add = add_ranks};

@@ -4,19 +4,100 @@
 
 #include <stdlib.h>
 
+enum {
+    DEVICE_RANK,
+    DEVICE,
+    DEVICE_WINDOW,
+    NAMED_RANK,
+    NAMED_DEVICE,
+    NAMED_CLASS,
+    NAMED,
+    NAMED_CALLS,
+    NAMED_TIME,
+    BUSY_CLASS,
+    BUSY,
+    BUSY_CALLS,
+    BUSY_TIME,
+    IDLE_RANK,
+    IDLE_DEVICE,
+    IDLE,
+    IDLE_GAPS,
+    IDLE_TIME,
+    STAGE_RANK,
+    STAGE,
+    STAGE_CALLS,
+    STAGE_TIME,
+    STAGE_SHARE,
+    DERIVED_RANK,
+    DERIVED,
+    DERIVED_CALLS,
+    DERIVED_TIME,
+    DERIVED_SHARE,
+    SESSION_RANK,
+    SESSION_TIME,
+    TRACE_RANK,
+    TRACE_WINDOW,
+    OP,
+    OP_CALLS,
+    OP_SELF
+};
+
+const struct ta_ref diff_window_reads[] = {
+    [DEVICE_RANK] = {"gpu_time.by_rank", "rank"},
+    [DEVICE] = {"gpu_time.by_rank", "device"},
+    [DEVICE_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [NAMED_RANK] = {"gpu_time.by_rank_name", "rank"},
+    [NAMED_DEVICE] = {"gpu_time.by_rank_name", "device"},
+    [NAMED_CLASS] = {"gpu_time.by_rank_name", "class"},
+    [NAMED] = {"gpu_time.by_rank_name", "name"},
+    [NAMED_CALLS] = {"gpu_time.by_rank_name", "calls"},
+    [NAMED_TIME] = {"gpu_time.by_rank_name", "exposed_ns"},
+    [BUSY_CLASS] = {"gpu_time.by_name", "class"},
+    [BUSY] = {"gpu_time.by_name", "name"},
+    [BUSY_CALLS] = {"gpu_time.by_name", "calls"},
+    [BUSY_TIME] = {"gpu_time.by_name", "exposed_ns"},
+    [IDLE_RANK] = {"gpu_idle.by_cause", "rank"},
+    [IDLE_DEVICE] = {"gpu_idle.by_cause", "device"},
+    [IDLE] = {"gpu_idle.by_cause", "cause"},
+    [IDLE_GAPS] = {"gpu_idle.by_cause", "gaps"},
+    [IDLE_TIME] = {"gpu_idle.by_cause", "total_ns"},
+    [STAGE_RANK] = {"stages.by_name", "rank"},
+    [STAGE] = {"stages.by_name", "stage"},
+    [STAGE_CALLS] = {"stages.by_name", "calls"},
+    [STAGE_TIME] = {"stages.by_name", "total_ns"},
+    [STAGE_SHARE] = {"stages.by_name", "share"},
+    [DERIVED_RANK] = {"stages.derived", "rank"},
+    [DERIVED] = {"stages.derived", "stage"},
+    [DERIVED_CALLS] = {"stages.derived", "calls"},
+    [DERIVED_TIME] = {"stages.derived", "total_ns"},
+    [DERIVED_SHARE] = {"stages.derived", "share"},
+    [SESSION_RANK] = {"run.sessions", "rank"},
+    [SESSION_TIME] = {"run.sessions", "dur_ns"},
+    [TRACE_RANK] = {"trace.by_rank", "rank"},
+    [TRACE_WINDOW] = {"trace.by_rank", "window_ns"},
+    [OP] = {"ops.by_name", "name"},
+    [OP_CALLS] = {"ops.by_name", "calls"},
+    [OP_SELF] = {"ops.by_name", "self_ns"},
+};
+
+_Static_assert(TA_LENGTH(diff_window_reads) == DIFF_WINDOW_READS, "window.h says how many");
+
 /* ---- rows by window ------------------------------------------------------------------------- */
 
 /* A row of a table, and the window that it is of. */
 struct place {
     int64_t rank, device; /* TA_MISSING: none */
-    size_t table;         /* 0: `table` of the places, 1: `also` */
+    size_t table;         /* its place in `tables` */
     size_t row;
 };
 
-/* The rows of a table by their windows, so that a window looks at its own alone. */
+/* Columns that say whose a row is. */
+struct whose {
+    size_t rank, device; /* device: or DIFF_NOT_READ, windows are those of ranks */
+};
+
+/* The rows of tables by their windows, so that a window looks at its own alone. */
 struct places {
-    const struct ta_table *table; /* NULL: the report has no such table */
-    const struct ta_table *also;  /* another one with the same columns, or NULL */
     struct place *at;
     size_t n;
 };
@@ -37,44 +118,35 @@ static int by_window_and_row(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static const struct ta_table *table_of(const struct places *places, const struct place *place)
-{
-    return place->table ? places->also : places->table;
-}
-
-static void add_places(const struct ta_table *table, size_t number, bool by_device,
+static void add_places(const struct ta_refs *in, const struct whose *whose, size_t table,
                        struct places *places)
 {
-    for (size_t i = 0; table && i < table->n_rows; i++)
+    const bool by_device = whose->device != DIFF_NOT_READ;
+    for (size_t i = 0; i < ta_ref_rows(in, whose->rank); i++)
         places->at[places->n++] =
-            (struct place){.rank = ta_row_integer(table, i, "rank"),
-                           .device = by_device ? ta_row_integer(table, i, "device") : TA_MISSING,
-                           .table = number,
+            (struct place){.rank = ta_ref_integer(in, whose->rank, i),
+                           .device = by_device ? ta_ref_integer(in, whose->device, i) : TA_MISSING,
+                           .table = table,
                            .row = i};
 }
 
-/* With `by_device` the windows are those of devices, else those of ranks; false without memory. */
-static bool find_places_of(struct diff *diff, const struct ta_table *table,
-                           const struct ta_table *also, bool by_device, struct places *places)
+/* Of `n` tables; false without memory. */
+static bool find_places(struct diff *diff, const struct ta_refs *in, const struct whose *tables,
+                        size_t n, struct places *places)
 {
-    const size_t rows = (table ? table->n_rows : 0) + (also ? also->n_rows : 0);
-    *places = (struct places){.table = table, .also = also};
+    size_t rows = 0;
+    for (size_t i = 0; i < n; i++)
+        rows += ta_ref_rows(in, tables[i].rank);
+    *places = (struct places){NULL, 0};
     if (rows == 0)
         return true;
     places->at = ta_arena_alloc(&diff->arena, rows * sizeof *places->at);
-    if (places->at) {
-        add_places(table, 0, by_device, places);
-        add_places(also, 1, by_device, places);
-    }
-    if (places->at)
-        qsort(places->at, places->n, sizeof *places->at, by_window_and_row);
-    return places->at != NULL;
-}
-
-static bool find_places(struct diff *diff, const struct ta_table *table, bool by_device,
-                        struct places *places)
-{
-    return find_places_of(diff, table, NULL, by_device, places);
+    if (!places->at)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        add_places(in, &tables[i], i, places);
+    qsort(places->at, places->n, sizeof *places->at, by_window_and_row);
+    return true;
 }
 
 /* Those of one window, in the order of the table. */
@@ -91,19 +163,35 @@ static struct places places_of(const struct places *all, const struct diff_windo
     }
     for (end = low; end < all->n && by_window(&all->at[end], &key) == 0;)
         end++;
-    return (struct places){all->table, all->also, all->n ? all->at + low : NULL, end - low};
+    return (struct places){all->n ? all->at + low : NULL, end - low};
 }
 
 /* ---- the terms of one window ---------------------------------------------------------------- */
 
 /* What the windows of a run are read from. */
 struct sources {
-    /* Of devices: what names take of the busy time, causes of idle time, and, where the one device
-     * has no table of its own, what names take over all. */
+    const struct ta_refs *in;
+    /* Of devices: what names take of the busy time, and causes of idle time.  Where the one device
+     * has no table of its own, all that names take is its. */
     struct places busy, idle;
-    const struct ta_table *all;
     struct places stages; /* of ranks: recorded ones, and those made of other records */
 };
+
+/* The same columns of two tables. */
+struct timed {
+    size_t kind, name, calls, ns;
+};
+
+static const struct timed busy_of_device = {NAMED_CLASS, NAMED, NAMED_CALLS, NAMED_TIME};
+static const struct timed busy_of_all = {BUSY_CLASS, BUSY, BUSY_CALLS, BUSY_TIME};
+
+/* Stages that were recorded, and those that were made of other records. */
+static const struct stage_columns {
+    size_t name, calls, ns, share;
+} stage_columns[] = {{STAGE, STAGE_CALLS, STAGE_TIME, STAGE_SHARE},
+                     {DERIVED, DERIVED_CALLS, DERIVED_TIME, DERIVED_SHARE}};
+static const struct whose stages_whose[] = {{STAGE_RANK, DIFF_NOT_READ},
+                                            {DERIVED_RANK, DIFF_NOT_READ}};
 
 static void add_term(struct diff_window *window, struct ta_slice kind, struct ta_slice name,
                      int64_t calls, int64_t ns)
@@ -143,48 +231,56 @@ static bool reserve(struct diff *diff, struct diff_window *window, size_t rows)
     return window->terms != NULL;
 }
 
-static void add_busy(struct diff *diff, int side, const struct ta_table *table, size_t row,
-                     struct diff_window *window)
+static void add_busy(struct diff *diff, int side, const struct ta_refs *in,
+                     const struct timed *columns, size_t row, struct diff_window *window)
 {
-    add_term(window, ta_row_text(table, row, "class"),
-             diff_name_of(&diff->kernel_names, side, ta_row_text(table, row, "name")),
-             diff_amount(table, row, "calls"), diff_amount(table, row, "exposed_ns"));
+    add_term(window, ta_ref_text(in, columns->kind, row),
+             diff_name_of(&diff->kernel_names, side, ta_ref_text(in, columns->name, row)),
+             diff_amount(in, columns->calls, row), diff_amount(in, columns->ns, row));
 }
 
 static bool read_device(struct diff *diff, int side, const struct sources *sources,
                         struct diff_window *window)
 {
+    const struct ta_refs *in = sources->in;
     const struct places busy = places_of(&sources->busy, window);
     const struct places idle = places_of(&sources->idle, window);
-    const size_t n_all = sources->all ? sources->all->n_rows : 0;
+    const size_t n_all = ta_ref_table(in, NAMED) ? 0 : ta_ref_rows(in, BUSY);
     if (!reserve(diff, window, n_all + busy.n + idle.n))
         return false;
     for (size_t i = 0; i < n_all; i++)
-        add_busy(diff, side, sources->all, i, window);
+        add_busy(diff, side, in, &busy_of_all, i, window);
     for (size_t i = 0; i < busy.n; i++)
-        add_busy(diff, side, busy.table, busy.at[i].row, window);
-    for (size_t i = 0; i < idle.n; i++)
-        add_term(window, TA_LIT("idle"), ta_row_text(idle.table, idle.at[i].row, "cause"),
-                 diff_amount(idle.table, idle.at[i].row, "gaps"),
-                 diff_amount(idle.table, idle.at[i].row, "total_ns"));
+        add_busy(diff, side, in, &busy_of_device, busy.at[i].row, window);
+    for (size_t i = 0; i < idle.n; i++) {
+        const size_t row = idle.at[i].row;
+        add_term(window, TA_LIT("idle"), ta_ref_text(in, IDLE, row),
+                 diff_amount(in, IDLE_GAPS, row), diff_amount(in, IDLE_TIME, row));
+    }
     unite_terms(window);
     return true;
 }
 
 /* A stage counts when it has a share: it is in no other then. */
+static bool counts(const struct ta_refs *in, const struct place *place)
+{
+    return ta_ref_number(in, stage_columns[place->table].share, place->row, -1) >= 0;
+}
+
 static bool read_stages(struct diff *diff, int side, const struct sources *sources,
                         struct diff_window *window)
 {
+    const struct ta_refs *in = sources->in;
     const struct places stages = places_of(&sources->stages, window);
     if (!reserve(diff, window, stages.n))
         return false;
     for (size_t i = 0; i < stages.n; i++) {
-        const struct ta_table *table = table_of(&stages, &stages.at[i]);
+        const struct stage_columns *columns = &stage_columns[stages.at[i].table];
         const size_t row = stages.at[i].row;
-        if (ta_row_number(table, row, "share", -1) >= 0)
+        if (counts(in, &stages.at[i]))
             add_term(window, TA_LIT("stage"),
-                     diff_name_of(&diff->stage_names, side, ta_row_text(table, row, "stage")),
-                     diff_amount(table, row, "calls"), diff_amount(table, row, "total_ns"));
+                     diff_name_of(&diff->stage_names, side, ta_ref_text(in, columns->name, row)),
+                     diff_amount(in, columns->calls, row), diff_amount(in, columns->ns, row));
     }
     if (window->length_ns == TA_MISSING)
         window->length_ns = window->explained_ns;
@@ -195,14 +291,13 @@ static bool read_stages(struct diff *diff, int side, const struct sources *sourc
 static bool read_host(struct diff *diff, int side, const struct sources *sources,
                       struct diff_window *window)
 {
-    (void)sources;
-    const struct ta_table *ops = ta_report_table(diff->shown[side], "ops.by_name");
-    if (!reserve(diff, window, ops->n_rows))
+    const struct ta_refs *in = sources->in;
+    if (!reserve(diff, window, ta_ref_rows(in, OP)))
         return false;
-    for (size_t i = 0; i < ops->n_rows; i++)
+    for (size_t i = 0; i < ta_ref_rows(in, OP); i++)
         add_term(window, TA_LIT("host"),
-                 diff_name_of(&diff->op_names, side, ta_row_text(ops, i, "name")),
-                 diff_amount(ops, i, "calls"), diff_amount(ops, i, "self_ns"));
+                 diff_name_of(&diff->op_names, side, ta_ref_text(in, OP, i)),
+                 diff_amount(in, OP_CALLS, i), diff_amount(in, OP_SELF, i));
     unite_terms(window);
     return true;
 }
@@ -228,26 +323,27 @@ static bool read_terms(struct diff *diff, int side, const struct sources *source
 
 /* ---- the windows of a run ------------------------------------------------------------------- */
 
-static bool list_devices(struct diff *diff, const struct ta_table *table,
-                         struct diff_windows *windows)
+static bool list_devices(struct diff *diff, const struct ta_refs *in, struct diff_windows *windows)
 {
-    windows->at = ta_arena_alloc(&diff->arena, table->n_rows * sizeof *windows->at);
-    for (size_t i = 0; windows->at && i < table->n_rows; i++)
+    const size_t n = ta_ref_rows(in, DEVICE);
+    windows->at = ta_arena_alloc(&diff->arena, n * sizeof *windows->at);
+    for (size_t i = 0; windows->at && i < n; i++)
         windows->at[windows->n++] =
             (struct diff_window){.kind = DIFF_OF_DEVICE,
-                                 .rank = ta_row_integer(table, i, "rank"),
-                                 .device = ta_row_integer(table, i, "device"),
-                                 .length_ns = ta_row_integer(table, i, "window_ns")};
+                                 .rank = ta_ref_integer(in, DEVICE_RANK, i),
+                                 .device = ta_ref_integer(in, DEVICE, i),
+                                 .length_ns = ta_ref_integer(in, DEVICE_WINDOW, i)};
     return windows->at != NULL;
 }
 
 /* Of the sessions of a rank together; TA_MISSING when that is not known. */
-static int64_t sessions_time(const struct places *sessions, const struct diff_window *window)
+static int64_t sessions_time(const struct ta_refs *in, const struct places *sessions,
+                             const struct diff_window *window)
 {
     const struct places own = places_of(sessions, window);
     int64_t sum = TA_MISSING;
     for (size_t i = 0; i < own.n; i++) {
-        const int64_t ns = ta_row_integer(own.table, own.at[i].row, "dur_ns");
+        const int64_t ns = ta_ref_integer(in, SESSION_TIME, own.at[i].row);
         sum = sum == TA_MISSING || ns == TA_MISSING ? ns : sum + ns;
     }
     return sum;
@@ -262,71 +358,60 @@ static int by_row(const void *left, const void *right)
 }
 
 /* Ranks that have stages, with the time of their session where that is known. */
-static bool list_ranks(struct diff *diff, const struct ta_report *report,
-                       const struct places *stages, struct diff_windows *windows)
+static bool list_ranks(struct diff *diff, const struct ta_refs *in, const struct places *stages,
+                       struct diff_windows *windows)
 {
+    static const struct whose session = {SESSION_RANK, DIFF_NOT_READ};
     struct places sessions;
     struct place *firsts = ta_arena_alloc(&diff->arena, stages->n * sizeof *firsts);
     windows->at = ta_arena_alloc(&diff->arena, stages->n * sizeof *windows->at);
-    if (!find_places(diff, ta_report_table(report, "run.sessions"), false, &sessions) || !firsts ||
-        !windows->at)
+    if (!find_places(diff, in, &session, 1, &sessions) || !firsts || !windows->at)
         return false;
     for (size_t i = 0; i < stages->n; i++) {
         const struct place *place = &stages->at[i];
         const bool is_known = windows->n && firsts[windows->n - 1].rank == place->rank;
-        if (!is_known && ta_row_number(table_of(stages, place), place->row, "share", -1) >= 0)
+        if (!is_known && counts(in, place))
             firsts[windows->n++] = *place;
     }
     qsort(firsts, windows->n, sizeof *firsts, by_row);
     for (size_t i = 0; i < windows->n; i++) {
         windows->at[i] = (struct diff_window){
             .kind = DIFF_OF_STAGES, .rank = firsts[i].rank, .device = TA_MISSING};
-        windows->at[i].length_ns = sessions_time(&sessions, &windows->at[i]);
+        windows->at[i].length_ns = sessions_time(in, &sessions, &windows->at[i]);
     }
     return true;
 }
 
 /* Operators are listed over all ranks: they say what one rank did where there is one. */
-static bool list_host(struct diff *diff, const struct ta_report *report,
-                      struct diff_windows *windows)
+static bool list_host(struct diff *diff, const struct ta_refs *in, struct diff_windows *windows)
 {
-    const struct ta_table *traces = ta_report_table(report, "trace.by_rank");
-    if (!traces || traces->n_rows != 1 || !ta_report_table(report, "ops.by_name"))
+    if (ta_ref_rows(in, TRACE_RANK) != 1 || !ta_ref_table(in, OP))
         return true;
     windows->at = ta_arena_alloc(&diff->arena, sizeof *windows->at);
     if (!windows->at)
         return false;
     windows->n = 1;
     *windows->at = (struct diff_window){.kind = DIFF_OF_HOST,
-                                        .rank = ta_row_integer(traces, 0, "rank"),
+                                        .rank = ta_ref_integer(in, TRACE_RANK, 0),
                                         .device = TA_MISSING,
-                                        .length_ns = ta_row_integer(traces, 0, "window_ns")};
+                                        .length_ns = ta_ref_integer(in, TRACE_WINDOW, 0)};
     return true;
 }
 
-static bool find_sources(struct diff *diff, const struct ta_report *report, bool has_devices,
-                         struct sources *sources)
+bool diff_windows_read(struct diff *diff, int side, const struct ta_refs *in,
+                       struct diff_windows *windows)
 {
-    const struct ta_table *each = ta_report_table(report, "gpu_time.by_rank_name");
-    *sources = (struct sources){.all = each ? NULL : ta_report_table(report, "gpu_time.by_name")};
-    return has_devices
-               ? find_places(diff, each, true, &sources->busy) &&
-                     find_places(diff, ta_report_table(report, "gpu_idle.by_cause"), true,
-                                 &sources->idle)
-               : find_places_of(diff, ta_report_table(report, "stages.by_name"),
-                                ta_report_table(report, "stages.derived"), false, &sources->stages);
-}
-
-bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows)
-{
-    const struct ta_report *report = diff->shown[side];
-    const struct ta_table *devices = ta_report_table(report, "gpu_time.by_rank");
-    struct sources sources;
+    static const struct whose busy = {NAMED_RANK, NAMED_DEVICE}, idle = {IDLE_RANK, IDLE_DEVICE};
+    struct sources sources = {.in = in};
+    const bool has_devices = ta_ref_table(in, DEVICE);
     *windows = (struct diff_windows){NULL, 0, 0};
-    bool done = find_sources(diff, report, devices != NULL, &sources);
-    done = done && (devices            ? list_devices(diff, devices, windows)
-                    : sources.stages.n ? list_ranks(diff, report, &sources.stages, windows)
-                                       : list_host(diff, report, windows));
+    bool done = has_devices
+                    ? find_places(diff, in, &busy, 1, &sources.busy) &&
+                          find_places(diff, in, &idle, 1, &sources.idle)
+                    : find_places(diff, in, stages_whose, TA_LENGTH(stages_whose), &sources.stages);
+    done = done && (has_devices        ? list_devices(diff, in, windows)
+                    : sources.stages.n ? list_ranks(diff, in, &sources.stages, windows)
+                                       : list_host(diff, in, windows));
     for (size_t i = 0; done && i < windows->n; i++) {
         done = read_terms(diff, side, &sources, &windows->at[i]);
         if (windows->at[i].length_ns > windows->at[windows->longest].length_ns)

@@ -35,8 +35,14 @@ struct diff_windows {
     size_t n, longest;
 };
 
-/* The windows of the shown run of a side, none when nothing has one; false without memory. */
-bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows);
+/* What windows are read from. */
+enum { DIFF_WINDOW_READS = 35 };
+extern const struct ta_ref diff_window_reads[DIFF_WINDOW_READS];
+
+/* The windows of the shown run of a side by these references, none when nothing has one; false
+ * without memory. */
+bool diff_windows_read(struct diff *diff, int side, const struct ta_refs *in,
+                       struct diff_windows *windows);
 
 /* Order of terms by kind and name, for qsort() and bsearch(). */
 int diff_term_order(const void *left, const void *right);

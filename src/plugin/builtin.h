@@ -18,7 +18,7 @@ struct ta_part {
     size_t n_reads;
 };
 
-/* Those parts; ends with NULL. */
-extern const struct ta_part *const ta_parts[];
+/* Lists of those parts, each of which ends with NULL, as does the list of lists. */
+extern const struct ta_part *const *const ta_parts[];
 
 #endif

@@ -276,20 +276,6 @@ enum ta_status ta_registry_set_rule(struct ta_ctx *ctx, struct ta_registry *regi
     return status == TA_OK ? set(ctx, registry, &given) : status;
 }
 
-const struct ta_wanted ta_want_nothing = {.ids = (const char *const[]){NULL}};
-
-bool ta_registry_wants(const struct ta_entry *entry, const struct ta_wanted *wanted)
-{
-    if (!wanted || entry->off)
-        return !entry->off;
-    if (strcmp(entry->origin, TA_BUILT_IN) != 0)
-        return wanted->loaded;
-    const char *const *id = wanted->ids;
-    while (*id && strcmp(*id, entry->plugin.id) != 0)
-        id++;
-    return *id != NULL;
-}
-
 enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,
                                         const char *id, const char *origin)
 {

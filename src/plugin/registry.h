@@ -7,6 +7,7 @@
 #include "traceanalyze/status.h"
 #include "traceanalyze/table.h"
 
+struct ta_part;
 struct ta_registry;
 
 /* Where plugins come from that no shared object brought. */
@@ -75,16 +76,18 @@ enum ta_status ta_registry_set_rule(struct ta_ctx *ctx, struct ta_registry *regi
 
 /* Which analyses a run needs; those whose results they read come with them. */
 struct ta_wanted {
-    const char *const *ids; /* of built-in ones; ends with NULL */
-    bool loaded;            /* and all that are not built in */
-    bool compared;          /* for a comparison alone: of their tables what it reads */
+    const char *const *ids;             /* of built-in ones; ends with NULL, or NULL */
+    const struct ta_part *const *parts; /* and whose tables these read; ends with NULL, or NULL */
+    bool loaded;                        /* and all that are not built in */
+    bool compared; /* for a comparison: and those with figures; of partials what it reads */
 };
 
 /* Reads and accounts, runs no analysis. */
 extern const struct ta_wanted ta_want_nothing;
 
 /* Whether an analysis is on, and one of them; NULL wants all. */
-bool ta_registry_wants(const struct ta_entry *entry, const struct ta_wanted *wanted);
+bool ta_registry_wants(const struct ta_registry *registry, const struct ta_entry *entry,
+                       const struct ta_wanted *wanted);
 
 /* Leaves a rule out of a run, not the analysis of the same id. */
 enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,

@@ -123,9 +123,10 @@ static enum ta_status list_tables(struct ta_ctx *ctx, struct ta_registry *regist
 {
     enum ta_status status = TA_OK;
     registry->n_tables = 0;
-    for (const struct ta_part *const *part = ta_parts; *part && status == TA_OK; part++)
-        status = add_tables(ctx, registry, &(struct party){"Part", (*part)->name}, NULL,
-                            (*part)->tables);
+    for (const struct ta_part *const *const *list = ta_parts; *list; list++)
+        for (const struct ta_part *const *part = *list; *part && status == TA_OK; part++)
+            status = add_tables(ctx, registry, &(struct party){"Part", (*part)->name}, NULL,
+                                (*part)->tables);
     for (size_t i = 0; i < registry->count[TA_KIND_analysis] && status == TA_OK; i++) {
         const struct ta_entry *entry = &registry->slots[TA_KIND_analysis][i]->entry;
         status = add_tables(ctx, registry, &(struct party){"Analysis", entry->plugin.id}, entry,
@@ -209,8 +210,47 @@ static enum ta_status check_plugins(struct ta_ctx *ctx, const struct ta_registry
 enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registry)
 {
     enum ta_status status = list_tables(ctx, registry);
-    for (const struct ta_part *const *part = ta_parts; *part && status == TA_OK; part++)
-        status = check_reads(ctx, registry, &(struct party){"Part", (*part)->name}, (*part)->reads,
-                             (*part)->n_reads);
+    for (const struct ta_part *const *const *list = ta_parts; *list; list++)
+        for (const struct ta_part *const *part = *list; *part && status == TA_OK; part++)
+            status = check_reads(ctx, registry, &(struct party){"Part", (*part)->name},
+                                 (*part)->reads, (*part)->n_reads);
     return status == TA_OK ? check_plugins(ctx, registry) : status;
+}
+
+/* ---- which analyses are wanted --------------------------------------------------------- */
+
+const struct ta_wanted ta_want_nothing = {.ids = NULL};
+
+/* Whether a reference is to a table of an analysis. */
+static bool is_of(const struct ta_registry *registry, const struct ta_ref *ref,
+                  const struct ta_entry *entry)
+{
+    const struct ta_entry *owner;
+    if (ta_registry_table(registry, ref->table, &owner))
+        return owner == entry;
+    return !entry->plugin.analysis->tables; /* it may be, while not all declare their tables */
+}
+
+static bool is_read(const struct ta_registry *registry, const struct ta_part *const *parts,
+                    const struct ta_entry *entry)
+{
+    for (; parts && *parts; parts++)
+        for (size_t i = 0; i < (*parts)->n_reads; i++)
+            if (is_of(registry, &(*parts)->reads[i], entry))
+                return true;
+    return false;
+}
+
+bool ta_registry_wants(const struct ta_registry *registry, const struct ta_entry *entry,
+                       const struct ta_wanted *wanted)
+{
+    if (!wanted || entry->off)
+        return !entry->off;
+    if (strcmp(entry->origin, TA_BUILT_IN) != 0)
+        return wanted->loaded;
+    for (const char *const *id = wanted->ids; id && *id; id++)
+        if (strcmp(*id, entry->plugin.id) == 0)
+            return true;
+    return (wanted->compared && entry->plugin.analysis->has_figures) ||
+           is_read(registry, wanted->parts, entry);
 }

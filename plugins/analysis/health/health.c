@@ -213,6 +213,7 @@ static const struct ta_table_def *const tables[] = {&health_checks, &health_kern
 
 static const struct ta_analysis_ops ops = {.samples_op_args = samples_op_args,
                                            .section = "health",
+                                           .has_figures = true,
                                            .partials = partials,
                                            .map = health_map,
                                            .finish = finish,

@@ -405,6 +405,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs_args = counting_args,
                                            .behind = behind,
                                            .section = "kernels",
+                                           .has_figures = true,
                                            .partials = partials,
                                            .map = map,
                                            .finish = roofline_finish};

@@ -25,8 +25,7 @@ static const char *wanted_suffix(enum ta_unit unit)
 enum ta_status gate_check_limit(const struct gate_job *job, const struct ta_gate *gate,
                                 enum ta_unit unit)
 {
-    const bool is_diff = ta_report_kind(job->report) == TA_REPORT_DIFF ||
-                         ta_report_table(job->report, "diff.metrics");
+    const bool is_diff = ta_report_kind(job->report) == TA_REPORT_DIFF || gate_has_baseline(job);
     const char *text = gate->text, *wanted = wanted_suffix(unit);
     if (gate_is_relative(gate, unit) && !is_diff)
         return ta_gate_refuse(job->ctx, text, text + strlen(text),

@@ -3,6 +3,7 @@
 #include "compare/gate/judge.h"
 
 #include "base/suggest.h"
+#include "plugin/builtin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,21 +42,62 @@ enum { KNOWN = sizeof known / sizeof *known };
 /* Of a rate that several ways of counting give, the first that is there. */
 static const char *const bases[] = {"blocks", "wall", "steady", "steps", "sections", "as_reported"};
 
-/* The figures that a report has, as rows of diff.metrics or as a list. */
-struct shelf {
-    const struct ta_table *metrics; /* NULL of one run */
-    struct ta_run_figures figures;
+enum {
+    METRIC,
+    TITLE,
+    BASE,
+    NEW,
+    VERDICT,
+    RATIO,
+    CI_LOW,
+    CI_HIGH,
+    P_VALUE,
+    EVIDENCE,
+    POLARITY,
+    ROLE
 };
+
+static const struct ta_ref reads[] = {
+    [METRIC] = {"diff.metrics", "metric"},     [TITLE] = {"diff.metrics", "title"},
+    [BASE] = {"diff.metrics", "base"},         [NEW] = {"diff.metrics", "new"},
+    [VERDICT] = {"diff.metrics", "verdict"},   [RATIO] = {"diff.metrics", "ratio"},
+    [CI_LOW] = {"diff.metrics", "ci_low"},     [CI_HIGH] = {"diff.metrics", "ci_high"},
+    [P_VALUE] = {"diff.metrics", "p_value"},   [EVIDENCE] = {"diff.metrics", "evidence"},
+    [POLARITY] = {"diff.metrics", "polarity"}, [ROLE] = {"diff.metrics", "role"},
+};
+
+const struct ta_part ta_gate_figures_part = {"figures of gates", NULL, TA_READS(reads)};
+
+/* The figures that a report has: those that a comparison lists, or those of one run. */
+struct shelf {
+    struct ta_refs in;
+    bool is_diff;
+    struct ta_run_figures figures; /* of one run */
+};
+
+static struct shelf open_shelf(const struct gate_job *job)
+{
+    struct shelf shelf = {.figures = {NULL, 0}};
+    ta_refs_open(&shelf.in, job->report, reads, TA_LENGTH(reads));
+    shelf.is_diff = ta_ref_table(&shelf.in, METRIC);
+    return shelf;
+}
 
 static size_t shelf_count(const struct shelf *shelf)
 {
-    return shelf->metrics ? shelf->metrics->n_rows : shelf->figures.n;
+    return shelf->is_diff ? ta_ref_rows(&shelf->in, METRIC) : shelf->figures.n;
 }
 
 static struct ta_slice shelf_id(const struct shelf *shelf, size_t i)
 {
-    return shelf->metrics ? ta_row_text(shelf->metrics, i, "metric")
+    return shelf->is_diff ? ta_ref_text(&shelf->in, METRIC, i)
                           : ta_slice_of(shelf->figures.at[i].id);
+}
+
+/* The unit of a figure of a comparison. */
+static enum ta_unit unit_of(const struct ta_refs *in, size_t row)
+{
+    return ta_table_unit(ta_ref_table(in, NEW), row, ta_ref_column(in, NEW));
 }
 
 static size_t find_id(const struct shelf *shelf, struct ta_slice id)
@@ -115,40 +157,40 @@ static enum ta_status refuse_unknown(const struct gate_job *job, const struct sh
 
 /* ---- rows of a comparison ------------------------------------------------------------------- */
 
-static enum ta_basis basis_of(const struct ta_table *metrics, size_t row)
+static enum ta_basis basis_of(const struct ta_refs *in, size_t row)
 {
     for (int basis = TA_BASIS_RUNS; basis < TA_BASIS_NONE; basis++)
-        if (ta_row_reads(metrics, row, "evidence", ta_basis_name((enum ta_basis)basis)))
+        if (ta_ref_reads(in, EVIDENCE, row, ta_basis_name((enum ta_basis)basis)))
             return (enum ta_basis)basis;
     return TA_BASIS_NONE;
 }
 
-static struct gate_change change_of(const struct ta_table *metrics, size_t row)
+static struct gate_change change_of(const struct ta_refs *in, size_t row)
 {
     const double none = (double)NAN;
     return (struct gate_change){
-        .base = ta_row_number(metrics, row, "base", none),
-        .new = ta_row_number(metrics, row, "new", none),
-        .unit = ta_table_unit(metrics, row, ta_table_column(metrics, "new")),
-        .rises = ta_row_reads(metrics, row, "polarity", ta_polarity_name(TA_HIGHER)),
-        .evidence = {.basis = basis_of(metrics, row),
-                     .ratio = {ta_row_number(metrics, row, "ratio", none),
-                               ta_row_number(metrics, row, "ci_low", none),
-                               ta_row_number(metrics, row, "ci_high", none)},
-                     .p = ta_row_number(metrics, row, "p_value", none),
+        .base = ta_ref_number(in, BASE, row, none),
+        .new = ta_ref_number(in, NEW, row, none),
+        .unit = unit_of(in, row),
+        .rises = ta_ref_reads(in, POLARITY, row, ta_polarity_name(TA_HIGHER)),
+        .evidence = {.basis = basis_of(in, row),
+                     .ratio = {ta_ref_number(in, RATIO, row, none),
+                               ta_ref_number(in, CI_LOW, row, none),
+                               ta_ref_number(in, CI_HIGH, row, none)},
+                     .p = ta_ref_number(in, P_VALUE, row, none),
                      .q = none},
     };
 }
 
 static struct verdict judge_row(const struct gate_job *job, const struct ta_gate *gate,
-                                const struct ta_table *metrics, size_t row, bool worse)
+                                const struct ta_refs *in, size_t row, bool worse)
 {
-    struct gate_change change = change_of(metrics, row);
+    struct gate_change change = change_of(in, row);
     change.worse = worse;
     struct verdict verdict = worse || gate_is_relative(gate, change.unit)
                                  ? gate_judge_change(job, gate, &change)
                                  : gate_judge_value(gate, change.new, change.unit);
-    verdict.what = ta_arena_copy(job->arena, ta_row_text(metrics, row, "title"));
+    verdict.what = ta_arena_copy(job->arena, ta_ref_text(in, TITLE, row));
     return verdict;
 }
 
@@ -157,8 +199,8 @@ static struct verdict judge_row(const struct gate_job *job, const struct ta_gate
 enum ta_status gate_judge_figure(const struct gate_job *job, const struct ta_gate *gate,
                                  struct verdict *verdict)
 {
-    struct shelf shelf = {.metrics = ta_report_table(job->report, "diff.metrics")};
-    if (!shelf.metrics && !ta_run_figures_read(job->arena, job->report, &shelf.figures))
+    struct shelf shelf = open_shelf(job);
+    if (!shelf.is_diff && !ta_run_figures_read(job->arena, job->report, &shelf.figures))
         return ta_fail(job->ctx, TA_ERR_NOMEM, "Cannot hold the figures of the report");
     const size_t at = find_figure(&shelf, gate->metric);
     if (at == SIZE_MAX && !is_known(gate->metric))
@@ -167,14 +209,12 @@ enum ta_status gate_judge_figure(const struct gate_job *job, const struct ta_gat
         verdict->reason = "The input does not have this figure";
         return TA_OK;
     }
-    const enum ta_unit unit =
-        shelf.metrics ? ta_table_unit(shelf.metrics, at, ta_table_column(shelf.metrics, "new"))
-                      : shelf.figures.at[at].unit;
+    const enum ta_unit unit = shelf.is_diff ? unit_of(&shelf.in, at) : shelf.figures.at[at].unit;
     const enum ta_status status = gate_check_limit(job, gate, unit);
     if (status != TA_OK)
         return status;
-    if (shelf.metrics) {
-        *verdict = judge_row(job, gate, shelf.metrics, at, false);
+    if (shelf.is_diff) {
+        *verdict = judge_row(job, gate, &shelf.in, at, false);
         return TA_OK;
     }
     *verdict = gate_judge_value(gate, shelf.figures.at[at].value, unit);
@@ -185,16 +225,31 @@ enum ta_status gate_judge_figure(const struct gate_job *job, const struct ta_gat
 enum ta_status gate_judge_regression(const struct gate_job *job, const struct ta_gate *gate,
                                      struct verdict *verdict)
 {
-    const struct ta_table *metrics = ta_report_table(job->report, "diff.metrics");
-    if (!metrics && ta_report_kind(job->report) != TA_REPORT_DIFF)
+    const struct shelf shelf = open_shelf(job);
+    if (!shelf.is_diff && ta_report_kind(job->report) != TA_REPORT_DIFF)
         return ta_gate_refuse(job->ctx, gate->text, gate->metric.ptr,
                               "a regression is one against a baseline: use diff, or --baseline");
-    for (size_t i = 0; metrics && i < metrics->n_rows; i++)
-        if (ta_row_reads(metrics, i, "role", "key")) {
-            const struct verdict one = judge_row(job, gate, metrics, i, true);
+    for (size_t i = 0; i < ta_ref_rows(&shelf.in, ROLE); i++)
+        if (ta_ref_reads(&shelf.in, ROLE, i, "key")) {
+            const struct verdict one = judge_row(job, gate, &shelf.in, i, true);
             gate_take_worse(verdict, &one);
         }
     if (!verdict->what)
         verdict->reason = "Nothing says how long the runs took";
     return TA_OK;
+}
+
+bool gate_has_baseline(const struct gate_job *job)
+{
+    return open_shelf(job).is_diff;
+}
+
+bool gate_is_any_inconclusive(const struct gate_job *job)
+{
+    const struct shelf shelf = open_shelf(job);
+    for (size_t i = 0; i < ta_ref_rows(&shelf.in, ROLE); i++)
+        if (ta_ref_reads(&shelf.in, ROLE, i, "key") &&
+            ta_ref_reads(&shelf.in, VERDICT, i, ta_change_name(TA_CHANGE_INCONCLUSIVE)))
+            return true;
+    return false;
 }

@@ -4,31 +4,42 @@
 
 #include "base/context.h"
 #include "compare/gate/judge.h"
+#include "plugin/builtin.h"
 #include "report/report.h"
 #include "traceanalyze/columns.h"
 #include "traceanalyze/output.h"
 
 #include <math.h>
 
-static const struct ta_column columns[] = {
-    {"gate", "Gate", TA_TEXT, .doc = "The expression as given"},
-    {"outcome", "Outcome", TA_WORD,
-     .doc = "passed; failed: exit code 1, of incomplete 4; inconclusive: beyond the limit but not "
-            "sure, "
-            "or nothing to judge by; absent: the input has no such figure"},
-    {"what", "Judged by", TA_TEXT,
-     .doc = "The figure, name or finding; of several the one that went furthest"},
-    {"base", "Before", TA_NUMBER, .doc = "Its value in the baseline"},
-    {"new", "After", TA_NUMBER, .doc = "Its value"},
-    {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-     .doc = "Relative change, as the limit is on it"},
-    {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-     .doc = "Lower end of its confidence interval; none with too few runs"},
-    {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-     .doc = "Upper end of its confidence interval; none with too few runs"},
-    {"reason", "Why", TA_SENTENCE, .doc = "Why it could not be told, where it could not"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
+enum { GATE, OUTCOME, WHAT, BASE, NEW, CHANGE, CHANGE_LOW, CHANGE_HIGH, REASON, UNIT };
+
+static const struct ta_column results_columns[] = {
+    [GATE] = {"gate", "Gate", TA_TEXT, .doc = "The expression as given"},
+    [OUTCOME] =
+        {"outcome", "Outcome", TA_WORD,
+         .doc =
+             "passed; failed: exit code 1, of incomplete 4; inconclusive: beyond the limit but not "
+             "sure, "
+             "or nothing to judge by; absent: the input has no such figure"},
+    [WHAT] = {"what", "Judged by", TA_TEXT,
+              .doc = "The figure, name or finding; of several the one that went furthest"},
+    [BASE] = {"base", "Before", TA_NUMBER, .doc = "Its value in the baseline"},
+    [NEW] = {"new", "After", TA_NUMBER, .doc = "Its value"},
+    [CHANGE] = {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+                .doc = "Relative change, as the limit is on it"},
+    [CHANGE_LOW] = {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+                    .doc = "Lower end of its confidence interval; none with too few runs"},
+    [CHANGE_HIGH] = {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+                     .doc = "Upper end of its confidence interval; none with too few runs"},
+    [REASON] = {"reason", "Why", TA_SENTENCE,
+                .doc = "Why it could not be told, where it could not"},
+    [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
+
+static const struct ta_table_def results = {"gates.results", "Gates", TA_COLUMNS(results_columns)};
+static const struct ta_table_def *const tables[] = {&results, NULL};
+
+const struct ta_part ta_gates_part = {.name = "gates", .tables = tables};
 
 static const char *outcome_name(enum gate_outcome outcome)
 {
@@ -75,11 +86,7 @@ static void judge_findings(const struct gate_job *job, const struct ta_gate *gat
 /* Some gate before could not tell; or no figure that says how long the run takes could. */
 static void judge_inconclusive(const struct gate_job *job, struct verdict *verdict)
 {
-    const struct ta_table *metrics = ta_report_table(job->report, "diff.metrics");
-    bool is = job->inconclusive;
-    for (size_t i = 0; metrics && !is && i < metrics->n_rows; i++)
-        is = ta_row_reads(metrics, i, "role", "key") &&
-             ta_row_reads(metrics, i, "verdict", ta_change_name(TA_CHANGE_INCONCLUSIVE));
+    const bool is = job->inconclusive || gate_is_any_inconclusive(job);
     verdict->outcome = is ? GATE_INCONCLUSIVE : GATE_PASSED;
     verdict->reason = is ? "Not enough evidence either way" : NULL;
 }
@@ -111,16 +118,17 @@ static enum ta_status judge(const struct gate_job *job, const struct ta_gate *ga
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static void add_row(struct ta_table_builder *table, const struct ta_gate *gate,
+static void add_row(struct ta_section_builder *out, const struct ta_gate *gate,
                     const struct verdict *verdict)
 {
-    TA_CELLS(table, ta_text(ta_slice_of(gate->text)),
-             ta_text(ta_slice_of(outcome_name(verdict->outcome))),
-             verdict->what ? ta_text(ta_slice_of(verdict->what)) : ta_null(), ta_num(verdict->base),
-             ta_num(verdict->new), ta_num(verdict->change), ta_num(verdict->low),
-             ta_num(verdict->high),
-             verdict->reason ? ta_text(ta_slice_of(verdict->reason)) : ta_null(),
-             ta_text(ta_slice_of(ta_unit_name(verdict->unit))));
+    TA_ROW(out, results, [GATE] = ta_text(ta_slice_of(gate->text)),
+           [OUTCOME] = ta_text(ta_slice_of(outcome_name(verdict->outcome))),
+           [WHAT] = verdict->what ? ta_text(ta_slice_of(verdict->what)) : ta_null(),
+           [BASE] = ta_num(verdict->base), [NEW] = ta_num(verdict->new),
+           [CHANGE] = ta_num(verdict->change), [CHANGE_LOW] = ta_num(verdict->low),
+           [CHANGE_HIGH] = ta_num(verdict->high),
+           [REASON] = verdict->reason ? ta_text(ta_slice_of(verdict->reason)) : ta_null(),
+           [UNIT] = ta_text(ta_slice_of(ta_unit_name(verdict->unit))));
 }
 
 static void note(const struct ta_gate *gate, const struct verdict *verdict, struct gate_job *job,
@@ -167,11 +175,11 @@ enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_gates *gates,
         status = judge_those(&job, true, verdicts, outcome);
     if (status != TA_OK)
         return status;
-    struct ta_table_builder *table =
-        ta_add_table(ta_report_open_section(report, "gates", "Gates"), TA_GATES_TABLE, "Gates",
-                     columns, sizeof columns / sizeof *columns);
+    struct ta_section_builder *out = ta_report_open_section(report, "gates", "Gates");
+    ta_declare_tables(out, tables);
     for (size_t i = 0; i < gates->n; i++)
-        add_row(table, &gates->at[i], &verdicts[i]);
+        add_row(out, &gates->at[i], &verdicts[i]);
+    ta_close_tables(out);
     if (ta_report_freeze(report) != TA_OK)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gates");
     return TA_OK;

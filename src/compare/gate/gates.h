@@ -35,6 +35,9 @@ enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_gates *gates,
                               struct ta_report *report,
                               struct ta_gates_outcome *outcome) TA_MUST_CHECK;
 
+/* What gates declare: the table of what became of them, and what they read of a report. */
+extern const struct ta_part ta_gates_part, ta_gate_figures_part, ta_gate_names_part;
+
 /* The table of what became of them, for outputs. */
 #define TA_GATES_TABLE "gates.results"
 

@@ -57,6 +57,11 @@ enum ta_status gate_judge_regression(const struct gate_job *job, const struct ta
 enum ta_status gate_judge_names(const struct gate_job *job, const struct ta_gate *gate,
                                 struct verdict *verdict) TA_MUST_CHECK;
 
+/* Whether the report compares runs. */
+bool gate_has_baseline(const struct gate_job *job);
+/* Whether some figure that tells how long the run takes could not be told. */
+bool gate_is_any_inconclusive(const struct gate_job *job);
+
 /* Whether the limit of a gate can be compared with values of a unit; refuses it otherwise. */
 enum ta_status gate_check_limit(const struct gate_job *job, const struct ta_gate *gate,
                                 enum ta_unit unit) TA_MUST_CHECK;

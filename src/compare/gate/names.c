@@ -2,19 +2,89 @@
 /* Gates on names: operators, kernels, stages and copies whose name fits a pattern. */
 #include "compare/gate/judge.h"
 
+#include "plugin/builtin.h"
+
 #include <math.h>
 
-/* Where names stand: in a comparison, and in a report on one run. */
+/* What a gate reads of a list of names of a comparison: references from the first of a list on. */
+enum {
+    DIFF_NAME,
+    DIFF_MATCHED_AS,
+    DIFF_BASE_CALLS,
+    DIFF_NEW_CALLS,
+    DIFF_BASE_TOTAL,
+    DIFF_NEW_TOTAL,
+    DIFF_CI_LOW,
+    DIFF_CI_HIGH,
+    DIFF_Q_VALUE,
+    DIFF_COLUMNS
+};
+
+#define DIFF_READ(first, id)                                                                       \
+    [(first) + DIFF_NAME] = {id, "name"}, [(first) + DIFF_MATCHED_AS] = {id, "matched_as"},        \
+               [(first) + DIFF_BASE_CALLS] = {id, "base_calls"},                                   \
+               [(first) + DIFF_NEW_CALLS] = {id, "new_calls"},                                     \
+               [(first) + DIFF_BASE_TOTAL] = {id, "base_total_ns"},                                \
+               [(first) + DIFF_NEW_TOTAL] = {id, "new_total_ns"},                                  \
+               [(first) + DIFF_CI_LOW] = {id, "ci_low"},                                           \
+               [(first) + DIFF_CI_HIGH] = {id, "ci_high"},                                         \
+               [(first) + DIFF_Q_VALUE] = {id, "q_value"}
+
+enum {
+    DIFF_OPS,
+    DIFF_KERNELS = DIFF_OPS + DIFF_COLUMNS,
+    DIFF_STAGES = DIFF_KERNELS + DIFF_COLUMNS,
+    DIFF_COPIES = DIFF_STAGES + DIFF_COLUMNS,
+    OP = DIFF_COPIES + DIFF_COLUMNS,
+    OP_CALLS,
+    OP_TOTAL,
+    KERNEL,
+    KERNEL_CALLS,
+    KERNEL_TOTAL,
+    STAGE,
+    STAGE_CALLS,
+    STAGE_TOTAL,
+    COPY,
+    COPY_CALLS,
+    COPY_TOTAL,
+    COPY_CLASS
+};
+
+static const struct ta_ref reads[] = {
+    DIFF_READ(DIFF_OPS, "diff.ops"),
+    DIFF_READ(DIFF_KERNELS, "diff.kernels"),
+    DIFF_READ(DIFF_STAGES, "diff.stages"),
+    DIFF_READ(DIFF_COPIES, "diff.copies"),
+    [OP] = {"ops.by_name", "name"},
+    [OP_CALLS] = {"ops.by_name", "calls"},
+    [OP_TOTAL] = {"ops.by_name", "total_ns"},
+    [KERNEL] = {"kernels.by_name", "name"},
+    [KERNEL_CALLS] = {"kernels.by_name", "calls"},
+    [KERNEL_TOTAL] = {"kernels.by_name", "total_ns"},
+    [STAGE] = {"stages.by_name", "stage"},
+    [STAGE_CALLS] = {"stages.by_name", "calls"},
+    [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
+    [COPY] = {"gpu_time.by_name", "name"},
+    [COPY_CALLS] = {"gpu_time.by_name", "calls"},
+    [COPY_TOTAL] = {"gpu_time.by_name", "total_ns"},
+    [COPY_CLASS] = {"gpu_time.by_name", "class"},
+};
+
+const struct ta_part ta_gate_names_part = {"names of gates", NULL, TA_READS(reads)};
+
+#define NOT_READ SIZE_MAX
+
+/* Where names are listed: in a comparison, and in a report on one run. */
 static const struct source {
     const char *kind;
-    const char *diff;
-    const char *run, *name;
+    size_t diff; /* first of the references to the table of a comparison */
+    size_t name, calls, total, class;
     const char *const *classes; /* rows of these alone, ends with NULL; NULL is all */
 } sources[] = {
-    {"op", "diff.ops", "ops.by_name", "name", NULL},
-    {"kernel", "diff.kernels", "kernels.by_name", "name", NULL},
-    {"stage", "diff.stages", "stages.by_name", "stage", NULL},
-    {"copy", "diff.copies", "gpu_time.by_name", "name",
+    {"op", DIFF_OPS, OP, OP_CALLS, OP_TOTAL, NOT_READ, NULL},
+    {"kernel", DIFF_KERNELS, KERNEL, KERNEL_CALLS, KERNEL_TOTAL, NOT_READ, NULL},
+    {"stage", DIFF_STAGES, STAGE, STAGE_CALLS, STAGE_TOTAL, NOT_READ, NULL},
+    {"copy", DIFF_COPIES, COPY, COPY_CALLS, COPY_TOTAL, COPY_CLASS,
      (const char *const[]){"memcpy", "memset", NULL}},
 };
 
@@ -32,11 +102,11 @@ static bool is_calls(const struct ta_gate *gate)
 }
 
 /* "total", "mean" or "calls" of a row whose columns are called so. */
-static double figure_of(const struct ta_gate *gate, const struct ta_table *table, size_t row,
-                        const char *calls, const char *total)
+static double figure_of(const struct ta_gate *gate, const struct ta_refs *in, size_t row,
+                        size_t calls, size_t total)
 {
-    const double n = ta_row_number(table, row, calls, (double)NAN);
-    const double sum = ta_row_number(table, row, total, (double)NAN);
+    const double n = ta_ref_number(in, calls, row, (double)NAN);
+    const double sum = ta_ref_number(in, total, row, (double)NAN);
     if (is_calls(gate))
         return n;
     return ta_slice_equal(gate->metric, TA_LIT("mean")) ? (n > 0 ? sum / n : (double)NAN) : sum;
@@ -44,26 +114,27 @@ static double figure_of(const struct ta_gate *gate, const struct ta_table *table
 
 /* ---- a comparison --------------------------------------------------------------------------- */
 
-static bool fits(const struct ta_gate *gate, const struct ta_table *table, size_t row)
+static bool fits(const struct ta_gate *gate, const struct ta_refs *in, size_t first, size_t row)
 {
-    const struct ta_slice other = ta_row_text(table, row, "matched_as");
-    return ta_gate_fits(gate->pattern, ta_row_text(table, row, "name")) ||
+    const struct ta_slice other = ta_ref_text(in, first + DIFF_MATCHED_AS, row);
+    return ta_gate_fits(gate->pattern, ta_ref_text(in, first + DIFF_NAME, row)) ||
            (other.len && ta_gate_fits(gate->pattern, other));
 }
 
 /* The interval is that of totals; of means, too, as long as there are as many calls. */
-static struct gate_change change_of(const struct ta_gate *gate, const struct ta_table *table,
-                                    size_t row)
+static struct gate_change change_of(const struct ta_gate *gate, const struct ta_refs *in,
+                                    size_t first, size_t row)
 {
     const double none = (double)NAN;
-    const double low = ta_row_number(table, row, "ci_low", none);
-    const bool same_calls =
-        ta_row_number(table, row, "base_calls", -1) == ta_row_number(table, row, "new_calls", -2);
+    const double low = ta_ref_number(in, first + DIFF_CI_LOW, row, none);
+    const double high = ta_ref_number(in, first + DIFF_CI_HIGH, row, none);
+    const bool same_calls = ta_ref_number(in, first + DIFF_BASE_CALLS, row, -1) ==
+                            ta_ref_number(in, first + DIFF_NEW_CALLS, row, -2);
     const bool has_interval =
         !isnan(low) && (ta_slice_equal(gate->metric, TA_LIT("total")) || same_calls);
     struct gate_change change = {
-        .base = figure_of(gate, table, row, "base_calls", "base_total_ns"),
-        .new = figure_of(gate, table, row, "new_calls", "new_total_ns"),
+        .base = figure_of(gate, in, row, first + DIFF_BASE_CALLS, first + DIFF_BASE_TOTAL),
+        .new = figure_of(gate, in, row, first + DIFF_NEW_CALLS, first + DIFF_NEW_TOTAL),
         .unit = is_calls(gate) ? TA_UNIT_COUNT : TA_UNIT_NS,
         .is_exact = is_calls(gate),
         .evidence = {.basis = TA_BASIS_NONE, .ratio = {none, none, none}, .q = none},
@@ -71,20 +142,19 @@ static struct gate_change change_of(const struct ta_gate *gate, const struct ta_
     if (has_interval)
         change.evidence = (struct ta_evidence_of_change){
             .basis = TA_BASIS_RUNS,
-            .ratio = {sqrt(low * ta_row_number(table, row, "ci_high", none)), low,
-                      ta_row_number(table, row, "ci_high", none)},
-            .q = ta_row_number(table, row, "q_value", none),
+            .ratio = {sqrt(low * high), low, high},
+            .q = ta_ref_number(in, first + DIFF_Q_VALUE, row, none),
         };
     return change;
 }
 
 static enum ta_status judge_diff(const struct gate_job *job, const struct ta_gate *gate,
-                                 const struct ta_table *table, struct verdict *verdict)
+                                 const struct ta_refs *in, size_t first, struct verdict *verdict)
 {
-    for (size_t i = 0; i < table->n_rows; i++) {
-        if (!fits(gate, table, i))
+    for (size_t i = 0; i < ta_ref_rows(in, first); i++) {
+        if (!fits(gate, in, first, i))
             continue;
-        const struct gate_change change = change_of(gate, table, i);
+        const struct gate_change change = change_of(gate, in, first, i);
         const bool relative = gate_is_relative(gate, change.unit);
         const enum ta_status status = gate_check_limit(job, gate, change.unit);
         if (status != TA_OK)
@@ -93,7 +163,7 @@ static enum ta_status judge_diff(const struct gate_job *job, const struct ta_gat
             continue; /* added or removed: no change of what was there */
         struct verdict one = relative ? gate_judge_change(job, gate, &change)
                                       : gate_judge_value(gate, change.new, change.unit);
-        one.what = ta_arena_copy(job->arena, ta_row_text(table, i, "name"));
+        one.what = ta_arena_copy(job->arena, ta_ref_text(in, first + DIFF_NAME, i));
         gate_take_worse(verdict, &one);
     }
     return TA_OK;
@@ -101,24 +171,24 @@ static enum ta_status judge_diff(const struct gate_job *job, const struct ta_gat
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-static bool is_of_class(const struct source *source, const struct ta_table *table, size_t row)
+static bool is_of_class(const struct source *source, const struct ta_refs *in, size_t row)
 {
     bool is = !source->classes;
     for (const char *const *c = source->classes; !is && *c; c++)
-        is = ta_row_reads(table, row, "class", *c);
+        is = ta_ref_reads(in, source->class, row, *c);
     return is;
 }
 
 static enum ta_status judge_run(const struct gate_job *job, const struct ta_gate *gate,
-                                const struct source *source, const struct ta_table *table,
+                                const struct source *source, const struct ta_refs *in,
                                 struct verdict *verdict)
 {
     const enum ta_unit unit = is_calls(gate) ? TA_UNIT_COUNT : TA_UNIT_NS;
     const enum ta_status status = gate_check_limit(job, gate, unit);
-    for (size_t i = 0; status == TA_OK && i < table->n_rows; i++) {
-        const struct ta_slice name = ta_row_text(table, i, source->name);
-        const double value = figure_of(gate, table, i, "calls", "total_ns");
-        if (!is_of_class(source, table, i) || !ta_gate_fits(gate->pattern, name) || isnan(value))
+    for (size_t i = 0; status == TA_OK && i < ta_ref_rows(in, source->name); i++) {
+        const struct ta_slice name = ta_ref_text(in, source->name, i);
+        const double value = figure_of(gate, in, i, source->calls, source->total);
+        if (!is_of_class(source, in, i) || !ta_gate_fits(gate->pattern, name) || isnan(value))
             continue;
         struct verdict one = gate_judge_value(gate, value, unit);
         one.what = ta_arena_copy(job->arena, name);
@@ -131,11 +201,12 @@ enum ta_status gate_judge_names(const struct gate_job *job, const struct ta_gate
                                 struct verdict *verdict)
 {
     const struct source *source = source_of(gate);
-    const struct ta_table *diff = ta_report_table(job->report, source->diff);
-    const struct ta_table *run = ta_report_table(job->report, source->run);
-    const enum ta_status status = diff  ? judge_diff(job, gate, diff, verdict)
-                                  : run ? judge_run(job, gate, source, run, verdict)
-                                        : TA_OK;
+    struct ta_refs in;
+    ta_refs_open(&in, job->report, reads, TA_LENGTH(reads));
+    const enum ta_status status =
+        ta_ref_table(&in, source->diff)   ? judge_diff(job, gate, &in, source->diff, verdict)
+        : ta_ref_table(&in, source->name) ? judge_run(job, gate, source, &in, verdict)
+                                          : TA_OK;
     if (!verdict->what)
         verdict->reason = "No name fits the pattern";
     return status;

@@ -10,22 +10,31 @@
 
 #include <math.h>
 
-static const struct ta_column columns[] = {
-    {"run", "Run", TA_TEXT, .doc = "Title of the run"},
-    {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
-    {"factor", "Factor", TA_WORD,
-     .doc = "Of the parallel efficiency: transfer, host, serialization, balance; parallel is their "
-            "product"},
-    {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Of the run, as in its efficiency ladder"},
-    {"base_efficiency", "Of the base", TA_RATIO, .better = TA_HIGHER,
-     .doc = "The same of the smallest world size with a ladder; of one rank alone its host "
-            "and the rest of its device"},
-    {"change", "Change", TA_NUMBER, .better = TA_HIGHER,
-     .doc = "Logarithm of the one over the other; those of the factors sum to that of parallel"},
-    {"share", "Share", TA_RATIO,
-     .doc = "Of the change of the parallel efficiency; below 0 it works against it"},
+enum { RUN, WORLD_SIZE, FACTOR, EFFICIENCY, BASE_EFFICIENCY, CHANGE, SHARE };
+
+static const struct ta_column scaling_factor_table_columns[] = {
+    [RUN] = {"run", "Run", TA_TEXT, .doc = "Title of the run"},
+    [WORLD_SIZE] = {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
+    [FACTOR] = {"factor", "Factor", TA_WORD,
+                .doc = "Of the parallel efficiency: transfer, host, serialization, balance; "
+                       "parallel is their "
+                       "product"},
+    [EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+                    .doc = "Of the run, as in its efficiency ladder"},
+    [BASE_EFFICIENCY] =
+        {"base_efficiency", "Of the base", TA_RATIO, .better = TA_HIGHER,
+         .doc = "The same of the smallest world size with a ladder; of one rank alone its host "
+                "and the rest of its device"},
+    [CHANGE] =
+        {"change", "Change", TA_NUMBER, .better = TA_HIGHER,
+         .doc =
+             "Logarithm of the one over the other; those of the factors sum to that of parallel"},
+    [SHARE] = {"share", "Share", TA_RATIO,
+               .doc = "Of the change of the parallel efficiency; below 0 it works against it"},
 };
+
+const struct ta_table_def scaling_factor_table = {"scaling.factors", "Why it does not scale",
+                                                  TA_COLUMNS(scaling_factor_table_columns)};
 
 /* ---- of one run ---------------------------------------------------------------------------- */
 
@@ -39,70 +48,93 @@ struct factors {
     double at[FACTORS];
 };
 
-static bool read_ladder(const struct ta_report *report, struct factors *factors)
+enum {
+    TERM,
+    TERM_EFFICIENCY,
+    GPU_WINDOW,
+    GPU_COMPUTE,
+    IDLE_DISPATCH,
+    IDLE_HOST,
+    IDLE_SYNC,
+    IDLE_SETUP,
+    IDLE_INPUT
+};
+
+static const struct ta_ref reads[] = {
+    [TERM] = {"efficiency.ladder", "term"},
+    [TERM_EFFICIENCY] = {"efficiency.ladder", "efficiency"},
+    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [IDLE_DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
+    [IDLE_HOST] = {"gpu_idle.by_rank", "host_ns"},
+    [IDLE_SYNC] = {"gpu_idle.by_rank", "sync_ns"},
+    [IDLE_SETUP] = {"gpu_idle.by_rank", "setup_ns"},
+    [IDLE_INPUT] = {"gpu_idle.by_rank", "input_ns"},
+};
+
+const struct ta_part scaling_factors = {"factors of scaling", NULL, TA_READS(reads)};
+
+static bool read_ladder(const struct ta_refs *in, struct factors *factors)
 {
-    const struct ta_table *ladder = ta_report_table(report, "efficiency.ladder");
-    for (size_t row = 0; ladder && row < ladder->n_rows; row++)
+    for (size_t row = 0; row < ta_ref_rows(in, TERM); row++)
         for (size_t i = 0; i < FACTORS; i++)
-            if (ta_row_reads(ladder, row, "term", names[i]))
-                factors->at[i] = ta_row_number(ladder, row, "efficiency", NAN);
-    return ladder != NULL;
+            if (ta_ref_reads(in, TERM, row, names[i]))
+                factors->at[i] = ta_ref_number(in, TERM_EFFICIENCY, row, NAN);
+    return ta_ref_table(in, TERM);
 }
 
-/* Idle time of a device since its host has launched nothing. */
-static double late_of(const struct ta_table *idle)
+/* Idle time of the only device since its host has launched nothing. */
+static double late_of(const struct ta_refs *in)
 {
-    static const char *const columns_of_host[] = {"dispatch_ns", "host_ns", "sync_ns", "setup_ns",
-                                                  "input_ns"};
+    static const size_t of_host[] = {IDLE_DISPATCH, IDLE_HOST, IDLE_SYNC, IDLE_SETUP, IDLE_INPUT};
     double late = 0;
-    for (size_t i = 0; idle && i < sizeof columns_of_host / sizeof *columns_of_host; i++)
-        late += ta_row_number(idle, 0, columns_of_host[i], 0);
+    for (size_t i = 0; ta_ref_rows(in, IDLE_HOST) == 1 && i < TA_LENGTH(of_host); i++)
+        late += ta_ref_number(in, of_host[i], 0, 0);
     return late;
 }
 
 /* A rank alone has nobody to send to or to wait for: its host is late, or its device does something
  * else than to compute. */
-static bool read_alone(const struct scaling_run *run, struct factors *factors)
+static bool read_alone(const struct ta_refs *in, const struct scaling_run *run,
+                       struct factors *factors)
 {
-    const struct ta_table *gpu = ta_report_table(run->report, "gpu_time.by_rank");
-    const struct ta_table *idle = ta_report_table(run->report, "gpu_idle.by_rank");
-    if (run->world != 1 || !gpu || gpu->n_rows != 1)
+    if (run->world != 1 || ta_ref_rows(in, GPU_WINDOW) != 1)
         return false;
-    const double whole = ta_row_number(gpu, 0, "window_ns", NAN);
-    const double compute = ta_row_number(gpu, 0, "compute_ns", NAN);
-    const double no_host = fmax(compute, whole - late_of(idle && idle->n_rows == 1 ? idle : NULL));
+    const double whole = ta_ref_number(in, GPU_WINDOW, 0, NAN);
+    const double compute = ta_ref_number(in, GPU_COMPUTE, 0, NAN);
+    const double no_host = fmax(compute, whole - late_of(in));
     *factors = (struct factors){{1, no_host / whole, compute / no_host, 1, compute / whole}};
     return compute > 0;
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
-static void add_run(struct ta_table_builder *table, const struct scaling_run *run,
+static void add_run(struct ta_section_builder *out, const struct scaling_run *run,
                     const struct factors *of, const struct factors *base)
 {
     const double all = log(of->at[PARALLEL] / base->at[PARALLEL]);
     for (size_t i = 0; i < FACTORS; i++) {
         const double change = log(of->at[i] / base->at[i]);
-        TA_CELLS(table, ta_text(ta_slice_of(run->title)), ta_int(run->world),
-                 ta_text(ta_slice_of(names[i])), ta_num(of->at[i]), ta_num(base->at[i]),
-                 ta_num(change), ta_num(change / all));
+        TA_ROW(out, scaling_factor_table, [RUN] = ta_text(ta_slice_of(run->title)),
+               [WORLD_SIZE] = ta_int(run->world), [FACTOR] = ta_text(ta_slice_of(names[i])),
+               [EFFICIENCY] = ta_num(of->at[i]), [BASE_EFFICIENCY] = ta_num(base->at[i]),
+               [CHANGE] = ta_num(change), [SHARE] = ta_num(change / all));
     }
 }
 
-void scaling_add_factors(struct scaling *scaling, struct ta_section_builder *section)
+void scaling_add_factors(struct scaling *scaling, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(section, "scaling.factors", "Why it does not scale", columns,
-                     sizeof columns / sizeof *columns);
     struct factors base;
     bool has_base = false;
     for (size_t i = 0; i < scaling->n; i++) {
         struct factors of = {{NAN, NAN, NAN, NAN, NAN}};
         const struct scaling_run *run = &scaling->runs[i];
-        if (!read_ladder(run->report, &of) && !read_alone(run, &of))
+        struct ta_refs in;
+        ta_refs_open(&in, run->report, reads, TA_LENGTH(reads));
+        if (!read_ladder(&in, &of) && !read_alone(&in, run, &of))
             continue;
         if (has_base)
-            add_run(table, run, &of, &base);
+            add_run(out, run, &of, &base);
         base = has_base ? base : of;
         has_base = true;
     }

@@ -44,25 +44,36 @@ bool scaling_fit(struct scaling *scaling)
 
 /* ---- scaling.fits ------------------------------------------------------------------------- */
 
-static const struct ta_column fit_columns[] = {
-    {"law", "Law", TA_WORD,
-     .doc = "amdahl: S = 1/(s + (1 − s)/p); usl: S = p/(1 + σ(p − 1) + κp(p − 1)), the universal "
-            "scalability law; p is the world size over the smallest"},
-    {"figure", "Figure", TA_WORD,
-     .doc =
-         "serial: s; contention: σ; coherency: κ; ceiling: largest speed-up, 1/s; peak: world size "
-         "beyond which the law says that the run becomes slower, and the speed-up there"},
-    {"value", "Value", TA_NUMBER, .doc = "Least squares"},
-    {"se", "Standard error", TA_NUMBER,
-     .doc = "None for a coefficient that is at its bound of 0 or 1"},
-    {"low", "Low", TA_NUMBER,
-     .doc = "Lower end of the 95 % interval: Student's t with runs less coefficients degrees of "
-            "freedom"},
-    {"high", "High", TA_NUMBER, .doc = "Upper end of the interval"},
-    {"sizes", "World sizes", TA_COUNT, .doc = "Different world sizes behind the fit"},
-    {"deviation", "Deviation", TA_RATIO, .better = TA_LOWER,
-     .doc = "Largest distance of a measured speed-up from the law, relative to the law"},
+enum { LAW, FIGURE, VALUE, SE, LOW, HIGH, SIZES, DEVIATION };
+
+static const struct ta_column scaling_fits_columns[] = {
+    [LAW] =
+        {"law", "Law", TA_WORD,
+         .doc =
+             "amdahl: S = 1/(s + (1 − s)/p); usl: S = p/(1 + σ(p − 1) + κp(p − 1)), the universal "
+             "scalability law; p is the world size over the smallest"},
+    [FIGURE] =
+        {"figure", "Figure", TA_WORD,
+         .doc = "serial: s; contention: σ; coherency: κ; ceiling: largest speed-up, 1/s; peak: "
+                "world size "
+                "beyond which the law says that the run becomes slower, and the speed-up there"},
+    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "Least squares"},
+    [SE] = {"se", "Standard error", TA_NUMBER,
+            .doc = "None for a coefficient that is at its bound of 0 or 1"},
+    [LOW] =
+        {"low", "Low", TA_NUMBER,
+         .doc =
+             "Lower end of the 95 % interval: Student's t with runs less coefficients degrees of "
+             "freedom"},
+    [HIGH] = {"high", "High", TA_NUMBER, .doc = "Upper end of the interval"},
+    [SIZES] = {"sizes", "World sizes", TA_COUNT, .doc = "Different world sizes behind the fit"},
+    [DEVIATION] = {"deviation", "Deviation", TA_RATIO, .better = TA_LOWER,
+                   .doc =
+                       "Largest distance of a measured speed-up from the law, relative to the law"},
 };
+
+const struct ta_table_def scaling_fits = {"scaling.fits", "Scaling laws",
+                                          TA_COLUMNS(scaling_fits_columns)};
 
 static double deviation(const struct scaling *scaling,
                         double (*law)(const struct scaling *scaling, double size))
@@ -80,7 +91,7 @@ struct fit {
     double deviation;
 };
 
-static void add_fit(const struct scaling *scaling, struct ta_table_builder *table,
+static void add_fit(const struct scaling *scaling, struct ta_section_builder *out,
                     const struct fit *fit)
 {
     const double reach = fit->coefficients && scaling->n > fit->coefficients
@@ -88,17 +99,16 @@ static void add_fit(const struct scaling *scaling, struct ta_table_builder *tabl
                              : (double)NAN;
     if (!isfinite(fit->value))
         return;
-    TA_CELLS(table, ta_text(ta_slice_of(fit->law)), ta_text(ta_slice_of(fit->figure)),
-             ta_num(fit->value), ta_num(fit->se),
-             isnan(reach) ? ta_null() : ta_num(fmax(0, fit->value - reach)),
-             ta_num(fit->value + reach), ta_int((int64_t)scaling->sizes), ta_num(fit->deviation));
+    TA_ROW(out, scaling_fits, [LAW] = ta_text(ta_slice_of(fit->law)),
+           [FIGURE] = ta_text(ta_slice_of(fit->figure)), [VALUE] = ta_num(fit->value),
+           [SE] = ta_num(fit->se),
+           [LOW] = isnan(reach) ? ta_null() : ta_num(fmax(0, fit->value - reach)),
+           [HIGH] = ta_num(fit->value + reach), [SIZES] = ta_int((int64_t)scaling->sizes),
+           [DEVIATION] = ta_num(fit->deviation));
 }
 
-static void add_fits(const struct scaling *scaling, struct ta_section_builder *section)
+static void add_fits(const struct scaling *scaling, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(section, "scaling.fits", "Scaling laws", fit_columns,
-                     sizeof fit_columns / sizeof *fit_columns);
     const struct ta_amdahl *amdahl = &scaling->amdahl;
     const struct ta_usl *usl = &scaling->usl;
     const double none = (double)NAN, base = (double)scaling->runs->world;
@@ -112,42 +122,53 @@ static void add_fits(const struct scaling *scaling, struct ta_section_builder *s
         {"usl", "peak_speedup", usl_at(scaling, usl->peak), none, 0, usl_off},
     };
     for (size_t i = 0; i < sizeof fits / sizeof *fits; i++)
-        add_fit(scaling, table, &fits[i]);
+        add_fit(scaling, out, &fits[i]);
 }
 
 /* ---- scaling.curve ------------------------------------------------------------------------ */
 
-static const struct ta_column curve_columns[] = {
-    {"world_size", "World size", TA_NUMBER,
-     .doc = "Of runs, and for the laws all doublings of the smallest up to twice the largest"},
-    {"measured", "Measured", TA_NUMBER, .better = TA_HIGHER, .doc = "Speed-up of the run"},
-    {"ideal", "Ideal", TA_NUMBER, .better = TA_HIGHER,
-     .doc = "Speed-up without any loss: how many times more ranks there are"},
-    {"amdahl", "Amdahl's law", TA_NUMBER, .better = TA_HIGHER, .doc = "Speed-up by that law"},
-    {"usl", "Scalability law", TA_NUMBER, .better = TA_HIGHER,
-     .doc = "Speed-up by the universal scalability law"},
+enum { CURVE_WORLD_SIZE, CURVE_MEASURED, CURVE_IDEAL, CURVE_AMDAHL, CURVE_USL };
+
+static const struct ta_column scaling_curve_columns[] = {
+    [CURVE_WORLD_SIZE] =
+        {"world_size", "World size", TA_NUMBER,
+         .doc = "Of runs, and for the laws all doublings of the smallest up to twice the largest"},
+    [CURVE_MEASURED] = {"measured", "Measured", TA_NUMBER, .better = TA_HIGHER,
+                        .doc = "Speed-up of the run"},
+    [CURVE_IDEAL] = {"ideal", "Ideal", TA_NUMBER, .better = TA_HIGHER,
+                     .doc = "Speed-up without any loss: how many times more ranks there are"},
+    [CURVE_AMDAHL] = {"amdahl", "Amdahl's law", TA_NUMBER, .better = TA_HIGHER,
+                      .doc = "Speed-up by that law"},
+    [CURVE_USL] = {"usl", "Scalability law", TA_NUMBER, .better = TA_HIGHER,
+                   .doc = "Speed-up by the universal scalability law"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "scaling",
     .title = "Speed-up by world size",
     .caption = "Measured speed-up, what it would be without losses, and laws fitted to it, drawn "
                "up to twice the largest world size.",
     .kind = TA_CHART_LINES,
-    .x = "world_size",
+    .x = &scaling_curve_columns[CURVE_WORLD_SIZE],
     .log_x = true,
     .log_y = true,
-    .y = {{"ideal", "ideal", TA_INK_MUTED},
-          {"amdahl", "Amdahl's law", TA_INK_SERIES_2},
-          {"usl", "universal scalability law", TA_INK_SERIES_3},
-          {"measured", "measured", TA_INK_SERIES_1}},
+    .y = {{&scaling_curve_columns[CURVE_IDEAL], "ideal", TA_INK_MUTED},
+          {&scaling_curve_columns[CURVE_AMDAHL], "Amdahl's law", TA_INK_SERIES_2},
+          {&scaling_curve_columns[CURVE_USL], "universal scalability law", TA_INK_SERIES_3},
+          {&scaling_curve_columns[CURVE_MEASURED], "measured", TA_INK_SERIES_1}},
 };
 
-static void add_point(const struct scaling *scaling, struct ta_table_builder *table, double size,
+const struct ta_table_def scaling_curve = {
+    "scaling.curve", "Speed-up by world size", TA_COLUMNS(scaling_curve_columns), .chart = {&chart},
+    .order = {&scaling_curve_columns[CURVE_WORLD_SIZE], TA_ASCENDING}};
+
+static void add_point(const struct scaling *scaling, struct ta_section_builder *out, double size,
                       double measured)
 {
-    TA_CELLS(table, ta_num(size * (double)scaling->runs->world), ta_num(measured), ta_num(size),
-             ta_num(amdahl_at(scaling, size)), ta_num(usl_at(scaling, size)));
+    TA_ROW(out, scaling_curve, [CURVE_WORLD_SIZE] = ta_num(size * (double)scaling->runs->world),
+           [CURVE_MEASURED] = ta_num(measured), [CURVE_IDEAL] = ta_num(size),
+           [CURVE_AMDAHL] = ta_num(amdahl_at(scaling, size)),
+           [CURVE_USL] = ta_num(usl_at(scaling, size)));
 }
 
 static bool was_run(const struct scaling *scaling, double size)
@@ -159,33 +180,28 @@ static bool was_run(const struct scaling *scaling, double size)
 }
 
 /* Sizes that were run, and all doublings up to twice the largest. */
-static void add_curve(const struct scaling *scaling, struct ta_section_builder *section)
+static void add_curve(const struct scaling *scaling, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(section, "scaling.curve", "Speed-up by world size", curve_columns,
-                     sizeof curve_columns / sizeof *curve_columns);
     const double most = 2 * scaling->runs[scaling->n - 1].size;
     for (size_t i = 0; i < scaling->n; i++)
-        add_point(scaling, table, scaling->x[i], scaling->y[i]);
+        add_point(scaling, out, scaling->x[i], scaling->y[i]);
     double size = 1;
     for (int i = 0; i < CURVE_MOST && size <= most; i++, size *= 2)
         if (!was_run(scaling, size))
-            add_point(scaling, table, size, (double)NAN);
-    ta_sort_rows(table, "world_size", false);
-    ta_add_chart(table, &chart);
+            add_point(scaling, out, size, (double)NAN);
 }
 
-void scaling_add_laws(struct scaling *scaling, struct ta_section_builder *section)
+void scaling_add_laws(struct scaling *scaling, struct ta_section_builder *out)
 {
-    add_curve(scaling, section);
-    add_fits(scaling, section);
+    add_curve(scaling, out);
+    add_fits(scaling, out);
     if (scaling->sizes < AMDAHL_SIZES)
-        ta_add_missing(section,
+        ta_add_missing(out,
                        "Amdahl's law is fitted to %d world sizes or more, the universal "
                        "scalability law to %d: there are %zu",
                        AMDAHL_SIZES, USL_SIZES, scaling->sizes);
     else if (scaling->sizes < USL_SIZES)
-        ta_add_missing(section,
+        ta_add_missing(out,
                        "The universal scalability law is fitted to %d world sizes or "
                        "more: there are %zu",
                        USL_SIZES, scaling->sizes);

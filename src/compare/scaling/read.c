@@ -9,29 +9,65 @@
 
 #define NONE ((double)NAN)
 
-static double number(const struct ta_table *table, size_t row, const char *column)
+enum {
+    STEP_RANK,
+    STEP_GPU,
+    STEP_HOST,
+    DIFFUSION_STEP,
+    DIFFUSION_TIME,
+    BLOCK_TIME,
+    BLOCK_FRAMES,
+    RATE_RANK,
+    RATE,
+    RATE_BASIS,
+    RATE_VALUE,
+    FLOP,
+    ENERGY,
+    ENERGY_SHARE
+};
+
+static const struct ta_ref reads[] = {
+    [STEP_RANK] = {"steps.by_step", "rank"},
+    [STEP_GPU] = {"steps.by_step", "gpu_dur_ns"},
+    [STEP_HOST] = {"steps.by_step", "host_dur_ns"},
+    [DIFFUSION_STEP] = {"diffusion.steps", "step_ns"},
+    [DIFFUSION_TIME] = {"diffusion.steps", "dur_ns"},
+    [BLOCK_TIME] = {"diffusion.blocks", "dur_ns"},
+    [BLOCK_FRAMES] = {"diffusion.blocks", "frames"},
+    [RATE_RANK] = {"throughput.values", "rank"},
+    [RATE] = {"throughput.values", "metric"},
+    [RATE_BASIS] = {"throughput.values", "basis"},
+    [RATE_VALUE] = {"throughput.values", "value"},
+    [FLOP] = {"roofline.by_rank", "flop"},
+    [ENERGY] = {"energy.by_rank", "energy_j"},
+    [ENERGY_SHARE] = {"energy.by_rank", "session_share"},
+};
+
+const struct ta_part scaling_figures = {"figures of scaling", NULL, TA_READS(reads)};
+
+static double number(const struct ta_refs *in, size_t ref, size_t row)
 {
-    return ta_row_number(table, row, column, NONE);
+    return ta_ref_number(in, ref, row, NONE);
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
 
 /* A step takes as long as on the rank where it takes longest; without devices, of the host. */
-static double step_time(const struct ta_table *table, size_t row)
+static double step_time(const struct ta_refs *in, size_t row)
 {
-    const double gpu = number(table, row, "gpu_dur_ns");
-    return gpu > 0 ? gpu : number(table, row, "host_dur_ns");
+    const double gpu = number(in, STEP_GPU, row);
+    return gpu > 0 ? gpu : number(in, STEP_HOST, row);
 }
 
-/* Steps of all ranks by their place, of which each rank has at most `most`. */
-static size_t longest_steps(const struct ta_table *table, double *at, size_t most)
+/* Steps of all ranks by their place. */
+static size_t longest_steps(const struct ta_refs *in, double *at)
 {
     size_t place = 0, n = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const bool is_first = i == 0 || number(table, i, "rank") != number(table, i - 1, "rank");
+    for (size_t i = 0; i < ta_ref_rows(in, STEP_RANK); i++) {
+        const bool is_first = i == 0 || number(in, STEP_RANK, i) != number(in, STEP_RANK, i - 1);
         place = is_first ? 0 : place + 1;
-        const double time = step_time(table, i);
-        if (!(time > 0) || place >= most)
+        const double time = step_time(in, i);
+        if (!(time > 0))
             continue;
         for (; n <= place; n++)
             at[n] = 0;
@@ -55,28 +91,25 @@ static void leave_out_first(struct scaling_series *series)
     series->n--;
 }
 
-static bool read_steps(struct ta_arena *arena, const struct ta_report *report,
+static bool read_steps(struct ta_arena *arena, const struct ta_refs *in,
                        struct scaling_series *series)
 {
-    const struct ta_table *table = ta_report_table(report, "steps.by_step");
-    if (!table)
-        table = ta_report_table(report, "diffusion.steps");
-    if (!table || table->n_rows == 0)
+    const bool is_traced = ta_ref_table(in, STEP_RANK);
+    const size_t rows = ta_ref_rows(in, is_traced ? STEP_RANK : DIFFUSION_TIME);
+    if (rows == 0)
         return true;
-    const char *column = ta_table_column(table, "step_ns") != SIZE_MAX  ? "step_ns"
-                         : ta_table_column(table, "dur_ns") != SIZE_MAX ? "dur_ns"
-                                                                        : NULL;
-    series->at = ta_arena_alloc(arena, 2 * table->n_rows * sizeof *series->at);
+    series->at = ta_arena_alloc(arena, 2 * rows * sizeof *series->at);
     if (!series->at)
         return false;
-    if (column) {
-        /* Passes of a profiler's records have no places that ranks share. */
-        for (size_t i = 0; i < table->n_rows; i++)
-            if (number(table, i, column) > 0)
-                series->at[series->n++] = number(table, i, column);
-    } else {
-        series->n = longest_steps(table, series->at, table->n_rows);
+    if (is_traced) {
+        series->n = longest_steps(in, series->at);
         leave_out_first(series);
+    } else {
+        /* Passes of a profiler's records have no places that ranks share. */
+        const size_t time = ta_ref_exists(in, DIFFUSION_STEP) ? DIFFUSION_STEP : DIFFUSION_TIME;
+        for (size_t i = 0; i < rows; i++)
+            if (number(in, time, i) > 0)
+                series->at[series->n++] = number(in, time, i);
     }
     if (series->n == 0)
         return true;
@@ -91,19 +124,19 @@ static bool read_steps(struct ta_arena *arena, const struct ta_report *report,
 
 /* ---- blocks of frames --------------------------------------------------------------------- */
 
-static bool read_blocks(struct ta_arena *arena, struct scaling_run *run,
+static bool read_blocks(struct ta_arena *arena, const struct ta_refs *in, struct scaling_run *run,
                         struct scaling_series *series)
 {
-    const struct ta_table *table = ta_report_table(run->report, "diffusion.blocks");
+    const size_t rows = ta_ref_rows(in, BLOCK_TIME);
     double sum = 0;
-    if (!table || table->n_rows == 0)
+    if (rows == 0)
         return true;
-    series->at = ta_arena_alloc(arena, table->n_rows * sizeof *series->at);
+    series->at = ta_arena_alloc(arena, rows * sizeof *series->at);
     if (!series->at)
         return false;
     run->frames = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const double time = number(table, i, "dur_ns"), frames = number(table, i, "frames");
+    for (size_t i = 0; i < rows; i++) {
+        const double time = number(in, BLOCK_TIME, i), frames = number(in, BLOCK_FRAMES, i);
         if (!(time > 0) || !(frames > 0))
             continue;
         series->at[series->n++] = time;
@@ -115,19 +148,17 @@ static bool read_blocks(struct ta_arena *arena, struct scaling_run *run,
 }
 
 /* That of all ranks together, or of the only one. */
-static double frame_rate(const struct ta_report *report)
+static double frame_rate(const struct ta_refs *in)
 {
-    const struct ta_table *table = ta_report_table(report, "throughput.values");
     double of_all = NONE, of_one = NONE;
     size_t ones = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        if (!ta_slice_equal(ta_row_text(table, i, "metric"), TA_LIT("fps")) ||
-            !ta_slice_equal(ta_row_text(table, i, "basis"), TA_LIT("blocks")))
+    for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
+        if (!ta_ref_reads(in, RATE, i, "fps") || !ta_ref_reads(in, RATE_BASIS, i, "blocks"))
             continue;
-        if (ta_row_number(table, i, "rank", -1) < 0) {
-            of_all = number(table, i, "value");
+        if (ta_ref_number(in, RATE_RANK, i, -1) < 0) {
+            of_all = number(in, RATE_VALUE, i);
         } else {
-            of_one = number(table, i, "value");
+            of_one = number(in, RATE_VALUE, i);
             ones++;
         }
     }
@@ -137,26 +168,23 @@ static double frame_rate(const struct ta_report *report)
 /* ---- work and energy ---------------------------------------------------------------------- */
 
 /* Ranks that were not read are taken to be like the others; steps are those of the first rank. */
-static double flop_of_step(const struct scaling_run *run)
+static double flop_of_step(const struct ta_refs *in, const struct scaling_run *run)
 {
-    const struct ta_table *ranks = ta_report_table(run->report, "roofline.by_rank");
-    const struct ta_table *steps = ta_report_table(run->report, "steps.by_step");
     double sum = 0;
     size_t n = 0;
-    for (size_t i = 0; ranks && i < ranks->n_rows; i++)
-        sum += number(ranks, i, "flop");
-    while (steps && n < steps->n_rows && number(steps, n, "rank") == number(steps, 0, "rank"))
+    for (size_t i = 0; i < ta_ref_rows(in, FLOP); i++)
+        sum += number(in, FLOP, i);
+    while (n < ta_ref_rows(in, STEP_RANK) && number(in, STEP_RANK, n) == number(in, STEP_RANK, 0))
         n++;
     return n && sum > 0 ? sum / (double)n * (double)run->world / (double)run->ranks : NONE;
 }
 
-static double energy_of(const struct ta_report *report)
+static double energy_of(const struct ta_refs *in)
 {
-    const struct ta_table *table = ta_report_table(report, "energy.by_rank");
     double sum = NONE;
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        const double joules = number(table, i, "energy_j");
-        if (!isnan(number(table, i, "session_share")))
+    for (size_t i = 0; i < ta_ref_rows(in, ENERGY); i++) {
+        const double joules = number(in, ENERGY, i);
+        if (!isnan(number(in, ENERGY_SHARE, i)))
             return NONE; /* of a part of the run */
         if (joules > 0)
             sum = isnan(sum) ? joules : sum + joules;
@@ -177,11 +205,13 @@ bool scaling_read(struct scaling *scaling, const struct ta_report *report, struc
     for (int i = 0; i < SCALING_BASES; i++)
         run->series[i].time = NONE;
     run->series[SCALING_TIME].time = time == TA_MISSING ? NONE : (double)time;
-    run->fps = frame_rate(report);
-    run->flop = flop_of_step(run);
-    run->joules = energy_of(report);
-    const bool done = read_steps(&scaling->arena, report, &run->series[SCALING_STEPS]) &&
-                      read_blocks(&scaling->arena, run, &run->series[SCALING_FRAMES]);
+    struct ta_refs in;
+    ta_refs_open(&in, report, reads, TA_LENGTH(reads));
+    run->fps = frame_rate(&in);
+    run->flop = flop_of_step(&in, run);
+    run->joules = energy_of(&in);
+    const bool done = read_steps(&scaling->arena, &in, &run->series[SCALING_STEPS]) &&
+                      read_blocks(&scaling->arena, &in, run, &run->series[SCALING_FRAMES]);
     if (isnan(run->fps))
         run->series[SCALING_FRAMES].time = NONE;
     return done;

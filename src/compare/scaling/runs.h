@@ -4,6 +4,7 @@
 #define TA_SCALING_RUNS_H
 
 #include "compare/scaling/scaling.h"
+#include "plugin/builtin.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/stat_fit.h"
 
@@ -65,11 +66,16 @@ bool scaling_compare(struct scaling *scaling) TA_MUST_CHECK;
 /* Fits both laws; false without memory. */
 bool scaling_fit(struct scaling *scaling) TA_MUST_CHECK;
 
+/* What is declared of the tables that are made, and of those that are read. */
+extern const struct ta_table_def scaling_run_table, scaling_curve, scaling_fits;
+extern const struct ta_table_def scaling_factor_table;
+extern const struct ta_part scaling_figures, scaling_factors;
+
 /* Table scaling.factors: which factors of the parallel efficiency change from run to run. */
-void scaling_add_factors(struct scaling *scaling, struct ta_section_builder *section);
+void scaling_add_factors(struct scaling *scaling, struct ta_section_builder *out);
 
 /* Tables scaling.runs; scaling.fits and scaling.curve with the chart. */
-void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *section);
-void scaling_add_laws(struct scaling *scaling, struct ta_section_builder *section);
+void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *out);
+void scaling_add_laws(struct scaling *scaling, struct ta_section_builder *out);
 
 #endif

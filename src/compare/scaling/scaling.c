@@ -12,6 +12,13 @@
 #include <math.h>
 #include <stdio.h>
 
+static const struct ta_table_def *const tables[] = {&scaling_run_table, &scaling_curve,
+                                                    &scaling_fits, &scaling_factor_table, NULL};
+
+static const struct ta_part made = {.name = "scaling", .tables = tables};
+
+const struct ta_part *const ta_scaling_parts[] = {&made, &scaling_figures, &scaling_factors, NULL};
+
 /* ---- the head ----------------------------------------------------------------------------- */
 
 /* The head of a comparison is that of two sides; the world size is that of the first of the other.
@@ -83,10 +90,12 @@ static enum ta_status compare(struct scaling *scaling, const struct ta_registry 
     if (status != TA_OK)
         return status;
     ta_report_open_section(scaling->out, "findings", "Findings");
-    struct ta_section_builder *section = ta_report_open_section(scaling->out, "scaling", "Scaling");
-    scaling_add_runs(scaling, section);
-    scaling_add_laws(scaling, section);
-    scaling_add_factors(scaling, section);
+    struct ta_section_builder *out = ta_report_open_section(scaling->out, "scaling", "Scaling");
+    ta_declare_tables(out, tables);
+    scaling_add_runs(scaling, out);
+    scaling_add_laws(scaling, out);
+    scaling_add_factors(scaling, out);
+    ta_close_tables(out);
     if (!describe(scaling, title))
         return ta_fail(scaling->ctx, TA_ERR_NOMEM, "Cannot hold the accounts of the runs");
     status = ta_recommend(scaling->ctx, registry, scaling->out);

@@ -14,6 +14,11 @@
 #include "traceanalyze/result.h"
 
 struct ta_ctx;
+struct ta_part;
+
+/* What a comparison of world sizes declares: the tables that it makes, and those that it reads;
+ * ends with NULL. */
+extern const struct ta_part *const ta_scaling_parts[];
 
 /* What larger runs do more of. */
 enum ta_scaling_kind {

@@ -156,63 +156,95 @@ bool scaling_compare(struct scaling *scaling)
 
 /* ---- the table ---------------------------------------------------------------------------- */
 
-static const struct ta_column columns[] = {
-    {"run", "Run", TA_TEXT, .doc = "Title of the run"},
-    {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
-    {"ranks", "Ranks seen", TA_COUNT, .doc = "Ranks that were read"},
-    {"basis", "Basis", TA_WORD,
-     .doc = "What times are of: blocks of frames (mean), steps of the rank that takes longest "
-            "(median), "
-            "or the run"},
-    {"samples", "Samples", TA_COUNT, .doc = "Steps or blocks behind the time"},
-    {"time_ns", "Time", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Of a step, a block or the run: how long one waits for it"},
-    {"work", "Work", TA_NUMBER,
-     .doc = "What is done in this time, relative to the smallest world size"},
-    {"work_source", "Work by", TA_WORD,
-     .doc = "frames, recorded FLOPs, --strong or --weak (given), or assumed to be equal"},
-    {"base_world_size", "Compared with", TA_COUNT, .doc = "Smallest world size"},
-    {"speedup", "Speed-up", TA_NUMBER, .better = TA_HIGHER,
-     .doc = "Work over time, over that of the smallest world size"},
-    {"speedup_low", "Speed-up low", TA_NUMBER, .better = TA_HIGHER,
-     .doc =
-         "Lower end of its 95 % interval over steps or blocks (bootstrap); the next run may differ "
-         "by more"},
-    {"speedup_high", "Speed-up high", TA_NUMBER, .better = TA_HIGHER,
-     .doc = "Upper end of the interval"},
-    {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Speed-up over how many times more ranks there are"},
-    {"serial", "Serial part", TA_RATIO, .better = TA_LOWER,
-     .doc = "(1/S − 1/p)/(1 − 1/p) of p times as many ranks (Karp and Flatt): rising with the "
-            "world size "
-            "it is overhead, flat it is serial work"},
-    {"gpu_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "World size times time over work: GPU time of a frame, else of what the smallest world "
-            "size "
-            "does in a step or run"},
-    {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
-     .doc = "Recorded energy of all devices over frames"},
-    {"pareto", "Worth it", TA_FLAG,
-     .doc = "No other run takes as little time and less GPU time, or less time and as little GPU "
-            "time"},
+enum {
+    RUN,
+    WORLD_SIZE,
+    RANKS,
+    BASIS,
+    SAMPLES,
+    TIME,
+    WORK,
+    WORK_SOURCE,
+    BASE_WORLD_SIZE,
+    SPEEDUP,
+    SPEEDUP_LOW,
+    SPEEDUP_HIGH,
+    EFFICIENCY,
+    SERIAL,
+    GPU,
+    ENERGY_J,
+    PARETO
 };
 
-void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *section)
+static const struct ta_column scaling_run_table_columns[] = {
+    [RUN] = {"run", "Run", TA_TEXT, .doc = "Title of the run"},
+    [WORLD_SIZE] = {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
+    [RANKS] = {"ranks", "Ranks seen", TA_COUNT, .doc = "Ranks that were read"},
+    [BASIS] =
+        {"basis", "Basis", TA_WORD,
+         .doc = "What times are of: blocks of frames (mean), steps of the rank that takes longest "
+                "(median), "
+                "or the run"},
+    [SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Steps or blocks behind the time"},
+    [TIME] = {"time_ns", "Time", TA_NS_MEAN, .better = TA_LOWER,
+              .doc = "Of a step, a block or the run: how long one waits for it"},
+    [WORK] = {"work", "Work", TA_NUMBER,
+              .doc = "What is done in this time, relative to the smallest world size"},
+    [WORK_SOURCE] =
+        {"work_source", "Work by", TA_WORD,
+         .doc = "frames, recorded FLOPs, --strong or --weak (given), or assumed to be equal"},
+    [BASE_WORLD_SIZE] = {"base_world_size", "Compared with", TA_COUNT,
+                         .doc = "Smallest world size"},
+    [SPEEDUP] = {"speedup", "Speed-up", TA_NUMBER, .better = TA_HIGHER,
+                 .doc = "Work over time, over that of the smallest world size"},
+    [SPEEDUP_LOW] = {"speedup_low", "Speed-up low", TA_NUMBER, .better = TA_HIGHER,
+                     .doc = "Lower end of its 95 % interval over steps or blocks (bootstrap); the "
+                            "next run may differ "
+                            "by more"},
+    [SPEEDUP_HIGH] = {"speedup_high", "Speed-up high", TA_NUMBER, .better = TA_HIGHER,
+                      .doc = "Upper end of the interval"},
+    [EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+                    .doc = "Speed-up over how many times more ranks there are"},
+    [SERIAL] =
+        {"serial", "Serial part", TA_RATIO, .better = TA_LOWER,
+         .doc = "(1/S − 1/p)/(1 − 1/p) of p times as many ranks (Karp and Flatt): rising with the "
+                "world size "
+                "it is overhead, flat it is serial work"},
+    [GPU] = {"gpu_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER,
+             .doc = "World size times time over work: GPU time of a frame, else of what the "
+                    "smallest world "
+                    "size "
+                    "does in a step or run"},
+    [ENERGY_J] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
+                  .doc = "Recorded energy of all devices over frames"},
+    [PARETO] =
+        {"pareto", "Worth it", TA_FLAG,
+         .doc =
+             "No other run takes as little time and less GPU time, or less time and as little GPU "
+             "time"},
+};
+
+const struct ta_table_def scaling_run_table = {"scaling.runs", "Runs by world size",
+                                               TA_COLUMNS(scaling_run_table_columns)};
+
+void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *out)
 {
     static const char *const bases[SCALING_BASES] = {"blocks", "steps", "run"};
-    struct ta_table_builder *table = ta_add_table(section, "scaling.runs", "Runs by world size",
-                                                  columns, sizeof columns / sizeof *columns);
     const struct scaling_run *base = scaling->runs;
     for (size_t i = 0; i < scaling->n; i++) {
         const struct scaling_run *run = &scaling->runs[i];
         const struct ta_estimate *s = &run->speedup;
-        TA_CELLS(table, ta_text(ta_slice_of(run->title)), ta_int(run->world), ta_int(run->ranks),
-                 ta_text(ta_slice_of(bases[scaling->basis])),
-                 ta_int((int64_t)run->series[scaling->basis].n),
-                 ta_num(scaling_latency(scaling, run)), ta_num(run->work),
-                 ta_text(ta_slice_of(scaling->work)), ta_int(base->world), ta_num(s->value),
-                 ta_num(s->low), ta_num(s->high), ta_num(s->value / run->size),
-                 ta_num(ta_karp_flatt(run->size, s->value)), ta_num(gpu_time(scaling, run)),
-                 ta_num(energy(scaling, run)), ta_bool(run->is_pareto));
+        TA_ROW(out, scaling_run_table, [RUN] = ta_text(ta_slice_of(run->title)),
+               [WORLD_SIZE] = ta_int(run->world), [RANKS] = ta_int(run->ranks),
+               [BASIS] = ta_text(ta_slice_of(bases[scaling->basis])),
+               [SAMPLES] = ta_int((int64_t)run->series[scaling->basis].n),
+               [TIME] = ta_num(scaling_latency(scaling, run)), [WORK] = ta_num(run->work),
+               [WORK_SOURCE] = ta_text(ta_slice_of(scaling->work)),
+               [BASE_WORLD_SIZE] = ta_int(base->world), [SPEEDUP] = ta_num(s->value),
+               [SPEEDUP_LOW] = ta_num(s->low), [SPEEDUP_HIGH] = ta_num(s->high),
+               [EFFICIENCY] = ta_num(s->value / run->size),
+               [SERIAL] = ta_num(ta_karp_flatt(run->size, s->value)),
+               [GPU] = ta_num(gpu_time(scaling, run)), [ENERGY_J] = ta_num(energy(scaling, run)),
+               [PARETO] = ta_bool(run->is_pareto));
     }
 }
