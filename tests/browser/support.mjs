@@ -97,9 +97,9 @@ export async function run(checkReport) {
   const browser = await chromium.launch({ executablePath: browserPath,
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
   try {
-    for (const file of reports) {
+    for (const [number, file] of reports.entries()) {
       console.log(`== ${file}`);
-      await checkReport(browser, file);
+      await checkReport(browser, file, number);
     }
   } finally {
     await browser.close();
