@@ -70,9 +70,8 @@ def parts(texts):
     return {word for text in texts for word in re.split(r"[^\w.]+", text)} | set(texts)
 
 
-def raw_words(text, ours, names):
+def raw_words(text, ours, of_input):
     """Words of a programmer that no input wrote."""
-    of_input = parts(names)
     found = set()
     for word in WORD.findall(text):
         ends_in_unit = re.search(r"_(ns|bytes|ratio|per_s)$", word)
@@ -88,12 +87,13 @@ def check(sample, folder):
                          env={**os.environ, "COLUMNS": "120", "SOURCE_DATE_EPOCH": "0"})
     report = json.loads((pathlib.Path(folder) / "report.json").read_text(encoding="utf-8"))
     ours, names = words_for_programs(report)
+    of_input = parts(names)
     page = Visible()
     page.feed((pathlib.Path(folder) / "report.html").read_text(encoding="utf-8"))
     assert len(page.runs) > 100, "the page has hardly any text"
-    faults = {("terminal", word) for word in raw_words(run.stdout, ours, names)}
+    faults = {("terminal", word) for word in raw_words(run.stdout, ours, of_input)}
     for text in page.runs:
-        faults |= {("page", word) for word in raw_words(text, ours, names)}
+        faults |= {("page", word) for word in raw_words(text, ours, of_input)}
     return sorted(faults)
 
 
