@@ -12,6 +12,7 @@ traces and in traces of one operator; where theirs differ, this file says by how
 """
 import argparse
 import collections
+import gc
 import gzip
 import json
 import math
@@ -622,7 +623,9 @@ def traces(shared, only):
 
 def reference(args, check):
     entries, seen = peaks(args.devices), 0
+    gc.disable()  # millions of objects that stay until the end of their trace
     for path in traces(args.shared, args.only):
+        gc.collect()
         tables = report(args.program, path)
         name = str(path.relative_to(args.shared / "data/traces"))
         if not tables or "roofline.by_rank" not in tables or "mtia" in name:

@@ -6,6 +6,7 @@
 
 Every trace below the folders is read with the JSON of the standard library; spans are nested one by
 one, paths are texts, and nothing is folded.  All figures must be equal to the nanosecond."""
+import bisect
 import collections
 import gzip
 import heapq
@@ -121,14 +122,14 @@ class Trace:
 
     @staticmethod
     def operator(threads, call):
-        found = None
-        for span in threads[call.thread]:
-            if span.start > call.start:
-                break
-            if (span.kind() == "operator" and call.start < span.end and
+        """The last one before the call that is open: spans are in the order of their start."""
+        spans = threads[call.thread]
+        for i in range(bisect.bisect_right(spans, call.start, key=lambda s: s.start) - 1, -1, -1):
+            span = spans[i]
+            if (call.start < span.end and span.kind() == "operator" and
                     not span.name.startswith("ProfilerStep#")):
-                found = span
-        return found or call
+                return span
+        return call
 
     def path(self, span):
         return (self.roles[span.thread],) + tuple(
