@@ -52,15 +52,6 @@ static struct ta_place waiting(const struct ta_refs *in, const struct ta_place *
     return wait;
 }
 
-/* ", 9.31 ms of it waiting for the last rank". */
-static const char *wait_text(struct ta_advice *advice, const struct ta_place *wait)
-{
-    if (!wait->table)
-        return "";
-    return ta_advice_printf(advice, ", %s of it waiting for the last rank",
-                            ta_advice_number(advice, wait->value, TA_UNIT_NS));
-}
-
 /* A rank that waits little while the others wait long is the one they wait for. */
 static const char *suspect(const struct ta_refs *in, struct ta_advice *advice, struct extremes e)
 {
@@ -95,30 +86,34 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         ta_ref_evidence(in, EXPOSED, e.least),
         wait.table ? ta_place_evidence(&wait) : (struct ta_evidence){0},
     };
+    const char *waited = wait.table
+                             ? ta_advice_printf(advice, ", %s of it waiting for the last rank",
+                                                ta_advice_number(advice, wait.value, TA_UNIT_NS))
+                             : "";
     const size_t n_evidence = wait.table ? 3 : n_rows > 1 ? 2 : 1;
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "exposed-comm",
-                  .rule = "exposed_comm",
-                  .title = ta_advice_printf(advice,
-                                            "Communication is exposed for %s of the window of rank "
-                                            "%lld (%s%s)",
-                                            ta_advice_number(advice, share, TA_UNIT_RATIO),
-                                            (long long)ta_ref_integer(in, RANK, e.most),
-                                            ta_advice_number(advice, worst.value, TA_UNIT_NS),
-                                            wait_text(advice, &wait)),
-                  .advice = suspect(in, advice, e),
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = n_evidence,
-                  /* Overlap does not shorten waiting for a rank that is late. */
-                  .saving_low_ns = ta_whole(
-                      fmax(0, (share - threshold) * window - (wait.table ? wait.value : 0))),
-                  .saving_high_ns = ta_whole(worst.value),
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "exposed communication > %s of the window",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "exposed-comm",
+            .rule = "exposed_comm",
+            .title = ta_advice_printf(advice,
+                                      "Communication is exposed for %s of the window of rank "
+                                      "%lld (%s%s)",
+                                      ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                      (long long)ta_ref_integer(in, RANK, e.most),
+                                      ta_advice_number(advice, worst.value, TA_UNIT_NS), waited),
+            .advice = suspect(in, advice, e),
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = n_evidence,
+            /* Overlap does not shorten waiting for a rank that is late. */
+            .saving_low_ns =
+                ta_whole(fmax(0, (share - threshold) * window - (wait.table ? wait.value : 0))),
+            .saving_high_ns = ta_whole(worst.value),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "exposed communication > %s of the window",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 

@@ -22,60 +22,43 @@ static const struct ta_ref reads[] = {
     [BLOCK_TIME] = {"diffusion.by_rank", "block_p50_ns"},
 };
 
-struct wait {
-    struct ta_place delay, block;
-    double excess; /* of the delay over a block, ns */
-};
-
-/* The rank that waits longest beyond `factor` blocks. */
-static bool find_wait(const struct ta_refs *in, double factor, struct wait *wait)
-{
-    static const struct ta_look delays = {.cells = VALUE,
-                                          .where = {{METRIC, "first_block_ns"}, {BASIS, "wall"}}};
-    static const struct ta_look medians = {.cells = BLOCK_TIME};
-    struct ta_place delay, block;
-    if (!ta_look_worst(in, &delays, &delay) || !ta_look_same(in, &medians, &delay, &block) ||
-        !(block.value > 0))
-        return false;
-    const struct ta_place blocks = ta_place_beside(in, &block, BLOCKS);
-    if (!blocks.table || blocks.value < 2 || delay.value <= factor * block.value)
-        return false;
-    *wait = (struct wait){delay, block, delay.value - block.value};
-    return true;
-}
+/* Until the first block is ready, and what a block of the same rank takes. */
+static const struct ta_look delays = {.cells = VALUE,
+                                      .where = {{METRIC, "first_block_ns"}, {BASIS, "wall"}}};
+static const struct ta_look medians = {.cells = BLOCK_TIME};
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double factor = ta_ctx_option(ctx, FACTOR);
-    struct wait wait;
-    if (!find_wait(in, factor, &wait))
+    struct ta_place delay, block;
+    if (!ta_look_worst(in, &delays, &delay) || !ta_look_same(in, &medians, &delay, &block) ||
+        !(block.value > 0) || ta_ref_number(in, BLOCKS, block.row, 0) < 2 ||
+        delay.value <= factor * block.value)
         return TA_OK;
-    const struct ta_evidence evidence[] = {ta_place_evidence(&wait.delay),
-                                           ta_place_evidence(&wait.block)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "first-block",
-                  .rule = "first_block",
-                  .title = ta_advice_printf(
-                      advice, "The first block is ready after %s; later ones take %s each%s",
-                      ta_advice_number(advice, wait.delay.value, TA_UNIT_NS),
-                      ta_advice_number(advice, wait.block.value, TA_UNIT_NS),
-                      ta_place_owner(advice, in->report, &wait.delay)),
-                  .advice = "Load the models and run one block of the same shape before the "
-                            "session begins (compilation, autotuning, allocator), encode the "
-                            "prompt ahead or keep its embedding, and make the first block small.",
-                  .severity = wait.delay.value > ta_ctx_option(ctx, HIGH) * wait.block.value
-                                  ? TA_MEDIUM
-                                  : TA_LOW,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = ta_whole(wait.delay.value - factor * wait.block.value),
-                  .saving_high_ns = ta_whole(wait.excess),
-                  .confidence = 0.4,
-                  .threshold = ta_advice_printf(
-                      advice, "start of the session to the first block > %.3g medians of a block",
-                      factor),
-              });
+    const struct ta_evidence evidence[] = {ta_place_evidence(&delay), ta_place_evidence(&block)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "first-block",
+            .rule = "first_block",
+            .title = ta_advice_printf(
+                advice, "The first block is ready after %s; later ones take %s each%s",
+                ta_advice_number(advice, delay.value, TA_UNIT_NS),
+                ta_advice_number(advice, block.value, TA_UNIT_NS),
+                ta_place_owner(advice, in->report, &delay)),
+            .advice = "Load the models and run one block of the same shape before the "
+                      "session begins (compilation, autotuning, allocator), encode the "
+                      "prompt ahead or keep its embedding, and make the first block small.",
+            .severity = delay.value > ta_ctx_option(ctx, HIGH) * block.value ? TA_MEDIUM : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = ta_whole(delay.value - factor * block.value),
+            .saving_high_ns = ta_whole(delay.value - block.value),
+            .confidence = 0.4,
+            .threshold = ta_advice_printf(
+                advice, "start of the session to the first block > %.3g medians of a block",
+                factor),
+        });
     return TA_OK;
 }
 

@@ -212,16 +212,6 @@ static const char *what_to_do(const struct ta_refs *in, const struct vector *vec
            "fp16.";
 }
 
-static const char *settled(struct ta_advice *advice, const struct gain *gain)
-{
-    return gain->settled > 0
-               ? ta_advice_printf(
-                     advice,
-                     " Of this time %s gain nothing: these shapes are bound by memory on any unit.",
-                     ta_advice_number(advice, gain->settled, TA_UNIT_NS))
-               : "";
-}
-
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD), all = ta_ref_sum(in, CLASS_TIME);
@@ -234,6 +224,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct gain gain = estimate(ctx, in, &vector);
     if ((vector.all - gain.settled) / all <= threshold)
         return TA_OK;
+    const char *settled =
+        gain.settled > 0
+            ? ta_advice_printf(
+                  advice,
+                  " Of this time %s gain nothing: these shapes are bound by memory on any unit.",
+                  ta_advice_number(advice, gain.settled, TA_UNIT_NS))
+            : "";
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, VECTOR, vector.row),
                                            ta_ref_evidence(in, SHARE, vector.row)};
     ta_advise(advice,
@@ -246,8 +243,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       ta_advice_number(advice, vector.all / all, TA_UNIT_RATIO),
                       ta_advice_number(advice, vector.all, TA_UNIT_NS),
                       kernel_all_ranks(in->report, advice)),
-                  .advice = ta_advice_printf(advice, "%s%s", what_to_do(in, &vector),
-                                             settled(advice, &gain)),
+                  .advice = ta_advice_printf(advice, "%s%s", what_to_do(in, &vector), settled),
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,

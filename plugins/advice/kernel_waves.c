@@ -31,24 +31,18 @@ struct bad {
     size_t row, kernels;
 };
 
-/* A kernel that only waits needs no more than one block. */
-static bool only_waits(const struct ta_refs *in, struct ta_slice name)
-{
-    const size_t row = kernel_row(in, NAME, name);
-    return row != SIZE_MAX && ta_ref_reads(in, FAMILY, row, "wait");
-}
-
 /* Adds up the badly filled kernels that matter. */
 static struct bad find_bad(const struct ta_refs *in, double all, double efficiency, double share)
 {
     struct bad bad = {0};
     for (size_t i = 0; i < ta_ref_rows(in, WAVE_EFFICIENCY); i++) {
         const struct ta_place reached = ta_place_at(in, WAVE_EFFICIENCY, i);
+        const size_t kernel = kernel_row(in, NAME, ta_ref_text(in, WAVE_NAME, i));
         const double time = ta_ref_number(in, WAVE_TIME, i, 0);
         const double lost = ta_ref_number(in, WAVE_LOST, i, 0);
         if (!reached.table || time / all <= share || reached.value >= efficiency ||
-            only_waits(in, ta_ref_text(in, WAVE_NAME, i)))
-            continue;
+            (kernel != SIZE_MAX && ta_ref_reads(in, FAMILY, kernel, "wait")))
+            continue; /* one that only waits needs no more than one block */
         bad.time += time;
         bad.lost += lost;
         bad.kernels++;

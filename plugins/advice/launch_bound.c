@@ -63,14 +63,6 @@ static const char *where(const struct ta_refs *in, struct ta_advice *advice)
     return *site ? ta_advice_printf(advice, ", the largest part in %s", site) : "";
 }
 
-/* Of the time in which a device waits for the host to hand out work, what follows waits of the host
- * for the device: that is the cost of the waits (sync_wait.c, blocking_copies.c). */
-static double after_waits(const struct ta_refs *in, int64_t rank)
-{
-    static const struct ta_look saving = {.cells = WAIT_SAVING}, during = {.cells = WAIT_IDLE};
-    return fmax(0, ta_look_sum(in, &saving, rank) - ta_look_sum(in, &during, rank));
-}
-
 /* What to do; a device that gets most of its work from graphs needs no others. */
 static const char *what_to_do(const struct ta_refs *in, const struct ta_place *dispatch)
 {
@@ -98,18 +90,23 @@ static const char *remark(struct ta_advice *advice, double share, double part)
                                   ta_advice_number(advice, share - part, TA_UNIT_RATIO));
 }
 
-/* The device with the largest share of its window. */
+/* The device that waits for the largest share of its window.  Of the time in which it waits for the
+ * host to hand out work, what follows waits of the host for the device is the cost of these waits
+ * (sync_wait.c, blocking_copies.c). */
 static bool find_worst(const struct ta_refs *in, struct ta_place *worst, double *rest)
 {
+    static const struct ta_look saving = {.cells = WAIT_SAVING}, during = {.cells = WAIT_IDLE};
     double most = 0;
     for (size_t row = 0; row < ta_ref_rows(in, LATE); row++) {
         const struct ta_place share = ta_place_at(in, LATE, row);
-        const double rank = ta_ref_number(in, RANK, row, 0);
+        const int64_t rank = ta_whole(ta_ref_number(in, RANK, row, 0));
         struct ta_place dispatch;
         if (!share.table || share.value <= 0 ||
             !ta_look_same(in, &dispatch_look, &share, &dispatch))
             continue;
-        const double left = dispatch.value - after_waits(in, ta_whole(rank));
+        const double after_waits =
+            fmax(0, ta_look_sum(in, &saving, rank) - ta_look_sum(in, &during, rank));
+        const double left = dispatch.value - after_waits;
         const double part = share.value * left / dispatch.value;
         if (part <= most)
             continue;

@@ -71,20 +71,15 @@ static const struct ta_ref reads[] = {
     [WINDOW] = {"gpu_time.by_rank", "window_ns"},
 };
 
-/* Rows of ranks that are called late. */
-static bool is_late(const struct ta_refs *in, size_t row)
-{
-    const struct ta_cell *cell = ta_ref_cell(in, IS_LATE, row);
-    return cell->kind == TA_CELL_BOOL && cell->b;
-}
-
 /* What the late rank costs that costs most; no table without one. */
 static struct ta_place find_worst(const struct ta_refs *in)
 {
     struct ta_place worst = {0};
     for (size_t row = 0; row < ta_ref_rows(in, COST); row++) {
         const struct ta_place cost = ta_place_at(in, COST, row);
-        if (cost.table && is_late(in, row) && (!worst.table || cost.value > worst.value))
+        const struct ta_cell *late = ta_ref_cell(in, IS_LATE, row);
+        if (cost.table && late->kind == TA_CELL_BOOL && late->b &&
+            (!worst.table || cost.value > worst.value))
             worst = cost;
     }
     return worst;

@@ -65,16 +65,8 @@ static const char *place_of(const struct ta_refs *in, struct ta_advice *advice,
     return *site ? site : *caller ? caller : ta_place_text(advice, in, worst, SITE_CALL);
 }
 
-/* What the waits of a row cost for certain: idle time during and right behind them, as far as the
- * host would be ahead without them. */
-static double cost_of(const struct ta_refs *in, size_t row)
-{
-    const double during = ta_ref_number(in, IDLE_DURING, row, 0);
-    const double after = ta_ref_number(in, IDLE_AFTER, row, 0);
-    return fmin(during + after, ta_ref_number(in, SAVING, row, 0));
-}
-
-/* The row of sync.by_kind that costs the largest share of the window of its rank. */
+/* What the waits of a kind cost for certain, where it is the largest share of the window of a rank:
+ * idle time during and right after them, as far as the host would be ahead without them. */
 static bool find_worst(const struct ta_refs *in, const struct kind *kind, struct ta_place *worst,
                        double *window)
 {
@@ -86,7 +78,9 @@ static bool find_worst(const struct ta_refs *in, const struct kind *kind, struct
             continue;
         const double rank = ta_ref_number(in, RANK, row, 0);
         const double length = ta_look_sum(in, &windows, ta_whole(rank));
-        const double cost = cost_of(in, row);
+        const double during = ta_ref_number(in, IDLE_DURING, row, 0);
+        const double after = ta_ref_number(in, IDLE_AFTER, row, 0);
+        const double cost = fmin(during + after, ta_ref_number(in, SAVING, row, 0));
         if (length <= 0 || cost / length <= most)
             continue;
         most = cost / length;
