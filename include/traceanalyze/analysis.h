@@ -71,7 +71,7 @@ struct ta_analysis_ops {
     const struct ta_ref *reads;
     size_t n_reads;
 
-    /* finish() adds scalars, which are figures that runs are compared by. */
+    /* finish() adds scalars: figures that runs are compared by, beside those of `tables`. */
     bool has_figures;
 };
 

@@ -85,6 +85,27 @@ enum ta_tier {
 
 enum ta_direction { TA_ASCENDING, TA_DESCENDING };
 
+/* What durations are of.  Runs are compared by the first of these that both have. */
+enum ta_sampled {
+    TA_SAMPLED_NOTHING,
+    TA_SAMPLED_STEPS,
+    TA_SAMPLED_DENOISING, /* steps of a diffusion process */
+    TA_SAMPLED_BLOCKS,    /* blocks of frames */
+    TA_SAMPLED_COUNT
+};
+
+#define TA_SAMPLED_COLUMNS 2
+
+/* The figures of a run that a table has, which runs are compared by and gates are set on. */
+struct ta_figures {
+    /* Its rows are durations in the order of time, those of a rank together.  The first of these
+     * columns that has values counts: its median, 95th percentile, largest value and mean. */
+    enum ta_sampled sampled;
+    const struct ta_column *duration[TA_SAMPLED_COLUMNS];
+    /* Its rows are rates and latencies, each a figure "metric@basis" with the unit of its row. */
+    const struct ta_column *metric, *basis, *value;
+};
+
 #define TA_TABLE_CHARTS 4
 
 struct ta_table_def {
@@ -103,6 +124,7 @@ struct ta_table_def {
         TA_JOIN_SUMS, /* rows of equal names become one, whose numbers add up */
         TA_JOIN_NOT   /* none: it compares the ranks of a run, and is made anew where it can be */
     } joining;
+    const struct ta_figures *figures; /* NULL: none but what readers make of it */
 };
 
 /* Adds a row to the table `def`, one of those that the running analysis declares.  Each column of

@@ -101,7 +101,12 @@ static const struct ta_chart_def counted_chart = {
     .group = &by_step_columns[BY_STEP_RANK],
 };
 
-static const struct ta_table_def by_step = {"steps.by_step", "Steps", TA_COLUMNS(by_step_columns)};
+static const struct ta_figures step_times = {
+    .sampled = TA_SAMPLED_STEPS,
+    .duration = {&by_step_columns[BY_STEP_COUNTED], &by_step_columns[BY_STEP_HOST_DUR]}};
+
+static const struct ta_table_def by_step = {"steps.by_step", "Steps", TA_COLUMNS(by_step_columns),
+                                            .figures = &step_times};
 
 /* A marker, and the activities launched inside it. */
 struct step {

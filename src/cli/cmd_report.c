@@ -33,7 +33,7 @@ static enum ta_status compare(struct ta_cli *cli, struct ta_report *report)
     const struct ta_report *const before = baseline, *const after = report;
     const struct ta_diff_side sides[TA_DIFF_SIDES] = {
         [TA_DIFF_BASE] = {&before, 1}, [TA_DIFF_NEW] = {&after, 1}};
-    status = ta_diff_add(&cli->ctx, sides, &cli->gating.judging, report);
+    status = ta_diff_add(&cli->ctx, cli->registry, sides, &cli->gating.judging, report);
     ta_report_free(baseline);
     return status;
 }

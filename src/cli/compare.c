@@ -39,7 +39,8 @@ enum ta_status ta_cli_compare(struct ta_cli *cli, size_t skip, struct ta_report 
             [TA_DIFF_BASE] = {at, base},
             [TA_DIFF_NEW] = {at + base, runs.n - base},
         };
-        status = ta_diff(&cli->ctx, sides, &cli->gating.judging, cli->args.title, diff);
+        status =
+            ta_diff(&cli->ctx, cli->registry, sides, &cli->gating.judging, cli->args.title, diff);
     }
     ta_cli_free_runs(&runs);
     return status;

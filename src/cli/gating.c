@@ -79,7 +79,8 @@ void ta_gating_free(struct ta_gating *gating)
 enum ta_status ta_gating_judge(struct ta_cli *cli, struct ta_report *report)
 {
     cli->gating.gates.incomplete = ta_cli_has_losses(report);
-    return ta_gates_judge(&cli->ctx, &cli->gating.gates, report, &cli->gating.outcome);
+    return ta_gates_judge(&cli->ctx, cli->registry, &cli->gating.gates, report,
+                          &cli->gating.outcome);
 }
 
 /* "regression>5%: Time of the run 86.7 s → 113 s (+30.1 %)" */

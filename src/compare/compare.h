@@ -197,6 +197,7 @@ struct diff_warm_up {
 /* One comparison while it is made. */
 struct diff {
     struct ta_ctx *ctx;
+    const struct ta_registry *registry;
     const struct ta_diff_side *sides;
     const struct ta_judging *judging;
     /* The run of each side that tables show: the one of median length.  What is said to the

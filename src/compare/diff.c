@@ -118,10 +118,12 @@ static enum ta_status compare(struct diff *diff)
     return TA_OK;
 }
 
-enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
+enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_registry *registry,
+                           const struct ta_diff_side sides[TA_DIFF_SIDES],
                            const struct ta_judging *judging, struct ta_report *report)
 {
     struct diff diff = {.ctx = ctx,
+                        .registry = registry,
                         .sides = sides,
                         .judging = judging,
                         .out = report,
@@ -133,7 +135,8 @@ enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[T
     return compare(&diff);
 }
 
-enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
+enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_registry *registry,
+                       const struct ta_diff_side sides[TA_DIFF_SIDES],
                        const struct ta_judging *judging, const char *title,
                        struct ta_report **report)
 {
@@ -143,7 +146,7 @@ enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DI
     ta_report_set_kind(made, TA_REPORT_DIFF);
     const enum ta_status status =
         diff_describe(sides, title, made)
-            ? ta_diff_add(ctx, sides, judging, made)
+            ? ta_diff_add(ctx, registry, sides, judging, made)
             : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the accounts of the runs");
     if (status == TA_OK)
         *report = made;

@@ -10,6 +10,7 @@
 
 struct ta_ctx;
 struct ta_part;
+struct ta_registry;
 
 /* The frozen reports of the runs of one side. */
 struct ta_diff_side {
@@ -24,12 +25,14 @@ extern const struct ta_part *const ta_diff_parts[];
 
 /* Makes the report of a comparison; `title` NULL is made from those of the runs.  On TA_OK the
  * caller owns *report. */
-enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
+enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_registry *registry,
+                       const struct ta_diff_side sides[TA_DIFF_SIDES],
                        const struct ta_judging *judging, const char *title,
                        struct ta_report **report) TA_MUST_CHECK;
 
 /* Adds the comparison with a baseline to the frozen report of the only run of the new side. */
-enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
+enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_registry *registry,
+                           const struct ta_diff_side sides[TA_DIFF_SIDES],
                            const struct ta_judging *judging,
                            struct ta_report *report) TA_MUST_CHECK;
 

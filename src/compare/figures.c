@@ -8,27 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    GPU_WINDOW,
-    GPU_COMPUTE,
-    SESSION_TIME,
-    STAGE_RANK,
-    STAGE_TOTAL,
-    STAGE_SHARE,
-    TRACE_WINDOW,
-    STEP_RANK,
-    STEP_TIME,
-    STEP_COUNTED,
-    DIFFUSION_RANK,
-    DIFFUSION_TIME,
-    DIFFUSION_STEP,
-    BLOCK_RANK,
-    BLOCK_TIME,
-    RATE_RANK,
-    RATE,
-    RATE_BASIS,
-    RATE_VALUE
-};
+enum { GPU_WINDOW, GPU_COMPUTE, SESSION_TIME, STAGE_RANK, STAGE_TOTAL, STAGE_SHARE, TRACE_WINDOW };
 
 static const struct ta_ref reads[] = {
     [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
@@ -38,24 +18,13 @@ static const struct ta_ref reads[] = {
     [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
     [STAGE_SHARE] = {"stages.by_name", "share"},
     [TRACE_WINDOW] = {"trace.by_rank", "window_ns"},
-    [STEP_RANK] = {"steps.by_step", "rank"},
-    [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
-    [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
-    [DIFFUSION_RANK] = {"diffusion.steps", "rank"},
-    [DIFFUSION_TIME] = {"diffusion.steps", "dur_ns"},
-    [DIFFUSION_STEP] = {"diffusion.steps", "step_ns"},
-    [BLOCK_RANK] = {"diffusion.blocks", "rank"},
-    [BLOCK_TIME] = {"diffusion.blocks", "dur_ns"},
-    [RATE_RANK] = {"throughput.values", "rank"},
-    [RATE] = {"throughput.values", "metric"},
-    [RATE_BASIS] = {"throughput.values", "basis"},
-    [RATE_VALUE] = {"throughput.values", "value"},
 };
 
 const struct diff_part diff_of_run_figures = {.declares = {"figures", NULL, TA_READS(reads)}};
 
 struct list {
     struct ta_arena *arena;
+    const struct ta_registry *registry;
     struct ta_refs in;
     struct ta_run_figure *at;
     size_t n, max;
@@ -151,30 +120,22 @@ static void add_run_time(struct list *list)
 
 /* ---- steps and blocks ---------------------------------------------------------------------- */
 
-/* Tables with a row per step and rank, rows of a rank together and in the order of time. */
-static const struct source {
-    size_t rank, time;
-    size_t counted;                 /* better than `time` where it has values; or DIFF_NOT_READ */
-    const char *ids[4], *titles[4]; /* by enum part */
-} step_sources[] = {
-    {STEP_RANK,
-     STEP_TIME,
-     STEP_COUNTED,
-     {"step_time_p50_ns", "step_time.p95", "step_time.max", "step_time.mean"},
-     {"Step time p50", "Step time p95", "Longest step", "Step time mean"}},
-    {DIFFUSION_RANK,
-     DIFFUSION_TIME,
-     DIFFUSION_STEP,
-     {"step_time.p50", "step_time.p95", "step_time.max", "step_time.mean"},
-     {"Denoising step p50", "Denoising step p95", "Longest denoising step", "Denoising step mean"}},
-    {BLOCK_RANK,
-     BLOCK_TIME,
-     DIFF_NOT_READ,
-     {"block_time.p50", "block_time.p95", "block_time.max", "block_time.mean"},
-     {"Block time p50", "Block time p95", "Longest block", "Block time mean"}},
-};
+enum part { MEDIAN, P95, LONGEST, MEAN, PARTS };
 
-enum part { MEDIAN, P95, LONGEST, MEAN };
+/* What figures of durations are called. */
+static const struct {
+    const char *ids[PARTS], *titles[PARTS];
+} sampled[TA_SAMPLED_COUNT] = {
+    [TA_SAMPLED_STEPS] = {{"step_time_p50_ns", "step_time.p95", "step_time.max", "step_time.mean"},
+                          {"Step time p50", "Step time p95", "Longest step", "Step time mean"}},
+    [TA_SAMPLED_DENOISING] = {{"step_time.p50", "step_time.p95", "step_time.max", "step_time.mean"},
+                              {"Denoising step p50", "Denoising step p95", "Longest denoising step",
+                               "Denoising step mean"}},
+    [TA_SAMPLED_BLOCKS] = {{"block_time.p50", "block_time.p95", "block_time.max",
+                            "block_time.mean"},
+                           {"Block time p50", "Block time p95", "Longest block",
+                            "Block time mean"}},
+};
 
 /* Where the rows of a table go in a matrix of steps and ranks. */
 struct place {
@@ -257,17 +218,36 @@ static double mean_of(const double *values, size_t n)
     return n ? (double)(sum / (long double)n) : (double)NAN;
 }
 
+/* Key of the column of ranks, NULL without one. */
+static const char *rank_key(const struct ta_table_def *def)
+{
+    for (size_t i = 0; i < def->n_columns; i++)
+        if (def->columns[i].role == TA_RANK)
+            return def->columns[i].key;
+    return NULL;
+}
+
 static bool has_values(const struct ta_refs *in, size_t ref)
 {
-    return ref != DIFF_NOT_READ && ta_ref_exists(in, ref) &&
+    return ta_ref_exists(in, ref) &&
            ta_column_has_values(ta_ref_table(in, ref), ta_ref_column(in, ref));
 }
 
-static void add_times(struct list *list, const struct source *source)
+/* Rows of a rank are together, and in the order of time. */
+static void add_times(struct list *list, const struct ta_table_def *def)
 {
-    const struct ta_refs *in = &list->in;
-    const size_t time = has_values(in, source->counted) ? source->counted : source->time;
-    if (!ta_ref_exists(in, time) || !ta_ref_exists(in, source->rank))
+    enum { RANK, FIRST, SECOND };
+    const struct ta_column *const *duration = def->figures->duration;
+    const struct ta_ref refs[] = {
+        [RANK] = {def->id, rank_key(def)},
+        [FIRST] = {def->id, duration[0]->key},
+        [SECOND] = {def->id, duration[duration[1] != NULL]->key},
+    };
+    struct ta_refs opened;
+    const struct ta_refs *in = &opened;
+    ta_refs_open(&opened, list->in.report, refs, TA_LENGTH(refs));
+    const size_t time = has_values(in, FIRST) ? FIRST : SECOND;
+    if (!ta_ref_exists(in, time) || ta_ref_column(in, RANK) == SIZE_MAX)
         return;
     size_t n;
     const double *values = sorted_column(list->arena, in, time, &n);
@@ -277,33 +257,42 @@ static void add_times(struct list *list, const struct source *source)
                             [P95] = ta_quantile(values, n, 0.95),
                             [LONGEST] = values[n - 1],
                             [MEAN] = mean_of(values, n)};
-    for (int i = MEDIAN; i <= MEAN; i++)
-        add(list,
-            &(struct ta_run_figure){
-                .id = source->ids[i],
-                .title = source->titles[i],
-                .value = parts[i],
-                .unit = TA_UNIT_NS,
-                .polarity = TA_LOWER,
-                .is_key = i == MEDIAN,
-                .series = i == MEDIAN ? read_series(list->arena, in, source->rank, time) : NULL,
-            });
+    for (int i = MEDIAN; i < PARTS; i++)
+        add(list, &(struct ta_run_figure){
+                      .id = sampled[def->figures->sampled].ids[i],
+                      .title = sampled[def->figures->sampled].titles[i],
+                      .value = parts[i],
+                      .unit = TA_UNIT_NS,
+                      .polarity = TA_LOWER,
+                      .is_key = i == MEDIAN,
+                      .series = i == MEDIAN ? read_series(list->arena, in, RANK, time) : NULL,
+                  });
 }
 
-/* ---- throughput --------------------------------------------------------------------------- */
+/* ---- rates -------------------------------------------------------------------------------- */
+
+enum { RATE_RANK, RATE, RATE_BASIS, RATE_VALUE };
 
 /* Rows of one rank count where the table has no other. */
 static bool is_of_one_rank(const struct ta_refs *in)
 {
-    for (size_t i = 1; i < ta_ref_rows(in, RATE_RANK); i++)
+    for (size_t i = 1; i < ta_ref_rows(in, RATE); i++)
         if (ta_ref_number(in, RATE_RANK, i, -1) != ta_ref_number(in, RATE_RANK, 0, -1))
             return false;
     return true;
 }
 
-static void add_throughput(struct list *list)
+static void add_rates(struct list *list, const struct ta_table_def *def)
 {
-    const struct ta_refs *in = &list->in;
+    const struct ta_ref refs[] = {
+        [RATE_RANK] = {def->id, rank_key(def)},
+        [RATE] = {def->id, def->figures->metric->key},
+        [RATE_BASIS] = {def->id, def->figures->basis->key},
+        [RATE_VALUE] = {def->id, def->figures->value->key},
+    };
+    struct ta_refs opened;
+    const struct ta_refs *in = &opened;
+    ta_refs_open(&opened, list->in.report, refs, TA_LENGTH(refs));
     const bool one = is_of_one_rank(in);
     for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
         if (ta_ref_number(in, RATE_RANK, i, -1) >= 0 && !one)
@@ -320,6 +309,23 @@ static void add_throughput(struct list *list)
                                           .unit = unit,
                                           .polarity = unit == TA_UNIT_NS ? TA_LOWER : TA_HIGHER,
                                           .is_key = unit == TA_UNIT_PER_S});
+    }
+}
+
+/* Steps first, then what they are parts of; rates. */
+static void add_declared(struct list *list)
+{
+    const size_t n = ta_registry_table_count(list->registry);
+    for (int what = TA_SAMPLED_STEPS; what < TA_SAMPLED_COUNT; what++)
+        for (size_t i = 0; i < n; i++) {
+            const struct ta_table_def *def = ta_registry_table_at(list->registry, i);
+            if (def->figures && (int)def->figures->sampled == what)
+                add_times(list, def);
+        }
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_table_def *def = ta_registry_table_at(list->registry, i);
+        if (def->figures && def->figures->metric)
+            add_rates(list, def);
     }
 }
 
@@ -365,27 +371,31 @@ static void add_scalars(struct list *list, const struct ta_section *section)
 
 /* ---- all of them -------------------------------------------------------------------------- */
 
-static size_t count_most(const struct ta_refs *in)
+static size_t count_most(const struct list *list)
 {
-    size_t most = 2 + 4 * TA_LENGTH(step_sources) + ta_ref_rows(in, RATE);
-    for (size_t s = 0; s < ta_report_section_count(in->report); s++)
-        most += ta_report_section(in->report, s)->n_items;
+    const struct ta_report *report = list->in.report;
+    size_t most = 2; /* time of the run, skew */
+    for (size_t s = 0; s < ta_report_section_count(report); s++)
+        most += ta_report_section(report, s)->n_items;
+    for (size_t i = 0; i < ta_registry_table_count(list->registry); i++) {
+        const struct ta_table_def *def = ta_registry_table_at(list->registry, i);
+        const struct ta_table *table = def->figures ? ta_report_table(report, def->id) : NULL;
+        most += !table ? 0 : def->figures->sampled ? PARTS : table->n_rows;
+    }
     return most;
 }
 
-bool ta_run_figures_read(struct ta_arena *arena, const struct ta_report *report,
-                         struct ta_run_figures *figures)
+bool ta_run_figures_read(struct ta_arena *arena, const struct ta_registry *registry,
+                         const struct ta_report *report, struct ta_run_figures *figures)
 {
-    struct list list = {.arena = arena};
+    struct list list = {.arena = arena, .registry = registry};
     ta_refs_open(&list.in, report, reads, TA_LENGTH(reads));
-    list.max = count_most(&list.in);
+    list.max = count_most(&list);
     list.at = ta_arena_alloc(arena, list.max * sizeof *list.at);
     if (!list.at)
         return false;
     add_run_time(&list);
-    for (size_t i = 0; i < TA_LENGTH(step_sources); i++)
-        add_times(&list, &step_sources[i]);
-    add_throughput(&list);
+    add_declared(&list);
     add_skew(&list);
     for (size_t s = 0; s < ta_report_section_count(report); s++)
         add_scalars(&list, ta_report_section(report, s));

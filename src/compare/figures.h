@@ -3,6 +3,7 @@
 #ifndef TA_COMPARE_FIGURES_H
 #define TA_COMPARE_FIGURES_H
 
+#include "plugin/registry.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/result.h"
 
@@ -27,9 +28,10 @@ struct ta_run_figures {
 };
 
 /* All figures of a report, each id once, those that tell how long the run takes first: the time of
- * the run, quantiles of step and block times, throughput, every scalar.  Texts and series live as
+ * the run, those that tables declare (struct ta_figures), every scalar.  Texts and series live as
  * long as the arena and the report.  False without memory. */
-bool ta_run_figures_read(struct ta_arena *arena, const struct ta_report *report,
+bool ta_run_figures_read(struct ta_arena *arena, const struct ta_registry *registry,
+                         const struct ta_report *report,
                          struct ta_run_figures *figures) TA_MUST_CHECK;
 
 /* The figure with this id, or NULL. */

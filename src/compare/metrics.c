@@ -123,7 +123,7 @@ static bool read_side(struct diff *diff, int which, struct side *side)
     if (!side->runs || !side->values)
         return false;
     for (size_t run = 0; run < from->n; run++) {
-        if (!ta_run_figures_read(&diff->arena, from->runs[run], &side->runs[run]))
+        if (!ta_run_figures_read(&diff->arena, diff->registry, from->runs[run], &side->runs[run]))
             return false;
         if (from->runs[run] == diff->shown[which])
             side->shown = &side->runs[run];

@@ -49,7 +49,7 @@ bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DI
 {
     struct ta_run_figures figures[TA_DIFF_SIDES];
     for (int side = 0; side < TA_DIFF_SIDES; side++)
-        if (!ta_run_figures_read(&diff->arena, diff->shown[side], &figures[side]))
+        if (!ta_run_figures_read(&diff->arena, diff->registry, diff->shown[side], &figures[side]))
             return false;
     const struct ta_run_figures *base = &figures[TA_DIFF_BASE];
     for (size_t i = 0; i < base->n && !series[TA_DIFF_BASE]; i++) {

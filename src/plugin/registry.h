@@ -117,6 +117,10 @@ enum ta_status ta_rule_check_columns(struct ta_ctx *ctx, const struct ta_entry *
 const struct ta_table_def *ta_registry_table(const struct ta_registry *registry, const char *id,
                                              const struct ta_entry **owner);
 
+/* All declared tables, ordered by id. */
+size_t ta_registry_table_count(const struct ta_registry *registry);
+const struct ta_table_def *ta_registry_table_at(const struct ta_registry *registry, size_t index);
+
 /* Plugins of one kind, ordered by id. */
 size_t ta_registry_count(const struct ta_registry *registry, enum ta_plugin_kind kind);
 const struct ta_entry *ta_registry_at(const struct ta_registry *registry, enum ta_plugin_kind kind,

@@ -70,6 +70,18 @@ static enum ta_status check_chart(struct ta_ctx *ctx, const struct party *party,
                               : refuse(ctx, party, def, "a chart draws nothing:", chart->id);
 }
 
+/* Whether what is said of its figures is of its columns, and complete. */
+static bool has_own_figures(const struct ta_table_def *def)
+{
+    const struct ta_figures *figures = def->figures;
+    bool own =
+        is_own(def, figures->metric) && is_own(def, figures->basis) && is_own(def, figures->value);
+    for (size_t i = 0; i < TA_SAMPLED_COLUMNS; i++)
+        own = own && is_own(def, figures->duration[i]);
+    const bool has_rates = figures->metric && figures->basis && figures->value;
+    return own && (figures->sampled ? figures->duration[0] != NULL : has_rates);
+}
+
 static enum ta_status check_table(struct ta_ctx *ctx, const struct party *party,
                                   const struct ta_table_def *def)
 {
@@ -78,6 +90,8 @@ static enum ta_status check_table(struct ta_ctx *ctx, const struct party *party,
         status = check_chart(ctx, party, def, def->chart[i]);
     if (status == TA_OK && !is_own(def, def->order.by))
         status = refuse(ctx, party, def, "it is ordered by a column of another table", NULL);
+    if (status == TA_OK && def->figures && !has_own_figures(def))
+        status = refuse(ctx, party, def, "its figures need columns of its own", NULL);
     return status;
 }
 
@@ -154,6 +168,16 @@ const struct ta_table_def *ta_registry_table(const struct ta_registry *registry,
     if (owner)
         *owner = found ? found->owner : NULL;
     return found ? found->def : NULL;
+}
+
+size_t ta_registry_table_count(const struct ta_registry *registry)
+{
+    return registry->n_tables;
+}
+
+const struct ta_table_def *ta_registry_table_at(const struct ta_registry *registry, size_t index)
+{
+    return registry->tables[index].def;
 }
 
 /* ---- references ------------------------------------------------------------------------ */
@@ -241,6 +265,15 @@ static bool is_read(const struct ta_registry *registry, const struct ta_part *co
     return false;
 }
 
+/* Whether an analysis makes figures of a run. */
+static bool has_figures(const struct ta_analysis_ops *ops)
+{
+    bool has = ops->has_figures;
+    for (const struct ta_table_def *const *def = ops->tables; !has && def && *def; def++)
+        has = (*def)->figures;
+    return has;
+}
+
 bool ta_registry_wants(const struct ta_registry *registry, const struct ta_entry *entry,
                        const struct ta_wanted *wanted)
 {
@@ -251,6 +284,6 @@ bool ta_registry_wants(const struct ta_registry *registry, const struct ta_entry
     for (const char *const *id = wanted->ids; id && *id; id++)
         if (strcmp(*id, entry->plugin.id) == 0)
             return true;
-    return (wanted->compared && entry->plugin.analysis->has_figures) ||
+    return (wanted->compared && has_figures(entry->plugin.analysis)) ||
            is_read(registry, wanted->parts, entry);
 }

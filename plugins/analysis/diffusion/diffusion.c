@@ -70,8 +70,13 @@ static const struct ta_chart_def step_chart = {
     .group = &step_table_columns[STEP_RANK],
 };
 
-static const struct ta_table_def step_table = {
-    "diffusion.steps", "Denoising steps", TA_COLUMNS(step_table_columns), .chart = {&step_chart}};
+static const struct ta_figures step_times = {
+    .sampled = TA_SAMPLED_DENOISING,
+    .duration = {&step_table_columns[STEP_STEP_NS], &step_table_columns[STEP_DUR_NS]}};
+
+static const struct ta_table_def step_table = {"diffusion.steps", "Denoising steps",
+                                               TA_COLUMNS(step_table_columns),
+                                               .chart = {&step_chart}, .figures = &step_times};
 
 enum {
     COL_BLOCK_RANK,
@@ -112,8 +117,12 @@ static const struct ta_chart_def block_chart = {
     .group = &block_table_columns[COL_BLOCK_RANK],
 };
 
-static const struct ta_table_def block_table = {
-    "diffusion.blocks", "Blocks", TA_COLUMNS(block_table_columns), .chart = {&block_chart}};
+static const struct ta_figures block_times = {.sampled = TA_SAMPLED_BLOCKS,
+                                              .duration = {&block_table_columns[COL_BLOCK_DUR]}};
+
+static const struct ta_table_def block_table = {"diffusion.blocks", "Blocks",
+                                                TA_COLUMNS(block_table_columns),
+                                                .chart = {&block_chart}, .figures = &block_times};
 
 enum {
     RANK_RANK,

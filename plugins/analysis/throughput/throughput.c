@@ -74,8 +74,12 @@ static const struct ta_column values_columns[] = {
                          "put together"},
 };
 
+static const struct ta_figures value_figures = {.metric = &values_columns[COL_METRIC],
+                                                .basis = &values_columns[COL_BASIS],
+                                                .value = &values_columns[COL_VALUE]};
+
 static const struct ta_table_def values = {"throughput.values", "Throughput and latency",
-                                           TA_COLUMNS(values_columns)};
+                                           TA_COLUMNS(values_columns), .figures = &value_figures};
 
 /* Figures that are rates or latencies; all others are in figures.reported. */
 static bool is_throughput(struct ta_slice name)

@@ -200,7 +200,8 @@ enum ta_status gate_judge_figure(const struct gate_job *job, const struct ta_gat
                                  struct verdict *verdict)
 {
     struct shelf shelf = open_shelf(job);
-    if (!shelf.is_diff && !ta_run_figures_read(job->arena, job->report, &shelf.figures))
+    if (!shelf.is_diff &&
+        !ta_run_figures_read(job->arena, job->registry, job->report, &shelf.figures))
         return ta_fail(job->ctx, TA_ERR_NOMEM, "Cannot hold the figures of the report");
     const size_t at = find_figure(&shelf, gate->metric);
     if (at == SIZE_MAX && !is_known(gate->metric))

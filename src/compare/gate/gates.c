@@ -159,11 +159,13 @@ static enum ta_status judge_those(struct gate_job *job, bool inconclusive, struc
     return status;
 }
 
-enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_gates *gates,
-                              struct ta_report *report, struct ta_gates_outcome *outcome)
+enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_registry *registry,
+                              const struct ta_gates *gates, struct ta_report *report,
+                              struct ta_gates_outcome *outcome)
 {
     struct ta_arena *arena = ta_report_arena(report);
-    struct gate_job job = {.ctx = ctx, .gates = gates, .report = report, .arena = arena};
+    struct gate_job job = {
+        .ctx = ctx, .registry = registry, .gates = gates, .report = report, .arena = arena};
     *outcome = (struct ta_gates_outcome){false};
     if (gates->n == 0)
         return TA_OK;

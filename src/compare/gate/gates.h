@@ -9,6 +9,9 @@
 #include "compare/evidence.h"
 #include "compare/gate/expression.h"
 
+struct ta_part;
+struct ta_registry;
+
 /* When a change beyond a limit fails a gate. */
 enum ta_gate_mode {
     TA_MODE_CONFIDENT, /* it is beyond the limit, and its interval leaves no change out */
@@ -31,8 +34,8 @@ struct ta_gates_outcome {
 
 /* Judges a report and adds the section "gates" with gates.results.  TA_ERR_USAGE for a figure that
  * there is not, with what was probably meant, and for a limit that does not suit it. */
-enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_gates *gates,
-                              struct ta_report *report,
+enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_registry *registry,
+                              const struct ta_gates *gates, struct ta_report *report,
                               struct ta_gates_outcome *outcome) TA_MUST_CHECK;
 
 /* What gates declare: the table of what became of them, and what they read of a report. */

@@ -25,6 +25,7 @@ struct verdict {
 
 struct gate_job {
     struct ta_ctx *ctx;
+    const struct ta_registry *registry;
     const struct ta_gates *gates;
     const struct ta_report *report;
     struct ta_arena *arena;
