@@ -93,7 +93,7 @@ struct place {
 
 /* Columns that say whose a row is. */
 struct whose {
-    size_t rank, device; /* device: or DIFF_NOT_READ, windows are those of ranks */
+    size_t rank, device; /* device: or DIFF_NOT_READ, the windows are of ranks */
 };
 
 /* The rows of tables by their windows, so that a window looks at its own alone. */

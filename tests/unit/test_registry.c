@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "base/context.h"
+#include "compare/diff.h"
+#include "traceanalyze/analysis.h"
 #include "traceanalyze/output.h"
 
 static struct ta_shared shared;
@@ -294,6 +296,73 @@ static void refuses_what_is_no_object(void **state)
     says(path);
 }
 
+/* ---- tables ---------------------------------------------------------------------------- */
+
+static enum ta_status finish_nothing(struct ta_ctx *run, const struct ta_partial *const *merged,
+                                     const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)run, (void)merged, (void)in, (void)out;
+    return TA_OK;
+}
+
+static const struct ta_column own_columns[] = {{"dur_ns", "Duration", TA_NS, .doc = "A duration"}};
+static const struct ta_column other_columns[] = {{"dur_ns", "Duration", TA_NS, .doc = "Another"}};
+
+static void check_figures(const struct ta_column *duration, enum ta_status status)
+{
+    const struct ta_figures figures = {.sampled = TA_SAMPLED_STEPS, .duration = {duration}};
+    const struct ta_table_def def = {"toy.steps", "Steps", TA_COLUMNS(own_columns),
+                                     .figures = &figures};
+    const struct ta_table_def *const tables[] = {&def, NULL};
+    const struct ta_analysis_ops analysis = {
+        .section = "toy", .finish = finish_nothing, .tables = tables};
+    struct ta_plugin plugin = toy();
+    plugin.kind = TA_KIND_analysis;
+    plugin.analysis = &analysis;
+    assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "here"), TA_OK);
+    assert_int_equal(ta_registry_check(&ctx, registry), status);
+}
+
+static void figures_are_of_own_columns(void **state)
+{
+    (void)state;
+    check_figures(&own_columns[0], TA_OK);
+}
+
+static void refuses_figures_of_other_columns(void **state)
+{
+    (void)state;
+    check_figures(&other_columns[0], TA_ERR_PLUGIN);
+    says("toy.steps");
+    says("its figures need columns of its own");
+}
+
+static void refuses_figures_without_columns(void **state)
+{
+    (void)state;
+    check_figures(NULL, TA_ERR_PLUGIN);
+    says("its figures need columns of its own");
+}
+
+static bool is_compared(const char *id)
+{
+    static const struct ta_wanted wanted = {.parts = ta_diff_parts, .compared = true};
+    const struct ta_entry *entry = ta_registry_find(registry, TA_KIND_analysis, id);
+    assert_non_null(entry);
+    return ta_registry_wants(registry, entry, &wanted);
+}
+
+/* Because it reads their tables, their figures or their scalars. */
+static void a_comparison_wants_what_it_reads(void **state)
+{
+    (void)state;
+    assert_true(is_compared("files"));
+    assert_true(is_compared("throughput"));
+    assert_true(is_compared("overview"));
+    assert_false(is_compared("small_kernels"));
+    assert_false(is_compared("fusion_chains"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -307,6 +376,10 @@ int main(void)
         TEST(duplicates_name_both_origins),
         TEST(sets_options),
         TEST(refuses_bad_settings),
+        TEST(figures_are_of_own_columns),
+        TEST(refuses_figures_of_other_columns),
+        TEST(refuses_figures_without_columns),
+        TEST(a_comparison_wants_what_it_reads),
         TEST(loads_a_shared_object),
         TEST(loads_a_folder),
         TEST(refuses_untrusted_places),

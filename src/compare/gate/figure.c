@@ -68,7 +68,7 @@ static const struct ta_ref reads[] = {
 
 const struct ta_part ta_gate_figures_part = {"figures of gates", NULL, TA_READS(reads)};
 
-/* The figures that a report has: those that a comparison lists, or those of one run. */
+/* The figures that a comparison lists, or of a report on one run its own. */
 struct shelf {
     struct ta_refs in;
     bool is_diff;
