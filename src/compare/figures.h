@@ -28,8 +28,8 @@ struct ta_run_figures {
 };
 
 /* All figures of a report, each id once, those that tell how long the run takes first: the time of
- * the run, the figures that tables declare (struct ta_figures), every scalar.  Texts and series live as
- * long as the arena and the report.  False without memory. */
+ * the run, the figures that tables declare (struct ta_figures), every scalar.  Texts and series
+ * live as long as the arena and the report.  False without memory. */
 bool ta_run_figures_read(struct ta_arena *arena, const struct ta_registry *registry,
                          const struct ta_report *report,
                          struct ta_run_figures *figures) TA_MUST_CHECK;
