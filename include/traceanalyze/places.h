@@ -46,24 +46,39 @@ TA_API ta_row ta_place_caller(struct ta_places *places, ta_row row);
 /* Adds that the operator at row `op`, TA_NO_ROW for none, ran the span at row `ran`. */
 TA_API void ta_place_add(struct ta_places *places, ta_row op, ta_row ran);
 
-/* The columns of a table of places: an operator by that key, what it ran, and what all have. */
-#define TA_PLACE_COLUMNS(op_key, op_title, op_doc, name_title, name_doc)                           \
-    {op_key, op_title, TA_TYPE_STRING, TA_UNIT_NONE, .doc = op_doc},                               \
-        {"name", name_title, TA_TYPE_STRING, TA_UNIT_NONE, .doc = name_doc},                       \
-        {"within", "Within", TA_TYPE_STRING, TA_UNIT_NONE,                                         \
-         .doc = "Operators and ranges around that the first time, the outermost first, with ; "    \
-                "between "                                                                         \
-                "them; steps are left out"},                                                       \
-        {"first_start_ns", "First start", TA_NS,                                                   \
-         .doc = "When that first ran, since the earliest span of the rank"},                       \
-        {"calls", "Calls", TA_COUNT, .doc = "Executions, all ranks"},                              \
-    {                                                                                              \
-        "total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations over all ranks"   \
-    }
+/* The columns of a table of places; the fields of the partial are the same. */
+enum {
+    TA_PLACE_OP,
+    TA_PLACE_NAME,
+    TA_PLACE_WITHIN,
+    TA_PLACE_FIRST,
+    TA_PLACE_CALLS,
+    TA_PLACE_TOTAL,
+    TA_PLACE_COLUMN_COUNT
+};
+
+/* clang-format off */
+
+/* The first two are an operator by that key, and what it ran. */
+#define TA_PLACE_COLUMNS(op_key, op_title, op_doc, name_title, name_doc) \
+    [TA_PLACE_OP] = {op_key, op_title, TA_TEXT, .doc = op_doc}, \
+    [TA_PLACE_NAME] = {"name", name_title, TA_TEXT, .doc = name_doc}, \
+    [TA_PLACE_WITHIN] = \
+        {"within", "Within", TA_TEXT, \
+         .doc = "Operators and ranges around that the first time, the outermost first, with ; " \
+                "between them; steps are left out"}, \
+    [TA_PLACE_FIRST] = {"first_start_ns", "First start", TA_NS, \
+                        .doc = "When that first ran, since the earliest span of the rank"}, \
+    [TA_PLACE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Executions, all ranks"}, \
+    [TA_PLACE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
+                        .doc = "Sum of durations over all ranks"}
+
+/* clang-format on */
 
 /* Adds the rows of such a table. */
 TA_API enum ta_status ta_place_rows(struct ta_ctx *ctx, const struct ta_partial *places,
-                                    struct ta_table_builder *table) TA_MUST_CHECK;
+                                    struct ta_section_builder *out,
+                                    const struct ta_table_def *def) TA_MUST_CHECK;
 
 TA_END_DECLS
 

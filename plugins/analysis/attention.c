@@ -22,36 +22,25 @@ static const struct ta_field all_fields[ALL_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"backends", fields, FIELDS}, {"kernels", all_fields, ALL_FIELDS}, {0}};
 
-enum {
-    BY_BACKEND_BACKEND,
-    BY_BACKEND_SOURCE,
-    BY_BACKEND_CALLS,
-    BY_BACKEND_KERNELS,
-    BY_BACKEND_TOTAL,
-    BY_BACKEND_SHARE,
-    BY_BACKEND_KERNEL_SHARE
-};
+/* The columns are the fields of the partial, and two more. */
+enum { SHARE = FIELDS, KERNEL_SHARE };
 static const struct ta_column by_backend_columns[] = {
-    [BY_BACKEND_BACKEND] =
+    [BACKEND] =
         {"backend", "Backend", TA_TEXT,
          .doc = "Implementation by the name of its kernels; math is attention by separate products "
-                "and "
-                "softmax, other a fused kernel of a library that the name does not tell"},
-    [BY_BACKEND_SOURCE] = {"source", "Source", TA_TEXT,
-                           .doc = "How it was found: name of the kernel; operator, below "
-                                  "aten::_scaled_dot_product_attention_math; sequence, product, "
-                                  "softmax and product one after "
-                                  "the other on a stream"},
-    [BY_BACKEND_CALLS] = {"calls", "Calls", TA_COUNT,
-                          .doc = "Kernels of a fused backend; operators, or sequences, of math"},
-    [BY_BACKEND_KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER,
-                            .doc = "Kernels executed"},
-    [BY_BACKEND_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                          .doc = "Sum of durations, all ranks"},
-    [BY_BACKEND_SHARE] = {"share", "Share", TA_RATIO,
-                          .doc = "Total over the total of all attention"},
-    [BY_BACKEND_KERNEL_SHARE] = {"kernel_share", "Share of kernels", TA_RATIO,
-                                 .doc = "Total over the total of all kernels"},
+                "and softmax, other a fused kernel of a library that the name does not tell"},
+    [SOURCE] = {"source", "Source", TA_TEXT,
+                .doc = "How it was found: name of the kernel; operator, below "
+                       "aten::_scaled_dot_product_attention_math; sequence, product, softmax and "
+                       "product one after the other on a stream"},
+    [CALLS] = {"calls", "Calls", TA_COUNT,
+               .doc = "Kernels of a fused backend; operators, or sequences, of math"},
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER, .doc = "Kernels executed"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of durations, all ranks"},
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all attention"},
+    [KERNEL_SHARE] = {"kernel_share", "Share of kernels", TA_RATIO,
+                      .doc = "Total over the total of all kernels"},
 };
 
 static const struct ta_chart_def chart = {
@@ -60,13 +49,13 @@ static const struct ta_chart_def chart = {
     .caption = "Kernel time of attention by implementation and how it was found, all ranks; the "
                "percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {&by_backend_columns[BY_BACKEND_BACKEND], &by_backend_columns[BY_BACKEND_SOURCE]},
-    .y = {{&by_backend_columns[BY_BACKEND_TOTAL], "Total", TA_INK_COMPUTE}},
+    .label = {&by_backend_columns[BACKEND], &by_backend_columns[SOURCE]},
+    .y = {{&by_backend_columns[TOTAL], "Total", TA_INK_COMPUTE}},
 };
 
 static const struct ta_table_def by_backend = {
     "attention.by_backend", "Attention by implementation", TA_COLUMNS(by_backend_columns),
-    .chart = {&chart}, .order = {&by_backend_columns[BY_BACKEND_TOTAL], TA_DESCENDING}};
+    .chart = {&chart}, .order = {&by_backend_columns[TOTAL], TA_DESCENDING}};
 
 /* ---- operators ----------------------------------------------------------------------------- */
 
@@ -288,13 +277,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(backends); i++) {
         const int64_t *row = ta_partial_at(backends, i);
-        TA_ROW(out,
-               by_backend, [BY_BACKEND_BACKEND] = ta_text(ta_partial_text(backends, row, BACKEND)),
-               [BY_BACKEND_SOURCE] = ta_text(ta_partial_text(backends, row, SOURCE)),
-               [BY_BACKEND_CALLS] = ta_int(row[CALLS]), [BY_BACKEND_KERNELS] = ta_int(row[KERNELS]),
-               [BY_BACKEND_TOTAL] = ta_int(row[TOTAL]),
-               [BY_BACKEND_SHARE] = ta_share(row[TOTAL], attention),
-               [BY_BACKEND_KERNEL_SHARE] = ta_share(row[TOTAL], all));
+        TA_ROW(out, by_backend, [BACKEND] = ta_text(ta_partial_text(backends, row, BACKEND)),
+               [SOURCE] = ta_text(ta_partial_text(backends, row, SOURCE)),
+               [CALLS] = ta_int(row[CALLS]), [KERNELS] = ta_int(row[KERNELS]),
+               [TOTAL] = ta_int(row[TOTAL]), [SHARE] = ta_share(row[TOTAL], attention),
+               [KERNEL_SHARE] = ta_share(row[TOTAL], all));
     }
     return TA_OK;
 }

@@ -39,44 +39,72 @@ static const struct ta_field module_fields[FIELDS - SHIFT] = {
 static const struct ta_partial_def partials[] = {
     {"operators", fields, FIELDS}, {"modules", module_fields, FIELDS - SHIFT}, {0}};
 
-/* Columns that both tables have. */
-#define SUM_COLUMNS                                                                                \
-    {"calls", "Calls", TA_COUNT,                                                                   \
-     .doc = "Calls whose backward pass was recorded, all ranks; of a node without "                \
-            "operator, its own"},                                                                  \
-        {"forward_device_ns", "Forward", TA_NS, .better = TA_LOWER,                                \
-         .doc = "Sum of the device activities that these calls launched, but in no inner "         \
-                "operator that has a backward pass of its own"},                                   \
-        {"backward_device_ns", "Backward", TA_NS, .better = TA_LOWER,                              \
-         .doc = "Sum of the device activities that their nodes of the backward pass "              \
-                "launched, without operators of the forward pass that are computed again "         \
-                "in them"},                                                                        \
-        {"device_ns", "Both", TA_NS, .better = TA_LOWER, .doc = "Forward and backward"},           \
-        {"ratio", "Backward / forward", TA_TYPE_NUMBER, TA_UNIT_NONE,                              \
-         .doc = "Device time of the backward pass over that of the forward pass; about 2 for "     \
-                "products "                                                                        \
-                "and convolutions. Without device activities, of the host"},                       \
-        {"forward_host_ns", "Forward host", TA_NS, .better = TA_LOWER,                             \
-         .doc = "Time of the host thread in these calls"},                                         \
-    {                                                                                              \
-        "backward_host_ns", "Backward host", TA_NS,                                                \
-            .better = TA_LOWER, .doc = "Time of the host thread in their nodes"                    \
-    }
-
-static const struct ta_column columns[] = {
-    {"operator", "Operator", TA_TEXT,
-     .doc = "Operator of the forward pass; empty for nodes without one, as those that add "
-            "gradients up"},
-    {"node", "Backward", TA_TEXT, .doc = "Its node of the backward pass"},
-    SUM_COLUMNS,
+/* Columns that both tables have, from enumerator `at` on. */
+enum {
+    SUM_CALLS,
+    SUM_FORWARD,
+    SUM_BACKWARD,
+    SUM_BOTH,
+    SUM_RATIO,
+    SUM_FORWARD_HOST,
+    SUM_BACKWARD_HOST
 };
 
-static const struct ta_column module_columns[] = {
-    {"module", "Module", TA_TEXT,
-     .doc = "Class of the innermost module around the operator of the forward pass; empty "
-            "outside of all"},
-    SUM_COLUMNS,
+/* clang-format off */
+#define SUM_COLUMNS(at) \
+    [(at) + SUM_CALLS] = \
+        {"calls", "Calls", TA_COUNT, \
+         .doc = "Calls whose backward pass was recorded, all ranks; of a node without operator, " \
+                "its own"}, \
+    [(at) + SUM_FORWARD] = \
+        {"forward_device_ns", "Forward", TA_NS, .better = TA_LOWER, \
+         .doc = "Sum of the device activities that these calls launched, but in no inner " \
+                "operator that has a backward pass of its own"}, \
+    [(at) + SUM_BACKWARD] = \
+        {"backward_device_ns", "Backward", TA_NS, .better = TA_LOWER, \
+         .doc = "Sum of the device activities that their nodes of the backward pass launched, " \
+                "without operators of the forward pass that are computed again in them"}, \
+    [(at) + SUM_BOTH] = {"device_ns", "Both", TA_NS, .better = TA_LOWER, \
+                         .doc = "Forward and backward"}, \
+    [(at) + SUM_RATIO] = \
+        {"ratio", "Backward / forward", TA_NUMBER, \
+         .doc = "Device time of the backward pass over that of the forward pass; about 2 for " \
+                "products and convolutions. Without device activities, of the host"}, \
+    [(at) + SUM_FORWARD_HOST] = {"forward_host_ns", "Forward host", TA_NS, .better = TA_LOWER, \
+                                 .doc = "Time of the host thread in these calls"}, \
+    [(at) + SUM_BACKWARD_HOST] = {"backward_host_ns", "Backward host", TA_NS, .better = TA_LOWER, \
+                                  .doc = "Time of the host thread in their nodes"}
+
+/* The cells of these columns in a TA_ROW(). */
+#define SUM_CELLS(at, s) \
+    [(at) + SUM_CALLS] = (s).calls, [(at) + SUM_FORWARD] = (s).forward, \
+    [(at) + SUM_BACKWARD] = (s).backward, [(at) + SUM_BOTH] = (s).both, \
+    [(at) + SUM_RATIO] = (s).ratio, [(at) + SUM_FORWARD_HOST] = (s).forward_host, \
+    [(at) + SUM_BACKWARD_HOST] = (s).backward_host
+/* clang-format on */
+
+enum { OPERATOR_NAME, OPERATOR_NODE, OPERATOR_SUMS };
+static const struct ta_column by_operator_columns[] = {
+    [OPERATOR_NAME] = {"operator", "Operator", TA_TEXT,
+                       .doc = "Operator of the forward pass; empty for nodes without one, as those "
+                              "that add gradients up"},
+    [OPERATOR_NODE] = {"node", "Backward", TA_TEXT, .doc = "Its node of the backward pass"},
+    SUM_COLUMNS(OPERATOR_SUMS),
 };
+
+static const struct ta_table_def by_operator = {
+    "ops.backward", "Forward and backward pass by operator", TA_COLUMNS(by_operator_columns)};
+
+enum { MODULE_NAME, MODULE_SUMS };
+static const struct ta_column by_module_columns[] = {
+    [MODULE_NAME] = {"module", "Module", TA_TEXT,
+                     .doc = "Class of the innermost module around the operator of the forward "
+                            "pass; empty outside of all"},
+    SUM_COLUMNS(MODULE_SUMS),
+};
+
+static const struct ta_table_def by_module = {
+    "ops.backward_by_module", "Forward and backward pass by module", TA_COLUMNS(by_module_columns)};
 
 /* ---- which span belongs to which operator ---------------------------------------------------- */
 
@@ -264,14 +292,6 @@ static struct sums sum_up(const int64_t *cells, bool on_device)
     };
 }
 
-#define SUM_CELLS(s)                                                                               \
-    (s).calls, (s).forward, (s).backward, (s).both, (s).ratio, (s).forward_host, (s).backward_host
-
-static void sort_rows(struct ta_table_builder *table, bool on_device)
-{
-    ta_sort_rows(table, on_device ? "device_ns" : "backward_host_ns", true);
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -283,36 +303,39 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     bool on_device = false;
     for (size_t i = 0; i < ta_partial_rows(operators); i++)
         on_device |= ta_partial_at(operators, i)[BACKWARD] > 0;
-    struct ta_table_builder *table =
-        ta_add_table(out, "ops.backward", "Forward and backward pass by operator", columns, 9);
+    const size_t most = on_device ? SUM_BOTH : SUM_BACKWARD_HOST;
     for (size_t i = 0; i < ta_partial_rows(operators); i++) {
         const int64_t *row = ta_partial_at(operators, i);
         const struct sums s = sum_up(row + CALLS, on_device);
-        TA_CELLS(table, ta_text(ta_partial_text(operators, row, OPERATOR)),
-                 ta_text(ta_partial_text(operators, row, NODE)), SUM_CELLS(s));
+        TA_ROW(out,
+               by_operator, [OPERATOR_NAME] = ta_text(ta_partial_text(operators, row, OPERATOR)),
+               [OPERATOR_NODE] = ta_text(ta_partial_text(operators, row, NODE)),
+               SUM_CELLS(OPERATOR_SUMS, s));
     }
-    sort_rows(table, on_device);
+    ta_order_rows(out, &by_operator, &by_operator_columns[OPERATOR_SUMS + most], TA_DESCENDING);
     if (ta_partial_rows(modules) < 2) /* none were recorded */
         return TA_OK;
-    table = ta_add_table(out, "ops.backward_by_module", "Forward and backward pass by module",
-                         module_columns, 8);
     for (size_t i = 0; i < ta_partial_rows(modules); i++) {
         const int64_t *row = ta_partial_at(modules, i);
         const struct sums s = sum_up(row + MODULE_VALUES, on_device);
-        TA_CELLS(table, ta_text(ta_partial_text(modules, row, MODULE)), SUM_CELLS(s));
+        TA_ROW(out, by_module, [MODULE_NAME] = ta_text(ta_partial_text(modules, row, MODULE)),
+               SUM_CELLS(MODULE_SUMS, s));
     }
-    sort_rows(table, on_device);
+    ta_order_rows(out, &by_module, &by_module_columns[MODULE_SUMS + most], TA_DESCENDING);
     return TA_OK;
 }
 
 static const char *const behind[] = {"operators", "ops_by_shape", NULL};
+
+static const struct ta_table_def *const tables[] = {&by_operator, &by_module, NULL};
 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_BACKWARD,
                                            .behind = behind,
                                            .section = "operators",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, backward, &ops, .title = "Backward pass",
           .summary = "Time of the backward pass by the operators and modules of the forward pass: "

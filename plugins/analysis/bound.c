@@ -84,7 +84,7 @@ static const struct {
 };
 
 enum { BOUND, CLASS, TOTAL, SHARE, WHAT };
-static const struct ta_column bound_table_columns[] = {
+static const struct ta_column bound_columns[] = {
     [BOUND] = {"bound", "Bound by", TA_TEXT,
                .doc = "Part of the windows; the first one names the run"},
     [CLASS] =
@@ -96,27 +96,54 @@ static const struct ta_column bound_table_columns[] = {
     [WHAT] = {"what", "What", TA_SENTENCE, .doc = "What the devices do in this time"},
 };
 
-static const struct ta_table_def bound_table = {
-    "run.bound", "What bounds the run", TA_COLUMNS(bound_table_columns),
-    .order = {&bound_table_columns[TOTAL], TA_DESCENDING}};
+static const struct ta_table_def bound = {"run.bound", "What bounds the run",
+                                          TA_COLUMNS(bound_columns),
+                                          .order = {&bound_columns[TOTAL], TA_DESCENDING}};
 
-static double sum(const struct ta_table *table, const char *key)
+enum {
+    GPU_WINDOW,
+    GPU_COMPUTE,
+    GPU_COMM,
+    GPU_MEMCPY,
+    GPU_MEMSET,
+    IDLE_CAUSE,
+    IDLE_TOTAL,
+    RANKS_WAIT,
+    MEMORY_TOTAL,
+    MEMORY_PEAK,
+    WAVES_LOST
+};
+
+static const struct ta_ref reads[] = {
+    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [GPU_COMM] = {"gpu_time.by_rank", "comm_exposed_ns"},
+    [GPU_MEMCPY] = {"gpu_time.by_rank", "memcpy_exposed_ns"},
+    [GPU_MEMSET] = {"gpu_time.by_rank", "memset_exposed_ns"},
+    [IDLE_CAUSE] = {"gpu_idle.by_cause", "cause"},
+    [IDLE_TOTAL] = {"gpu_idle.by_cause", "total_ns"},
+    [RANKS_WAIT] = {"collectives.exposed", "wait_ns"},
+    [MEMORY_TOTAL] = {"memory.by_rank", "total_bytes"},
+    [MEMORY_PEAK] = {"memory.by_rank", "peak_reserved_bytes"},
+    [WAVES_LOST] = {"kernels.waves", "lost_ns"},
+};
+
+static double sum(const struct ta_refs *in, size_t ref)
 {
-    const size_t column = table ? ta_table_column(table, key) : SIZE_MAX;
     double total = 0;
-    for (size_t i = 0; column != SIZE_MAX && i < table->n_rows; i++)
-        total += ta_cell_number(ta_table_cell(table, i, column), 0);
+    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
+        total += ta_ref_number(in, ref, i, 0);
     return total;
 }
 
 /* Memory that is so full leaves no room for a larger batch. */
 #define FULL 0.9
 
-static bool is_full(const struct ta_table *memory)
+static bool is_full(const struct ta_refs *in)
 {
-    for (size_t i = 0; memory && i < memory->n_rows; i++) {
-        const double total = ta_row_number(memory, i, "total_bytes", 0);
-        if (total > 0 && ta_row_number(memory, i, "peak_reserved_bytes", 0) >= FULL * total)
+    for (size_t i = 0; i < ta_ref_rows(in, MEMORY_TOTAL); i++) {
+        const double total = ta_ref_number(in, MEMORY_TOTAL, i, 0);
+        if (total > 0 && ta_ref_number(in, MEMORY_PEAK, i, 0) >= FULL * total)
             return true;
     }
     return false;
@@ -140,41 +167,41 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)merged;
-    const struct ta_table *gpu = ta_report_table(in->report, "gpu_time.by_rank");
-    const struct ta_table *idle = ta_report_table(in->report, "gpu_idle.by_cause");
-    const double window = sum(gpu, "window_ns");
+    const double window = sum(in, GPU_WINDOW);
     if (window <= 0)
         return TA_OK;
     double time[PARTS] = {
-        [COMPUTE] = sum(gpu, "compute_ns"),
-        [COMM] = sum(gpu, "comm_exposed_ns"),
-        [COPIES] = sum(gpu, "memcpy_exposed_ns") + sum(gpu, "memset_exposed_ns"),
+        [COMPUTE] = sum(in, GPU_COMPUTE),
+        [COMM] = sum(in, GPU_COMM),
+        [COPIES] = sum(in, GPU_MEMCPY) + sum(in, GPU_MEMSET),
+        [IMBALANCE] = sum(in, RANKS_WAIT),
     };
-    time[IMBALANCE] = sum(ta_report_table(in->report, "collectives.exposed"), "wait_ns");
     time[COMM] -= time[IMBALANCE];
-    if (is_full(ta_report_table(in->report, "memory.by_rank")))
-        time[MEMORY] =
-            fmin(time[COMPUTE], sum(ta_report_table(in->report, "kernels.waves"), "lost_ns"));
+    if (is_full(in))
+        time[MEMORY] = fmin(time[COMPUTE], sum(in, WAVES_LOST));
     time[COMPUTE] -= time[MEMORY];
-    for (size_t i = 0; idle && i < idle->n_rows; i++)
-        time[part_of(ta_row_text(idle, i, "cause"))] += ta_row_number(idle, i, "total_ns", 0);
+    for (size_t i = 0; i < ta_ref_rows(in, IDLE_TOTAL); i++)
+        time[part_of(ta_ref_text(in, IDLE_CAUSE, i))] += ta_ref_number(in, IDLE_TOTAL, i, 0);
 
     for (int i = 0; i < PARTS; i++)
         if (time[i] > 0)
-            TA_ROW(out, bound_table, [BOUND] = ta_text(ta_slice_of(parts[i].name)),
+            TA_ROW(out, bound, [BOUND] = ta_text(ta_slice_of(parts[i].name)),
                    [CLASS] = ta_text(ta_slice_of(class_of((enum part)i, time[i] / window))),
                    [TOTAL] = ta_int(ta_whole(time[i])), [SHARE] = ta_num(time[i] / window),
                    [WHAT] = ta_text(ta_slice_of(parts[i].what)));
     return TA_OK;
 }
 
-static const char *const after[] = {"gpu_time", "gpu_idle",        "collectives",
-                                    "memory",   "wave_efficiency", NULL};
+static const struct ta_table_def *const tables[] = {&bound, NULL};
 
-static const struct ta_table_def *const tables[] = {&bound_table, NULL};
+static const char *const after[] = {"collectives", "memory", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "overview", .finish = finish, .of_tables = true, .tables = tables};
+static const struct ta_analysis_ops ops = {.section = "overview",
+                                           .after = after,
+                                           .finish = finish,
+                                           .of_tables = true,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, bound, &ops, .title = "What bounds the run",
           .summary = "The windows of the devices by what they are spent on: run.bound",

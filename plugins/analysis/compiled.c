@@ -42,7 +42,7 @@ enum {
     BY_RANK_PER_STEP,
     BY_RANK_RECOMPILED
 };
-static const struct ta_column by_rank_table_columns[] = {
+static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
     [BY_RANK_KERNEL] = {"kernel_ns", "Kernels", TA_NS,
                         .doc = "Sum of the durations of all kernels"},
@@ -66,8 +66,8 @@ static const struct ta_column by_rank_table_columns[] = {
          .doc = "Largest number of times a frame had been compiled again, added over frames"},
 };
 
-static const struct ta_table_def by_rank_table = {"compile.by_rank", "Compiled share",
-                                                  TA_COLUMNS(by_rank_table_columns)};
+static const struct ta_table_def by_rank = {"compile.by_rank", "Compiled share",
+                                            TA_COLUMNS(by_rank_columns)};
 
 /* ---- names --------------------------------------------------------------------------------- */
 
@@ -269,7 +269,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             continue; /* nothing was compiled */
         const int64_t inside = called && row[REGION_NS] == TA_MISSING ? 0 : row[REGION_NS];
         const int64_t triton = row[TRITON_NS] == TA_MISSING ? 0 : row[TRITON_NS];
-        TA_ROW(out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
+        TA_ROW(out, by_rank, [BY_RANK_RANK] = ta_int(row[RANK]),
                [BY_RANK_KERNEL] = ta_int(row[KERNEL_NS]), [BY_RANK_TRITON] = ta_int(triton),
                [BY_RANK_TRITON_SHARE] = ta_share(triton, row[KERNEL_NS]),
                [BY_RANK_REGION] = ta_int(inside),
@@ -284,7 +284,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const behind[] = {"small_kernels", NULL};
 
-static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+static const struct ta_table_def *const tables[] = {&by_rank, NULL};
 
 static const struct ta_analysis_ops ops = {.behind = behind,
                                            .section = "kernels",

@@ -13,19 +13,17 @@ static const struct ta_field fields[] = {
 
 static const struct ta_partial_def partials[] = {{"kinds", fields, 4}, {0}};
 
-enum { BY_KIND_RANK, BY_KIND_PHASE, BY_KIND_CATEGORY, BY_KIND_COUNT };
 static const struct ta_column by_kind_columns[] = {
-    [BY_KIND_RANK] = TA_RANK_COLUMN,
-    [BY_KIND_PHASE] = {"phase", "Phase", TA_TEXT,
-                       .doc = "Phase of the trace event format: X complete, B/E begin and end, i "
-                              "instant, C counter, M "
-                              "metadata, s/t/f flow"},
-    [BY_KIND_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as written"},
-    [BY_KIND_COUNT] = {"count", "Events", TA_COUNT, .doc = "Number of event records"},
+    [RANK] = TA_RANK_COLUMN,
+    [PHASE] = {"phase", "Phase", TA_TEXT,
+               .doc = "Phase of the trace event format: X complete, B/E begin and end, i instant, "
+                      "C counter, M metadata, s/t/f flow"},
+    [CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as written"},
+    [COUNT] = {"count", "Events", TA_COUNT, .doc = "Number of event records"},
 };
 
 static const struct ta_table_def by_kind = {"events.by_kind", "Events by kind",
-                                            TA_COLUMNS(by_kind_columns)};
+                                            TA_COLUMNS(by_kind_columns), .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -53,10 +51,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(kinds); i++) {
         const int64_t *row = ta_partial_at(kinds, i);
-        TA_ROW(out, by_kind, [BY_KIND_RANK] = ta_int(row[RANK]),
-               [BY_KIND_PHASE] = ta_text(ta_partial_text(kinds, row, PHASE)),
-               [BY_KIND_CATEGORY] = ta_text(ta_partial_text(kinds, row, CATEGORY)),
-               [BY_KIND_COUNT] = ta_int(row[COUNT]));
+        TA_ROW(out, by_kind, [RANK] = ta_int(row[RANK]),
+               [PHASE] = ta_text(ta_partial_text(kinds, row, PHASE)),
+               [CATEGORY] = ta_text(ta_partial_text(kinds, row, CATEGORY)),
+               [COUNT] = ta_int(row[COUNT]));
     }
     return TA_OK;
 }

@@ -13,22 +13,21 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"files", fields, FIELDS}, {0}};
 
-enum { FILES_PATH, FILES_FORMAT, FILES_RANK, FILES_BYTES, FILES_RAW, FILES_EVENTS, FILES_RECORDS };
-static const struct ta_column files_table_columns[] = {
-    [FILES_PATH] = {"path", "File", TA_TEXT, .doc = "Path below the input"},
-    [FILES_FORMAT] = {"format", "Format", TA_WORD, .doc = "Input plugin that read the file"},
-    [FILES_RANK] = TA_RANK_COLUMN_OF("Rank the file belongs to"),
-    [FILES_BYTES] = {"bytes", "On disk", TA_BYTES, .doc = "Size of the file"},
-    [FILES_RAW] = {"raw_bytes", "Inflated", TA_BYTES,
+static const struct ta_column run_files_columns[] = {
+    [PATH] = {"path", "File", TA_TEXT, .doc = "Path below the input"},
+    [FORMAT] = {"format", "Format", TA_WORD, .doc = "Input plugin that read the file"},
+    [RANK] = TA_RANK_COLUMN_OF("Rank the file belongs to"),
+    [BYTES] = {"bytes", "On disk", TA_BYTES, .doc = "Size of the file"},
+    [RAW_BYTES] = {"raw_bytes", "Inflated", TA_BYTES,
                    .doc = "Size of its content after decompression"},
-    [FILES_EVENTS] = {"events", "Events", TA_COUNT,
-                      .doc = "Event records read; none of a dump, whose records are no events"},
-    [FILES_RECORDS] = {"records", "Records", TA_COUNT,
-                       .doc = "Records of a dump: stages, steps, samples, figures and the like"},
+    [EVENTS] = {"events", "Events", TA_COUNT,
+                .doc = "Event records read; none of a dump, whose records are no events"},
+    [RECORDS] = {"records", "Records", TA_COUNT,
+                 .doc = "Records of a dump: stages, steps, samples, figures and the like"},
 };
 
-static const struct ta_table_def files_table = {"run.files", "Files",
-                                                TA_COLUMNS(files_table_columns)};
+static const struct ta_table_def run_files = {"run.files", "Files", TA_COLUMNS(run_files_columns),
+                                              .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -56,16 +55,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(files); i++) {
         const int64_t *row = ta_partial_at(files, i);
-        TA_ROW(out, files_table, [FILES_PATH] = ta_text(ta_partial_text(files, row, PATH)),
-               [FILES_FORMAT] = ta_text(ta_partial_text(files, row, FORMAT)),
-               [FILES_RANK] = ta_int(row[RANK]), [FILES_BYTES] = ta_int(row[BYTES]),
-               [FILES_RAW] = ta_int(row[RAW_BYTES]), [FILES_EVENTS] = ta_int(row[EVENTS]),
-               [FILES_RECORDS] = ta_int(row[RECORDS]));
+        TA_ROW(out, run_files, [PATH] = ta_text(ta_partial_text(files, row, PATH)),
+               [FORMAT] = ta_text(ta_partial_text(files, row, FORMAT)), [RANK] = ta_int(row[RANK]),
+               [BYTES] = ta_int(row[BYTES]), [RAW_BYTES] = ta_int(row[RAW_BYTES]),
+               [EVENTS] = ta_int(row[EVENTS]), [RECORDS] = ta_int(row[RECORDS]));
     }
     return TA_OK;
 }
 
-static const struct ta_table_def *const tables[] = {&files_table, NULL};
+static const struct ta_table_def *const tables[] = {&run_files, NULL};
 
 static const struct ta_analysis_ops ops = {
     .section = "run", .partials = partials, .map = map, .finish = finish, .tables = tables};

@@ -9,14 +9,23 @@
 
 #include <stdlib.h>
 
-enum { CHAIN, CHAINS, KERNELS, TOTAL, GAP_NS, LOW_NS, HIGH_NS, FIELDS };
+enum {
+    FIELD_CHAIN,
+    FIELD_CHAINS,
+    FIELD_KERNELS,
+    FIELD_TOTAL,
+    FIELD_GAP_NS,
+    FIELD_LOW_NS,
+    FIELD_HIGH_NS,
+    FIELDS
+};
 enum { RANK, ALL_NS, RANK_FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [CHAIN] = {"chain", TA_FIELD_TEXT},    [CHAINS] = {"chains", TA_FIELD_SUM},
-    [KERNELS] = {"kernels", TA_FIELD_SUM}, [TOTAL] = {"total_ns", TA_FIELD_SUM},
-    [GAP_NS] = {"gap_ns", TA_FIELD_SUM},   [LOW_NS] = {"low_ns", TA_FIELD_SUM},
-    [HIGH_NS] = {"high_ns", TA_FIELD_SUM},
+    [FIELD_CHAIN] = {"chain", TA_FIELD_TEXT},    [FIELD_CHAINS] = {"chains", TA_FIELD_SUM},
+    [FIELD_KERNELS] = {"kernels", TA_FIELD_SUM}, [FIELD_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [FIELD_GAP_NS] = {"gap_ns", TA_FIELD_SUM},   [FIELD_LOW_NS] = {"low_ns", TA_FIELD_SUM},
+    [FIELD_HIGH_NS] = {"high_ns", TA_FIELD_SUM},
 };
 
 static const struct ta_field rank_fields[RANK_FIELDS] = {
@@ -25,38 +34,29 @@ static const struct ta_field rank_fields[RANK_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"chains", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
 
-enum {
-    CHAINS_CHAIN,
-    CHAINS_CHAINS,
-    CHAINS_KERNELS,
-    CHAINS_TOTAL,
-    CHAINS_SHARE,
-    CHAINS_GAP,
-    CHAINS_SAVING_LOW,
-    CHAINS_SAVING_HIGH
-};
-static const struct ta_column chains_table_columns[] = {
-    [CHAINS_CHAIN] = {"chain", "Chain", TA_TEXT,
-                      .doc = "The operators that launched the kernels, or the kernels, in order"},
-    [CHAINS_CHAINS] = {"chains", "Chains", TA_COUNT, .better = TA_LOWER, .doc = "How often it ran"},
-    [CHAINS_KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Kernels in all of them"},
-    [CHAINS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                      .doc = "Sum of durations, all ranks"},
-    [CHAINS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                      .doc = "Total over the total of all kernels"},
-    [CHAINS_GAP] = {"gap_ns", "Gaps", TA_NS, .better = TA_LOWER,
-                    .doc = "Time between kernels of a chain on their stream"},
-    [CHAINS_SAVING_LOW] =
-        {"saving_low_ns", "Saving from", TA_NS,
-         .doc = "Time for what is written and read again, when each kernel has two inputs"},
-    [CHAINS_SAVING_HIGH] = {"saving_high_ns", "Saving to", TA_NS,
-                            .doc = "The same when each has one input, and the gaps"},
+enum { CHAIN, CHAINS, KERNELS, TOTAL, SHARE, GAP, SAVING_LOW, SAVING_HIGH };
+static const struct ta_column by_chain_columns[] = {
+    [CHAIN] = {"chain", "Chain", TA_TEXT,
+               .doc = "The operators that launched the kernels, or the kernels, in order"},
+    [CHAINS] = {"chains", "Chains", TA_COUNT, .better = TA_LOWER, .doc = "How often it ran"},
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER,
+                 .doc = "Kernels in all of them"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of durations, all ranks"},
+    [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+               .doc = "Total over the total of all kernels"},
+    [GAP] = {"gap_ns", "Gaps", TA_NS, .better = TA_LOWER,
+             .doc = "Time between kernels of a chain on their stream"},
+    [SAVING_LOW] = {"saving_low_ns", "Saving from", TA_NS,
+                    .doc =
+                        "Time for what is written and read again, when each kernel has two inputs"},
+    [SAVING_HIGH] = {"saving_high_ns", "Saving to", TA_NS,
+                     .doc = "The same when each has one input, and the gaps"},
 };
 
-static const struct ta_table_def chains_table = {
-    "fusion.chains", "Chains that could be fused", TA_COLUMNS(chains_table_columns),
-    .order = {&chains_table_columns[CHAINS_SAVING_HIGH], TA_DESCENDING}};
+static const struct ta_table_def by_chain = {
+    "fusion.chains", "Chains that could be fused", TA_COLUMNS(by_chain_columns),
+    .tier = TA_TIER_DETAIL, .order = {&by_chain_columns[SAVING_HIGH], TA_DESCENDING}};
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
@@ -179,12 +179,13 @@ static void end_chain(struct work *w, struct chain *chain)
     if (chain->kernels >= CHAIN_MIN && chain->varies) {
         int64_t *row = row_of(w, chain);
         const double parts = (double)(chain->kernels - 1) / (double)chain->kernels;
-        ta_sum(&row[CHAINS], 1);
-        ta_sum(&row[KERNELS], chain->kernels);
-        ta_sum(&row[TOTAL], chain->total_ns);
-        ta_sum(&row[GAP_NS], chain->gap_ns);
-        ta_sum(&row[LOW_NS], ta_whole((double)chain->total_ns * parts * 2 / 3));
-        ta_sum(&row[HIGH_NS], ta_add_sat(ta_whole((double)chain->total_ns * parts), chain->gap_ns));
+        ta_sum(&row[FIELD_CHAINS], 1);
+        ta_sum(&row[FIELD_KERNELS], chain->kernels);
+        ta_sum(&row[FIELD_TOTAL], chain->total_ns);
+        ta_sum(&row[FIELD_GAP_NS], chain->gap_ns);
+        ta_sum(&row[FIELD_LOW_NS], ta_whole((double)chain->total_ns * parts * 2 / 3));
+        ta_sum(&row[FIELD_HIGH_NS],
+               ta_add_sat(ta_whole((double)chain->total_ns * parts), chain->gap_ns));
     }
     chain->kernels = 0;
 }
@@ -272,12 +273,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        total = ta_add_sat(total, row[TOTAL]);
-        TA_ROW(out, chains_table, [CHAINS_CHAIN] = ta_text(ta_partial_text(merged[0], row, CHAIN)),
-               [CHAINS_CHAINS] = ta_int(row[CHAINS]), [CHAINS_KERNELS] = ta_int(row[KERNELS]),
-               [CHAINS_TOTAL] = ta_int(row[TOTAL]), [CHAINS_SHARE] = ta_share(row[TOTAL], all),
-               [CHAINS_GAP] = ta_int(row[GAP_NS]), [CHAINS_SAVING_LOW] = ta_int(row[LOW_NS]),
-               [CHAINS_SAVING_HIGH] = ta_int(row[HIGH_NS]));
+        total = ta_add_sat(total, row[FIELD_TOTAL]);
+        TA_ROW(out, by_chain, [CHAIN] = ta_text(ta_partial_text(merged[0], row, FIELD_CHAIN)),
+               [CHAINS] = ta_int(row[FIELD_CHAINS]), [KERNELS] = ta_int(row[FIELD_KERNELS]),
+               [TOTAL] = ta_int(row[FIELD_TOTAL]), [SHARE] = ta_share(row[FIELD_TOTAL], all),
+               [GAP] = ta_int(row[FIELD_GAP_NS]), [SAVING_LOW] = ta_int(row[FIELD_LOW_NS]),
+               [SAVING_HIGH] = ta_int(row[FIELD_HIGH_NS]));
     }
     if (ta_partial_rows(merged[0]))
         add_scalar(out, "fusion_share", "Fusible chains", ta_share(total, all), TA_UNIT_RATIO,
@@ -288,7 +289,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const char *const needs_args[] = {"Input Dims", "grid", "block", NULL};
 static const char *const behind[] = {"wave_efficiency", NULL};
 
-static const struct ta_table_def *const tables[] = {&chains_table, NULL};
+static const struct ta_table_def *const tables[] = {&by_chain, NULL};
 
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .behind = behind,

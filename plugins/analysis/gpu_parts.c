@@ -30,18 +30,15 @@ static const struct ta_column parts_columns[] = {
                       .doc = "Communication runs and no compute kernel"},
     [MEMCPY_EXPOSED] = {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
                         .doc = "Copies run and no kernel"},
-    [HOST_WAIT] =
-        {"host_wait_ns", "Host wait", TA_NS, .better = TA_LOWER,
-         .doc = "Idle, since the host had not launched the next work, and the way from there to "
-                "the device"},
-    [KERNEL_WAIT] =
-        {"kernel_wait_ns", "Kernel wait", TA_NS, .better = TA_LOWER,
-         .doc = "Idle, though the next work was launched: it waits for other work, or for the "
-                "device to take it"},
-    [OTHER] =
-        {"other_ns", "Other", TA_NS, .better = TA_LOWER,
-         .doc = "Memory sets that nothing else covers, and idle time of which the trace does not "
-                "tell the cause"},
+    [HOST_WAIT] = {"host_wait_ns", "Host wait", TA_NS, .better = TA_LOWER,
+                   .doc = "Idle, since the host had not launched the next work, and the way from "
+                          "there to the device"},
+    [KERNEL_WAIT] = {"kernel_wait_ns", "Kernel wait", TA_NS, .better = TA_LOWER,
+                     .doc = "Idle, though the next work was launched: it waits for other work, or "
+                            "for the device to take it"},
+    [OTHER] = {"other_ns", "Other", TA_NS, .better = TA_LOWER,
+               .doc = "Memory sets that nothing else covers, and idle time of which the trace does "
+                      "not tell the cause"},
     [BUSY_SHARE] = {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER,
                     .doc = "Time in which any activity runs, over the window"},
 };
@@ -66,28 +63,60 @@ static const struct ta_chart_def chart = {
 static const struct ta_table_def parts = {"gpu_time.parts", "Parts of the GPU time",
                                           TA_COLUMNS(parts_columns), .chart = {&chart}};
 
-static int64_t cell(const struct ta_table *table, size_t row, const char *key)
+enum {
+    GPU_RANK,
+    GPU_DEVICE,
+    GPU_WINDOW,
+    GPU_COMPUTE,
+    GPU_COMM_HIDDEN,
+    GPU_COMM_EXPOSED,
+    GPU_MEMCPY_EXPOSED,
+    GPU_MEMSET_EXPOSED,
+    GPU_IDLE,
+    GPU_BUSY_SHARE,
+    IDLE_QUEUED,
+    IDLE_UNKNOWN
+};
+
+static const struct ta_ref reads[] = {
+    [GPU_RANK] = {"gpu_time.by_rank", "rank"},
+    [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
+    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [GPU_COMM_HIDDEN] = {"gpu_time.by_rank", "comm_hidden_ns"},
+    [GPU_COMM_EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"},
+    [GPU_MEMCPY_EXPOSED] = {"gpu_time.by_rank", "memcpy_exposed_ns"},
+    [GPU_MEMSET_EXPOSED] = {"gpu_time.by_rank", "memset_exposed_ns"},
+    [GPU_IDLE] = {"gpu_time.by_rank", "idle_ns"},
+    [GPU_BUSY_SHARE] = {"gpu_time.by_rank", "busy_share"},
+    [IDLE_QUEUED] = {"gpu_idle.by_rank", "queued_ns"},
+    [IDLE_UNKNOWN] = {"gpu_idle.by_rank", "unknown_ns"},
+};
+
+/* 0 without a row. */
+static int64_t time_of(const struct ta_refs *in, size_t ref, size_t row)
 {
-    const size_t column = row == SIZE_MAX ? SIZE_MAX : ta_table_column(table, key);
-    return column == SIZE_MAX ? 0 : ta_table_cell(table, row, column)->i;
+    return row == SIZE_MAX ? 0 : ta_max_i64(ta_ref_integer(in, ref, row), 0);
 }
 
-/* `same` is the row of `idle` that is of the same device, or SIZE_MAX. */
-static void add_device(struct ta_section_builder *out, const struct ta_table *gpu, size_t row,
-                       const struct ta_table *idle, size_t same)
+/* `same` is the row of the idle times that is of the same device, or SIZE_MAX. */
+static void add_device(struct ta_section_builder *out, const struct ta_refs *in, size_t row,
+                       size_t same)
 {
-    const int64_t hidden = cell(gpu, row, "comm_hidden_ns");
-    const int64_t queued = cell(idle, same, "queued_ns"), unknown = cell(idle, same, "unknown_ns");
+    const int64_t hidden = time_of(in, GPU_COMM_HIDDEN, row);
+    const int64_t queued = time_of(in, IDLE_QUEUED, same),
+                  unknown = time_of(in, IDLE_UNKNOWN, same);
     TA_ROW(
-        out, parts, [RANK] = *ta_table_cell(gpu, row, 0), [DEVICE] = *ta_table_cell(gpu, row, 1),
-        [WINDOW] = ta_int(cell(gpu, row, "window_ns")),
-        [COMPUTE] = ta_int(cell(gpu, row, "compute_ns") - hidden), [COMM_HIDDEN] = ta_int(hidden),
-        [COMM_EXPOSED] = ta_int(cell(gpu, row, "comm_exposed_ns")),
-        [MEMCPY_EXPOSED] = ta_int(cell(gpu, row, "memcpy_exposed_ns")),
-        [HOST_WAIT] = ta_int(cell(gpu, row, "idle_ns") - queued - unknown),
+        out, parts, [RANK] = *ta_ref_cell(in, GPU_RANK, row),
+        [DEVICE] = *ta_ref_cell(in, GPU_DEVICE, row),
+        [WINDOW] = ta_int(time_of(in, GPU_WINDOW, row)),
+        [COMPUTE] = ta_int(time_of(in, GPU_COMPUTE, row) - hidden), [COMM_HIDDEN] = ta_int(hidden),
+        [COMM_EXPOSED] = ta_int(time_of(in, GPU_COMM_EXPOSED, row)),
+        [MEMCPY_EXPOSED] = ta_int(time_of(in, GPU_MEMCPY_EXPOSED, row)),
+        [HOST_WAIT] = ta_int(time_of(in, GPU_IDLE, row) - queued - unknown),
         [KERNEL_WAIT] = ta_int(queued),
-        [OTHER] = ta_int(cell(gpu, row, "memset_exposed_ns") + unknown),
-        [BUSY_SHARE] = *ta_table_cell(gpu, row, ta_table_column(gpu, "busy_share")));
+        [OTHER] = ta_int(time_of(in, GPU_MEMSET_EXPOSED, row) + unknown),
+        [BUSY_SHARE] = *ta_ref_cell(in, GPU_BUSY_SHARE, row));
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -95,25 +124,21 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)merged;
-    const struct ta_table *gpu = ta_report_table(in->report, "gpu_time.by_rank");
-    const struct ta_table *idle = ta_report_table(in->report, "gpu_idle.by_rank");
-
-    for (size_t i = 0, next = 0; gpu && i < gpu->n_rows; i++) {
-        const size_t same =
-            idle ? ta_table_row_of(idle, next, ta_table_cell(gpu, i, 0), ta_table_cell(gpu, i, 1))
-                 : SIZE_MAX;
-        add_device(out, gpu, i, idle, same);
+    const struct ta_table *idle = ta_ref_table(in, IDLE_QUEUED);
+    for (size_t i = 0, next = 0; i < ta_ref_rows(in, GPU_WINDOW); i++) {
+        const size_t same = idle ? ta_table_row_of(idle, next, ta_ref_cell(in, GPU_RANK, i),
+                                                   ta_ref_cell(in, GPU_DEVICE, i))
+                                 : SIZE_MAX;
+        add_device(out, in, i, same);
         next = same == SIZE_MAX ? next : same + 1;
     }
     return TA_OK;
 }
 
-static const char *const after[] = {"gpu_time", "gpu_idle", NULL};
-
 static const struct ta_table_def *const tables[] = {&parts, NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "gpu_time", .finish = finish, .tables = tables};
+    .section = "gpu_time", .finish = finish, .tables = tables, TA_READS(reads)};
 
 TA_PLUGIN(analysis, gpu_parts, &ops, .title = "Parts of the GPU time",
           .summary = "The window of each device in parts, with what overlaps and what waits: "

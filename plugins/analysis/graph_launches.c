@@ -65,9 +65,8 @@ static const struct ta_column graphs_columns[] = {
                              .doc = "The same over the activities of the rank"},
     [GRAPHS_SAVED] = {"saved_ns", "Launch cost saved", TA_NS_MEAN, .better = TA_HIGHER,
                       .doc = "Activities without a launch of their own, times the shortest delay "
-                             "of ordinary launches (5th "
-                             "percentile of activity start minus end of its call); none with fewer "
-                             "than 20 of those"},
+                             "of ordinary launches (5th percentile of activity start minus end of "
+                             "its call); none with fewer than 20 of those"},
 };
 
 static const struct ta_table_def graphs = {"launches.graphs", "Launches of many kernels",

@@ -35,15 +35,14 @@ enum {
 static const struct ta_column by_call_columns[] = {
     [BY_CALL_WHAT] =
         {"what", "What", TA_TEXT,
-         .doc =
-             "allocation (memory of the device or pinned memory from the driver, past the cache of "
-             "PyTorch), module (code loaded onto the device), compilation or autotuning"},
+         .doc = "allocation (memory of the device or pinned memory from the driver, past the cache "
+                "of PyTorch), module (code loaded onto the device), compilation or autotuning"},
     [BY_CALL_RANK] = TA_RANK_COLUMN,
     [BY_CALL_CALL] = {"call", "Call", TA_TEXT, .doc = "Name of the call or range"},
-    [BY_CALL_PHASE] = {"phase", "Phase", TA_TEXT,
-                       .doc = "warm-up: starts before the first marked step ends, else steady; "
-                              "without two markers first "
-                              "half or second half of the time with device work"},
+    [BY_CALL_PHASE] =
+        {"phase", "Phase", TA_TEXT,
+         .doc = "warm-up: starts before the first marked step ends, else steady; without two "
+                "markers first half or second half of the time with device work"},
     [BY_CALL_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
                        .doc = "Number of calls that lie in no other of the same kind"},
     [BY_CALL_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,

@@ -16,46 +16,68 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"products", fields, FIELDS}, {0}};
 
-static const struct ta_column unit_columns[] = {
-    {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
-    {"matrix_unit", "Tensor cores", TA_TEXT,
-     .doc = "Whether the name of the kernel shows an instruction of tensor cores, or of matrix "
-            "cores on "
-            "AMD (MFMA): yes, no, or unknown when the name does not tell"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations, all ranks"},
-    {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
+enum { UNITS_CLASS, UNITS_USE, UNITS_CALLS, UNITS_TOTAL, UNITS_SHARE };
+static const struct ta_column matrix_units_columns[] = {
+    [UNITS_CLASS] = {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
+    [UNITS_USE] =
+        {"matrix_unit", "Tensor cores", TA_TEXT,
+         .doc = "Whether the name of the kernel shows an instruction of tensor cores, or of matrix "
+                "cores on AMD (MFMA): yes, no, or unknown when the name does not tell"},
+    [UNITS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [UNITS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                     .doc = "Sum of durations, all ranks"},
+    [UNITS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
 };
 
-static const struct ta_column precision_columns[] = {
-    {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
-    {"precision", "Precision", TA_TEXT,
-     .doc = "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for tensor cores), fp16, bf16, "
-            "fp8, int8, "
-            "fp4, or unknown. Sums are often kept in a wider type"},
-    {"source", "Source", TA_TEXT,
-     .doc = "name of the kernel, or operator: the first floating-point input of the operator that "
-            "launched it"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations, all ranks"},
-    {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
-    {"vector_ns", "Without tensor cores", TA_NS, .better = TA_LOWER,
-     .doc = "Time of kernels whose names show that they do not use tensor cores; none for no time"},
-    {"thin_ns", "Of it thin", TA_NS,
-     .doc = "Of that time, products with a vector and depthwise convolutions, which memory bounds "
-            "anyway"},
+static const struct ta_table_def matrix_units = {
+    "kernels.matrix_units", "Use of tensor cores (on AMD: matrix cores)",
+    TA_COLUMNS(matrix_units_columns), .order = {&matrix_units_columns[UNITS_TOTAL], TA_DESCENDING}};
+
+enum {
+    PRECISION_CLASS,
+    PRECISION_TYPE,
+    PRECISION_SOURCE,
+    PRECISION_CALLS,
+    PRECISION_TOTAL,
+    PRECISION_SHARE,
+    PRECISION_VECTOR,
+    PRECISION_THIN
+};
+static const struct ta_column precisions_columns[] = {
+    [PRECISION_CLASS] = {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
+    [PRECISION_TYPE] =
+        {"precision", "Precision", TA_TEXT,
+         .doc = "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for tensor cores), fp16, bf16, "
+                "fp8, int8, fp4, or unknown. Sums are often kept in a wider type"},
+    [PRECISION_SOURCE] = {"source", "Source", TA_TEXT,
+                          .doc = "name of the kernel, or operator: the first floating-point input "
+                                 "of the operator that launched it"},
+    [PRECISION_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [PRECISION_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                         .doc = "Sum of durations, all ranks"},
+    [PRECISION_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
+    [PRECISION_VECTOR] = {"vector_ns", "Without tensor cores", TA_NS, .better = TA_LOWER,
+                          .doc = "Time of kernels whose names show that they do not use tensor "
+                                 "cores; none for no time"},
+    [PRECISION_THIN] = {"thin_ns", "Of it thin", TA_NS,
+                        .doc = "Of that time, products with a vector and depthwise convolutions, "
+                               "which memory bounds anyway"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "kernel-precision",
     .title = "GEMM precision",
     .caption = "Kernel time of matrix products, convolutions and attention by the type of their "
                "inputs and what it is known by, all ranks.",
     .kind = TA_CHART_BARS,
-    .label = {"precision", "source"},
-    .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
-    .group = "class",
+    .label = {&precisions_columns[PRECISION_TYPE], &precisions_columns[PRECISION_SOURCE]},
+    .y = {{&precisions_columns[PRECISION_TOTAL], "Total", TA_INK_COMPUTE}},
+    .group = &precisions_columns[PRECISION_CLASS],
 };
+
+static const struct ta_table_def precisions = {
+    "kernels.precision", "GEMM precision", TA_COLUMNS(precisions_columns), .chart = {&chart},
+    .order = {&precisions_columns[PRECISION_TOTAL], TA_DESCENDING}};
 
 /* ---- types of operators -------------------------------------------------------------------- */
 
@@ -194,23 +216,21 @@ static const char *use_of_units(const struct ta_report *prior)
     return ta_run_is_amd(ta_report_run(prior)) ? "Matrix-core use" : "Tensor-core use";
 }
 
-static void add_units(const struct ta_partial *products, const char *title,
-                      struct ta_section_builder *out)
+static void add_units(const struct ta_partial *products, struct ta_section_builder *out)
 {
     static const char *const words[] = {
         [TA_MATRIX_ANY] = "unknown", [TA_MATRIX_YES] = "yes", [TA_MATRIX_NO] = "no"};
-    struct ta_table_builder *table =
-        ta_add_table(out, "kernels.matrix_units", title, unit_columns, 5);
     for (size_t k = 0; k < KINDS; k++)
         for (int matrix = TA_MATRIX_ANY; matrix <= TA_MATRIX_NO; matrix++) {
             int64_t all[SUMS], part[SUMS];
             add_up(products, kinds[k], -1, -1, -1, all);
             add_up(products, kinds[k], matrix, -1, -1, part);
             if (part[0])
-                TA_CELLS(table, kind_cell(kinds[k]), ta_text(ta_slice_of(words[matrix])),
-                         ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]));
+                TA_ROW(out, matrix_units, [UNITS_CLASS] = kind_cell(kinds[k]),
+                       [UNITS_USE] = ta_text(ta_slice_of(words[matrix])),
+                       [UNITS_CALLS] = ta_int(part[0]), [UNITS_TOTAL] = ta_int(part[1]),
+                       [UNITS_SHARE] = ta_share(part[1], all[1]));
         }
-    ta_sort_rows(table, "total_ns", true);
 }
 
 /* A column of zeros alone is not shown. */
@@ -222,8 +242,6 @@ static struct ta_cell some(int64_t ns)
 static void add_precision(const struct ta_partial *products, struct ta_section_builder *out)
 {
     static const char *const words[] = {"name", "operator", NULL};
-    struct ta_table_builder *table =
-        ta_add_table(out, "kernels.precision", "GEMM precision", precision_columns, 8);
     for (size_t k = 0; k < KINDS; k++)
         for (int precision = 0; precision < TA_PRECISION_COUNT; precision++)
             for (int source = BY_NAME; source <= UNTOLD; source++) {
@@ -232,13 +250,14 @@ static void add_precision(const struct ta_partial *products, struct ta_section_b
                 add_up(products, kinds[k], -1, precision, source, part);
                 const char *name = ta_precision_name((enum ta_precision)precision);
                 if (part[0])
-                    TA_CELLS(table, kind_cell(kinds[k]), ta_text(ta_slice_of(name)),
-                             words[source] ? ta_text(ta_slice_of(words[source])) : ta_null(),
-                             ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]),
-                             some(part[2]), some(part[3]));
+                    TA_ROW(out, precisions, [PRECISION_CLASS] = kind_cell(kinds[k]),
+                           [PRECISION_TYPE] = ta_text(ta_slice_of(name)),
+                           [PRECISION_SOURCE] =
+                               words[source] ? ta_text(ta_slice_of(words[source])) : ta_null(),
+                           [PRECISION_CALLS] = ta_int(part[0]), [PRECISION_TOTAL] = ta_int(part[1]),
+                           [PRECISION_SHARE] = ta_share(part[1], all[1]),
+                           [PRECISION_VECTOR] = some(part[2]), [PRECISION_THIN] = some(part[3]));
             }
-    ta_sort_rows(table, "total_ns", true);
-    ta_add_chart(table, &chart);
 }
 
 /* Of matrix products and convolutions: those of attention are bound by other things as well. */
@@ -276,7 +295,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
     add_share(merged[0], use_of_units(in->report), out);
-    add_units(merged[0], use_of_units(in->report), out);
+    add_units(merged[0], out);
     add_precision(merged[0], out);
     return TA_OK;
 }
@@ -284,13 +303,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const char *const needs_args[] = {"Input type", NULL};
 static const char *const behind[] = {"kernels_by_class", NULL};
 
+static const struct ta_table_def *const tables[] = {&matrix_units, &precisions, NULL};
+
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .behind = behind,
                                            .section = "kernels",
                                            .has_figures = true,
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, kernel_precision, &ops, .title = "Tensor cores and precision",
           .summary = "Whether products use tensor cores, and in which type: "

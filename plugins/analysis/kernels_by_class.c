@@ -25,12 +25,11 @@ static const struct ta_partial_def partials[] = {
 
 enum { BY_CLASS_CLASS, BY_CLASS_CALLS, BY_CLASS_TOTAL, BY_CLASS_SHARE };
 static const struct ta_column by_class_columns[] = {
-    [BY_CLASS_CLASS] = {"class", "Class", TA_TEXT,
-                        .doc = "What the kernel does, by its name: gemm, attention, conv, norm, "
-                               "softmax, elementwise, copy "
-                               "(with casts and changes of layout), reduce, index, random, quant, "
-                               "triton (compiled by "
-                               "Inductor), comm, other"},
+    [BY_CLASS_CLASS] =
+        {"class", "Class", TA_TEXT,
+         .doc = "What the kernel does, by its name: gemm, attention, conv, norm, softmax, "
+                "elementwise, copy (with casts and changes of layout), reduce, index, random, "
+                "quant, triton (compiled by Inductor), comm, other"},
     [BY_CLASS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
     [BY_CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                         .doc = "Sum of durations over all ranks: work, not wall time"},
@@ -52,24 +51,23 @@ static const struct ta_table_def by_class = {
     .chart = {&chart}, .order = {&by_class_columns[BY_CLASS_TOTAL], TA_DESCENDING}};
 
 enum { FAMILY_CLASS, FAMILY_FAMILY, FAMILY_CALLS, FAMILY_TOTAL, FAMILY_SHARE };
-static const struct ta_column family_table_columns[] = {
+static const struct ta_column by_family_columns[] = {
     [FAMILY_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"},
     [FAMILY_FAMILY] = {"family", "Library or algorithm", TA_TEXT,
                        .doc = "Where the name comes from; empty when the class says it all, "
-                              "unknown when no row of the "
-                              "table of names matches"},
+                              "unknown when no row of the table of names matches"},
     [FAMILY_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
     [FAMILY_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                       .doc = "Sum of durations, all ranks"},
     [FAMILY_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
 };
 
-static const struct ta_table_def family_table = {
-    "kernels.by_family", "Device time by library or algorithm", TA_COLUMNS(family_table_columns),
-    .order = {&family_table_columns[FAMILY_TOTAL], TA_DESCENDING}};
+static const struct ta_table_def by_family = {
+    "kernels.by_family", "Device time by library or algorithm", TA_COLUMNS(by_family_columns),
+    .tier = TA_TIER_DETAIL, .order = {&by_family_columns[FAMILY_TOTAL], TA_DESCENDING}};
 
 enum { UNKNOWN_NAME, UNKNOWN_CALLS, UNKNOWN_TOTAL, UNKNOWN_SHARE };
-static const struct ta_column unknown_table_columns[] = {
+static const struct ta_column unknown_kernels_columns[] = {
     [UNKNOWN_NAME] = {"name", "Kernel", TA_TEXT, .doc = "A name that no row matches"},
     [UNKNOWN_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
     [UNKNOWN_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
@@ -78,9 +76,9 @@ static const struct ta_column unknown_table_columns[] = {
                        .doc = "Total over the total of all kernels"},
 };
 
-static const struct ta_table_def unknown_table = {
-    "kernels.unknown", "Kernels of unknown class", TA_COLUMNS(unknown_table_columns),
-    .order = {&unknown_table_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
+static const struct ta_table_def unknown_kernels = {
+    "kernels.unknown", "Kernels of unknown class", TA_COLUMNS(unknown_kernels_columns),
+    .tier = TA_TIER_DETAIL, .order = {&unknown_kernels_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
 
 /* Calls and time of each kernel of a trace; one row of a partial per kernel, not per call. */
 struct sums {
@@ -159,14 +157,14 @@ static void add_families(const struct ta_partial *classes, int64_t all,
         const int64_t *row = ta_partial_at(classes, i);
         unknown |= !row[KNOWN];
         const char *class = ta_kernel_kind_name((enum ta_kernel_kind)row[KIND]);
-        TA_ROW(out, family_table, [FAMILY_CLASS] = ta_text(ta_slice_of(class)),
+        TA_ROW(out, by_family, [FAMILY_CLASS] = ta_text(ta_slice_of(class)),
                [FAMILY_FAMILY] =
                    ta_text(row[KNOWN] ? ta_partial_text(classes, row, FAMILY) : TA_LIT("unknown")),
                [FAMILY_CALLS] = ta_int(row[CALLS]), [FAMILY_TOTAL] = ta_int(row[TOTAL]),
                [FAMILY_SHARE] = ta_share(row[TOTAL], all));
     }
     if (!unknown) /* said in any case */
-        TA_ROW(out, family_table, [FAMILY_CLASS] = ta_text(TA_LIT("other")),
+        TA_ROW(out, by_family, [FAMILY_CLASS] = ta_text(TA_LIT("other")),
                [FAMILY_FAMILY] = ta_text(TA_LIT("unknown")), [FAMILY_CALLS] = ta_int(0),
                [FAMILY_TOTAL] = ta_int(0), [FAMILY_SHARE] = ta_share(0, all));
 }
@@ -178,7 +176,7 @@ static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_s
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         unknown_ns = ta_add_sat(unknown_ns, row[NAME_TOTAL]);
-        TA_ROW(out, unknown_table, [UNKNOWN_NAME] = ta_text(ta_partial_text(names, row, NAME)),
+        TA_ROW(out, unknown_kernels, [UNKNOWN_NAME] = ta_text(ta_partial_text(names, row, NAME)),
                [UNKNOWN_CALLS] = ta_int(row[NAME_CALLS]), [UNKNOWN_TOTAL] = ta_int(row[NAME_TOTAL]),
                [UNKNOWN_SHARE] = ta_share(row[NAME_TOTAL], all));
     }
@@ -215,7 +213,7 @@ static const char *const behind[] = {"kernels_by_name", NULL};
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, KIND, TA_KERNEL_KIND_COUNT}, TA_BOUNDS_END};
 
-static const struct ta_table_def *const tables[] = {&by_class, &family_table, &unknown_table, NULL};
+static const struct ta_table_def *const tables[] = {&by_class, &by_family, &unknown_kernels, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .behind = behind,

@@ -22,19 +22,45 @@ static const struct ta_partial_def partials[] = {
     {"kernels", name_fields, 2}, {"classes", class_fields, 2}, {0}};
 static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS, TA_NOT_COMPARED};
 
-static const struct ta_column columns[] = {
-    {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
-    {"class", "Class", TA_TEXT,
-     .doc = "comm moves data between ranks, compute is all else; by the name"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of durations over all ranks: work, not wall time"},
-    {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
-    TA_SPREAD_COLUMNS(5),
-    {"kind", "What it does", TA_TEXT, .doc = "Class of the kernel, by the table of names"},
-    {"family", "Library or algorithm", TA_TEXT,
-     .doc = "Library or algorithm; empty when the class says it all"},
+enum {
+    KERNEL_NAME,
+    KERNEL_CLASS,
+    KERNEL_CALLS,
+    KERNEL_TOTAL,
+    KERNEL_SHARE,
+    KERNEL_MEAN,
+    KERNEL_KIND = KERNEL_MEAN + TA_SPREAD,
+    KERNEL_FAMILY
 };
+static const struct ta_column by_name_columns[] = {
+    [KERNEL_NAME] = {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
+    [KERNEL_CLASS] = {"class", "Class", TA_TEXT,
+                      .doc = "comm moves data between ranks, compute is all else; by the name"},
+    [KERNEL_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [KERNEL_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                      .doc = "Sum of durations over all ranks: work, not wall time"},
+    [KERNEL_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
+    TA_SPREAD_COLUMNS(KERNEL_MEAN),
+    [KERNEL_KIND] = {"kind", "What it does", TA_TEXT,
+                     .doc = "Class of the kernel, by the table of names"},
+    [KERNEL_FAMILY] = {"family", "Library or algorithm", TA_TEXT,
+                       .doc = "Library or algorithm; empty when the class says it all"},
+};
+
+static const struct ta_chart_def pareto = {
+    .id = "kernels-pareto",
+    .title = "Device time by kernel",
+    .caption = "Kernel durations summed over all ranks; the percentage is cumulative.",
+    .kind = TA_CHART_PARETO,
+    .label = {&by_name_columns[KERNEL_NAME]},
+    .y = {{&by_name_columns[KERNEL_TOTAL], "Total", TA_INK_COMPUTE}},
+    .group = &by_name_columns[KERNEL_CLASS],
+    .top = 20,
+};
+
+static const struct ta_table_def by_name = {
+    "kernels.by_name", "Device time by kernel", TA_COLUMNS(by_name_columns), .chart = {&pareto},
+    .order = {&by_name_columns[KERNEL_TOTAL], TA_DESCENDING}};
 
 /* Rows of kernels.quantiles. */
 enum { QUANTILES_MOST = 50 };
@@ -44,48 +70,57 @@ static const char interval_doc[] =
     "Ends of the interval that holds it in 95 of 100 recordings of the same program, if executions "
     "do not depend on each other; none with too few of them";
 
-static const struct ta_column quantile_columns[] = {
-    {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
-    {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"},
-    {"p50_low_ns", "p50 from", TA_NS, .better = TA_LOWER, .doc = interval_doc},
-    {"p50_high_ns", "p50 to", TA_NS, .better = TA_LOWER, .doc = interval_doc},
-    {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .doc = "95th percentile (type 7)"},
-    {"p95_low_ns", "p95 from", TA_NS, .better = TA_LOWER, .doc = interval_doc},
-    {"p95_high_ns", "p95 to", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+enum {
+    QUANTILE_NAME,
+    QUANTILE_CALLS,
+    QUANTILE_P50,
+    QUANTILE_P50_LOW,
+    QUANTILE_P50_HIGH,
+    QUANTILE_P95,
+    QUANTILE_P95_LOW,
+    QUANTILE_P95_HIGH
+};
+static const struct ta_column quantiles_columns[] = {
+    [QUANTILE_NAME] = {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
+    [QUANTILE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [QUANTILE_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"},
+    [QUANTILE_P50_LOW] = {"p50_low_ns", "p50 from", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+    [QUANTILE_P50_HIGH] = {"p50_high_ns", "p50 to", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+    [QUANTILE_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
+                      .doc = "95th percentile (type 7)"},
+    [QUANTILE_P95_LOW] = {"p95_low_ns", "p95 from", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+    [QUANTILE_P95_HIGH] = {"p95_high_ns", "p95 to", TA_NS, .better = TA_LOWER, .doc = interval_doc},
 };
 
-static const struct ta_chart pareto = {
-    .id = "kernels-pareto",
-    .title = "Device time by kernel",
-    .caption = "Kernel durations summed over all ranks; the percentage is cumulative.",
-    .kind = TA_CHART_PARETO,
-    .label = {"name"},
-    .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
-    .group = "class",
-    .top = 20,
+static const struct ta_table_def quantiles = {
+    "kernels.quantiles", "How sure durations of kernels are", TA_COLUMNS(quantiles_columns),
+    .tier = TA_TIER_DETAIL};
+
+enum { ECDF_CLASS, ECDF_DURATION, ECDF_SHARE, ECDF_KERNELS };
+static const struct ta_column duration_ecdf_columns[] = {
+    [ECDF_CLASS] = {"class", "Class", TA_TEXT, .doc = "Class of the kernels"},
+    [ECDF_DURATION] = {"duration_ns", "Duration", TA_NS, .doc = "Duration of a kernel"},
+    [ECDF_SHARE] = {"share", "Share of kernels", TA_RATIO,
+                    .doc = "Share of the kernels of the class that take at most this long"},
+    [ECDF_KERNELS] = {"kernels", "Kernels", TA_COUNT,
+                      .doc = "Number of kernels of the class that take at most this long"},
 };
 
-static const struct ta_column ecdf_columns[] = {
-    {"class", "Class", TA_TEXT, .doc = "Class of the kernels"},
-    {"duration_ns", "Duration", TA_NS, .doc = "Duration of a kernel"},
-    {"share", "Share of kernels", TA_RATIO,
-     .doc = "Share of the kernels of the class that take at most this long"},
-    {"kernels", "Kernels", TA_COUNT,
-     .doc = "Number of kernels of the class that take at most this long"},
-};
-
-static const struct ta_chart ecdf = {
+static const struct ta_chart_def ecdf = {
     .id = "kernel-ecdf",
     .title = "How long kernels take",
     .caption = "Share of kernels that take at most so long, by class, all ranks; logarithmic "
                "time.",
     .kind = TA_CHART_ECDF,
-    .x = "duration_ns",
-    .y = {{"share", "Share of kernels", TA_INK_COMPUTE}},
-    .group = "class",
+    .x = &duration_ecdf_columns[ECDF_DURATION],
+    .y = {{&duration_ecdf_columns[ECDF_SHARE], "Share of kernels", TA_INK_COMPUTE}},
+    .group = &duration_ecdf_columns[ECDF_CLASS],
     .log_x = true,
 };
+
+static const struct ta_table_def duration_ecdf = {
+    "kernels.duration_ecdf", "Distribution of kernel durations", TA_COLUMNS(duration_ecdf_columns),
+    .chart = {&ecdf}};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -124,7 +159,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 enum { ECDF_STEPS = 200 };
 
 struct curve {
-    struct ta_table_builder *table;
+    struct ta_section_builder *out;
     struct ta_slice class;
     int64_t n;
 };
@@ -132,22 +167,21 @@ struct curve {
 static void add_step(void *user, int64_t value, int64_t at_or_below)
 {
     const struct curve *curve = user;
-    TA_CELLS(curve->table, ta_text(curve->class), ta_int(value),
-             ta_num((double)at_or_below / (double)curve->n), ta_int(at_or_below));
+    TA_ROW(curve->out,
+           duration_ecdf, [ECDF_CLASS] = ta_text(curve->class), [ECDF_DURATION] = ta_int(value),
+           [ECDF_SHARE] = ta_num((double)at_or_below / (double)curve->n),
+           [ECDF_KERNELS] = ta_int(at_or_below));
 }
 
 static void finish_ecdf(const struct ta_partial *classes, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table = ta_add_table(
-        out, "kernels.duration_ecdf", "Distribution of kernel durations", ecdf_columns, 4);
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
         const struct ta_dist *times = ta_partial_dist_at(classes, row, CLASS_TIMES);
         const char *class = ta_kernel_class_name((enum ta_kernel_class)row[CLASS]);
-        struct curve curve = {table, ta_slice_of(class), ta_dist_count(times)};
+        struct curve curve = {out, ta_slice_of(class), ta_dist_count(times)};
         ta_dist_steps(times, ECDF_STEPS, add_step, &curve);
     }
-    ta_add_chart(table, &ecdf);
 }
 
 /* ---- quantiles ----------------------------------------------------------------------------- */
@@ -165,7 +199,7 @@ static int by_total(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static void add_quantiles(struct ta_table_builder *table, struct ta_slice name,
+static void add_quantiles(struct ta_section_builder *out, struct ta_slice name,
                           const struct ta_dist *times)
 {
     static const unsigned percents[] = {50, 95};
@@ -177,17 +211,17 @@ static void add_quantiles(struct ta_table_builder *table, struct ta_slice name,
         ends[i][0] = ta_int(low);
         ends[i][1] = ta_int(high);
     }
-    TA_CELLS(table, ta_text(name), ta_int(ta_dist_count(times)),
-             ta_num(ta_dist_quantile(times, 50)), ends[0][0], ends[0][1],
-             ta_num(ta_dist_quantile(times, 95)), ends[1][0], ends[1][1]);
+    TA_ROW(
+        out,
+        quantiles, [QUANTILE_NAME] = ta_text(name), [QUANTILE_CALLS] = ta_int(ta_dist_count(times)),
+        [QUANTILE_P50] = ta_num(ta_dist_quantile(times, 50)), [QUANTILE_P50_LOW] = ends[0][0],
+        [QUANTILE_P50_HIGH] = ends[0][1], [QUANTILE_P95] = ta_num(ta_dist_quantile(times, 95)),
+        [QUANTILE_P95_LOW] = ends[1][0], [QUANTILE_P95_HIGH] = ends[1][1]);
 }
 
 /* Of the kernels that take most. */
 static bool finish_quantiles(const struct ta_partial *names, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "kernels.quantiles", "How sure durations of kernels are",
-                     quantile_columns, sizeof quantile_columns / sizeof *quantile_columns);
     const size_t n = ta_partial_rows(names);
     struct heavy *list = calloc(n + 1, sizeof *list);
     if (!list)
@@ -198,7 +232,7 @@ static bool finish_quantiles(const struct ta_partial *names, struct ta_section_b
     }
     qsort(list, n, sizeof *list, by_total);
     for (size_t i = 0; i < n && i < QUANTILES_MOST; i++)
-        add_quantiles(table, ta_partial_text(names, list[i].row, NAME),
+        add_quantiles(out, ta_partial_text(names, list[i].row, NAME),
                       ta_partial_dist_at(names, list[i].row, TIMES));
     free(list);
     return true;
@@ -217,21 +251,20 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     const struct ta_partial *names = merged[0];
     const int64_t all_ns = total_of_all(names);
-    struct ta_table_builder *table = ta_add_table(out, "kernels.by_name", "Device time by kernel",
-                                                  columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         const struct ta_slice name = ta_partial_text(names, row, NAME);
         const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
         const struct ta_kernel_facts facts = ta_kernel_describe(name);
-        TA_CELLS(table, ta_text(name), ta_text(ta_slice_of(ta_kernel_class_name(facts.class))),
-                 ta_int(ta_dist_count(times)), ta_int(ta_dist_sum(times)),
-                 ta_share(ta_dist_sum(times), all_ns), TA_OLD_SPREAD_CELLS(times),
-                 ta_text(ta_slice_of(ta_kernel_kind_name(facts.kind))),
-                 ta_text(ta_slice_of(facts.known ? facts.family : "unknown")));
+        TA_ROW(out, by_name, [KERNEL_NAME] = ta_text(name),
+               [KERNEL_CLASS] = ta_text(ta_slice_of(ta_kernel_class_name(facts.class))),
+               [KERNEL_CALLS] = ta_int(ta_dist_count(times)),
+               [KERNEL_TOTAL] = ta_int(ta_dist_sum(times)),
+               [KERNEL_SHARE] = ta_share(ta_dist_sum(times), all_ns),
+               TA_SPREAD_CELLS(KERNEL_MEAN, times),
+               [KERNEL_KIND] = ta_text(ta_slice_of(ta_kernel_kind_name(facts.kind))),
+               [KERNEL_FAMILY] = ta_text(ta_slice_of(facts.known ? facts.family : "unknown")));
     }
-    ta_sort_rows(table, "total_ns", true);
-    ta_add_chart(table, &pareto);
     if (!finish_quantiles(names, out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order kernels");
     finish_ecdf(merged[1], out);
@@ -245,13 +278,16 @@ static const char *const after[] = {"files", NULL};
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{1, CLASS, TA_KERNEL_CLASS_COUNT}, TA_BOUNDS_END};
 
+static const struct ta_table_def *const tables[] = {&by_name, &quantiles, &duration_ecdf, NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .after = after,
                                            .section = "kernels",
                                            .partials = partials,
                                            .uses = uses,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, kernels_by_name, &ops, .title = "Kernels",
           .summary = "Device time by kernel name and how durations spread: kernels.by_name, "

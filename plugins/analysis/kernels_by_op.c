@@ -3,11 +3,14 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/places.h>
 
-static const struct ta_column columns[] = {TA_PLACE_COLUMNS(
+static const struct ta_column by_op_columns[] = {TA_PLACE_COLUMNS(
     "op", "Operator",
     "Innermost operator around the launch; none without one, or where no launch is "
     "known",
     "Kernel", "Name of the kernel")};
+
+static const struct ta_table_def by_op = {"kernels.by_op", "Kernels by operator",
+                                          TA_COLUMNS(by_op_columns), .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -29,13 +32,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)in;
-    return ta_place_rows(ctx, merged[0],
-                         ta_add_table(out, "kernels.by_op", "Kernels by operator", columns,
-                                      sizeof columns / sizeof *columns));
+    return ta_place_rows(ctx, merged[0], out, &by_op);
 }
 
-static const struct ta_analysis_ops ops = {
-    .section = "kernels", .partials = ta_place_partials, .map = map, .finish = finish};
+static const struct ta_table_def *const tables[] = {&by_op, NULL};
+
+static const struct ta_analysis_ops ops = {.section = "kernels",
+                                           .partials = ta_place_partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, kernels_by_op, &ops, .title = "Kernels by operator",
           .summary = "Which kernels each operator launches, in the order of their first run: "

@@ -19,37 +19,27 @@ static const struct ta_field rank_fields[RANK_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"copies", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
 
-enum {
-    COPIES_BY_OP_WHAT,
-    COPIES_BY_OP_OP,
-    COPIES_BY_OP_FOR,
-    COPIES_BY_OP_CALLS,
-    COPIES_BY_OP_TOTAL,
-    COPIES_BY_OP_SHARE
-};
+/* The columns are the fields of the partial, and one more. */
+enum { SHARE = FIELDS };
 static const struct ta_column copies_by_op_columns[] = {
-    [COPIES_BY_OP_WHAT] = {"what", "What", TA_TEXT,
-                           .doc = "cast, copy, cat, layout (transposes, NCHW to NHWC and the like) "
-                                  "or pad, by the name of the "
-                                  "kernel"},
-    [COPIES_BY_OP_OP] =
-        {"op", "Operator", TA_TEXT,
-         .doc = "The outermost operator that asks for a cast or a copy, such as aten::to or "
-                "aten::contiguous; "
-                "else the one that launched the kernel. Empty when no launch is linked"},
-    [COPIES_BY_OP_FOR] = {"for", "Inside", TA_TEXT,
-                          .doc = "The operator around it; empty without one"},
-    [COPIES_BY_OP_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
-                            .doc = "Kernels executed"},
-    [COPIES_BY_OP_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                            .doc = "Sum of durations, all ranks"},
-    [COPIES_BY_OP_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                            .doc = "Total over the total of all kernels"},
+    [WHAT] = {"what", "What", TA_TEXT,
+              .doc = "cast, copy, cat, layout (transposes, NCHW to NHWC and the like) or pad, by "
+                     "the name of the kernel"},
+    [OP] = {"op", "Operator", TA_TEXT,
+            .doc = "The outermost operator that asks for a cast or a copy, such as aten::to or "
+                   "aten::contiguous; else the one that launched the kernel. Empty when no launch "
+                   "is linked"},
+    [FOR] = {"for", "Inside", TA_TEXT, .doc = "The operator around it; empty without one"},
+    [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Kernels executed"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of durations, all ranks"},
+    [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+               .doc = "Total over the total of all kernels"},
 };
 
 static const struct ta_table_def copies_by_op = {
     "kernels.copies_by_op", "Casts, copies and changes of layout", TA_COLUMNS(copies_by_op_columns),
-    .order = {&copies_by_op_columns[COPIES_BY_OP_TOTAL], TA_DESCENDING}};
+    .tier = TA_TIER_DETAIL, .order = {&copies_by_op_columns[TOTAL], TA_DESCENDING}};
 
 /* Whether an operator does nothing but move, cast or view data. */
 static bool moves_only(struct ta_slice name)
@@ -168,11 +158,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const int64_t *row = ta_partial_at(merged[0], i);
         const struct ta_slice what = ta_partial_text(merged[0], row, WHAT);
         total = ta_add_sat(total, row[TOTAL]);
-        TA_ROW(out, copies_by_op, [COPIES_BY_OP_WHAT] = ta_text(what.len ? what : TA_LIT("copy")),
-               [COPIES_BY_OP_OP] = ta_text(ta_partial_text(merged[0], row, OP)),
-               [COPIES_BY_OP_FOR] = ta_text(ta_partial_text(merged[0], row, FOR)),
-               [COPIES_BY_OP_CALLS] = ta_int(row[CALLS]), [COPIES_BY_OP_TOTAL] = ta_int(row[TOTAL]),
-               [COPIES_BY_OP_SHARE] = ta_share(row[TOTAL], all));
+        TA_ROW(out, copies_by_op, [WHAT] = ta_text(what.len ? what : TA_LIT("copy")),
+               [OP] = ta_text(ta_partial_text(merged[0], row, OP)),
+               [FOR] = ta_text(ta_partial_text(merged[0], row, FOR)), [CALLS] = ta_int(row[CALLS]),
+               [TOTAL] = ta_int(row[TOTAL]), [SHARE] = ta_share(row[TOTAL], all));
     }
     if (ta_partial_rows(merged[0]))
         ta_add_scalar(out, &(struct ta_scalar){

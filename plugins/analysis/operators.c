@@ -32,27 +32,44 @@ static const struct ta_partial_def partials[] = {{"operators", fields, FIELDS}, 
 enum kind { OPERATOR, CALL, UNLINKED, KINDS };
 static const char *const kind_names[KINDS] = {"operator", "call", "unlinked"};
 
-static const struct ta_column columns[] = {
-    {"name", "Name", TA_TEXT, .doc = "Name of the operator, or of a call outside of all operators"},
-    {"kind", "Kind", TA_TEXT,
-     .doc = "operator; call: of the runtime, outside of all operators, that launched "
-            "something; unlinked: activities of which no launch was recorded"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
-    {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
-     .doc = "Time of the calls with all that they call; an operator that calls itself counts "
-            "once"},
-    {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
-     .doc = "Part of it in which the operator was the innermost span of its thread"},
-    {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of the device activities launched by the calls and all that they call; an "
-            "operator that calls itself counts once"},
-    {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of those that no inner operator launched: work, not wall time"},
-    {"device_exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Part of the busy time of the devices that these take: each instant is divided "
-            "evenly between the activities that run. The parts add up to the busy time"},
-    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels among them"},
+enum {
+    OP_NAME,
+    OP_KIND,
+    OP_CALLS,
+    OP_HOST,
+    OP_HOST_SELF,
+    OP_DEVICE,
+    OP_DEVICE_SELF,
+    OP_EXPOSED,
+    OP_KERNELS
 };
+static const struct ta_column by_operator_columns[] = {
+    [OP_NAME] = {"name", "Name", TA_TEXT,
+                 .doc = "Name of the operator, or of a call outside of all operators"},
+    [OP_KIND] = {"kind", "Kind", TA_TEXT,
+                 .doc = "operator; call: of the runtime, outside of all operators, that launched "
+                        "something; unlinked: activities of which no launch was recorded"},
+    [OP_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
+    [OP_HOST] = {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+                 .doc = "Time of the calls with all that they call; an operator that calls itself "
+                        "counts once"},
+    [OP_HOST_SELF] = {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
+                      .doc =
+                          "Part of it in which the operator was the innermost span of its thread"},
+    [OP_DEVICE] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+                   .doc = "Sum of the device activities launched by the calls and all that they "
+                          "call; an operator that calls itself counts once"},
+    [OP_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
+                        .doc = "Sum of those that no inner operator launched: work, not wall time"},
+    [OP_EXPOSED] =
+        {"device_exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+         .doc = "Part of the busy time of the devices that these take: each instant is divided "
+                "evenly between the activities that run. The parts add up to the busy time"},
+    [OP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels among them"},
+};
+
+static const struct ta_table_def by_operator = {
+    "ops.by_operator", "Operators", TA_COLUMNS(by_operator_columns), .tier = TA_TIER_DETAIL};
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
@@ -245,7 +262,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)ctx;
     (void)in;
     const struct ta_partial *rows = merged[0];
-    struct ta_table_builder *table = ta_add_table(out, "ops.by_operator", "Operators", columns, 9);
     bool on_device = false;
     for (size_t i = 0; i < ta_partial_rows(rows); i++)
         on_device |= ta_partial_at(rows, i)[DEVICE_SELF] > 0;
@@ -253,13 +269,18 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const int64_t *row = ta_partial_at(rows, i);
         const struct ta_slice name = ta_partial_text(rows, row, NAME);
         const int64_t none = on_device ? 0 : TA_MISSING;
-        TA_CELLS(table, ta_text(row[KIND] == UNLINKED ? TA_LIT("(no launch recorded)") : name),
-                 ta_text(ta_slice_of(kind_names[row[KIND]])), ta_int(row[CALLS]), ta_int(row[HOST]),
-                 ta_int(row[HOST_SELF]), ta_int(on_device ? row[DEVICE] : none),
-                 ta_int(ta_max_i64(row[DEVICE_SELF], none)), ta_int(ta_max_i64(row[EXPOSED], none)),
-                 ta_int(ta_max_i64(row[KERNELS], none)));
+        TA_ROW(out, by_operator,
+               [OP_NAME] = ta_text(row[KIND] == UNLINKED ? TA_LIT("(no launch recorded)") : name),
+               [OP_KIND] = ta_text(ta_slice_of(kind_names[row[KIND]])),
+               [OP_CALLS] = ta_int(row[CALLS]), [OP_HOST] = ta_int(row[HOST]),
+               [OP_HOST_SELF] = ta_int(row[HOST_SELF]),
+               [OP_DEVICE] = ta_int(on_device ? row[DEVICE] : none),
+               [OP_DEVICE_SELF] = ta_int(ta_max_i64(row[DEVICE_SELF], none)),
+               [OP_EXPOSED] = ta_int(ta_max_i64(row[EXPOSED], none)),
+               [OP_KERNELS] = ta_int(ta_max_i64(row[KERNELS], none)));
     }
-    ta_sort_rows(table, on_device ? "device_self_ns" : "host_self_ns", true);
+    ta_order_rows(out, &by_operator,
+                  &by_operator_columns[on_device ? OP_DEVICE_SELF : OP_HOST_SELF], TA_DESCENDING);
     return TA_OK;
 }
 
@@ -268,12 +289,15 @@ static const char *const behind[] = {"ops_device_time", NULL};
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, KIND, KINDS}, TA_BOUNDS_END};
 
+static const struct ta_table_def *const tables[] = {&by_operator, NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .behind = behind,
                                            .section = "operators",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, operators, &ops, .title = "Operators",
           .summary = "Host and device time of operators, by themselves and with what they call: "

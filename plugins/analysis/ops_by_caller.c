@@ -4,9 +4,12 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/places.h>
 
-static const struct ta_column columns[] = {TA_PLACE_COLUMNS(
+static const struct ta_column by_caller_columns[] = {TA_PLACE_COLUMNS(
     "caller", "Caller", "Innermost operator or annotated range around it; none without one",
     "Operator", "Name of the operator or range")};
+
+static const struct ta_table_def by_caller = {
+    "ops.by_caller", "Operators by caller", TA_COLUMNS(by_caller_columns), .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -25,20 +28,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)in;
-    if (!ta_partial_rows(merged[0]))
-        return TA_OK;
-    return ta_place_rows(ctx, merged[0],
-                         ta_add_table(out, "ops.by_caller", "Operators by caller", columns,
-                                      sizeof columns / sizeof *columns));
+    return ta_place_rows(ctx, merged[0], out, &by_caller);
 }
 
 static const char *const behind[] = {"operators", "operator_sums", "ops_by_shape", NULL};
+
+static const struct ta_table_def *const tables[] = {&by_caller, NULL};
 
 static const struct ta_analysis_ops ops = {.behind = behind,
                                            .section = "operators",
                                            .partials = ta_place_partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, ops_by_caller, &ops, .title = "Operators by caller",
           .summary =

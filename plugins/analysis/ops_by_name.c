@@ -4,44 +4,29 @@
 
 #include <stdlib.h>
 
-enum { CATEGORY, NAME, SELF, TIMES };
+enum { FIELD_CATEGORY, FIELD_NAME, FIELD_SELF, FIELD_TIMES };
 
 static const struct ta_field fields[] = {
-    [CATEGORY] = {"category", TA_FIELD_TEXT},
-    [NAME] = {"name", TA_FIELD_TEXT},
-    [SELF] = {"self_ns", TA_FIELD_SUM},
-    [TIMES] = {"times", TA_FIELD_DIST},
+    [FIELD_CATEGORY] = {"category", TA_FIELD_TEXT},
+    [FIELD_NAME] = {"name", TA_FIELD_TEXT},
+    [FIELD_SELF] = {"self_ns", TA_FIELD_SUM},
+    [FIELD_TIMES] = {"times", TA_FIELD_DIST},
 };
 
 static const struct ta_partial_def partials[] = {{"ops", fields, 4}, {0}};
 static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS};
 
-enum {
-    BY_NAME_CATEGORY,
-    BY_NAME_NAME,
-    BY_NAME_CALLS,
-    BY_NAME_TOTAL,
-    BY_NAME_SELF,
-    BY_NAME_SHARE,
-    BY_NAME_MEAN,
-    BY_NAME_MIN,
-    BY_NAME_MAX,
-    BY_NAME_STDDEV,
-    BY_NAME_P50,
-    BY_NAME_P95,
-    BY_NAME_P99
-};
-static const struct ta_column by_name_table_columns[] = {
-    [BY_NAME_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as written"},
-    [BY_NAME_NAME] = {"name", "Name", TA_TEXT, .doc = "Name of the host span"},
-    [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of spans"},
-    [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                       .doc = "Sum of durations, children included: work, not wall time"},
-    [BY_NAME_SELF] = {"self_ns", "Self", TA_NS, .better = TA_LOWER,
-                      .doc = "Time during which the span was the innermost of its thread"},
-    [BY_NAME_SHARE] = {"share", "Share", TA_RATIO,
-                       .doc = "Self time over the self time of all host spans"},
-    TA_SPREAD_COLUMNS(BY_NAME_MEAN),
+enum { CATEGORY, NAME, CALLS, TOTAL, SELF, SHARE, MEAN };
+static const struct ta_column by_name_columns[] = {
+    [CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as written"},
+    [NAME] = {"name", "Name", TA_TEXT, .doc = "Name of the host span"},
+    [CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of spans"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of durations, children included: work, not wall time"},
+    [SELF] = {"self_ns", "Self", TA_NS, .better = TA_LOWER,
+              .doc = "Time during which the span was the innermost of its thread"},
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Self time over the self time of all host spans"},
+    TA_SPREAD_COLUMNS(MEAN),
 };
 
 static const struct ta_chart_def chart = {
@@ -49,14 +34,14 @@ static const struct ta_chart_def chart = {
     .title = "Host time by name",
     .caption = "Self time of host spans, summed over all ranks; the percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {&by_name_table_columns[BY_NAME_NAME]},
-    .y = {{&by_name_table_columns[BY_NAME_SELF], "Self time", TA_INK_COMPUTE}},
+    .label = {&by_name_columns[NAME]},
+    .y = {{&by_name_columns[SELF], "Self time", TA_INK_COMPUTE}},
     .top = 20,
 };
 
-static const struct ta_table_def by_name_table = {
-    "ops.by_name", "Host time by name", TA_COLUMNS(by_name_table_columns), .chart = {&chart},
-    .order = {&by_name_table_columns[BY_NAME_SELF], TA_DESCENDING}};
+static const struct ta_table_def by_name = {"ops.by_name", "Host time by name",
+                                            TA_COLUMNS(by_name_columns), .chart = {&chart},
+                                            .order = {&by_name_columns[SELF], TA_DESCENDING}};
 
 /* Where spans of a name go.  Nearly all of a name have one category. */
 struct place {
@@ -80,7 +65,7 @@ static void find_place(struct work *w, struct place *place, ta_cat cat, ta_str n
         w->out, &w->rows, (uint64_t)cat << 32 | name,
         (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, category->name)),
                                 ta_key_text(ta_trace_text(w->trace, name))});
-    place->times = ta_partial_dist(w->out, place->row, TIMES);
+    place->times = ta_partial_dist(w->out, place->row, FIELD_TIMES);
 }
 
 static void add_all(struct work *w)
@@ -94,7 +79,7 @@ static void add_all(struct work *w)
         struct place *place = &w->places[s.name[i]];
         if (!place->row || place->cat != cat)
             find_place(w, place, cat, s.name[i]);
-        ta_sum(&place->row[SELF], s.self[i]);
+        ta_sum(&place->row[FIELD_SELF], s.self[i]);
         ta_dist_add(place->times, s.dur[i]);
     }
 }
@@ -119,17 +104,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     const struct ta_partial *names = merged[0];
     int64_t all_ns = 0;
     for (size_t i = 0; i < ta_partial_rows(names); i++)
-        ta_sum(&all_ns, ta_partial_at(names, i)[SELF]);
+        ta_sum(&all_ns, ta_partial_at(names, i)[FIELD_SELF]);
 
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
-        const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
-        TA_ROW(out,
-               by_name_table, [BY_NAME_CATEGORY] = ta_text(ta_partial_text(names, row, CATEGORY)),
-               [BY_NAME_NAME] = ta_text(ta_partial_text(names, row, NAME)),
-               [BY_NAME_CALLS] = ta_int(ta_dist_count(times)),
-               [BY_NAME_TOTAL] = ta_int(ta_dist_sum(times)), [BY_NAME_SELF] = ta_int(row[SELF]),
-               [BY_NAME_SHARE] = ta_share(row[SELF], all_ns), TA_SPREAD_CELLS(BY_NAME_MEAN, times));
+        const struct ta_dist *times = ta_partial_dist_at(names, row, FIELD_TIMES);
+        TA_ROW(out, by_name, [CATEGORY] = ta_text(ta_partial_text(names, row, FIELD_CATEGORY)),
+               [NAME] = ta_text(ta_partial_text(names, row, FIELD_NAME)),
+               [CALLS] = ta_int(ta_dist_count(times)), [TOTAL] = ta_int(ta_dist_sum(times)),
+               [SELF] = ta_int(row[FIELD_SELF]), [SHARE] = ta_share(row[FIELD_SELF], all_ns),
+               TA_SPREAD_CELLS(MEAN, times));
     }
     if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(in->report))
         ta_add_missing(out, "No host span was recorded: the trace holds no operators.");
@@ -138,7 +122,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"files", NULL};
 
-static const struct ta_table_def *const tables[] = {&by_name_table, NULL};
+static const struct ta_table_def *const tables[] = {&by_name, NULL};
 
 static const struct ta_analysis_ops ops = {.after = after,
                                            .section = "operators",

@@ -44,7 +44,7 @@ static const struct ta_column by_shape_columns[] = {
 };
 
 static const struct ta_table_def by_shape = {"ops.by_shape", "Operators by input shapes",
-                                             TA_COLUMNS(by_shape_columns)};
+                                             TA_COLUMNS(by_shape_columns), .tier = TA_TIER_DETAIL};
 
 /* The row of the shapes that an operator had last. */
 struct last {

@@ -14,25 +14,17 @@ static const struct ta_field fields[] = {
 
 static const struct ta_partial_def partials[] = {{"ops", fields, 5}, {0}};
 
-enum {
-    DEVICE_TIME_NAME,
-    DEVICE_TIME_CALLS,
-    DEVICE_TIME_KERNELS,
-    DEVICE_TIME_DEVICE_TOTAL,
-    DEVICE_TIME_DEVICE_BUSY
-};
 static const struct ta_column device_time_columns[] = {
-    [DEVICE_TIME_NAME] = {"name", "Operator", TA_TEXT,
-                          .doc = "Innermost operator that was open when the work was launched; "
-                                 "without one the runtime call"},
-    [DEVICE_TIME_CALLS] = {"calls", "Calls", TA_COUNT,
-                           .doc = "Calls that launched at least one device activity"},
-    [DEVICE_TIME_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched"},
-    [DEVICE_TIME_DEVICE_TOTAL] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
-                                  .doc =
-                                      "Sum of the device activities launched: work, not wall time"},
-    [DEVICE_TIME_DEVICE_BUSY] = {"device_busy_ns", "Device busy", TA_NS, .better = TA_LOWER,
-                                 .doc = "Their union per rank and device, added"},
+    [NAME] = {"name", "Operator", TA_TEXT,
+              .doc = "Innermost operator that was open when the work was launched; without one the "
+                     "runtime call"},
+    [CALLS] = {"calls", "Calls", TA_COUNT,
+               .doc = "Calls that launched at least one device activity"},
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched"},
+    [TOTAL] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of the device activities launched: work, not wall time"},
+    [BUSY] = {"device_busy_ns", "Device busy", TA_NS, .better = TA_LOWER,
+              .doc = "Their union per rank and device, added"},
 };
 
 static const struct ta_chart_def chart = {
@@ -41,14 +33,14 @@ static const struct ta_chart_def chart = {
     .caption = "Device activities by the operator that launched them, summed over all ranks; the "
                "percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {&device_time_columns[DEVICE_TIME_NAME]},
-    .y = {{&device_time_columns[DEVICE_TIME_DEVICE_TOTAL], "Device time", TA_INK_COMPUTE}},
+    .label = {&device_time_columns[NAME]},
+    .y = {{&device_time_columns[TOTAL], "Device time", TA_INK_COMPUTE}},
     .top = 20,
 };
 
 static const struct ta_table_def device_time = {
     "ops.device_time", "Device time by operator", TA_COLUMNS(device_time_columns),
-    .chart = {&chart}, .order = {&device_time_columns[DEVICE_TIME_DEVICE_TOTAL], TA_DESCENDING}};
+    .chart = {&chart}, .order = {&device_time_columns[TOTAL], TA_DESCENDING}};
 
 /* What is known of an operator, by its name. */
 struct operator_work {
@@ -122,11 +114,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
-        TA_ROW(
-            out, device_time, [DEVICE_TIME_NAME] = ta_text(ta_partial_text(names, row, NAME)),
-            [DEVICE_TIME_CALLS] = ta_int(row[CALLS]), [DEVICE_TIME_KERNELS] = ta_int(row[KERNELS]),
-            [DEVICE_TIME_DEVICE_TOTAL] = ta_int(row[TOTAL]),
-            [DEVICE_TIME_DEVICE_BUSY] = ta_int(row[BUSY]));
+        TA_ROW(out, device_time, [NAME] = ta_text(ta_partial_text(names, row, NAME)),
+               [CALLS] = ta_int(row[CALLS]), [KERNELS] = ta_int(row[KERNELS]),
+               [TOTAL] = ta_int(row[TOTAL]), [BUSY] = ta_int(row[BUSY]));
     }
     return TA_OK;
 }

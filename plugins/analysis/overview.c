@@ -5,21 +5,36 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct sums {
-    double window, busy, compute, comm, memcpy, longest;
+enum {
+    GPU_WINDOW,
+    GPU_BUSY,
+    GPU_COMPUTE,
+    GPU_COMM,
+    GPU_MEMCPY,
+    STEP_COUNTED,
+    STEP_HOST,
+    KERNEL_CALLS,
+    FILE_EVENTS
+};
+
+static const struct ta_ref reads[] = {
+    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [GPU_BUSY] = {"gpu_time.by_rank", "busy_ns"},
+    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [GPU_COMM] = {"gpu_time.by_rank", "comm_exposed_ns"},
+    [GPU_MEMCPY] = {"gpu_time.by_rank", "memcpy_exposed_ns"},
+    [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
+    [STEP_HOST] = {"steps.by_step", "host_dur_ns"},
+    [KERNEL_CALLS] = {"kernels.by_name", "calls"},
+    [FILE_EVENTS] = {"run.files", "events"},
 };
 
 /* Sum of a column over all rows; 0 when it is not there. */
-static double total(const struct ta_table *table, const char *key, double *largest)
+static double total(const struct ta_refs *in, size_t ref)
 {
-    const size_t column = ta_table_column(table, key);
     double sum = 0;
-    for (size_t i = 0; column != SIZE_MAX && i < table->n_rows; i++) {
-        const double value = ta_cell_number(ta_table_cell(table, i, column), 0);
-        sum += value;
-        if (largest && value > *largest)
-            *largest = value;
-    }
+    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
+        sum += ta_ref_number(in, ref, i, 0);
     return sum;
 }
 
@@ -45,27 +60,25 @@ static void add_count(struct ta_section_builder *out, const char *id, const char
                                            .note = note});
 }
 
-static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
+static void add_gpu(struct ta_section_builder *out, const struct ta_refs *in)
 {
-    struct sums s = {0};
-    s.window = total(gpu, "window_ns", &s.longest);
-    s.busy = total(gpu, "busy_ns", NULL);
-    s.compute = total(gpu, "compute_ns", NULL);
-    s.comm = total(gpu, "comm_exposed_ns", NULL);
-    s.memcpy = total(gpu, "memcpy_exposed_ns", NULL);
-    if (s.window <= 0)
+    const double window = total(in, GPU_WINDOW);
+    double longest = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, GPU_WINDOW); i++)
+        longest = fmax(longest, ta_ref_number(in, GPU_WINDOW, i, 0));
+    if (window <= 0)
         return;
-    add(out, "gpu_busy_share", "GPU busy", s.busy / s.window, TA_UNIT_RATIO, TA_HIGHER,
+    add(out, "gpu_busy_share", "GPU busy", total(in, GPU_BUSY) / window, TA_UNIT_RATIO, TA_HIGHER,
         "Busy time over window, all ranks together");
-    add(out, "gpu_compute_share", "Computing", s.compute / s.window, TA_UNIT_RATIO, TA_HIGHER,
-        "Time with a compute kernel over window, all ranks together");
-    add(out, "comm_exposed_share", "Exposed communication", s.comm / s.window, TA_UNIT_RATIO,
-        TA_LOWER, "Communication that no compute covers, over window");
-    add(out, "memcpy_exposed_share", "Exposed copies", s.memcpy / s.window, TA_UNIT_RATIO, TA_LOWER,
-        "Copies that nothing covers, over window");
+    add(out, "gpu_compute_share", "Computing", total(in, GPU_COMPUTE) / window, TA_UNIT_RATIO,
+        TA_HIGHER, "Time with a compute kernel over window, all ranks together");
+    add(out, "comm_exposed_share", "Exposed communication", total(in, GPU_COMM) / window,
+        TA_UNIT_RATIO, TA_LOWER, "Communication that no compute covers, over window");
+    add(out, "memcpy_exposed_share", "Exposed copies", total(in, GPU_MEMCPY) / window,
+        TA_UNIT_RATIO, TA_LOWER, "Copies that nothing covers, over window");
     ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
                                            .title = "GPU window",
-                                           .value = ta_int(ta_whole(s.longest)),
+                                           .value = ta_int(ta_whole(longest)),
                                            .unit = TA_UNIT_NS,
                                            .polarity = TA_LOWER,
                                            .note = "First to last device activity, the longest "
@@ -73,25 +86,26 @@ static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
 }
 
 /* Whether any step is timed by its device work. */
-static bool has_device_times(const struct ta_table *steps)
+static bool has_device_times(const struct ta_refs *in)
 {
-    for (size_t i = 0; i < steps->n_rows; i++)
-        if (ta_row_number(steps, i, "counted_ns", 0) > ta_row_number(steps, i, "host_dur_ns", 0))
+    for (size_t i = 0; i < ta_ref_rows(in, STEP_COUNTED); i++)
+        if (ta_ref_number(in, STEP_COUNTED, i, 0) > ta_ref_number(in, STEP_HOST, i, 0))
             return true;
     return false;
 }
 
 /* Median of the times of the steps that count: the markers of all, where none says otherwise. */
-static bool add_step_time(struct ta_section_builder *out, const struct ta_table *steps)
+static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *in)
 {
-    static const char *const columns[] = {"counted_ns", "host_dur_ns"};
+    static const size_t columns[] = {STEP_COUNTED, STEP_HOST};
+    const size_t n_steps = ta_ref_rows(in, STEP_HOST);
     size_t n = 0;
-    double *values = malloc(steps->n_rows * sizeof *values);
+    double *values = malloc(n_steps * sizeof *values);
     if (!values)
         return false;
     for (size_t c = 0; c < 2 && n == 0; c++)
-        for (size_t i = 0; i < steps->n_rows; i++) {
-            const double value = ta_row_number(steps, i, columns[c], NAN);
+        for (size_t i = 0; i < n_steps; i++) {
+            const double value = ta_ref_number(in, columns[c], i, NAN);
             if (!isnan(value))
                 values[n++] = value;
         }
@@ -99,10 +113,9 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_table 
     const double median = ta_quantile(values, n, 0.5);
     free(values);
     add(out, "step_time_p50_ns", "Step time p50", median, TA_UNIT_NS, TA_LOWER,
-        has_device_times(steps)
-            ? "Median of the time that a marked step keeps the device busy, all "
-              "ranks: the markers cover only the launches"
-            : "Median host duration of the marked steps, all ranks");
+        has_device_times(in) ? "Median of the time that a marked step keeps the device busy, all "
+                               "ranks: the markers cover only the launches"
+                             : "Median host duration of the marked steps, all ranks");
     return true;
 }
 
@@ -110,30 +123,23 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    const struct ta_table *gpu = ta_report_table(in->report, "gpu_time.by_rank");
-    const struct ta_table *steps = ta_report_table(in->report, "steps.by_step");
-    const struct ta_table *kernels = ta_report_table(in->report, "kernels.by_name");
-    const struct ta_table *files = ta_report_table(in->report, "run.files");
-    if (gpu)
-        add_gpu(out, gpu);
-    if (steps && !add_step_time(out, steps))
+    add_gpu(out, in);
+    if (ta_ref_rows(in, STEP_HOST) && !add_step_time(out, in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
-    if (kernels)
-        add_count(out, "kernels", "Kernels", total(kernels, "calls", NULL),
+    if (ta_ref_exists(in, KERNEL_CALLS))
+        add_count(out, "kernels", "Kernels", total(in, KERNEL_CALLS),
                   "Kernel executions on all ranks");
-    if (files && (total(files, "events", NULL) > 0 || ta_report_is_of_traces(in->report)))
-        add_count(out, "events", "Events", total(files, "events", NULL),
+    if (ta_ref_exists(in, FILE_EVENTS) &&
+        (total(in, FILE_EVENTS) > 0 || ta_report_is_of_traces(in->report)))
+        add_count(out, "events", "Events", total(in, FILE_EVENTS),
                   "Event records read from all files");
     return TA_OK;
 }
 
-static const char *const after[] = {"gpu_time", "steps", "kernels_by_name", "files", NULL};
+static const char *const after[] = {"steps", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .section = "overview",
-                                           .has_figures = true,
-                                           .finish = finish,
-                                           .of_tables = true};
+static const struct ta_analysis_ops ops = {
+    .section = "overview", .after = after, .finish = finish, .of_tables = true, TA_READS(reads)};
 
 TA_PLUGIN(analysis, overview, &ops, .title = "Overview",
           .summary = "Key figures of the run: GPU busy share, exposed communication, step time",

@@ -17,20 +17,18 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"groups", fields, FIELDS}, {0}};
 
-enum { BY_RANK_RANK, BY_RANK_GROUP, BY_RANK_DESCRIPTION, BY_RANK_RANKS, BY_RANK_CALLS };
-static const struct ta_column by_rank_table_columns[] = {
-    [BY_RANK_RANK] = TA_RANK_COLUMN,
-    [BY_RANK_GROUP] = {"group", "Group", TA_TEXT,
-                       .doc = "Name of the process group, a number in torch"},
-    [BY_RANK_DESCRIPTION] = {"description", "Description", TA_TEXT,
-                             .doc = "What it is for, as the program says"},
-    [BY_RANK_RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
-    [BY_RANK_CALLS] = {"calls", "Records", TA_COUNT,
-                       .doc = "Records of operators and kernels that name it"},
+static const struct ta_column by_rank_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [NAME] = {"group", "Group", TA_TEXT, .doc = "Name of the process group, a number in torch"},
+    [DESCRIPTION] = {"description", "Description", TA_TEXT,
+                     .doc = "What it is for, as the program says"},
+    [RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
+    [CALLS] = {"calls", "Records", TA_COUNT,
+               .doc = "Records of operators and kernels that name it"},
 };
 
-static const struct ta_table_def by_rank_table = {"groups.by_rank", "Process groups by rank",
-                                                  TA_COLUMNS(by_rank_table_columns)};
+static const struct ta_table_def by_rank = {"groups.by_rank", "Process groups by rank",
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
 
 static const char *const args[] = {"Process Group Name", "Process Group Description",
                                    "Process Group Ranks", NULL};
@@ -120,11 +118,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(groups); i++) {
         const int64_t *row = ta_partial_at(groups, i);
-        TA_ROW(
-            out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
-            [BY_RANK_GROUP] = text_cell(groups, row, NAME),
-            [BY_RANK_DESCRIPTION] = text_cell(groups, row, DESCRIPTION),
-            [BY_RANK_RANKS] = text_cell(groups, row, RANKS), [BY_RANK_CALLS] = ta_int(row[CALLS]));
+        TA_ROW(out, by_rank, [RANK] = ta_int(row[RANK]), [NAME] = text_cell(groups, row, NAME),
+               [DESCRIPTION] = text_cell(groups, row, DESCRIPTION),
+               [RANKS] = text_cell(groups, row, RANKS), [CALLS] = ta_int(row[CALLS]));
     }
     return TA_OK;
 }
@@ -132,7 +128,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 /* What is known of the collectives themselves comes first. */
 static const char *const behind[] = {"collectives", NULL};
 
-static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+static const struct ta_table_def *const tables[] = {&by_rank, NULL};
 
 static const struct ta_analysis_ops ops = {.behind = behind,
                                            .needs_args = args,

@@ -11,52 +11,60 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { RANK, KERNELS, TOTAL, SMALL, SMALL_NS, LAUNCHED, UNDER, UNDER_NS, FIELDS };
+enum {
+    FIELD_RANK,
+    FIELD_KERNELS,
+    FIELD_TOTAL,
+    FIELD_SMALL,
+    FIELD_SMALL_NS,
+    FIELD_LAUNCHED,
+    FIELD_UNDER,
+    FIELD_UNDER_NS,
+    FIELDS
+};
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},        [KERNELS] = {"kernels", TA_FIELD_SUM},
-    [TOTAL] = {"total_ns", TA_FIELD_SUM},    [SMALL] = {"small", TA_FIELD_SUM},
-    [SMALL_NS] = {"small_ns", TA_FIELD_SUM}, [LAUNCHED] = {"launched", TA_FIELD_SUM},
-    [UNDER] = {"under", TA_FIELD_SUM},       [UNDER_NS] = {"under_ns", TA_FIELD_SUM},
+    [FIELD_RANK] = {"rank", TA_FIELD_RANK},        [FIELD_KERNELS] = {"kernels", TA_FIELD_SUM},
+    [FIELD_TOTAL] = {"total_ns", TA_FIELD_SUM},    [FIELD_SMALL] = {"small", TA_FIELD_SUM},
+    [FIELD_SMALL_NS] = {"small_ns", TA_FIELD_SUM}, [FIELD_LAUNCHED] = {"launched", TA_FIELD_SUM},
+    [FIELD_UNDER] = {"under", TA_FIELD_SUM},       [FIELD_UNDER_NS] = {"under_ns", TA_FIELD_SUM},
 };
 static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
 
 enum {
-    SMALL_RANK,
-    SMALL_KERNELS,
-    SMALL_TOTAL_NS,
-    SMALL_SMALL,
-    SMALL_SMALL_SHARE,
-    SMALL_SMALL_NS,
-    SMALL_SMALL_TIME_SHARE,
-    SMALL_UNDER_LAUNCH,
-    SMALL_UNDER_LAUNCH_SHARE,
-    SMALL_UNDER_LAUNCH_NS
+    RANK,
+    KERNELS,
+    TOTAL,
+    SMALL,
+    SMALL_SHARE,
+    SMALL_TIME,
+    SMALL_TIME_SHARE,
+    UNDER,
+    UNDER_SHARE,
+    UNDER_TIME
 };
 static const struct ta_column small_columns[] = {
-    [SMALL_RANK] = TA_RANK_COLUMN,
-    [SMALL_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels executed"},
-    [SMALL_TOTAL_NS] = {"total_ns", "Total", TA_NS, .doc = "Sum of their durations"},
-    [SMALL_SMALL] = {"small", "Small", TA_COUNT, .better = TA_LOWER,
-                     .doc = "Kernels shorter than the option small_kernels.below (10 µs)"},
-    [SMALL_SMALL_SHARE] = {"small_share", "Small %", TA_RATIO, .better = TA_LOWER,
-                           .doc = "Small over kernels"},
-    [SMALL_SMALL_NS] = {"small_ns", "Time in small", TA_NS,
-                        .doc = "Sum of the durations of small kernels"},
-    [SMALL_SMALL_TIME_SHARE] = {"small_time_share", "Time in small %", TA_RATIO, .better = TA_LOWER,
-                                .doc = "Time in small kernels over the total"},
-    [SMALL_UNDER_LAUNCH] = {"under_launch", "Under launch", TA_COUNT, .better = TA_LOWER,
-                            .doc = "Kernels that took less time than the call that launched them "
-                                   "took on the host; none without "
-                                   "a linked call. Launches of graphs are left out"},
-    [SMALL_UNDER_LAUNCH_SHARE] = {"under_launch_share", "Under launch %", TA_RATIO,
-                                  .better = TA_LOWER,
-                                  .doc = "The same over the kernels with such a call"},
-    [SMALL_UNDER_LAUNCH_NS] = {"under_launch_ns", "Time under launch", TA_NS,
-                               .doc = "Sum of the durations of these kernels"},
+    [RANK] = TA_RANK_COLUMN,
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels executed"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .doc = "Sum of their durations"},
+    [SMALL] = {"small", "Small", TA_COUNT, .better = TA_LOWER,
+               .doc = "Kernels shorter than the option small_kernels.below (10 µs)"},
+    [SMALL_SHARE] = {"small_share", "Small %", TA_RATIO, .better = TA_LOWER,
+                     .doc = "Small over kernels"},
+    [SMALL_TIME] = {"small_ns", "Time in small", TA_NS,
+                    .doc = "Sum of the durations of small kernels"},
+    [SMALL_TIME_SHARE] = {"small_time_share", "Time in small %", TA_RATIO, .better = TA_LOWER,
+                          .doc = "Time in small kernels over the total"},
+    [UNDER] = {"under_launch", "Under launch", TA_COUNT, .better = TA_LOWER,
+               .doc = "Kernels that took less time than the call that launched them took on the "
+                      "host; none without a linked call. Launches of graphs are left out"},
+    [UNDER_SHARE] = {"under_launch_share", "Under launch %", TA_RATIO, .better = TA_LOWER,
+                     .doc = "The same over the kernels with such a call"},
+    [UNDER_TIME] = {"under_launch_ns", "Time under launch", TA_NS,
+                    .doc = "Sum of the durations of these kernels"},
 };
 
 static const struct ta_table_def small = {"kernels.small", "Small kernels",
-                                          TA_COLUMNS(small_columns)};
+                                          TA_COLUMNS(small_columns), .tier = TA_TIER_DETAIL};
 
 /* Compares a kernel with the call that launched it alone. */
 static void compare(const struct ta_spans *s, const struct ta_activity *a, int64_t *row)
@@ -64,9 +72,9 @@ static void compare(const struct ta_spans *s, const struct ta_activity *a, int64
     if (a->launch == TA_NO_ROW || s->work[a->launch] == TA_HOST_GRAPH)
         return;
     const bool under = s->dur[a->span] < s->dur[a->launch];
-    ta_sum(&row[LAUNCHED], 1);
-    ta_sum(&row[UNDER], under);
-    ta_sum(&row[UNDER_NS], under ? s->dur[a->span] : 0);
+    ta_sum(&row[FIELD_LAUNCHED], 1);
+    ta_sum(&row[FIELD_UNDER], under);
+    ta_sum(&row[FIELD_UNDER_NS], under ? s->dur[a->span] : 0);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -83,10 +91,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         if (a->kernel == TA_NO_KERNEL)
             continue;
         const int64_t dur = s.dur[a->span];
-        ta_sum(&row[KERNELS], 1);
-        ta_sum(&row[TOTAL], dur);
-        ta_sum(&row[SMALL], dur < below_ns);
-        ta_sum(&row[SMALL_NS], dur < below_ns ? dur : 0);
+        ta_sum(&row[FIELD_KERNELS], 1);
+        ta_sum(&row[FIELD_TOTAL], dur);
+        ta_sum(&row[FIELD_SMALL], dur < below_ns);
+        ta_sum(&row[FIELD_SMALL_NS], dur < below_ns ? dur : 0);
         compare(&s, a, row);
     }
     return TA_OK;
@@ -100,14 +108,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        TA_ROW(out, small, [SMALL_RANK] = ta_int(row[RANK]), [SMALL_KERNELS] = ta_int(row[KERNELS]),
-               [SMALL_TOTAL_NS] = ta_int(row[TOTAL]), [SMALL_SMALL] = ta_int(row[SMALL]),
-               [SMALL_SMALL_SHARE] = ta_share(row[SMALL], row[KERNELS]),
-               [SMALL_SMALL_NS] = ta_int(row[SMALL_NS]),
-               [SMALL_SMALL_TIME_SHARE] = ta_share(row[SMALL_NS], row[TOTAL]),
-               [SMALL_UNDER_LAUNCH] = ta_int(row[UNDER]),
-               [SMALL_UNDER_LAUNCH_SHARE] = ta_share(row[UNDER], row[LAUNCHED]),
-               [SMALL_UNDER_LAUNCH_NS] = ta_int(row[UNDER_NS]));
+        TA_ROW(out, small, [RANK] = ta_int(row[FIELD_RANK]), [KERNELS] = ta_int(row[FIELD_KERNELS]),
+               [TOTAL] = ta_int(row[FIELD_TOTAL]), [SMALL] = ta_int(row[FIELD_SMALL]),
+               [SMALL_SHARE] = ta_share(row[FIELD_SMALL], row[FIELD_KERNELS]),
+               [SMALL_TIME] = ta_int(row[FIELD_SMALL_NS]),
+               [SMALL_TIME_SHARE] = ta_share(row[FIELD_SMALL_NS], row[FIELD_TOTAL]),
+               [UNDER] = ta_int(row[FIELD_UNDER]),
+               [UNDER_SHARE] = ta_share(row[FIELD_UNDER], row[FIELD_LAUNCHED]),
+               [UNDER_TIME] = ta_int(row[FIELD_UNDER_NS]));
     }
     return TA_OK;
 }

@@ -14,21 +14,17 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"traces", fields, FIELDS}, {0}};
 
-enum { BY_RANK_RANK, BY_RANK_SPANS, BY_RANK_THREADS, BY_RANK_WINDOW };
-static const struct ta_column by_rank_table_columns[] = {
-    [BY_RANK_RANK] = TA_RANK_COLUMN,
-    [BY_RANK_SPANS] =
-        {"spans", "Spans", TA_COUNT,
-         .doc = "Events with a duration, but for the one that says how long was recorded"},
-    [BY_RANK_THREADS] = {"threads", "Threads", TA_COUNT,
-                         .doc = "Threads and streams that have spans"},
-    [BY_RANK_WINDOW] =
-        {"window_ns", "Window", TA_NS,
-         .doc = "First start to last end of the spans, added over the files of the rank"},
+static const struct ta_column by_rank_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [SPANS] = {"spans", "Spans", TA_COUNT,
+               .doc = "Events with a duration, but for the one that says how long was recorded"},
+    [THREADS] = {"threads", "Threads", TA_COUNT, .doc = "Threads and streams that have spans"},
+    [WINDOW] = {"window_ns", "Window", TA_NS,
+                .doc = "First start to last end of the spans, added over the files of the rank"},
 };
 
-static const struct ta_table_def by_rank_table = {"trace.by_rank", "Traces by rank",
-                                                  TA_COLUMNS(by_rank_table_columns)};
+static const struct ta_table_def by_rank = {"trace.by_rank", "Traces by rank",
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
 
 /* The one span of this category is how long the profiler recorded, not what it recorded. */
 static bool is_recording(const struct ta_trace *trace, const struct ta_category *category)
@@ -70,15 +66,13 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(traces); i++) {
         const int64_t *row = ta_partial_at(traces, i);
-        TA_ROW(
-            out,
-            by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]), [BY_RANK_SPANS] = ta_int(row[SPANS]),
-            [BY_RANK_THREADS] = ta_int(row[THREADS]), [BY_RANK_WINDOW] = ta_int(row[WINDOW]));
+        TA_ROW(out, by_rank, [RANK] = ta_int(row[RANK]), [SPANS] = ta_int(row[SPANS]),
+               [THREADS] = ta_int(row[THREADS]), [WINDOW] = ta_int(row[WINDOW]));
     }
     return TA_OK;
 }
 
-static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+static const struct ta_table_def *const tables[] = {&by_rank, NULL};
 
 static const struct ta_analysis_ops ops = {
     .section = "run", .partials = partials, .map = map, .finish = finish, .tables = tables};

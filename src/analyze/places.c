@@ -5,16 +5,17 @@
 
 #include <stdlib.h>
 
-enum { OP, NAME, WITHIN, FIRST, CALLS, TOTAL, FIELDS };
-
 /* Runs differ in what encloses the first call: the earliest counts, so it is a key. */
-static const struct ta_field fields[FIELDS] = {
-    [OP] = {"op", TA_FIELD_TEXT},         [NAME] = {"name", TA_FIELD_TEXT},
-    [WITHIN] = {"within", TA_FIELD_TEXT}, [FIRST] = {"first_start_ns", TA_FIELD_MIN},
-    [CALLS] = {"calls", TA_FIELD_SUM},    [TOTAL] = {"total_ns", TA_FIELD_SUM},
+static const struct ta_field fields[TA_PLACE_COLUMN_COUNT] = {
+    [TA_PLACE_OP] = {"op", TA_FIELD_TEXT},
+    [TA_PLACE_NAME] = {"name", TA_FIELD_TEXT},
+    [TA_PLACE_WITHIN] = {"within", TA_FIELD_TEXT},
+    [TA_PLACE_FIRST] = {"first_start_ns", TA_FIELD_MIN},
+    [TA_PLACE_CALLS] = {"calls", TA_FIELD_SUM},
+    [TA_PLACE_TOTAL] = {"total_ns", TA_FIELD_SUM},
 };
 
-const struct ta_partial_def ta_place_partials[] = {{"pairs", fields, FIELDS}, {0}};
+const struct ta_partial_def ta_place_partials[] = {{"pairs", fields, TA_PLACE_COLUMN_COUNT}, {0}};
 
 /* ---- one trace ------------------------------------------------------------------------------- */
 
@@ -115,17 +116,19 @@ static int64_t *row_of(struct ta_places *places, ta_row op, ta_row ran)
 void ta_place_add(struct ta_places *places, ta_row op, ta_row ran)
 {
     int64_t *row = row_of(places, op, ran);
-    ta_least(&row[FIRST], places->spans.ts[ran] - places->origin);
-    ta_sum(&row[CALLS], 1);
-    ta_sum(&row[TOTAL], places->spans.dur[ran]);
+    ta_least(&row[TA_PLACE_FIRST], places->spans.ts[ran] - places->origin);
+    ta_sum(&row[TA_PLACE_CALLS], 1);
+    ta_sum(&row[TA_PLACE_TOTAL], places->spans.dur[ran]);
 }
 
 /* ---- finish ---------------------------------------------------------------------------------- */
 
 static bool is_same(const struct ta_partial *places, const int64_t *a, const int64_t *b)
 {
-    return ta_slice_equal(ta_partial_text(places, a, OP), ta_partial_text(places, b, OP)) &&
-           ta_slice_equal(ta_partial_text(places, a, NAME), ta_partial_text(places, b, NAME));
+    return ta_slice_equal(ta_partial_text(places, a, TA_PLACE_OP),
+                          ta_partial_text(places, b, TA_PLACE_OP)) &&
+           ta_slice_equal(ta_partial_text(places, a, TA_PLACE_NAME),
+                          ta_partial_text(places, b, TA_PLACE_NAME));
 }
 
 static struct ta_cell text_or_null(struct ta_slice text)
@@ -136,8 +139,8 @@ static struct ta_cell text_or_null(struct ta_slice text)
 /* How many operators and ranges are told around what ran. */
 static int depth_of(const struct ta_partial *places, const int64_t *row)
 {
-    const struct ta_slice path = ta_partial_text(places, row, WITHIN);
-    int depth = (path.len > 0) + (ta_partial_text(places, row, OP).len > 0);
+    const struct ta_slice path = ta_partial_text(places, row, TA_PLACE_WITHIN);
+    int depth = (path.len > 0) + (ta_partial_text(places, row, TA_PLACE_OP).len > 0);
     for (size_t i = 0; i < path.len; i++)
         depth += path.ptr[i] == ';';
     return depth;
@@ -154,8 +157,8 @@ struct place {
 static int by_start(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    if (a->first[FIRST] != b->first[FIRST])
-        return a->first[FIRST] < b->first[FIRST] ? -1 : 1;
+    if (a->first[TA_PLACE_FIRST] != b->first[TA_PLACE_FIRST])
+        return a->first[TA_PLACE_FIRST] < b->first[TA_PLACE_FIRST] ? -1 : 1;
     if (a->depth != b->depth)
         return a->depth < b->depth ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
@@ -169,9 +172,9 @@ static struct place read_place(const struct ta_partial *places, size_t i, size_t
         const int64_t *row = ta_partial_at(places, *end);
         if (!is_same(places, place.first, row))
             break;
-        place.calls = ta_add_sat(place.calls, row[CALLS]);
-        place.total = ta_add_sat(place.total, row[TOTAL]);
-        if (row[FIRST] < place.first[FIRST])
+        place.calls = ta_add_sat(place.calls, row[TA_PLACE_CALLS]);
+        place.total = ta_add_sat(place.total, row[TA_PLACE_TOTAL]);
+        if (row[TA_PLACE_FIRST] < place.first[TA_PLACE_FIRST])
             place.first = row;
     }
     place.depth = depth_of(places, place.first);
@@ -179,8 +182,9 @@ static struct place read_place(const struct ta_partial *places, size_t i, size_t
 }
 
 enum ta_status ta_place_rows(struct ta_ctx *ctx, const struct ta_partial *places,
-                             struct ta_table_builder *table)
+                             struct ta_section_builder *out, const struct ta_table_def *def)
 {
+    struct ta_table_builder *rows = ta_rows(out, def);
     struct place *all = calloc(ta_partial_rows(places) + 1, sizeof *all);
     size_t n = 0;
     if (!all)
@@ -189,10 +193,16 @@ enum ta_status ta_place_rows(struct ta_ctx *ctx, const struct ta_partial *places
         all[n++] = read_place(places, i, &end);
     qsort(all, n, sizeof *all, by_start);
     for (size_t i = 0; i < n; i++)
-        TA_CELLS(table, text_or_null(ta_partial_text(places, all[i].first, OP)),
-                 ta_text(ta_partial_text(places, all[i].first, NAME)),
-                 text_or_null(ta_partial_text(places, all[i].first, WITHIN)),
-                 ta_int(all[i].first[FIRST]), ta_int(all[i].calls), ta_int(all[i].total));
+        ta_add_row(
+            rows,
+            (const struct ta_cell[TA_PLACE_COLUMN_COUNT]){
+                [TA_PLACE_OP] = text_or_null(ta_partial_text(places, all[i].first, TA_PLACE_OP)),
+                [TA_PLACE_NAME] = ta_text(ta_partial_text(places, all[i].first, TA_PLACE_NAME)),
+                [TA_PLACE_WITHIN] =
+                    text_or_null(ta_partial_text(places, all[i].first, TA_PLACE_WITHIN)),
+                [TA_PLACE_FIRST] = ta_int(all[i].first[TA_PLACE_FIRST]),
+                [TA_PLACE_CALLS] = ta_int(all[i].calls),
+                [TA_PLACE_TOTAL] = ta_int(all[i].total)});
     free(all);
     return TA_OK;
 }

@@ -117,15 +117,39 @@ static struct ta_cell copy_cell(struct ta_report *report, struct ta_cell cell)
     return cell;
 }
 
-static struct draft *append(struct ta_section_builder *section, struct ta_item item)
+static struct draft *insert(struct ta_section_builder *section, struct draft **place,
+                            struct ta_item item)
 {
     struct draft *draft = ta_arena_alloc(&section->report->arena, sizeof *draft);
     if (!draft)
         return NULL;
     draft->item = item;
-    *section->last = draft;
-    section->last = &draft->next;
+    draft->next = *place;
+    *place = draft;
+    if (!draft->next)
+        section->last = &draft->next;
     return draft;
+}
+
+static struct draft *append(struct ta_section_builder *section, struct ta_item item)
+{
+    return insert(section, section->last, item);
+}
+
+/* Where a scalar comes: at the end, but before declared tables that have no rows yet. */
+static struct draft **place_of_scalar(struct ta_section_builder *section)
+{
+    struct draft **place = section->last;
+    bool is_own = false;
+    for (struct draft **at = &section->first; section->declared && *at; at = &(*at)->next) {
+        if (*at == section->declared) {
+            place = at;
+            is_own = true;
+        }
+        if (is_own && (!(*at)->table || (*at)->table->table.n_rows > 0))
+            place = &(*at)->next;
+    }
+    return place;
 }
 
 void ta_add_scalar(struct ta_section_builder *section, const struct ta_scalar *scalar)
@@ -140,7 +164,8 @@ void ta_add_scalar(struct ta_section_builder *section, const struct ta_scalar *s
     own->title = copy(section->report, scalar->title);
     own->note = copy(section->report, scalar->note);
     own->value = copy_cell(section->report, scalar->value);
-    append(section, (struct ta_item){.kind = TA_ITEM_SCALAR, .scalar = own});
+    insert(section, place_of_scalar(section),
+           (struct ta_item){.kind = TA_ITEM_SCALAR, .scalar = own});
 }
 
 void ta_add_finding(struct ta_section_builder *section, const struct ta_finding *finding)

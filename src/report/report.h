@@ -20,7 +20,7 @@ struct ta_section_builder *ta_report_open_section(struct ta_report *report, cons
 
 /* Makes the tables that are declared in a list that ends with NULL, for ta_rows(); those without
  * rows are left out when the report is frozen.  Scalars that are added until ta_close_tables() come
- * behind them. */
+ * after the tables that have rows by then, and before the others. */
 void ta_declare_tables(struct ta_section_builder *section, const struct ta_table_def *const *defs);
 /* Puts rows in the declared order; nothing is added to these tables afterwards. */
 void ta_close_tables(struct ta_section_builder *section);

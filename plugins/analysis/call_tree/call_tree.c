@@ -51,50 +51,112 @@ static const struct ta_option options[] = {
 /* Of each rank more nodes are kept than are shown, so that what ranks fold apart is small. */
 enum { KEPT_PER_SHOWN = 2 };
 
-static const struct ta_column columns[] = {
-    {"node", "Node", TA_INTEGER, .doc = "Number of the node, callers before what they call"},
-    {"parent", "Caller", TA_INTEGER, .doc = "Node of the caller; none for a thread"},
-    {"depth", "Depth", TA_COUNT, .doc = "Number of callers"},
-    {"name", "Name", TA_TEXT,
-     .doc =
-         "Name of the span or activity; steps without their number, objects without their address"},
-    {"kind", "Kind", TA_TEXT,
-     .doc =
-         "thread, python (a function), module, range (an annotation of the program), operator, "
-         "call "
-         "(of the runtime or driver), host (any other span), kernel, copy, memset; unlinked holds "
-         "activities without a known launch, other the smallest subtrees of its caller"},
-    {"calls", "Calls", TA_COUNT,
-     .doc = "Number of spans or activities, all ranks; of a thread, threads of this name"},
-    {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
-     .doc = "Time on the thread with all that is called; the self times below add up to it"},
-    {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
-     .doc = "Time during which the span was the innermost of its thread"},
-    {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of the device activities launched here or below: work, not wall time"},
-    {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
-     .doc = "Durations of the activity itself"},
-    {"folded", "Folded", TA_COUNT,
-     .doc =
-         "Nodes that an \"(other)\" stands for; where ranks folded apart, the most of one of them"},
+enum {
+    TREE_NODE,
+    TREE_PARENT,
+    TREE_DEPTH,
+    TREE_NAME,
+    TREE_KIND,
+    TREE_CALLS,
+    TREE_HOST,
+    TREE_HOST_SELF,
+    TREE_DEVICE,
+    TREE_DEVICE_SELF,
+    TREE_FOLDED
+};
+/* Of both trees. */
+static const struct ta_column tree_columns[] = {
+    [TREE_NODE] = {"node", "Node", TA_INTEGER,
+                   .doc = "Number of the node, callers before what they call"},
+    [TREE_PARENT] = {"parent", "Caller", TA_INTEGER,
+                     .doc = "Node of the caller; none for a thread"},
+    [TREE_DEPTH] = {"depth", "Depth", TA_COUNT, .doc = "Number of callers"},
+    [TREE_NAME] = {"name", "Name", TA_TEXT,
+                   .doc = "Name of the span or activity; steps without their number, objects "
+                          "without their address"},
+    [TREE_KIND] = {"kind", "Kind", TA_TEXT,
+                   .doc = "thread, python (a function), module, range (an annotation of the "
+                          "program), operator, call (of the runtime or driver), host (any other "
+                          "span), kernel, copy, memset; unlinked holds activities without a known "
+                          "launch, other the smallest subtrees of its caller"},
+    [TREE_CALLS] =
+        {"calls", "Calls", TA_COUNT,
+         .doc = "Number of spans or activities, all ranks; of a thread, threads of this name"},
+    [TREE_HOST] =
+        {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+         .doc = "Time on the thread with all that is called; the self times below add up to it"},
+    [TREE_HOST_SELF] = {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
+                        .doc = "Time during which the span was the innermost of its thread"},
+    [TREE_DEVICE] =
+        {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+         .doc = "Sum of the device activities launched here or below: work, not wall time"},
+    [TREE_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
+                          .doc = "Durations of the activity itself"},
+    [TREE_FOLDED] = {"folded", "Folded", TA_COUNT,
+                     .doc = "Nodes that an \"(other)\" stands for; where ranks folded apart, the "
+                            "most of one of them"},
 };
 
-static const struct ta_column module_columns[] = {
-    {"module", "Module", TA_TEXT, .doc = "Class of the modules"},
-    {"instances", "Instances", TA_COUNT,
-     .doc = "Modules of the class that were called, on the rank with most of them"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
-    {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
-     .doc = "Time in modules of the class; in several at once it counts once"},
-    {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
-     .doc = "Part of it in no inner module"},
-    {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of the device activities launched in modules of the class; in several at once "
-            "they count once"},
-    {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
-     .doc = "Part of it in no inner module"},
-    {"device_share", "Device %", TA_RATIO, .doc = "Device total over that of all activities"},
+/* Kinds of nodes with a color of their own; what names a chain of calls best comes first. */
+static const struct ta_kind kinds[] = {
+    {"module", "Module", TA_INK_SERIES_3},     {"range", "Annotated range", TA_INK_SERIES_2},
+    {"kernel", "Kernel", TA_INK_SERIES_1},     {"copy", "Copy", TA_INK_SERIES_7},
+    {"operator", "Operator", TA_INK_SERIES_4}, {"call", "Runtime call", TA_INK_SERIES_5},
+    {"python", "Python", TA_INK_SERIES_6},     {0}};
+
+#define TREE_CHART(chart_id, chart_title, column, what, text)                                      \
+    {                                                                                              \
+        .id = chart_id, .title = chart_title, .caption = text, .kind = TA_CHART_TREE,              \
+        .label = {&tree_columns[TREE_NAME]}, .x = &tree_columns[TREE_DEPTH],                       \
+        .y = {{&tree_columns[column], what, TA_INK_SERIES_1}}, .group = &tree_columns[TREE_KIND],  \
+        .kinds = kinds                                                                             \
+    }
+
+static const struct ta_chart_def host_chart = TREE_CHART(
+    "call-tree", "Host time by call tree", TREE_HOST, "Host total",
+    "Time of all threads of all ranks by who called what, callers above; what the callees of a box "
+    "leave free is its own time. A chain of calls that pass on 99.5 % is one box.");
+static const struct ta_chart_def device_chart = TREE_CHART(
+    "call-tree-device", "Device time by call tree", TREE_DEVICE, "Device total",
+    "Device activities of all ranks below the calls that launched them, callers above. A chain of "
+    "calls that pass on 99.5 % is one box.");
+static const struct ta_chart_def module_host_chart = TREE_CHART(
+    "module-tree", "Host time by module", TREE_HOST, "Host total",
+    "Time of all threads of all ranks by the modules they are in; what inner modules leave free is "
+    "a module's own time.");
+static const struct ta_chart_def module_device_chart = TREE_CHART(
+    "module-tree-device", "Device time by module", TREE_DEVICE, "Device total",
+    "Device activities of all ranks by the modules that launched them; what inner modules leave "
+    "free is a module's own.");
+
+static const struct ta_table_def call_tree = {"ops.call_tree", "Call tree",
+                                              TA_COLUMNS(tree_columns)};
+static const struct ta_table_def module_tree = {"ops.module_tree", "Modules",
+                                                TA_COLUMNS(tree_columns)};
+
+/* The columns are the fields of its partial, and one more. */
+enum { MODULE_DEVICE_SHARE = MODULE_FIELDS };
+static const struct ta_column by_module_columns[] = {
+    [MODULE_CLASS] = {"module", "Module", TA_TEXT, .doc = "Class of the modules"},
+    [MODULE_INSTANCES] =
+        {"instances", "Instances", TA_COUNT,
+         .doc = "Modules of the class that were called, on the rank with most of them"},
+    [MODULE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
+    [MODULE_HOST] = {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+                     .doc = "Time in modules of the class; in several at once it counts once"},
+    [MODULE_HOST_SELF] = {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
+                          .doc = "Part of it in no inner module"},
+    [MODULE_DEVICE] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of the device activities launched in modules of the class; in "
+                              "several at once they count once"},
+    [MODULE_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
+                            .doc = "Part of it in no inner module"},
+    [MODULE_DEVICE_SHARE] = {"device_share", "Device %", TA_RATIO,
+                             .doc = "Device total over that of all activities"},
 };
+
+static const struct ta_table_def by_module = {"ops.by_module", "Time by class of module",
+                                              TA_COLUMNS(by_module_columns)};
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
@@ -186,8 +248,8 @@ static bool read_tree(const struct ta_partial *merged, struct tree *tree)
 struct listing {
     const struct ta_partial *merged;
     const struct tree *tree;
-    struct ta_table_builder *table;
-    int64_t *numbers; /* of the rows of the table, by node */
+    struct ta_table_builder *rows;
+    int64_t *numbers; /* of the rows, by node */
     int64_t n;
 };
 
@@ -210,12 +272,19 @@ static void list(struct listing *l, uint32_t i)
     const struct ta_slice name =
         node->kind == NODE_OTHER ? TA_LIT("(other)") : ta_partial_text(l->merged, row, NAME);
     l->numbers[i] = ++l->n;
-    TA_CELLS(l->table, ta_int(l->n), node->parent ? ta_int(l->numbers[node->parent]) : ta_null(),
-             ta_int((int64_t)node->depth - 1), ta_text(name),
-             ta_text(ta_slice_of(node_kind_name(node->kind))), ta_int(node->calls),
-             host_cell(l, node, totals->host_ns), host_cell(l, node, node->host_ns),
-             device_cell(l, totals->device_ns), device_cell(l, node->device_ns),
-             node->kind == NODE_OTHER ? ta_int(node->folded) : ta_null());
+    ta_add_row(l->rows,
+               (const struct ta_cell[TA_LENGTH(tree_columns)]){
+                   [TREE_NODE] = ta_int(l->n),
+                   [TREE_PARENT] = node->parent ? ta_int(l->numbers[node->parent]) : ta_null(),
+                   [TREE_DEPTH] = ta_int((int64_t)node->depth - 1),
+                   [TREE_NAME] = ta_text(name),
+                   [TREE_KIND] = ta_text(ta_slice_of(node_kind_name(node->kind))),
+                   [TREE_CALLS] = ta_int(node->calls),
+                   [TREE_HOST] = host_cell(l, node, totals->host_ns),
+                   [TREE_HOST_SELF] = host_cell(l, node, node->host_ns),
+                   [TREE_DEVICE] = device_cell(l, totals->device_ns),
+                   [TREE_DEVICE_SELF] = device_cell(l, node->device_ns),
+                   [TREE_FOLDED] = node->kind == NODE_OTHER ? ta_int(node->folded) : ta_null()});
 }
 
 static bool list_all(struct listing *l)
@@ -241,8 +310,8 @@ static bool list_all(struct listing *l)
 /* How a tree is shown. */
 struct view {
     size_t partial;
-    const char *id, *title;
-    const struct ta_chart *host, *device;
+    const struct ta_table_def *table;
+    const struct ta_chart_def *host, *device;
 };
 
 static bool add_tree(struct ta_ctx *ctx, const struct view *view,
@@ -255,14 +324,12 @@ static bool add_tree(struct ta_ctx *ctx, const struct view *view,
         tree_fold(&tree, ta_whole_size(ta_ctx_option(ctx, NODES)));
     done = done && !tree.failed;
     if (done) {
-        struct listing listing = {.merged = rows, .tree = &tree};
-        listing.table =
-            ta_add_table(out, view->id, view->title, columns, sizeof columns / sizeof *columns);
+        struct listing listing = {.merged = rows, .tree = &tree, .rows = ta_rows(out, view->table)};
         done = list_all(&listing);
         if (tree.totals[0].host_ns > 0)
-            ta_add_chart(listing.table, view->host);
+            ta_draw(out, view->table, view->host);
         if (tree.totals[0].device_ns > 0)
-            ta_add_chart(listing.table, view->device);
+            ta_draw(out, view->table, view->device);
     }
     tree_free(&tree);
     return done;
@@ -271,18 +338,20 @@ static bool add_tree(struct ta_ctx *ctx, const struct view *view,
 static void add_classes(const struct ta_partial *classes, int64_t device_ns,
                         struct ta_section_builder *out)
 {
-    struct ta_table_builder *table = ta_add_table(out, "ops.by_module", "Time by class of module",
-                                                  module_columns, MODULE_FIELDS + 1);
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
         const bool on_device = device_ns > 0;
-        TA_CELLS(table, ta_text(ta_partial_text(classes, row, MODULE_CLASS)),
-                 ta_int(row[MODULE_INSTANCES]), ta_int(row[MODULE_CALLS]), ta_int(row[MODULE_HOST]),
-                 ta_int(row[MODULE_HOST_SELF]), on_device ? ta_int(row[MODULE_DEVICE]) : ta_null(),
-                 on_device ? ta_int(row[MODULE_DEVICE_SELF]) : ta_null(),
-                 ta_share(row[MODULE_DEVICE], device_ns));
+        TA_ROW(out,
+               by_module, [MODULE_CLASS] = ta_text(ta_partial_text(classes, row, MODULE_CLASS)),
+               [MODULE_INSTANCES] = ta_int(row[MODULE_INSTANCES]),
+               [MODULE_CALLS] = ta_int(row[MODULE_CALLS]), [MODULE_HOST] = ta_int(row[MODULE_HOST]),
+               [MODULE_HOST_SELF] = ta_int(row[MODULE_HOST_SELF]),
+               [MODULE_DEVICE] = on_device ? ta_int(row[MODULE_DEVICE]) : ta_null(),
+               [MODULE_DEVICE_SELF] = on_device ? ta_int(row[MODULE_DEVICE_SELF]) : ta_null(),
+               [MODULE_DEVICE_SHARE] = ta_share(row[MODULE_DEVICE], device_ns));
     }
-    ta_sort_rows(table, device_ns > 0 ? "device_total_ns" : "host_total_ns", true);
+    ta_order_rows(out, &by_module, &by_module_columns[device_ns > 0 ? MODULE_DEVICE : MODULE_HOST],
+                  TA_DESCENDING);
 }
 
 /* Device time of all nodes. */
@@ -294,40 +363,9 @@ static int64_t device_time(const struct ta_partial *calls)
     return sum;
 }
 
-/* Kinds of nodes with a color of their own; what names a chain of calls best comes first. */
-static const struct ta_kind kinds[] = {
-    {"module", "Module", TA_INK_SERIES_3},     {"range", "Annotated range", TA_INK_SERIES_2},
-    {"kernel", "Kernel", TA_INK_SERIES_1},     {"copy", "Copy", TA_INK_SERIES_7},
-    {"operator", "Operator", TA_INK_SERIES_4}, {"call", "Runtime call", TA_INK_SERIES_5},
-    {"python", "Python", TA_INK_SERIES_6},     {0}};
-
-#define TREE_CHART(chart_id, chart_title, column, what, text)                                      \
-    {                                                                                              \
-        .id = chart_id, .title = chart_title, .caption = text, .kind = TA_CHART_TREE,              \
-        .label = {"name"}, .x = "depth", .y = {{column, what, TA_INK_SERIES_1}}, .group = "kind",  \
-        .kinds = kinds                                                                             \
-    }
-
-static const struct ta_chart host_chart = TREE_CHART(
-    "call-tree", "Host time by call tree", "host_total_ns", "Host total",
-    "Time of all threads of all ranks by who called what, callers above; what the callees of a box "
-    "leave free is its own time. A chain of calls that pass on 99.5 % is one box.");
-static const struct ta_chart device_chart = TREE_CHART(
-    "call-tree-device", "Device time by call tree", "device_total_ns", "Device total",
-    "Device activities of all ranks below the calls that launched them, callers above. A chain of "
-    "calls that pass on 99.5 % is one box.");
-static const struct ta_chart module_host_chart = TREE_CHART(
-    "module-tree", "Host time by module", "host_total_ns", "Host total",
-    "Time of all threads of all ranks by the modules they are in; what inner modules leave free is "
-    "a module's own time.");
-static const struct ta_chart module_device_chart = TREE_CHART(
-    "module-tree-device", "Device time by module", "device_total_ns", "Device total",
-    "Device activities of all ranks by the modules that launched them; what inner modules leave "
-    "free is a module's own.");
-
 static const struct view views[] = {
-    {PARTIAL_CALLS, "ops.call_tree", "Call tree", &host_chart, &device_chart},
-    {PARTIAL_MODULES, "ops.module_tree", "Modules", &module_host_chart, &module_device_chart},
+    {PARTIAL_CALLS, &call_tree, &host_chart, &device_chart},
+    {PARTIAL_MODULES, &module_tree, &module_host_chart, &module_device_chart},
 };
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -343,8 +381,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const struct ta_bound bounds[] = {
     {PARTIAL_CALLS, KIND, NODE_KINDS}, {PARTIAL_MODULES, KIND, NODE_KINDS}, TA_BOUNDS_END};
 
-static const struct ta_analysis_ops ops = {
-    .bounds = bounds, .section = "call_tree", .partials = partials, .map = map, .finish = finish};
+static const struct ta_table_def *const tables[] = {&call_tree, &module_tree, &by_module, NULL};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .section = "call_tree",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, call_tree, &ops, .title = "Call tree",
           .summary = "Time by who called what, and by module: ops.call_tree, ops.module_tree, "

@@ -43,44 +43,64 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-#define COLUMNS(key, title, what)                                                                  \
-    {                                                                                              \
-        TA_RANK_COLUMN, {key, title, TA_TEXT, .doc = what},                                        \
-            {"count", "Copies", TA_COUNT, .better = TA_LOWER, .doc = "Number of copies"},          \
-            {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,                                       \
-             .doc = "Bytes of the copies that say so"},                                            \
-            {"total_ns", "Total", TA_NS, .better = TA_LOWER,                                       \
-             .doc = "Sum of durations: work, not wall time"},                                      \
-            {"bandwidth",         "Bandwidth",                                                     \
-             TA_TYPE_NUMBER,      TA_UNIT_BYTES_PER_S,                                             \
-             .better = TA_HIGHER, .doc = "Bytes over the time of the copies that say so"},         \
-    }
+/* The columns of both tables of sums are the fields of their partials, but for the last. */
+enum { SUM_BANDWIDTH = SUM_TOTAL + 1, SUM_COLUMN_COUNT };
 
-static const struct ta_column direction_columns[] =
-    COLUMNS("direction", "Direction",
-            "HtoD host to device, DtoH back, DtoD within or between devices, PtoP peer to peer");
-static const struct ta_column memory_columns[] =
-    COLUMNS("memory", "Memory", "Kinds of memory at both ends, as the profiler names them");
+/* clang-format off */
+#define SUM_COLUMNS(key, title, what) \
+    [SUM_RANK] = TA_RANK_COLUMN, \
+    [SUM_WHAT] = {key, title, TA_TEXT, .doc = what}, \
+    [SUM_COUNT] = {"count", "Copies", TA_COUNT, .better = TA_LOWER, .doc = "Number of copies"}, \
+    [SUM_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, \
+                   .doc = "Bytes of the copies that say so"}, \
+    [SUM_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
+                   .doc = "Sum of durations: work, not wall time"}, \
+    [SUM_BANDWIDTH] = {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, \
+                       .better = TA_HIGHER, \
+                       .doc = "Bytes over the time of the copies that say so"}
+/* clang-format on */
 
-static const struct ta_chart chart = {
+static const struct ta_column by_direction_columns[] = {SUM_COLUMNS(
+    "direction", "Direction",
+    "HtoD host to device, DtoH back, DtoD within or between devices, PtoP peer to peer")};
+
+static const struct ta_chart_def chart = {
     .id = "copy-bandwidth",
     .title = "Copy bandwidth",
     .caption = "Bytes over copy time by rank and direction; small copies are bound by latency.",
     .kind = TA_CHART_BARS,
-    .label = {"rank", "direction"},
-    .y = {{"bandwidth", "Bandwidth", TA_INK_MEMCPY}},
-    .group = "direction",
+    .label = {&by_direction_columns[SUM_RANK], &by_direction_columns[SUM_WHAT]},
+    .y = {{&by_direction_columns[SUM_BANDWIDTH], "Bandwidth", TA_INK_MEMCPY}},
+    .group = &by_direction_columns[SUM_WHAT],
 };
 
-static void add_rows(struct ta_table_builder *table, const struct ta_partial *copies)
+static const struct ta_table_def by_direction = {"copies.by_direction", "Copies by direction",
+                                                 TA_COLUMNS(by_direction_columns),
+                                                 .chart = {&chart}};
+
+static const struct ta_column by_memory_columns[] = {
+    SUM_COLUMNS("memory", "Memory", "Kinds of memory at both ends, as the profiler names them")};
+
+static const struct ta_table_def by_memory = {"copies.by_memory", "Copies by kind of memory",
+                                              TA_COLUMNS(by_memory_columns),
+                                              .tier = TA_TIER_DETAIL};
+
+static void add_rows(struct ta_section_builder *out, const struct ta_table_def *def,
+                     const struct ta_partial *copies)
 {
     for (size_t i = 0; i < ta_partial_rows(copies); i++) {
         const int64_t *row = ta_partial_at(copies, i);
         const bool sized = row[SUM_BYTES] != TA_MISSING && row[SUM_SIZED_NS] > 0;
-        TA_CELLS(table, ta_int(row[SUM_RANK]), ta_text(ta_partial_text(copies, row, SUM_WHAT)),
-                 ta_int(row[SUM_COUNT]), ta_int(row[SUM_BYTES]), ta_int(row[SUM_TOTAL]),
-                 sized ? ta_num((double)row[SUM_BYTES] * 1e9 / (double)row[SUM_SIZED_NS])
-                       : ta_null());
+        ta_add_row(ta_rows(out, def),
+                   (const struct ta_cell[SUM_COLUMN_COUNT]){
+                       [SUM_RANK] = ta_int(row[SUM_RANK]),
+                       [SUM_WHAT] = ta_text(ta_partial_text(copies, row, SUM_WHAT)),
+                       [SUM_COUNT] = ta_int(row[SUM_COUNT]),
+                       [SUM_BYTES] = ta_int(row[SUM_BYTES]),
+                       [SUM_TOTAL] = ta_int(row[SUM_TOTAL]),
+                       [SUM_BANDWIDTH] =
+                           sized ? ta_num((double)row[SUM_BYTES] * 1e9 / (double)row[SUM_SIZED_NS])
+                                 : ta_null()});
     }
 }
 
@@ -89,12 +109,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)in;
-    struct ta_table_builder *table =
-        ta_add_table(out, "copies.by_direction", "Copies by direction", direction_columns, 6);
-    add_rows(table, merged[COPIES_DIRECTIONS]);
-    ta_add_chart(table, &chart);
-    add_rows(ta_add_table(out, "copies.by_memory", "Copies by kind of memory", memory_columns, 6),
-             merged[COPIES_MEMORIES]);
+    add_rows(out, &by_direction, merged[COPIES_DIRECTIONS]);
+    add_rows(out, &by_memory, merged[COPIES_MEMORIES]);
     copies_add_rates(merged[COPIES_RATES], merged[COPIES_LINKS], out);
     copies_add_waits(merged[COPIES_WAITS], out);
     return TA_OK;
@@ -105,13 +121,17 @@ static const char *const needs_args[] = {"bytes", NULL};
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{COPIES_RATES, RATE_SIZE, COPIES_SIZES}, TA_BOUNDS_END};
 
+static const struct ta_table_def *const tables[] = {&by_direction, &by_memory, &copies_bandwidth,
+                                                    &copies_blocking, NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs = TA_NEED_HOST_WORK,
                                            .needs_args = needs_args,
                                            .section = "copies",
                                            .partials = partials,
                                            .map = copies_map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, copies, &ops, .title = "Copies",
           .summary = "Memory copies, how fast they are, and which the host waits for: "

@@ -66,7 +66,8 @@ const char *copies_size_name(int size_class);
 enum ta_status copies_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out);
 
-/* The tables of rates, links and waits. */
+/* The tables of rates and links, and of waits. */
+extern const struct ta_table_def copies_bandwidth, copies_blocking;
 void copies_add_rates(const struct ta_partial *rates, const struct ta_partial *links,
                       struct ta_section_builder *out);
 void copies_add_waits(const struct ta_partial *waits, struct ta_section_builder *out);

@@ -6,83 +6,120 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ID_COLUMN(key, title, what)                                                                \
-    {                                                                                              \
-        key, title, TA_TYPE_ID, TA_UNIT_NONE, .doc = what                                          \
-    }
-
 static const char direction_doc[] = "HtoD, DtoH, DtoD, PtoP, HtoH or other";
 static const char memory_doc[] = "Memory on the side of the host: pageable, pinned, managed, or "
                                  "unknown where the trace does not "
                                  "say; device for copies without the host";
 
-static const struct ta_column rate_columns[] = {
-    TA_RANK_COLUMN,
-    {"path", "Copies", TA_TEXT, .doc = "Direction, and the kind of memory of the host"},
-    ID_COLUMN("direction", "Direction", direction_doc),
-    ID_COLUMN("memory", "Memory", memory_doc),
-    {"size", "Size", TA_TEXT, .doc = "Class of size of the copies"},
-    {"from_bytes", "From", TA_BYTES, .doc = "Least size of the class"},
-    {"count", "Count", TA_COUNT, .better = TA_LOWER,
-     .doc = "Number of copies that say their bytes and take time"},
-    {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of them"},
-    {"mean_bytes", "Mean size", TA_BYTES_MEAN, .doc = "Bytes over count"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of durations: work, not wall time"},
-    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Part of it in which no kernel of the device runs; of copies at the same time each "
-            "counts"},
-    {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-     .doc = "Bytes over total time"},
-    {"link", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-     .doc =
-         "What the link can do in this direction: as the maker of the device states; where that is "
-         "not "
-         "known, or copies are faster, the 99th percentile of the bandwidth of all copies from 1 "
-         "MiB "
-         "on, "
-         "all ranks. None for smaller copies, which are bound by latency, and for copies within a "
-         "device"},
-    {"link_share", "Of the link", TA_RATIO, .better = TA_HIGHER, .doc = "Bandwidth over that"},
-    {"link_name", "Link by", TA_TEXT, .doc = "Where the rate of the link is from"},
+enum {
+    BANDWIDTH_RANK,
+    BANDWIDTH_PATH,
+    BANDWIDTH_DIRECTION,
+    BANDWIDTH_MEMORY,
+    BANDWIDTH_SIZE,
+    BANDWIDTH_FROM,
+    BANDWIDTH_COUNT,
+    BANDWIDTH_BYTES,
+    BANDWIDTH_MEAN,
+    BANDWIDTH_TOTAL,
+    BANDWIDTH_EXPOSED,
+    BANDWIDTH_RATE,
+    BANDWIDTH_LINK,
+    BANDWIDTH_LINK_SHARE,
+    BANDWIDTH_LINK_NAME
+};
+static const struct ta_column copies_bandwidth_columns[] = {
+    [BANDWIDTH_RANK] = TA_RANK_COLUMN,
+    [BANDWIDTH_PATH] = {"path", "Copies", TA_TEXT,
+                        .doc = "Direction, and the kind of memory of the host"},
+    [BANDWIDTH_DIRECTION] = {"direction", "Direction", TA_ID, .doc = direction_doc},
+    [BANDWIDTH_MEMORY] = {"memory", "Memory", TA_ID, .doc = memory_doc},
+    [BANDWIDTH_SIZE] = {"size", "Size", TA_TEXT, .doc = "Class of size of the copies"},
+    [BANDWIDTH_FROM] = {"from_bytes", "From", TA_BYTES, .doc = "Least size of the class"},
+    [BANDWIDTH_COUNT] = {"count", "Count", TA_COUNT, .better = TA_LOWER,
+                         .doc = "Number of copies that say their bytes and take time"},
+    [BANDWIDTH_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of them"},
+    [BANDWIDTH_MEAN] = {"mean_bytes", "Mean size", TA_BYTES_MEAN, .doc = "Bytes over count"},
+    [BANDWIDTH_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                         .doc = "Sum of durations: work, not wall time"},
+    [BANDWIDTH_EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+                           .doc = "Part of it in which no kernel of the device runs; of copies at "
+                                  "the same time each counts"},
+    [BANDWIDTH_RATE] = {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+                        .better = TA_HIGHER, .doc = "Bytes over total time"},
+    [BANDWIDTH_LINK] =
+        {"link", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+         .doc = "What the link can do in this direction: as the maker of the device states; where "
+                "that is not known, or copies are faster, the 99th percentile of the bandwidth of "
+                "all copies from 1 MiB on, all ranks. None for smaller copies, which are bound by "
+                "latency, and for copies within a device"},
+    [BANDWIDTH_LINK_SHARE] = {"link_share", "Of the link", TA_RATIO, .better = TA_HIGHER,
+                              .doc = "Bandwidth over that"},
+    [BANDWIDTH_LINK_NAME] = {"link_name", "Link by", TA_TEXT,
+                             .doc = "Where the rate of the link is from"},
 };
 
-static const struct ta_chart rate_chart = {
+static const struct ta_chart_def rate_chart = {
     .id = "copy-rates",
     .title = "Copy bandwidth by size",
     .caption = "Bytes over time of the copies of each rank, direction and kind of host memory, by "
                "decades of size, at their mean size; the area of a dot is their total time. Below "
                "1 MiB copies are bound by latency. Lines: what the link can do.",
     .kind = TA_CHART_SCATTER,
-    .label = {"path", "rank"},
-    .x = "mean_bytes",
-    .y = {{"bandwidth", "Bandwidth", TA_INK_MEMCPY}},
-    .group = "path",
-    .size = "total_ns",
-    .roof = {.level = "link", .name = "link_name"},
+    .label = {&copies_bandwidth_columns[BANDWIDTH_PATH], &copies_bandwidth_columns[BANDWIDTH_RANK]},
+    .x = &copies_bandwidth_columns[BANDWIDTH_MEAN],
+    .y = {{&copies_bandwidth_columns[BANDWIDTH_RATE], "Bandwidth", TA_INK_MEMCPY}},
+    .group = &copies_bandwidth_columns[BANDWIDTH_PATH],
+    .size = &copies_bandwidth_columns[BANDWIDTH_TOTAL],
+    .roof = {.level = &copies_bandwidth_columns[BANDWIDTH_LINK],
+             .name = &copies_bandwidth_columns[BANDWIDTH_LINK_NAME]},
 };
 
-static const struct ta_column wait_columns[] = {
-    TA_RANK_COLUMN,
-    {"path", "Copies", TA_TEXT, .doc = "Direction, and the kind of memory of the host"},
-    ID_COLUMN("direction", "Direction", direction_doc),
-    ID_COLUMN("memory", "Memory", memory_doc),
-    {"call", "Call", TA_TEXT,
-     .doc = "Call that made them: it waits by itself, or because the driver has to stage pageable "
-            "memory"},
-    {"count", "Count", TA_COUNT, .better = TA_LOWER,
-     .doc = "Number of copies; reads of single values, below 1 KiB, count as waits instead"},
-    {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of those that say so"},
-    {"copy_ns", "On the device", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of durations of the copies"},
-    {"host_ns", "Host blocked", TA_NS, .better = TA_LOWER,
-     .doc = "Time that host threads spent in the calls"},
-    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Part of the copies in which no kernel of the device runs"},
-    {"idle_ns", "Idle during", TA_NS, .better = TA_LOWER,
-     .doc = "Part of the calls in which no device of the rank works, within the first and last "
-            "activity"},
+const struct ta_table_def copies_bandwidth = {"copies.bandwidth", "Copy bandwidth by size",
+                                              TA_COLUMNS(copies_bandwidth_columns),
+                                              .tier = TA_TIER_DETAIL, .chart = {&rate_chart}};
+
+enum {
+    BLOCKING_RANK,
+    BLOCKING_PATH,
+    BLOCKING_DIRECTION,
+    BLOCKING_MEMORY,
+    BLOCKING_CALL,
+    BLOCKING_COUNT,
+    BLOCKING_BYTES,
+    BLOCKING_COPY,
+    BLOCKING_HOST,
+    BLOCKING_EXPOSED,
+    BLOCKING_IDLE
 };
+static const struct ta_column copies_blocking_columns[] = {
+    [BLOCKING_RANK] = TA_RANK_COLUMN,
+    [BLOCKING_PATH] = {"path", "Copies", TA_TEXT,
+                       .doc = "Direction, and the kind of memory of the host"},
+    [BLOCKING_DIRECTION] = {"direction", "Direction", TA_ID, .doc = direction_doc},
+    [BLOCKING_MEMORY] = {"memory", "Memory", TA_ID, .doc = memory_doc},
+    [BLOCKING_CALL] = {"call", "Call", TA_TEXT,
+                       .doc = "Call that made them: it waits by itself, or because the driver has "
+                              "to stage pageable memory"},
+    [BLOCKING_COUNT] =
+        {"count", "Count", TA_COUNT, .better = TA_LOWER,
+         .doc = "Number of copies; reads of single values, below 1 KiB, count as waits instead"},
+    [BLOCKING_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
+                        .doc = "Bytes of those that say so"},
+    [BLOCKING_COPY] = {"copy_ns", "On the device", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of durations of the copies"},
+    [BLOCKING_HOST] = {"host_ns", "Host blocked", TA_NS, .better = TA_LOWER,
+                       .doc = "Time that host threads spent in the calls"},
+    [BLOCKING_EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+                          .doc = "Part of the copies in which no kernel of the device runs"},
+    [BLOCKING_IDLE] = {"idle_ns", "Idle during", TA_NS, .better = TA_LOWER,
+                       .doc = "Part of the calls in which no device of the rank works, within the "
+                              "first and last activity"},
+};
+
+const struct ta_table_def copies_blocking = {
+    "copies.blocking", "Copies that the host waits for", TA_COLUMNS(copies_blocking_columns),
+    .tier = TA_TIER_DETAIL, .order = {&copies_blocking_columns[BLOCKING_HOST], TA_DESCENDING}};
 
 /* "HtoD pinned"; the direction alone without the host, or where its memory is not known. */
 static struct ta_slice path_of(struct ta_slice direction, struct ta_slice memory, char text[64])
@@ -130,9 +167,6 @@ static struct link link_of(const struct ta_partial *links, const int64_t *row,
 void copies_add_rates(const struct ta_partial *rates, const struct ta_partial *links,
                       struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "copies.bandwidth", "Copy bandwidth by size", rate_columns,
-                     sizeof rate_columns / sizeof *rate_columns);
     for (size_t i = 0; i < ta_partial_rows(rates); i++) {
         const int64_t *row = ta_partial_at(rates, i);
         const struct ta_slice direction = ta_partial_text(rates, row, RATE_DIRECTION);
@@ -142,32 +176,37 @@ void copies_add_rates(const struct ta_partial *rates, const struct ta_partial *l
         const struct link link = link_of(links, row, direction);
         char path[64], name[64];
         snprintf(name, sizeof name, "%.*s: %s", (int)direction.len, direction.ptr, link.by);
-        TA_CELLS(table, ta_int(row[RATE_RANK]), ta_text(path_of(direction, memory, path)),
-                 ta_text(direction), ta_text(memory), ta_text(ta_slice_of(copies_size_name(size))),
-                 ta_int(copies_size_from(size)), ta_int(row[RATE_COUNT]), ta_int(row[RATE_BYTES]),
-                 ta_num((double)row[RATE_BYTES] / (double)row[RATE_COUNT]), ta_int(row[RATE_TOTAL]),
-                 ta_int(row[RATE_EXPOSED]), ta_num(bandwidth), ta_num(link.rate),
-                 ta_num(bandwidth / link.rate),
-                 isnan(link.rate) ? ta_null() : ta_text(ta_slice_of(name)));
+        TA_ROW(out, copies_bandwidth, [BANDWIDTH_RANK] = ta_int(row[RATE_RANK]),
+               [BANDWIDTH_PATH] = ta_text(path_of(direction, memory, path)),
+               [BANDWIDTH_DIRECTION] = ta_text(direction), [BANDWIDTH_MEMORY] = ta_text(memory),
+               [BANDWIDTH_SIZE] = ta_text(ta_slice_of(copies_size_name(size))),
+               [BANDWIDTH_FROM] = ta_int(copies_size_from(size)),
+               [BANDWIDTH_COUNT] = ta_int(row[RATE_COUNT]),
+               [BANDWIDTH_BYTES] = ta_int(row[RATE_BYTES]),
+               [BANDWIDTH_MEAN] = ta_num((double)row[RATE_BYTES] / (double)row[RATE_COUNT]),
+               [BANDWIDTH_TOTAL] = ta_int(row[RATE_TOTAL]),
+               [BANDWIDTH_EXPOSED] = ta_int(row[RATE_EXPOSED]),
+               [BANDWIDTH_RATE] = ta_num(bandwidth), [BANDWIDTH_LINK] = ta_num(link.rate),
+               [BANDWIDTH_LINK_SHARE] = ta_num(bandwidth / link.rate),
+               [BANDWIDTH_LINK_NAME] = isnan(link.rate) ? ta_null() : ta_text(ta_slice_of(name)));
     }
-    ta_add_chart(table, &rate_chart);
 }
 
 void copies_add_waits(const struct ta_partial *waits, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "copies.blocking", "Copies that the host waits for", wait_columns,
-                     sizeof wait_columns / sizeof *wait_columns);
     for (size_t i = 0; i < ta_partial_rows(waits); i++) {
         const int64_t *row = ta_partial_at(waits, i);
         const struct ta_slice direction = ta_partial_text(waits, row, WAIT_DIRECTION);
         const struct ta_slice memory = ta_partial_text(waits, row, WAIT_MEMORY);
         char path[64];
-        TA_CELLS(table, ta_int(row[WAIT_RANK]), ta_text(path_of(direction, memory, path)),
-                 ta_text(direction), ta_text(memory),
-                 ta_text(ta_partial_text(waits, row, WAIT_CALL)), ta_int(row[WAIT_COUNT]),
-                 ta_int(row[WAIT_BYTES]), ta_int(row[WAIT_COPY]), ta_int(row[WAIT_HOST]),
-                 ta_int(row[WAIT_EXPOSED]), ta_int(row[WAIT_IDLE]));
+        TA_ROW(
+            out, copies_blocking, [BLOCKING_RANK] = ta_int(row[WAIT_RANK]),
+            [BLOCKING_PATH] = ta_text(path_of(direction, memory, path)),
+            [BLOCKING_DIRECTION] = ta_text(direction), [BLOCKING_MEMORY] = ta_text(memory),
+            [BLOCKING_CALL] = ta_text(ta_partial_text(waits, row, WAIT_CALL)),
+            [BLOCKING_COUNT] = ta_int(row[WAIT_COUNT]), [BLOCKING_BYTES] = ta_int(row[WAIT_BYTES]),
+            [BLOCKING_COPY] = ta_int(row[WAIT_COPY]), [BLOCKING_HOST] = ta_int(row[WAIT_HOST]),
+            [BLOCKING_EXPOSED] = ta_int(row[WAIT_EXPOSED]),
+            [BLOCKING_IDLE] = ta_int(row[WAIT_IDLE]));
     }
-    ta_sort_rows(table, "host_ns", true);
 }

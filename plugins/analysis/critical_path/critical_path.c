@@ -37,57 +37,56 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-enum { COL_CLASS_RANK, COL_CLASS_CLASS, COL_CLASS_PIECES, COL_CLASS_TOTAL, COL_CLASS_SHARE };
-static const struct ta_column class_table_columns[] = {
-    [COL_CLASS_RANK] = TA_RANK_COLUMN,
-    [COL_CLASS_CLASS] = {"class", "Class", TA_TEXT,
-                         .doc = "What the path goes through: work of the device, of the host, or "
-                                "the way between them"},
-    [COL_CLASS_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
-    [COL_CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                         .doc = "Time on the path; the classes of a rank add up to its window"},
-    [COL_CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the rank's window"},
+/* The columns are the fields of the partials, and one more. */
+enum { CLASS_SHARE = CLASS_TOTAL + 1, NAME_SHARE = NAME_TOTAL + 1 };
+
+static const struct ta_column by_class_columns[] = {
+    [CLASS_RANK] = TA_RANK_COLUMN,
+    [CLASS_CLASS] = {"class", "Class", TA_TEXT,
+                     .doc = "What the path goes through: work of the device, of the host, or the "
+                            "way between them"},
+    [CLASS_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
+    [CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                     .doc = "Time on the path; the classes of a rank add up to its window"},
+    [CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the rank's window"},
 };
 
-static const struct ta_table_def class_table = {
-    "critical_path.by_class", "Critical path by class", TA_COLUMNS(class_table_columns),
-    .order = {&class_table_columns[COL_CLASS_TOTAL], TA_DESCENDING}};
+static const struct ta_table_def by_class = {
+    "critical_path.by_class", "Critical path by class", TA_COLUMNS(by_class_columns),
+    .tier = TA_TIER_DETAIL, .order = {&by_class_columns[CLASS_TOTAL], TA_DESCENDING}};
 
-enum { COL_NAME_CLASS, COL_NAME_NAME, COL_NAME_PIECES, COL_NAME_TOTAL, COL_NAME_SHARE };
-static const struct ta_column name_table_columns[] = {
-    [COL_NAME_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Critical path by class"},
-    [COL_NAME_NAME] = {"name", "Name", TA_TEXT,
-                       .doc =
-                           "Kernel, operator, function or call; of queued work the one that waits"},
-    [COL_NAME_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
-    [COL_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                        .doc = "Time on the path, all ranks"},
-    [COL_NAME_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the paths of all ranks"},
+static const struct ta_column by_name_columns[] = {
+    [NAME_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Critical path by class"},
+    [NAME_NAME] = {"name", "Name", TA_TEXT,
+                   .doc = "Kernel, operator, function or call; of queued work the one that waits"},
+    [NAME_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
+    [NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                    .doc = "Time on the path, all ranks"},
+    [NAME_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the paths of all ranks"},
 };
 
-static const struct ta_table_def name_table = {
-    "critical_path.by_name", "Critical path by name", TA_COLUMNS(name_table_columns),
-    .order = {&name_table_columns[COL_NAME_TOTAL], TA_DESCENDING}};
+static const struct ta_table_def by_name = {"critical_path.by_name", "Critical path by name",
+                                            TA_COLUMNS(by_name_columns),
+                                            .order = {&by_name_columns[NAME_TOTAL], TA_DESCENDING}};
 
-enum { COL_EDGE_RANK, COL_EDGE_WINDOW, COL_EDGE_KNOWN, COL_EDGE_LIKELY, COL_EDGE_COVERAGE };
-static const struct ta_column edge_columns[] = {
-    [COL_EDGE_RANK] = TA_RANK_COLUMN,
-    [COL_EDGE_WINDOW] =
+enum { BY_RANK_RANK, BY_RANK_WINDOW, BY_RANK_KNOWN, BY_RANK_LIKELY, BY_RANK_COVERAGE };
+static const struct ta_column by_rank_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_WINDOW] =
         {"window_ns", "Length", TA_NS, .better = TA_LOWER,
          .doc = "Length of the path: first to last activity of all devices of the rank"},
-    [COL_EDGE_KNOWN] = {"known", "Known steps", TA_COUNT, .better = TA_HIGHER,
-                        .doc = "Steps between host and device, or activities, that the trace "
-                               "shows: launches, order on a "
-                               "stream, waits"},
-    [COL_EDGE_LIKELY] =
+    [BY_RANK_KNOWN] = {"known", "Known steps", TA_COUNT, .better = TA_HIGHER,
+                       .doc = "Steps between host and device, or activities, that the trace shows: "
+                              "launches, order on a stream, waits"},
+    [BY_RANK_LIKELY] =
         {"likely", "Likely steps", TA_COUNT, .better = TA_LOWER,
          .doc = "Steps to the activity that ended last, without a record that it was waited for"},
-    [COL_EDGE_COVERAGE] = {"coverage", "Known %", TA_RATIO, .better = TA_HIGHER,
-                           .doc = "Known steps over all"},
+    [BY_RANK_COVERAGE] = {"coverage", "Known %", TA_RATIO, .better = TA_HIGHER,
+                          .doc = "Known steps over all"},
 };
 
-static const struct ta_table_def edge = {"critical_path.by_rank", "Critical path by rank",
-                                         TA_COLUMNS(edge_columns)};
+static const struct ta_table_def by_rank = {"critical_path.by_rank", "Critical path by rank",
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -214,11 +213,10 @@ static void add_classes(const struct ta_partial *classes, const struct ta_partia
             rank = row[CLASS_RANK];
             window = window_of(edges, rank);
         }
-        TA_ROW(out, class_table, [COL_CLASS_RANK] = ta_int(row[CLASS_RANK]),
-               [COL_CLASS_CLASS] = ta_text(ta_partial_text(classes, row, CLASS_CLASS)),
-               [COL_CLASS_PIECES] = ta_int(row[CLASS_PIECES]),
-               [COL_CLASS_TOTAL] = ta_int(row[CLASS_TOTAL]),
-               [COL_CLASS_SHARE] =
+        TA_ROW(out, by_class, [CLASS_RANK] = ta_int(row[CLASS_RANK]),
+               [CLASS_CLASS] = ta_text(ta_partial_text(classes, row, CLASS_CLASS)),
+               [CLASS_PIECES] = ta_int(row[CLASS_PIECES]), [CLASS_TOTAL] = ta_int(row[CLASS_TOTAL]),
+               [CLASS_SHARE] =
                    window > 0 ? ta_num((double)row[CLASS_TOTAL] / (double)window) : ta_null());
     }
 }
@@ -232,11 +230,10 @@ static void add_names(const struct ta_partial *names, struct ta_section_builder 
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         const struct ta_slice name = ta_partial_text(names, row, NAME_NAME);
-        TA_ROW(out, name_table, [COL_NAME_CLASS] = ta_text(ta_partial_text(names, row, NAME_CLASS)),
-               [COL_NAME_NAME] = name.len ? ta_text(name) : ta_null(),
-               [COL_NAME_PIECES] = ta_int(row[NAME_PIECES]),
-               [COL_NAME_TOTAL] = ta_int(row[NAME_TOTAL]),
-               [COL_NAME_SHARE] = ta_num((double)row[NAME_TOTAL] / total));
+        TA_ROW(out, by_name, [NAME_CLASS] = ta_text(ta_partial_text(names, row, NAME_CLASS)),
+               [NAME_NAME] = name.len ? ta_text(name) : ta_null(),
+               [NAME_PIECES] = ta_int(row[NAME_PIECES]), [NAME_TOTAL] = ta_int(row[NAME_TOTAL]),
+               [NAME_SHARE] = ta_num((double)row[NAME_TOTAL] / total));
     }
 }
 
@@ -246,12 +243,11 @@ static void add_edges(const struct ta_partial *edges, struct ta_section_builder 
     for (size_t i = 0; i < ta_partial_rows(edges); i++) {
         const int64_t *row = ta_partial_at(edges, i);
         const double steps = (double)row[EDGE_KNOWN] + (double)row[EDGE_LIKELY];
-        TA_ROW(out, edge, [COL_EDGE_RANK] = ta_int(row[EDGE_RANK]),
-               [COL_EDGE_WINDOW] = ta_int(row[EDGE_WINDOW]),
-               [COL_EDGE_KNOWN] = ta_int(row[EDGE_KNOWN]),
-               [COL_EDGE_LIKELY] = ta_int(row[EDGE_LIKELY]),
-               [COL_EDGE_COVERAGE] =
-                   steps > 0 ? ta_num((double)row[EDGE_KNOWN] / steps) : ta_null());
+        TA_ROW(
+            out, by_rank, [BY_RANK_RANK] = ta_int(row[EDGE_RANK]),
+            [BY_RANK_WINDOW] = ta_int(row[EDGE_WINDOW]), [BY_RANK_KNOWN] = ta_int(row[EDGE_KNOWN]),
+            [BY_RANK_LIKELY] = ta_int(row[EDGE_LIKELY]),
+            [BY_RANK_COVERAGE] = steps > 0 ? ta_num((double)row[EDGE_KNOWN] / steps) : ta_null());
     }
 }
 
@@ -266,7 +262,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const struct ta_table_def *const tables[] = {&class_table, &name_table, &edge, NULL};
+static const struct ta_table_def *const tables[] = {&by_class, &by_name, &by_rank, NULL};
 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .section = "critical_path",

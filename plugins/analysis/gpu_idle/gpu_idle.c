@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_idle.by_cause and its company: why devices were idle, and where the host lost the time. */
+/* gpu_idle.by_rank, by_cause, by_site and longest: why devices were idle, and where the host lost
+ * the time. */
 #include "idle.h"
 
 #include <stdlib.h>
@@ -51,83 +52,142 @@ static const char cause_doc[] =
     "nothing ran. Kernels not recorded: launches in between have none, so the device may have "
     "worked. Micro gap: shorter than 1 µs";
 
-static const struct ta_column cause_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"cause", "Cause", TA_TEXT, .doc = cause_doc},
-    {"gaps", "Gaps", TA_COUNT, .better = TA_LOWER, .doc = "Gaps with a part of this cause"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-     .doc = "Idle time of this cause; the causes of a device add up to its "
-            "idle time"},
-    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the idle time of the device"},
-    {"longest_ns", "Longest", TA_NS, .better = TA_LOWER, .doc = "Longest part of one gap"},
+enum {
+    BY_CAUSE_RANK,
+    BY_CAUSE_DEVICE,
+    BY_CAUSE_CAUSE,
+    BY_CAUSE_GAPS,
+    BY_CAUSE_TOTAL,
+    BY_CAUSE_SHARE,
+    BY_CAUSE_LONGEST
+};
+static const struct ta_column by_cause_columns[] = {
+    [BY_CAUSE_RANK] = TA_RANK_COLUMN,
+    [BY_CAUSE_DEVICE] = TA_DEVICE_COLUMN,
+    [BY_CAUSE_CAUSE] = {"cause", "Cause", TA_TEXT, .doc = cause_doc},
+    [BY_CAUSE_GAPS] = {"gaps", "Gaps", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Gaps with a part of this cause"},
+    [BY_CAUSE_TOTAL] =
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+         .doc = "Idle time of this cause; the causes of a device add up to its idle time"},
+    [BY_CAUSE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                        .doc = "Of the idle time of the device"},
+    [BY_CAUSE_LONGEST] = {"longest_ns", "Longest", TA_NS, .better = TA_LOWER,
+                          .doc = "Longest part of one gap"},
 };
 
-static const struct ta_column rank_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
-    {"dispatch_ns", "Dispatch", TA_NS, .better = TA_LOWER,
-     .doc = "The host was handing out work: operators, Python, calls "
-            "of the runtime"},
-    {"host_ns", "Host untraced", TA_NS, .better = TA_LOWER,
-     .doc = "The host was late, and nothing tells why"},
-    {"sync_ns", "Synchronization", TA_NS, .better = TA_LOWER,
-     .doc = "The host waited for the device before it went on, or "
-            "copied and waited"},
-    {"setup_ns", "Setup", TA_NS, .better = TA_LOWER,
-     .doc = "Memory was allocated, code compiled or loaded, or a first call set things up"},
-    {"input_ns", "Input", TA_NS, .better = TA_LOWER,
-     .doc = "Data was loaded, or other hosts waited for"},
-    {"latency_ns", "Launch latency", TA_NS, .better = TA_LOWER,
-     .doc = "From the end of a launch to the start of its activity"},
-    {"queued_ns", "Queued", TA_NS, .better = TA_LOWER,
-     .doc = "Work was queued and waited for other work or for the device "
-            "to take it; micro gaps"},
-    {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
-     .doc = "No launch or no kernel was recorded, the profiler held up, or the device began "
-            "more than 1 ms late"},
+static const struct ta_table_def by_cause = {
+    "gpu_idle.by_cause", "Idle time by cause", TA_COLUMNS(by_cause_columns), .tier = TA_TIER_DETAIL,
+    .order = {&by_cause_columns[BY_CAUSE_TOTAL], TA_DESCENDING}};
+
+enum {
+    BY_RANK_RANK,
+    BY_RANK_DEVICE,
+    BY_RANK_IDLE,
+    BY_RANK_DISPATCH,
+    BY_RANK_HOST,
+    BY_RANK_SYNC,
+    BY_RANK_SETUP,
+    BY_RANK_INPUT,
+    BY_RANK_LATENCY,
+    BY_RANK_QUEUED,
+    BY_RANK_UNKNOWN
+};
+static const struct ta_column by_rank_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN,
+    [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
+    [BY_RANK_DISPATCH] =
+        {"dispatch_ns", "Dispatch", TA_NS, .better = TA_LOWER,
+         .doc = "The host was handing out work: operators, Python, calls of the runtime"},
+    [BY_RANK_HOST] = {"host_ns", "Host untraced", TA_NS, .better = TA_LOWER,
+                      .doc = "The host was late, and nothing tells why"},
+    [BY_RANK_SYNC] = {"sync_ns", "Synchronization", TA_NS, .better = TA_LOWER,
+                      .doc =
+                          "The host waited for the device before it went on, or copied and waited"},
+    [BY_RANK_SETUP] =
+        {"setup_ns", "Setup", TA_NS, .better = TA_LOWER,
+         .doc = "Memory was allocated, code compiled or loaded, or a first call set things up"},
+    [BY_RANK_INPUT] = {"input_ns", "Input", TA_NS, .better = TA_LOWER,
+                       .doc = "Data was loaded, or other hosts waited for"},
+    [BY_RANK_LATENCY] = {"latency_ns", "Launch latency", TA_NS, .better = TA_LOWER,
+                         .doc = "From the end of a launch to the start of its activity"},
+    [BY_RANK_QUEUED] =
+        {"queued_ns", "Queued", TA_NS, .better = TA_LOWER,
+         .doc =
+             "Work was queued and waited for other work or for the device to take it; micro gaps"},
+    [BY_RANK_UNKNOWN] = {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
+                         .doc = "No launch or no kernel was recorded, the profiler held up, or the "
+                                "device began more than 1 ms late"},
 };
 
-static const struct ta_chart rank_chart = {
+static const struct ta_chart_def rank_chart = {
     .id = "idle-breakdown",
     .title = "Why devices were idle",
     .caption = "Idle time of each device by what held up the next activity; the parts add up to "
                "the idle time.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {"rank", "device"},
-    .y = {{"dispatch_ns", "Dispatch", TA_INK_SERIES_1},
-          {"host_ns", "Host untraced", TA_INK_IDLE},
-          {"sync_ns", "Synchronization", TA_INK_SERIES_2},
-          {"setup_ns", "Setup", TA_INK_SERIES_3},
-          {"input_ns", "Input", TA_INK_SERIES_4},
-          {"latency_ns", "Launch latency", TA_INK_SERIES_5},
-          {"queued_ns", "Queued", TA_INK_SERIES_6},
-          {"unknown_ns", "Unknown", TA_INK_OTHER}},
+    .label = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
+    .y = {{&by_rank_columns[BY_RANK_DISPATCH], "Dispatch", TA_INK_SERIES_1},
+          {&by_rank_columns[BY_RANK_HOST], "Host untraced", TA_INK_IDLE},
+          {&by_rank_columns[BY_RANK_SYNC], "Synchronization", TA_INK_SERIES_2},
+          {&by_rank_columns[BY_RANK_SETUP], "Setup", TA_INK_SERIES_3},
+          {&by_rank_columns[BY_RANK_INPUT], "Input", TA_INK_SERIES_4},
+          {&by_rank_columns[BY_RANK_LATENCY], "Launch latency", TA_INK_SERIES_5},
+          {&by_rank_columns[BY_RANK_QUEUED], "Queued", TA_INK_SERIES_6},
+          {&by_rank_columns[BY_RANK_UNKNOWN], "Unknown", TA_INK_OTHER}},
 };
 
-static const struct ta_column site_columns[] = {
-    {"cause", "Cause", TA_TEXT, .doc = cause_doc},
-    {"site", "Where", TA_TEXT,
-     .doc = "The operator, function or range that the host was in, or the "
-            "kernel that waited; none outside of all recorded ones"},
-    {"pieces", "Pieces", TA_COUNT, .better = TA_LOWER,
-     .doc = "Pieces of time in which the host was at this place"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Idle time at this place, all ranks"},
-    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the idle time of all ranks"},
+static const struct ta_table_def by_rank = {"gpu_idle.by_rank", "Idle time by rank",
+                                            TA_COLUMNS(by_rank_columns), .chart = {&rank_chart}};
+
+enum { BY_SITE_CAUSE, BY_SITE_SITE, BY_SITE_PIECES, BY_SITE_TOTAL, BY_SITE_SHARE };
+static const struct ta_column by_site_columns[] = {
+    [BY_SITE_CAUSE] = {"cause", "Cause", TA_TEXT, .doc = cause_doc},
+    [BY_SITE_SITE] = {"site", "Where", TA_TEXT,
+                      .doc = "The operator, function or range that the host was in, or the kernel "
+                             "that waited; none outside of all recorded ones"},
+    [BY_SITE_PIECES] = {"pieces", "Pieces", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Pieces of time in which the host was at this place"},
+    [BY_SITE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Idle time at this place, all ranks"},
+    [BY_SITE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                       .doc = "Of the idle time of all ranks"},
 };
 
-static const struct ta_column gap_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"index", "Gap", TA_INTEGER,
-     .doc = "Number of the gap among those listed of the device, in the order of time"},
-    {"start_ns", "Start", TA_NS, .doc = "Since the earliest span of the rank's file"},
-    {"dur_ns", "Length", TA_NS, .better = TA_LOWER, .doc = "Length of the gap"},
-    {"cause", "Main cause", TA_TEXT, .doc = "Cause of the largest part of the gap"},
-    {"site", "Where", TA_TEXT, .doc = "Operator, function or range that the host was in then"},
-    {"next", "Next activity", TA_TEXT, .doc = "What ended the gap"},
+static const struct ta_table_def by_site = {
+    "gpu_idle.by_site", "Idle time by place", TA_COLUMNS(by_site_columns),
+    .order = {&by_site_columns[BY_SITE_TOTAL], TA_DESCENDING}};
+
+enum {
+    LONGEST_RANK,
+    LONGEST_DEVICE,
+    LONGEST_INDEX,
+    LONGEST_START,
+    LONGEST_LENGTH,
+    LONGEST_CAUSE,
+    LONGEST_SITE,
+    LONGEST_NEXT
 };
+static const struct ta_column longest_columns[] = {
+    [LONGEST_RANK] = TA_RANK_COLUMN,
+    [LONGEST_DEVICE] = TA_DEVICE_COLUMN,
+    [LONGEST_INDEX] =
+        {"index", "Gap", TA_INTEGER,
+         .doc = "Number of the gap among those listed of the device, in the order of time"},
+    [LONGEST_START] = {"start_ns", "Start", TA_NS,
+                       .doc = "Since the earliest span of the rank's file"},
+    [LONGEST_LENGTH] = {"dur_ns", "Length", TA_NS, .better = TA_LOWER, .doc = "Length of the gap"},
+    [LONGEST_CAUSE] = {"cause", "Main cause", TA_TEXT,
+                       .doc = "Cause of the largest part of the gap"},
+    [LONGEST_SITE] = {"site", "Where", TA_TEXT,
+                      .doc = "Operator, function or range that the host was in then"},
+    [LONGEST_NEXT] = {"next", "Next activity", TA_TEXT, .doc = "What ended the gap"},
+};
+
+static const struct ta_table_def longest = {
+    "gpu_idle.longest", "Longest gaps", TA_COLUMNS(longest_columns), .tier = TA_TIER_DETAIL,
+    .order = {&longest_columns[LONGEST_LENGTH], TA_DESCENDING}};
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
@@ -146,7 +206,7 @@ static enum ta_idle_group group_of(struct ta_slice cause)
 
 /* The rows [from, to) are the causes of one device. */
 static void add_device(const struct ta_partial *causes, size_t from, size_t to,
-                       struct ta_table_builder *by_cause, struct ta_table_builder *by_rank)
+                       struct ta_section_builder *out)
 {
     int64_t groups[TA_IDLE_GROUPS] = {0}, idle = 0;
     for (size_t i = from; i < to; i++) {
@@ -157,25 +217,29 @@ static void add_device(const struct ta_partial *causes, size_t from, size_t to,
     }
     for (size_t i = from; i < to; i++) {
         const int64_t *row = ta_partial_at(causes, i);
-        TA_CELLS(by_cause, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]),
-                 ta_text(ta_partial_text(causes, row, CAUSE_CAUSE)), ta_int(row[CAUSE_GAPS]),
-                 ta_int(row[CAUSE_TOTAL]), ta_num(ratio(row[CAUSE_TOTAL], idle)),
-                 ta_int(row[CAUSE_LONGEST]));
+        TA_ROW(
+            out, by_cause, [BY_CAUSE_RANK] = ta_int(row[CAUSE_RANK]),
+            [BY_CAUSE_DEVICE] = ta_int(row[CAUSE_DEVICE]),
+            [BY_CAUSE_CAUSE] = ta_text(ta_partial_text(causes, row, CAUSE_CAUSE)),
+            [BY_CAUSE_GAPS] = ta_int(row[CAUSE_GAPS]), [BY_CAUSE_TOTAL] = ta_int(row[CAUSE_TOTAL]),
+            [BY_CAUSE_SHARE] = ta_num(ratio(row[CAUSE_TOTAL], idle)),
+            [BY_CAUSE_LONGEST] = ta_int(row[CAUSE_LONGEST]));
     }
     const int64_t *row = ta_partial_at(causes, from);
-    TA_CELLS(by_rank, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]), ta_int(idle),
-             ta_int(groups[TA_IDLE_GROUP_DISPATCH]), ta_int(groups[TA_IDLE_GROUP_HOST]),
-             ta_int(groups[TA_IDLE_GROUP_SYNC]), ta_int(groups[TA_IDLE_GROUP_SETUP]),
-             ta_int(groups[TA_IDLE_GROUP_INPUT]), ta_int(groups[TA_IDLE_GROUP_LATENCY]),
-             ta_int(groups[TA_IDLE_GROUP_QUEUED]), ta_int(groups[TA_IDLE_GROUP_UNKNOWN]));
+    TA_ROW(out, by_rank, [BY_RANK_RANK] = ta_int(row[CAUSE_RANK]),
+           [BY_RANK_DEVICE] = ta_int(row[CAUSE_DEVICE]), [BY_RANK_IDLE] = ta_int(idle),
+           [BY_RANK_DISPATCH] = ta_int(groups[TA_IDLE_GROUP_DISPATCH]),
+           [BY_RANK_HOST] = ta_int(groups[TA_IDLE_GROUP_HOST]),
+           [BY_RANK_SYNC] = ta_int(groups[TA_IDLE_GROUP_SYNC]),
+           [BY_RANK_SETUP] = ta_int(groups[TA_IDLE_GROUP_SETUP]),
+           [BY_RANK_INPUT] = ta_int(groups[TA_IDLE_GROUP_INPUT]),
+           [BY_RANK_LATENCY] = ta_int(groups[TA_IDLE_GROUP_LATENCY]),
+           [BY_RANK_QUEUED] = ta_int(groups[TA_IDLE_GROUP_QUEUED]),
+           [BY_RANK_UNKNOWN] = ta_int(groups[TA_IDLE_GROUP_UNKNOWN]));
 }
 
 static void add_causes(const struct ta_partial *causes, struct ta_section_builder *out)
 {
-    struct ta_table_builder *by_rank =
-        ta_add_table(out, "gpu_idle.by_rank", "Idle time by rank", rank_columns, 11);
-    struct ta_table_builder *by_cause =
-        ta_add_table(out, "gpu_idle.by_cause", "Idle time by cause", cause_columns, 7);
     const size_t n = ta_partial_rows(causes);
     for (size_t from = 0, to; from < n; from = to) {
         const int64_t *first = ta_partial_at(causes, from);
@@ -184,27 +248,24 @@ static void add_causes(const struct ta_partial *causes, struct ta_section_builde
             if (row[CAUSE_RANK] != first[CAUSE_RANK] || row[CAUSE_DEVICE] != first[CAUSE_DEVICE])
                 break;
         }
-        add_device(causes, from, to, by_cause, by_rank);
+        add_device(causes, from, to, out);
     }
-    ta_sort_rows(by_cause, "total_ns", true);
-    ta_add_chart(by_rank, &rank_chart);
 }
 
 static void add_sites(const struct ta_partial *sites, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "gpu_idle.by_site", "Idle time by place", site_columns, 5);
     int64_t idle = 0;
     for (size_t i = 0; i < ta_partial_rows(sites); i++)
         idle = ta_add_sat(idle, ta_partial_at(sites, i)[SITE_TOTAL]);
     for (size_t i = 0; i < ta_partial_rows(sites); i++) {
         const int64_t *row = ta_partial_at(sites, i);
         const struct ta_slice site = ta_partial_text(sites, row, SITE_SITE);
-        TA_CELLS(table, ta_text(ta_partial_text(sites, row, SITE_CAUSE)),
-                 site.len ? ta_text(site) : ta_null(), ta_int(row[SITE_PIECES]),
-                 ta_int(row[SITE_TOTAL]), ta_num(ratio(row[SITE_TOTAL], idle)));
+        TA_ROW(
+            out, by_site, [BY_SITE_CAUSE] = ta_text(ta_partial_text(sites, row, SITE_CAUSE)),
+            [BY_SITE_SITE] = site.len ? ta_text(site) : ta_null(),
+            [BY_SITE_PIECES] = ta_int(row[SITE_PIECES]), [BY_SITE_TOTAL] = ta_int(row[SITE_TOTAL]),
+            [BY_SITE_SHARE] = ta_num(ratio(row[SITE_TOTAL], idle)));
     }
-    ta_sort_rows(table, "total_ns", true);
 }
 
 /* Rows of gpu_idle.longest: of thousands of devices the longest of all. */
@@ -239,8 +300,6 @@ static void number_gaps(const struct ta_partial *gaps, struct gap *list)
 
 static bool add_gaps(const struct ta_partial *gaps, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "gpu_idle.longest", "Longest gaps", gap_columns, 8);
     const size_t n = ta_partial_rows(gaps), kept = n < GAPS_MOST ? n : GAPS_MOST;
     struct gap *list = calloc(n + 1, sizeof *list);
     if (!list)
@@ -250,13 +309,13 @@ static bool add_gaps(const struct ta_partial *gaps, struct ta_section_builder *o
     for (size_t i = 0; i < kept; i++) {
         const int64_t *row = list[i].row;
         const struct ta_slice site = ta_partial_text(gaps, row, GAP_SITE);
-        TA_CELLS(table, ta_int(row[GAP_RANK]), ta_int(row[GAP_DEVICE]), ta_int(list[i].index),
-                 ta_int(row[GAP_START]), ta_int(row[GAP_TOTAL]),
-                 ta_text(ta_partial_text(gaps, row, GAP_CAUSE)),
-                 site.len ? ta_text(site) : ta_null(),
-                 ta_text(ta_partial_text(gaps, row, GAP_NEXT)));
+        TA_ROW(out, longest, [LONGEST_RANK] = ta_int(row[GAP_RANK]),
+               [LONGEST_DEVICE] = ta_int(row[GAP_DEVICE]), [LONGEST_INDEX] = ta_int(list[i].index),
+               [LONGEST_START] = ta_int(row[GAP_START]), [LONGEST_LENGTH] = ta_int(row[GAP_TOTAL]),
+               [LONGEST_CAUSE] = ta_text(ta_partial_text(gaps, row, GAP_CAUSE)),
+               [LONGEST_SITE] = site.len ? ta_text(site) : ta_null(),
+               [LONGEST_NEXT] = ta_text(ta_partial_text(gaps, row, GAP_NEXT)));
     }
-    ta_sort_rows(table, "dur_ns", true);
     free(list);
     if (kept < n)
         ta_add_missing(out, "Of the %zu longest gaps of all devices the %zu longest are listed.", n,
@@ -275,12 +334,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&by_rank, &by_cause, &by_site, &longest, NULL};
+
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .section = "launches",
                                            .partials = partials,
                                            .uses = uses,
                                            .map = idle_map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, gpu_idle, &ops, .title = "Idle time",
           .summary = "Why devices were idle, and where the host lost the time: gpu_idle.by_cause",

@@ -46,151 +46,202 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-     .doc = "First start to last end of the device's activities"},
-    {"busy_ns", "Busy", TA_NS, .doc = "Union of all activities"},
-    {"compute_ns", "Compute", TA_NS, .doc = "Union of compute kernels"},
-    {"comm_ns", "Comm", TA_NS, .better = TA_LOWER,
-     .doc = "Union of communication kernels, waiting for other ranks included"},
-    {"comm_exposed_ns", "Comm exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Part of communication not covered by compute"},
-    {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
-     .doc = "The other part: compute runs meanwhile"},
-    {"memcpy_ns", "Copies", TA_NS, .better = TA_LOWER, .doc = "Union of memory copies"},
-    {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Part of copies covered by neither compute nor communication"},
-    {"memset_ns", "Memset", TA_NS, .better = TA_LOWER, .doc = "Union of memory sets"},
-    {"memset_exposed_ns", "Memset exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Part of memory sets covered by nothing else"},
-    {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
-    {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Busy time over the window: time in use, not use of its units"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_DEVICE,
+    BY_RANK_WINDOW,
+    BY_RANK_BUSY,
+    BY_RANK_COMPUTE,
+    BY_RANK_COMM,
+    BY_RANK_COMM_EXPOSED,
+    BY_RANK_COMM_HIDDEN,
+    BY_RANK_MEMCPY,
+    BY_RANK_MEMCPY_EXPOSED,
+    BY_RANK_MEMSET,
+    BY_RANK_MEMSET_EXPOSED,
+    BY_RANK_IDLE,
+    BY_RANK_BUSY_SHARE
+};
+static const struct ta_column by_rank_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN,
+    [BY_RANK_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
+                        .doc = "First start to last end of the device's activities"},
+    [BY_RANK_BUSY] = {"busy_ns", "Busy", TA_NS, .doc = "Union of all activities"},
+    [BY_RANK_COMPUTE] = {"compute_ns", "Compute", TA_NS, .doc = "Union of compute kernels"},
+    [BY_RANK_COMM] = {"comm_ns", "Comm", TA_NS, .better = TA_LOWER,
+                      .doc = "Union of communication kernels, waiting for other ranks included"},
+    [BY_RANK_COMM_EXPOSED] = {"comm_exposed_ns", "Comm exposed", TA_NS, .better = TA_LOWER,
+                              .doc = "Part of communication not covered by compute"},
+    [BY_RANK_COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
+                             .doc = "The other part: compute runs meanwhile"},
+    [BY_RANK_MEMCPY] = {"memcpy_ns", "Copies", TA_NS, .better = TA_LOWER,
+                        .doc = "Union of memory copies"},
+    [BY_RANK_MEMCPY_EXPOSED] = {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
+                                .doc =
+                                    "Part of copies covered by neither compute nor communication"},
+    [BY_RANK_MEMSET] = {"memset_ns", "Memset", TA_NS, .better = TA_LOWER,
+                        .doc = "Union of memory sets"},
+    [BY_RANK_MEMSET_EXPOSED] = {"memset_exposed_ns", "Memset exposed", TA_NS, .better = TA_LOWER,
+                                .doc = "Part of memory sets covered by nothing else"},
+    [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
+    [BY_RANK_BUSY_SHARE] = {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER,
+                            .doc = "Busy time over the window: time in use, not use of its units"},
 };
 
-static const struct ta_chart comm_chart = {
+static const struct ta_chart_def comm_chart = {
     .id = "overlap",
     .title = "Communication and compute",
     .caption = "Time in which communication kernels run, by whether compute runs meanwhile.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {"rank", "device"},
-    .y = {{"comm_hidden_ns", "Hidden by compute", TA_INK_COMM_HIDDEN},
-          {"comm_exposed_ns", "Exposed", TA_INK_COMM}},
+    .label = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
+    .y = {{&by_rank_columns[BY_RANK_COMM_HIDDEN], "Hidden by compute", TA_INK_COMM_HIDDEN},
+          {&by_rank_columns[BY_RANK_COMM_EXPOSED], "Exposed", TA_INK_COMM}},
 };
 
+static const struct ta_table_def by_rank = {"gpu_time.by_rank", "GPU time by rank",
+                                            TA_COLUMNS(by_rank_columns)};
+
+/* The columns are the fields of the partial, and one more. */
+enum { OVERLAP_SHARE = OVERLAP_SHORTER + 1 };
 static const struct ta_column overlap_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"first", "Class", TA_TEXT, .doc = "Class of activities"},
-    {"second", "And", TA_TEXT, .doc = "Another class"},
-    {"both_ns", "Both", TA_NS, .better = TA_HIGHER,
-     .doc = "Time in which activities of both classes run"},
-    {"shorter_ns", "Shorter", TA_NS, .doc = "The smaller of the times of the two classes"},
-    {"share", "Overlap", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Time of both over that of the shorter one: 1 when it is hidden altogether"},
+    [OVERLAP_RANK] = TA_RANK_COLUMN,
+    [OVERLAP_DEVICE] = TA_DEVICE_COLUMN,
+    [OVERLAP_FIRST] = {"first", "Class", TA_TEXT, .doc = "Class of activities"},
+    [OVERLAP_SECOND] = {"second", "And", TA_TEXT, .doc = "Another class"},
+    [OVERLAP_BOTH] = {"both_ns", "Both", TA_NS, .better = TA_HIGHER,
+                      .doc = "Time in which activities of both classes run"},
+    [OVERLAP_SHORTER] = {"shorter_ns", "Shorter", TA_NS,
+                         .doc = "The smaller of the times of the two classes"},
+    [OVERLAP_SHARE] =
+        {"share", "Overlap", TA_RATIO, .better = TA_HIGHER,
+         .doc = "Time of both over that of the shorter one: 1 when it is hidden altogether"},
 };
 
-static const struct ta_chart overlap_chart = {
+static const struct ta_chart_def overlap_chart = {
     .id = "overlap-classes",
     .title = "What runs at the same time",
     .caption = "For each two classes of activities the time in which both run, over the time of "
                "the one that runs less.",
     .kind = TA_CHART_BARS,
-    .label = {"first", "second"},
-    .y = {{"share", "Overlap", TA_INK_SERIES_1}},
-    .group = "rank",
+    .label = {&overlap_columns[OVERLAP_FIRST], &overlap_columns[OVERLAP_SECOND]},
+    .y = {{&overlap_columns[OVERLAP_SHARE], "Overlap", TA_INK_SERIES_1}},
+    .group = &overlap_columns[OVERLAP_RANK],
     .top = 48,
 };
 
-static const struct ta_column bin_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"bin", "Part", TA_INTEGER,
-     .doc = "Number of the part: the window in 100 of equal length, in fewer of more than 500 "
-            "devices"},
-    {"start_ns", "Start", TA_NS, .doc = "Since the earliest span of the rank's file"},
-    {"busy_share", "Busy", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Share of the part in which an activity runs"},
-    {"compute_share", "Compute", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Share in which a compute kernel runs"},
-    {"comm_share", "Comm", TA_RATIO, .doc = "Share in which a communication kernel runs"},
-    {"copy_share", "Copies", TA_RATIO, .doc = "Share in which a copy runs"},
+static const struct ta_table_def overlap = {"gpu_time.overlap", "Overlap of classes",
+                                            TA_COLUMNS(overlap_columns), .tier = TA_TIER_DETAIL};
+
+enum {
+    PART_RANK,
+    PART_DEVICE,
+    PART_NUMBER,
+    PART_START,
+    PART_BUSY,
+    PART_COMPUTE,
+    PART_COMM,
+    PART_COPY
+};
+static const struct ta_column over_time_columns[] = {
+    [PART_RANK] = TA_RANK_COLUMN,
+    [PART_DEVICE] = TA_DEVICE_COLUMN,
+    [PART_NUMBER] = {"bin", "Part", TA_INTEGER,
+                     .doc = "Number of the part: the window in 100 of equal length, in fewer of "
+                            "more than 500 devices"},
+    [PART_START] = {"start_ns", "Start", TA_NS,
+                    .doc = "Since the earliest span of the rank's file"},
+    [PART_BUSY] = {"busy_share", "Busy", TA_RATIO, .better = TA_HIGHER,
+                   .doc = "Share of the part in which an activity runs"},
+    [PART_COMPUTE] = {"compute_share", "Compute", TA_RATIO, .better = TA_HIGHER,
+                      .doc = "Share in which a compute kernel runs"},
+    [PART_COMM] = {"comm_share", "Comm", TA_RATIO,
+                   .doc = "Share in which a communication kernel runs"},
+    [PART_COPY] = {"copy_share", "Copies", TA_RATIO, .doc = "Share in which a copy runs"},
 };
 
-static const struct ta_chart bin_chart = {
+static const struct ta_chart_def bin_chart = {
     .id = "gpu-utilization",
     .title = "GPU busy over time",
     .caption =
         "Share of each part of the window, a hundredth of it or more, in which the device is "
         "busy, and in which it computes.",
     .kind = TA_CHART_LINES,
-    .label = {"rank"},
-    .x = "start_ns",
-    .y = {{"busy_share", "Busy", TA_INK_SERIES_1}, {"compute_share", "Compute", TA_INK_SERIES_2}},
-    .group = "rank",
+    .label = {&over_time_columns[PART_RANK]},
+    .x = &over_time_columns[PART_START],
+    .y = {{&over_time_columns[PART_BUSY], "Busy", TA_INK_SERIES_1},
+          {&over_time_columns[PART_COMPUTE], "Compute", TA_INK_SERIES_2}},
+    .group = &over_time_columns[PART_RANK],
 };
+
+static const struct ta_table_def over_time = {"gpu_time.over_time", "GPU time over time",
+                                              TA_COLUMNS(over_time_columns), .chart = {&bin_chart}};
 
 static double ratio(int64_t part, int64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void add_overlap(const struct ta_partial *overlap, struct ta_section_builder *out)
+static void add_overlap(const struct ta_partial *pairs, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "gpu_time.overlap", "Overlap of classes", overlap_columns, 7);
     bool any = false;
-    for (size_t i = 0; i < ta_partial_rows(overlap); i++) {
-        const int64_t *row = ta_partial_at(overlap, i);
-        TA_CELLS(table, ta_int(row[OVERLAP_RANK]), ta_int(row[OVERLAP_DEVICE]),
-                 ta_text(ta_partial_text(overlap, row, OVERLAP_FIRST)),
-                 ta_text(ta_partial_text(overlap, row, OVERLAP_SECOND)), ta_int(row[OVERLAP_BOTH]),
-                 ta_int(row[OVERLAP_SHORTER]),
-                 ta_num(ratio(row[OVERLAP_BOTH], row[OVERLAP_SHORTER])));
+    for (size_t i = 0; i < ta_partial_rows(pairs); i++) {
+        const int64_t *row = ta_partial_at(pairs, i);
+        TA_ROW(out, overlap, [OVERLAP_RANK] = ta_int(row[OVERLAP_RANK]),
+               [OVERLAP_DEVICE] = ta_int(row[OVERLAP_DEVICE]),
+               [OVERLAP_FIRST] = ta_text(ta_partial_text(pairs, row, OVERLAP_FIRST)),
+               [OVERLAP_SECOND] = ta_text(ta_partial_text(pairs, row, OVERLAP_SECOND)),
+               [OVERLAP_BOTH] = ta_int(row[OVERLAP_BOTH]),
+               [OVERLAP_SHORTER] = ta_int(row[OVERLAP_SHORTER]),
+               [OVERLAP_SHARE] = ta_num(ratio(row[OVERLAP_BOTH], row[OVERLAP_SHORTER])));
         any |= row[OVERLAP_BOTH] > 0;
     }
     if (any)
-        ta_add_chart(table, &overlap_chart);
+        ta_draw(out, &overlap, &overlap_chart);
 }
 
 static void add_bins(const struct ta_partial *bins, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "gpu_time.over_time", "GPU time over time", bin_columns, 8);
     const size_t n = ta_partial_rows(bins), width = 1 + n / BIN_ROWS_MOST;
     for (size_t i = 0; i < n;) {
         int64_t row[BIN_FIELDS];
         i = ta_partial_fold(bins, i, (int64_t)width, row);
         const int64_t length = row[BIN_LENGTH];
-        TA_CELLS(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_INDEX]),
-                 ta_int(row[BIN_START]), ta_num(ratio(row[BIN_BUSY], length)),
-                 ta_num(ratio(row[BIN_COMPUTE], length)), ta_num(ratio(row[BIN_COMM], length)),
-                 ta_num(ratio(row[BIN_COPY], length)));
+        TA_ROW(
+            out,
+            over_time, [PART_RANK] = ta_int(row[BIN_RANK]), [PART_DEVICE] = ta_int(row[BIN_DEVICE]),
+            [PART_NUMBER] = ta_int(row[BIN_INDEX]), [PART_START] = ta_int(row[BIN_START]),
+            [PART_BUSY] = ta_num(ratio(row[BIN_BUSY], length)),
+            [PART_COMPUTE] = ta_num(ratio(row[BIN_COMPUTE], length)),
+            [PART_COMM] = ta_num(ratio(row[BIN_COMM], length)),
+            [PART_COPY] = ta_num(ratio(row[BIN_COPY], length)));
     }
-    ta_add_chart(table, &bin_chart);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *devices = merged[PARTIAL_DEVICES];
-    struct ta_table_builder *table =
-        ta_add_table(out, "gpu_time.by_rank", "GPU time by rank", columns, 14);
     bool communicates = false;
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
         const int64_t *row = ta_partial_at(devices, i);
         communicates |= row[COMM] > 0;
-        TA_CELLS(table, ta_int(row[RANK]), ta_int(row[DEVICE]), ta_int(row[WINDOW]),
-                 ta_int(row[BUSY]), ta_int(row[COMPUTE]), ta_int(row[COMM]),
-                 ta_int(row[COMM_EXPOSED]), ta_int(row[COMM] - row[COMM_EXPOSED]),
-                 ta_int(row[MEMCPY]), ta_int(row[MEMCPY_EXPOSED]), ta_int(row[MEMSET]),
-                 ta_int(row[MEMSET_EXPOSED]), ta_int(row[WINDOW] - row[BUSY]),
-                 row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
+        TA_ROW(out,
+               by_rank, [BY_RANK_RANK] = ta_int(row[RANK]), [BY_RANK_DEVICE] = ta_int(row[DEVICE]),
+               [BY_RANK_WINDOW] = ta_int(row[WINDOW]), [BY_RANK_BUSY] = ta_int(row[BUSY]),
+               [BY_RANK_COMPUTE] = ta_int(row[COMPUTE]), [BY_RANK_COMM] = ta_int(row[COMM]),
+               [BY_RANK_COMM_EXPOSED] = ta_int(row[COMM_EXPOSED]),
+               [BY_RANK_COMM_HIDDEN] = ta_int(row[COMM] - row[COMM_EXPOSED]),
+               [BY_RANK_MEMCPY] = ta_int(row[MEMCPY]),
+               [BY_RANK_MEMCPY_EXPOSED] = ta_int(row[MEMCPY_EXPOSED]),
+               [BY_RANK_MEMSET] = ta_int(row[MEMSET]),
+               [BY_RANK_MEMSET_EXPOSED] = ta_int(row[MEMSET_EXPOSED]),
+               [BY_RANK_IDLE] = ta_int(row[WINDOW] - row[BUSY]),
+               [BY_RANK_BUSY_SHARE] =
+                   row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
     }
     if (communicates)
-        ta_add_chart(table, &comm_chart);
+        ta_draw(out, &by_rank, &comm_chart);
     if (!gpu_time_add_names(merged[PARTIAL_NAMES], ta_partial_rows(devices), out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up busy time by name");
     add_overlap(merged[PARTIAL_OVERLAP], out);
@@ -204,11 +255,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"files", NULL};
 
+static const struct ta_table_def *const tables[] = {
+    &by_rank, &gpu_time_by_rank_name, &gpu_time_by_name, &overlap, &over_time, NULL};
+
 static const struct ta_analysis_ops ops = {.after = after,
                                            .section = "gpu_time",
                                            .partials = partials,
                                            .map = gpu_time_map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, gpu_time, &ops, .title = "GPU time",
           .summary = "Exclusive split of each device's window, and what runs at the same time: "

@@ -49,6 +49,8 @@ enum { BINS = 100 };
 /* Rows of gpu_time.over_time, about: of more devices the stretches are longer. */
 enum { BIN_ROWS_MOST = 50000 };
 
+extern const struct ta_table_def gpu_time_by_name, gpu_time_by_rank_name;
+
 /* What each name takes of the busy time, over all devices and of each (names.c); false without
  * memory. */
 bool gpu_time_add_names(const struct ta_partial *names, size_t n_devices,

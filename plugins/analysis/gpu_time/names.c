@@ -9,29 +9,43 @@ enum { ROWS_MOST = 20000, ROWS_LEAST = 5 };
 
 /* ---- over all devices ---------------------------------------------------------------------- */
 
-static const struct ta_column name_columns[] = {
-    {"class", "Class", TA_TEXT, .doc = "compute, comm, memcpy or memset"},
-    {"name", "Name", TA_TEXT, .doc = "Kernel, copy or memory set"},
-    {"calls", "Calls", TA_COUNT, .doc = "Activities, all ranks"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of durations: work, not wall time"},
-    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Part of the busy time: each instant is divided evenly between the activities of "
-            "the device that run then. The parts of all names add up to the busy time"},
-    {"share", "Busy %", TA_RATIO, .doc = "Exposed time over the busy time of all ranks"},
+enum { BY_NAME_CLASS, BY_NAME_NAME, BY_NAME_CALLS, BY_NAME_TOTAL, BY_NAME_EXPOSED, BY_NAME_SHARE };
+static const struct ta_column gpu_time_by_name_columns[] = {
+    [BY_NAME_CLASS] = {"class", "Class", TA_TEXT, .doc = "compute, comm, memcpy or memset"},
+    [BY_NAME_NAME] = {"name", "Name", TA_TEXT, .doc = "Kernel, copy or memory set"},
+    [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Activities, all ranks"},
+    [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of durations: work, not wall time"},
+    [BY_NAME_EXPOSED] =
+        {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+         .doc = "Part of the busy time: each instant is divided evenly between the activities of "
+                "the device that run then. The parts of all names add up to the busy time"},
+    [BY_NAME_SHARE] = {"share", "Busy %", TA_RATIO,
+                       .doc = "Exposed time over the busy time of all ranks"},
 };
 
-static const struct ta_column rank_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"class", "Class", TA_TEXT, .doc = "compute, comm, memcpy or memset"},
-    {"name", "Name", TA_TEXT,
-     .doc = "Kernel, copy or memory set; none for the sum of those that are not listed"},
-    {"calls", "Calls", TA_COUNT, .doc = "Activities"},
-    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Part of the busy time of the device, each instant divided evenly between the "
-            "activities that run then. The parts of all rows add up to the busy time"},
+const struct ta_table_def gpu_time_by_name = {
+    "gpu_time.by_name", "Busy time by name", TA_COLUMNS(gpu_time_by_name_columns),
+    .order = {&gpu_time_by_name_columns[BY_NAME_EXPOSED], TA_DESCENDING}};
+
+enum { BY_RANK_RANK, BY_RANK_DEVICE, BY_RANK_CLASS, BY_RANK_NAME, BY_RANK_CALLS, BY_RANK_EXPOSED };
+static const struct ta_column gpu_time_by_rank_name_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN,
+    [BY_RANK_CLASS] = {"class", "Class", TA_TEXT, .doc = "compute, comm, memcpy or memset"},
+    [BY_RANK_NAME] =
+        {"name", "Name", TA_TEXT,
+         .doc = "Kernel, copy or memory set; none for the sum of those that are not listed"},
+    [BY_RANK_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Activities"},
+    [BY_RANK_EXPOSED] =
+        {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+         .doc = "Part of the busy time of the device, each instant divided evenly between the "
+                "activities that run then. The parts of all rows add up to the busy time"},
 };
+
+const struct ta_table_def gpu_time_by_rank_name = {
+    "gpu_time.by_rank_name", "Busy time by rank and name",
+    TA_COLUMNS(gpu_time_by_rank_name_columns), .tier = TA_TIER_DETAIL};
 
 /* Rows of the partial. */
 struct rows {
@@ -63,8 +77,6 @@ static void add_by_name(const struct rows *rows, struct ta_section_builder *out)
 {
     const struct ta_partial *names = rows->names;
     const int64_t busy = busy_of(rows);
-    struct ta_table_builder *table =
-        ta_add_table(out, "gpu_time.by_name", "Busy time by name", name_columns, 6);
     for (size_t i = 0, end; i < rows->n; i = end) {
         int64_t calls = 0, total = 0, shared = 0;
         for (end = i;
@@ -74,11 +86,12 @@ static void add_by_name(const struct rows *rows, struct ta_section_builder *out)
             total = ta_add_sat(total, rows->at[end][NAME_TOTAL]);
             shared = ta_add_sat(shared, rows->at[end][NAME_SHARED]);
         }
-        TA_CELLS(table, ta_text(ta_partial_text(names, rows->at[i], NAME_CLASS)),
-                 ta_text(ta_partial_text(names, rows->at[i], NAME_NAME)), ta_int(calls),
-                 ta_int(total), ta_int(shared), ta_share(shared, busy));
+        TA_ROW(out, gpu_time_by_name,
+               [BY_NAME_CLASS] = ta_text(ta_partial_text(names, rows->at[i], NAME_CLASS)),
+               [BY_NAME_NAME] = ta_text(ta_partial_text(names, rows->at[i], NAME_NAME)),
+               [BY_NAME_CALLS] = ta_int(calls), [BY_NAME_TOTAL] = ta_int(total),
+               [BY_NAME_EXPOSED] = ta_int(shared), [BY_NAME_SHARE] = ta_share(shared, busy));
     }
-    ta_sort_rows(table, "exposed_ns", true);
 }
 
 /* ---- of each device ------------------------------------------------------------------------ */
@@ -91,19 +104,21 @@ static int by_time(const void *left, const void *right, void *user)
     return by_name(left, right, user);
 }
 
-static void add_listed(struct ta_table_builder *table, const struct rows *device, size_t most)
+static void add_listed(struct ta_section_builder *out, const struct rows *device, size_t most)
 {
     for (size_t i = 0; i < device->n && i < most; i++) {
         const int64_t *row = device->at[i];
-        TA_CELLS(table, ta_int(row[NAME_RANK]), ta_int(row[NAME_DEVICE]),
-                 ta_text(ta_partial_text(device->names, row, NAME_CLASS)),
-                 ta_text(ta_partial_text(device->names, row, NAME_NAME)), ta_int(row[NAME_CALLS]),
-                 ta_int(row[NAME_SHARED]));
+        TA_ROW(out, gpu_time_by_rank_name, [BY_RANK_RANK] = ta_int(row[NAME_RANK]),
+               [BY_RANK_DEVICE] = ta_int(row[NAME_DEVICE]),
+               [BY_RANK_CLASS] = ta_text(ta_partial_text(device->names, row, NAME_CLASS)),
+               [BY_RANK_NAME] = ta_text(ta_partial_text(device->names, row, NAME_NAME)),
+               [BY_RANK_CALLS] = ta_int(row[NAME_CALLS]),
+               [BY_RANK_EXPOSED] = ta_int(row[NAME_SHARED]));
     }
 }
 
 /* Those that are not listed, as one row of each class. */
-static void add_rest(struct ta_table_builder *table, const struct rows *device, size_t most)
+static void add_rest(struct ta_section_builder *out, const struct rows *device, size_t most)
 {
     for (int c = 0; c < CLASSES; c++) {
         const struct ta_slice class = ta_slice_of(activity_class_name((enum activity_class)c));
@@ -114,17 +129,16 @@ static void add_rest(struct ta_table_builder *table, const struct rows *device, 
                 shared += device->at[i][NAME_SHARED];
             }
         if (calls)
-            TA_CELLS(table, ta_int(device->at[0][NAME_RANK]), ta_int(device->at[0][NAME_DEVICE]),
-                     ta_text(class), ta_null(), ta_int(calls), ta_int(shared));
+            TA_ROW(out, gpu_time_by_rank_name, [BY_RANK_RANK] = ta_int(device->at[0][NAME_RANK]),
+                   [BY_RANK_DEVICE] = ta_int(device->at[0][NAME_DEVICE]),
+                   [BY_RANK_CLASS] = ta_text(class), [BY_RANK_NAME] = ta_null(),
+                   [BY_RANK_CALLS] = ta_int(calls), [BY_RANK_EXPOSED] = ta_int(shared));
     }
 }
 
 static void add_by_rank(const struct rows *rows, size_t n_devices, struct ta_section_builder *out)
 {
     const size_t share = ROWS_MOST / n_devices, most = share > ROWS_LEAST ? share : ROWS_LEAST;
-    struct ta_table_builder *table =
-        ta_add_table(out, "gpu_time.by_rank_name", "Busy time by rank and name", rank_columns,
-                     sizeof rank_columns / sizeof *rank_columns);
     for (size_t i = 0, end; i < rows->n; i = end) {
         const int64_t *first = rows->at[i];
         for (end = i; end < rows->n && rows->at[end][NAME_RANK] == first[NAME_RANK] &&
@@ -133,8 +147,8 @@ static void add_by_rank(const struct rows *rows, size_t n_devices, struct ta_sec
             ;
         const struct rows device = {rows->names, rows->at + i, end - i};
         qsort_r(device.at, device.n, sizeof *device.at, by_time, (void *)(uintptr_t)rows->names);
-        add_listed(table, &device, most);
-        add_rest(table, &device, most);
+        add_listed(out, &device, most);
+        add_rest(out, &device, most);
     }
 }
 

@@ -31,26 +31,33 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-static const struct ta_column step_columns[] = {
-    {"step", "Step", TA_TEXT, .doc = "Label of the step, of all ranks"},
-    PHASE_CLASS_COLUMNS,
-    {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the step"},
+/* The columns are the fields of the partial, and one more. */
+enum { STEP_SHARE = STEP_FIELDS };
+static const struct ta_column by_step_columns[] = {
+    [STEP_NUMBER] = {"step", "Step", TA_TEXT, .doc = "Label of the step, of all ranks"},
+    PHASE_CLASS_COLUMNS(STEP_CLASS),
+    [STEP_SHARE] = {"share", "Share", TA_RATIO,
+                    .doc = "Total over that of all kernels of the step"},
 };
 
-static const struct ta_chart step_chart = {
+static const struct ta_chart_def step_chart = {
     .id = "kernel-classes-by-step",
     .title = "Class of kernels by step",
     .caption = "Kernel durations summed over all ranks, by the step that launched them.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {"step"},
-    .y = {{"total_ns", "Total", TA_INK_SERIES_1}},
-    .group = "class",
+    .label = {&by_step_columns[STEP_NUMBER]},
+    .y = {{&by_step_columns[STEP_TOTAL], "Total", TA_INK_SERIES_1}},
+    .group = &by_step_columns[STEP_CLASS],
 };
+
+static const struct ta_table_def by_step = {"kernels.by_step", "Class of kernels by step",
+                                            TA_COLUMNS(by_step_columns), .tier = TA_TIER_DETAIL,
+                                            .chart = {&step_chart}};
 
 /* ---- finish ---------------------------------------------------------------------------------- */
 
 /* Lists the classes of the step of row `i`; returns the row behind them. */
-static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_table_builder *table)
+static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_section_builder *out)
 {
     const int64_t step = ta_partial_at(steps, i)[STEP_NUMBER];
     char label[40];
@@ -61,10 +68,12 @@ static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_tabl
     snprintf(label, sizeof label, TA_STEP_MARK "%" PRId64, step);
     for (; i < end; i++) {
         const int64_t *row = ta_partial_at(steps, i);
-        TA_CELLS(table,
-                 ta_text(step == TA_MISSING ? TA_LIT("(outside of steps)") : ta_slice_of(label)),
-                 phase_class_cell(row[STEP_CLASS]), ta_int(row[STEP_CALLS]),
-                 ta_int(row[STEP_TOTAL]), ta_share(row[STEP_TOTAL], all));
+        TA_ROW(out, by_step,
+               [STEP_NUMBER] =
+                   ta_text(step == TA_MISSING ? TA_LIT("(outside of steps)") : ta_slice_of(label)),
+               [STEP_CLASS] = phase_class_cell(row[STEP_CLASS]),
+               [STEP_CALLS] = ta_int(row[STEP_CALLS]), [STEP_TOTAL] = ta_int(row[STEP_TOTAL]),
+               [STEP_SHARE] = ta_share(row[STEP_TOTAL], all));
     }
     return end;
 }
@@ -78,13 +87,10 @@ static void add_steps(const struct ta_partial *steps, struct ta_section_builder 
         first++;
     if (first == n)
         return;
-    struct ta_table_builder *table =
-        ta_add_table(out, "kernels.by_step", "Class of kernels by step", step_columns, 5);
     for (size_t i = first; i < n;)
-        i = list_step(steps, i, table);
+        i = list_step(steps, i, out);
     if (first > 0)
-        list_step(steps, 0, table);
-    ta_add_chart(table, &step_chart);
+        list_step(steps, 0, out);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -104,12 +110,15 @@ static const struct ta_bound bounds[] = {{PARTIAL_STEPS, STEP_CLASS, TA_KERNEL_K
                                          {PARTIAL_PHASES, PHASE_CLASS, TA_KERNEL_KIND_COUNT},
                                          TA_BOUNDS_END};
 
+static const struct ta_table_def *const tables[] = {&by_step, &kernels_by_phase, NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = phase_map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, kernels_by_phase, &ops, .title = "Kernel classes by step and phase",
           .summary = "What kernels do, by step and by annotated range: kernels.by_step, "

@@ -39,20 +39,22 @@ ta_row phase_range_at(struct phase_ranges *ranges, int64_t time);
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-#define PHASE_CLASS_COLUMNS                                                                        \
-    {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"},                    \
-        {"calls", "Calls", TA_COUNT, .doc = "Number of executions, all ranks"},                    \
-    {                                                                                              \
-        "total_ns", "Total", TA_NS, .better = TA_LOWER,                                            \
-                                    .doc = "Sum of durations: work, not wall time"                 \
-    }
+/* clang-format off */
+/* Three columns of both tables, from enumerator `class` on. */
+#define PHASE_CLASS_COLUMNS(class) \
+    [(class)] = {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"}, \
+    [(class) + 1] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions, all ranks"}, \
+    [(class) + 2] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
+                     .doc = "Sum of durations: work, not wall time"}
+/* clang-format on */
 
 static inline struct ta_cell phase_class_cell(int64_t kind)
 {
     return ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind)));
 }
 
-/* Adds kernels.by_phase from the rows of PARTIAL_PHASES; false without memory. */
+/* kernels.by_phase, and its rows from those of PARTIAL_PHASES; false without memory. */
+extern const struct ta_table_def kernels_by_phase;
 bool phase_list(const struct ta_partial *rows, struct ta_section_builder *out);
 
 #endif

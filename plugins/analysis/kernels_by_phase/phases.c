@@ -4,22 +4,28 @@
 
 #include <stdlib.h>
 
-static const struct ta_column phase_columns[] = {
-    {"phase", "Phase", TA_TEXT, .doc = "Annotated range in which the kernels were launched"},
-    PHASE_CLASS_COLUMNS,
-    {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the phase"},
+enum { PHASE, CLASS, CALLS, TOTAL, SHARE };
+static const struct ta_column kernels_by_phase_columns[] = {
+    [PHASE] = {"phase", "Phase", TA_TEXT,
+               .doc = "Annotated range in which the kernels were launched"},
+    PHASE_CLASS_COLUMNS(CLASS),
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the phase"},
 };
 
-static const struct ta_chart phase_chart = {
+static const struct ta_chart_def phase_chart = {
     .id = "kernel-classes-by-phase",
     .title = "Class of kernels by phase",
     .caption = "Kernel durations summed over all ranks, by the annotated range that launched them, "
                "in the order of the run.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {"phase"},
-    .y = {{"total_ns", "Total", TA_INK_SERIES_1}},
-    .group = "class",
+    .label = {&kernels_by_phase_columns[PHASE]},
+    .y = {{&kernels_by_phase_columns[TOTAL], "Total", TA_INK_SERIES_1}},
+    .group = &kernels_by_phase_columns[CLASS],
 };
+
+const struct ta_table_def kernels_by_phase = {"kernels.by_phase", "Class of kernels by phase",
+                                              TA_COLUMNS(kernels_by_phase_columns),
+                                              .tier = TA_TIER_DETAIL, .chart = {&phase_chart}};
 
 /* A phase in the making: sums of its classes. */
 struct phase {
@@ -110,13 +116,14 @@ static int in_order_of_run(const void *left, const void *right)
     return ta_slice_compare(a->name, b->name);
 }
 
-static void list_phase(const struct phase *phase, struct ta_table_builder *table)
+static void list_phase(const struct phase *phase, struct ta_section_builder *out)
 {
     const struct ta_slice name = phase->name.len ? phase->name : TA_LIT("(outside of ranges)");
     for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++)
         if (phase->calls[kind])
-            TA_CELLS(table, ta_text(name), phase_class_cell(kind), ta_int(phase->calls[kind]),
-                     ta_int(phase->times[kind]), ta_share(phase->times[kind], phase->total_ns));
+            TA_ROW(out, kernels_by_phase, [PHASE] = ta_text(name), [CLASS] = phase_class_cell(kind),
+                   [CALLS] = ta_int(phase->calls[kind]), [TOTAL] = ta_int(phase->times[kind]),
+                   [SHARE] = ta_share(phase->times[kind], phase->total_ns));
 }
 
 bool phase_list(const struct ta_partial *rows, struct ta_section_builder *out)
@@ -126,12 +133,9 @@ bool phase_list(const struct ta_partial *rows, struct ta_section_builder *out)
     const bool done = entries && phases;
     const size_t n = done ? make_phases(rows, entries, phases) : 0;
     if (n > 1) { /* one phase is all kernels, and kernels.by_class has them */
-        struct ta_table_builder *table =
-            ta_add_table(out, "kernels.by_phase", "Class of kernels by phase", phase_columns, 5);
         qsort(phases, n, sizeof *phases, in_order_of_run);
         for (size_t i = 0; i < n; i++)
-            list_phase(&phases[i], table);
-        ta_add_chart(table, &phase_chart);
+            list_phase(&phases[i], out);
     }
     free(entries);
     free(phases);

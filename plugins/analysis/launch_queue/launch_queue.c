@@ -61,79 +61,118 @@ static const char late_doc[] = "Activities that began more than 100 µs behind t
                                "the device had been idle for "
                                "as long: they waited for something else";
 
-/* clang-format off: it takes the rows for blocks. */
-#define DEPTH_COLUMNS                                                                              \
-    {"depth_mean", "Mean depth", TA_NUMBER, .doc = depth_doc},                                     \
-        {"depth_max", "Deepest", TA_COUNT, .doc = most_doc},                                       \
-    {                                                                                              \
-        "empty_share", "Empty", TA_RATIO, .better = TA_LOWER, .doc = empty_doc                     \
-    }
+/* clang-format off */
+/* Three columns of both tables, from enumerator `mean` on. */
+#define DEPTH_COLUMNS(mean) \
+    [(mean)] = {"depth_mean", "Mean depth", TA_NUMBER, .doc = depth_doc}, \
+    [(mean) + 1] = {"depth_max", "Deepest", TA_COUNT, .doc = most_doc}, \
+    [(mean) + 2] = {"empty_share", "Empty", TA_RATIO, .better = TA_LOWER, .doc = empty_doc}
 /* clang-format on */
 
-static const struct ta_column rank_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    DEPTH_COLUMNS,
-    {"full_share", "Full", TA_RATIO, .better = TA_LOWER,
-     .doc = "Share with more than 1000: a launch soon has to wait for a place"},
-    {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
-    {"short_share", "Unqueued", TA_RATIO, .better = TA_LOWER,
-     .doc = "Share of activities that began within twice the launch floor: the device was "
-            "waiting for them"},
-    {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
-    {"launch_bound", "Launch-bound", TA_RATIO, .better = TA_LOWER,
-     .doc = "Share of the window in which the device was idle because the host was still "
-            "handing out work; moderate above 3 %, high above 15 %"},
+enum {
+    RANK_RANK,
+    RANK_DEVICE,
+    RANK_DEPTH,
+    RANK_DEPTH_MAX,
+    RANK_EMPTY,
+    RANK_FULL,
+    RANK_FLOOR,
+    RANK_SHORT,
+    RANK_LATE,
+    RANK_LAUNCH_BOUND
+};
+static const struct ta_column by_rank_columns[] = {
+    [RANK_RANK] = TA_RANK_COLUMN,
+    [RANK_DEVICE] = TA_DEVICE_COLUMN,
+    DEPTH_COLUMNS(RANK_DEPTH),
+    [RANK_FULL] = {"full_share", "Full", TA_RATIO, .better = TA_LOWER,
+                   .doc = "Share with more than 1000: a launch soon has to wait for a place"},
+    [RANK_FLOOR] = {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
+    [RANK_SHORT] = {"short_share", "Unqueued", TA_RATIO, .better = TA_LOWER,
+                    .doc = "Share of activities that began within twice the launch floor: the "
+                           "device was waiting for them"},
+    [RANK_LATE] = {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
+    [RANK_LAUNCH_BOUND] = {"launch_bound", "Launch-bound", TA_RATIO, .better = TA_LOWER,
+                           .doc =
+                               "Share of the window in which the device was idle because the host "
+                               "was still handing out work; moderate above 3 %, high above 15 %"},
 };
 
-static const struct ta_column stream_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"stream", "Stream", TA_TEXT, .doc = "Stream of the device, as recorded"},
-    {"launches", "Launches", TA_COUNT, .doc = "Launches of work for the stream"},
-    DEPTH_COLUMNS,
-    {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
-    {"delay_p50_ns", "Delay p50", TA_NS_MEAN,
-     .doc =
-         "Median time from the end of a launch to the start of its activity, graphs and activities "
-         "that "
-         "start before that excluded"},
-    {"delay_p95_ns", "Delay p95", TA_NS_MEAN, .doc = "95th percentile of the same"},
-    {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
+static const struct ta_table_def by_rank = {"launch_queue.by_rank", "Launch queue by rank",
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
+
+enum {
+    STREAM_RANK,
+    STREAM_DEVICE,
+    STREAM_NAME,
+    STREAM_LAUNCHES,
+    STREAM_DEPTH,
+    STREAM_DEPTH_MAX,
+    STREAM_EMPTY,
+    STREAM_FLOOR,
+    STREAM_P50,
+    STREAM_P95,
+    STREAM_LATE
+};
+static const struct ta_column by_stream_columns[] = {
+    [STREAM_RANK] = TA_RANK_COLUMN,
+    [STREAM_DEVICE] = TA_DEVICE_COLUMN,
+    [STREAM_NAME] = {"stream", "Stream", TA_TEXT, .doc = "Stream of the device, as recorded"},
+    [STREAM_LAUNCHES] = {"launches", "Launches", TA_COUNT,
+                         .doc = "Launches of work for the stream"},
+    DEPTH_COLUMNS(STREAM_DEPTH),
+    [STREAM_FLOOR] = {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
+    [STREAM_P50] = {"delay_p50_ns", "Delay p50", TA_NS_MEAN,
+                    .doc = "Median time from the end of a launch to the start of its activity, "
+                           "graphs and activities that start before that excluded"},
+    [STREAM_P95] = {"delay_p95_ns", "Delay p95", TA_NS_MEAN, .doc = "95th percentile of the same"},
+    [STREAM_LATE] = {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
 };
 
-static const struct ta_column bin_columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"part", "Part", TA_INTEGER,
-     .doc = "Number of the part: the window in 100 of equal length, in fewer of more than 500 "
-            "devices"},
-    {"start_ns", "Start", TA_NS, .doc = "Since the earliest span of the rank's file"},
-    {"depth_mean", "Queue length", TA_NUMBER,
-     .doc = "Launches whose work is not yet done, averaged over the part"},
-    {"depth_max", "Deepest", TA_COUNT, .doc = most_doc},
+static const struct ta_table_def by_stream = {"launch_queue.by_stream", "Launch queue by stream",
+                                              TA_COLUMNS(by_stream_columns),
+                                              .tier = TA_TIER_DETAIL};
+
+enum { PART_RANK, PART_DEVICE, PART_NUMBER, PART_START, PART_DEPTH, PART_DEPTH_MAX };
+static const struct ta_column over_time_columns[] = {
+    [PART_RANK] = TA_RANK_COLUMN,
+    [PART_DEVICE] = TA_DEVICE_COLUMN,
+    [PART_NUMBER] = {"part", "Part", TA_INTEGER,
+                     .doc = "Number of the part: the window in 100 of equal length, in fewer of "
+                            "more than 500 devices"},
+    [PART_START] = {"start_ns", "Start", TA_NS,
+                    .doc = "Since the earliest span of the rank's file"},
+    [PART_DEPTH] = {"depth_mean", "Queue length", TA_NUMBER,
+                    .doc = "Launches whose work is not yet done, averaged over the part"},
+    [PART_DEPTH_MAX] = {"depth_max", "Deepest", TA_COUNT, .doc = most_doc},
 };
 
-static const struct ta_chart bin_chart = {
+static const struct ta_chart_def bin_chart = {
     .id = "launch-queue",
     .title = "How far the host is ahead",
     .caption = "Launches whose work is not yet done, averaged over each part of the window, a "
                "hundredth of it or more. Near 0 the device waits for the host.",
     .kind = TA_CHART_LINES,
-    .label = {"rank"},
-    .x = "start_ns",
-    .y = {{"depth_mean", "Queue length", TA_INK_SERIES_1}},
-    .group = "rank",
+    .label = {&over_time_columns[PART_RANK]},
+    .x = &over_time_columns[PART_START],
+    .y = {{&over_time_columns[PART_DEPTH], "Queue length", TA_INK_SERIES_1}},
+    .group = &over_time_columns[PART_RANK],
 };
 
-static const struct ta_column delay_columns[] = {
-    {"what", "Activities", TA_TEXT, .doc = "Kernels, or copies and memory sets"},
-    {"delay_ns", "Delay", TA_NS, .doc = "From the end of a launch to the start of its activity"},
-    {"share", "Share", TA_RATIO, .doc = "Share of the launches that take at most so long"},
-    {"launches", "Launches", TA_COUNT, .doc = "Number of them"},
+static const struct ta_table_def over_time = {"launch_queue.over_time", "Launch queue over time",
+                                              TA_COLUMNS(over_time_columns), .chart = {&bin_chart}};
+
+enum { CURVE_WHAT, CURVE_DELAY, CURVE_SHARE, CURVE_LAUNCHES };
+static const struct ta_column delay_ecdf_columns[] = {
+    [CURVE_WHAT] = {"what", "Activities", TA_TEXT, .doc = "Kernels, or copies and memory sets"},
+    [CURVE_DELAY] = {"delay_ns", "Delay", TA_NS,
+                     .doc = "From the end of a launch to the start of its activity"},
+    [CURVE_SHARE] = {"share", "Share", TA_RATIO,
+                     .doc = "Share of the launches that take at most so long"},
+    [CURVE_LAUNCHES] = {"launches", "Launches", TA_COUNT, .doc = "Number of them"},
 };
 
-static const struct ta_chart delay_chart = {
+static const struct ta_chart_def delay_chart = {
     .id = "launch-delay",
     .title = "How long launches wait",
     .caption =
@@ -141,11 +180,19 @@ static const struct ta_chart delay_chart = {
         "all ranks; logarithmic time. Short means that the device was waiting, long that work "
         "was queued ahead.",
     .kind = TA_CHART_ECDF,
-    .x = "delay_ns",
-    .y = {{"share", "Share of launches", TA_INK_SERIES_1}},
-    .group = "what",
+    .x = &delay_ecdf_columns[CURVE_DELAY],
+    .y = {{&delay_ecdf_columns[CURVE_SHARE], "Share of launches", TA_INK_SERIES_1}},
+    .group = &delay_ecdf_columns[CURVE_WHAT],
     .log_x = true,
 };
+
+static const struct ta_table_def delay_ecdf = {
+    "launch_queue.delays", "Distribution of launch delays", TA_COLUMNS(delay_ecdf_columns),
+    .chart = {&delay_chart}};
+
+enum { DISPATCH };
+
+static const struct ta_ref reads[] = {[DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"}};
 
 /* ---- finish --------------------------------------------------------------------------------- */
 
@@ -170,16 +217,17 @@ static struct ta_cell short_share(const struct ta_dist *delays, double floor)
 
 /* Time in which a device was idle and the host handed out work; NAN when that is not known.  `next`
  * is where the search begins, and becomes the place behind the find. */
-static double dispatch_of(const struct ta_table *idle, size_t *next, const int64_t *device)
+static double dispatch_of(const struct ta_refs *in, size_t *next, const int64_t *device)
 {
-    if (!idle || ta_table_column(idle, "dispatch_ns") == SIZE_MAX)
+    const struct ta_table *idle = ta_ref_table(in, DISPATCH);
+    if (!ta_ref_exists(in, DISPATCH))
         return idle ? 0 : NAN;
     const struct ta_cell rank = ta_int(device[DEVICE_RANK]), number = ta_int(device[DEVICE_DEVICE]);
     const size_t row = ta_table_row_of(idle, *next, &rank, &number);
     if (row == SIZE_MAX)
         return 0;
     *next = row + 1;
-    return ta_row_number(idle, row, "dispatch_ns", NAN);
+    return ta_ref_number(in, DISPATCH, row, NAN);
 }
 
 /* The cells that both tables share. */
@@ -198,14 +246,10 @@ static struct shown show(const int64_t *figures, const struct ta_dist *bare)
     };
 }
 
-static void add_ranks(const struct ta_partial *devices, const struct ta_report *prior,
+static void add_ranks(const struct ta_partial *devices, const struct ta_refs *in,
                       struct ta_section_builder *out)
 {
-    const struct ta_table *idle = ta_report_table(prior, "gpu_idle.by_rank");
     size_t next = 0;
-    struct ta_table_builder *table =
-        ta_add_table(out, "launch_queue.by_rank", "Launch queue by rank", rank_columns,
-                     sizeof rank_columns / sizeof *rank_columns);
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
         const int64_t *row = ta_partial_at(devices, i), *figures = row + DEVICE_FIGURES;
         const struct ta_dist *delays =
@@ -215,55 +259,59 @@ static void add_ranks(const struct ta_partial *devices, const struct ta_report *
         const struct shown shown =
             show(figures, ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_BARE));
         const double window = (double)figures[FIGURE_WINDOW];
-        TA_CELLS(
-            table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]), shown.depth, shown.most,
-            shown.empty, ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]), shown.floor,
-            shown.floor.kind == TA_CELL_NULL ? ta_null()
-                                             : short_share(delays, ta_cell_number(&shown.floor, 0)),
-            shown.late, ta_num(dispatch_of(idle, &next, row) / window));
+        TA_ROW(out, by_rank, [RANK_RANK] = ta_int(row[DEVICE_RANK]),
+               [RANK_DEVICE] = ta_int(row[DEVICE_DEVICE]), [RANK_DEPTH] = shown.depth,
+               [RANK_DEPTH_MAX] = shown.most, [RANK_EMPTY] = shown.empty,
+               [RANK_FULL] = ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]),
+               [RANK_FLOOR] = shown.floor,
+               [RANK_SHORT] = shown.floor.kind == TA_CELL_NULL
+                                  ? ta_null()
+                                  : short_share(delays, ta_cell_number(&shown.floor, 0)),
+               [RANK_LATE] = shown.late,
+               [RANK_LAUNCH_BOUND] = ta_num(dispatch_of(in, &next, row) / window));
     }
 }
 
 static void add_streams(const struct ta_partial *streams, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "launch_queue.by_stream", "Launch queue by stream", stream_columns,
-                     sizeof stream_columns / sizeof *stream_columns);
     for (size_t i = 0; i < ta_partial_rows(streams); i++) {
         const int64_t *row = ta_partial_at(streams, i), *figures = row + STREAM_FIGURES;
         const struct ta_dist *delays =
             ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_DELAY);
         const struct shown shown =
             show(figures, ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_BARE));
-        TA_CELLS(table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]),
-                 ta_text(ta_partial_text(streams, row, STREAM_STREAM)),
-                 ta_int(figures[FIGURE_LAUNCHES]), shown.depth, shown.most, shown.empty,
-                 shown.floor, delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
-                 delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(), shown.late);
+        TA_ROW(out, by_stream, [STREAM_RANK] = ta_int(row[DEVICE_RANK]),
+               [STREAM_DEVICE] = ta_int(row[DEVICE_DEVICE]),
+               [STREAM_NAME] = ta_text(ta_partial_text(streams, row, STREAM_STREAM)),
+               [STREAM_LAUNCHES] = ta_int(figures[FIGURE_LAUNCHES]), [STREAM_DEPTH] = shown.depth,
+               [STREAM_DEPTH_MAX] = shown.most, [STREAM_EMPTY] = shown.empty,
+               [STREAM_FLOOR] = shown.floor,
+               [STREAM_P50] = delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
+               [STREAM_P95] = delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(),
+               [STREAM_LATE] = shown.late);
     }
 }
 
 static void add_bins(const struct ta_partial *bins, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "launch_queue.over_time", "Launch queue over time", bin_columns,
-                     sizeof bin_columns / sizeof *bin_columns);
     const size_t n = ta_partial_rows(bins), width = 1 + n / QUEUE_BIN_ROWS_MOST;
     for (size_t i = 0; i < n;) {
         int64_t row[BIN_FIELDS];
         i = ta_partial_fold(bins, i, (int64_t)width, row);
-        TA_CELLS(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_PART]),
-                 ta_int(row[BIN_START]), ta_share(row[BIN_AREA], row[BIN_LENGTH]),
-                 ta_int(row[BIN_MOST]));
+        TA_ROW(
+            out,
+            over_time, [PART_RANK] = ta_int(row[BIN_RANK]), [PART_DEVICE] = ta_int(row[BIN_DEVICE]),
+            [PART_NUMBER] = ta_int(row[BIN_PART]), [PART_START] = ta_int(row[BIN_START]),
+            [PART_DEPTH] = ta_share(row[BIN_AREA], row[BIN_LENGTH]),
+            [PART_DEPTH_MAX] = ta_int(row[BIN_MOST]));
     }
-    ta_add_chart(table, &bin_chart);
 }
 
 /* Enough steps for a smooth curve on paper. */
 enum { DELAY_STEPS = 200 };
 
 struct curve {
-    struct ta_table_builder *table;
+    struct ta_section_builder *out;
     struct ta_slice what;
     int64_t n;
 };
@@ -271,46 +319,45 @@ struct curve {
 static void add_step(void *user, int64_t value, int64_t at_or_below)
 {
     const struct curve *curve = user;
-    TA_CELLS(curve->table, ta_text(curve->what), ta_int(value),
-             ta_num((double)at_or_below / (double)curve->n), ta_int(at_or_below));
+    TA_ROW(curve->out,
+           delay_ecdf, [CURVE_WHAT] = ta_text(curve->what), [CURVE_DELAY] = ta_int(value),
+           [CURVE_SHARE] = ta_num((double)at_or_below / (double)curve->n),
+           [CURVE_LAUNCHES] = ta_int(at_or_below));
 }
 
 static void add_delays(const struct ta_partial *delays, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "launch_queue.delays", "Distribution of launch delays", delay_columns,
-                     sizeof delay_columns / sizeof *delay_columns);
     for (size_t i = 0; i < ta_partial_rows(delays); i++) {
         const int64_t *row = ta_partial_at(delays, i);
         const struct ta_dist *times = ta_partial_dist_at(delays, row, DELAY_TIMES);
         if (!times)
             continue;
-        struct curve curve = {table, ta_partial_text(delays, row, DELAY_WHAT),
-                              ta_dist_count(times)};
+        struct curve curve = {out, ta_partial_text(delays, row, DELAY_WHAT), ta_dist_count(times)};
         ta_dist_steps(times, DELAY_STEPS, add_step, &curve);
     }
-    ta_add_chart(table, &delay_chart);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    add_ranks(merged[QUEUE_DEVICES], in->report, out);
+    add_ranks(merged[QUEUE_DEVICES], in, out);
     add_streams(merged[QUEUE_STREAMS], out);
     add_bins(merged[QUEUE_OVER_TIME], out);
     add_delays(merged[QUEUE_DELAYS], out);
     return TA_OK;
 }
 
-static const char *const after[] = {"gpu_idle", NULL};
+static const struct ta_table_def *const tables[] = {&by_rank, &by_stream, &over_time, &delay_ecdf,
+                                                    NULL};
 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
-                                           .after = after,
                                            .section = "launches",
                                            .partials = partials,
                                            .map = queue_map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           TA_READS(reads),
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, launch_queue, &ops, .title = "Launch queue",
           .summary =

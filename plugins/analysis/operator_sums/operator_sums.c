@@ -51,71 +51,95 @@ static const struct ta_partial_def partials[] = {{"operators", op_fields, OP_FIE
 
 static const struct ta_bound bounds[] = {{0, KIND, KINDS}, TA_BOUNDS_END};
 
-static const struct ta_column op_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"name", "Name", TA_TEXT, .doc = "Name of the operator"},
-    {"kind", "Kind", TA_WORD,
-     .doc = "What it is: operator, call of the runtime, wait (a call that waits for the device), "
-            "kernel, "
-            "annotation (a range that the program or torch named)"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
-    {"self_device_ns", "Self device", TA_NS, .better = TA_LOWER,
-     .doc = "Time on the device: of operators in the kernels that they launched, without the "
-            "operators "
-            "that they called; a kernel's own"},
-    {"device_share", "Device share", TA_RATIO, .better = TA_LOWER,
-     .doc = "Self device time over the device time of the rank. Kernels are a part of "
-            "their operators' time, so the two do not add up"},
-    {"device_ns", "Device", TA_NS, .better = TA_LOWER,
-     .doc =
-         "Time on the device, with the operators that it called: nested ones count twice in a sum"},
-    {"self_cpu_ns", "Self host", TA_NS, .better = TA_LOWER,
-     .doc = "Time on the host, without the operators that it called"},
-    {"host_share", "Host share", TA_RATIO, .better = TA_LOWER,
-     .doc = "Self host time over the host time of the rank"},
-    {"cpu_ns", "Host", TA_NS, .better = TA_LOWER,
-     .doc = "Time on the host, with the operators that it called"},
-    {"self_device_bytes", "Device memory", TA_BYTES, .better = TA_LOWER,
-     .doc = "Memory of the device that its calls took, less what they gave back"},
-    {"self_cpu_bytes", "Host memory", TA_BYTES, .better = TA_LOWER,
-     .doc = "Memory of the host that its calls took, less what they gave back"},
-    {"flops", "FLOPs", TA_COUNT,
-     .doc = "Floating point operations of all calls, as torch reckons them from the shapes"},
-    {"device_part_ns", "Part of device time", TA_NS, .better = TA_LOWER,
-     .doc = "Self device time of the rows that add up: kernels, or operators where the kernels are "
-            "not "
-            "listed"},
+enum {
+    OP_RANK,
+    OP_NAME,
+    OP_KIND,
+    OP_CALLS,
+    OP_SELF_DEVICE,
+    OP_DEVICE_SHARE,
+    OP_DEVICE,
+    OP_SELF_HOST,
+    OP_HOST_SHARE,
+    OP_HOST,
+    OP_DEVICE_BYTES,
+    OP_HOST_BYTES,
+    OP_FLOPS,
+    OP_DEVICE_PART
 };
-enum { OP_COLUMNS = sizeof op_columns / sizeof *op_columns };
-
-static const struct ta_column stack_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"stack", "Stack", TA_TEXT, .doc = "Call stack, outermost first, separated by semicolons"},
-    {"total_ns", "Self time", TA_NS, .better = TA_LOWER, .doc = "Self time of the innermost frame"},
+static const struct ta_column summed_columns[] = {
+    [OP_RANK] = TA_DUMP_RANK_COLUMN,
+    [OP_NAME] = {"name", "Name", TA_TEXT, .doc = "Name of the operator"},
+    [OP_KIND] = {"kind", "Kind", TA_WORD,
+                 .doc =
+                     "What it is: operator, call of the runtime, wait (a call that waits for the "
+                     "device), kernel, annotation (a range that the program or torch named)"},
+    [OP_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
+    [OP_SELF_DEVICE] = {"self_device_ns", "Self device", TA_NS, .better = TA_LOWER,
+                        .doc = "Time on the device: of operators in the kernels that they "
+                               "launched, without the operators that they called; a kernel's own"},
+    [OP_DEVICE_SHARE] = {"device_share", "Device share", TA_RATIO, .better = TA_LOWER,
+                         .doc = "Self device time over the device time of the rank. Kernels are a "
+                                "part of their operators' time, so the two do not add up"},
+    [OP_DEVICE] = {"device_ns", "Device", TA_NS, .better = TA_LOWER,
+                   .doc = "Time on the device, with the operators that it called: nested ones "
+                          "count twice in a sum"},
+    [OP_SELF_HOST] = {"self_cpu_ns", "Self host", TA_NS, .better = TA_LOWER,
+                      .doc = "Time on the host, without the operators that it called"},
+    [OP_HOST_SHARE] = {"host_share", "Host share", TA_RATIO, .better = TA_LOWER,
+                       .doc = "Self host time over the host time of the rank"},
+    [OP_HOST] = {"cpu_ns", "Host", TA_NS, .better = TA_LOWER,
+                 .doc = "Time on the host, with the operators that it called"},
+    [OP_DEVICE_BYTES] = {"self_device_bytes", "Device memory", TA_BYTES, .better = TA_LOWER,
+                         .doc =
+                             "Memory of the device that its calls took, less what they gave back"},
+    [OP_HOST_BYTES] = {"self_cpu_bytes", "Host memory", TA_BYTES, .better = TA_LOWER,
+                       .doc = "Memory of the host that its calls took, less what they gave back"},
+    [OP_FLOPS] =
+        {"flops", "FLOPs", TA_COUNT,
+         .doc = "Floating point operations of all calls, as torch reckons them from the shapes"},
+    [OP_DEVICE_PART] = {"device_part_ns", "Part of device time", TA_NS, .better = TA_LOWER,
+                        .doc = "Self device time of the rows that add up: kernels, or operators "
+                               "where the kernels are not listed"},
 };
 
-static const struct ta_chart device_chart = {
+static const struct ta_chart_def device_chart = {
     .id = "operator-sums-pareto",
     .title = "Device time by kernel or operator",
     .caption = "Self time on the device as the profiler's own table has it, of kernels, or of "
                "operators where the kernels are not listed; the percentage is cumulative, of the "
                "device time of all ranks, listed or not.",
     .kind = TA_CHART_PARETO,
-    .label = {"name", "rank"},
-    .y = {{"device_part_ns", "Self device time", TA_INK_COMPUTE}},
+    .label = {&summed_columns[OP_NAME], &summed_columns[OP_RANK]},
+    .y = {{&summed_columns[OP_DEVICE_PART], "Self device time", TA_INK_COMPUTE}},
     .top = 20,
 };
 
-static const struct ta_chart host_chart = {
+static const struct ta_chart_def host_chart = {
     .id = "operator-sums-pareto",
     .title = "Operators by host time",
     .caption = "Self time on the host as the profiler's own table has it; the percentage is "
                "cumulative, of the host time of all ranks, listed or not.",
     .kind = TA_CHART_PARETO,
-    .label = {"name", "rank"},
-    .y = {{"self_cpu_ns", "Self host time", TA_INK_COMPUTE}},
+    .label = {&summed_columns[OP_NAME], &summed_columns[OP_RANK]},
+    .y = {{&summed_columns[OP_SELF_HOST], "Self host time", TA_INK_COMPUTE}},
     .top = 20,
 };
+
+static const struct ta_table_def summed = {"ops.summed", "Operators as the profiler sums them up",
+                                           TA_COLUMNS(summed_columns)};
+enum { STACK_RANK, STACK_STACK, STACK_TOTAL };
+static const struct ta_column stacks_folded_columns[] = {
+    [STACK_RANK] = TA_DUMP_RANK_COLUMN,
+    [STACK_STACK] = {"stack", "Stack", TA_TEXT,
+                     .doc = "Call stack, outermost first, separated by semicolons"},
+    [STACK_TOTAL] = {"total_ns", "Self time", TA_NS, .better = TA_LOWER,
+                     .doc = "Self time of the innermost frame"},
+};
+
+static const struct ta_table_def stacks_folded = {
+    "stacks.folded", "Call stacks", TA_COLUMNS(stacks_folded_columns),
+    .order = {&stacks_folded_columns[STACK_TOTAL], TA_DESCENDING}};
 
 /* ---- map ------------------------------------------------------------------------------------ */
 
@@ -183,27 +207,30 @@ static bool counts(const int64_t *row, const struct totals *of_rank)
 static void add_ops(struct ta_section_builder *out, const struct ta_partial *operators,
                     const struct all_totals *totals)
 {
-    struct ta_table_builder *table = ta_add_table(
-        out, "ops.summed", "Operators as the profiler sums them up", op_columns, OP_COLUMNS);
     bool on_device = false;
     for (size_t i = 0; i < ta_partial_rows(operators); i++) {
         const int64_t *row = ta_partial_at(operators, i);
         const struct totals *of_rank = totals_of(totals, row[RANK]);
         on_device |= row[SELF_DEVICE] > 0;
-        TA_CELLS(table, ta_int(row[RANK]), ta_text(ta_partial_text(operators, row, NAME)),
-                 ta_text(ta_slice_of(kind_word((enum kind)row[KIND]))),
-                 row[CALLS] < 0 ? ta_null() : ta_int(row[CALLS]), ta_int(row[SELF_DEVICE]),
-                 share_of(row[SELF_DEVICE], of_rank->device_ns), ta_int(row[DEVICE]),
-                 ta_int(row[SELF_CPU]), share_of(row[SELF_CPU], of_rank->host_ns), ta_int(row[CPU]),
-                 ta_int(row[DEVICE_BYTES]), ta_int(row[CPU_BYTES]), ta_int(row[FLOPS]),
-                 counts(row, of_rank) ? ta_int(row[SELF_DEVICE]) : ta_null());
+        TA_ROW(out, summed, [OP_RANK] = ta_int(row[RANK]),
+               [OP_NAME] = ta_text(ta_partial_text(operators, row, NAME)),
+               [OP_KIND] = ta_text(ta_slice_of(kind_word((enum kind)row[KIND]))),
+               [OP_CALLS] = row[CALLS] < 0 ? ta_null() : ta_int(row[CALLS]),
+               [OP_SELF_DEVICE] = ta_int(row[SELF_DEVICE]),
+               [OP_DEVICE_SHARE] = share_of(row[SELF_DEVICE], of_rank->device_ns),
+               [OP_DEVICE] = ta_int(row[DEVICE]), [OP_SELF_HOST] = ta_int(row[SELF_CPU]),
+               [OP_HOST_SHARE] = share_of(row[SELF_CPU], of_rank->host_ns),
+               [OP_HOST] = ta_int(row[CPU]), [OP_DEVICE_BYTES] = ta_int(row[DEVICE_BYTES]),
+               [OP_HOST_BYTES] = ta_int(row[CPU_BYTES]), [OP_FLOPS] = ta_int(row[FLOPS]),
+               [OP_DEVICE_PART] = counts(row, of_rank) ? ta_int(row[SELF_DEVICE]) : ta_null());
     }
-    ta_sort_rows(table, on_device ? "self_device_ns" : "self_cpu_ns", true);
-    struct ta_chart chart = on_device ? device_chart : host_chart;
+    ta_order_rows(out, &summed, &summed_columns[on_device ? OP_SELF_DEVICE : OP_SELF_HOST],
+                  TA_DESCENDING);
+    struct ta_chart_def chart = on_device ? device_chart : host_chart;
     for (size_t i = 0; i < totals->n; i++)
         chart.whole = ta_add_sat(chart.whole, ta_max_i64(0, on_device ? totals->at[i].device_ns
                                                                       : totals->at[i].host_ns));
-    ta_add_chart(table, &chart);
+    ta_draw(out, &summed, &chart);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -216,26 +243,28 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     add_ops(out, merged[0], &totals);
     totals_add(&totals, out);
     totals_free(&totals);
-    struct ta_table_builder *stacks =
-        ta_add_table(out, "stacks.folded", "Call stacks", stack_columns, 3);
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {
         const int64_t *row = ta_partial_at(merged[1], i);
-        TA_CELLS(stacks, ta_int(row[RANK]), ta_text(ta_partial_text(merged[1], row, NAME)),
-                 ta_int(row[WEIGHT]));
+        TA_ROW(out, stacks_folded, [STACK_RANK] = ta_int(row[RANK]),
+               [STACK_STACK] = ta_text(ta_partial_text(merged[1], row, NAME)),
+               [STACK_TOTAL] = ta_int(row[WEIGHT]));
     }
-    ta_sort_rows(stacks, "total_ns", true);
     return TA_OK;
 }
 
 /* Their tables come first in the section. */
 static const char *const behind[] = {"ops_by_name", "ops_device_time", NULL};
 
+static const struct ta_table_def *const tables[] = {&summed, &operator_totals, &stacks_folded,
+                                                    NULL};
+
 static const struct ta_analysis_ops ops = {.behind = behind,
                                            .section = "operators",
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,
-                                           .bounds = bounds};
+                                           .bounds = bounds,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, operator_sums, &ops, .title = "Operators",
           .summary = "Operators and call stacks as the profiler sums them up, and whether the "

@@ -162,36 +162,52 @@ static struct ta_cell limit_of(const struct totals *t)
     return complete && device < 0.8 * own ? ta_text(TA_LIT("host")) : ta_null();
 }
 
-static const struct ta_column columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"device", "Device", TA_TEXT, .doc = "What the profiler calls the device: CUDA, XPU, NPU …"},
-    {"device_ns", "Device time", TA_NS, .better = TA_LOWER,
-     .doc = "Time of all kernels, printed or not; without a total below the table, of the rows of "
-            "kernels, or of operators where those say more"},
-    {"host_ns", "Host time", TA_NS, .better = TA_LOWER,
-     .doc = "Self time of everything on the host, printed or not, over all its threads"},
-    {"wait_ns", "Host waits", TA_NS, .better = TA_LOWER,
-     .doc = "Part of the host's time in calls that wait for the device; those that are listed"},
-    {"wait_share", "Waits share", TA_RATIO, .better = TA_LOWER,
-     .doc = "Waits over the host's time"},
-    {"limit", "Limit", TA_WORD,
-     .doc = "What limits the run: `device` or `host`; null where the two are close or the table "
-            "does not "
-            "tell"},
+enum {
+    TOTALS_RANK,
+    TOTALS_DEVICE,
+    TOTALS_DEVICE_NS,
+    TOTALS_HOST_NS,
+    TOTALS_WAIT_NS,
+    TOTALS_WAIT_SHARE,
+    TOTALS_LIMIT
 };
+static const struct ta_column operator_totals_columns[] = {
+    [TOTALS_RANK] = TA_DUMP_RANK_COLUMN,
+    [TOTALS_DEVICE] = {"device", "Device", TA_TEXT,
+                       .doc = "What the profiler calls the device: CUDA, XPU, NPU …"},
+    [TOTALS_DEVICE_NS] =
+        {"device_ns", "Device time", TA_NS, .better = TA_LOWER,
+         .doc = "Time of all kernels, printed or not; without a total below the table, of the rows "
+                "of kernels, or of operators where those say more"},
+    [TOTALS_HOST_NS] =
+        {"host_ns", "Host time", TA_NS, .better = TA_LOWER,
+         .doc = "Self time of everything on the host, printed or not, over all its threads"},
+    [TOTALS_WAIT_NS] =
+        {"wait_ns", "Host waits", TA_NS, .better = TA_LOWER,
+         .doc = "Part of the host's time in calls that wait for the device; those that are listed"},
+    [TOTALS_WAIT_SHARE] = {"wait_share", "Waits share", TA_RATIO, .better = TA_LOWER,
+                           .doc = "Waits over the host's time"},
+    [TOTALS_LIMIT] = {"limit", "Limit", TA_WORD,
+                      .doc = "What limits the run: `device` or `host`; null where the two are "
+                             "close or the table does not tell"},
+};
+
+const struct ta_table_def operator_totals = {"ops.totals",
+                                             "Device and host time in the profiler's tables",
+                                             TA_COLUMNS(operator_totals_columns)};
 
 void totals_add(const struct all_totals *totals, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "ops.totals", "Device and host time in the profiler's tables", columns,
-                     sizeof columns / sizeof *columns);
     for (size_t i = 0; i < totals->n; i++) {
         const struct totals *t = &totals->at[i];
         const bool waits = t->wait_ns > 0 && t->host_ns > 0;
-        TA_CELLS(table, ta_int(t->rank), ta_text_or_null(t->device),
-                 t->device_ns > 0 ? ta_int(t->device_ns) : ta_null(),
-                 t->host_ns > 0 ? ta_int(t->host_ns) : ta_null(),
-                 t->wait_ns > 0 ? ta_int(t->wait_ns) : ta_null(),
-                 waits ? ta_num((double)t->wait_ns / (double)t->host_ns) : ta_null(), limit_of(t));
+        TA_ROW(out, operator_totals, [TOTALS_RANK] = ta_int(t->rank),
+               [TOTALS_DEVICE] = ta_text_or_null(t->device),
+               [TOTALS_DEVICE_NS] = t->device_ns > 0 ? ta_int(t->device_ns) : ta_null(),
+               [TOTALS_HOST_NS] = t->host_ns > 0 ? ta_int(t->host_ns) : ta_null(),
+               [TOTALS_WAIT_NS] = t->wait_ns > 0 ? ta_int(t->wait_ns) : ta_null(),
+               [TOTALS_WAIT_SHARE] =
+                   waits ? ta_num((double)t->wait_ns / (double)t->host_ns) : ta_null(),
+               [TOTALS_LIMIT] = limit_of(t));
     }
 }

@@ -6,7 +6,7 @@
 #include "kinds.h"
 
 #include <traceanalyze/partial.h>
-#include <traceanalyze/result.h>
+#include <traceanalyze/table.h>
 
 enum { TOTALS_FIELDS = 11 };
 extern const struct ta_field totals_fields[TOTALS_FIELDS];
@@ -34,6 +34,9 @@ bool totals_find(const struct ta_partial *merged, struct all_totals *out);
 void totals_free(struct all_totals *totals);
 /* Of a rank without rows nothing is known. */
 const struct totals *totals_of(const struct all_totals *totals, int64_t rank);
+
+/* ops.totals, and its rows. */
+extern const struct ta_table_def operator_totals;
 void totals_add(const struct all_totals *totals, struct ta_section_builder *out);
 
 #endif

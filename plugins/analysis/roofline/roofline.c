@@ -400,6 +400,9 @@ static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
                                          {PART_FLOPS, FLOPS_EVIDENCE, EVIDENCES},
                                          TA_BOUNDS_END};
 
+static const struct ta_table_def *const tables[] = {&roofline_by_op, &roofline_by_rank,
+                                                    &roofline_unknown, NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs = TA_NEED_HOST_WORK,
                                            .needs_args = counting_args,
@@ -408,7 +411,8 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .has_figures = true,
                                            .partials = partials,
                                            .map = map,
-                                           .finish = roofline_finish};
+                                           .finish = roofline_finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, roofline, &ops, .title = "Roofline",
           .summary = "FLOPs and bytes of operators against the peaks of their device: "

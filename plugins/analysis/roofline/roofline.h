@@ -66,6 +66,8 @@ enum {
 };
 enum { FLOPS_SHIFT = 32 };
 
+extern const struct ta_table_def roofline_by_op, roofline_by_rank, roofline_unknown;
+
 enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                                const struct ta_refs *in, struct ta_section_builder *out);
 

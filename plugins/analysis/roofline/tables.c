@@ -8,115 +8,175 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct ta_column op_columns[] = {
-    {"name", "Operator", TA_TEXT, .doc = "Innermost operator around the launch that has a formula"},
-    {"class", "Class", TA_TEXT,
-     .doc =
-         "gemm, conv, attention, norm, softmax, elementwise, reduce, copy, or triton (generated)"},
-    {"shape", "Shape", TA_TEXT,
-     .doc = "What its work depends on: sizes of products, of other operators those of the largest "
-            "tensor"},
-    {"type", "Type", TA_TEXT, .doc = "Type of what is computed on"},
-    {"calls", "Calls", TA_COUNT, .doc = "Calls that launched a kernel, all ranks"},
-    {"busy_ns", "Time", TA_NS, .better = TA_LOWER,
-     .doc = "Union of the kernels on each device, added up"},
-    {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-     .doc =
-         "Shortest time that the peaks allow over the time; above 1 when caches keep what is read"},
-    {"bound", "Bound", TA_TEXT,
-     .doc = "compute, or memory where bandwidth bounds it before the unit does"},
-    {"flop_rate", "FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, .better = TA_HIGHER,
-     .doc = "Work of all calls over their time"},
-    {"byte_rate", "Traffic rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-     .doc = "Traffic of all calls over their time"},
-    {"intensity", "FLOP per byte", TA_NUMBER, .doc = "Work over traffic"},
-    {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER,
-     .doc = "Time minus the shortest that the peaks allow"},
-    {"flop", "Work", TA_TYPE_INTEGER, TA_UNIT_FLOP,
-     .doc = "FLOPs of a call by its shapes, a multiplication and an addition being one each; 0 for "
-            "what "
-            "computes nothing in floating point; none where only the bytes are known"},
-    {"bytes", "Traffic", TA_BYTES, .doc = "Bytes of a call: each tensor read or written once"},
-    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of these"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
-     .doc = "Which peak bounds it: the type and, for fp32 and fp64, whether on tensor cores, by "
-            "the names "
-            "of the kernels"},
-    {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
-     .doc = "Of that unit, dense"},
-    {"peak_byte_rate", "Peak bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-     .doc = "Of the memory of the device"},
-    {"attainable_flop_rate", "Attainable FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
-     .doc = "The lesser of peak FLOP rate and FLOP per byte times peak bandwidth"},
-    {"matrix_flop_rate", "Tensor-core peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
-     .doc =
-         "For products without tensor cores: peak FLOP rate with them, in fp32 or TF32, else fp16"},
-    {"device", "Device", TA_TEXT, .doc = "Name in the trace"},
+enum {
+    BY_OP_NAME,
+    BY_OP_CLASS,
+    BY_OP_SHAPE,
+    BY_OP_TYPE,
+    BY_OP_CALLS,
+    BY_OP_BUSY,
+    BY_OP_EFFICIENCY,
+    BY_OP_BOUND,
+    BY_OP_FLOP_RATE,
+    BY_OP_BYTE_RATE,
+    BY_OP_INTENSITY,
+    BY_OP_ABOVE_ROOF,
+    BY_OP_FLOP,
+    BY_OP_BYTES,
+    BY_OP_KERNELS,
+    BY_OP_UNIT,
+    BY_OP_PEAK_FLOP_RATE,
+    BY_OP_PEAK_BYTE_RATE,
+    BY_OP_ATTAINABLE_FLOP_RATE,
+    BY_OP_MATRIX_FLOP_RATE,
+    BY_OP_DEVICE
+};
+static const struct ta_column roofline_by_op_columns[] = {
+    [BY_OP_NAME] = {"name", "Operator", TA_TEXT,
+                    .doc = "Innermost operator around the launch that has a formula"},
+    [BY_OP_CLASS] = {"class", "Class", TA_TEXT,
+                     .doc = "gemm, conv, attention, norm, softmax, elementwise, reduce, copy, or "
+                            "triton (generated)"},
+    [BY_OP_SHAPE] = {"shape", "Shape", TA_TEXT,
+                     .doc = "What its work depends on: sizes of products, of other operators those "
+                            "of the largest tensor"},
+    [BY_OP_TYPE] = {"type", "Type", TA_TEXT, .doc = "Type of what is computed on"},
+    [BY_OP_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls that launched a kernel, all ranks"},
+    [BY_OP_BUSY] = {"busy_ns", "Time", TA_NS, .better = TA_LOWER,
+                    .doc = "Union of the kernels on each device, added up"},
+    [BY_OP_EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+                          .doc = "Shortest time that the peaks allow over the time; above 1 when "
+                                 "caches keep what is read"},
+    [BY_OP_BOUND] = {"bound", "Bound", TA_TEXT,
+                     .doc = "compute, or memory where bandwidth bounds it before the unit does"},
+    [BY_OP_FLOP_RATE] = {"flop_rate", "FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
+                         .better = TA_HIGHER, .doc = "Work of all calls over their time"},
+    [BY_OP_BYTE_RATE] = {"byte_rate", "Traffic rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+                         .better = TA_HIGHER, .doc = "Traffic of all calls over their time"},
+    [BY_OP_INTENSITY] = {"intensity", "FLOP per byte", TA_NUMBER, .doc = "Work over traffic"},
+    [BY_OP_ABOVE_ROOF] = {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER,
+                          .doc = "Time minus the shortest that the peaks allow"},
+    [BY_OP_FLOP] =
+        {"flop", "Work", TA_TYPE_INTEGER, TA_UNIT_FLOP,
+         .doc = "FLOPs of a call by its shapes, a multiplication and an addition being one each; 0 "
+                "for what computes nothing in floating point; none where only the bytes are known"},
+    [BY_OP_BYTES] = {"bytes", "Traffic", TA_BYTES,
+                     .doc = "Bytes of a call: each tensor read or written once"},
+    [BY_OP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of these"},
+    [BY_OP_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
+                    .doc = "Which peak bounds it: the type and, for fp32 and fp64, whether on "
+                           "tensor cores, by the names of the kernels"},
+    [BY_OP_PEAK_FLOP_RATE] = {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER,
+                              TA_UNIT_FLOP_PER_S, .doc = "Of that unit, dense"},
+    [BY_OP_PEAK_BYTE_RATE] = {"peak_byte_rate", "Peak bandwidth", TA_TYPE_NUMBER,
+                              TA_UNIT_BYTES_PER_S, .doc = "Of the memory of the device"},
+    [BY_OP_ATTAINABLE_FLOP_RATE] =
+        {"attainable_flop_rate", "Attainable FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
+         .doc = "The lesser of peak FLOP rate and FLOP per byte times peak bandwidth"},
+    [BY_OP_MATRIX_FLOP_RATE] = {"matrix_flop_rate", "Tensor-core peak", TA_TYPE_NUMBER,
+                                TA_UNIT_FLOP_PER_S,
+                                .doc = "For products without tensor cores: peak FLOP rate with "
+                                       "them, in fp32 or TF32, else fp16"},
+    [BY_OP_DEVICE] = {"device", "Device", TA_TEXT, .doc = "Name in the trace"},
 };
 
-static const struct ta_column rank_columns[] = {
-    {"rank", "Rank", TA_INTEGER, .doc = "Rank of the trace"},
-    {"device", "Device", TA_INTEGER, .doc = "Number of the device"},
-    {"mfu", "MFU", TA_RATIO, .better = TA_HIGHER,
-     .doc =
-         "Model FLOPs utilization: work over busy time times peak; what is not known counts as no "
-         "work, so it is a lower bound"},
-    {"window_mfu", "Window MFU", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Work over window times peak: idle time counts, too"},
-    {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, .doc = "Sum of these FLOPs"},
-    {"flop_share", "FLOPs known", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Share of the kernel time whose FLOPs are known"},
-    {"known_share", "Bytes known", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Share of the kernel time whose traffic is known"},
-    {"kernel_ns", "Kernel time", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of the durations of kernels, without communication"},
-    {"busy_ns", "Busy", TA_NS, .better = TA_LOWER, .doc = "Union of all activities"},
-    {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-     .doc = "First start to last end of the activities"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
-     .doc = "Type, and unit, in which most of the FLOPs are computed"},
-    {"peak_flop_rate", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, .doc = "Of that unit, dense"},
-    {"name", "Name", TA_ID, .doc = "Name of the device in the trace"},
-    {"hardware", "Peaks of", TA_TEXT, .doc = "Entry of the list of devices, or of --hardware"},
-    {"source", "Source", TA_TEXT, .doc = "Where these peaks are stated, or why none are known"},
-    {"matrix_unit", "Tensor cores", TA_ID,
-     .doc = "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none where "
-            "they "
-            "are "
-            "not faster, or no peaks are known"},
-};
-
-static const struct ta_column unknown_columns[] = {
-    {"name", "Operator", TA_TEXT,
-     .doc = "Operator around the launch, or the launching call; none when the launch is not known"},
-    {"reason", "Reason", TA_WORD,
-     .doc =
-         "no_operator, graph_launch, no_formula, no_shapes, no_types (of a list of tensors, for "
-         "instance), no_arguments (strides and the like), no_lengths (of sequences that differ), "
-         "unusable_shapes, too_large, or inner_operator: its work is that of one inside it"},
-    {"calls", "Calls", TA_COUNT, .doc = "Calls that launched a kernel, all ranks"},
-    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of these"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations"},
-    {"share", "Share", TA_RATIO, .better = TA_LOWER,
-     .doc = "Total over the time of all kernels without communication"},
-};
-
-#define COUNT(columns) (sizeof(columns) / sizeof *(columns))
-
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "roofline",
     .title = "Roofline",
     .caption = "FLOP rate of operators with known shapes by their FLOPs per byte, all ranks, below "
                "what their device allows.",
     .kind = TA_CHART_SCATTER,
-    .label = {"name", "shape"},
-    .x = "intensity",
-    .y = {{"flop_rate", "FLOP rate", TA_INK_NONE}},
-    .group = "class",
-    .size = "busy_ns",
-    .roof = {"peak_flop_rate", "peak_byte_rate", "unit"},
+    .label = {&roofline_by_op_columns[BY_OP_NAME], &roofline_by_op_columns[BY_OP_SHAPE]},
+    .x = &roofline_by_op_columns[BY_OP_INTENSITY],
+    .y = {{&roofline_by_op_columns[BY_OP_FLOP_RATE], "FLOP rate", TA_INK_NONE}},
+    .group = &roofline_by_op_columns[BY_OP_CLASS],
+    .size = &roofline_by_op_columns[BY_OP_BUSY],
+    .roof = {&roofline_by_op_columns[BY_OP_PEAK_FLOP_RATE],
+             &roofline_by_op_columns[BY_OP_PEAK_BYTE_RATE], &roofline_by_op_columns[BY_OP_UNIT]},
     .top = 100,
 };
+
+const struct ta_table_def roofline_by_op = {
+    "roofline.by_op", "Roofline by operator", TA_COLUMNS(roofline_by_op_columns), .chart = {&chart},
+    .order = {&roofline_by_op_columns[BY_OP_BUSY], TA_DESCENDING}};
+
+enum {
+    BY_RANK_RANK,
+    BY_RANK_DEVICE,
+    BY_RANK_MFU,
+    BY_RANK_WINDOW_MFU,
+    BY_RANK_FLOP,
+    BY_RANK_FLOP_SHARE,
+    BY_RANK_KNOWN_SHARE,
+    BY_RANK_KERNEL,
+    BY_RANK_BUSY,
+    BY_RANK_WINDOW,
+    BY_RANK_UNIT,
+    BY_RANK_PEAK_FLOP_RATE,
+    BY_RANK_NAME,
+    BY_RANK_HARDWARE,
+    BY_RANK_SOURCE,
+    BY_RANK_MATRIX_UNIT
+};
+static const struct ta_column roofline_by_rank_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Number of the device"),
+    [BY_RANK_MFU] = {"mfu", "MFU", TA_RATIO, .better = TA_HIGHER,
+                     .doc = "Model FLOPs utilization: work over busy time times peak; what is not "
+                            "known counts as no work, so it is a lower bound"},
+    [BY_RANK_WINDOW_MFU] = {"window_mfu", "Window MFU", TA_RATIO, .better = TA_HIGHER,
+                            .doc = "Work over window times peak: idle time counts, too"},
+    [BY_RANK_FLOP] = {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, .doc = "Sum of these FLOPs"},
+    [BY_RANK_FLOP_SHARE] = {"flop_share", "FLOPs known", TA_RATIO, .better = TA_HIGHER,
+                            .doc = "Share of the kernel time whose FLOPs are known"},
+    [BY_RANK_KNOWN_SHARE] = {"known_share", "Bytes known", TA_RATIO, .better = TA_HIGHER,
+                             .doc = "Share of the kernel time whose traffic is known"},
+    [BY_RANK_KERNEL] = {"kernel_ns", "Kernel time", TA_NS, .better = TA_LOWER,
+                        .doc = "Sum of the durations of kernels, without communication"},
+    [BY_RANK_BUSY] = {"busy_ns", "Busy", TA_NS, .better = TA_LOWER,
+                      .doc = "Union of all activities"},
+    [BY_RANK_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
+                        .doc = "First start to last end of the activities"},
+    [BY_RANK_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
+                      .doc = "Type, and unit, in which most of the FLOPs are computed"},
+    [BY_RANK_PEAK_FLOP_RATE] = {"peak_flop_rate", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
+                                .doc = "Of that unit, dense"},
+    [BY_RANK_NAME] = {"name", "Name", TA_ID, .doc = "Name of the device in the trace"},
+    [BY_RANK_HARDWARE] = {"hardware", "Peaks of", TA_TEXT,
+                          .doc = "Entry of the list of devices, or of --hardware"},
+    [BY_RANK_SOURCE] = {"source", "Source", TA_TEXT,
+                        .doc = "Where these peaks are stated, or why none are known"},
+    [BY_RANK_MATRIX_UNIT] =
+        {"matrix_unit", "Tensor cores", TA_ID,
+         .doc = "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none "
+                "where they are not faster, or no peaks are known"},
+};
+
+const struct ta_table_def roofline_by_rank = {"roofline.by_rank", "FLOPs utilization by rank",
+                                              TA_COLUMNS(roofline_by_rank_columns)};
+
+enum { UNKNOWN_NAME, UNKNOWN_REASON, UNKNOWN_CALLS, UNKNOWN_KERNELS, UNKNOWN_TOTAL, UNKNOWN_SHARE };
+static const struct ta_column roofline_unknown_columns[] = {
+    [UNKNOWN_NAME] = {"name", "Operator", TA_TEXT,
+                      .doc = "Operator around the launch, or the launching call; none when the "
+                             "launch is not known"},
+    [UNKNOWN_REASON] = {"reason", "Reason", TA_WORD,
+                        .doc = "no_operator, graph_launch, no_formula, no_shapes, no_types (of a "
+                               "list of tensors, for instance), no_arguments (strides and the "
+                               "like), no_lengths (of sequences that differ), unusable_shapes, "
+                               "too_large, or inner_operator: its work is that of one inside it"},
+    [UNKNOWN_CALLS] = {"calls", "Calls", TA_COUNT,
+                       .doc = "Calls that launched a kernel, all ranks"},
+    [UNKNOWN_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of these"},
+    [UNKNOWN_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of their durations"},
+    [UNKNOWN_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                       .doc = "Total over the time of all kernels without communication"},
+};
+
+const struct ta_table_def roofline_unknown = {
+    "roofline.unknown", "Kernels of unknown work", TA_COLUMNS(roofline_unknown_columns),
+    .tier = TA_TIER_DETAIL, .order = {&roofline_unknown_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
 
 /* ---- peaks ---------------------------------------------------------------------------------- */
 
@@ -190,7 +250,7 @@ static enum evidence main_evidence(const int64_t *row)
 static enum ta_peak matrix_peak(const struct ta_hardware *hardware)
 {
     static const enum ta_peak peaks[] = {TA_PEAK_FP32_MATRIX, TA_PEAK_TF32, TA_PEAK_FP16};
-    for (size_t i = 0; i < COUNT(peaks); i++)
+    for (size_t i = 0; i < TA_LENGTH(peaks); i++)
         if (hardware->flop_per_s[peaks[i]] > hardware->flop_per_s[TA_PEAK_FP32])
             return peaks[i];
     return TA_PEAK_FP32;
@@ -254,7 +314,7 @@ static struct ta_cell text_or_null(const char *text)
 }
 
 static void add_op(struct ta_ctx *ctx, const struct ta_partial *ops, const int64_t *row,
-                   struct ta_table_builder *table)
+                   struct ta_section_builder *out)
 {
     const struct bounds b = bounds_of(ctx, ops, row);
     const bool computes = row[OP_FLOP] != TA_MISSING;
@@ -264,27 +324,29 @@ static void add_op(struct ta_ctx *ctx, const struct ta_partial *ops, const int64
     const double above = fmax(0, (double)row[OP_BUSY] - b.shortest_ns);
     const double attainable =
         isnan(b.flop_rate) || isnan(b.byte_rate) ? NAN : fmin(b.flop_rate, intensity * b.byte_rate);
-    TA_CELLS(table, ta_text(ta_partial_text(ops, row, OP_NAME)),
-             text_or_null(work_class_name((enum work_class)row[OP_CLASS])),
-             ta_text(ta_partial_text(ops, row, OP_SHAPE)),
-             ta_text(ta_partial_text(ops, row, OP_TYPE)), ta_int(row[OP_CALLS]),
-             ta_int(row[OP_BUSY]), ta_num(b.shortest_ns / (double)row[OP_BUSY]),
-             text_or_null(b.bound), ta_num(flop * calls / seconds), ta_num(bytes * calls / seconds),
-             ta_num(intensity), isnan(b.shortest_ns) ? ta_null() : ta_int(ta_whole(above)),
-             ta_int(row[OP_FLOP]), ta_int(row[OP_BYTES]), ta_int(row[OP_KERNELS]),
-             text_or_null(b.unit), ta_num(b.flop_rate), ta_num(b.byte_rate), ta_num(attainable),
-             ta_num(b.matrix_flop_rate), ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
+    TA_ROW(
+        out, roofline_by_op, [BY_OP_NAME] = ta_text(ta_partial_text(ops, row, OP_NAME)),
+        [BY_OP_CLASS] = text_or_null(work_class_name((enum work_class)row[OP_CLASS])),
+        [BY_OP_SHAPE] = ta_text(ta_partial_text(ops, row, OP_SHAPE)),
+        [BY_OP_TYPE] = ta_text(ta_partial_text(ops, row, OP_TYPE)),
+        [BY_OP_CALLS] = ta_int(row[OP_CALLS]), [BY_OP_BUSY] = ta_int(row[OP_BUSY]),
+        [BY_OP_EFFICIENCY] = ta_num(b.shortest_ns / (double)row[OP_BUSY]),
+        [BY_OP_BOUND] = text_or_null(b.bound), [BY_OP_FLOP_RATE] = ta_num(flop * calls / seconds),
+        [BY_OP_BYTE_RATE] = ta_num(bytes * calls / seconds), [BY_OP_INTENSITY] = ta_num(intensity),
+        [BY_OP_ABOVE_ROOF] = isnan(b.shortest_ns) ? ta_null() : ta_int(ta_whole(above)),
+        [BY_OP_FLOP] = ta_int(row[OP_FLOP]), [BY_OP_BYTES] = ta_int(row[OP_BYTES]),
+        [BY_OP_KERNELS] = ta_int(row[OP_KERNELS]), [BY_OP_UNIT] = text_or_null(b.unit),
+        [BY_OP_PEAK_FLOP_RATE] = ta_num(b.flop_rate), [BY_OP_PEAK_BYTE_RATE] = ta_num(b.byte_rate),
+        [BY_OP_ATTAINABLE_FLOP_RATE] = ta_num(attainable),
+        [BY_OP_MATRIX_FLOP_RATE] = ta_num(b.matrix_flop_rate),
+        [BY_OP_DEVICE] = ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
 }
 
 static void add_ops(struct ta_ctx *ctx, const struct ta_partial *ops,
                     struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "roofline.by_op", "Roofline by operator", op_columns, COUNT(op_columns));
     for (size_t i = 0; i < ta_partial_rows(ops); i++)
-        add_op(ctx, ops, ta_partial_at(ops, i), table);
-    ta_sort_rows(table, "busy_ns", true);
-    ta_add_chart(table, &chart);
+        add_op(ctx, ops, ta_partial_at(ops, i), out);
 }
 
 /* ---- devices -------------------------------------------------------------------------------- */
@@ -353,8 +415,6 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
                       struct ta_section_builder *out, struct total *total)
 {
     const struct ta_partial *devices = merged[PART_DEVICES];
-    struct ta_table_builder *table = ta_add_table(
-        out, "roofline.by_rank", "FLOPs utilization by rank", rank_columns, COUNT(rank_columns));
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
         const int64_t *row = ta_partial_at(devices, i);
         const char *why = NULL;
@@ -364,17 +424,22 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
         const struct flops flops = flops_of(merged[PART_FLOPS], row, hardware);
         const int64_t window = row[DEV_END] - row[DEV_START];
         add_total(total, row, &flops, hardware, why);
-        TA_CELLS(table, ta_int(row[DEV_RANK]), ta_int(row[DEV_DEVICE]),
-                 ta_num(flops.all / ((double)row[DEV_BUSY_NS] / 1e9 * flops.peak)),
-                 ta_num(flops.all / ((double)window / 1e9 * flops.peak)), ta_num(flops.all),
-                 ta_share(ta_max_i64(row[DEV_FLOP_NS], 0), row[DEV_KERNEL_NS]),
-                 ta_share(ta_max_i64(row[DEV_COVERED_NS], 0), row[DEV_KERNEL_NS]),
-                 ta_int(row[DEV_KERNEL_NS]), ta_int(row[DEV_BUSY_NS]), ta_int(window),
-                 text_or_null(flops.unit), ta_num(flops.peak),
-                 ta_text_or_null(ta_partial_text(devices, row, DEV_NAME)),
-                 text_or_null(hardware ? hardware->name : NULL),
-                 text_or_null(hardware ? hardware->source : why),
-                 text_or_null(matrix_unit(hardware)));
+        TA_ROW(out, roofline_by_rank, [BY_RANK_RANK] = ta_int(row[DEV_RANK]),
+               [BY_RANK_DEVICE] = ta_int(row[DEV_DEVICE]),
+               [BY_RANK_MFU] = ta_num(flops.all / ((double)row[DEV_BUSY_NS] / 1e9 * flops.peak)),
+               [BY_RANK_WINDOW_MFU] = ta_num(flops.all / ((double)window / 1e9 * flops.peak)),
+               [BY_RANK_FLOP] = ta_num(flops.all),
+               [BY_RANK_FLOP_SHARE] = ta_share(ta_max_i64(row[DEV_FLOP_NS], 0), row[DEV_KERNEL_NS]),
+               [BY_RANK_KNOWN_SHARE] =
+                   ta_share(ta_max_i64(row[DEV_COVERED_NS], 0), row[DEV_KERNEL_NS]),
+               [BY_RANK_KERNEL] = ta_int(row[DEV_KERNEL_NS]),
+               [BY_RANK_BUSY] = ta_int(row[DEV_BUSY_NS]), [BY_RANK_WINDOW] = ta_int(window),
+               [BY_RANK_UNIT] = text_or_null(flops.unit),
+               [BY_RANK_PEAK_FLOP_RATE] = ta_num(flops.peak),
+               [BY_RANK_NAME] = ta_text_or_null(ta_partial_text(devices, row, DEV_NAME)),
+               [BY_RANK_HARDWARE] = text_or_null(hardware ? hardware->name : NULL),
+               [BY_RANK_SOURCE] = text_or_null(hardware ? hardware->source : why),
+               [BY_RANK_MATRIX_UNIT] = text_or_null(matrix_unit(hardware)));
     }
 }
 
@@ -412,17 +477,16 @@ static void add_mfu(const struct total *total, struct ta_section_builder *out)
 static void add_unknown(const struct ta_partial *lacks, int64_t kernel_ns,
                         struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "roofline.unknown", "Kernels of unknown work", unknown_columns,
-                     COUNT(unknown_columns));
     for (size_t i = 0; i < ta_partial_rows(lacks); i++) {
         const int64_t *row = ta_partial_at(lacks, i);
-        TA_CELLS(table, ta_text_or_null(ta_partial_text(lacks, row, LACK_NAME)),
-                 text_or_null(lack_name((enum lack)row[LACK_WHY])), ta_int(row[LACK_CALLS]),
-                 ta_int(row[LACK_KERNELS]), ta_int(row[LACK_TOTAL]),
-                 ta_share(row[LACK_TOTAL], kernel_ns));
+        TA_ROW(out, roofline_unknown,
+               [UNKNOWN_NAME] = ta_text_or_null(ta_partial_text(lacks, row, LACK_NAME)),
+               [UNKNOWN_REASON] = text_or_null(lack_name((enum lack)row[LACK_WHY])),
+               [UNKNOWN_CALLS] = ta_int(row[LACK_CALLS]),
+               [UNKNOWN_KERNELS] = ta_int(row[LACK_KERNELS]),
+               [UNKNOWN_TOTAL] = ta_int(row[LACK_TOTAL]),
+               [UNKNOWN_SHARE] = ta_share(row[LACK_TOTAL], kernel_ns));
     }
-    ta_sort_rows(table, "total_ns", true);
 }
 
 enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -430,8 +494,7 @@ enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *cons
 {
     struct total total = {.peak = NAN};
     (void)in;
-    if (ta_partial_rows(merged[PART_OPS]) > 0)
-        add_ops(ctx, merged[PART_OPS], out);
+    add_ops(ctx, merged[PART_OPS], out);
     add_ranks(ctx, merged, out, &total);
     add_mfu(&total, out);
     add_unknown(merged[PART_LACKS], total.kernel_ns, out);

@@ -33,109 +33,75 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-enum {
-    SITE_KIND,
-    SITE_CALL,
-    SITE_SITE,
-    SITE_CALLER,
-    SITE_COUNT,
-    SITE_TOTAL,
-    SITE_IDLE_DURING,
-    SITE_IDLE_AFTER,
-    SITE_HARMFUL
-};
-static const struct ta_column site_columns[] = {
-    [SITE_KIND] = {"kind", "Kind", TA_TEXT,
-                   .doc = "Synchronization; the read of a single value, a blocking or pageable "
-                          "copy of less than 1 KiB; "
-                          "a larger blocking copy; or a larger one of pageable memory, which the "
-                          "driver has to stage"},
-    [SITE_CALL] = {"call", "Call", TA_TEXT, .doc = "Call of the runtime that waits"},
-    [SITE_SITE] =
-        {"site", "Operator", TA_TEXT,
-         .doc = "Outermost operator around the call, else the range or function that made it"},
-    [SITE_CALLER] =
+/* The columns are the fields of the partials, and one more in two of them. */
+enum { HARMFUL = SITE_FIELDS, RANK_HARMFUL_SHARE = RANK_FIELDS };
+
+static const struct ta_column by_site_columns[] = {
+    [KIND] = {"kind", "Kind", TA_TEXT,
+              .doc = "Synchronization; the read of a single value, a blocking or pageable copy of "
+                     "less than 1 KiB; a larger blocking copy; or a larger one of pageable memory, "
+                     "which the driver has to stage"},
+    [CALL] = {"call", "Call", TA_TEXT, .doc = "Call of the runtime that waits"},
+    [SITE] = {"site", "Operator", TA_TEXT,
+              .doc = "Outermost operator around the call, else the range or function that made it"},
+    [CALLER] =
         {"caller", "Called from", TA_TEXT,
          .doc = "Nearest Python function around the operator; none where stacks were not recorded"},
-    [SITE_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER,
-                    .doc = "Number of waits, all ranks"},
-    [SITE_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
+    [COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits, all ranks"},
+    [TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
+               .doc = "Time that host threads spent in the call"},
+    [DURING] = {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
+                .doc = "Part of it in which no device of the rank worked and the next work was not "
+                       "launched yet; of waits at the same time the first has it"},
+    [AFTER] = {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
+               .doc = "From the end of the call until a device began to work or the next wait "
+                      "began, where none worked at its end"},
+    [HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER,
+                 .doc = "Idle during and after"},
+};
+
+static const struct ta_table_def by_site = {"sync.by_site", "Waits for the device by place",
+                                            TA_COLUMNS(by_site_columns),
+                                            .order = {&by_site_columns[HARMFUL], TA_DESCENDING}};
+
+static const struct ta_column by_rank_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [RANK_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits"},
+    [RANK_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
+                    .doc = "Time that host threads spent in waits"},
+    [RANK_HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER,
+                      .doc = "Device idle during waits and right after them, each moment once"},
+    [RANK_WINDOW] = {"window_ns", "Window", TA_NS,
+                     .doc = "First to last activity of all devices of the rank"},
+    [RANK_HARMFUL_SHARE] = {"harmful_share", "Harmful %", TA_RATIO, .better = TA_LOWER,
+                            .doc = "Harmful time over the window"},
+};
+
+static const struct ta_table_def by_rank = {"sync.by_rank", "Waits for the device by rank",
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
+
+static const struct ta_column by_kind_columns[] = {
+    [KIND_RANK] = TA_RANK_COLUMN,
+    [KIND_KIND] = {"kind", "Kind", TA_TEXT, .doc = "As in the table of waits by place"},
+    [KIND_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits"},
+    [KIND_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
                     .doc = "Time that host threads spent in the call"},
-    [SITE_IDLE_DURING] = {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
-                          .doc = "Part of it in which no device of the rank worked and the next "
-                                 "work was not launched yet; of "
-                                 "waits at the same time the first has it"},
-    [SITE_IDLE_AFTER] = {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
-                         .doc = "From the end of the call until a device began to work or the next "
-                                "wait began, where none "
-                                "worked at its end"},
-    [SITE_HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER,
-                      .doc = "Idle during and after"},
-};
-
-static const struct ta_table_def site = {"sync.by_site", "Waits for the device by place",
-                                         TA_COLUMNS(site_columns),
-                                         .order = {&site_columns[SITE_HARMFUL], TA_DESCENDING}};
-
-enum {
-    COL_RANK_RANK,
-    COL_RANK_COUNT,
-    COL_RANK_TOTAL,
-    COL_RANK_HARMFUL,
-    COL_RANK_WINDOW,
-    COL_RANK_HARMFUL_SHARE
-};
-static const struct ta_column rank_columns[] = {
-    [COL_RANK_RANK] = TA_RANK_COLUMN,
-    [COL_RANK_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits"},
-    [COL_RANK_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
-                        .doc = "Time that host threads spent in waits"},
-    [COL_RANK_HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER,
-                          .doc = "Device idle during waits and right after them, each moment once"},
-    [COL_RANK_WINDOW] = {"window_ns", "Window", TA_NS,
-                         .doc = "First to last activity of all devices of the rank"},
-    [COL_RANK_HARMFUL_SHARE] = {"harmful_share", "Harmful %", TA_RATIO, .better = TA_LOWER,
-                                .doc = "Harmful time over the window"},
-};
-
-static const struct ta_table_def rank = {"sync.by_rank", "Waits for the device by rank",
-                                         TA_COLUMNS(rank_columns)};
-
-enum {
-    COL_KIND_RANK,
-    COL_KIND_KIND,
-    COL_KIND_COUNT,
-    COL_KIND_TOTAL,
-    COL_KIND_IDLE_DURING,
-    COL_KIND_IDLE_AFTER,
-    COL_KIND_IDLE_REFILL,
-    COL_KIND_SAVING
-};
-static const struct ta_column kind_columns[] = {
-    [COL_KIND_RANK] = TA_RANK_COLUMN,
-    [COL_KIND_KIND] = {"kind", "Kind", TA_TEXT, .doc = "As in the table of waits by place"},
-    [COL_KIND_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits"},
-    [COL_KIND_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
-                        .doc = "Time that host threads spent in the call"},
-    [COL_KIND_IDLE_DURING] =
-        {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
-         .doc = "Part of it in which no device of the rank worked and the next work was not "
-                "launched yet; of waits at the same time the first has it"},
-    [COL_KIND_IDLE_AFTER] =
+    [KIND_DURING] = {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
+                     .doc = "Part of it in which no device of the rank worked and the next work "
+                            "was not launched yet; of waits at the same time the first has it"},
+    [KIND_AFTER] =
         {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
          .doc = "From the end of the call until a device began to work or the next wait began"},
-    [COL_KIND_IDLE_REFILL] =
-        {"idle_refill_ns", "Idle later", TA_NS, .better = TA_LOWER,
-         .doc = "Further idle time before the next wait in which the host was late: it has not got "
-                "ahead of the device again"},
-    [COL_KIND_SAVING] =
-        {"saving_ns", "Saving", TA_NS, .better = TA_LOWER,
-         .doc = "Idle time of all three, of each wait at most the host's time in it: without the "
-                "wait the host would be ahead by no more"},
+    [KIND_REFILL] = {"idle_refill_ns", "Idle later", TA_NS, .better = TA_LOWER,
+                     .doc = "Further idle time before the next wait in which the host was late: it "
+                            "has not got ahead of the device again"},
+    [KIND_SAVING] = {"saving_ns", "Saving", TA_NS, .better = TA_LOWER,
+                     .doc = "Idle time of all three, of each wait at most the host's time in it: "
+                            "without the wait the host would be ahead by no more"},
 };
 
-static const struct ta_table_def kind = {"sync.by_kind", "Waits for the device by kind",
-                                         TA_COLUMNS(kind_columns)};
+static const struct ta_table_def by_kind = {"sync.by_kind", "Waits for the device by kind",
+                                            TA_COLUMNS(by_kind_columns), .tier = TA_TIER_DETAIL};
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
@@ -150,14 +116,12 @@ static void add_ranks(const struct ta_partial *ranks, struct ta_section_builder 
 
     for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
         const int64_t *row = ta_partial_at(ranks, i);
-        TA_ROW(
-            out, rank, [COL_RANK_RANK] = ta_int(row[RANK]),
-            [COL_RANK_COUNT] = ta_int(row[RANK_COUNT]), [COL_RANK_TOTAL] = ta_int(row[RANK_TOTAL]),
-            [COL_RANK_HARMFUL] = ta_int(row[RANK_HARMFUL]),
-            [COL_RANK_WINDOW] = ta_int(row[RANK_WINDOW]),
-            [COL_RANK_HARMFUL_SHARE] =
-                row[RANK_WINDOW] > 0 ? ta_num((double)row[RANK_HARMFUL] / (double)row[RANK_WINDOW])
-                                     : ta_null());
+        TA_ROW(out, by_rank, [RANK] = ta_int(row[RANK]), [RANK_COUNT] = ta_int(row[RANK_COUNT]),
+               [RANK_TOTAL] = ta_int(row[RANK_TOTAL]), [RANK_HARMFUL] = ta_int(row[RANK_HARMFUL]),
+               [RANK_WINDOW] = ta_int(row[RANK_WINDOW]),
+               [RANK_HARMFUL_SHARE] = row[RANK_WINDOW] > 0 ? ta_num((double)row[RANK_HARMFUL] /
+                                                                    (double)row[RANK_WINDOW])
+                                                           : ta_null());
     }
 }
 
@@ -166,14 +130,11 @@ static void add_kinds(const struct ta_partial *kinds, struct ta_section_builder 
 
     for (size_t i = 0; i < ta_partial_rows(kinds); i++) {
         const int64_t *row = ta_partial_at(kinds, i);
-        TA_ROW(
-            out, kind, [COL_KIND_RANK] = ta_int(row[KIND_RANK]),
-            [COL_KIND_KIND] = name_cell(kinds, row, KIND_KIND),
-            [COL_KIND_COUNT] = ta_int(row[KIND_COUNT]), [COL_KIND_TOTAL] = ta_int(row[KIND_TOTAL]),
-            [COL_KIND_IDLE_DURING] = ta_int(row[KIND_DURING]),
-            [COL_KIND_IDLE_AFTER] = ta_int(row[KIND_AFTER]),
-            [COL_KIND_IDLE_REFILL] = ta_int(row[KIND_REFILL]),
-            [COL_KIND_SAVING] = ta_int(row[KIND_SAVING]));
+        TA_ROW(out, by_kind, [KIND_RANK] = ta_int(row[KIND_RANK]),
+               [KIND_KIND] = name_cell(kinds, row, KIND_KIND),
+               [KIND_COUNT] = ta_int(row[KIND_COUNT]), [KIND_TOTAL] = ta_int(row[KIND_TOTAL]),
+               [KIND_DURING] = ta_int(row[KIND_DURING]), [KIND_AFTER] = ta_int(row[KIND_AFTER]),
+               [KIND_REFILL] = ta_int(row[KIND_REFILL]), [KIND_SAVING] = ta_int(row[KIND_SAVING]));
     }
 }
 
@@ -186,12 +147,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(sites); i++) {
         const int64_t *row = ta_partial_at(sites, i);
-        TA_ROW(out, site, [SITE_KIND] = name_cell(sites, row, KIND),
-               [SITE_CALL] = name_cell(sites, row, CALL), [SITE_SITE] = name_cell(sites, row, SITE),
-               [SITE_CALLER] = name_cell(sites, row, CALLER), [SITE_COUNT] = ta_int(row[COUNT]),
-               [SITE_TOTAL] = ta_int(row[TOTAL]), [SITE_IDLE_DURING] = ta_int(row[DURING]),
-               [SITE_IDLE_AFTER] = ta_int(row[AFTER]),
-               [SITE_HARMFUL] = ta_int(ta_add_sat(row[DURING], row[AFTER])));
+        TA_ROW(out,
+               by_site, [KIND] = name_cell(sites, row, KIND), [CALL] = name_cell(sites, row, CALL),
+               [SITE] = name_cell(sites, row, SITE), [CALLER] = name_cell(sites, row, CALLER),
+               [COUNT] = ta_int(row[COUNT]), [TOTAL] = ta_int(row[TOTAL]),
+               [DURING] = ta_int(row[DURING]), [AFTER] = ta_int(row[AFTER]),
+               [HARMFUL] = ta_int(ta_add_sat(row[DURING], row[AFTER])));
     }
     add_ranks(merged[PARTIAL_RANKS], out);
     add_kinds(merged[PARTIAL_KINDS], out);
@@ -200,7 +161,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const needs_args[] = {"bytes", NULL};
 
-static const struct ta_table_def *const tables[] = {&site, &rank, &kind, NULL};
+static const struct ta_table_def *const tables[] = {&by_site, &by_rank, &by_kind, NULL};
 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .needs_args = needs_args,

@@ -19,20 +19,35 @@ const struct ta_field occupancy_fields[OCCUPANCY_FIELDS] = {
     [OCCUPANCY_TIME] = {"occupancy_ns", TA_FIELD_SUM},
 };
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"window_ns", "Window", TA_NS, .doc = "First start to last end of the device's activities"},
-    {"sm_efficiency", "SM efficiency", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Share of the multiprocessors that have a block, over the window, time in "
-            "which nothing runs included: an estimate of the profiler's blocks per "
-            "multiprocessor, of all kernels that run at a time 1 at most"},
-    {"occupancy", "Occupancy", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Share of the warps that a multiprocessor holds, as the profiler estimates it "
-            "of each kernel, weighted by duration; of kernels without it nothing counts"},
-    {"known_ns", "Time known", TA_NS,
-     .doc = "Time of the kernels that say their blocks per multiprocessor"},
+enum {
+    DEVICE_RANK,
+    DEVICE_DEVICE,
+    DEVICE_WINDOW,
+    DEVICE_SM_EFFICIENCY,
+    DEVICE_OCCUPANCY,
+    DEVICE_KNOWN
 };
+static const struct ta_column wave_occupancy_columns[] = {
+    [DEVICE_RANK] = TA_RANK_COLUMN,
+    [DEVICE_DEVICE] = TA_DEVICE_COLUMN,
+    [DEVICE_WINDOW] = {"window_ns", "Window", TA_NS,
+                       .doc = "First start to last end of the device's activities"},
+    [DEVICE_SM_EFFICIENCY] =
+        {"sm_efficiency", "SM efficiency", TA_RATIO, .better = TA_HIGHER,
+         .doc = "Share of the multiprocessors that have a block, over the window, time in which "
+                "nothing runs included: an estimate of the profiler's blocks per multiprocessor, "
+                "of all kernels that run at a time 1 at most"},
+    [DEVICE_OCCUPANCY] =
+        {"occupancy", "Occupancy", TA_RATIO, .better = TA_HIGHER,
+         .doc = "Share of the warps that a multiprocessor holds, as the profiler estimates it of "
+                "each kernel, weighted by duration; of kernels without it nothing counts"},
+    [DEVICE_KNOWN] = {"known_ns", "Time known", TA_NS,
+                      .doc = "Time of the kernels that say their blocks per multiprocessor"},
+};
+
+const struct ta_table_def wave_occupancy = {"kernels.occupancy", "Use of the devices",
+                                            TA_COLUMNS(wave_occupancy_columns),
+                                            .tier = TA_TIER_DETAIL};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -125,15 +140,16 @@ void occupancy_take(struct occupancy *o, const struct ta_activity *a, const stru
 
 void occupancy_add(const struct ta_partial *devices, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table = ta_add_table(out, "kernels.occupancy", "Use of the devices",
-                                                  columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
         const int64_t *row = ta_partial_at(devices, i);
         const bool has_units = row[OCCUPANCY_KNOWN] > 0, has_warps = row[OCCUPANCY_TIME] > 0;
-        TA_CELLS(table, ta_int(row[OCCUPANCY_RANK]), ta_int(row[OCCUPANCY_DEVICE]),
-                 ta_int(row[OCCUPANCY_WINDOW]),
-                 has_units ? ta_share(row[OCCUPANCY_UNITS], row[OCCUPANCY_WINDOW]) : ta_null(),
-                 has_warps ? ta_share(row[OCCUPANCY_WARPS], row[OCCUPANCY_TIME]) : ta_null(),
-                 ta_int(row[OCCUPANCY_KNOWN]));
+        TA_ROW(out, wave_occupancy, [DEVICE_RANK] = ta_int(row[OCCUPANCY_RANK]),
+               [DEVICE_DEVICE] = ta_int(row[OCCUPANCY_DEVICE]),
+               [DEVICE_WINDOW] = ta_int(row[OCCUPANCY_WINDOW]),
+               [DEVICE_SM_EFFICIENCY] =
+                   has_units ? ta_share(row[OCCUPANCY_UNITS], row[OCCUPANCY_WINDOW]) : ta_null(),
+               [DEVICE_OCCUPANCY] =
+                   has_warps ? ta_share(row[OCCUPANCY_WARPS], row[OCCUPANCY_TIME]) : ta_null(),
+               [DEVICE_KNOWN] = ta_int(row[OCCUPANCY_KNOWN]));
     }
 }

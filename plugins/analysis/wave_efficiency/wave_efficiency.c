@@ -30,33 +30,50 @@ static const struct ta_partial_def partials[] = {{"kernels", fields, FIELDS},
                                                  {"devices", occupancy_fields, OCCUPANCY_FIELDS},
                                                  {0}};
 
-static const struct ta_column columns[] = {
-    {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations, all ranks"},
-    {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
-    {"blocks_p50", "Blocks p50", TA_NUMBER, .doc = "Median number of thread blocks"},
-    {"waves_p50", "Waves p50", TA_NUMBER,
-     .doc =
-         "Median of blocks over what the device holds at a time; below 1 over its multiprocessors"},
-    {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-     .doc = "1 minus lost over the time of the executions for which it is known; none when those "
-            "are less "
-            "than half"},
-    {"lost_ns", "Lost", TA_NS, .better = TA_LOWER,
-     .doc =
-         "Time during which multiprocessors had no block: in the last wave, or because there were "
-         "fewer "
-         "blocks than multiprocessors"},
-    {"underfilled", "Underfilled", TA_COUNT, .better = TA_LOWER,
-     .doc = "Executions with fewer blocks than the device has multiprocessors"},
-    {"underfilled_ns", "Time underfilled", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of the durations of these"},
-    {"known_ns", "Time known", TA_NS,
-     .doc = "Time of the executions for which the efficiency is known: blocks, number of "
-            "multiprocessors "
-            "and, with more blocks than those, the occupancy were recorded"},
+enum {
+    KERNEL_NAME,
+    KERNEL_CALLS,
+    KERNEL_TOTAL,
+    KERNEL_SHARE,
+    KERNEL_BLOCKS,
+    KERNEL_WAVES,
+    KERNEL_EFFICIENCY,
+    KERNEL_LOST,
+    KERNEL_UNDERFILLED,
+    KERNEL_UNDERFILLED_NS,
+    KERNEL_KNOWN
 };
+static const struct ta_column by_kernel_columns[] = {
+    [KERNEL_NAME] = {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
+    [KERNEL_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [KERNEL_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                      .doc = "Sum of durations, all ranks"},
+    [KERNEL_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
+    [KERNEL_BLOCKS] = {"blocks_p50", "Blocks p50", TA_NUMBER,
+                       .doc = "Median number of thread blocks"},
+    [KERNEL_WAVES] = {"waves_p50", "Waves p50", TA_NUMBER,
+                      .doc = "Median of blocks over what the device holds at a time; below 1 over "
+                             "its multiprocessors"},
+    [KERNEL_EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+                           .doc = "1 minus lost over the time of the executions for which it is "
+                                  "known; none when those are less than half"},
+    [KERNEL_LOST] = {"lost_ns", "Lost", TA_NS, .better = TA_LOWER,
+                     .doc = "Time during which multiprocessors had no block: in the last wave, or "
+                            "because there were fewer blocks than multiprocessors"},
+    [KERNEL_UNDERFILLED] = {"underfilled", "Underfilled", TA_COUNT, .better = TA_LOWER,
+                            .doc =
+                                "Executions with fewer blocks than the device has multiprocessors"},
+    [KERNEL_UNDERFILLED_NS] = {"underfilled_ns", "Time underfilled", TA_NS, .better = TA_LOWER,
+                               .doc = "Sum of the durations of these"},
+    [KERNEL_KNOWN] =
+        {"known_ns", "Time known", TA_NS,
+         .doc = "Time of the executions for which the efficiency is known: blocks, number of "
+                "multiprocessors and, with more blocks than those, the occupancy were recorded"},
+};
+
+static const struct ta_table_def by_kernel = {
+    "kernels.waves", "Wave efficiency", TA_COLUMNS(by_kernel_columns), .tier = TA_TIER_DETAIL,
+    .order = {&by_kernel_columns[KERNEL_LOST], TA_DESCENDING}};
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
@@ -174,20 +191,23 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-static void add_row(struct ta_table_builder *table, const struct ta_partial *kernels,
+static void add_row(struct ta_section_builder *out, const struct ta_partial *kernels,
                     const int64_t *row, int64_t all)
 {
     const struct ta_dist *waves = ta_partial_dist_at(kernels, row, WAVES);
     const struct ta_dist *blocks = ta_partial_dist_at(kernels, row, BLOCKS);
     const bool some = row[KNOWN_NS] != TA_MISSING;
     const bool known = some && row[KNOWN_NS] >= row[TOTAL] / 2;
-    TA_CELLS(table, ta_text(ta_partial_text(kernels, row, NAME)), ta_int(row[CALLS]),
-             ta_int(row[TOTAL]), ta_share(row[TOTAL], all),
-             blocks ? ta_num(ta_dist_quantile(blocks, 50)) : ta_null(),
-             waves && known ? ta_num(ta_dist_quantile(waves, 50) / 1000) : ta_null(),
-             known ? ta_share(row[KNOWN_NS] - row[LOST_NS], row[KNOWN_NS]) : ta_null(),
-             ta_int(row[LOST_NS]), ta_int(row[UNDER]), ta_int(row[UNDER_NS]),
-             ta_int(some ? row[KNOWN_NS] : 0));
+    TA_ROW(out, by_kernel, [KERNEL_NAME] = ta_text(ta_partial_text(kernels, row, NAME)),
+           [KERNEL_CALLS] = ta_int(row[CALLS]), [KERNEL_TOTAL] = ta_int(row[TOTAL]),
+           [KERNEL_SHARE] = ta_share(row[TOTAL], all),
+           [KERNEL_BLOCKS] = blocks ? ta_num(ta_dist_quantile(blocks, 50)) : ta_null(),
+           [KERNEL_WAVES] = waves && known ? ta_num(ta_dist_quantile(waves, 50) / 1000) : ta_null(),
+           [KERNEL_EFFICIENCY] =
+               known ? ta_share(row[KNOWN_NS] - row[LOST_NS], row[KNOWN_NS]) : ta_null(),
+           [KERNEL_LOST] = ta_int(row[LOST_NS]), [KERNEL_UNDERFILLED] = ta_int(row[UNDER]),
+           [KERNEL_UNDERFILLED_NS] = ta_int(row[UNDER_NS]),
+           [KERNEL_KNOWN] = ta_int(some ? row[KNOWN_NS] : 0));
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -198,14 +218,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     int64_t all = 0;
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
         all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
-    struct ta_table_builder *table = ta_add_table(out, "kernels.waves", "Wave efficiency", columns,
-                                                  sizeof columns / sizeof *columns);
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
         if (row[CALLS] != TA_MISSING && ta_partial_dist_at(merged[0], row, BLOCKS))
-            add_row(table, merged[0], row, all);
+            add_row(out, merged[0], row, all);
     }
-    ta_sort_rows(table, "lost_ns", true);
     occupancy_add(merged[2], out);
     return TA_OK;
 }
@@ -214,12 +231,15 @@ static const char *const needs_args[] = {"grid", "block", "blocks per SM",
                                          "est. achieved occupancy %", NULL};
 static const char *const behind[] = {"compiled", NULL};
 
+static const struct ta_table_def *const tables[] = {&by_kernel, &wave_occupancy, NULL};
+
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(
     analysis, wave_efficiency, &ops, .title = "Wave efficiency",

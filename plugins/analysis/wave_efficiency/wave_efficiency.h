@@ -100,6 +100,9 @@ struct occupancy {
 void occupancy_take(struct occupancy *o, const struct ta_activity *a, const struct filling *of);
 /* There are no more. */
 void occupancy_end(struct occupancy *o);
+
+/* kernels.occupancy, and its rows. */
+extern const struct ta_table_def wave_occupancy;
 void occupancy_add(const struct ta_partial *devices, struct ta_section_builder *out);
 
 #endif
