@@ -30,7 +30,7 @@ static const struct ta_column matrix_units_columns[] = {
 };
 
 static const struct ta_table_def matrix_units = {
-    "kernels.matrix_units", "Use of tensor cores (on AMD: matrix cores)",
+    "kernels.matrix_units", "Tensor-core use (matrix cores on AMD)",
     TA_COLUMNS(matrix_units_columns), .order = {&matrix_units_columns[UNITS_TOTAL], TA_DESCENDING}};
 
 enum {
