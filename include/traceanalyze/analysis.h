@@ -75,20 +75,6 @@ struct ta_analysis_ops {
     bool has_figures;
 };
 
-/* Whether all that was read are traces: an analysis may then say what they lacked, which would be
- * out of place beside dumps that hold other records.  Needs "files" in `after`; true without it. */
-static inline bool ta_report_is_of_traces(const struct ta_report *prior)
-{
-    const struct ta_table *files = ta_report_table(prior, "run.files");
-    const size_t format = files ? ta_table_column(files, "format") : SIZE_MAX;
-    for (size_t i = 0; format != SIZE_MAX && i < files->n_rows; i++) {
-        const struct ta_slice name = ta_table_cell(files, i, format)->text;
-        if (name.len && !ta_slice_equal(name, TA_LIT("chrome_json")))
-            return false;
-    }
-    return true;
-}
-
 /* ---- advice ---------------------------------------------------------------------------- */
 
 /* Where a rule puts its findings; the core ranks them by confidence × mean saving. */

@@ -212,6 +212,8 @@ struct ta_run_info {
     size_t n_ranks;
     int64_t world_size;  /* TA_MISSING when no file says */
     const char *devices; /* distinct device names, "2× NVIDIA H200", or "" */
+    bool has_dumps;      /* while a run is analyzed: some files are dumps, not traces, so that what
+                            traces lack is no news; false in a report that is read again */
 };
 
 /* Whether the devices are AMD's, which have matrix cores where others have tensor cores. */

@@ -284,8 +284,8 @@ static void add_share(const struct ta_partial *products, const char *title,
                                  .polarity = TA_HIGHER,
                                  .note = "Time of gemm and conv kernels whose names show an "
                                          "instruction of tensor cores (matrix cores on AMD), over "
-                                         "the time of all gemm and conv kernels; the table of "
-                                         "this name says how many names do not tell"});
+                                         "the time of all gemm and conv kernels; "
+                                         "kernels.matrix_units says how many names do not tell"});
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

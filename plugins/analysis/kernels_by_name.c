@@ -268,12 +268,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (!finish_quantiles(names, out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order kernels");
     finish_ecdf(merged[1], out);
-    if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(in->report))
+    if (ta_partial_rows(names) == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(out, "No kernel was recorded: profile with device activities on.");
     return TA_OK;
 }
-
-static const char *const after[] = {"files", NULL};
 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{1, CLASS, TA_KERNEL_CLASS_COUNT}, TA_BOUNDS_END};
@@ -281,7 +279,6 @@ static const struct ta_bound bounds[] = {{1, CLASS, TA_KERNEL_CLASS_COUNT}, TA_B
 static const struct ta_table_def *const tables[] = {&by_name, &quantiles, &duration_ecdf, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .after = after,
                                            .section = "kernels",
                                            .partials = partials,
                                            .uses = uses,

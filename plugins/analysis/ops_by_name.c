@@ -115,17 +115,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [SELF] = ta_int(row[FIELD_SELF]), [SHARE] = ta_share(row[FIELD_SELF], all_ns),
                TA_SPREAD_CELLS(MEAN, times));
     }
-    if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(in->report))
+    if (ta_partial_rows(names) == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(out, "No host span was recorded: the trace holds no operators.");
     return TA_OK;
 }
 
-static const char *const after[] = {"files", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_name, NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .section = "operators",
+static const struct ta_analysis_ops ops = {.section = "operators",
                                            .partials = partials,
                                            .uses = uses,
                                            .map = map,

@@ -119,6 +119,15 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
     return true;
 }
 
+/* Whether events were counted in any file; dumps have records instead. */
+static bool has_events(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, FILE_EVENTS); i++)
+        if (ta_ref_integer(in, FILE_EVENTS, i) != TA_MISSING)
+            return true;
+    return false;
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -129,17 +138,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (ta_ref_exists(in, KERNEL_CALLS))
         add_count(out, "kernels", "Kernels", total(in, KERNEL_CALLS),
                   "Kernel executions on all ranks");
-    if (ta_ref_exists(in, FILE_EVENTS) &&
-        (total(in, FILE_EVENTS) > 0 || ta_report_is_of_traces(in->report)))
+    if (has_events(in))
         add_count(out, "events", "Events", total(in, FILE_EVENTS),
                   "Event records read from all files");
     return TA_OK;
 }
 
-static const char *const after[] = {"steps", NULL};
-
 static const struct ta_analysis_ops ops = {
-    .section = "overview", .after = after, .finish = finish, .of_tables = true, TA_READS(reads)};
+    .section = "overview", .finish = finish, .of_tables = true, TA_READS(reads)};
 
 TA_PLUGIN(analysis, overview, &ops, .title = "Overview",
           .summary = "Key figures of the run: GPU busy share, exposed communication, step time",

@@ -272,14 +272,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const behind[] = {"overview", NULL};
 
-static const char *const after[] = {"throughput", "memory", "telemetry", NULL};
-
-static const struct ta_analysis_ops ops = {.behind = behind,
-                                           .section = "overview",
-                                           .after = after,
-                                           .finish = finish,
-                                           .of_tables = true,
-                                           TA_READS(reads)};
+static const struct ta_analysis_ops ops = {
+    .behind = behind, .section = "overview", .finish = finish, .of_tables = true, TA_READS(reads)};
 
 TA_PLUGIN(analysis, overview_dumps, &ops, .title = "Overview",
           .summary = "Key figures of the dumps: throughput, parameters, memory, energy",

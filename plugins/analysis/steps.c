@@ -437,22 +437,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                        "%zu of %zu steps lack more than 5 %% of the kernels that were launched "
                        "in them, which were not recorded: they do not count in statistics.",
                        lacking, ta_partial_rows(steps));
-    if (ta_partial_rows(steps) == 0 && ta_report_is_of_traces(in->report))
+    if (ta_partial_rows(steps) == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(out, "No step markers (ProfilerStep#N): the program did not call "
                             "profiler.step(), so the trace counts as one window.");
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps") : TA_OK;
 }
 
-static const char *const after[] = {"files", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_step, &by_rank, NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .section = "steps",
-                                           .partials = partials,
-                                           .map = map,
-                                           .finish = finish,
-                                           .tables = tables};
+static const struct ta_analysis_ops ops = {
+    .section = "steps", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, steps, &ops, .title = "Steps",
           .summary = "Marked steps on host and device: steps.by_step, "

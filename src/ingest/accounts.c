@@ -200,15 +200,19 @@ static void set_run(const struct ta_run_options *options, const struct ta_ingest
     if (!ranks)
         return;
     int64_t newest = 0;
-    for (size_t i = 0; i < ingestion->n_files; i++)
+    bool has_dumps = false;
+    for (size_t i = 0; i < ingestion->n_files; i++) {
         newest = ta_max_i64(newest, ingestion->files[i].source->mtime_s);
+        has_dumps |= ingestion->files[i].is_dump;
+    }
     ta_report_set_run(report, &(struct ta_run_info){.title = options->title
                                                                  ? options->title
                                                                  : ta_default_title(options, arena),
                                                     .ranks = ranks,
                                                     .n_ranks = n,
                                                     .world_size = world_size,
-                                                    .devices = list_devices(arena, ingestion)});
+                                                    .devices = list_devices(arena, ingestion),
+                                                    .has_dumps = has_dumps});
     ta_report_set_input_date(report, newest);
 }
 

@@ -246,20 +246,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up busy time by name");
     add_overlap(merged[PARTIAL_OVERLAP], out);
     add_bins(merged[PARTIAL_BINS], out);
-    if (ta_partial_rows(devices) == 0 && ta_report_is_of_traces(in->report))
+    if (ta_partial_rows(devices) == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(
             out,
             "No event is a device activity by its category: the figures are of the host only.");
     return TA_OK;
 }
 
-static const char *const after[] = {"files", NULL};
-
 static const struct ta_table_def *const tables[] = {
     &by_rank, &gpu_time_by_rank_name, &gpu_time_by_name, &overlap, &over_time, NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .section = "gpu_time",
+static const struct ta_analysis_ops ops = {.section = "gpu_time",
                                            .partials = partials,
                                            .map = gpu_time_map,
                                            .finish = finish,
