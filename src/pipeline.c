@@ -177,8 +177,8 @@ static enum ta_status reconcile(struct ta_ctx *ctx, struct run *run)
 
 static enum ta_status account(struct ta_ctx *ctx, struct run *run)
 {
-    return ta_account(ctx, &run->options, &run->ingestion, &run->inputs.job, run->report,
-                      run->world_size);
+    return ta_account(ctx, run->work->registry, &run->options, &run->ingestion, &run->inputs.job,
+                      run->report, run->world_size);
 }
 
 static enum ta_status join_timeline(struct ta_ctx *ctx, struct run *run)

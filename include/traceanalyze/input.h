@@ -51,6 +51,9 @@ struct ta_input_ops {
     /* The rows come from one array of records, read with ta_json_next(), and what a record adds
      * does not depend on those before it: several threads may read a large file, each a part. */
     bool reads_parts;
+
+    /* What it reads are traces, of all that a tracer records: what one lacks is worth saying. */
+    bool reads_traces;
 };
 
 TA_END_DECLS

@@ -119,7 +119,7 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
     return true;
 }
 
-/* Whether events were counted in any file; dumps have records instead. */
+/* Whether events were counted in any file, if only none; dumps with rows have records instead. */
 static bool has_events(const struct ta_refs *in)
 {
     for (size_t i = 0; i < ta_ref_rows(in, FILE_EVENTS); i++)
@@ -138,9 +138,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (ta_ref_exists(in, KERNEL_CALLS))
         add_count(out, "kernels", "Kernels", total(in, KERNEL_CALLS),
                   "Kernel executions on all ranks");
-    if (has_events(in))
-        add_count(out, "events", "Events", total(in, FILE_EVENTS),
-                  "Event records read from all files");
+    const double events = total(in, FILE_EVENTS);
+    if (events > 0 || (has_events(in) && !ta_report_run(in->report)->has_dumps))
+        add_count(out, "events", "Events", events, "Event records read from all files");
     return TA_OK;
 }
 

@@ -3,7 +3,10 @@
 #include "ingest/accounts.h"
 
 #include "base/context.h"
+#include "plugin/registry.h"
 #include "report/report.h"
+
+#include "traceanalyze/input.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -191,8 +194,18 @@ static int64_t *list_ranks(const struct ta_ingestion *ingestion, struct ta_arena
     return ranks;
 }
 
-static void set_run(const struct ta_run_options *options, const struct ta_ingestion *ingestion,
-                    struct ta_report *report, int64_t world_size)
+/* Whether a file is a trace, or not read at all. */
+static bool is_trace(const struct ta_registry *registry, const struct ta_ingested *file)
+{
+    if (file->refusal || !file->format)
+        return true;
+    const struct ta_entry *entry = ta_registry_find(registry, TA_KIND_input, file->format);
+    return entry && entry->plugin.input->reads_traces;
+}
+
+static void set_run(const struct ta_registry *registry, const struct ta_run_options *options,
+                    const struct ta_ingestion *ingestion, struct ta_report *report,
+                    int64_t world_size)
 {
     struct ta_arena *arena = ta_report_arena(report);
     size_t n;
@@ -203,7 +216,7 @@ static void set_run(const struct ta_run_options *options, const struct ta_ingest
     bool has_dumps = false;
     for (size_t i = 0; i < ingestion->n_files; i++) {
         newest = ta_max_i64(newest, ingestion->files[i].source->mtime_s);
-        has_dumps |= ingestion->files[i].is_dump;
+        has_dumps |= !is_trace(registry, &ingestion->files[i]);
     }
     ta_report_set_run(report, &(struct ta_run_info){.title = options->title
                                                                  ? options->title
@@ -278,7 +291,8 @@ enum ta_quality_status ta_accounts_status(const struct ta_accounts *accounts)
                                         : TA_QUALITY_CLEAN;
 }
 
-enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *options,
+enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_registry *registry,
+                          const struct ta_run_options *options,
                           const struct ta_ingestion *ingestion, struct ta_quality *job,
                           struct ta_report *report, int64_t world_size)
 {
@@ -299,6 +313,6 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *optio
     accounts.findings = ta_quality_findings(job, arena, &accounts.n_findings);
     accounts.status = ta_accounts_status(&accounts);
     ta_report_set_accounts(report, &accounts);
-    set_run(options, ingestion, report, world_size);
+    set_run(registry, options, ingestion, report, world_size);
     return TA_OK;
 }

@@ -14,7 +14,8 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
                                 int64_t *ranks, int64_t *world_size) TA_MUST_CHECK;
 
 /* Fills in the accounts of the report and its list of ranks, once nothing more is noticed. */
-enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *options,
+enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_registry *registry,
+                          const struct ta_run_options *options,
                           const struct ta_ingestion *ingestion, struct ta_quality *job,
                           struct ta_report *report, int64_t world_size) TA_MUST_CHECK;
 

@@ -77,7 +77,8 @@ static struct ta_report *make_report(void)
 {
     struct ta_report *report = ta_report_new();
     const int64_t ranks[] = {0, 1, 2, 3};
-    ta_report_set_run(report, &(struct ta_run_info){"A run of four", ranks, 4, 8, "4× H200"});
+    ta_report_set_run(report,
+                      &(struct ta_run_info){"A run of four", ranks, 4, 8, "4× H200", false});
     ta_report_set_verdict(report, "Communication bound.", "comm.exposed");
     struct ta_section_builder *section = ta_report_open_section(report, "overview", "Overview");
     ta_add_scalar(section, &(struct ta_scalar){"step", "Step time", ta_num(412e6), TA_UNIT_NS,
@@ -236,7 +237,7 @@ static struct ta_report *make_long(bool cites)
                                                    {.kind = TA_CELL_NULL},
                                                    TA_UNIT_NS}};
     struct ta_report *report = ta_report_new();
-    ta_report_set_run(report, &(struct ta_run_info){"Many", NULL, 0, 200, ""});
+    ta_report_set_run(report, &(struct ta_run_info){"Many", NULL, 0, 200, "", false});
     ta_report_set_verdict(report, "", NULL);
     struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
     if (cites)

@@ -53,7 +53,7 @@ static inline struct ta_cell phase_class_cell(int64_t kind)
     return ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind)));
 }
 
-/* kernels.by_phase, and its rows from those of PARTIAL_PHASES; false without memory. */
+/* kernels.by_phase, and its rows, made from PARTIAL_PHASES; false without memory. */
 extern const struct ta_table_def kernels_by_phase;
 bool phase_list(const struct ta_partial *rows, struct ta_section_builder *out);
 

@@ -295,7 +295,8 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
     return status;
 }
 
-static const struct ta_input_ops ops = {.sniff = sniff, .read = read_trace, .reads_parts = true};
+static const struct ta_input_ops ops = {
+    .sniff = sniff, .read = read_trace, .reads_parts = true, .reads_traces = true};
 
 TA_PLUGIN(input, chrome_json, &ops, .title = "Chrome trace JSON",
           .summary = "Trace event files of torch.profiler/Kineto, VizTracer, Ascend and Chrome, "
