@@ -144,8 +144,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const struct ta_analysis_ops ops = {
-    .section = "overview", .finish = finish, .of_tables = true, TA_READS(reads)};
+static const struct ta_analysis_ops ops = {.section = "overview",
+                                           .has_figures = true,
+                                           .finish = finish,
+                                           .of_tables = true,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, overview, &ops, .title = "Overview",
           .summary = "Key figures of the run: GPU busy share, exposed communication, step time",

@@ -59,56 +59,15 @@ static void add(struct ta_section_builder *out, const char *id, const char *titl
                                                .note = note});
 }
 
-enum {
-    RATE_METRIC,
-    RATE_BASIS,
-    RATE_VALUE,
-    LOOP_NAME,
-    LOOP_RATE,
-    SESSION_RANK,
-    SESSION_DURATION,
-    MODEL_RANK,
-    MODEL_PARAMETERS,
-    MEMORY_ALLOCATED,
-    MEMORY_RESERVED,
-    SAMPLED_SIGNAL,
-    SAMPLED_MEAN,
-    SAMPLED_MAX,
-    SAMPLED_SHARE,
-    ENERGY_RANK,
-    ENERGY_JOULE,
-    ENERGY_SHARE
-};
-
-static const struct ta_ref reads[] = {
-    [RATE_METRIC] = {"throughput.values", "metric"},
-    [RATE_BASIS] = {"throughput.values", "basis"},
-    [RATE_VALUE] = {"throughput.values", "value"},
-    [LOOP_NAME] = {"iterations.by_name", "loop"},
-    [LOOP_RATE] = {"iterations.by_name", "per_s"},
-    [SESSION_RANK] = {"run.sessions", "rank"},
-    [SESSION_DURATION] = {"run.sessions", "dur_ns"},
-    [MODEL_RANK] = {"models.parameters", "rank"},
-    [MODEL_PARAMETERS] = {"models.parameters", "parameters"},
-    [MEMORY_ALLOCATED] = {"memory.by_rank", "peak_allocated_bytes"},
-    [MEMORY_RESERVED] = {"memory.by_rank", "peak_reserved_bytes"},
-    [SAMPLED_SIGNAL] = {"telemetry.by_rank", "signal"},
-    [SAMPLED_MEAN] = {"telemetry.by_rank", "mean"},
-    [SAMPLED_MAX] = {"telemetry.by_rank", "max"},
-    [SAMPLED_SHARE] = {"telemetry.by_rank", "session_share"},
-    [ENERGY_RANK] = {"energy.by_rank", "rank"},
-    [ENERGY_JOULE] = {"energy.by_rank", "energy_j"},
-    [ENERGY_SHARE] = {"energy.by_rank", "session_share"},
-};
-
 /* The worst of all ranks: the smallest rate, the longest time; NaN without one. */
 static double worst(const struct ta_refs *in, const char *metric, const char *basis, bool smallest)
 {
     double found = NAN;
-    for (size_t i = 0; i < ta_ref_rows(in, RATE_VALUE); i++) {
-        if (!ta_ref_reads(in, RATE_METRIC, i, metric) || !ta_ref_reads(in, RATE_BASIS, i, basis))
+    for (size_t i = 0; i < ta_ref_rows(in, THROUGHPUT_VALUE); i++) {
+        if (!ta_ref_reads(in, THROUGHPUT_METRIC, i, metric) ||
+            !ta_ref_reads(in, THROUGHPUT_BASIS, i, basis))
             continue;
-        const double value = ta_ref_number(in, RATE_VALUE, i, NAN);
+        const double value = ta_ref_number(in, THROUGHPUT_VALUE, i, NAN);
         if (isnan(found) || (smallest ? value < found : value > found))
             found = value;
     }
@@ -137,25 +96,30 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
         "Tokens over the time of the sections that generated them, slowest rank");
 }
 
-/* Largest value of a column; NaN without one. */
-static double largest(const struct ta_refs *in, size_t ref)
+/* Largest value of a column, of the samples of a signal when one is given. */
+static double largest(const struct ta_refs *in, size_t column, const char *signal)
 {
     double found = NAN;
-    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
-        found = fmax(found, ta_ref_number(in, ref, i, NAN));
+    for (size_t i = 0; i < ta_ref_rows(in, column); i++) {
+        const double value = ta_ref_number(in, column, i, NAN);
+        if ((!signal || ta_ref_reads(in, SAMPLED_SIGNAL, i, signal)) && !isnan(value) &&
+            !(value <= found))
+            found = value;
+    }
     return found;
 }
 
 /* Sum of a column over the rows of a rank, which follow each other, of the rank that has most: each
  * rank sees all models, and all devices of its host. */
-static double most_of_a_rank(const struct ta_refs *in, size_t ref, size_t rank)
+static double most_of_a_rank(const struct ta_refs *in, size_t rank, size_t column)
 {
     double found = NAN, sum = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, ref); i++) {
-        if (i == 0 || ta_ref_integer(in, rank, i) != ta_ref_integer(in, rank, i - 1))
+    for (size_t i = 0; i < ta_ref_rows(in, column); i++) {
+        if (i == 0 || ta_ref_number(in, rank, i, NAN) != ta_ref_number(in, rank, i - 1, NAN))
             sum = 0;
-        sum += ta_ref_number(in, ref, i, 0);
-        found = fmax(found, sum);
+        const double value = ta_ref_number(in, column, i, NAN);
+        sum += isnan(value) ? 0 : value;
+        found = isnan(found) || sum > found ? sum : found;
     }
     return found;
 }
@@ -172,16 +136,6 @@ static double mean_of_devices(const struct ta_refs *in, const char *signal)
         n++;
     }
     return n > 0 ? sum / n : NAN;
-}
-
-/* Largest sample of a signal. */
-static double largest_sample(const struct ta_refs *in, const char *signal)
-{
-    double found = NAN;
-    for (size_t i = 0; i < ta_ref_rows(in, SAMPLED_MAX); i++)
-        if (ta_ref_reads(in, SAMPLED_SIGNAL, i, signal))
-            found = fmax(found, ta_ref_number(in, SAMPLED_MAX, i, NAN));
-    return found;
 }
 
 /* The rate of the slowest rank of a run with a single loop: that of several tells nothing. */
@@ -213,8 +167,8 @@ static struct ta_cell whole(double value)
 /* Where what is held is known at snapshots only, more may have been in use between two of them. */
 static void add_reserved(struct ta_section_builder *out, const struct ta_refs *in)
 {
-    const double reserved = largest(in, MEMORY_RESERVED);
-    const bool is_peak = !(reserved < largest(in, MEMORY_ALLOCATED));
+    const double reserved = largest(in, MEMORY_RESERVED, NULL);
+    const bool is_peak = !(reserved < largest(in, MEMORY_ALLOCATED, NULL));
     add(out, "peak_reserved_bytes",
         is_peak ? "Peak memory reserved" : "Most reserved at a snapshot", whole(reserved),
         TA_UNIT_BYTES, TA_LOWER,
@@ -222,8 +176,7 @@ static void add_reserved(struct ta_section_builder *out, const struct ta_refs *i
         "recorded");
 }
 
-/* The title of a figure of samples, which may be of a part of the session only: `share` is the
- * column that says of which, in the rows of `signal` unless that is NULL. */
+/* The title of a figure of samples, which may be of a part of the session only. */
 static const char *sampled_title(char text[96], const char *title, const struct ta_refs *in,
                                  size_t share, const char *signal)
 {
@@ -244,16 +197,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)ctx;
     (void)merged;
     add_throughput(out, in);
-    if (!ta_ref_exists(in, RATE_VALUE))
+    if (!ta_ref_table(in, THROUGHPUT_VALUE))
         add(out, "iterations_per_s", "Iterations per second", ta_num(iteration_rate(in)),
             TA_UNIT_PER_S, TA_HIGHER, "Iterations over their time, slowest rank");
     add(out, "session_ns", has_several_sessions(in) ? "Longest session" : "Session",
-        whole(largest(in, SESSION_DURATION)), TA_UNIT_NS, TA_LOWER,
+        whole(largest(in, SESSION_TIME, NULL)), TA_UNIT_NS, TA_LOWER,
         "Duration of the longest session");
-    add(out, "parameters", "Parameters", whole(most_of_a_rank(in, MODEL_PARAMETERS, MODEL_RANK)),
+    add(out, "parameters", "Parameters", whole(most_of_a_rank(in, MODEL_RANK, MODEL_PARAMETERS)),
         TA_UNIT_COUNT, TA_NEUTRAL, "Parameters of all models of a rank");
-    add(out, "peak_allocated_bytes", "Peak memory allocated", whole(largest(in, MEMORY_ALLOCATED)),
-        TA_UNIT_BYTES, TA_LOWER, "Largest memory in use by tensors, of all ranks and devices");
+    add(out, "peak_allocated_bytes", "Peak memory allocated",
+        whole(largest(in, MEMORY_ALLOCATED, NULL)), TA_UNIT_BYTES, TA_LOWER,
+        "Largest memory in use by tensors, of all ranks and devices");
     add_reserved(out, in);
     char title[96];
     add(out, "gpu_utilization",
@@ -262,18 +216,22 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         "Share of time with work on the device, mean of its samples and of all devices");
     add(out, "gpu_temperature",
         sampled_title(title, "Hottest device", in, SAMPLED_SHARE, "gpu_temperature"),
-        ta_num(largest_sample(in, "gpu_temperature")), TA_UNIT_CELSIUS, TA_LOWER,
+        ta_num(largest(in, SAMPLED_MAX, "gpu_temperature")), TA_UNIT_CELSIUS, TA_LOWER,
         "Largest sample of all devices");
     add(out, "energy_j", sampled_title(title, "Energy", in, ENERGY_SHARE, NULL),
-        ta_num(most_of_a_rank(in, ENERGY_JOULE, ENERGY_RANK)), TA_UNIT_JOULE, TA_LOWER,
+        ta_num(most_of_a_rank(in, ENERGY_RANK, ENERGY_JOULES)), TA_UNIT_JOULE, TA_LOWER,
         "Power integrated over the times of its samples, all devices that a rank sees");
     return TA_OK;
 }
 
 static const char *const behind[] = {"overview", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .behind = behind, .section = "overview", .finish = finish, .of_tables = true, TA_READS(reads)};
+static const struct ta_analysis_ops ops = {.behind = behind,
+                                           .section = "overview",
+                                           .has_figures = true,
+                                           .finish = finish,
+                                           .of_tables = true,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, overview_dumps, &ops, .title = "Overview",
           .summary = "Key figures of the dumps: throughput, parameters, memory, energy",
