@@ -12,7 +12,6 @@
 #include "analyze/analyze.h"
 #include "analyze/timeline/timeline.h"
 #include "base/context.h"
-#include "base/log.h"
 #include "hardware/hardware.h"
 #include "ingest/accounts.h"
 #include "ingest/dumps/reconcile.h"

@@ -10,9 +10,15 @@
 #include <string.h>
 #include <strings.h>
 
+/* C++ from C++17 on reads the headers, too; what initializers in them leave out is zero there as it
+ * is in C, which compilers warn of. */
 #ifdef __cplusplus
-#define TA_BEGIN_DECLS extern "C" {
-#define TA_END_DECLS }
+#define TA_BEGIN_DECLS                                                                             \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                \
+        _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") extern "C" {
+#define TA_END_DECLS                                                                               \
+    }                                                                                              \
+    _Pragma("GCC diagnostic pop")
 #else
 #define TA_BEGIN_DECLS
 #define TA_END_DECLS

@@ -25,8 +25,8 @@ enum ta_host_work {
     TA_HOST_WORK_COUNT
 };
 
-/* `class` and `category` are those of the span's category. */
-TA_API enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_slice category,
+/* `event_class` and `category` are those of the span's category. */
+TA_API enum ta_host_work ta_host_classify(enum ta_event_class event_class, struct ta_slice category,
                                           struct ta_slice name);
 
 /* The first row from `row` on that does this work; the number of spans without one.  Whoever looks
@@ -34,7 +34,7 @@ TA_API enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_s
 static inline ta_row ta_host_next(const struct ta_spans *spans, size_t row, enum ta_host_work work)
 {
     const uint8_t *at =
-        row < spans->n ? memchr(spans->work + row, (int)work, spans->n - row) : NULL;
+        row < spans->n ? (const uint8_t *)memchr(spans->work + row, (int)work, spans->n - row) : NULL;
     return (ta_row)(at ? (size_t)(at - spans->work) : spans->n);
 }
 

@@ -56,7 +56,11 @@ enum ta_precision {
 };
 
 struct ta_kernel_facts {
+#ifdef __cplusplus
+    enum ta_kernel_class class_;
+#else
     enum ta_kernel_class class;
+#endif
     enum ta_kernel_kind kind;
     const char *family; /* library or algorithm, "" when the kind says it all; a constant */
     bool known;         /* false when no row of the table matches; the kind is "other" then */

@@ -46,7 +46,11 @@ typedef uint16_t ta_cat;
 
 struct ta_category {
     ta_str name; /* as written; TA_STR_ABSENT when events have none */
+#ifdef __cplusplus
+    enum ta_event_class class_;
+#else
     enum ta_event_class class;
+#endif
 };
 
 struct ta_categories {

@@ -17,6 +17,45 @@ TA_BEGIN_DECLS
 struct ta_sink;
 struct ta_file;
 
+/* ---- places ---------------------------------------------------------------------------- */
+
+/* A kind of place. */
+enum ta_sink_kind {
+    TA_SINK_FOLDER, /* products by their own names below `path`, which is made if missing */
+    TA_SINK_FILE,   /* the one product goes to exactly `path` */
+    TA_SINK_APPEND, /* the one product is added to the end of the file at `path`, which is no link
+                     */
+    TA_SINK_STDOUT, /* the one product goes to standard output, written directly */
+    TA_SINK_STDERR, /* the same to standard error */
+    TA_SINK_MEMORY  /* the one product stays in memory: ta_sink_take() */
+};
+
+/* Prepares a place; nothing is created yet.  NULL after ta_fail(). */
+TA_API struct ta_sink *ta_sink_new(struct ta_ctx *ctx, enum ta_sink_kind kind,
+                                   const char *path) TA_MUST_CHECK;
+
+/* fsync and rename everything into place, report.json last of all.  On failure nothing of this
+ * run remains and earlier products are as they were. */
+TA_API enum ta_status ta_sink_commit(struct ta_ctx *ctx, struct ta_sink *sink) TA_MUST_CHECK;
+
+/* The same for several places at once. */
+TA_API enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks,
+                                      size_t n) TA_MUST_CHECK;
+
+/* Fails where nothing can be put there, as far as that can be told beforehand: so that nobody waits
+ * for a run that has nowhere to go. */
+TA_API enum ta_status ta_sink_check(struct ta_ctx *ctx, enum ta_sink_kind kind,
+                                    const char *path) TA_MUST_CHECK;
+
+/* What a TA_SINK_MEMORY holds once its product was closed, to free(); a NUL follows the `n` bytes.
+ * NULL when it holds none. */
+TA_API char *ta_sink_take(struct ta_sink *sink, size_t *n);
+
+/* Removes what was not committed, and folders this sink made that are empty. */
+TA_API void ta_sink_free(struct ta_sink *sink);
+
+/* ---- files ----------------------------------------------------------------------------- */
+
 /* Opens a product such as "report.html" or "tables/ops.by_name.csv" below the place of the
  * sink (or the one file, or standard output, that the user asked for).  The name comes from
  * fixed tables, never from data.  `signature` is a text within the first or last 4 KiB of

@@ -3,6 +3,7 @@
 #include "base/context.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MESSAGE_BYTES = 1024 };

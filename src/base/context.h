@@ -3,13 +3,13 @@
 #ifndef TA_BASE_CONTEXT_H
 #define TA_BASE_CONTEXT_H
 
+#include "base/limits.h"
 #include "base/stopwatch.h"
 #include "base/store.h"
 #include "base/temp.h"
 #include "traceanalyze/context.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 
 struct ta_hardware_list;
 struct ta_plugin;
@@ -21,8 +21,8 @@ struct ta_shared {
     atomic_int canceled;       /* number of the signal, or 0 */
     atomic_uint_fast64_t read; /* bytes taken from input files so far, for progress */
     enum ta_log_level level;
-    bool json_log;
-    FILE *log;            /* NULL: silent */
+    ta_message *message; /* takes what is logged up to that level; NULL: nobody does */
+    void *message_user;
     const char *inflater; /* name of one, NULL: the fastest of this build */
     const char *cpu;      /* "auto", "avx2", "sse2", "scalar": what the scanner uses; NULL: auto */
     size_t block;         /* bytes asked for at a time when reading, 0: as many as is best */
@@ -60,17 +60,5 @@ void ta_ctx_init(struct ta_ctx *ctx, struct ta_shared *shared);
 const char *ta_ctx_causes(const struct ta_ctx *ctx);
 /* Copies the chain of a worker's context into another. */
 void ta_ctx_adopt(struct ta_ctx *ctx, const struct ta_ctx *from);
-
-/* Sets a limit by name and size text ("64MiB", "250"). */
-enum ta_status ta_limits_set(struct ta_ctx *ctx, const char *assignment) TA_MUST_CHECK;
-/* Name of a limit, what it bounds and what happens there, and its default, for --help. */
-const char *ta_limit_name(enum ta_limit limit);
-const char *ta_limit_meaning(enum ta_limit limit);
-uint64_t ta_limit_default(enum ta_limit limit);
-enum { TA_LIMIT_TEXT_MAX = 24 };
-const char *ta_limit_default_text(enum ta_limit limit, char text[TA_LIMIT_TEXT_MAX]);
-
-/* Reads "64", "64MiB", "1.5GiB", "2k": bytes, powers of 1024; false when it is none. */
-bool ta_size_parse(const char *text, uint64_t *size);
 
 #endif

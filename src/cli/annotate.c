@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -28,13 +29,13 @@ enum ta_status ta_annotate_begin(struct ta_cli *cli)
     if (!is_wanted(cli))
         return TA_OK;
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return ta_fail(&cli->ctx, TA_ERR_INTERNAL, "No random bytes for --annotate");
+        return ta_fail(cli->ctx, TA_ERR_INTERNAL, "No random bytes for --annotate");
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(cli->command_stop + 2 * i, 3, "%02x", random[i]);
     FILE *stream = stream_of(cli);
     fprintf(stream, "::stop-commands::%s\n", cli->command_stop);
     return fflush(stream) == 0 ? TA_OK
-                               : ta_fail(&cli->ctx, TA_ERR_OUTPUT, "Cannot write annotations");
+                               : ta_fail(cli->ctx, TA_ERR_OUTPUT, "Cannot write annotations");
 }
 
 void ta_annotate_end(struct ta_cli *cli)
@@ -93,15 +94,15 @@ enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report)
     ta_annotate_end(cli);
     if (!gates)
         return TA_OK;
-    struct ta_sink *sink = ta_sink_new(&cli->ctx, to_error ? TA_SINK_STDERR : TA_SINK_STDOUT, NULL);
-    struct ta_file *out = sink ? ta_sink_open(&cli->ctx, sink, "annotations", "") : NULL;
-    enum ta_status status = cli->ctx.status;
+    struct ta_sink *sink = ta_sink_new(cli->ctx, to_error ? TA_SINK_STDERR : TA_SINK_STDOUT, NULL);
+    struct ta_file *out = sink ? ta_sink_open(cli->ctx, sink, "annotations", "") : NULL;
+    enum ta_status status = ta_ctx_status(cli->ctx);
     if (out) {
         put_lines(out, gates);
-        status = ta_file_close(&cli->ctx, out);
+        status = ta_file_close(cli->ctx, out);
     }
     if (status == TA_OK)
-        status = ta_sink_commit(&cli->ctx, sink);
+        status = ta_sink_commit(cli->ctx, sink);
     ta_sink_free(sink);
     return status;
 }

@@ -2,7 +2,6 @@
 /* Reading the command line by the tables of options.c. */
 #include "cli/args.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,114 +19,24 @@ struct parse {
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-static enum ta_status bad_value(struct parse *parse, const struct ta_arg_option *option,
-                                const char *value)
+struct ta_run_option ta_arg_takes(const struct ta_arg_option *option)
 {
-    if (option->type == TA_ARG_EXTENT)
-        return ta_fail(parse->ctx, TA_ERR_USAGE,
-                       "Unusable value: --%s=%s, expected WxH, each from %lld to %lld",
-                       option->name, value, (long long)option->least, (long long)option->most);
-    return ta_fail(parse->ctx, TA_ERR_USAGE,
-                   "Unusable value: --%s=%s, expected a %snumber from %lld to %lld", option->name,
-                   value, option->type == TA_ARG_WHOLE ? "whole " : "", (long long)option->least,
-                   (long long)option->most);
-}
-
-/* The program never calls setlocale(): the decimal point is a point. */
-static bool read_number(const struct ta_arg_option *option, const char *text, char end_mark,
-                        double *value, const char **rest)
-{
-    char *end;
-    *value = strtod(text, &end);
-    *rest = *end ? end + 1 : end;
-    return end != text && *end == end_mark && *value >= (double)option->least &&
-           *value <= (double)option->most;
-}
-
-static bool read_whole(const struct ta_arg_option *option, const char *text, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (end == text || *end || errno || number < option->least || number > option->most)
-        return false;
-    *value = number;
-    return true;
-}
-
-static enum ta_status read_choice(struct parse *parse, const struct ta_arg_option *option,
-                                  const char *text, int *value)
-{
-    char words[128] = "", hint[TA_SUGGEST_TEXT_MAX];
-    struct ta_suggest close = {.word = text};
-    for (int i = 0; option->choices[i]; i++) {
-        const char *word = option->choices[i];
-        if (!*word)
-            continue;
-        if (strcmp(word, text) == 0) {
-            *value = i;
-            return TA_OK;
-        }
-        ta_suggest_offer(&close, word);
-        strncat(words, *words ? ", " : "", sizeof words - strlen(words) - 1);
-        strncat(words, word, sizeof words - strlen(words) - 1);
-    }
-    return ta_fail(parse->ctx, TA_ERR_USAGE, "Unusable value: --%s=%s, expected one of %s%s",
-                   option->name, text, words, ta_suggest_text(&close, hint));
-}
-
-static enum ta_status append(struct parse *parse, struct ta_texts *texts, const char *text)
-{
-    const char **grown = reallocarray(texts->items, texts->n + 1, sizeof *grown);
-    if (!grown)
-        return ta_fail(parse->ctx, TA_ERR_NOMEM, "Out of memory: command line");
-    grown[texts->n++] = text;
-    texts->items = grown;
-    return TA_OK;
-}
-
-static enum ta_status store(struct parse *parse, const struct ta_arg_option *option,
-                            const char *text)
-{
-    void *field = (char *)parse->args + option->offset;
-    struct ta_extent extent;
-    double number;
-    const char *rest;
-    switch (option->type) {
-    case TA_ARG_FLAG:
-        *(bool *)field = !text || strcmp(text, "false") != 0;
-        return TA_OK;
-    case TA_ARG_COUNT:
-        *(int *)field = text ? (int)strtol(text, NULL, 10) : *(int *)field + 1;
-        return TA_OK;
-    case TA_ARG_TEXT:
-        *(const char **)field = text;
-        return TA_OK;
-    case TA_ARG_TEXTS:
-        return append(parse, field, text);
-    case TA_ARG_CHOICE:
-        return read_choice(parse, option, text, field);
-    case TA_ARG_WHOLE:
-        return read_whole(option, text, field) ? TA_OK : bad_value(parse, option, text);
-    case TA_ARG_NUMBER:
-        if (!read_number(option, text, '\0', &number, &rest))
-            return bad_value(parse, option, text);
-        *(double *)field = number;
-        return TA_OK;
-    case TA_ARG_EXTENT:
-        if (!read_number(option, text, 'x', &extent.width, &rest) ||
-            !read_number(option, rest, '\0', &extent.height, &rest))
-            return bad_value(parse, option, text);
-        *(struct ta_extent *)field = extent;
-        return TA_OK;
-    }
-    return TA_OK;
+    const struct ta_run_option own = {option->name, option->argument, option->type, option->least,
+                                      option->most, option->choices,  option->help};
+    return option->help ? own : *ta_run_option(option->name);
 }
 
 enum ta_status ta_cmdline_store(struct ta_ctx *ctx, struct ta_cmdline *args,
                                 const struct ta_arg_option *option, const char *text)
 {
-    return store(&(struct parse){.ctx = ctx, .args = args}, option, text);
+    const struct ta_run_option takes = ta_arg_takes(option);
+    return ta_value_store(ctx, &takes, (char *)args + option->offset, text);
+}
+
+static enum ta_status store(struct parse *parse, const struct ta_arg_option *option,
+                            const char *text)
+{
+    return ta_cmdline_store(parse->ctx, parse->args, option, text);
 }
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -172,7 +81,7 @@ static void take_log_format(struct parse *parse)
 static enum ta_status check_once(struct parse *parse, const struct ta_arg_option *option,
                                  const struct ta_given *last)
 {
-    for (const struct ta_given *g = parse->args->given; option->type == TA_ARG_TEXT && g < last;
+    for (const struct ta_given *g = parse->args->given; option->type == TA_VALUE_TEXT && g < last;
          g++)
         if (row_of(g->name, parse->args->command) == option && strcmp(g->value, last->value) != 0)
             return ta_fail(parse->ctx, TA_ERR_USAGE, "Option --%s is given twice: %s, %s",
@@ -219,13 +128,14 @@ static void make_tables(struct option longs[ROWS_MAX], char letters[2 * ROWS_MAX
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
         if (row_of(o->name, NULL) != o)
             continue;
-        longs[n] = (struct option){.name = o->name,
-                                   .has_arg = o->argument ? required_argument : no_argument,
-                                   .val = o->letter ? o->letter : FIRST_LONG + (int)n};
+        longs[n] =
+            (struct option){.name = o->name,
+                            .has_arg = ta_arg_takes(o).argument ? required_argument : no_argument,
+                            .val = o->letter ? o->letter : FIRST_LONG + (int)n};
         n++;
         if (o->letter)
             *letters++ = o->letter;
-        if (o->letter && o->argument)
+        if (o->letter && ta_arg_takes(o).argument)
             *letters++ = ':';
     }
     longs[n] = (struct option){0};
@@ -234,12 +144,13 @@ static void make_tables(struct option longs[ROWS_MAX], char letters[2 * ROWS_MAX
 
 const char *ta_arg_argument(const struct ta_arg_option *option, char words[TA_ARG_WORDS_MAX])
 {
+    const struct ta_run_option takes = ta_arg_takes(option);
     *words = '\0';
-    for (int i = 0; option->choices && option->choices[i]; i++) {
+    for (int i = 0; takes.choices && takes.choices[i]; i++) {
         strncat(words, *words ? "|" : "", TA_ARG_WORDS_MAX - strlen(words) - 1);
-        strncat(words, option->choices[i], TA_ARG_WORDS_MAX - strlen(words) - 1);
+        strncat(words, takes.choices[i], TA_ARG_WORDS_MAX - strlen(words) - 1);
     }
-    return *words ? words : option->argument;
+    return *words ? words : takes.argument;
 }
 
 static const char *name_of(const struct option *longs, int code)
@@ -271,7 +182,7 @@ static enum ta_status take_operand(struct parse *parse, const char *text)
 {
     struct ta_cmdline *args = parse->args;
     if (args->command)
-        return append(parse, &args->operands, text);
+        return ta_texts_add(parse->ctx, &args->operands, text);
     return ta_command_choose(parse->ctx, text, &args->command);
 }
 
@@ -373,7 +284,7 @@ enum ta_status ta_cmdline_parse(struct ta_ctx *ctx, int argc, char **argv, struc
 static void free_options(struct ta_cmdline *args)
 {
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
-        if (o->type != TA_ARG_TEXTS)
+        if (o->type != TA_VALUE_TEXTS)
             continue;
         struct ta_texts *texts = (struct ta_texts *)((char *)args + o->offset);
         free(texts->items);

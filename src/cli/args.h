@@ -6,7 +6,8 @@
 #ifndef TA_CLI_ARGS_H
 #define TA_CLI_ARGS_H
 
-#include "traceanalyze/status.h"
+#include "base/value.h"
+#include "traceanalyze/run.h"
 
 enum ta_command_id {
     TA_COMMAND_REPORT,
@@ -44,35 +45,29 @@ enum ta_status ta_command_choose(struct ta_ctx *ctx, const char *name,
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-enum ta_arg_type {
-    TA_ARG_FLAG,   /* bool: true, or what a configuration says */
-    TA_ARG_COUNT,  /* int: one more each time, or the number in a configuration */
-    TA_ARG_TEXT,   /* const char * */
-    TA_ARG_TEXTS,  /* struct ta_texts: one more each time */
-    TA_ARG_CHOICE, /* int: index of the word in `choices` */
-    TA_ARG_WHOLE,  /* int64_t from `least` to `most` */
-    TA_ARG_NUMBER, /* double from `least` to `most` */
-    TA_ARG_EXTENT  /* struct ta_extent, "WxH", each from `least` to `most` */
-};
-
 /* Where --help lists an option. */
 enum ta_arg_group { TA_GROUP_COMMAND, TA_GROUP_SELECTION, TA_GROUP_GLOBAL, TA_GROUP_COUNT };
 
+/* An option.  Of one that is an option of a run, what it takes and means is in the table of the
+ * library: ta_arg_takes() has it for both. */
 struct ta_arg_option {
     const char *name;
     char letter;          /* 0: none */
     const char *argument; /* its name in --help; NULL: takes none */
     uint32_t commands;    /* bit 1 << enum ta_command_id */
     enum ta_arg_group group;
-    enum ta_arg_type type;
+    enum ta_value_type type;
     size_t offset; /* of the field in struct ta_cmdline */
     int64_t least, most;
     const char *const *choices; /* ends with NULL */
-    const char *help;
+    const char *help;           /* NULL: of a run */
 };
 
 /* Ends with a NULL name.  A name may have several rows, for different commands. */
 extern const struct ta_arg_option ta_arg_options[];
+
+/* What an option takes, and means. */
+struct ta_run_option ta_arg_takes(const struct ta_arg_option *option);
 
 /* Room for the words of any option, with bars between them. */
 enum { TA_ARG_WORDS_MAX = 128 };
@@ -80,10 +75,6 @@ enum { TA_ARG_WORDS_MAX = 128 };
 /* How the value of an option is written: its choices, "auto|light|dark", else the name of its
  * argument; NULL when it takes none. */
 const char *ta_arg_argument(const struct ta_arg_option *option, char words[TA_ARG_WORDS_MAX]);
-
-/* The choices of --inflater and of --cpu; end with NULL. */
-extern const char *const ta_inflater_names[];
-extern const char *const ta_cpu_choices[];
 
 static inline bool ta_arg_is_for(const struct ta_arg_option *option,
                                  const struct ta_command *command)
@@ -93,18 +84,8 @@ static inline bool ta_arg_is_for(const struct ta_arg_option *option,
 
 /* ---- what was given ----------------------------------------------------------------------- */
 
-struct ta_texts {
-    const char **items;
-    size_t n;
-};
-
-struct ta_extent {
-    double width, height;
-};
-
 enum ta_when { TA_WHEN_AUTO, TA_WHEN_ALWAYS, TA_WHEN_NEVER };
 enum ta_annotate { TA_ANNOTATE_AUTO, TA_ANNOTATE_GITHUB, TA_ANNOTATE_NONE };
-enum ta_theme { TA_THEME_AUTO, TA_THEME_LIGHT, TA_THEME_DARK };
 
 /* An option as it stood on the command line. */
 struct ta_given {
@@ -131,13 +112,12 @@ struct ta_cmdline {
     int verbose;
     int color, progress;    /* enum ta_when */
     int json_log;           /* 0 text, 1 JSON */
-    int theme;              /* enum ta_theme */
+    int theme;              /* 0 auto, 1 light, 2 dark */
     int letter;             /* 0 A4, 1 letter */
-    int inflater;           /* order of ta_inflater_names[] */
-    int cpu;                /* order of ta_cpu_choices[] */
+    int inflater, cpu;      /* order of their words */
     int timeline;           /* enum ta_timeline_mode */
     int assets;             /* 0 inline, 1 split */
-    int align;              /* enum ta_align */
+    int align;              /* order of its words */
     int by;                 /* 0 rank, 1 node, 2 group */
     int64_t outliers;       /* TA_MISSING: not given */
     int64_t ranks_per_node; /* 0: not given */
@@ -146,7 +126,7 @@ struct ta_cmdline {
     int64_t shard_count;    /* 0: not given */
     const char *shard;
     struct ta_texts fail_on;
-    int gate; /* enum ta_gate_mode */
+    int gate; /* order of its words */
     double confidence;
     const char *min_effect, *noise_floor, *save_baseline;
     const char *summary_md, *junit, *bench_json, *bmf_json;

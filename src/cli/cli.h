@@ -3,36 +3,32 @@
 #ifndef TA_CLI_CLI_H
 #define TA_CLI_CLI_H
 
-#include "base/context.h"
+#include "base/stopwatch.h"
 #include "cli/args.h"
 #include "cli/config.h"
 #include "cli/console.h"
 #include "cli/gating.h"
 #include "cli/place.h"
-#include "cli/timing.h"
-#include "pipeline.h"
-#include "plugin/registry.h"
-#include "ingest/team.h"
 #include "traceanalyze/output.h"
+#include "traceanalyze/registry.h"
+#include "traceanalyze/run.h"
+
+#include <stdlib.h>
 
 struct ta_cli {
-    struct ta_shared shared;
-    struct ta_ctx ctx;
+    struct ta_run *run;
+    struct ta_ctx *ctx; /* of the run */
     struct ta_cmdline args;
     struct ta_config config;
     struct ta_config rules; /* of the files of --rules */
     struct ta_console console;
-    struct ta_timing timing;
-    struct ta_registry *registry; /* of the commands that need plugins */
-    uint64_t max_html_size;       /* --max-html-size */
-    bool wants_timeline;          /* a chosen output needs it */
-    bool takes_reports;           /* that were written before, among the inputs */
-    struct ta_gating gating;      /* of the commands that make a report */
+    struct ta_lap start;          /* of the program */
+    struct ta_registry *registry; /* of the commands that need plugins: that of the run, or */
+    struct ta_registry *builtin;  /* one of the built-in plugins alone */
     char command_stop[33];        /* a word that lets GitHub take commands again, or "" */
-    struct ta_survey *survey;     /* of traces that are read again, or NULL */
     struct ta_team *team;         /* processes that read the inputs together, or NULL */
     bool incomplete;              /* --strict, and data was lost: exit code 4 */
-    bool reported;                /* what the log left out stands in a product */
+    bool reported;                /* what the log left out is in a product */
 };
 
 /* The commands, by enum ta_command_id in main.c. */
@@ -60,8 +56,19 @@ void ta_cli_say_configuration(struct ta_cli *cli);
 /* Makes the registry with all plugins and their options. */
 enum ta_status ta_cli_load_plugins(struct ta_cli *cli) TA_MUST_CHECK;
 
-/* Checks options whose values are no mere numbers and words; `memory_limit` is 0 without one. */
-enum ta_status ta_cli_check_options(struct ta_cli *cli, uint64_t *memory_limit) TA_MUST_CHECK;
+/* Hands an option of the run over to it, from the configuration and the command line; or all but
+ * those that the program means in its own way. */
+enum ta_status ta_cli_set_option(struct ta_cli *cli, const char *name) TA_MUST_CHECK;
+enum ta_status ta_cli_set_options(struct ta_cli *cli) TA_MUST_CHECK;
+
+/* The same of the operands [first, end). */
+enum ta_status ta_cli_add_inputs(struct ta_cli *cli, size_t first, size_t end) TA_MUST_CHECK;
+
+/* Prepares heap and progress for a run that is about to read. */
+void ta_cli_begin_reading(struct ta_cli *cli);
+
+/* ta_run_execute() with them. */
+enum ta_status ta_cli_execute(struct ta_cli *cli, enum ta_run_task task) TA_MUST_CHECK;
 
 /* The formats of reports and of charts, to free(); NULL after ta_fail(). */
 struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *n);
@@ -87,77 +94,29 @@ struct ta_products {
     struct ta_place place;
 };
 
-/* Loads the plugins and chooses formats and place by the options; `folder` is the place without
- * -o.  Nothing to free on failure. */
-enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
+/* Loads the plugins, checks the options, and chooses formats and place by them; `folder` is the
+ * place without -o.  Whatever it returns, `formats` is to be freed. */
+enum ta_status ta_cli_prepare_products(struct ta_cli *cli, enum ta_run_task task,
+                                       const char *folder,
                                        struct ta_products *products) TA_MUST_CHECK;
 
 /* Writes all chosen formats, then warnings and the summary for people. */
-enum ta_status ta_cli_produce(struct ta_cli *cli, struct ta_report *report,
-                              const struct ta_products *products) TA_MUST_CHECK;
+enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_products *products) TA_MUST_CHECK;
 
-/* What the options say of a run; sets the bounds on memory. */
-enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                                  struct ta_run_options *options) TA_MUST_CHECK;
-
-/* Reads and analyzes the inputs by the options; see ta_pipeline_run(). */
-enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                          const struct ta_wanted *wanted, struct ta_report **report) TA_MUST_CHECK;
-
-/* The same of each input as a run of its own; see ta_pipeline_run_each(). */
-enum ta_status ta_cli_run_each(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                               const struct ta_wanted *wanted,
-                               struct ta_report **reports) TA_MUST_CHECK;
-
-/* What is run for a comparison: analyses that are not built in may have figures to compare. */
-extern const struct ta_wanted ta_cli_compared;
-
-/* The same of an operand that is a run of a comparison: inputs, or a report that was written
- * before. */
-enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand,
-                               const struct ta_wanted *wanted,
-                               struct ta_report **report) TA_MUST_CHECK;
-
-/* The runs of a comparison, one per operand. */
-struct ta_runs {
-    struct ta_report **at;
-    size_t n;
-};
-
-/* Reads each operand but the first `skip` as a run of its own, so that ranks of different runs
- * never meet.  --title is that of the comparison: each run has that of its input.  Whatever it
- * returns, ta_cli_free_runs() ends it. */
-enum ta_status ta_cli_read_runs(struct ta_cli *cli, size_t skip, const struct ta_wanted *wanted,
-                                struct ta_runs *runs) TA_MUST_CHECK;
-void ta_cli_free_runs(struct ta_runs *runs);
-
-/* The comparison of the runs that the operands but the first `skip` are; on TA_OK the caller owns
- * *diff. */
-enum ta_status ta_cli_compare(struct ta_cli *cli, size_t skip,
-                              struct ta_report **diff) TA_MUST_CHECK;
+/* Executes the comparison of the runs that the operands but the first `skip` are. */
+enum ta_status ta_cli_compare(struct ta_cli *cli, size_t skip) TA_MUST_CHECK;
 
 /* Says on standard error what was wrong with the inputs. */
 void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report);
 
-/* Whether data was lost, or ranks of a run are not there. */
-bool ta_cli_has_losses(const struct ta_report *report);
-
 /* Notes for --strict whether anything was lost. */
 void ta_cli_note_losses(struct ta_cli *cli, const struct ta_report *report);
 
-/* Settings of the outputs; TA_ERR_USAGE for a bad SOURCE_DATE_EPOCH. */
-enum ta_status ta_cli_render_options(struct ta_cli *cli, const struct ta_report *report,
-                                     struct ta_render_options *options) TA_MUST_CHECK;
+/* What the terminal can do, as options of the run. */
+enum ta_status ta_cli_set_terminal(struct ta_cli *cli) TA_MUST_CHECK;
 
-/* Has an output write a report into a sink that the caller commits. */
-enum ta_status ta_cli_write(struct ta_cli *cli, const struct ta_entry *output,
-                            const struct ta_report *report, const struct ta_render_options *options,
-                            struct ta_sink *sink) TA_MUST_CHECK;
-
-/* The same to standard output, from opening to commit. */
-enum ta_status ta_cli_write_stdout(struct ta_cli *cli, const struct ta_entry *output,
-                                   const struct ta_report *report,
-                                   const struct ta_render_options *options) TA_MUST_CHECK;
+/* Writes the report of the run to standard output. */
+enum ta_status ta_cli_write_stdout(struct ta_cli *cli, const char *output) TA_MUST_CHECK;
 
 /* Standard output as a file with the escaping writers of output.h. */
 struct ta_stdout {
@@ -167,5 +126,8 @@ struct ta_stdout {
 
 enum ta_status ta_stdout_open(struct ta_ctx *ctx, struct ta_stdout *out) TA_MUST_CHECK;
 enum ta_status ta_stdout_close(struct ta_ctx *ctx, struct ta_stdout *out) TA_MUST_CHECK;
+
+/* Says with -v where the time went; nothing when no run has ended. */
+void ta_timing_say(struct ta_cli *cli);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "report/report.h"
 #include "traceanalyze/output.h"
 
 static void put_rank(struct ta_file *out, const struct ta_file_account *file)
@@ -73,37 +72,34 @@ static void put_accounts(struct ta_file *out, const struct ta_accounts *accounts
 }
 
 /* The accounts as the report has them: the JSON output of a report without analyses. */
-static enum ta_status write_json(struct ta_cli *cli, const struct ta_report *report)
+static enum ta_status write_json(struct ta_cli *cli)
 {
-    struct ta_render_options options;
-    const struct ta_entry *json = ta_registry_find(cli->registry, TA_KIND_output, "json");
-    if (!json)
-        return ta_fail(&cli->ctx, TA_ERR_USAGE, "This build has no JSON output");
-    enum ta_status status = ta_cli_render_options(cli, report, &options);
-    return status == TA_OK ? ta_cli_write_stdout(cli, json, report, &options) : status;
+    if (!ta_registry_find(cli->registry, TA_KIND_output, "json"))
+        return ta_fail(cli->ctx, TA_ERR_USAGE, "This build has no JSON output");
+    return ta_cli_write_stdout(cli, "json");
 }
 
 static enum ta_status write_text(struct ta_cli *cli, const struct ta_report *report)
 {
     struct ta_stdout out;
-    enum ta_status status = ta_stdout_open(&cli->ctx, &out);
+    enum ta_status status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     put_accounts(out.file, ta_report_accounts(report));
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }
 
 enum ta_status ta_cmd_check(struct ta_cli *cli)
 {
-    struct ta_report *report;
-    const struct ta_texts *inputs = &cli->args.operands;
     enum ta_status status = ta_cli_load_plugins(cli);
     if (status == TA_OK)
-        status = ta_cli_run(cli, inputs->items, inputs->n, &ta_want_nothing, &report);
+        status = ta_cli_add_inputs(cli, 0, cli->args.operands.n);
+    if (status == TA_OK)
+        status = ta_cli_execute(cli, TA_RUN_CHECK);
     if (status != TA_OK)
         return status;
-    status = cli->args.json ? write_json(cli, report) : write_text(cli, report);
+    const struct ta_report *report = ta_run_report(cli->run);
+    status = cli->args.json ? write_json(cli) : write_text(cli, report);
     ta_cli_note_losses(cli, report);
-    ta_report_free(report);
     return status;
 }

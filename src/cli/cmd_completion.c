@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/suggest.h"
 #include "cli/schemas.h"
 
@@ -82,10 +83,11 @@ size_t ta_completion_values(struct ta_file *out, const struct ta_registry *regis
                             const struct ta_arg_option *option)
 {
     size_t n = 0;
-    for (int i = 0; option->choices && option->choices[i]; i++)
-        if (*option->choices[i])
-            n += put_word(out, ta_slice_of(option->choices[i]), "");
-    if (option->choices || !option->argument)
+    const struct ta_run_option takes = ta_arg_takes(option);
+    for (int i = 0; takes.choices && takes.choices[i]; i++)
+        if (*takes.choices[i])
+            n += put_word(out, ta_slice_of(takes.choices[i]), "");
+    if (takes.choices || !takes.argument)
         return n;
     if (is(option, "format"))
         return ta_arg_is_for(option, &ta_commands[TA_COMMAND_CHART])
@@ -99,12 +101,12 @@ size_t ta_completion_values(struct ta_file *out, const struct ta_registry *regis
         return put_settings(out, registry);
     if (is(option, "limit"))
         return put_limits(out);
-    return put_literals(out, option->argument);
+    return put_literals(out, takes.argument);
 }
 
 enum ta_completes ta_completion_places(const struct ta_arg_option *option)
 {
-    const char *argument = option->argument ? option->argument : "";
+    const char *takes = ta_arg_takes(option).argument, *argument = takes ? takes : "";
     if (strstr(argument, "DIR"))
         return TA_COMPLETES_FOLDERS;
     return strstr(argument, "FILE") || strstr(argument, "PATH") || strstr(argument, "INPUT")
@@ -119,7 +121,8 @@ bool ta_completion_is_list(const struct ta_arg_option *option)
 
 bool ta_completion_is_open(const struct ta_arg_option *option)
 {
-    return option->argument && strchr(option->argument, '=');
+    const char *argument = ta_arg_takes(option).argument;
+    return argument && strchr(argument, '=');
 }
 
 size_t ta_completion_operands(struct ta_file *out, const struct ta_command *command)
@@ -169,14 +172,14 @@ static script_writer *find_writer(struct ta_ctx *ctx, const char *shell)
 enum ta_status ta_cmd_completion(struct ta_cli *cli)
 {
     struct ta_stdout out;
-    script_writer *write = find_writer(&cli->ctx, cli->args.operands.items[0]);
+    script_writer *write = find_writer(cli->ctx, cli->args.operands.items[0]);
     /* Of the built-in plugins alone, so that the script of an installation is that of all. */
-    cli->registry = write ? ta_registry_new(&cli->ctx) : NULL;
+    cli->registry = cli->builtin = write ? ta_registry_new(cli->ctx) : NULL;
     if (!cli->registry)
-        return cli->ctx.status;
-    const enum ta_status status = ta_stdout_open(&cli->ctx, &out);
+        return ta_ctx_status(cli->ctx);
+    const enum ta_status status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     write(out.file, cli->registry);
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }

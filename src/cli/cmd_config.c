@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "base/suggest.h"
 #include "cli/config_init.h"
 
@@ -74,7 +75,7 @@ static void add_limits(struct rows *rows, const struct ta_arg_option *option)
         char key[TA_CONFIG_KEY_MAX], value[24];
         const char *name = ta_limit_name((enum ta_limit)i);
         snprintf(key, sizeof key, "limits.%s", name);
-        snprintf(value, sizeof value, "%" PRIu64, ta_ctx_limit(&rows->cli->ctx, (enum ta_limit)i));
+        snprintf(value, sizeof value, "%" PRIu64, ta_ctx_limit(rows->cli->ctx, (enum ta_limit)i));
         const struct ta_setting *setting = last_setting(rows, option, name);
         if (is_given(rows, texts, name))
             add_row(rows, key, value, "command line");
@@ -133,7 +134,7 @@ static void add_each(struct rows *rows, const struct ta_arg_option *option, cons
 
 static void add_option(struct rows *rows, const struct ta_arg_option *option, const char *key)
 {
-    char value[TA_CONFIG_VALUE_MAX];
+    char value[TA_VALUE_TEXT_MAX];
     const struct ta_cmdline *args = &rows->cli->args, defaults = ta_cmdline_defaults();
     const struct ta_setting *setting = last_setting(rows, option, NULL);
     if (ta_arg_is_for(option, args->command) && ta_cmdline_is_given(args, option->offset))
@@ -157,7 +158,7 @@ static void gather(struct rows *rows)
             for (int kind = 0; kind < TA_KIND_COUNT; kind++)
                 for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++)
                     add_plugin(rows, ta_registry_at(registry, (enum ta_plugin_kind)kind, i));
-        else if (o->type == TA_ARG_TEXTS)
+        else if (o->type == TA_VALUE_TEXTS)
             add_each(rows, o, key);
         else
             add_option(rows, o, key);
@@ -213,15 +214,11 @@ static enum ta_status apply(struct ta_cli *cli)
 {
     const struct ta_config *config = &cli->config;
     enum ta_status status =
-        ta_cmdline_configure(&cli->ctx, &cli->args, config->settings.at, config->settings.n);
+        ta_cmdline_configure(cli->ctx, &cli->args, config->settings.at, config->settings.n);
     for (size_t i = 0; status == TA_OK && i < config->settings.n; i++)
         if (!ta_arg_is_for(config->settings.at[i].option, cli->args.command))
-            status = ta_cmdline_store(&cli->ctx, &cli->args, config->settings.at[i].option,
+            status = ta_cmdline_store(cli->ctx, &cli->args, config->settings.at[i].option,
                                       config->settings.at[i].text);
-    for (size_t i = 0; status == TA_OK && i < cli->args.limits.n; i++) {
-        const char *limit = cli->args.limits.items[i];
-        status = ta_config_cause(&cli->ctx, config, limit, ta_limits_set(&cli->ctx, limit));
-    }
     return status == TA_OK ? ta_cli_load_plugins(cli) : status;
 }
 
@@ -238,9 +235,9 @@ static enum ta_status check_formats(struct ta_cli *cli)
         struct ta_format *formats =
             of_report ? ta_cli_report_formats(cli, &n) : ta_cli_chart_formats(cli, &n);
         if (!formats)
-            return cli->ctx.status;
-        status = ta_config_cause(&cli->ctx, &cli->config, setting->text,
-                                 ta_place_default(&cli->ctx, setting->text, formats, n));
+            return ta_ctx_status(cli->ctx);
+        status = ta_config_cause(cli->ctx, &cli->config, setting->text,
+                                 ta_place_default(cli->ctx, setting->text, formats, n));
         free(formats);
     }
     return status;
@@ -252,18 +249,15 @@ static enum ta_status load(struct ta_cli *cli, bool alone)
     const struct ta_texts *operands = &cli->args.operands;
     const char *file = operands->n > 1 ? operands->items[1] : NULL;
     enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < cli->args.limits.n; i++)
-        status = ta_limits_set(&cli->ctx, cli->args.limits.items[i]);
-    if (status == TA_OK && file && alone)
-        status = ta_config_load_file(&cli->ctx, file, &cli->config);
-    else if (status == TA_OK && !cli->args.no_config)
-        status = ta_config_load(&cli->ctx, file ? file : cli->args.config, &cli->config);
+    if (file && alone)
+        status = ta_config_load_file(cli->ctx, file, &cli->config);
+    else if (!cli->args.no_config)
+        status = ta_config_load(cli->ctx, file ? file : cli->args.config, &cli->config);
     ta_cli_say_configuration(cli);
     if (status == TA_OK)
         status = apply(cli);
-    uint64_t memory_limit = 0;
     if (status == TA_OK)
-        status = ta_cli_check_options(cli, &memory_limit);
+        status = ta_run_check(cli->run, TA_RUN_CHECK);
     return status == TA_OK ? check_formats(cli) : status;
 }
 
@@ -275,14 +269,14 @@ static enum ta_status show(struct ta_cli *cli)
     if (status != TA_OK)
         return status;
     gather(&rows);
-    status = rows.failed ? ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: configuration")
-                         : ta_stdout_open(&cli->ctx, &out);
+    status = rows.failed ? ta_fail(cli->ctx, TA_ERR_NOMEM, "Out of memory: configuration")
+                         : ta_stdout_open(cli->ctx, &out);
     if (status == TA_OK) {
         if (cli->args.json)
             put_json(out.file, &rows);
         else
             put_text(out.file, &rows);
-        status = ta_stdout_close(&cli->ctx, &out);
+        status = ta_stdout_close(cli->ctx, &out);
     }
     free(rows.items.at);
     return status;
@@ -293,7 +287,7 @@ static enum ta_status validate(struct ta_cli *cli)
     struct ta_stdout out;
     enum ta_status status = load(cli, true);
     if (status == TA_OK && !cli->args.quiet)
-        status = ta_stdout_open(&cli->ctx, &out);
+        status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK || cli->args.quiet)
         return status;
     for (size_t i = 0; i < cli->config.files.n; i++) {
@@ -302,7 +296,7 @@ static enum ta_status validate(struct ta_cli *cli)
     }
     if (cli->config.files.n == 0)
         ta_puts(out.file, "There is no configuration file\n");
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }
 
 static enum ta_status init(struct ta_cli *cli)
@@ -327,6 +321,6 @@ enum ta_status ta_cmd_config(struct ta_cli *cli)
             return actions[i].run(cli);
         ta_suggest_offer(&close, actions[i].name);
     }
-    return ta_fail(&cli->ctx, TA_ERR_USAGE, "config does show, init or validate, not %s%s",
+    return ta_fail(cli->ctx, TA_ERR_USAGE, "config does show, init or validate, not %s%s",
                    close.word, ta_suggest_text(&close, hint));
 }

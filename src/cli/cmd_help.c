@@ -2,6 +2,8 @@
 /* `help`, `--help` and `--version`, made from the tables of options.c and base/limits.c. */
 #include "cli/cli.h"
 
+#include "base/limits.h"
+
 #include <cairo.h>
 #include <gsl/gsl_version.h>
 #include <inttypes.h>
@@ -46,9 +48,9 @@ static void put_option(struct ta_file *out, const struct ta_arg_option *option)
     int length = option_head(head, sizeof head, option);
     /* A head that is too long has a line for itself. */
     if (length + 2 > HELP_COLUMN)
-        ta_putf(out, "%s\n%*s%s\n", head, HELP_COLUMN, "", option->help);
+        ta_putf(out, "%s\n%*s%s\n", head, HELP_COLUMN, "", ta_arg_takes(option).help);
     else
-        ta_putf(out, "%-*s%s\n", HELP_COLUMN, head, option->help);
+        ta_putf(out, "%-*s%s\n", HELP_COLUMN, head, ta_arg_takes(option).help);
 }
 
 /* The options of a command, from a group on. */
@@ -133,7 +135,7 @@ static enum ta_status choose(struct ta_cli *cli, const struct ta_command **comma
         *command = NULL;
     if (*command || args->operands.n == 0)
         return TA_OK;
-    return ta_command_choose(&cli->ctx, args->operands.items[0], command);
+    return ta_command_choose(cli->ctx, args->operands.items[0], command);
 }
 
 static void put_page_names(struct ta_file *out)
@@ -150,21 +152,21 @@ static enum ta_status put_manual(struct ta_cli *cli)
     const struct ta_texts *names = &cli->args.operands;
     enum ta_status status = TA_OK;
     if (!cli->args.list)
-        status = ta_page_choose(&cli->ctx, names->n ? names->items[0] : NULL, &page);
+        status = ta_page_choose(cli->ctx, names->n ? names->items[0] : NULL, &page);
     /* Of the built-in plugins alone, so that the pages of an installation are those of all. */
     if (status == TA_OK)
-        cli->registry = ta_registry_new(&cli->ctx);
+        cli->registry = cli->builtin = ta_registry_new(cli->ctx);
     if (status == TA_OK && !cli->registry)
-        status = cli->ctx.status;
+        status = ta_ctx_status(cli->ctx);
     if (status == TA_OK)
-        status = ta_stdout_open(&cli->ctx, &out);
+        status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     if (page)
         ta_page_put(out.file, page, cli->registry);
     else
         put_page_names(out.file);
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }
 
 enum ta_status ta_cmd_help(struct ta_cli *cli)
@@ -176,14 +178,14 @@ enum ta_status ta_cmd_help(struct ta_cli *cli)
     const struct ta_command *command;
     enum ta_status status = choose(cli, &command);
     if (status == TA_OK)
-        status = ta_stdout_open(&cli->ctx, &out);
+        status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     if (command)
         put_command(out.file, command);
     else
         put_overview(out.file);
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }
 
 /* ---- version ------------------------------------------------------------------------------- */
@@ -206,11 +208,11 @@ enum ta_status ta_cmd_version(struct ta_cli *cli)
     struct ta_stdout out;
     enum ta_status status = cli->args.verbose ? ta_cli_load_plugins(cli) : TA_OK;
     if (status == TA_OK)
-        status = ta_stdout_open(&cli->ctx, &out);
+        status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     ta_puts(out.file, "traceanalyze " TA_VERSION "\n");
     if (cli->args.verbose)
         put_parts(out.file, cli->registry);
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }

@@ -233,14 +233,14 @@ static enum ta_status list(struct ta_cli *cli, struct kinds kinds)
     struct ta_stdout out;
     enum ta_status status = ta_cli_load_plugins(cli);
     if (status == TA_OK)
-        status = ta_stdout_open(&cli->ctx, &out);
+        status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     if (cli->args.json)
         put_json(out.file, cli->registry, kinds);
     else
         put_text(out.file, cli->registry, kinds);
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }
 
 enum ta_status ta_cmd_plugins(struct ta_cli *cli)

@@ -6,44 +6,21 @@
 #include <stdlib.h>
 
 #include "cli/shard.h"
-#include "render/sink.h"
-
-struct writing {
-    struct ta_sink *sink;
-    size_t n;
-};
-
-static enum ta_status take(struct ta_ctx *ctx, void *user, const char *name, struct ta_slice packed)
-{
-    struct writing *writing = user;
-    if (ta_ctx_canceled(ctx))
-        return ta_fail(ctx, TA_ERR_CANCELED, "Stopped");
-    if (writing->n++ && ta_sink_is_single(writing->sink))
-        return ta_fail(ctx, TA_ERR_USAGE,
-                       "A file takes the summary of one rank, and there are several: give a folder "
-                       "with -o");
-    struct ta_file *file = ta_sink_open(ctx, writing->sink, name, TA_SUMMARY_COMMENT);
-    if (!file)
-        return ctx->status;
-    ta_put(file, packed);
-    return ta_file_close(ctx, file);
-}
 
 static enum ta_status write_all(struct ta_cli *cli, const struct ta_place *place,
-                                struct ta_shard shard, struct ta_reduced *reduced)
+                                struct ta_cli_shard shard, struct ta_reduced *reduced)
 {
-    struct ta_run_options options;
-    struct writing writing = {.sink = ta_sink_new(&cli->ctx, place->kind, place->path)};
-    if (!writing.sink)
-        return cli->ctx.status;
-    const struct ta_texts *inputs = &cli->args.operands;
-    enum ta_status status = ta_cli_run_options(cli, inputs->items, inputs->n, &options);
+    struct ta_sink *sink = ta_sink_new(cli->ctx, place->kind, place->path);
+    if (!sink)
+        return ta_ctx_status(cli->ctx);
+    enum ta_status status = ta_cli_add_inputs(cli, 0, cli->args.operands.n);
+    ta_cli_begin_reading(cli);
     if (status == TA_OK)
-        status = ta_reduce_run(&cli->ctx, cli->registry, &options, shard, take, &writing, reduced);
+        status = ta_run_reduce(cli->run, shard.index, shard.count, sink, reduced);
     ta_console_clear(&cli->console);
     if (status == TA_OK)
-        status = ta_sink_commit(&cli->ctx, writing.sink);
-    ta_sink_free(writing.sink);
+        status = ta_sink_commit(cli->ctx, sink);
+    ta_sink_free(sink);
     return status;
 }
 
@@ -53,32 +30,30 @@ static enum ta_status say_what(struct ta_cli *cli, const struct ta_place *place,
     struct ta_stdout out;
     if (cli->args.quiet || place->kind == TA_SINK_STDOUT)
         return TA_OK;
-    enum ta_status status = ta_stdout_open(&cli->ctx, &out);
+    enum ta_status status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     ta_putf(out.file, "%zu of %zu files used, %zu summar%s written to ", reduced->used,
             reduced->files, reduced->summaries, reduced->summaries == 1 ? "y" : "ies");
     ta_put_terminal(out.file, ta_slice_of(place->path), 0, 0);
     ta_puts(out.file, "\n");
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }
 
 enum ta_status ta_cmd_reduce(struct ta_cli *cli)
 {
     struct ta_format format = {.name = "summary", .extension = "gz", .by_default = true};
     struct ta_place place;
-    struct ta_shard shard;
+    struct ta_cli_shard shard;
     struct ta_reduced reduced = {0};
     const struct ta_cmdline *args = &cli->args;
-    enum ta_status status = ta_shard_choose(&cli->ctx, args->shard, args->shard_count, &shard);
+    enum ta_status status = ta_shard_choose(cli->ctx, args->shard, args->shard_count, &shard);
     if (status == TA_OK)
         status = ta_cli_load_plugins(cli);
     if (status == TA_OK)
-        status = ta_place_choose(&cli->ctx, NULL, args->out, "traceanalyze-summaries", true,
-                                 &format, 1, &place);
+        status = ta_place_choose(cli->ctx, NULL, args->out, "traceanalyze-summaries", true, &format,
+                                 1, &place);
     if (status == TA_OK)
         status = write_all(cli, &place, shard, &reduced);
-    cli->timing.bytes = reduced.raw_bytes;
-    cli->timing.events = reduced.events;
     return status == TA_OK ? say_what(cli, &place, &reduced) : status;
 }

@@ -25,14 +25,14 @@ enum ta_status ta_cmd_schema(struct ta_cli *cli)
     const struct ta_schema *schema = NULL;
     enum ta_status status = TA_OK;
     if (cli->args.operands.n)
-        status = find(&cli->ctx, cli->args.operands.items[0], &schema);
+        status = find(cli->ctx, cli->args.operands.items[0], &schema);
     if (status == TA_OK)
-        status = ta_stdout_open(&cli->ctx, &out);
+        status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     if (schema)
         ta_puts(out.file, schema->text);
     for (const struct ta_schema *row = ta_schemas; !schema && row->name; row++)
         ta_putf(out.file, "%s\n", row->name);
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }

@@ -63,7 +63,7 @@ static void put_values(struct ta_file *out, const struct ta_registry *registry)
     ta_puts(out, "_traceanalyze_value()\n{\n    words='' places='' list='' open=''\n"
                  "    case $1:$2 in\n");
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
-        if (!o->argument)
+        if (!ta_arg_takes(o).argument)
             continue;
         ta_puts(out, "    ");
         put_pattern(out, o);

@@ -49,10 +49,10 @@ static void put_option(struct ta_file *out, const struct ta_registry *registry,
     if (option->letter)
         ta_putf(out, " -s %c", option->letter);
     ta_putf(out, " -l %s", option->name);
-    if (option->argument)
+    if (ta_arg_takes(option).argument)
         put_values(out, registry, option);
     ta_puts(out, " -d ");
-    put_text(out, option->help);
+    put_text(out, ta_arg_takes(option).help);
     ta_puts(out, "\n");
 }
 

@@ -20,10 +20,10 @@ static void put_action(struct ta_file *out, const struct ta_registry *registry,
     const enum ta_completes places = ta_completion_places(option);
     const size_t words = ta_completion_values(NULL, registry, option);
     ta_puts(out, ":");
-    put_text(out, option->argument);
+    put_text(out, ta_arg_takes(option).argument);
     ta_puts(out, ":");
     if (ta_completion_is_list(option)) {
-        ta_putf(out, "_values -s , %s ", option->argument);
+        ta_putf(out, "_values -s , %s ", ta_arg_takes(option).argument);
         ta_completion_values(out, registry, option);
     } else if (words && places != TA_COMPLETES_NOTHING) {
         ta_puts(out, "{ _files; compadd -- ");
@@ -46,8 +46,8 @@ static void put_action(struct ta_file *out, const struct ta_registry *registry,
 static void put_option(struct ta_file *out, const struct ta_registry *registry,
                        const struct ta_arg_option *option)
 {
-    const bool repeats = option->type == TA_ARG_TEXTS || option->type == TA_ARG_COUNT;
-    const char *equals = option->argument ? "=" : "";
+    const bool repeats = option->type == TA_VALUE_TEXTS || option->type == TA_VALUE_COUNT;
+    const char *equals = ta_arg_takes(option).argument ? "=" : "";
     ta_puts(out, "            ");
     if (option->letter && repeats)
         ta_putf(out, "'*'{-%c,--%s%s}'", option->letter, option->name, equals);
@@ -57,9 +57,9 @@ static void put_option(struct ta_file *out, const struct ta_registry *registry,
     else
         ta_putf(out, "'%s--%s%s", repeats ? "*" : "", option->name, equals);
     ta_puts(out, "[");
-    put_text(out, option->help);
+    put_text(out, ta_arg_takes(option).help);
     ta_puts(out, "]");
-    if (option->argument)
+    if (ta_arg_takes(option).argument)
         put_action(out, registry, option);
     ta_puts(out, "' \\\n");
 }

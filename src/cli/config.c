@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/context.h"
+#include "base/limits.h"
 #include "base/suggest.h"
-#include "plugin/registry.h"
+#include "traceanalyze/registry.h"
 
 #define SYSTEM_FILE "/etc/traceanalyze/config.yaml"
 
@@ -192,9 +192,9 @@ static enum ta_status check_variable(struct ta_ctx *ctx, const struct ta_arg_opt
                                      const char *variable, const char *text)
 {
     struct ta_cmdline scratch = ta_cmdline_defaults();
-    if (option->type == TA_ARG_FLAG && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+    if (option->type == TA_VALUE_FLAG && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
         return ta_fail(ctx, TA_ERR_USAGE, "%s=%s: expected true or false", variable, text);
-    if (option->type == TA_ARG_COUNT && (strlen(text) != 1 || !strchr("0123456789", *text)))
+    if (option->type == TA_VALUE_COUNT && (strlen(text) != 1 || !strchr("0123456789", *text)))
         return ta_fail(ctx, TA_ERR_USAGE, "%s=%s: expected a number", variable, text);
     const enum ta_status status = ta_cmdline_store(ctx, &scratch, option, text);
     ta_cmdline_free(&scratch);
@@ -228,7 +228,7 @@ static enum ta_status read_variables(struct ta_ctx *ctx, struct ta_config *confi
             continue;
         if (o->offset == offsetof(struct ta_cmdline, limits))
             status = read_limits(ctx, config, o);
-        const char *value = o->type == TA_ARG_TEXTS ? NULL : variable_of(key, variable);
+        const char *value = o->type == TA_VALUE_TEXTS ? NULL : variable_of(key, variable);
         if (!value)
             continue;
         status = check_variable(ctx, o, variable, value);

@@ -2,6 +2,8 @@
 /* A first configuration, made from the table of options and the plugins' own. */
 #include "cli/config_init.h"
 
+#include "base/limits.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -10,33 +12,10 @@
 #define FIRST_LINE "# Configuration of traceanalyze"
 
 const char *ta_config_field_text(const struct ta_arg_option *option, const struct ta_cmdline *args,
-                                 char text[TA_CONFIG_VALUE_MAX])
+                                 char text[TA_VALUE_TEXT_MAX])
 {
-    const void *field = (const char *)args + option->offset;
-    const struct ta_extent *extent = field;
-    int64_t whole;
-    switch (option->type) {
-    case TA_ARG_FLAG:
-        return *(const bool *)field ? "true" : "false";
-    case TA_ARG_COUNT:
-        snprintf(text, TA_CONFIG_VALUE_MAX, "%d", *(const int *)field);
-        return text;
-    case TA_ARG_TEXT:
-        return *(const char *const *)field;
-    case TA_ARG_CHOICE:
-        return *option->choices[*(const int *)field] ? option->choices[*(const int *)field] : NULL;
-    case TA_ARG_WHOLE:
-        whole = *(const int64_t *)field;
-        snprintf(text, TA_CONFIG_VALUE_MAX, "%" PRId64, whole);
-        return whole >= option->least ? text : NULL;
-    case TA_ARG_NUMBER:
-        return ta_number_format(text, *(const double *)field);
-    case TA_ARG_EXTENT:
-        snprintf(text, TA_CONFIG_VALUE_MAX, "%gx%g", extent->width, extent->height);
-        return extent->width > 0 ? text : NULL;
-    default:
-        return NULL;
-    }
+    const struct ta_run_option takes = ta_arg_takes(option);
+    return ta_value_text(&takes, (const char *)args + option->offset, text);
 }
 
 /* ---- settings ------------------------------------------------------------------------------ */
@@ -111,14 +90,14 @@ static void put_plugins(struct ta_file *out, const struct ta_registry *registry)
 static void put_option(struct ta_file *out, const struct ta_registry *registry,
                        const struct ta_arg_option *option, const char *key)
 {
-    char value[TA_CONFIG_VALUE_MAX];
+    char value[TA_VALUE_TEXT_MAX];
     const struct ta_cmdline defaults = ta_cmdline_defaults();
     const char *indent = strchr(key, '.') ? "    " : "  ";
     const char *text = ta_config_field_text(option, &defaults, value);
     const char *point = strrchr(key, '.');
-    put_comment(out, indent, option->help);
-    if (option->choices)
-        put_choices(out, indent, option->choices);
+    put_comment(out, indent, ta_arg_takes(option).help);
+    if (ta_arg_takes(option).choices)
+        put_choices(out, indent, ta_arg_takes(option).choices);
     if (ta_config_is_place(option))
         put_comment(out, indent, "not in ./" TA_CONFIG_HERE);
     if (option->offset == offsetof(struct ta_cmdline, limits)) {
@@ -185,12 +164,12 @@ static void put_all(struct ta_file *out, const struct ta_registry *registry)
 
 static enum ta_status write_file(struct ta_cli *cli, struct ta_sink *sink)
 {
-    struct ta_file *file = ta_sink_open(&cli->ctx, sink, TA_CONFIG_HERE, FIRST_LINE);
+    struct ta_file *file = ta_sink_open(cli->ctx, sink, TA_CONFIG_HERE, FIRST_LINE);
     if (!file)
-        return cli->ctx.status;
+        return ta_ctx_status(cli->ctx);
     put_all(file, cli->registry);
-    const enum ta_status status = ta_file_close(&cli->ctx, file);
-    return status == TA_OK ? ta_sink_commit(&cli->ctx, sink) : status;
+    const enum ta_status status = ta_file_close(cli->ctx, file);
+    return status == TA_OK ? ta_sink_commit(cli->ctx, sink) : status;
 }
 
 enum ta_status ta_config_init(struct ta_cli *cli, const char *path)
@@ -198,18 +177,18 @@ enum ta_status ta_config_init(struct ta_cli *cli, const char *path)
     struct stat st;
     const bool to_stdout = strcmp(path, "-") == 0;
     if (!to_stdout && lstat(path, &st) == 0)
-        return ta_fail(&cli->ctx, TA_ERR_USAGE, "There is a file already: %s", path);
+        return ta_fail(cli->ctx, TA_ERR_USAGE, "There is a file already: %s", path);
     struct ta_sink *sink =
-        ta_sink_new(&cli->ctx, to_stdout ? TA_SINK_STDOUT : TA_SINK_FILE, to_stdout ? NULL : path);
+        ta_sink_new(cli->ctx, to_stdout ? TA_SINK_STDOUT : TA_SINK_FILE, to_stdout ? NULL : path);
     if (!sink)
-        return cli->ctx.status;
+        return ta_ctx_status(cli->ctx);
     const enum ta_status status = write_file(cli, sink);
     ta_sink_free(sink);
     struct ta_stdout out;
-    if (status != TA_OK || to_stdout || cli->args.quiet || ta_stdout_open(&cli->ctx, &out) != TA_OK)
+    if (status != TA_OK || to_stdout || cli->args.quiet || ta_stdout_open(cli->ctx, &out) != TA_OK)
         return status;
     ta_puts(out.file, "Configuration written to ");
     ta_put_terminal(out.file, ta_slice_of(path), 0, 0);
     ta_puts(out.file, "\n");
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }

@@ -10,8 +10,7 @@
 enum ta_status ta_config_init(struct ta_cli *cli, const char *path) TA_MUST_CHECK;
 
 /* The field of an option as text, NULL when nothing is set.  The result is `text` or the field. */
-#define TA_CONFIG_VALUE_MAX 64
 const char *ta_config_field_text(const struct ta_arg_option *option, const struct ta_cmdline *args,
-                                 char text[TA_CONFIG_VALUE_MAX]);
+                                 char text[TA_VALUE_TEXT_MAX]);
 
 #endif

@@ -93,19 +93,19 @@ const char *ta_config_key(const struct ta_arg_option *option, char key[TA_CONFIG
 
 enum ta_config_shape ta_config_shape(const struct ta_arg_option *option)
 {
-    const char *argument = option->argument ? option->argument : "";
+    const char *takes = ta_arg_takes(option).argument, *argument = takes ? takes : "";
     const char *equals = strchr(argument, '=');
-    if (option->type == TA_ARG_TEXTS && equals)
+    if (option->type == TA_VALUE_TEXTS && equals)
         return memchr(argument, '.', (size_t)(equals - argument)) ? TA_CONFIG_PLUGINS
                                                                   : TA_CONFIG_MAP;
-    if (option->type == TA_ARG_TEXTS || strcmp(argument, "LIST") == 0)
+    if (option->type == TA_VALUE_TEXTS || strcmp(argument, "LIST") == 0)
         return TA_CONFIG_LIST;
     return TA_CONFIG_SCALAR;
 }
 
 bool ta_config_is_place(const struct ta_arg_option *option)
 {
-    const char *argument = option->argument ? option->argument : "";
+    const char *takes = ta_arg_takes(option).argument, *argument = takes ? takes : "";
     return strstr(argument, "PATH") || strstr(argument, "FILE") || strstr(argument, "DIR");
 }
 

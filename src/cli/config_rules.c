@@ -5,9 +5,8 @@
 
 #include <stdio.h>
 
-#include "base/context.h"
 #include "base/suggest.h"
-#include "plugin/registry.h"
+#include "traceanalyze/registry.h"
 
 /* Ids of new rules have room beside the names of options. */
 enum { ID_MAX = 48, TEXT_MAX = 4096 };

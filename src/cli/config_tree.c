@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/context.h"
 #include "base/regex.h"
 #include "base/suggest.h"
 
@@ -82,15 +81,15 @@ static const char *expected_kind(const struct ta_arg_option *option, enum ta_yam
 {
     const bool is_number = kind == TA_YAML_INTEGER || kind == TA_YAML_FLOAT;
     switch (option->type) {
-    case TA_ARG_FLAG:
+    case TA_VALUE_FLAG:
         return kind == TA_YAML_BOOLEAN ? NULL : "true or false";
-    case TA_ARG_COUNT:
-    case TA_ARG_WHOLE:
+    case TA_VALUE_COUNT:
+    case TA_VALUE_WHOLE:
         return kind == TA_YAML_INTEGER ? NULL : "a whole number";
-    case TA_ARG_NUMBER:
+    case TA_VALUE_NUMBER:
         return is_number ? NULL : "a number";
-    case TA_ARG_CHOICE:
-    case TA_ARG_EXTENT:
+    case TA_VALUE_CHOICE:
+    case TA_VALUE_EXTENT:
         return kind == TA_YAML_TEXT ? NULL : "a word";
     default:
         return is_number || kind == TA_YAML_TEXT ? NULL : "a text; put it into quotes";
@@ -101,9 +100,9 @@ static enum ta_status check_text(const struct ta_config_file *file,
                                  const struct ta_arg_option *option, const struct ta_yaml *at,
                                  const char *text)
 {
-    if (option->type == TA_ARG_COUNT && strlen(text) != 1)
+    if (option->type == TA_VALUE_COUNT && strlen(text) != 1)
         return ta_config_refuse(file, at, "%s: expected a number from 0 to 9", at->key->text);
-    if (!option->argument || strcmp(option->argument, "RE") != 0)
+    if (!ta_arg_takes(option).argument || strcmp(ta_arg_takes(option).argument, "RE") != 0)
         return TA_OK;
     struct ta_regex_error error;
     struct ta_regex *expression = ta_regex_new(text, &error);
@@ -171,7 +170,7 @@ static enum ta_status read_list(struct ta_config_file *file, const struct ta_arg
     for (const struct ta_yaml *item = list->contents; item; item = item->next) {
         if (item->kind != TA_YAML_TEXT || !*item->text || strchr(item->text, ','))
             return ta_config_refuse(file, item, "%s: expected a list of words", list->key->text);
-        if (option->type == TA_ARG_TEXTS) {
+        if (option->type == TA_VALUE_TEXTS) {
             const enum ta_status status = ta_config_add(file, option, item, item->text);
             if (status != TA_OK)
                 return status;
@@ -181,7 +180,7 @@ static enum ta_status read_list(struct ta_config_file *file, const struct ta_arg
         if (!text)
             return ta_fail(file->ctx, TA_ERR_NOMEM, "Out of memory: configuration %s", file->name);
     }
-    if (!list->contents && option->type != TA_ARG_TEXTS)
+    if (!list->contents && option->type != TA_VALUE_TEXTS)
         return ta_config_refuse(file, list, "%s: the list is empty", list->key->text);
     return text ? ta_config_add(file, option, list, text) : TA_OK;
 }

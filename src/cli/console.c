@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The log and the progress bar on standard error. */
+/* Messages and the progress bar on standard error. */
 #include "cli/console.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/visible.h"
 #include "cli/args.h"
 #include "traceanalyze/unit.h"
 
 /* A damaged run of a thousand ranks must not bury the terminal. */
 enum { LINES_MAX = 20, BAR_CELLS = 24 };
+
+/* Longest line; a message is cut so that its visible form and the frame around it fit. */
+enum { LINE_BYTES = 8192, FRAME_BYTES = 160, MESSAGE_BYTES = LINE_BYTES - FRAME_BYTES };
 
 #define REDRAW_NS INT64_C(100000000)
 
@@ -23,18 +27,76 @@ static void erase_bar(struct ta_console *console)
     console->bar_shown = false;
 }
 
-/* Takes one line of the log.  The lock of the stream is held, as in ta_console_progress(). */
-static ssize_t take_line(void *user, const char *line, size_t length)
+/* ---- messages ------------------------------------------------------------------------------ */
+
+static const char *level_name(enum ta_log_level level)
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    return names[level];
+}
+
+/* Puts a backslash before quotes and backslashes: all that JSON asks of text without control
+ * characters.  Cuts at the last character that fits. */
+static void quote(char *out, size_t max, const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++) {
+        bool escaped = *text == '"' || *text == '\\';
+        /* Room for an escape, the rest of a character of four bytes, and the NUL. */
+        if (n + 6 > max && ((unsigned char)*text & 0xc0) != 0x80)
+            break;
+        if (escaped)
+            out[n++] = '\\';
+        out[n++] = *text;
+    }
+    out[n] = '\0';
+}
+
+/* One write, below the bar; of an open console only so many lines. */
+static void put_line(struct ta_console *console, const char *line, size_t length)
+{
+    flockfile(stderr);
+    if (console->is_open && console->lines_left == 0) {
+        console->lines_left_out++;
+    } else {
+        console->lines_left -= console->is_open;
+        erase_bar(console);
+        fwrite(line, 1, length, stderr);
+    }
+    funlockfile(stderr);
+}
+
+void ta_console_message(void *user, enum ta_log_level level, const char *code, const char *text)
 {
     struct ta_console *console = user;
-    if (console->lines_left == 0) {
-        console->lines_left_out++;
-        return (ssize_t)length;
+    char line[LINE_BYTES];
+    int length;
+    if (level > console->level)
+        return;
+    if (console->json) {
+        char quoted[MESSAGE_BYTES];
+        quote(quoted, sizeof quoted, text);
+        length = snprintf(line, sizeof line, "{\"level\":\"%s\",%s%s%s\"message\":\"%s\"}\n",
+                          level_name(level), code ? "\"code\":\"" : "", code ? code : "",
+                          code ? "\"," : "", quoted);
+    } else if (code && level == TA_LOG_ERROR) {
+        length = snprintf(line, sizeof line, "traceanalyze: error %s: %s\n", code, text);
+    } else if (code) {
+        length = snprintf(line, sizeof line, "traceanalyze: %s [%s]: %s\n", level_name(level), code,
+                          text);
+    } else {
+        length = snprintf(line, sizeof line, "traceanalyze: %s: %s\n", level_name(level), text);
     }
-    console->lines_left--;
-    erase_bar(console);
-    fwrite(line, 1, length, stderr);
-    return (ssize_t)length;
+    if (length > 0)
+        put_line(console, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+}
+
+void ta_console_say(struct ta_console *console, enum ta_log_level level, const char *code,
+                    const char *message)
+{
+    char text[MESSAGE_BYTES];
+    ta_visible(text, sizeof text, ta_slice_of(message));
+    ta_console_message(console, level, code, text);
 }
 
 static bool wants_progress(const struct ta_cmdline *args, bool terminal)
@@ -45,28 +107,21 @@ static bool wants_progress(const struct ta_cmdline *args, bool terminal)
     return terminal && !args->quiet && !args->json_log && !(ci && *ci);
 }
 
-void ta_console_open(struct ta_console *console, const struct ta_cmdline *args,
-                     struct ta_shared *shared)
+void ta_console_open(struct ta_console *console, const struct ta_cmdline *args)
 {
     const char *term = getenv("TERM");
     bool terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     *console = (struct ta_console){
+        .level = args->quiet          ? TA_LOG_ERROR
+                 : args->verbose == 0 ? TA_LOG_WARNING
+                 : args->verbose == 1 ? TA_LOG_INFO
+                                      : TA_LOG_DEBUG,
+        .json = args->json_log,
+        .is_open = true,
         .lines_left = args->verbose ? UINT32_MAX : LINES_MAX,
         .terminal = terminal,
         .progress = wants_progress(args, terminal),
     };
-    shared->json_log = args->json_log;
-    shared->level = args->quiet          ? TA_LOG_ERROR
-                    : args->verbose == 0 ? TA_LOG_WARNING
-                    : args->verbose == 1 ? TA_LOG_INFO
-                                         : TA_LOG_DEBUG;
-    shared->log = stderr;
-    console->log = fopencookie(console, "w", (cookie_io_functions_t){.write = take_line});
-    if (!console->log)
-        return;
-    /* Unbuffered, a line of ta_log_line() arrives as one write. */
-    setvbuf(console->log, NULL, _IONBF, 0);
-    shared->log = console->log;
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */
@@ -111,40 +166,35 @@ void ta_console_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, si
                          size_t files_all)
 {
     struct ta_console *console = user;
-    if (!console->progress || !console->log)
+    if (!console->progress || !console->is_open)
         return;
     double share = bytes_all ? (double)bytes_done / (double)bytes_all : 0;
     if (share > 1)
         share = 1;
-    flockfile(console->log);
+    flockfile(stderr);
     if (is_due(console, share)) {
         char amount[TA_UNIT_TEXT_MAX];
         ta_unit_format(amount, (double)bytes_done, TA_UNIT_BYTES);
         draw(console, share, amount, files_done, files_all);
     }
-    funlockfile(console->log);
+    funlockfile(stderr);
 }
 
 void ta_console_clear(struct ta_console *console)
 {
-    if (!console->log)
-        return;
-    flockfile(console->log);
+    flockfile(stderr);
     erase_bar(console);
-    funlockfile(console->log);
+    funlockfile(stderr);
 }
 
-void ta_console_close(struct ta_console *console, struct ta_shared *shared, bool reported)
+void ta_console_close(struct ta_console *console, bool reported)
 {
     ta_console_clear(console);
-    if (console->log)
-        fclose(console->log);
-    console->log = NULL;
-    shared->log = stderr;
+    console->is_open = false;
     if (console->lines_left_out) {
         char text[64];
         snprintf(text, sizeof text, "and %zu more%s", console->lines_left_out,
                  reported ? " in the report" : "");
-        ta_log_line(shared, TA_LOG_WARNING, NULL, text);
+        ta_console_say(console, TA_LOG_WARNING, NULL, text);
     }
 }

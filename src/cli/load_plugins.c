@@ -3,10 +3,7 @@
  * line give them. */
 #include "cli/cli.h"
 
-#include <inttypes.h>
 #include <math.h>
-
-#include "base/log.h"
 
 /* Files of rules that a configuration names come before those of the command line; `configured`
  * becomes the number of settings of the former. */
@@ -17,7 +14,7 @@ static enum ta_status read_rules(struct ta_cli *cli, size_t *configured)
     *configured = 0;
     for (size_t i = 0; status == TA_OK && i < files->n; i++) {
         const bool is_given = !ta_config_origin(&cli->config, files->items[i]);
-        status = ta_config_load_rules(&cli->ctx, files->items[i], &cli->rules);
+        status = ta_config_load_rules(cli->ctx, files->items[i], &cli->rules);
         if (!is_given)
             *configured = cli->rules.settings.n;
     }
@@ -29,9 +26,9 @@ static enum ta_status add_rules(struct ta_cli *cli, const struct ta_config *conf
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < config->rules.n; i++) {
         const struct ta_rule_data *rule = config->rules.at[i];
-        status = ta_registry_add_rule(&cli->ctx, cli->registry, rule);
+        status = ta_registry_add_rule(cli->ctx, cli->registry, rule);
         if (status != TA_OK)
-            status = ta_cause(&cli->ctx, status, "%s", rule->place);
+            status = ta_cause(cli->ctx, status, "%s", rule->place);
     }
     return status;
 }
@@ -40,7 +37,7 @@ static enum ta_status set_rules(struct ta_cli *cli, size_t first, size_t end)
 {
     enum ta_status status = TA_OK;
     for (size_t i = first; status == TA_OK && i < end; i++)
-        status = ta_config_set_plugin(&cli->ctx, cli->registry, &cli->rules.settings.at[i]);
+        status = ta_config_set_plugin(cli->ctx, cli->registry, &cli->rules.settings.at[i]);
     return status;
 }
 
@@ -53,7 +50,7 @@ static enum ta_status set_configured(struct ta_cli *cli, size_t *next)
         const struct ta_setting *setting = ta_config_origin(&cli->config, settings->items[*next]);
         if (!setting)
             break;
-        status = ta_config_set_plugin(&cli->ctx, cli->registry, setting);
+        status = ta_config_set_plugin(cli->ctx, cli->registry, setting);
     }
     return status;
 }
@@ -75,62 +72,36 @@ static enum ta_status set_options(struct ta_cli *cli)
     if (status == TA_OK)
         status = set_rules(cli, 0, configured);
     if (status == TA_OK && !cli->args.no_config)
-        status = ta_config_plugin_variables(&cli->ctx, &cli->config, cli->registry);
+        status = ta_config_plugin_variables(cli->ctx, &cli->config, cli->registry);
     if (status == TA_OK)
         status = set_rules(cli, configured, cli->rules.settings.n);
     for (; status == TA_OK && next < settings->n; next++)
-        status = ta_registry_set(&cli->ctx, cli->registry, settings->items[next], COMMAND_LINE);
+        status = ta_registry_set(cli->ctx, cli->registry, settings->items[next], COMMAND_LINE);
     for (size_t i = 0; status == TA_OK && i < rules->n; i++)
-        status = ta_registry_disable_rule(&cli->ctx, cli->registry, rules->items[i], COMMAND_LINE);
-    return status;
-}
-
-/* Options of ours that stand for one of an analysis. */
-static enum ta_status set_ranks(struct ta_cli *cli)
-{
-    const struct ta_cmdline *args = &cli->args;
-    const struct {
-        const char *option, *name;
-        int64_t value;
-        bool is_given;
-    } given[] = {{"--by", "by", args->by, args->by != 0},
-                 {"--outliers", "outliers", args->outliers, args->outliers != TA_MISSING},
-                 {"--ranks-per-node", "per_node", args->ranks_per_node, args->ranks_per_node != 0}};
-    enum ta_status status = TA_OK;
-    for (size_t i = 0; i < sizeof given / sizeof *given && status == TA_OK; i++) {
-        char setting[64];
-        snprintf(setting, sizeof setting, "ranks.%s=%" PRId64, given[i].name, given[i].value);
-        if (given[i].is_given)
-            status = ta_registry_set(&cli->ctx, cli->registry, setting, given[i].option);
-    }
+        status = ta_registry_disable_rule(cli->ctx, cli->registry, rules->items[i], COMMAND_LINE);
     return status;
 }
 
 void ta_cli_say_configuration(struct ta_cli *cli)
 {
     for (size_t i = 0; i < cli->config.files.n; i++)
-        ta_log(&cli->ctx, TA_LOG_INFO, "Configuration read from %s", cli->config.files.at[i]);
+        ta_log(cli->ctx, TA_LOG_INFO, "Configuration read from %s", cli->config.files.at[i]);
     for (size_t i = 0; i < cli->config.notes.n; i++)
-        ta_log(&cli->ctx, TA_LOG_INFO, "%s", cli->config.notes.at[i]);
+        ta_log(cli->ctx, TA_LOG_INFO, "%s", cli->config.notes.at[i]);
 }
 
 enum ta_status ta_cli_load_plugins(struct ta_cli *cli)
 {
-    struct ta_ctx *ctx = &cli->ctx;
-    const struct ta_cmdline *args = &cli->args;
-    cli->registry = ta_registry_new(ctx);
+    enum ta_status status = ta_cli_set_option(cli, "plugin-path");
+    if (status != TA_OK)
+        return status;
+    cli->registry = ta_run_plugins(cli->run);
     if (!cli->registry)
-        return ctx->status;
-    enum ta_status status = ta_registry_load_defaults(ctx, cli->registry);
-    for (size_t i = 0; status == TA_OK && i < args->plugin_paths.n; i++)
-        status = ta_registry_load(ctx, cli->registry, args->plugin_paths.items[i]);
+        return ta_ctx_status(cli->ctx);
+    status = set_options(cli);
     if (status == TA_OK)
-        status = ta_registry_check(ctx, cli->registry);
-    if (status == TA_OK)
-        status = set_options(cli);
-    if (status == TA_OK)
-        status = ta_registry_check_rules(ctx, cli->registry);
-    return status == TA_OK ? set_ranks(cli) : status;
+        status = ta_registry_check_rules(cli->ctx, cli->registry);
+    return status == TA_OK ? ta_cli_set_options(cli) : status;
 }
 
 const char *ta_cli_option_text(const struct ta_option *option, double value,

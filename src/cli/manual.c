@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "base/suggest.h"
 #include "cli/exit_code.h"
 #include "cli/roff.h"
@@ -77,7 +78,7 @@ static void put_option(struct ta_file *out, const struct ta_page *page,
         ta_roff_syntax(out, argument);
     }
     ta_puts(out, "\n");
-    ta_roff_sentence(out, option->help);
+    ta_roff_sentence(out, ta_arg_takes(option).help);
     const struct ta_slice more = find_option_part(page, option);
     if (more.len) {
         ta_puts(out, ".RS\n");
@@ -189,7 +190,7 @@ static void put_settings(struct ta_file *out)
         ta_puts(out, " (");
         ta_roff_prose(out, ta_slice_of(name));
         ta_puts(out, ")\n");
-        ta_roff_sentence(out, o->help);
+        ta_roff_sentence(out, ta_arg_takes(o).help);
     }
 }
 

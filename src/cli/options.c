@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The commands and options of the program: the only list of them. */
+/* The commands and options of the program: the only list of them.  What options of a run take and
+ * mean is in src/run/options.c: here they have no help. */
 #include "cli/args.h"
 
 #include <stddef.h>
@@ -179,38 +180,22 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 /* Order of enum ta_when. */
 static const char *const when[] = {"auto", "always", "never", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
-static const char *const papers[] = {"a4", "letter", NULL};
 /* Order of enum ta_annotate. */
 static const char *const annotations[] = {"auto", "github", "none", NULL};
-/* Order of enum ta_gate_mode. */
-static const char *const gates[] = {"confident", "strict", "point", NULL};
-/* Order of enum ta_timeline_mode. */
-static const char *const timelines[] = {"auto", "full", "lod", "none", NULL};
-/* The second one sets ta_render_options.split_assets. */
-static const char *const assets[] = {"inline", "split", NULL};
-/* Order of enum ta_theme; a chart file cannot follow its reader, so it has no "auto". */
-static const char *const themes[] = {"auto", "light", "dark", NULL};
 static const char *const chart_themes[] = {"", "light", "dark", NULL};
-/* Order of enum ta_align. */
-static const char *const alignments[] = {"auto", "collectives", "clock", "none", NULL};
-/* Order of enum ranks_by of the analysis `ranks`. */
-static const char *const parts[] = {"rank", "node", "group", NULL};
-
-const char *const ta_inflater_names[] = {"auto", "isal", "zlib", NULL};
-const char *const ta_cpu_choices[] = {"auto", "avx2", "sse2", "scalar", "none", NULL};
 
 /* How an option is stored: its type, the field of struct ta_cmdline, what it may be.  A field of
  * another C type does not compile. */
 #define AT(type, field)                                                                            \
     _Generic(((struct ta_cmdline *)NULL)->field, type : offsetof(struct ta_cmdline, field))
-#define FLAG(field) TA_ARG_FLAG, AT(bool, field), 0, 0, NULL
-#define COUNT(field) TA_ARG_COUNT, AT(int, field), 0, 0, NULL
-#define TEXT(field) TA_ARG_TEXT, AT(const char *, field), 0, 0, NULL
-#define TEXTS(field) TA_ARG_TEXTS, AT(struct ta_texts, field), 0, 0, NULL
-#define CHOICE(field, words) TA_ARG_CHOICE, AT(int, field), 0, 0, words
-#define WHOLE(field, least, most) TA_ARG_WHOLE, AT(int64_t, field), least, most, NULL
-#define NUMBER(field, least, most) TA_ARG_NUMBER, AT(double, field), least, most, NULL
-#define EXTENT(field, least, most) TA_ARG_EXTENT, AT(struct ta_extent, field), least, most, NULL
+#define FLAG(field) TA_VALUE_FLAG, AT(bool, field), 0, 0, NULL
+#define COUNT(field) TA_VALUE_COUNT, AT(int, field), 0, 0, NULL
+#define TEXT(field) TA_VALUE_TEXT, AT(const char *, field), 0, 0, NULL
+#define TEXTS(field) TA_VALUE_TEXTS, AT(struct ta_texts, field), 0, 0, NULL
+#define CHOICE(field, words) TA_VALUE_CHOICE, AT(int, field), 0, 0, words
+#define WHOLE(field, least, most) TA_VALUE_WHOLE, AT(int64_t, field), least, most, NULL
+#define NUMBER(field, least, most) TA_VALUE_NUMBER, AT(double, field), least, most, NULL
+#define EXTENT(field, least, most) TA_VALUE_EXTENT, AT(struct ta_extent, field), least, most, NULL
 
 const struct ta_arg_option ta_arg_options[] = {
     {"output", 'o', "PATH", REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_COMMAND, TEXT(out),
@@ -218,45 +203,30 @@ const struct ta_arg_option ta_arg_options[] = {
     {"format", 0, "LIST", REPORTING, TA_GROUP_COMMAND, TEXT(format),
      "formats to write, separated by commas"},
     {"json", 0, NULL, REPORTING, TA_GROUP_COMMAND, FLAG(json), "same as --format json -o -"},
-    {"title", 0, "TEXT", REPORTING, TA_GROUP_COMMAND, TEXT(title),
-     "title of the report (default: name of the input)"},
-    {"theme", 0, "THEME", REPORTING, TA_GROUP_COMMAND, CHOICE(theme, themes),
-     "colors of the HTML report (default: auto)"},
-    {"assets", 0, "WHERE", REPORTING, TA_GROUP_COMMAND, CHOICE(assets, assets),
-     "style and script in the HTML page or in files beside it (default: inline)"},
+    {"title", 0, NULL, REPORTING, TA_GROUP_COMMAND, TEXT(title), NULL},
+    {"theme", 0, NULL, REPORTING, TA_GROUP_COMMAND, CHOICE(theme, NULL), NULL},
+    {"assets", 0, NULL, REPORTING, TA_GROUP_COMMAND, CHOICE(assets, NULL), NULL},
     {"baseline", 0, "INPUT", FOR(REPORT), TA_GROUP_COMMAND, TEXT(baseline),
      "run, or its report, to compare with; see `traceanalyze help diff`"},
-    {"timeline", 0, "MODE", RUNNING, TA_GROUP_COMMAND, CHOICE(timeline, timelines),
-     "slices in the HTML page: what fits, all, what shows, none (default: auto)"},
-    {"max-html-size", 0, "SIZE", RUNNING, TA_GROUP_COMMAND, TEXT(max_html_size),
-     "most of an HTML report; a cut timeline takes half (default: 8MiB)"},
-    {"paper", 0, "SIZE", REPORTING, TA_GROUP_COMMAND, CHOICE(letter, papers),
-     "paper of the PDF report (default: a4)"},
-    {"top", 0, "N", REPORTING, TA_GROUP_COMMAND, WHOLE(top, 1, 1000000),
-     "rows shown of a long table (default: 30); files of data hold all"},
+    {"timeline", 0, NULL, RUNNING, TA_GROUP_COMMAND, CHOICE(timeline, NULL), NULL},
+    {"max-html-size", 0, NULL, RUNNING, TA_GROUP_COMMAND, TEXT(max_html_size), NULL},
+    {"paper", 0, NULL, REPORTING, TA_GROUP_COMMAND, CHOICE(letter, NULL), NULL},
+    {"top", 0, NULL, REPORTING, TA_GROUP_COMMAND, WHOLE(top, 0, 0), NULL},
 
-    {"by", 0, "WHAT", FOR(AGGREGATE), TA_GROUP_COMMAND, CHOICE(by, parts),
-     "compare ranks, also nodes, or also process groups (default: rank)"},
-    {"outliers", 0, "N", FOR(AGGREGATE), TA_GROUP_COMMAND, WHOLE(outliers, 0, 1000000),
-     "ranks listed that differ most from the others (default: 16)"},
-    {"partial", 0, NULL, FOR(AGGREGATE), TA_GROUP_COMMAND, FLAG(partial),
-     "accept that ranks are missing: no warning, no failure of --strict"},
+    {"by", 0, NULL, FOR(AGGREGATE), TA_GROUP_COMMAND, CHOICE(by, NULL), NULL},
+    {"outliers", 0, NULL, FOR(AGGREGATE), TA_GROUP_COMMAND, WHOLE(outliers, 0, 0), NULL},
+    {"partial", 0, NULL, FOR(AGGREGATE), TA_GROUP_COMMAND, FLAG(partial), NULL},
 
     {"vs", 0, NULL, FOR(DIFF) | FOR(CHART), TA_GROUP_COMMAND, FLAG(vs),
      "what stands before are runs of the baseline, what follows those to compare"},
 
-    {"fail-on", 0, "EXPR", FOR(DIFF), TA_GROUP_COMMAND, TEXTS(fail_on),
-     "end with exit code 1 when it holds: regression>5%, total@op:attn*>10%"},
+    {"fail-on", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TEXTS(fail_on), NULL},
     {"fail-on", 0, "EXPR", RUNNING, TA_GROUP_COMMAND, TEXTS(fail_on),
      "end with exit code 1 when it holds: fps<10, finding>=high"},
-    {"gate", 0, "MODE", JUDGING, TA_GROUP_COMMAND, CHOICE(gate, gates),
-     "how sure a change beyond a limit has to be (default: confident)"},
-    {"confidence", 0, "LEVEL", JUDGING, TA_GROUP_COMMAND, NUMBER(confidence, 0, 1),
-     "level of intervals and verdicts (default: 0.95)"},
-    {"min-effect", 0, "TIME", JUDGING, TA_GROUP_COMMAND, TEXT(min_effect),
-     "times that change by less are the same (default: 50us)"},
-    {"noise-floor", 0, "auto|FILE", JUDGING, TA_GROUP_COMMAND, TEXT(noise_floor),
-     "how far runs are apart where too few are given (default: auto)"},
+    {"gate", 0, NULL, JUDGING, TA_GROUP_COMMAND, CHOICE(gate, NULL), NULL},
+    {"confidence", 0, NULL, JUDGING, TA_GROUP_COMMAND, NUMBER(confidence, 0, 0), NULL},
+    {"min-effect", 0, NULL, JUDGING, TA_GROUP_COMMAND, TEXT(min_effect), NULL},
+    {"noise-floor", 0, NULL, JUDGING, TA_GROUP_COMMAND, TEXT(noise_floor), NULL},
     {"summary-md", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TEXT(summary_md),
      "add a summary in Markdown to the end of a file"},
     {"junit", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TEXT(junit),
@@ -269,20 +239,15 @@ const struct ta_arg_option ta_arg_options[] = {
      "print gates that failed for GitHub to show (default: in its jobs)"},
     {"save-baseline", 0, "FILE", FOR(DIFF), TA_GROUP_COMMAND, TEXT(save_baseline),
      "write how far runs of a side are apart, for --noise-floor"},
-    {"allow-single-run", 0, NULL, JUDGING, TA_GROUP_COMMAND, FLAG(allow_single_run),
-     "let a single run on each side tell a change"},
-    {"strong", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, FLAG(strong),
-     "all runs do the same work (default: as recorded, by frames or FLOPs)"},
-    {"weak", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, FLAG(weak),
-     "each rank does the same work, whatever the world size"},
+    {"allow-single-run", 0, NULL, JUDGING, TA_GROUP_COMMAND, FLAG(allow_single_run), NULL},
+    {"strong", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, FLAG(strong), NULL},
+    {"weak", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, FLAG(weak), NULL},
 
     {"format", 0, "LIST", FOR(CHART), TA_GROUP_COMMAND, TEXT(format),
      "formats to draw: png, svg, pdf or several of them (default: png)"},
     {"list", 0, NULL, FOR(CHART), TA_GROUP_COMMAND, FLAG(list), "list the charts of the inputs"},
-    {"size", 0, "WxH", FOR(CHART), TA_GROUP_COMMAND, EXTENT(size, 100, 5000),
-     "size in points of 1/72 inch (default: 720 by what the chart needs)"},
-    {"scale", 0, "N", FOR(CHART), TA_GROUP_COMMAND, NUMBER(scale, 1, 10),
-     "pixels of a PNG per point (default: 2)"},
+    {"size", 0, NULL, FOR(CHART), TA_GROUP_COMMAND, EXTENT(size, 0, 0), NULL},
+    {"scale", 0, NULL, FOR(CHART), TA_GROUP_COMMAND, NUMBER(scale, 0, 0), NULL},
     {"theme", 0, "THEME", FOR(CHART), TA_GROUP_COMMAND, CHOICE(theme, chart_themes),
      "colors (default: light)"},
 
@@ -293,8 +258,7 @@ const struct ta_arg_option ta_arg_options[] = {
 
     {"output", 'o', "FILE", FOR(MERGE), TA_GROUP_COMMAND, TEXT(out),
      "file to write, - for standard output (default: merged.json.gz)"},
-    {"drop-category", 0, "LIST", FOR(MERGE), TA_GROUP_COMMAND, TEXT(drop_category),
-     "leave out events of these categories, whatever the case of letters"},
+    {"drop-category", 0, NULL, FOR(MERGE), TA_GROUP_COMMAND, TEXT(drop_category), NULL},
 
     {"man", 0, NULL, FOR(HELP), TA_GROUP_COMMAND, FLAG(man),
      "write the manual page of a command, or the one of that name, as roff"},
@@ -303,51 +267,34 @@ const struct ta_arg_option ta_arg_options[] = {
     {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG), TA_GROUP_COMMAND,
      FLAG(json), "write JSON"},
 
-    {"rank-regex", 0, "RE", READING, TA_GROUP_SELECTION, TEXT(rank_regex),
-     "extended regular expression on paths; its first group is the rank"},
-    {"world-size", 0, "N", READING, TA_GROUP_SELECTION, WHOLE(world_size, 1, INT64_C(1) << 31),
-     "number of ranks that there should be, whatever the files say"},
-    {"ranks-per-node", 0, "N", RUNNING, TA_GROUP_SELECTION, WHOLE(ranks_per_node, 1, 1000000),
-     "ranks of a node (default: by the numbers of devices, else 8)"},
-    {"input", 0, "ID", READING, TA_GROUP_SELECTION, TEXT(input),
-     "read all files with this input plugin instead of deciding by content"},
+    {"rank-regex", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(rank_regex), NULL},
+    {"world-size", 0, NULL, READING, TA_GROUP_SELECTION, WHOLE(world_size, 0, 0), NULL},
+    {"ranks-per-node", 0, NULL, RUNNING, TA_GROUP_SELECTION, WHOLE(ranks_per_node, 0, 0), NULL},
+    {"input", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(input), NULL},
 
-    {"rank", 0, "LIST", FOR(MERGE), TA_GROUP_SELECTION, TEXT(rank),
-     "these ranks only, such as 0,2,8-15"},
-    {"steps", 0, "A-B", FOR(MERGE), TA_GROUP_SELECTION, TEXT(steps),
-     "what runs in these marked steps, on hosts and devices"},
-    {"time-range", 0, "A,B", FOR(MERGE), TA_GROUP_SELECTION, TEXT(time_range),
-     "from A to B since the run started, such as 1.5s,2s; either may be empty"},
-    {"align", 0, "HOW", FOR(MERGE), TA_GROUP_SELECTION, CHOICE(align, alignments),
-     "how clocks are aligned (default: auto, by collectives, else by dates)"},
+    {"rank", 0, NULL, FOR(MERGE), TA_GROUP_SELECTION, TEXT(rank), NULL},
+    {"steps", 0, NULL, FOR(MERGE), TA_GROUP_SELECTION, TEXT(steps), NULL},
+    {"time-range", 0, NULL, FOR(MERGE), TA_GROUP_SELECTION, TEXT(time_range), NULL},
+    {"align", 0, NULL, FOR(MERGE), TA_GROUP_SELECTION, CHOICE(align, NULL), NULL},
 
-    {"hardware", 0, "NAME|FILE", REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_SELECTION,
-     TEXT(hardware), "device whose peaks count, or a file of devices (default: auto)"},
+    {"hardware", 0, NULL, REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_SELECTION, TEXT(hardware),
+     NULL},
 
     {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TEXT(config),
      "configuration to read besides those at the usual places"},
     {"no-config", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, FLAG(no_config),
      "read no configuration, neither files nor variables"},
-    {"jobs", 'j', "N", READING, TA_GROUP_GLOBAL, WHOLE(jobs, 1, 1024),
-     "threads (default: one per core)"},
-    {"memory-limit", 0, "SIZE", READING, TA_GROUP_GLOBAL, TEXT(memory_limit),
-     "memory to use at most, such as 8GiB; the rest goes to --tmpdir"},
-    {"tmpdir", 0, "DIR", READING, TA_GROUP_GLOBAL, TEXT(tmpdir),
-     "folder for what does not fit (default: $TMPDIR, else /var/tmp)"},
-    {"inflater", 0, "NAME", READING, TA_GROUP_GLOBAL, CHOICE(inflater, ta_inflater_names),
-     "library that inflates .gz files (default: auto, the fastest there is)"},
-    {"cpu", 0, "NAME", READING, TA_GROUP_GLOBAL, CHOICE(cpu, ta_cpu_choices),
-     "instruction set of the scanner, for tests and benchmarks (default: auto)"},
-    {"limit", 0, "NAME=VALUE", CONFIGURED, TA_GROUP_GLOBAL, TEXTS(limits),
-     "change a bound on input"},
-    {"set", 0, "ID.NAME=VALUE", CONFIGURED, TA_GROUP_GLOBAL, TEXTS(settings),
-     "set an option of a plugin; `traceanalyze plugins` lists them"},
+    {"jobs", 'j', NULL, READING, TA_GROUP_GLOBAL, WHOLE(jobs, 0, 0), NULL},
+    {"memory-limit", 0, NULL, READING, TA_GROUP_GLOBAL, TEXT(memory_limit), NULL},
+    {"tmpdir", 0, NULL, READING, TA_GROUP_GLOBAL, TEXT(tmpdir), NULL},
+    {"inflater", 0, NULL, READING, TA_GROUP_GLOBAL, CHOICE(inflater, NULL), NULL},
+    {"cpu", 0, NULL, READING, TA_GROUP_GLOBAL, CHOICE(cpu, NULL), NULL},
+    {"limit", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, TEXTS(limits), NULL},
+    {"set", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, TEXTS(settings), NULL},
     {"rules", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TEXTS(rule_files),
      "change rules and add new ones; `traceanalyze rules` lists them"},
-    {"disable-rule", 0, "ID", REPORTING | FOR(RULES), TA_GROUP_GLOBAL, TEXTS(disabled_rules),
-     "leave a rule out; `traceanalyze rules` lists them"},
-    {"plugin-path", 0, "PATH", CONFIGURED, TA_GROUP_GLOBAL, TEXTS(plugin_paths),
-     "load a plugin, or all of a folder"},
+    {"disable-rule", 0, NULL, REPORTING | FOR(RULES), TA_GROUP_GLOBAL, TEXTS(disabled_rules), NULL},
+    {"plugin-path", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, TEXTS(plugin_paths), NULL},
     {"strict", 0, NULL, READING, TA_GROUP_GLOBAL, FLAG(strict),
      "end with exit code 4 when any data was lost"},
     {"progress", 0, "WHEN", READING, TA_GROUP_GLOBAL, CHOICE(progress, when),

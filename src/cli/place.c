@@ -3,7 +3,6 @@
 #include "cli/place.h"
 
 #include "base/suggest.h"
-#include "render/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,25 +157,6 @@ static const struct ta_format *only_one(const struct ta_format *formats, size_t 
     return one;
 }
 
-enum ta_status ta_place_check(struct ta_ctx *ctx, const struct ta_place *place)
-{
-    struct stat st;
-    if (place->kind == TA_SINK_FOLDER)
-        return ta_folder_check(ctx, place->path);
-    /* Devices and pipes are written to where they are. */
-    if (place->kind == TA_SINK_STDOUT ||
-        (stat(place->path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-        return TA_OK;
-    const char *slash = strrchr(place->path, '/');
-    const size_t n = slash == place->path ? 1 : slash ? (size_t)(slash - place->path) : 0;
-    char *folder = n ? strndup(place->path, n) : strdup(".");
-    if (!folder)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=look at the output folder");
-    const enum ta_status status = ta_folder_check(ctx, folder);
-    free(folder);
-    return status;
-}
-
 enum ta_status ta_place_choose(struct ta_ctx *ctx, const char *list, const char *out,
                                const char *folder, bool single, struct ta_format *formats,
                                size_t n_formats, struct ta_place *place)
@@ -210,5 +190,5 @@ enum ta_status ta_place_choose(struct ta_ctx *ctx, const char *list, const char 
         *place = (struct ta_place){.kind = TA_SINK_STDOUT};
     else if (may_be_file && one && ends_in(out, one->extension))
         place->kind = TA_SINK_FILE;
-    return ta_place_check(ctx, place);
+    return ta_sink_check(ctx, place->kind, place->path);
 }

@@ -3,7 +3,7 @@
 #ifndef TA_CLI_PLACE_H
 #define TA_CLI_PLACE_H
 
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 
 /* One format that can be written. */
 struct ta_format {
@@ -20,9 +20,6 @@ struct ta_place {
 /* Makes the formats of a list those written by default. */
 enum ta_status ta_place_default(struct ta_ctx *ctx, const char *list, struct ta_format *formats,
                                 size_t n_formats) TA_MUST_CHECK;
-
-/* Fails where no product can be put there, before anything is read for it. */
-enum ta_status ta_place_check(struct ta_ctx *ctx, const struct ta_place *place) TA_MUST_CHECK;
 
 /* Chooses among `formats` by the list given with --format (NULL: not given), else by the
  * extension of -o, else the defaults.  `single` says that each format makes one product, so that

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the commands that make a report share: formats, place, products and the summary. */
+#include "cli/annotate.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
-
-#include "report/report.h"
 
 /* --json stands for a format and a place; both may also be given, but not otherwise. */
 static enum ta_status expand_json(struct ta_cli *cli)
@@ -13,8 +12,7 @@ static enum ta_status expand_json(struct ta_cli *cli)
     if (!args->json)
         return TA_OK;
     if (TA_ARGS_IS_GIVEN(args, format) && strcmp(args->format, "json") != 0)
-        return ta_fail(&cli->ctx, TA_ERR_USAGE, "--json does not go with --format=%s",
-                       args->format);
+        return ta_fail(cli->ctx, TA_ERR_USAGE, "--json does not go with --format=%s", args->format);
     args->format = "json";
     if (!TA_ARGS_IS_GIVEN(args, out))
         args->out = "-";
@@ -33,7 +31,7 @@ struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *count)
     struct ta_format *formats = calloc(n + 1, sizeof *formats);
     *count = n;
     if (!formats) {
-        ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: outputs");
+        ta_fail(cli->ctx, TA_ERR_NOMEM, "Out of memory: outputs");
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {
@@ -46,29 +44,24 @@ struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *count)
 }
 
 /* Writes all chosen formats; they appear together or not at all. */
-static enum ta_status write_products(struct ta_cli *cli, const struct ta_report *report,
-                                     const struct ta_render_options *options,
-                                     const struct ta_format *formats, size_t n_formats,
-                                     const struct ta_place *place)
+static enum ta_status write_products(struct ta_cli *cli, const struct ta_format *formats,
+                                     size_t n_formats, const struct ta_place *place)
 {
-    struct ta_sink *sink = ta_sink_new(&cli->ctx, place->kind, place->path);
+    struct ta_sink *sink = ta_sink_new(cli->ctx, place->kind, place->path);
     if (!sink)
-        return cli->ctx.status;
+        return ta_ctx_status(cli->ctx);
     enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < n_formats; i++) {
-        if (ta_ctx_canceled(&cli->ctx))
-            status = ta_fail(&cli->ctx, TA_ERR_CANCELED, "Stopped");
-        else if (formats[i].chosen)
-            status = ta_cli_write(cli, output_at(cli, i), report, options, sink);
-    }
+    for (size_t i = 0; status == TA_OK && i < n_formats; i++)
+        if (formats[i].chosen)
+            status = ta_run_render(cli->run, formats[i].name, sink);
     struct ta_extras extras = {.n = 0};
     if (status == TA_OK)
-        status = ta_gating_write(cli, report, options, &extras);
+        status = ta_gating_write(cli, &extras);
     struct ta_sink *sinks[TA_EXTRAS_MAX + 1] = {sink};
     for (size_t i = 0; i < extras.n; i++)
         sinks[i + 1] = extras.sinks[i];
     if (status == TA_OK)
-        status = ta_sinks_commit(&cli->ctx, sinks, extras.n + 1);
+        status = ta_sinks_commit(cli->ctx, sinks, extras.n + 1);
     ta_extras_free(&extras);
     ta_sink_free(sink);
     return status;
@@ -78,64 +71,74 @@ static enum ta_status write_products(struct ta_cli *cli, const struct ta_report 
 static enum ta_status say_where(struct ta_cli *cli, const struct ta_place *place)
 {
     struct ta_stdout out;
-    enum ta_status status = ta_stdout_open(&cli->ctx, &out);
+    enum ta_status status = ta_stdout_open(cli->ctx, &out);
     if (status != TA_OK)
         return status;
     ta_puts(out.file, "\nReport written to ");
     ta_put_terminal(out.file, ta_slice_of(place->path), 0, 0);
     ta_puts(out.file, "\n");
-    return ta_stdout_close(&cli->ctx, &out);
+    return ta_stdout_close(cli->ctx, &out);
 }
 
 /* The summary for people.  The products are in place by then: a closed terminal costs nothing. */
-static enum ta_status write_summary(struct ta_cli *cli, const struct ta_report *report,
-                                    const struct ta_render_options *options,
-                                    const struct ta_place *place)
+static enum ta_status write_summary(struct ta_cli *cli, const struct ta_place *place)
 {
     const struct ta_entry *text = ta_registry_find(cli->registry, TA_KIND_output, "text");
     if (cli->args.quiet || place->kind == TA_SINK_STDOUT || !text)
         return TA_OK;
-    enum ta_status status = ta_cli_write_stdout(cli, text, report, options);
+    enum ta_status status = ta_cli_write_stdout(cli, "text");
     return status == TA_OK ? say_where(cli, place) : status;
 }
 
-enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
-                                       struct ta_products *products)
+/* Some outputs need more of the traces: the run is told before it reads them. */
+static enum ta_status announce(struct ta_cli *cli, const struct ta_products *products)
 {
-    enum ta_status status = expand_json(cli);
+    size_t length = 1;
+    for (size_t i = 0; i < products->n; i++)
+        length += strlen(products->formats[i].name) + 1;
+    char *list = calloc(length, 1), *end = list;
+    if (!list)
+        return ta_fail(cli->ctx, TA_ERR_NOMEM, "Out of memory: outputs");
+    for (size_t i = 0; i < products->n; i++)
+        if (products->formats[i].chosen)
+            end = stpcpy(stpcpy(end, end == list ? "" : ","), products->formats[i].name);
+    const enum ta_status status = ta_run_set(cli->run, "format", list);
+    free(list);
+    return status;
+}
+
+enum ta_status ta_cli_prepare_products(struct ta_cli *cli, enum ta_run_task task,
+                                       const char *folder, struct ta_products *products)
+{
     *products = (struct ta_products){0};
+    enum ta_status status = expand_json(cli);
     if (status == TA_OK)
         status = ta_cli_load_plugins(cli);
-    if (status != TA_OK)
-        return status;
-    status = ta_gating_prepare(cli);
+    if (status == TA_OK)
+        status = ta_run_check(cli->run, task);
+    if (status == TA_OK)
+        status = ta_annotate_begin(cli);
     if (status != TA_OK)
         return status;
     products->formats = ta_cli_report_formats(cli, &products->n);
     if (!products->formats)
-        return cli->ctx.status;
+        return ta_ctx_status(cli->ctx);
     status =
         ta_cli_choose_place(cli, folder, true, products->formats, products->n, &products->place);
-    if (status != TA_OK)
-        free(products->formats);
-    return status;
+    return status == TA_OK ? announce(cli, products) : status;
 }
 
-enum ta_status ta_cli_produce(struct ta_cli *cli, struct ta_report *report,
-                              const struct ta_products *products)
+enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_products *products)
 {
-    struct ta_render_options options;
-    enum ta_status status = ta_cli_render_options(cli, report, &options);
+    const struct ta_report *report = ta_run_report(cli->run);
+    enum ta_status status = ta_cli_set_terminal(cli);
     if (status == TA_OK)
-        status = ta_gating_judge(cli, report);
-    if (status == TA_OK)
-        status =
-            write_products(cli, report, &options, products->formats, products->n, &products->place);
+        status = write_products(cli, products->formats, products->n, &products->place);
     if (status != TA_OK)
         return status;
     cli->reported = true;
     ta_cli_note_losses(cli, report);
     ta_cli_warn(cli, report);
-    status = write_summary(cli, report, &options, &products->place);
-    return status == TA_OK ? ta_gating_conclude(cli, report, &options) : status;
+    status = write_summary(cli, &products->place);
+    return status == TA_OK ? ta_gating_conclude(cli, report) : status;
 }

@@ -5,11 +5,11 @@
 #include "cli/annotate.h"
 #include "cli/cli.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
-#include "base/log.h"
 #include "cli/exit_code.h"
 #include "cli/signals.h"
+#include "traceanalyze/run.h"
 
 static enum ta_status (*const commands[TA_COMMAND_COUNT])(struct ta_cli *cli) = {
     [TA_COMMAND_REPORT] = ta_cmd_report,   [TA_COMMAND_AGGREGATE] = ta_cmd_aggregate,
@@ -35,10 +35,10 @@ static const struct {
 };
 
 /* Needs no memory but its stack, so that "out of memory" can be said. */
-static void print_error(const struct ta_cli *cli, enum ta_status status)
+static void print_error(struct ta_cli *cli, enum ta_status status)
 {
-    char line[sizeof cli->ctx.buffer + 256];
-    const char *causes = ta_ctx_causes(&cli->ctx);
+    char line[4096 + 256];
+    const char *causes = ta_run_error(cli->run);
     const struct ta_command *given = cli->args.command;
     const char *command = status == TA_ERR_PLUGIN                           ? "plugins"
                           : given && given != &ta_commands[TA_COMMAND_HELP] ? given->name
@@ -49,17 +49,7 @@ static void print_error(const struct ta_cli *cli, enum ta_status status)
                  *command ? " " : "", command);
     else
         snprintf(line, sizeof line, "%s (%s)", causes, text);
-    ta_log_line(&cli->shared, TA_LOG_ERROR, ta_status_code(status), line);
-}
-
-static enum ta_status set_limits(struct ta_cli *cli)
-{
-    enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < cli->args.limits.n; i++) {
-        const char *limit = cli->args.limits.items[i];
-        status = ta_config_cause(&cli->ctx, &cli->config, limit, ta_limits_set(&cli->ctx, limit));
-    }
-    return status;
+    ta_console_say(&cli->console, TA_LOG_ERROR, ta_status_code(status), line);
 }
 
 /* Reads the configuration for the commands that go by one; `config` itself knows which files. */
@@ -70,12 +60,12 @@ static enum ta_status configure(struct ta_cli *cli)
     if (args->version || args->help || !args->command || args->no_config ||
         args->command == &ta_commands[TA_COMMAND_CONFIG] || !ta_arg_is_for(option, args->command))
         return TA_OK;
-    enum ta_status status = set_limits(cli);
+    enum ta_status status = ta_cli_set_option(cli, "limit");
     if (status == TA_OK)
-        status = ta_config_load(&cli->ctx, args->config, &cli->config);
+        status = ta_config_load(cli->ctx, args->config, &cli->config);
     if (status == TA_OK)
         status =
-            ta_cmdline_configure(&cli->ctx, args, cli->config.settings.at, cli->config.settings.n);
+            ta_cmdline_configure(cli->ctx, args, cli->config.settings.at, cli->config.settings.n);
     return status;
 }
 
@@ -94,20 +84,19 @@ static bool reads_inputs(const struct ta_command *command)
 /* Of a team the first process does everything but read files, with which all others help it. */
 static enum ta_status help_team(struct ta_cli *cli)
 {
-    struct ta_report *report;
-    const struct ta_texts *inputs = &cli->args.operands;
     if (!makes_report(cli->args.command))
         return TA_OK;
-    const enum ta_status status = ta_cli_load_plugins(cli);
-    cli->takes_reports = true; /* as the first process does */
-    return status == TA_OK ? ta_cli_run(cli, inputs->items, inputs->n, NULL, &report) : status;
+    enum ta_status status = ta_cli_load_plugins(cli);
+    if (status == TA_OK)
+        status = ta_cli_add_inputs(cli, 0, cli->args.operands.n);
+    return status == TA_OK ? ta_cli_execute(cli, TA_RUN_REPORT) : status;
 }
 
 static enum ta_status run_command(struct ta_cli *cli)
 {
     const struct ta_command *command = cli->args.command;
     if (cli->team && reads_inputs(command) && !makes_report(command))
-        return ta_fail(&cli->ctx, TA_ERR_USAGE,
+        return ta_fail(cli->ctx, TA_ERR_USAGE,
                        "Several processes share the work of 'aggregate' and 'report'; "
                        "`traceanalyze %s` does the rest alone",
                        command->name);
@@ -125,17 +114,15 @@ static enum ta_status dispatch(struct ta_cli *cli)
     if (cli->args.help)
         return ta_cmd_help(cli);
     if (!cli->args.command)
-        return ta_fail(&cli->ctx, TA_ERR_USAGE, "No command");
-    cli->shared.inflater = ta_inflater_names[cli->args.inflater];
-    cli->shared.cpu = ta_cpu_choices[cli->args.cpu];
-    enum ta_status status = set_limits(cli);
+        return ta_fail(cli->ctx, TA_ERR_USAGE, "No command");
+    const enum ta_status status = ta_cli_set_option(cli, "limit");
     return status == TA_OK ? run_command(cli) : status;
 }
 
 /* Of several reasons not to go on the first counts. */
 static int judged_code(const struct ta_cli *cli)
 {
-    const struct ta_gates_outcome *gates = &cli->gating.outcome;
+    const struct ta_gates_outcome *gates = ta_run_gates(cli->run);
     if (gates->failed)
         return TA_EXIT_GATE;
     if (cli->incomplete || gates->incomplete)
@@ -145,14 +132,12 @@ static int judged_code(const struct ta_cli *cli)
 
 static int exit_code(const struct ta_cli *cli, enum ta_status status)
 {
-    return status == TA_OK ? judged_code(cli) : ta_exit_code(status, cli->shared.canceled);
+    return status == TA_OK ? judged_code(cli) : ta_exit_code(status, ta_run_canceled(cli->run));
 }
 
-/* What a team changes of the options: events of other processes do not come here, so there is no
- * timeline; and one process says what there is to say. */
+/* Of a team one process says what there is to say. */
 static void join_team(struct ta_cli *cli)
 {
-    cli->args.timeline = TA_TIMELINE_NONE;
     cli->args.quiet |= cli->team->index > 0;
 }
 
@@ -169,46 +154,71 @@ static bool leave_team(struct ta_team *team, enum ta_status status, int *code)
     return !team->code || team->index == team->speaker;
 }
 
+/* Makes the run that everything else works on; false without memory. */
+static bool begin(struct ta_cli *cli, struct ta_team *team)
+{
+    cli->team = team;
+    cli->start = ta_lap_now();
+    cli->console.level = TA_LOG_WARNING;
+    ta_standard_files_open();
+    cli->run = ta_run_new();
+    if (!cli->run)
+        return false;
+    cli->ctx = ta_run_context(cli->run);
+    if (team)
+        ta_run_join_team(cli->run, team);
+    ta_run_on_message(cli->run, cli->console.level, ta_console_message, &cli->console);
+    ta_signals_install(cli->run, &cli->args.json_log);
+    return true;
+}
+
+static enum ta_status work(struct ta_cli *cli)
+{
+    ta_console_open(&cli->console, &cli->args);
+    ta_run_on_message(cli->run, cli->console.level, ta_console_message, &cli->console);
+    ta_cli_say_configuration(cli);
+    const enum ta_status status = dispatch(cli);
+    if (status == TA_OK)
+        ta_timing_say(cli);
+    ta_console_close(&cli->console, cli->reported);
+    return status;
+}
+
+static void end(struct ta_cli *cli)
+{
+    ta_annotate_end(cli);
+    ta_registry_free(cli->builtin);
+    ta_cmdline_free(&cli->args);
+    ta_signals_release();
+    ta_run_free(cli->run);
+    ta_config_free(&cli->config);
+    ta_config_free(&cli->rules);
+}
+
 int ta_program_run(int argc, char **argv, struct ta_team *team)
 {
     static struct ta_cli cli; /* handlers of signals reach it */
-    cli.team = team;
-    cli.timing.start = ta_lap_now();
-    ta_standard_files_open();
-    ta_shared_init(&cli.shared);
-    cli.shared.log = stderr;
-    ta_ctx_init(&cli.ctx, &cli.shared);
-    ta_signals_install(&cli.shared);
-
-    enum ta_status status = ta_cmdline_parse(&cli.ctx, argc, argv, &cli.args);
-    cli.shared.json_log = cli.args.json_log;
+    if (!begin(&cli, team)) {
+        ta_console_say(&cli.console, TA_LOG_ERROR, ta_status_code(TA_ERR_NOMEM), "Out of memory");
+        return ta_exit_code(TA_ERR_NOMEM, 0);
+    }
+    enum ta_status status = ta_cmdline_parse(cli.ctx, argc, argv, &cli.args);
+    cli.console.json = cli.args.json_log;
     if (status == TA_OK)
         status = configure(&cli);
     if (status == TA_OK && team)
         join_team(&cli);
-    if (status == TA_OK) {
-        ta_console_open(&cli.console, &cli.args, &cli.shared);
-        ta_cli_say_configuration(&cli);
-        status = dispatch(&cli);
-        if (status == TA_OK)
-            ta_timing_say(&cli.timing, &cli.ctx);
-        ta_console_close(&cli.console, &cli.shared, cli.reported);
-    }
+    if (status == TA_OK)
+        status = work(&cli);
     /* Whatever failed after a signal failed because of it, and the user knows. */
-    if (status != TA_OK && cli.shared.canceled)
+    if (status != TA_OK && ta_run_canceled(cli.run))
         status = TA_ERR_CANCELED;
     int code = exit_code(&cli, status);
     if (status != TA_OK && team && team->state == TA_TEAM_WORKING)
-        status = ta_cause(&cli.ctx, status, "Process %zu of %zu", team->index, team->count);
+        status = ta_cause(cli.ctx, status, "Process %zu of %zu", team->index, team->count);
     const bool speaks = !team || leave_team(team, status, &code);
     if (status != TA_OK && status != TA_ERR_CANCELED && speaks)
         print_error(&cli, status);
-    ta_annotate_end(&cli);
-    ta_registry_free(cli.registry);
-    ta_cmdline_free(&cli.args);
-    ta_config_free(&cli.config);
-    ta_config_free(&cli.rules);
-    ta_gating_free(&cli.gating);
-    ta_shared_end(&cli.shared);
+    end(&cli);
     return code;
 }

@@ -3,7 +3,7 @@
 #ifndef TA_CLI_PROGRAM_H
 #define TA_CLI_PROGRAM_H
 
-#include "ingest/team.h"
+#include "traceanalyze/run.h"
 
 /* Does what the command line says, and returns the exit code.  With a team every one of its
  * processes calls this with the same command line; without, `team` is NULL.  Once per process. */

@@ -107,7 +107,7 @@ static bool has_word(const char *text, struct ta_slice word)
 static bool is_argument(struct ta_slice word)
 {
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
-        if (has_word(o->argument, word))
+        if (has_word(ta_arg_takes(o).argument, word))
             return true;
     for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
         if (has_word(c->operands, word))

@@ -1,73 +1,82 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading the inputs by the options, which are checked before. */
+/* The run of a command: what the options say goes to it, and then it is executed. */
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/suggest.h"
 #include "cli/heap.h"
-#include "ingest/ingest.h"
-#include "report/report.h"
 
-/* ---- options ------------------------------------------------------------------------------ */
-
-static enum ta_status check_input_id(struct ta_cli *cli)
+/* Options that the program means in its own way, though a run knows the name: where they go is said
+ * where they are used. */
+static bool is_own(const char *name)
 {
-    char hint[TA_SUGGEST_TEXT_MAX];
-    const char *id = cli->args.input;
-    if (!id || ta_registry_find(cli->registry, TA_KIND_input, id))
-        return TA_OK;
-    struct ta_suggest close = {.word = id};
-    for (size_t i = 0; i < ta_registry_count(cli->registry, TA_KIND_input); i++)
-        ta_suggest_offer(&close, ta_registry_at(cli->registry, TA_KIND_input, i)->plugin.id);
-    return ta_fail(&cli->ctx, TA_ERR_USAGE, "No input plugin has the id %s%s", id,
-                   ta_suggest_text(&close, hint));
+    static const char *const names[] = {"format", "color", "set", "disable-rule"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return !ta_run_option(name);
 }
 
-/* `size` keeps its value where the option is not given. */
-static enum ta_status read_size(struct ta_cli *cli, const char *option, const char *text,
-                                uint64_t *size)
+/* `config` looks at the settings of all commands. */
+static bool is_for(const struct ta_cli *cli, const struct ta_arg_option *option)
 {
-    if (!text || (ta_size_parse(text, size) && *size > 0))
-        return TA_OK;
-    return ta_config_cause(&cli->ctx, &cli->config, text,
-                           ta_fail(&cli->ctx, TA_ERR_USAGE,
-                                   "Unusable size: --%s=%s, expected one such as 8GiB", option,
-                                   text));
+    return cli->args.command == &ta_commands[TA_COMMAND_CONFIG] ||
+           ta_arg_is_for(option, cli->args.command);
 }
 
-/* Columns go to the folder late in a run, if at all: a wrong one is said at once. */
-static enum ta_status check_tmpdir(struct ta_cli *cli)
+/* `only` NULL: all but those that ta_cli_set_early() has set. */
+static bool is_wanted(const char *name, const char *only)
 {
-    const char *folder = cli->args.tmpdir;
-    struct stat st;
-    if (!folder)
-        return TA_OK;
-    int error = stat(folder, &st) != 0 ? errno : !S_ISDIR(st.st_mode) ? ENOTDIR : 0;
-    if (!error && access(folder, W_OK | X_OK) != 0)
-        error = errno;
-    return error ? ta_fail(&cli->ctx, TA_ERR_USAGE, "Unusable folder: --tmpdir=%s: %s", folder,
-                           strerror(error))
-                 : TA_OK;
+    return only ? strcmp(name, only) == 0 : strcmp(name, "plugin-path") != 0 && !is_own(name);
 }
 
-/* Of --max-html-size. */
-#define HTML_SIZE_PRESET (UINT64_C(8) << 20)
-
-enum ta_status ta_cli_check_options(struct ta_cli *cli, uint64_t *memory_limit)
+static enum ta_status set(struct ta_cli *cli, const char *only)
 {
-    const struct ta_cmdline *args = &cli->args;
-    cli->max_html_size = HTML_SIZE_PRESET;
-    enum ta_status status =
-        ta_config_cause(&cli->ctx, &cli->config, args->input, check_input_id(cli));
-    if (status == TA_OK)
-        status = read_size(cli, "memory-limit", args->memory_limit, memory_limit);
-    if (status == TA_OK)
-        status = read_size(cli, "max-html-size", args->max_html_size, &cli->max_html_size);
-    if (status == TA_OK)
-        status = ta_config_cause(&cli->ctx, &cli->config, args->tmpdir, check_tmpdir(cli));
+    const struct ta_config *config = &cli->config;
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < config->settings.n; i++) {
+        char place[TA_CONFIG_PLACE_MAX];
+        const struct ta_setting *setting = &config->settings.at[i];
+        if (is_for(cli, setting->option) && is_wanted(setting->option->name, only))
+            status = ta_run_set_from(cli->run, setting->option->name, setting->text,
+                                     ta_config_place(setting, place));
+    }
+    for (size_t i = 0; status == TA_OK && i < cli->args.n_given; i++)
+        if (is_wanted(cli->args.given[i].name, only))
+            status = ta_run_set(cli->run, cli->args.given[i].name, cli->args.given[i].value);
+    return status;
+}
+
+enum ta_status ta_cli_set_option(struct ta_cli *cli, const char *name)
+{
+    return set(cli, name);
+}
+
+enum ta_status ta_cli_set_options(struct ta_cli *cli)
+{
+    const enum ta_status status = set(cli, NULL);
+    /* Events of other processes do not come here. */
+    return status == TA_OK && cli->team ? ta_run_set(cli->run, "timeline", "none") : status;
+}
+
+enum ta_status ta_cli_add_inputs(struct ta_cli *cli, size_t first, size_t end)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = first; status == TA_OK && i < end; i++)
+        status = ta_run_add(cli->run, cli->args.operands.items[i]);
+    return status;
+}
+
+void ta_cli_begin_reading(struct ta_cli *cli)
+{
+    ta_heap_keep(!cli->args.memory_limit, ta_run_threads(cli->run)); /* what is kept would count */
+    ta_run_on_memory(cli->run, ta_heap_read_all, ta_heap_trim);
+    ta_run_on_progress(cli->run, ta_console_progress, &cli->console);
+}
+
+enum ta_status ta_cli_execute(struct ta_cli *cli, enum ta_run_task task)
+{
+    ta_cli_begin_reading(cli);
+    const enum ta_status status = ta_run_execute(cli->run, task);
+    ta_console_clear(&cli->console);
     return status;
 }
 
@@ -77,84 +86,11 @@ enum ta_status ta_cli_choose_place(struct ta_cli *cli, const char *folder, bool 
     const char *list = cli->args.format;
     enum ta_status status = TA_OK;
     if (list && ta_config_origin(&cli->config, list)) {
-        status = ta_config_cause(&cli->ctx, &cli->config, list,
-                                 ta_place_default(&cli->ctx, list, formats, n));
+        status = ta_config_cause(cli->ctx, &cli->config, list,
+                                 ta_place_default(cli->ctx, list, formats, n));
         list = NULL;
     }
     if (status != TA_OK)
         return status;
-    return ta_place_choose(&cli->ctx, list, cli->args.out, folder, single, formats, n, place);
-}
-
-/* ---- the run ------------------------------------------------------------------------------ */
-
-static void note_amount(struct ta_cli *cli, const struct ta_accounts *accounts)
-{
-    cli->timing.events += accounts->totals.events_seen;
-    for (size_t i = 0; i < accounts->n_files; i++)
-        cli->timing.bytes += accounts->files[i].raw_bytes;
-}
-
-enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                                  struct ta_run_options *options)
-{
-    const struct ta_cmdline *args = &cli->args;
-    uint64_t memory_limit = 0;
-    enum ta_status status = ta_cli_check_options(cli, &memory_limit);
-    if (status != TA_OK)
-        return status;
-    *options = (struct ta_run_options){
-        .inputs = inputs,
-        .n_inputs = n_inputs,
-        .jobs = (unsigned)args->jobs,
-        .memory_limit = memory_limit,
-        .tmpdir = args->tmpdir,
-        .rank_regex = args->rank_regex,
-        .world_size = args->world_size,
-        .partial = args->partial,
-        .input = args->input,
-        .hardware = args->hardware,
-        .title = args->title,
-        .timeline = cli->wants_timeline,
-        .reports = cli->takes_reports,
-        .progress = ta_console_progress,
-        .progress_user = &cli->console,
-        .version = TA_VERSION,
-        .survey = cli->survey,
-        .team = cli->team,
-    };
-    ta_heap_keep(memory_limit == 0, ta_thread_count(options)); /* what is kept would count */
-    cli->shared.files_read = ta_heap_read_all;
-    cli->shared.memory_freed = ta_heap_trim;
-    return TA_OK;
-}
-
-enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                          const struct ta_wanted *wanted, struct ta_report **report)
-{
-    struct ta_run_options options;
-    enum ta_status status = ta_cli_run_options(cli, inputs, n_inputs, &options);
-    if (status != TA_OK)
-        return status;
-    options.wanted = wanted;
-    status = ta_pipeline_run(&cli->ctx, cli->registry, &options, report);
-    ta_console_clear(&cli->console);
-    if (status == TA_OK && *report)
-        note_amount(cli, ta_report_accounts(*report));
-    return status;
-}
-
-enum ta_status ta_cli_run_each(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                               const struct ta_wanted *wanted, struct ta_report **reports)
-{
-    struct ta_run_options options;
-    enum ta_status status = ta_cli_run_options(cli, inputs, n_inputs, &options);
-    if (status != TA_OK)
-        return status;
-    options.wanted = wanted;
-    status = ta_pipeline_run_each(&cli->ctx, cli->registry, &options, reports);
-    ta_console_clear(&cli->console);
-    for (size_t i = 0; status == TA_OK && i < n_inputs; i++)
-        note_amount(cli, ta_report_accounts(reports[i]));
-    return status;
+    return ta_place_choose(cli->ctx, list, cli->args.out, folder, single, formats, n, place);
 }

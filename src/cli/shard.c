@@ -2,7 +2,6 @@
 /* --shard: which part of the files this process reads. */
 #include "cli/shard.h"
 
-#include "base/context.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +34,7 @@ static bool take_number(const char **text, char end, size_t *number)
     return true;
 }
 
-static enum ta_status check(struct ta_ctx *ctx, const struct ta_shard *shard, const char *origin)
+static enum ta_status check(struct ta_ctx *ctx, const struct ta_cli_shard *shard, const char *origin)
 {
     if (shard->index < shard->count)
         return TA_OK;
@@ -52,7 +51,7 @@ static enum ta_status by_variable(struct ta_ctx *ctx, const char *name, size_t *
                    value ? value : "not set");
 }
 
-static enum ta_status by_system(struct ta_ctx *ctx, int64_t count, struct ta_shard *shard)
+static enum ta_status by_system(struct ta_ctx *ctx, int64_t count, struct ta_cli_shard *shard)
 {
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
         if (!getenv(systems[i].index))
@@ -74,10 +73,10 @@ static enum ta_status by_system(struct ta_ctx *ctx, int64_t count, struct ta_sha
 }
 
 enum ta_status ta_shard_choose(struct ta_ctx *ctx, const char *text, int64_t count,
-                               struct ta_shard *shard)
+                               struct ta_cli_shard *shard)
 {
     const char *at = text;
-    *shard = (struct ta_shard){0, 1};
+    *shard = (struct ta_cli_shard){0, 1};
     if (!text && count)
         return ta_fail(ctx, TA_ERR_USAGE, "--shard-count goes with --shard");
     if (!text)

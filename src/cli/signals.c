@@ -7,11 +7,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "cli/exit_code.h"
+#include "traceanalyze/run.h"
 
 /* A handler has no other way to what it works on. */
-static struct ta_shared *run;
+static struct ta_run *volatile run;
+static const int *json_log; /* whether messages are JSON */
 
 /* How long a run that was asked to stop may take: a thread can be stuck in a read from a pipe or
  * a network that never ends. */
@@ -19,30 +20,34 @@ enum { PATIENCE_S = 1 };
 
 enum { FAULT_STACK = 64 * 1024 };
 
+static void abandon(void)
+{
+    if (run)
+        ta_run_abandon(run);
+}
+
 static void end_at_once(int number)
 {
-    ta_temps_remove(&run->temps);
+    abandon();
     _exit(TA_EXIT_SIGNAL + number);
 }
 
 static void stop(int number)
 {
-    int none = 0;
-    if (!atomic_compare_exchange_strong(&run->canceled, &none, number))
+    if (!run || !ta_run_cancel(run, number))
         end_at_once(number);
     alarm(PATIENCE_S);
 }
 
 static void out_of_patience(int number)
 {
-    (void)number;
-    end_at_once(run->canceled);
+    end_at_once(run ? ta_run_canceled(run) : number);
 }
 
 /* A reader of our output went away: end as quietly as the signal does, but leave nothing. */
 static void broken_pipe(int number)
 {
-    ta_temps_remove(&run->temps);
+    abandon();
     /* SA_RESETHAND has restored the default; it acts when this handler returns. */
     raise(number);
 }
@@ -57,11 +62,11 @@ static void crashed(int number)
                       json[] = "{\"level\":\"error\",\"code\":\"TA-E071\",\"message\":\"Ended by a "
                                "fault, perhaps for want of memory (if not, this is a defect of "
                                "traceanalyze)\"}\n";
-    const ssize_t written = run->json_log ? write(STDERR_FILENO, json, sizeof json - 1)
-                                          : write(STDERR_FILENO, text, sizeof text - 1);
+    const ssize_t written = *json_log ? write(STDERR_FILENO, json, sizeof json - 1)
+                                      : write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
     (void)number;
-    ta_temps_remove(&run->temps);
+    abandon();
     _exit(TA_EXIT_INTERNAL);
 }
 
@@ -97,9 +102,10 @@ static void install_faults(void)
     }
 }
 
-void ta_signals_install(struct ta_shared *shared)
+void ta_signals_install(struct ta_run *canceled, const int *json)
 {
-    run = shared;
+    run = canceled;
+    json_log = json;
     set_unless_ignored(SIGINT, stop);
     set_unless_ignored(SIGTERM, stop);
     set_unless_ignored(SIGHUP, stop);
@@ -109,6 +115,11 @@ void ta_signals_install(struct ta_shared *shared)
     install_faults();
     /* Writing beyond the file size limit then fails with EFBIG. */
     set(SIGXFSZ, SIG_IGN, 0);
+}
+
+void ta_signals_release(void)
+{
+    run = NULL;
 }
 
 void ta_standard_files_open(void)

@@ -3,9 +3,7 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
-
-#include "base/log.h"
-#include "report/report.h"
+#include <stdio.h>
 
 static void warn(struct ta_cli *cli, const char *file, const struct ta_quality_finding *finding)
 {
@@ -20,8 +18,9 @@ static void warn(struct ta_cli *cli, const char *file, const struct ta_quality_f
     snprintf(line, sizeof line, "%s%s%s%s%s", file ? file : "", file ? ": " : "", place,
              finding->text && *finding->text ? finding->text : ta_quality_doc(finding->code),
              times);
-    ta_log_line(&cli->shared, finding->severity == TA_QUALITY_INFO ? TA_LOG_INFO : TA_LOG_WARNING,
-                ta_quality_name(finding->code), line);
+    ta_console_say(&cli->console,
+                   finding->severity == TA_QUALITY_INFO ? TA_LOG_INFO : TA_LOG_WARNING,
+                   ta_quality_name(finding->code), line);
 }
 
 void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report)
@@ -33,26 +32,7 @@ void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report)
     ta_arena_free(&arena);
 }
 
-/* Data is incomplete when something was lost, or when ranks of a run are not there. */
-static bool has_loss(const struct ta_quality_finding *findings, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (findings[i].severity >= TA_QUALITY_LOSS ||
-            (findings[i].code == TA_Q_RANK_MISSING && findings[i].severity >= TA_QUALITY_NOTICE))
-            return true;
-    return false;
-}
-
-bool ta_cli_has_losses(const struct ta_report *report)
-{
-    const struct ta_accounts *accounts = ta_report_accounts(report);
-    bool loss = has_loss(accounts->findings, accounts->n_findings);
-    for (size_t i = 0; !loss && i < accounts->n_files; i++)
-        loss = has_loss(accounts->files[i].findings, accounts->files[i].n_findings);
-    return loss;
-}
-
 void ta_cli_note_losses(struct ta_cli *cli, const struct ta_report *report)
 {
-    cli->incomplete = cli->args.strict && ta_cli_has_losses(report);
+    cli->incomplete = cli->args.strict && ta_report_has_losses(report);
 }

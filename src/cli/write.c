@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reports to outputs: settings by options and surroundings, and standard output. */
+/* Standard output, and what the terminal there can do. */
 #include "cli/cli.h"
 
-#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "render/sink.h"
-#include "report/report.h"
 
 /* ---- standard output ---------------------------------------------------------------------- */
 
@@ -19,7 +17,7 @@ enum ta_status ta_stdout_open(struct ta_ctx *ctx, struct ta_stdout *out)
     if (out->file)
         return TA_OK;
     ta_sink_free(out->sink);
-    return ctx->status;
+    return ta_ctx_status(ctx);
 }
 
 enum ta_status ta_stdout_close(struct ta_ctx *ctx, struct ta_stdout *out)
@@ -31,33 +29,19 @@ enum ta_status ta_stdout_close(struct ta_ctx *ctx, struct ta_stdout *out)
     return status;
 }
 
-enum ta_status ta_cli_write(struct ta_cli *cli, const struct ta_entry *output,
-                            const struct ta_report *report, const struct ta_render_options *options,
-                            struct ta_sink *sink)
+enum ta_status ta_cli_write_stdout(struct ta_cli *cli, const char *output)
 {
-    const struct ta_lap start = ta_lap_now();
-    cli->ctx.option_values = output->option_values;
-    enum ta_status status = output->plugin.output->write(&cli->ctx, report, options, sink);
-    cli->ctx.option_values = NULL;
-    ta_timing_add(&cli->timing, output->plugin.id, start);
-    return status;
-}
-
-enum ta_status ta_cli_write_stdout(struct ta_cli *cli, const struct ta_entry *output,
-                                   const struct ta_report *report,
-                                   const struct ta_render_options *options)
-{
-    struct ta_sink *sink = ta_sink_new(&cli->ctx, TA_SINK_STDOUT, NULL);
+    struct ta_sink *sink = ta_sink_new(cli->ctx, TA_SINK_STDOUT, NULL);
     if (!sink)
-        return cli->ctx.status;
-    enum ta_status status = ta_cli_write(cli, output, report, options, sink);
+        return ta_ctx_status(cli->ctx);
+    enum ta_status status = ta_run_render(cli->run, output, sink);
     if (status == TA_OK)
-        status = ta_sink_commit(&cli->ctx, sink);
+        status = ta_sink_commit(cli->ctx, sink);
     ta_sink_free(sink);
     return status;
 }
 
-/* ---- settings of the outputs -------------------------------------------------------------- */
+/* ---- the terminal ------------------------------------------------------------------------- */
 
 static bool is_set(const char *variable)
 {
@@ -88,44 +72,12 @@ static uint32_t terminal_columns(void)
     return n >= 20 && n <= 10000 ? (uint32_t)n : 80;
 }
 
-static enum ta_status product_date(struct ta_cli *cli, const struct ta_report *report,
-                                   int64_t *date_s)
+enum ta_status ta_cli_set_terminal(struct ta_cli *cli)
 {
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    if (!epoch || !*epoch) {
-        *date_s = ta_report_input_date(report);
-        return TA_OK;
-    }
-    char *end;
-    errno = 0;
-    long long seconds = strtoll(epoch, &end, 10);
-    /* The last second of the year 9999: later ones do not fit the dates of HTML and PDF. */
-    if (*end || errno || seconds < 0 || seconds > INT64_C(253402300799))
-        return ta_fail(&cli->ctx, TA_ERR_USAGE,
-                       "Unusable SOURCE_DATE_EPOCH: %s, expected seconds since 1970", epoch);
-    *date_s = seconds;
-    return TA_OK;
-}
-
-enum ta_status ta_cli_render_options(struct ta_cli *cli, const struct ta_report *report,
-                                     struct ta_render_options *options)
-{
-    static const char *const themes[] = {"auto", "light", "dark"};
-    int64_t date_s = 0;
-    enum ta_status status = product_date(cli, report, &date_s);
-    if (status != TA_OK)
-        return status;
-    *options = (struct ta_render_options){
-        .top = (uint32_t)cli->args.top,
-        .columns = terminal_columns(),
-        .color = wants_color(&cli->args),
-        .letter = cli->args.letter,
-        .theme = themes[cli->args.theme],
-        .date_s = date_s,
-        .version = TA_VERSION,
-        .timeline = (enum ta_timeline_mode)cli->args.timeline,
-        .max_html_size = cli->max_html_size,
-        .split_assets = cli->args.assets,
-    };
-    return TA_OK;
+    char columns[16];
+    snprintf(columns, sizeof columns, "%" PRIu32, terminal_columns());
+    const enum ta_status status = ta_run_set(cli->run, "columns", columns);
+    return status == TA_OK
+               ? ta_run_set(cli->run, "color", wants_color(&cli->args) ? "always" : "never")
+               : status;
 }

@@ -244,7 +244,7 @@ static enum ta_status give_group(struct ta_ctx *ctx, const struct reduction *run
 }
 
 static enum ta_status give_groups(struct ta_ctx *ctx, struct reduction *run,
-                                  struct ta_reduced *reduced)
+                                  struct ta_reduce_counts *reduced)
 {
     const size_t n = run->ingestion.n_files;
     size_t *order = reallocarray(NULL, n + 1, sizeof *order);
@@ -270,9 +270,9 @@ static enum ta_status give_groups(struct ta_ctx *ctx, struct reduction *run,
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static void note_amount(const struct ta_ingestion *ingestion, struct ta_reduced *reduced)
+static void note_amount(const struct ta_ingestion *ingestion, struct ta_reduce_counts *reduced)
 {
-    *reduced = (struct ta_reduced){.files = ingestion->n_files};
+    *reduced = (struct ta_reduce_counts){.files = ingestion->n_files};
     for (size_t i = 0; i < ingestion->n_files; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
         reduced->used += !file->refusal;
@@ -282,7 +282,7 @@ static void note_amount(const struct ta_ingestion *ingestion, struct ta_reduced 
 }
 
 static enum ta_status reduce(struct ta_ctx *ctx, const struct ta_registry *registry,
-                             struct reduction *run, struct ta_reduced *reduced)
+                             struct reduction *run, struct ta_reduce_counts *reduced)
 {
     enum ta_status status = ta_inputs_find(ctx, &run->options, &run->inputs);
     if (status == TA_OK)
@@ -305,7 +305,7 @@ static enum ta_status reduce(struct ta_ctx *ctx, const struct ta_registry *regis
 
 enum ta_status ta_reduce_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                              const struct ta_run_options *options, struct ta_shard shard,
-                             ta_summary_taker *take, void *user, struct ta_reduced *reduced)
+                             ta_summary_taker *take, void *user, struct ta_reduce_counts *reduced)
 {
     struct reduction run = {.options = *options, .shard = shard, .take = take, .user = user};
     struct ta_arena arena = {0};

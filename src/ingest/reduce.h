@@ -23,7 +23,7 @@ typedef enum ta_status ta_summary_taker(struct ta_ctx *ctx, void *user, const ch
                                         struct ta_slice packed);
 
 /* What became of the files. */
-struct ta_reduced {
+struct ta_reduce_counts {
     size_t files, used, summaries; /* files of this shard */
     uint64_t raw_bytes, events;
 };
@@ -33,6 +33,6 @@ struct ta_reduced {
 enum ta_status ta_reduce_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                              const struct ta_run_options *options, struct ta_shard shard,
                              ta_summary_taker *take, void *user,
-                             struct ta_reduced *reduced) TA_MUST_CHECK;
+                             struct ta_reduce_counts *reduced) TA_MUST_CHECK;
 
 #endif

@@ -188,11 +188,13 @@ static enum ta_status take_text(const struct gathering *g, struct ta_slice text,
 static enum ta_status receive_part(const struct gathering *g, size_t from, size_t n)
 {
     const size_t n_files = choose_files(g, from, n);
-    struct ta_text packed = {0}, text = {0};
-    enum ta_status status = g->team->receive(g->ctx, g->team, from, &packed);
+    struct ta_text text = {0};
+    char *packed = NULL;
+    size_t length = 0;
+    enum ta_status status = g->team->receive(g->ctx, g->team, from, &packed, &length);
     if (status == TA_OK && n_files)
-        status = ta_summary_unpack(g->ctx, ta_text_slice(&packed), &text);
-    free(packed.bytes.at);
+        status = ta_summary_unpack(g->ctx, (struct ta_slice){packed, length}, &text);
+    free(packed);
     if (status == TA_OK && n_files)
         status = take_text(g, ta_text_slice(&text), n_files);
     free(text.bytes.at);

@@ -10,42 +10,11 @@
 #define TA_TEAM_H
 
 #include "ingest/inputs/options.h"
-#include "analyze/summary/text.h"
 
 struct ta_ctx;
 struct ta_ingestion;
 struct ta_plan;
 struct ta_sources;
-
-enum ta_team_state {
-    TA_TEAM_STARTING, /* no process waits for another yet */
-    TA_TEAM_WORKING,  /* if one fails now, the others wait in vain: end them */
-    TA_TEAM_DONE      /* each ends for itself */
-};
-
-struct ta_team {
-    size_t index, count;
-    /* Every process calls it once, with 0 or the exit code that it is going to end with, and with
-     * a number for what it has seen.  Returns 0 when all had 0 and have seen the same; else the
-     * exit code of all, and `speaker` is the one that says why. */
-    int (*agree)(struct ta_team *team, int code, uint64_t seen);
-    /* Bytes to and from another process. */
-    enum ta_status (*send)(struct ta_ctx *ctx, struct ta_team *team, size_t to,
-                           struct ta_slice bytes);
-    enum ta_status (*receive)(struct ta_ctx *ctx, struct ta_team *team, size_t from,
-                              struct ta_text *bytes);
-    void *user;
-    enum ta_team_state state;
-    bool has_agreed;
-    int code; /* what was agreed on */
-    size_t speaker;
-};
-
-/* Calls agree(), and notes what follows from it. */
-int ta_team_agree(struct ta_team *team, int code, uint64_t seen);
-
-/* Whether this process says what went wrong. */
-bool ta_team_speaks(const struct ta_team *team);
 
 /* Marks the sources that other processes read, and agrees with them.  owner[] becomes the process
  * of each source.  TA_ERR_INPUT when processes do not see the same files, or one cannot go on. */

@@ -3,13 +3,13 @@
 #include "recommend/data_rule.h"
 
 #include "base/context.h"
-#include "base/log.h"
 #include "base/suggest.h"
 #include "base/template.h"
 #include "report/report.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- does the report fit the rule? --------------------------------------------------------- */

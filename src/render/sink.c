@@ -3,7 +3,7 @@
  *
  * Everything is done relative to open folders, so nobody can redirect a write by swapping a
  * folder for a link in the meantime. */
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 
 #include "base/context.h"
 #include "base/write/file.h"
@@ -55,6 +55,7 @@ static const char *standard_name(enum ta_sink_kind kind)
 {
     return kind == TA_SINK_STDOUT   ? "standard output"
            : kind == TA_SINK_STDERR ? "standard error"
+           : kind == TA_SINK_MEMORY ? "memory"
                                     : NULL;
 }
 
@@ -74,6 +75,41 @@ struct ta_sink *ta_sink_new(struct ta_ctx *ctx, enum ta_sink_kind kind, const ch
     }
     *sink = (struct ta_sink){.kind = kind, .path = copy, .last = &sink->first};
     return sink;
+}
+
+enum ta_status ta_sink_check(struct ta_ctx *ctx, enum ta_sink_kind kind, const char *path)
+{
+    struct stat st;
+    if (kind == TA_SINK_FOLDER)
+        return ta_folder_check(ctx, path);
+    /* Devices and pipes are written to where they are. */
+    if (standard_name(kind) ||
+        (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+        return TA_OK;
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+    char *folder = n ? strndup(path, n) : strdup(".");
+    if (!folder)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=look at the output folder");
+    const enum ta_status status = ta_folder_check(ctx, folder);
+    free(folder);
+    return status;
+}
+
+char *ta_sink_take(struct ta_sink *sink, size_t *n)
+{
+    struct product *product = sink->first;
+    if (sink->kind != TA_SINK_MEMORY || !product || !product->file.complete)
+        return NULL;
+    ta_putc(&product->file, '\0');
+    if (product->file.error)
+        return NULL;
+    char *bytes = product->file.buffer;
+    *n = product->file.used - 1;
+    product->file.buffer = NULL;
+    product->file.used = product->file.room = 0;
+    product->file.complete = false;
+    return bytes;
 }
 
 bool ta_sink_is_single(const struct ta_sink *sink)
@@ -213,6 +249,11 @@ static struct ta_file *open_single(struct ta_ctx *ctx, struct ta_sink *sink, con
     if (standard_name(sink->kind)) {
         struct product *product = add_product(sink);
         char *path = strdup(sink->path);
+        if (product && path && sink->kind == TA_SINK_MEMORY) {
+            ta_file_start_draft(&product->file);
+            product->file.path = path;
+            return &product->file;
+        }
         if (product && path)
             return start(ctx, product, sink->kind == TA_SINK_STDOUT ? STDOUT_FILENO : STDERR_FILENO,
                          true, path);

@@ -3,7 +3,7 @@
 #include "plugin/registry.h"
 #include "read/reader.h"
 #include "recommend/recommend.h"
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 #include "analyze/partial.h"
 #include "report/report.h"
 #include "traceanalyze/analysis.h"

@@ -3,7 +3,7 @@
  * the same from report.json and that every output can show. */
 #include "support.h"
 
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 #include "report/report.h"
 #include "ingest/inputs/saved.h"
 

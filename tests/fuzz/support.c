@@ -2,7 +2,7 @@
 /* What the fuzz targets share. */
 #include "support.h"
 
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

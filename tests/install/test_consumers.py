@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Programs are built against an installation that was moved, with the shared and the static
 library, by pkg-config and by find_package()."""
+import json
 import os
 import shutil
 import sys
@@ -75,6 +76,31 @@ def build_by_find_package(work, prefix, package):
     check_prints(folder / "with_static")
 
 
+def check_embedding(work, prefix, package):
+    """The sample prints a table and the findings, by CMake, and by pkg-config as C++."""
+    folder, sample = work / "embed", ROOT / "samples/embed"
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(package.libraries)}
+    traces = ROOT / "samples/video-4ranks"
+    run(CMAKE, "-S", sample, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_C_COMPILER={CC}")
+    run(CMAKE, "--build", folder)
+    printed = run(folder / "embed", traces, env=environment).stdout
+    for rank in range(4):
+        assert f"rank {rank}, device {rank}: busy " in printed, printed
+    report = json.loads(run(prefix / "bin/traceanalyze", "report", "--no-config", "--json", traces,
+                            env=environment).stdout)
+    findings = [f for section in report["sections"] for f in section["findings"]]
+    assert findings
+    for finding in findings:
+        assert f"{finding['id']}: {finding['title']}\n" in printed, finding["id"]
+    run(folder / "embed", work / "nothing", env=environment, expect=1)
+    cxx = shutil.which("c++") or shutil.which("g++")
+    if cxx:
+        run(cxx, "-x", "c++", "-std=c++17", *FLAGS[1:], *package.ask("--cflags"), "-o",
+            work / "embed-cxx", sample / "embed.c", "-x", "none", *package.ask("--libs"))
+        assert run(work / "embed-cxx", traces, env=environment).stdout == printed
+
+
 def check_missing(work, prefix):
     """Without its dependencies the static library is refused with the name of one; plugins, which
     need none, are built all the same."""
@@ -99,6 +125,7 @@ def main():
     build_shared(work, package)
     build_static(work, package)
     build_by_find_package(work, prefix, package)
+    check_embedding(work, prefix, package)
     check_missing(work, prefix)
     check_library_plugins(work, package)
     shutil.rmtree(work)

@@ -6,8 +6,9 @@ usage: layers.py [REPOSITORY [BUILD]]
 
 A folder includes the headers of the folders that docs/ARCHITECTURE.md allows it, and uses symbols
 of no other, whichever header declares them.  Plugins include the public headers and those of
-plugins/lib/ only, and nobody uses a symbol of a plugin.  Symbols are read, with nm, from the object
-files of the build folder.
+plugins/lib/ only, and nobody uses a symbol of a plugin.  The program, src/cli, uses what the public
+headers declare, as any other program does, and of the library's inside the few helpers that are
+named here.  Symbols are read, with nm, from the object files of the build folder.
 
 Prints a line per fault and per wrong row of the table, and ends with 1 when there is one.
 """
@@ -41,6 +42,17 @@ LIBRARIES = {
     "yaml.h": ("src/config/", "src/cli/cmd_help.c"),
     "regex.h": ("nobody, use base/regex.h",),
 }
+
+# The program, and what it uses of src/ that is not public: helpers that know nothing of traces,
+# reports and plugins.
+PROGRAM = "src/cli"
+HELPERS = ("src/base/limits", "src/base/memory", "src/base/regex", "src/base/stopwatch",
+           "src/base/suggest", "src/base/value", "src/base/vec", "src/base/visible",
+           "src/config/file", "src/config/yaml")
+
+
+def is_of_program(folder):
+    return folder == PROGRAM or folder.startswith(f"{PROGRAM}/")
 
 
 def includes(path):
@@ -99,6 +111,11 @@ def table_faults(root, table, linked):
     yield from cycle_faults(table)
 
 
+def is_helper(path):
+    """Whether a file of src/ is one that the program may use."""
+    return path.rsplit(".", 1)[0] in HELPERS
+
+
 def source_fault(root, table, path, name):
     """What is wrong with #include "name" in a file of src/, or None."""
     folder = path.parent.relative_to(root).as_posix()
@@ -109,6 +126,8 @@ def source_fault(root, table, path, name):
     if not (root / "src" / name).exists():
         return "quoted names are paths below src/ or traceanalyze/…"
     target = folder_of(name)
+    if is_of_program(folder) and not (is_of_program(target) or is_helper(f"src/{name}")):
+        return "the program includes public headers, its own, and those of HELPERS"
     if target == folder or target in table[folder]:
         return None
     return f"{folder}/ may not include {target}/"
@@ -197,7 +216,23 @@ def links(found):
             yield source, name, defined[name]
 
 
-def link_fault(table, source, definer):
+def public_names(root):
+    """Functions and variables that the public headers export."""
+    names = set()
+    for path in (root / "include/traceanalyze").glob("*.h"):
+        text = path.read_text(encoding="utf-8")
+        names.update(re.findall(r"\bTA_API\b[^;{}()]*?\b(ta_\w+)\s*[(\[;]", text))
+    return names
+
+
+def program_fault(public, name, definer):
+    """What is wrong with a symbol that the program uses, or None."""
+    if name in public or is_helper(definer.as_posix()):
+        return None
+    return "the program uses what public headers declare, and HELPERS"
+
+
+def link_fault(table, public, source, name, definer):
     """What is wrong with a symbol of `definer` that `source` uses, or None."""
     if source.parts[0] != "src":  # plugins see what <traceanalyze/…> and "lib/…" declare
         of_lib = definer.parts[:2] == ("plugins", "lib")
@@ -205,18 +240,20 @@ def link_fault(table, source, definer):
     if definer.parts[0] != "src":
         return "a plugin is used through the registry"
     folder, target = source.parent.as_posix(), definer.parent.as_posix()
+    if is_of_program(folder) and not is_of_program(target):
+        return program_fault(public, name, definer)
     if target in table.get(folder, []):
         return None
     return f"{folder}/ may not use {target}/"
 
 
-def link_faults(table, found):
+def link_faults(table, public, found):
     """Lines of what is linked wrongly, and the folders that each folder of src/ is linked to."""
     faults, linked = [], collections.defaultdict(set)
     for source, name, definer in links(found):
         if source.parts[0] == "src":
             linked[source.parent.as_posix()].add(definer.parent.as_posix())
-        wrong = link_fault(table, source, definer)
+        wrong = link_fault(table, public, source, name, definer)
         if wrong:
             faults.append(f"{source.as_posix()}: {name}() of {definer.as_posix()}: {wrong}")
     return sorted(faults), linked
@@ -233,7 +270,7 @@ def main(arguments):
         if not found:
             print(f"no object files of src/ in {arguments[2]}")
             return 1
-        faults, linked = link_faults(table, found)
+        faults, linked = link_faults(table, public_names(root), found)
     faults += [f"docs/ARCHITECTURE.md: {wrong}" for wrong in table_faults(root, table, linked)]
     for path in files:
         for line, quoted, name in includes(path):

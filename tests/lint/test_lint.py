@@ -18,7 +18,7 @@ TABLE = """
 | `src/read` | `src/base` |
 | `src/render` | – |
 | `src/ingest` | `src/read` |
-| `src/cli` | `src/render`, `src/ingest` |
+| `src/cli` | `src/base` |
 """
 FILES = {
     "include/traceanalyze/base.h": "",
@@ -28,7 +28,8 @@ FILES = {
     "src/read/reader.h": '#include "base/vec.h"\n',
     "src/render/sink.h": "",
     "src/ingest/crew.h": '#include "read/reader.h"\n',
-    "src/cli/main.c": '#include "render/sink.h"\n#include "ingest/crew.h"\n',
+    "src/base/suggest.h": "",
+    "src/cli/main.c": '#include "base/suggest.h"\n',
 }
 
 
@@ -74,8 +75,10 @@ class Lint(unittest.TestCase):
                 ("src/new/x.c", '#include "base/vec.h"', False),
                 ("src/ingest/x.c", '#include "read/reader.h"', True),
                 ("src/ingest/x.c", '#include "render/sink.h"', False),
-                ("src/cli/x.c", '#include "render/sink.h"', True),
-                ("src/cli/x.c", '#include "read/reader.h"', False),
+                ("src/cli/x.c", '#include "base/suggest.h"', True),
+                ("src/cli/x.c", '#include "traceanalyze/base.h"', True),
+                ("src/cli/x.c", '#include "base/context.h"', False),
+                ("src/cli/x.c", '#include "render/sink.h"', False),
                 ("plugins/output/x.c", "#include <traceanalyze/base.h>", True),
                 ("plugins/output/x.c", '#include "base/vec.h"', False),
                 ("plugins/output/x.c", "#include <traceanalyze/missing.h>", False),
@@ -124,6 +127,14 @@ class Lint(unittest.TestCase):
         self.assertIn("src/read/ uses folders that use src/read/", output)
 
     @unittest.skipUnless(shutil.which("cc") and shutil.which("nm"), "no compiler or no nm")
+    def test_program_uses_what_is_public(self):
+        self.write("include/traceanalyze/x.h", LICENCE + "TA_API int *ta_x(void);\n")
+        code, output = self.run_layers_linked({
+            "src/read/x.c": "int *ta_x(void) { return 0; }\n",
+            "src/cli/y.c": "int *ta_x(void);\nint *ta_y(void) { return ta_x(); }\n"})
+        self.assertEqual(code, 0, output)
+
+    @unittest.skipUnless(shutil.which("cc") and shutil.which("nm"), "no compiler or no nm")
     def test_linked_symbols(self):
         definition = "int ta_x(void) { return 1; }\n"
         use = "int ta_x(void);\nint ta_y(void) { return ta_x(); }\n"
@@ -131,7 +142,9 @@ class Lint(unittest.TestCase):
                 ("src/read/x.c", "src/ingest/y.c", True),
                 ("src/read/x.c", "src/read/y.c", True),
                 ("src/ingest/x.c", "src/read/y.c", False),
-                ("src/read/x.c", "src/cli/y.c", False),  # allowed to src/ingest alone
+                ("src/read/x.c", "src/cli/y.c", False),
+                ("src/base/x.c", "src/cli/y.c", False),
+                ("src/base/suggest.c", "src/cli/y.c", True),
                 ("src/read/x.c", "plugins/output/y.c", True),
                 ("plugins/output/x.c", "src/read/y.c", False)):
             with self.subTest(definer=definer, user=user):

@@ -32,10 +32,10 @@ def commands():
 def option_names():
     """All options by the source of the table: a test of help must not rest on help."""
     source = (ROOT / "src/cli/options.c").read_text(encoding="utf-8")
-    rows = re.findall(r'^    \{"([a-z-]+)",\s*(?:0|\'(.)\'),\s*(NULL|"[^"]*"),', source,
-                      re.MULTILINE)
+    rows = re.findall(r'^    \{"([a-z-]+)",.*?\b(FLAG|COUNT|TEXTS?|CHOICE|WHOLE|NUMBER|EXTENT)\(',
+                      source, re.MULTILINE | re.DOTALL)
     assert len(rows) > 60, len(rows)
-    return {name: argument != "NULL" for name, _, argument in rows}
+    return {name: kind not in ("FLAG", "COUNT") for name, kind in rows}
 
 
 @functools.cache

@@ -68,15 +68,16 @@ static enum ta_status post(struct ta_ctx *ctx, struct ta_team *team, size_t to,
     return TA_OK;
 }
 
-static enum ta_status fetch(struct ta_ctx *ctx, struct ta_team *team, size_t from,
-                            struct ta_text *bytes)
+static enum ta_status fetch(struct ta_ctx *ctx, struct ta_team *team, size_t from, char **bytes,
+                            size_t *n)
 {
     struct hall *hall = team->user;
     (void)ctx;
     pthread_mutex_lock(&hall->lock);
     while (!hall->is_full[from][team->index])
         pthread_cond_wait(&hall->changed, &hall->lock);
-    *bytes = hall->post[from][team->index];
+    *bytes = hall->post[from][team->index].bytes.at;
+    *n = hall->post[from][team->index].bytes.n;
     hall->post[from][team->index] = (struct ta_text){0};
     pthread_mutex_unlock(&hall->lock);
     return TA_OK;

@@ -4,7 +4,7 @@
 
 #include "pipeline.h"
 #include "recommend/recommend.h"
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hostile text stays text in every context. */
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 
 #include "base/context.h"
 

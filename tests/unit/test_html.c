@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The HTML report of hostile data: strict markup, escaped text, a policy that fits. */
 #include "base/context.h"
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 #include "report/report.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/chart.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One report with hostile names, written by the outputs made of text and read back. */
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 
 #include "base/context.h"
 #include "files.h"

@@ -3,7 +3,7 @@
 #include "chart_fixture.h"
 #include "base/context.h"
 #include "render/chart/files.h"
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/plugin.h"
 

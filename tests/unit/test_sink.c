@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Products appear whole or not at all, and never harm what is not ours. */
-#include "render/sink.h"
+#include "traceanalyze/output.h"
 
 #include "base/context.h"
 #include "files.h"

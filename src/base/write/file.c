@@ -237,6 +237,10 @@ static void settle(struct ta_file *file)
 
 enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file)
 {
+    if (file->is_draft && !file->complete) {
+        file->complete = !file->error;
+        return file->error ? say_error(ctx, file) : TA_OK;
+    }
     if (file->fd < 0 || file->complete)
         return ta_fail(ctx, TA_ERR_INTERNAL, "Product closed twice: path=\"%s\"", file->path);
     flush(file);

@@ -3,11 +3,11 @@
  * preset. */
 #include "cli/mpi/processes.h"
 
-#include "base/context.h"
 #include "cli/exit_code.h"
 
 #include <inttypes.h>
 #include <mpi.h>
+#include <stdlib.h>
 
 /* Counts of MPI are int: larger messages go in pieces. */
 enum { TAG = 1, PIECE = 1 << 30 };
@@ -49,18 +49,18 @@ static enum ta_status send_bytes(struct ta_ctx *ctx, struct ta_team *team, size_
 }
 
 static enum ta_status receive_bytes(struct ta_ctx *ctx, struct ta_team *team, size_t from,
-                                    struct ta_text *bytes)
+                                    char **bytes, size_t *length)
 {
     (void)team;
     uint64_t n;
     MPI_Recv(&n, 1, MPI_UINT64_T, (int)from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    bytes->bytes.at = n < SIZE_MAX ? malloc((size_t)n + 1) : NULL;
-    if (!bytes->bytes.at)
+    *bytes = n < SIZE_MAX ? malloc((size_t)n + 1) : NULL;
+    if (!*bytes)
         return ta_fail(ctx, TA_ERR_NOMEM,
                        "Cannot hold what another process has read: bytes=%" PRIu64, n);
-    bytes->bytes.n = bytes->bytes.max = (size_t)n;
+    *length = (size_t)n;
     for (uint64_t at = 0; at < n; at += PIECE)
-        MPI_Recv(bytes->bytes.at + at, piece_at(at, n), MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD,
+        MPI_Recv(*bytes + at, piece_at(at, n), MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     return TA_OK;
 }

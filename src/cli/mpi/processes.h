@@ -3,7 +3,7 @@
 #ifndef TA_MPI_PROCESSES_H
 #define TA_MPI_PROCESSES_H
 
-#include "ingest/team.h"
+#include "traceanalyze/run.h"
 
 /* Between MPI_Init() and MPI_Finalize(). */
 void ta_processes_join(struct ta_team *team);

@@ -8,6 +8,7 @@
 
 #include "compare/evidence.h"
 #include "compare/gate/expression.h"
+#include "traceanalyze/run.h"
 
 struct ta_part;
 struct ta_registry;
@@ -27,11 +28,6 @@ struct ta_gates {
     bool incomplete; /* data was lost */
 };
 
-/* What became of all of them. */
-struct ta_gates_outcome {
-    bool failed, incomplete, inconclusive;
-};
-
 /* Judges a report and adds the section "gates" with gates.results.  TA_ERR_USAGE for a figure that
  * there is not, with what was probably meant, and for a limit that does not suit it. */
 enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_registry *registry,
@@ -40,8 +36,5 @@ enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_registry *regi
 
 /* What gates declare: the table of what became of them, and what they read of a report. */
 extern const struct ta_part ta_gates_part, ta_gate_figures_part, ta_gate_names_part;
-
-/* The table of what became of them, for outputs. */
-#define TA_GATES_TABLE "gates.results"
 
 #endif

@@ -3,15 +3,11 @@
 #ifndef TA_RUN_OPTIONS_H
 #define TA_RUN_OPTIONS_H
 
-#include "traceanalyze/base.h"
+#include "traceanalyze/run.h"
 
 struct ta_survey;
 struct ta_team;
 struct ta_wanted;
-
-/* Called now and then while files are read, from any thread but never twice at a time. */
-typedef void ta_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, size_t files_done,
-                         size_t files_all);
 
 struct ta_run_options {
     const char *const *inputs; /* files, folders, globs, "-" */

@@ -6,7 +6,6 @@
 #include "discover/discover.h"
 #include "recommend/recommend.h"
 #include "report/report.h"
-#include "base/log.h"
 #include "ingest/accounts.h"
 #include "ingest/inputs/saved.h"
 

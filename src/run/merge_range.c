@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What ranges of times and steps mean on the clock of the run. */
-#include "cli/merge_choice.h"
+#include "run/merge.h"
 
 #include <inttypes.h>
 
@@ -60,25 +60,25 @@ static void limit_to_steps(const struct ta_table *steps, const struct ta_span *w
     trace->to_ns = has_any ? ta_merge_time(&trace->clock, surveyed->origin_ns + to) : 0;
 }
 
-static enum ta_status no_steps(struct ta_cli *cli, const struct ta_table *steps)
+static enum ta_status no_steps(struct ta_run *run, const struct ta_table *steps)
 {
     if (!steps)
-        return ta_fail(&cli->ctx, TA_ERR_INPUT,
+        return ta_fail(&run->ctx, TA_ERR_INPUT,
                        "These traces mark no steps (ProfilerStep#N): --steps=%s finds none, try "
                        "--time-range",
-                       cli->args.steps);
+                       run->set.steps);
     int64_t least = INT64_MAX, most = 0;
     for (size_t row = 0; row < steps->n_rows; row++) {
         const int64_t number = step_number(ta_row_text(steps, row, "step"));
         least = ta_min_i64(least, number);
         most = ta_max_i64(most, number);
     }
-    return ta_fail(&cli->ctx, TA_ERR_INPUT,
+    return ta_fail(&run->ctx, TA_ERR_INPUT,
                    "No trace has these steps: --steps=%s, marked are %" PRId64 " to %" PRId64,
-                   cli->args.steps, least, most);
+                   run->set.steps, least, most);
 }
 
-static enum ta_status choose_steps(struct ta_cli *cli, const struct ta_span *wanted,
+static enum ta_status choose_steps(struct ta_run *run, const struct ta_span *wanted,
                                    const struct ta_surveyed *surveyed,
                                    const struct ta_report *report, struct ta_merge *merge)
 {
@@ -87,26 +87,26 @@ static enum ta_status choose_steps(struct ta_cli *cli, const struct ta_span *wan
     for (size_t i = 0; steps && i < merge->n; i++) {
         struct ta_merge_trace *trace = &merge->traces[i];
         if (trace->shares_rank)
-            return ta_fail(&cli->ctx, TA_ERR_USAGE,
+            return ta_fail(&run->ctx, TA_ERR_USAGE,
                            "Several traces are of rank %" PRId64
                            ", such as \"%s\": with --steps give one per rank",
                            trace->rank, trace->shown);
         limit_to_steps(steps, wanted, &surveyed[i], trace);
         if (trace->from_ns == trace->to_ns)
-            ta_log(&cli->ctx, TA_LOG_WARNING, "\"%s\" has none of the steps of --steps=%s",
-                   trace->shown, cli->args.steps);
+            ta_log(&run->ctx, TA_LOG_WARNING, "\"%s\" has none of the steps of --steps=%s",
+                   trace->shown, run->set.steps);
         any |= trace->from_ns < trace->to_ns;
     }
-    return any ? TA_OK : no_steps(cli, steps);
+    return any ? TA_OK : no_steps(run, steps);
 }
 
-enum ta_status ta_merge_limit(struct ta_cli *cli, const struct ta_merge_choice *choice,
+enum ta_status ta_merge_limit(struct ta_run *run, const struct ta_merge_choice *choice,
                               const struct ta_surveyed *surveyed, const struct ta_report *report,
                               struct ta_merge *merge)
 {
     enum ta_status status = TA_OK;
     if (choice->steps.first != TA_MISSING)
-        status = choose_steps(cli, &choice->steps, surveyed, report, merge);
+        status = choose_steps(run, &choice->steps, surveyed, report, merge);
     const int64_t start = start_of_run(surveyed, merge);
     for (size_t i = 0; choice->from_ns != TA_MISSING && i < merge->n; i++) {
         struct ta_merge_trace *trace = &merge->traces[i];

@@ -3,7 +3,7 @@
  *
  * A clock counts from its date, where that is known; collectives tell how far it is off.  The clock
  * of the run is the one that is least ahead, so that no time becomes negative. */
-#include "cli/merge_choice.h"
+#include "run/merge.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -137,20 +137,20 @@ static const struct ta_surveyed *align_by_collectives(const struct ta_surveyed *
 
 /* ---- the best of them ---------------------------------------------------------------------- */
 
-static enum ta_status refuse(struct ta_cli *cli, const char *why, const struct ta_surveyed *trace,
+static enum ta_status refuse(struct ta_run *run, const char *why, const struct ta_surveyed *trace,
                              const char *other)
 {
-    return ta_fail(&cli->ctx, TA_ERR_INPUT, "Clocks cannot be aligned: \"%s\" %s, try --align=%s",
+    return ta_fail(&run->ctx, TA_ERR_INPUT, "Clocks cannot be aligned: \"%s\" %s, try --align=%s",
                    trace->shown, why, other);
 }
 
-enum ta_status ta_merge_align(struct ta_cli *cli, const struct ta_surveyed *surveyed,
+enum ta_status ta_merge_align(struct ta_run *run, const struct ta_surveyed *surveyed,
                               const struct ta_report *report, struct ta_merge *merge)
 {
     static const char alone[] = "has no collectives with the other ranks that clocks can be "
                                 "compared by",
                       undated[] = "counts from an unknown moment";
-    const int how = cli->args.align;
+    const int how = run->set.align;
     const struct ta_surveyed *trace = NULL;
     align_not(surveyed, merge);
     if (how == TA_ALIGN_NONE || merge->n < 2)
@@ -162,15 +162,15 @@ enum ta_status ta_merge_align(struct ta_cli *cli, const struct ta_surveyed *surv
         align_not(surveyed, merge);
     }
     if (how == TA_ALIGN_COLLECTIVES)
-        return refuse(cli, alone, trace, "clock");
+        return refuse(run, alone, trace, "clock");
     if (trace)
-        ta_log(&cli->ctx, TA_LOG_INFO, "Clocks are not aligned by collectives: \"%s\" %s",
+        ta_log(&run->ctx, TA_LOG_INFO, "Clocks are not aligned by collectives: \"%s\" %s",
                trace->shown, alone);
     trace = align_by_dates(surveyed, merge);
     if (trace && how == TA_ALIGN_CLOCK)
-        return refuse(cli, undated, trace, "none");
+        return refuse(run, undated, trace, "none");
     if (trace)
-        ta_log(&cli->ctx, TA_LOG_WARNING,
+        ta_log(&run->ctx, TA_LOG_WARNING,
                "Times are as recorded, and those of different ranks may not be on one axis: the "
                "clock of \"%s\" %s",
                trace->shown, undated);

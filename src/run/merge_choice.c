@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lists and ranges of the command line. */
-#include "cli/merge_choice.h"
+/* Lists and ranges of the options. */
+#include "run/merge.h"
+
+#include "plugin/registry.h"
 
 #include <errno.h>
 #include <math.h>
@@ -112,28 +114,31 @@ static enum ta_status read_categories(struct ta_ctx *ctx, const char *list,
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
-enum ta_status ta_merge_choose(struct ta_cli *cli, struct ta_merge_choice *choice)
+enum ta_status ta_merge_choose(struct ta_run *run, struct ta_merge_choice *choice)
 {
-    const struct ta_cmdline *args = &cli->args;
+    const struct ta_run_settings *set = &run->set;
     *choice = (struct ta_merge_choice){
         .steps = {TA_MISSING, TA_MISSING}, .from_ns = TA_MISSING, .to_ns = TA_MISSING};
     enum ta_status status = TA_OK;
-    if (args->rank)
-        status = read_ranks(&cli->ctx, args->rank, choice);
-    if (status == TA_OK && args->steps)
-        status = read_steps(&cli->ctx, args->steps, &choice->steps);
-    if (status == TA_OK && args->time_range)
-        status = read_range(&cli->ctx, args->time_range, choice);
-    if (status == TA_OK && args->drop_category)
-        status = read_categories(&cli->ctx, args->drop_category, choice);
+    if (set->rank)
+        status = read_ranks(&run->ctx, set->rank, choice);
+    if (status == TA_OK && set->steps)
+        status = read_steps(&run->ctx, set->steps, &choice->steps);
+    if (status == TA_OK && set->time_range)
+        status = read_range(&run->ctx, set->time_range, choice);
+    if (status == TA_OK && set->drop_category)
+        status = read_categories(&run->ctx, set->drop_category, choice);
     return status;
 }
 
 void ta_merge_choice_free(struct ta_merge_choice *choice)
 {
+    if (!choice)
+        return;
     free(choice->ranks);
     free(choice->names);
     free(choice->categories);
+    free(choice);
 }
 
 bool ta_merge_takes_rank(const struct ta_merge_choice *choice, int64_t rank)

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Everything that the program does, for another program: what to read and how, one call that reads
+ * and analyzes it, then tables, findings and files.
+ *
+ *     struct ta_run *run = ta_run_new();
+ *     if (ta_run_add(run, "traces/") == TA_OK && ta_run_execute(run, TA_RUN_REPORT) == TA_OK)
+ *         print(ta_run_report(run));
+ *     else
+ *         fprintf(stderr, "%s\n", ta_run_error(run));
+ *     ta_run_free(run);
+ *
+ * A run belongs to one thread at a time, but for ta_run_cancel() and ta_run_abandon(); it starts
+ * threads of its own and ends them before a call returns.  Several runs know nothing of each other:
+ * the library keeps no state outside of them.  It installs no handlers of signals, never prints,
+ * and never ends the process.
+ *
+ * A call that fails returns its status, and ta_run_error() says what went wrong; the run can be
+ * freed then, or given another value and tried again.  What a call takes by pointer it copies,
+ * unless it says otherwise; what it gives belongs to the run. */
+#ifndef TRACEANALYZE_RUN_H
+#define TRACEANALYZE_RUN_H
+
+#include "context.h"
+#include "output.h"
+
+TA_BEGIN_DECLS
+
+struct ta_registry;
+struct ta_run;
+
+/* A run without inputs and with every option at its default; NULL without memory. */
+TA_API struct ta_run *ta_run_new(void);
+/* Frees the run with its report and plugins; NULL is allowed. */
+TA_API void ta_run_free(struct ta_run *run);
+
+/* ---- options --------------------------------------------------------------------------- */
+
+/* What the value of an option is, as text. */
+enum ta_value_type {
+    TA_VALUE_FLAG,   /* "true" or "false" */
+    TA_VALUE_COUNT,  /* how often it is given */
+    TA_VALUE_TEXT,   /* any text */
+    TA_VALUE_TEXTS,  /* any text; each value is added to those before */
+    TA_VALUE_CHOICE, /* one of `choices` */
+    TA_VALUE_WHOLE,  /* a whole number from `least` to `most` */
+    TA_VALUE_NUMBER, /* a number from `least` to `most` */
+    TA_VALUE_EXTENT  /* "WxH", each from `least` to `most` */
+};
+
+/* An option of a run.  Its name, values and meaning are those of the long option of the program. */
+struct ta_run_option {
+    const char *name;
+    const char *argument; /* what --help calls the value; NULL for a flag */
+    enum ta_value_type type;
+    int64_t least, most;
+    const char *const *choices; /* ends with NULL */
+    const char *help;
+};
+
+/* The option of that name, and all one after the other; NULL where there is none. */
+TA_API const struct ta_run_option *ta_run_option(const char *name);
+TA_API const struct ta_run_option *ta_run_option_at(size_t index);
+
+/* Sets an option, or adds to one of several values: ta_run_set(run, "jobs", "4").  NULL stands for
+ * "true".  Options of plugins are set by ta_run_set(run, "set", "ID.NAME=VALUE").  TA_ERR_USAGE for
+ * an unknown name and for a value that is none. */
+TA_API enum ta_status ta_run_set(struct ta_run *run, const char *name,
+                                 const char *value) TA_MUST_CHECK;
+
+/* The same of a value that someone else wrote: `origin`, such as "FILE:LINE", begins the message
+ * when the value turns out to be unusable, now or later. */
+TA_API enum ta_status ta_run_set_from(struct ta_run *run, const char *name, const char *value,
+                                      const char *origin) TA_MUST_CHECK;
+
+/* ---- inputs ---------------------------------------------------------------------------- */
+
+/* Adds an input: a file, a folder, a glob, or "-" for standard input. */
+TA_API enum ta_status ta_run_add(struct ta_run *run, const char *input) TA_MUST_CHECK;
+
+/* Adds a run of the baseline, to compare with. */
+TA_API enum ta_status ta_run_baseline(struct ta_run *run, const char *input) TA_MUST_CHECK;
+
+/* ---- plugins --------------------------------------------------------------------------- */
+
+/* The plugins of this run (registry.h), which the first call loads: the built-in ones, those of the
+ * installation and of TRACEANALYZE_PLUGIN_PATH, and those of the option "plugin-path".  NULL after
+ * a failure. */
+TA_API struct ta_registry *ta_run_plugins(struct ta_run *run);
+
+/* ---- the host -------------------------------------------------------------------------- */
+
+/* Hands messages to `message`, from the most important level up to `level`; at first nothing gets
+ * them. */
+TA_API void ta_run_on_message(struct ta_run *run, enum ta_log_level level, ta_message *message,
+                              void *user);
+
+/* Called now and then while files are read, from any thread but never twice at a time. */
+typedef void ta_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, size_t files_done,
+                         size_t files_all);
+TA_API void ta_run_on_progress(struct ta_run *run, ta_progress *progress, void *user);
+
+/* For a host that sees to its heap: many files were read, and much was freed that nobody asks for
+ * again. */
+TA_API void ta_run_on_memory(struct ta_run *run, void (*files_read)(void), void (*freed)(void));
+
+/* Asks the run to stop: the call at work returns TA_ERR_CANCELED soon.  `reason` is not 0, such as
+ * the number of a signal.  Async-signal-safe, and safe from any thread; false when it was asked
+ * before. */
+TA_API bool ta_run_cancel(struct ta_run *run, int reason);
+/* The reason, or 0. */
+TA_API int ta_run_canceled(const struct ta_run *run);
+/* For a handler of signals that ends the process at once: removes files that are not complete. */
+TA_API void ta_run_abandon(struct ta_run *run);
+
+/* ---- reading and analyzing -------------------------------------------------------------- */
+
+enum ta_run_task {
+    TA_RUN_REPORT, /* all inputs are one run; with a baseline, and what changed against it */
+    TA_RUN_CHECK,  /* all inputs are one run: reads and accounts, analyzes nothing */
+    TA_RUN_DIFF,   /* each input is a run, and so is each input of the baseline */
+    TA_RUN_SCALING /* each input is a run, of different world size */
+};
+
+/* Checks the options whose values are more than words and numbers, before anything is read. */
+TA_API enum ta_status ta_run_check(struct ta_run *run, enum ta_run_task task) TA_MUST_CHECK;
+
+/* Reads the inputs, and analyzes or compares them; what a call before has made is freed.
+ * TA_ERR_INPUT when nothing was usable; what was lost of usable inputs is in the accounts of the
+ * report (quality.h).  TA_ERR_CANCELED after ta_run_cancel(). */
+TA_API enum ta_status ta_run_execute(struct ta_run *run, enum ta_run_task task) TA_MUST_CHECK;
+
+/* What was made: verdict, findings, tables (result.h; tables by reference: ta_refs_open() of
+ * table.h).  It lives until the next execution or ta_run_free(); NULL before, and in a process of a
+ * team that is not the first. */
+TA_API const struct ta_report *ta_run_report(const struct ta_run *run);
+
+/* What became of the gates of "fail-on". */
+struct ta_gates_outcome {
+    bool failed;       /* a limit was passed */
+    bool incomplete;   /* "incomplete" was to fail, and data was lost */
+    bool inconclusive; /* "inconclusive" was to fail, and a change may be noise */
+};
+/* The table of the report that says it for each of them. */
+#define TA_GATES_TABLE "gates.results"
+TA_API const struct ta_gates_outcome *ta_run_gates(const struct ta_run *run);
+
+/* Whether data was lost, or ranks of the run are not there. */
+TA_API bool ta_report_has_losses(const struct ta_report *report);
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+/* Writes the report with an output plugin, "html", "json", "text" …, to a file, or to a folder for
+ * an output of several files; "-" is standard output.  All of it appears, or nothing. */
+TA_API enum ta_status ta_run_write(struct ta_run *run, const char *output,
+                                   const char *path) TA_MUST_CHECK;
+
+/* The same into memory, which the caller frees with free(); a NUL follows the `n` bytes. */
+TA_API enum ta_status ta_run_write_memory(struct ta_run *run, const char *output, char **bytes,
+                                          size_t *n) TA_MUST_CHECK;
+
+/* The same into a sink (output.h) that the caller commits, with what else goes there. */
+TA_API enum ta_status ta_run_render(struct ta_run *run, const char *output,
+                                    struct ta_sink *sink) TA_MUST_CHECK;
+
+/* Writes how far the runs of the sides of a comparison are apart, for "noise-floor". */
+TA_API enum ta_status ta_run_save_baseline(struct ta_run *run, struct ta_sink *sink) TA_MUST_CHECK;
+
+/* The charts of the report, one after the other; NULL behind the last. */
+TA_API const struct ta_chart *ta_run_chart(struct ta_run *run, size_t index);
+
+/* Draws one into a sink as "png", "svg" or "pdf", by the options "size", "scale" and "theme". */
+TA_API enum ta_status ta_run_draw(struct ta_run *run, size_t index, const char *format,
+                                  struct ta_sink *sink) TA_MUST_CHECK;
+
+/* ---- summaries and merged traces ---------------------------------------------------------- */
+
+/* What became of the files of a shard. */
+struct ta_reduced {
+    size_t files, used, summaries;
+};
+
+/* Reads part `index` of `count` of the files, 0 of 1 for all, and writes one mergeable summary per
+ * rank into a sink that the caller commits. */
+TA_API enum ta_status ta_run_reduce(struct ta_run *run, size_t index, size_t count,
+                                    struct ta_sink *sink, struct ta_reduced *reduced) TA_MUST_CHECK;
+
+/* What a merged trace holds. */
+struct ta_merged {
+    size_t traces;
+    uint64_t kept, out_of_range, of_category, lost; /* events */
+    const char *alignment;                          /* of clocks: "collectives", "clock", "none" */
+    int64_t moved_ns, uncertainty_ns; /* at most; TA_MISSING for an unknown uncertainty */
+};
+
+enum ta_merge_format { TA_MERGE_PACKED, TA_MERGE_JSON, TA_MERGE_ARCHIVE };
+
+/* Checks the options "rank", "steps", "time-range" and "drop-category" before anything is read. */
+TA_API enum ta_status ta_run_check_merge(struct ta_run *run) TA_MUST_CHECK;
+
+/* Puts the traces of all ranks into one file of a sink that the caller commits, by the options
+ * "rank", "steps", "time-range", "drop-category" and "align".  The accounts of the inputs are in
+ * ta_run_report() then. */
+TA_API enum ta_status ta_run_merge(struct ta_run *run, enum ta_merge_format format,
+                                   struct ta_sink *sink, struct ta_merged *merged) TA_MUST_CHECK;
+
+/* ---- teams of processes -------------------------------------------------------------------- */
+
+/* Several processes that read the files of one run together, and the first of which makes the
+ * report.  How bytes travel between them is for the host to say. */
+enum ta_team_state {
+    TA_TEAM_STARTING, /* no process waits for another yet */
+    TA_TEAM_WORKING,  /* if one fails now, the others wait in vain: end them */
+    TA_TEAM_DONE      /* each ends for itself */
+};
+
+struct ta_team {
+    size_t index, count;
+    /* Every process calls it once, with 0 or the exit code that it is going to end with, and with
+     * a number for what it has seen.  Returns 0 when all had 0 and have seen the same; else the
+     * exit code of all, and `speaker` is the one that says why. */
+    int (*agree)(struct ta_team *team, int code, uint64_t seen);
+    /* Bytes to and from another process. */
+    enum ta_status (*send)(struct ta_ctx *ctx, struct ta_team *team, size_t to,
+                           struct ta_slice bytes);
+    enum ta_status (*receive)(struct ta_ctx *ctx, struct ta_team *team, size_t from, char **bytes,
+                              size_t *n); /* from malloc() */
+    void *user;
+    enum ta_team_state state;
+    bool has_agreed;
+    int code; /* what was agreed on */
+    size_t speaker;
+};
+
+/* Calls agree(), and notes what follows from it. */
+TA_API int ta_team_agree(struct ta_team *team, int code, uint64_t seen);
+
+/* Whether this process says what went wrong. */
+TA_API bool ta_team_speaks(const struct ta_team *team);
+
+/* Lets the run do its part of the work of a team, which must outlive it. */
+TA_API void ta_run_join_team(struct ta_run *run, struct ta_team *team);
+
+/* ---- errors and figures ------------------------------------------------------------------- */
+
+/* What went wrong in the last call that failed, outermost cause first; "" before any failure. */
+TA_API const char *ta_run_error(const struct ta_run *run);
+
+/* The context of the calls of this run, for functions that take one (output.h, status.h). */
+TA_API struct ta_ctx *ta_run_context(struct ta_run *run);
+
+/* How many threads the run uses. */
+TA_API size_t ta_run_threads(const struct ta_run *run);
+
+/* How much was read: events, and bytes when inflated. */
+TA_API void ta_run_amount(const struct ta_run *run, uint64_t *events, uint64_t *bytes);
+
+/* Where the time went: a stage such as "read", or an output such as "html". */
+struct ta_run_time {
+    const char *name;
+    bool is_output;
+    int64_t wall_ns, cpu_ns;
+};
+/* One after the other, stages in their order before outputs; false behind the last. */
+TA_API bool ta_run_spent(const struct ta_run *run, size_t index, struct ta_run_time *time);
+
+TA_END_DECLS
+
+#endif
