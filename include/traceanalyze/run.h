@@ -47,7 +47,7 @@ enum ta_value_type {
     TA_VALUE_EXTENT  /* "WxH", each from `least` to `most` */
 };
 
-/* An option of a run.  Its name, values and meaning are those of the long option of the program. */
+/* An option of a run: a long option of the program, with the same name, values and meaning. */
 struct ta_run_option {
     const char *name;
     const char *argument; /* what --help calls the value; NULL for a flag */
@@ -82,9 +82,9 @@ TA_API enum ta_status ta_run_baseline(struct ta_run *run, const char *input) TA_
 
 /* ---- plugins --------------------------------------------------------------------------- */
 
-/* The plugins of this run (registry.h), which the first call loads: the built-in ones, those of the
- * installation and of TRACEANALYZE_PLUGIN_PATH, and those of the option "plugin-path".  NULL after
- * a failure. */
+/* The plugins of this run (registry.h), which the first call loads: built-in ones, and what is in
+ * the folder of the installation, in TRACEANALYZE_PLUGIN_PATH and in the option "plugin-path". NULL
+ * after a failure. */
 TA_API struct ta_registry *ta_run_plugins(struct ta_run *run);
 
 /* ---- the host -------------------------------------------------------------------------- */
@@ -149,8 +149,9 @@ TA_API bool ta_report_has_losses(const struct ta_report *report);
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-/* Writes the report with an output plugin, "html", "json", "text" …, to a file, or to a folder for
- * an output of several files; "-" is standard output.  All of it appears, or nothing. */
+/* Writes the report with an output plugin, "html", "json", "text" …, to a file; to a folder, which
+ * is one that is there or whose name ends in "/"; or, by "-", to standard output.  All of it
+ * appears, or nothing. */
 TA_API enum ta_status ta_run_write(struct ta_run *run, const char *output,
                                    const char *path) TA_MUST_CHECK;
 
@@ -162,10 +163,10 @@ TA_API enum ta_status ta_run_write_memory(struct ta_run *run, const char *output
 TA_API enum ta_status ta_run_render(struct ta_run *run, const char *output,
                                     struct ta_sink *sink) TA_MUST_CHECK;
 
-/* Writes how far the runs of the sides of a comparison are apart, for "noise-floor". */
+/* Writes how much the runs of each side of a comparison differ, for "noise-floor". */
 TA_API enum ta_status ta_run_save_baseline(struct ta_run *run, struct ta_sink *sink) TA_MUST_CHECK;
 
-/* The charts of the report, one after the other; NULL behind the last. */
+/* The charts of the report, one after the other; NULL after the last. */
 TA_API const struct ta_chart *ta_run_chart(struct ta_run *run, size_t index);
 
 /* Draws one into a sink as "png", "svg" or "pdf", by the options "size", "scale" and "theme". */
@@ -260,7 +261,7 @@ struct ta_run_time {
     bool is_output;
     int64_t wall_ns, cpu_ns;
 };
-/* One after the other, stages in their order before outputs; false behind the last. */
+/* One after the other, stages in their order before outputs; false after the last. */
 TA_API bool ta_run_spent(const struct ta_run *run, size_t index, struct ta_run_time *time);
 
 TA_END_DECLS

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* What the table calls stages of a run; those of the workers stand below "files", which they share.
+/* What the table calls stages of a run; what workers do is below "files", which they share.
  */
 static const char *label_of(const struct ta_run_time *time, char label[64])
 {

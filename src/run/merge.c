@@ -110,7 +110,7 @@ static struct ta_merged describe(const struct ta_merge *merge)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* How far the second reading is. */
+/* Progress of the second reading. */
 struct progress {
     struct ta_run *run;
     uint64_t before, bytes; /* read before, and to read */

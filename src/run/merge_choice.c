@@ -10,7 +10,7 @@
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* A whole number that is not negative; `*text` moves behind it. */
+/* A whole number that is not negative; `*text` moves past it. */
 static bool read_whole(const char **text, int64_t *value)
 {
     char *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the clocks of traces stand against each other.
  *
- * A clock counts from its date, where that is known; collectives tell how far it is off.  The clock
+ * A clock counts from its date, where that is known; collectives show its offset.  The clock
  * of the run is the one that is least ahead, so that no time becomes negative. */
 #include "run/merge.h"
 
@@ -32,7 +32,7 @@ static void align_not(const struct ta_surveyed *surveyed, struct ta_merge *merge
     merge->alignment = "none";
 }
 
-/* Makes the least of the offsets 0; with dates they are those of the clocks to 1970. */
+/* Makes the least of the offsets 0; with dates they count from 1970. */
 static void count_from_least(const struct ta_surveyed *surveyed, struct ta_merge *merge)
 {
     int64_t least = INT64_MAX;

@@ -101,7 +101,9 @@ enum ta_status ta_run_write(struct ta_run *run, const char *output, const char *
 {
     struct ta_sink *sink;
     struct stat st;
-    const bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    const size_t length = strlen(path);
+    const bool is_folder =
+        (length && path[length - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
     const enum ta_sink_kind kind = strcmp(path, "-") == 0 ? TA_SINK_STDOUT
                                    : is_folder            ? TA_SINK_FOLDER
                                                           : TA_SINK_FILE;

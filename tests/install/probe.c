@@ -20,27 +20,24 @@ int main(int argc, char **argv)
     return list.function();
 }
 #else
-#include "base/context.h"
-#include "plugin/registry.h"
+#include <traceanalyze/registry.h>
+#include <traceanalyze/run.h>
 
 TA_API int list_plugins(void);
 
 int list_plugins(void)
 {
-    static struct ta_shared shared;
-    static struct ta_ctx ctx;
-    ta_shared_init(&shared);
-    ta_ctx_init(&ctx, &shared);
-    struct ta_registry *registry = ta_registry_new(&ctx);
-    if (!registry || ta_registry_load_defaults(&ctx, registry) != TA_OK) {
-        fprintf(stderr, "%s\n", ta_ctx_causes(&ctx));
+    struct ta_run *run = ta_run_new();
+    const struct ta_registry *registry = run ? ta_run_plugins(run) : NULL;
+    if (!registry) {
+        fprintf(stderr, "%s\n", run ? ta_run_error(run) : "Out of memory");
         return 1;
     }
     for (size_t i = 0; i < ta_registry_count(registry, TA_KIND_output); i++) {
         const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_output, i);
         printf("%s %s\n", entry->plugin.id, entry->origin);
     }
-    ta_registry_free(registry);
+    ta_run_free(run);
     return 0;
 }
 #endif

@@ -60,8 +60,8 @@ def check_library_plugins(work, package):
     plugin = put_plugin(package.libraries)
     library = package.libraries / "libprobe.so"
     source = HERE / "probe.c"
-    run(CC, *FLAGS, *package.ask("--cflags"), "-I", ROOT / "src", "-shared", "-fPIC", "-o", library,
-        source, *static_flags(package))
+    run(CC, *FLAGS, *package.ask("--cflags"), "-shared", "-fPIC", "-o", library, source,
+        *static_flags(package))
     run(CC, *FLAGS, "-DMAIN", "-o", work / "probe", source, "-ldl")
     done = run(work / "probe", library)
     assert f"fixture {plugin}\n" in done.stdout, done.stdout
@@ -89,7 +89,8 @@ def check_embedding(work, prefix, package):
         assert f"rank {rank}, device {rank}: busy " in printed, printed
     report = json.loads(run(prefix / "bin/traceanalyze", "report", "--no-config", "--json", traces,
                             env=environment).stdout)
-    findings = [f for section in report["sections"] for f in section["findings"]]
+    findings = [item for section in report["sections"] for item in section["items"]
+                if item["kind"] == "finding"]
     assert findings
     for finding in findings:
         assert f"{finding['id']}: {finding['title']}\n" in printed, finding["id"]

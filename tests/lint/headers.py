@@ -3,7 +3,9 @@
 """Compiles each public header by itself and all of them together, as C17 and as C++17, with warnings
 as errors: programs in both languages are built against them.
 
-usage: headers.py REPOSITORY
+usage: headers.py REPOSITORY INCLUDE...
+
+INCLUDE are folders of headers that the build has made.
 
 Ends with 77 where there is no compiler of C++.
 """
@@ -45,7 +47,7 @@ def main():
     if not cxx or drawing is None:
         print("skipped: no compiler of C++, or no pangocairo")
         return 77
-    flags = ["-I", include, *drawing]
+    flags = [*drawing, *(f"-I{folder}" for folder in [include, *sys.argv[2:]])]
     with tempfile.TemporaryDirectory() as folder:
         failed = sum(compile_all(compiler, language, flags, names, pathlib.Path(folder))
                      for compiler, language in ((shutil.which("cc") or "gcc", ("c", "gnu17")),

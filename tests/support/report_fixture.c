@@ -6,6 +6,7 @@
 #include "recommend/recommend.h"
 #include "traceanalyze/output.h"
 
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

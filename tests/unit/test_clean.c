@@ -6,6 +6,8 @@
 #include "files.h"
 #include "trace_fixture.h"
 
+#include <stdio.h>
+
 static struct ta_shared shared;
 
 enum { PH, ARGS };

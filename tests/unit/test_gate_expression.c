@@ -5,6 +5,7 @@
 #include "trace_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static struct ta_gate read_gate(const char *text)
 {

@@ -9,6 +9,7 @@
 #include "trace_fixture.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* A page as VizTracer writes it: a comment, the scripts of the viewer (some MB, the filler), the
  * variable declared in one script, and assigned, read and indexed in a function of it. */

@@ -4,6 +4,7 @@
 #include "traceanalyze/range.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static void test_ends(void **state)
 {

@@ -4,6 +4,7 @@
 
 #include "trace_fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what is matched ---------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "trace_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* ---- values -------------------------------------------------------------------------------- */
 
