@@ -33,9 +33,9 @@ TA_API enum ta_host_work ta_host_classify(enum ta_event_class event_class, struc
  * for seldom work needs not look at each span.  Needs TA_NEED_HOST_WORK. */
 static inline ta_row ta_host_next(const struct ta_spans *spans, size_t row, enum ta_host_work work)
 {
-    const uint8_t *at =
-        row < spans->n ? (const uint8_t *)memchr(spans->work + row, (int)work, spans->n - row) : NULL;
-    return (ta_row)(at ? (size_t)(at - spans->work) : spans->n);
+    const void *found =
+        row < spans->n ? memchr(spans->work + row, (int)work, spans->n - row) : NULL;
+    return (ta_row)(found ? (size_t)((const uint8_t *)found - spans->work) : spans->n);
 }
 
 /* Copies smaller than this are reads of single values, .item() and the like: waits for a result,

@@ -22,7 +22,7 @@ static bool is_for(const struct ta_cli *cli, const struct ta_arg_option *option)
            ta_arg_is_for(option, cli->args.command);
 }
 
-/* `only` NULL: all but those that ta_cli_set_early() has set. */
+/* `only` NULL: all but the paths of plugins, which are set first. */
 static bool is_wanted(const char *name, const char *only)
 {
     return only ? strcmp(name, only) == 0 : strcmp(name, "plugin-path") != 0 && !is_own(name);

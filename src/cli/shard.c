@@ -2,7 +2,6 @@
 /* --shard: which part of the files this process reads. */
 #include "cli/shard.h"
 
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +33,8 @@ static bool take_number(const char **text, char end, size_t *number)
     return true;
 }
 
-static enum ta_status check(struct ta_ctx *ctx, const struct ta_cli_shard *shard, const char *origin)
+static enum ta_status check(struct ta_ctx *ctx, const struct ta_cli_shard *shard,
+                            const char *origin)
 {
     if (shard->index < shard->count)
         return TA_OK;

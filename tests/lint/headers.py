@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiles each public header by itself and all of them together, as C17 and as C++17, with warnings
-as errors: programs in both languages are built against them.
+"""Compiles each public header by itself and all of them together, as C17 and as C++17, with
+warnings as errors: programs in both languages are built against them.
 
 usage: headers.py REPOSITORY INCLUDE...
 

@@ -48,7 +48,7 @@ LIBRARIES = {
 PROGRAM = "src/cli"
 HELPERS = ("src/base/limits", "src/base/memory", "src/base/regex", "src/base/stopwatch",
            "src/base/suggest", "src/base/value", "src/base/vec", "src/base/visible",
-           "src/config/file", "src/config/yaml")
+           "src/config/core", "src/config/file", "src/config/yaml")
 
 
 def is_of_program(folder):

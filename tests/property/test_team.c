@@ -3,6 +3,7 @@
  * many they are.  Threads stand in for them here. */
 #include "pipeline.h"
 #include "report_fixture.h"
+#include "analyze/summary/text.h"
 #include "ingest/team.h"
 
 #include <pthread.h>
