@@ -125,6 +125,13 @@ struct ta_table_def {
         TA_JOIN_NOT   /* none: it compares the ranks of a run, and is made anew where it can be */
     } joining;
     const struct ta_figures *figures; /* NULL: none but what readers make of it */
+    /* How ranks are compared in a table that has a column of them: row by row of equal keys, which
+     * are the columns with the roles TA_KEY and TA_DEVICE and the texts that have no role. */
+    bool not_of_ranks;   /* they are not: rows say what happened when, where or why */
+    bool parts_of_whole; /* rows of other keys are parts of one whole: a difference counts against
+                            the largest of them, so that a short stage is never a large one */
+    const char *rank_words; /* what a figure of a rank is of, before its keys: "GPU time"; NULL: the
+                               title of the table; "": the keys say it */
 };
 
 /* Adds a row to the table `def`, one of those that the running analysis declares.  Each column of

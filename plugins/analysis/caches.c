@@ -27,11 +27,11 @@ static const struct ta_column count_table_columns[] = {
     [COUNT_RANK] = TA_DUMP_RANK_COLUMN,
     [COUNT_CACHE] = {"cache", "Cache", TA_TEXT,
                      .doc = "Name of the cache; cache when the dump has none"},
-    [COUNT_HITS] = {"hits", "Hits", TA_COUNT, .better = TA_HIGHER,
+    [COUNT_HITS] = {"hits", "Hits", TA_COUNT, .better = TA_HIGHER, .weight = 0.3,
                     .doc = "Lookups that were answered"},
-    [COUNT_MISSES] = {"misses", "Misses", TA_COUNT, .better = TA_LOWER,
+    [COUNT_MISSES] = {"misses", "Misses", TA_COUNT, .better = TA_LOWER, .weight = 0.3,
                       .doc = "Lookups that were not; none where only hits are recorded"},
-    [COUNT_HIT_RATIO] = {"hit_ratio", "Hit ratio", TA_RATIO, .better = TA_HIGHER,
+    [COUNT_HIT_RATIO] = {"hit_ratio", "Hit ratio", TA_RATIO, .better = TA_HIGHER, .weight = 0.6,
                          .doc = "Hits over hits and misses; evictions are no lookups"},
     [COUNT_EVICTIONS] = {"evictions", "Evictions", TA_COUNT, .better = TA_LOWER,
                          .doc = "Entries that made room for others"},
@@ -47,8 +47,9 @@ static const struct ta_chart_def count_chart = {
           {&count_table_columns[COUNT_MISSES], "Misses", TA_INK_COMM}},
 };
 
-static const struct ta_table_def count_table = {
-    "caches.by_name", "Caches", TA_COLUMNS(count_table_columns), .chart = {&count_chart}};
+static const struct ta_table_def count_table = {"caches.by_name", "Caches",
+                                                TA_COLUMNS(count_table_columns),
+                                                .chart = {&count_chart}, .rank_words = "Cache"};
 
 enum {
     COL_HIT_RANK,
@@ -61,7 +62,7 @@ enum {
 };
 static const struct ta_column hit_table_columns[] = {
     [COL_HIT_RANK] = TA_DUMP_RANK_COLUMN,
-    [COL_HIT_INDEX] = {"index", "Index", TA_INTEGER,
+    [COL_HIT_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                        .doc = "Place in the order of recording, from 0"},
     [COL_HIT_CACHE] = {"cache", "Cache", TA_TEXT, .doc = "Name of the cache"},
     [COL_HIT_VIDEO] = {"video_ns", "Video time", TA_NS,

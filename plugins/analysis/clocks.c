@@ -27,13 +27,13 @@ static const struct ta_partial_def partials[] = {{"clocks", fields, FIELDS}, {0}
 enum { CLOCKS_RANK, CLOCKS_PATH, CLOCKS_CLOCK, CLOCKS_START, CLOCKS_END };
 static const struct ta_column clocks_table_columns[] = {
     [CLOCKS_RANK] = TA_RANK_COLUMN_OF("Rank of the file"),
-    [CLOCKS_PATH] = {"path", "File", TA_TEXT, .doc = "Path below the input"},
+    [CLOCKS_PATH] = {"path", "File", TA_TEXT, .role = TA_NOTE, .doc = "Path below the input"},
     [CLOCKS_CLOCK] = {"clock", "Clock", TA_TEXT,
                       .doc = "date: Unix time, on one axis with all others of that kind; own: "
                              "counted from an unknown "
                              "moment; relative: the order and spacing of samples alone"},
     [CLOCKS_START] =
-        {"start_ns", "Start", TA_NS,
+        {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
          .doc =
              "First time of the file since that of the rank's first file; none on another clock"},
     [CLOCKS_END] = {"end_ns", "End", TA_NS,

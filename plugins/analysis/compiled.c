@@ -48,12 +48,13 @@ static const struct ta_column by_rank_columns[] = {
                         .doc = "Sum of the durations of all kernels"},
     [BY_RANK_TRITON] = {"triton_ns", "Triton", TA_NS,
                         .doc = "Of those of class triton: made by the compiler"},
-    [BY_RANK_TRITON_SHARE] = {"triton_share", "Triton %", TA_RATIO, .doc = "Triton over kernels"},
+    [BY_RANK_TRITON_SHARE] = {"triton_share", "Triton %", TA_RATIO, .weight = 0.2,
+                              .doc = "Triton over kernels"},
     [BY_RANK_REGION] = {"region_ns", "Compiled regions", TA_NS,
                         .doc = "Kernels launched inside compiled regions, library kernels "
                                "included; none without regions"},
     [BY_RANK_REGION_SHARE] = {"region_share", "Compiled %", TA_RATIO, .better = TA_HIGHER,
-                              .doc = "Compiled regions over kernels"},
+                              .weight = 0.1, .doc = "Compiled regions over kernels"},
     [BY_RANK_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls of compiled regions"},
     [BY_RANK_FRAMES] =
         {"frames", "Frames", TA_COUNT, .better = TA_LOWER,
@@ -62,12 +63,13 @@ static const struct ta_column by_rank_columns[] = {
                           .doc = "Calls of compiled regions per marked step: 1 without graph "
                                  "breaks; none without markers"},
     [BY_RANK_RECOMPILED] =
-        {"recompiled", "Recompiled", TA_COUNT, .better = TA_LOWER,
+        {"recompiled", "Recompiled", TA_COUNT, .better = TA_LOWER, .weight = 0.5,
          .doc = "Largest number of times a frame had been compiled again, added over frames"},
 };
 
 static const struct ta_table_def by_rank = {"compile.by_rank", "Compiled share",
-                                            TA_COLUMNS(by_rank_columns)};
+                                            TA_COLUMNS(by_rank_columns),
+                                            .rank_words = "Compiled code"};
 
 /* ---- names --------------------------------------------------------------------------------- */
 

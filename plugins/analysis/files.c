@@ -14,8 +14,9 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"files", fields, FIELDS}, {0}};
 
 static const struct ta_column run_files_columns[] = {
-    [PATH] = {"path", "File", TA_TEXT, .doc = "Path below the input"},
-    [FORMAT] = {"format", "Format", TA_WORD, .doc = "Input plugin that read the file"},
+    [PATH] = {"path", "File", TA_TEXT, .role = TA_NOTE, .doc = "Path below the input"},
+    [FORMAT] = {"format", "Format", TA_WORD, .role = TA_NOTE,
+                .doc = "Input plugin that read the file"},
     [RANK] = TA_RANK_COLUMN_OF("Rank the file belongs to"),
     [BYTES] = {"bytes", "On disk", TA_BYTES, .doc = "Size of the file"},
     [RAW_BYTES] = {"raw_bytes", "Inflated", TA_BYTES,

@@ -53,25 +53,25 @@ static const struct ta_column by_name_columns[] = {
     [LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the loop"},
     [COUNT] = {"count", "Iterations", TA_COUNT, .doc = "Number of iterations"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations"},
-    [PER_S] = {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+    [PER_S] = {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER, .weight = 0.4,
                .doc = "Iterations over total"},
-    [MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+    [MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.2,
               .doc = "Total divided by iterations"},
     [MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest iteration"},
-    [MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest iteration"},
+    [MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .weight = 0.1, .doc = "Longest iteration"},
     [P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
              .doc = "Median; none where only sums are recorded"},
     [MEDIAN_REPORTED] =
         {"median_reported_ns", "Median as reported", TA_NS, .better = TA_LOWER,
          .doc = "Median of the profiler, which of an even number takes the upper middle value"},
-    [WARMUP] = {"warmup", "Warm-up", TA_COUNT, .better = TA_LOWER,
+    [WARMUP] = {"warmup", "Warm-up", TA_COUNT, .better = TA_LOWER, .role = TA_NOTE,
                 .doc = "First iterations that took more than one and a half times the median"},
     [STEADY_PER_S] = {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                       .better = TA_HIGHER, .doc = "Rate without these"},
 };
 
 static const struct ta_table_def by_name = {"iterations.by_name", "Iterations",
-                                            TA_COLUMNS(by_name_columns)};
+                                            TA_COLUMNS(by_name_columns), .rank_words = "Loop"};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 

@@ -103,7 +103,8 @@ static const struct ta_column late_columns[] = {
 };
 
 static const struct ta_table_def late = {"ranks.late", "Slowest ranks", TA_COLUMNS(late_columns),
-                                         .order = {&late_columns[LOSS_NS], TA_DESCENDING}};
+                                         .order = {&late_columns[LOSS_NS], TA_DESCENDING},
+                                         .not_of_ranks = true};
 
 /* A figure of a rank. */
 struct entry {

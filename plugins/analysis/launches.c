@@ -22,16 +22,16 @@ enum {
 };
 static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
-    [BY_RANK_ACTIVITIES] = {"activities", "Activities", TA_COUNT,
+    [BY_RANK_ACTIVITIES] = {"activities", "Activities", TA_COUNT, .weight = 0.4,
                             .doc = "Kernels, copies and memory sets on the devices"},
     [BY_RANK_LINKED] = {"linked", "Linked", TA_COUNT, .better = TA_HIGHER,
                         .doc = "Activities whose correlation id is found on a runtime call"},
-    [BY_RANK_DELAY_P50] = {"delay_p50_ns", "Delay p50", TA_NS_MEAN,
+    [BY_RANK_DELAY_P50] = {"delay_p50_ns", "Delay p50", TA_NS_MEAN, .weight = 0.2,
                            .doc =
                                "Median of activity start minus end of its runtime call, negatives "
                                "excluded. Short means that "
                                "the device waited for the host, long that work was queued ahead"},
-    [BY_RANK_DELAY_P95] = {"delay_p95_ns", "Delay p95", TA_NS_MEAN,
+    [BY_RANK_DELAY_P95] = {"delay_p95_ns", "Delay p95", TA_NS_MEAN, .weight = 0.1,
                            .doc = "95th percentile of the same"},
     [BY_RANK_NEGATIVE] = {"negative", "Negative", TA_COUNT,
                           .doc = "Activities that start before their call returned: blocking "
@@ -39,7 +39,8 @@ static const struct ta_column by_rank_table_columns[] = {
 };
 
 static const struct ta_table_def by_rank_table = {"launches.by_rank", "Launches by rank",
-                                                  TA_COLUMNS(by_rank_table_columns)};
+                                                  TA_COLUMNS(by_rank_table_columns),
+                                                  .rank_words = "Kernel launches"};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

@@ -54,10 +54,11 @@ static const struct ta_column layer_columns[] = {
     [COL_LAYER_RANK] = TA_DUMP_RANK_COLUMN,
     [COL_LAYER_LAYER] = {"layer", "Layer", TA_TEXT, .doc = "Name of the layer"},
     [COL_LAYER_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
-    [COL_LAYER_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations"},
+    [COL_LAYER_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.8,
+                         .doc = "Sum of durations"},
     [COL_LAYER_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
                          .doc = "Total over the total of all layers of the rank"},
-    [COL_LAYER_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+    [COL_LAYER_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.3,
                         .doc = "Total divided by calls"},
     [COL_LAYER_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
     [COL_LAYER_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
@@ -74,9 +75,13 @@ static const struct ta_chart_def layer_chart = {
     .top = 20,
 };
 
-static const struct ta_table_def layer = {
-    "layers.by_name", "Layers", TA_COLUMNS(layer_columns), .chart = {&layer_chart},
-    .order = {&layer_columns[COL_LAYER_TOTAL], TA_DESCENDING}};
+static const struct ta_table_def layer = {"layers.by_name",
+                                          "Layers",
+                                          TA_COLUMNS(layer_columns),
+                                          .chart = {&layer_chart},
+                                          .order = {&layer_columns[COL_LAYER_TOTAL], TA_DESCENDING},
+                                          .rank_words = "Layer",
+                                          .parts_of_whole = true};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

@@ -28,7 +28,8 @@ static const struct ta_column by_rank_columns[] = {
 };
 
 static const struct ta_table_def by_rank = {"groups.by_rank", "Process groups by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
+                                            .not_of_ranks = true};
 
 static const char *const args[] = {"Process Group Name", "Process Group Description",
                                    "Process Group Ranks", NULL};

@@ -67,7 +67,7 @@ enum { INSTANT_RANK, INSTANT_CATEGORY, INSTANT_NAME, INSTANT_COUNT };
 static const struct ta_column instant_columns[] = {
     [INSTANT_RANK] = TA_RANK_COLUMN,
     [INSTANT_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as recorded"},
-    [INSTANT_NAME] = {"name", "Name", TA_TEXT, .doc = "Name of the instant"},
+    [INSTANT_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE, .doc = "Name of the instant"},
     [INSTANT_COUNT] = {"count", "Count", TA_COUNT, .doc = "How often it was recorded"},
 };
 

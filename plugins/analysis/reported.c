@@ -35,7 +35,7 @@ static const struct ta_column figure_table_columns[] = {
     [FIGURE_RANK] = TA_DUMP_RANK_COLUMN,
     [FIGURE_GROUP] = {"group", "About", TA_WORD, .doc = "What the figure is about"},
     [FIGURE_NAME] = {"figure", "Figure", TA_WORD, .doc = "Name of the figure"},
-    [FIGURE_FILE] = {"file", "File", TA_INTEGER,
+    [FIGURE_FILE] = {"file", "File", TA_INTEGER, .role = TA_NOTE,
                      .doc =
                          "Number of the dump among those of the rank that have the figure, from 0"},
     [FIGURE_VALUE] = {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
@@ -68,7 +68,7 @@ enum {
 };
 static const struct ta_column advice_table_columns[] = {
     [ADVICE_RANK] = TA_DUMP_RANK_COLUMN,
-    [ADVICE_INDEX] = {"index", "Index", TA_INTEGER,
+    [ADVICE_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                       .doc = "Place in the order of the profiler, from 0"},
     [ADVICE_CATEGORY] = {"category", "About", TA_TEXT, .doc = "What the advice is about"},
     [ADVICE_PRIORITY] = {"priority", "Priority", TA_TEXT,

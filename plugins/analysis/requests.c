@@ -50,14 +50,17 @@ enum {
 };
 static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
-    [BY_RANK_REQUESTS] = {"requests", "Requests", TA_COUNT, .doc = "Number of requests"},
-    [BY_RANK_TOKENS] = {"tokens", "Tokens", TA_COUNT, .doc = "Tokens generated for all of them"},
+    [BY_RANK_REQUESTS] = {"requests", "Requests", TA_COUNT, .weight = 0.5,
+                          .doc = "Number of requests"},
+    [BY_RANK_TOKENS] = {"tokens", "Tokens", TA_COUNT, .weight = 0.5,
+                        .doc = "Tokens generated for all of them"},
     [BY_RANK_TTFT_MEAN] = {"ttft_mean_ns", "TTFT mean", TA_NS_MEAN, .better = TA_LOWER,
+                           .weight = 0.6,
                            .doc = "Time until the step with the first tokens, mean over requests"},
     [BY_RANK_TTFT_P95] = {"ttft_p95_ns", "TTFT p95", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "95th percentile of these times"},
     [BY_RANK_TPOT_MEAN] =
-        {"tpot_mean_ns", "TPOT mean", TA_NS_MEAN, .better = TA_LOWER,
+        {"tpot_mean_ns", "TPOT mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
          .doc = "Time behind the first tokens over the tokens but one, mean over requests"},
     [BY_RANK_TPOT_P95] = {"tpot_p95_ns", "TPOT p95", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "95th percentile of these times"},
@@ -66,16 +69,17 @@ static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_TIME_P95] = {"time_p95_ns", "Time p95", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "95th percentile"},
     [BY_RANK_TPF] =
-        {"tpf", "TPF", TA_NUMBER, .better = TA_HIGHER,
+        {"tpf", "TPF", TA_NUMBER, .better = TA_HIGHER, .weight = 0.6,
          .doc =
              "Tokens per forward pass that decodes: sum of their tokens over sum of these passes"},
     [BY_RANK_DECODE_TOKENS_PER_S] =
         {"decode_tokens_per_s", "Decode rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+         .weight = 0.8,
          .doc = "Tokens per second that one request gets while it decodes: sum over sum"},
 };
 
-static const struct ta_table_def by_rank_table = {"requests.by_rank", "Requests",
-                                                  TA_COLUMNS(by_rank_table_columns)};
+static const struct ta_table_def by_rank_table = {
+    "requests.by_rank", "Requests", TA_COLUMNS(by_rank_table_columns), .rank_words = "Requests"};
 
 static void add_request(struct ta_partial *out, const struct ta_trace *trace,
                         const struct ta_request *request)

@@ -31,16 +31,16 @@ static const struct ta_column tokens_table_columns[] = {
     [TOKENS_SECTION] = {"section", "Section", TA_TEXT, .doc = "Name of the section"},
     [TOKENS_CALLS] = {"calls", "Calls", TA_COUNT,
                       .doc = "Calls of the section that recorded tokens"},
-    [TOKENS_TOKENS] = {"tokens", "Tokens", TA_COUNT, .doc = "Tokens generated"},
+    [TOKENS_TOKENS] = {"tokens", "Tokens", TA_COUNT, .weight = 0.5, .doc = "Tokens generated"},
     [TOKENS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Time of these calls"},
     [TOKENS_TOKENS_PER_S] = {"tokens_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                             .better = TA_HIGHER,
+                             .better = TA_HIGHER, .weight = 0.6,
                              .doc = "Sum of tokens over sum of times, not a mean of rates"},
 };
 
 static const struct ta_table_def tokens_table = {
     "sections.tokens", "Tokens by section", TA_COLUMNS(tokens_table_columns),
-    .order = {&tokens_table_columns[TOKENS_TOTAL], TA_DESCENDING}};
+    .order = {&tokens_table_columns[TOKENS_TOTAL], TA_DESCENDING}, .rank_words = "Section"};
 
 enum { WITHOUT_RANK, WITHOUT_SECTION, WITHOUT_CALLS, WITHOUT_TOTAL };
 static const struct ta_column without_table_columns[] = {

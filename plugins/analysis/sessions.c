@@ -36,10 +36,10 @@ static const struct ta_partial_def partials[] = {{"sessions", session_fields, SE
 enum { SESSION_RANK, SESSION_INDEX, SESSION_SESSION, SESSION_START, SESSION_DUR };
 static const struct ta_column session_columns[] = {
     [SESSION_RANK] = TA_DUMP_RANK_COLUMN,
-    [SESSION_INDEX] = {"index", "Index", TA_INTEGER,
+    [SESSION_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                        .doc = "Place among the sessions of the rank, from 0"},
     [SESSION_SESSION] = {"session", "Session", TA_TEXT, .doc = "Name of the session"},
-    [SESSION_START] = {"start_ns", "Start", TA_NS,
+    [SESSION_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                        .doc =
                            "Start since the first session of the run, by the clocks of the hosts"},
     [SESSION_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
@@ -57,14 +57,15 @@ static const struct ta_column tag_columns[] = {
     [COL_TAG_COUNT] = {"count", "Times", TA_COUNT, .doc = "How often it is recorded"},
 };
 
-static const struct ta_table_def tag = {"run.tags", "Tags", TA_COLUMNS(tag_columns)};
+static const struct ta_table_def tag = {"run.tags", "Tags", TA_COLUMNS(tag_columns),
+                                        .not_of_ranks = true};
 
 enum { HAPPENING_RANK, HAPPENING_INDEX, HAPPENING_NAME, HAPPENING_TIME, HAPPENING_DATA };
 static const struct ta_column happening_columns[] = {
     [HAPPENING_RANK] = TA_DUMP_RANK_COLUMN,
-    [HAPPENING_INDEX] = {"index", "Index", TA_INTEGER,
+    [HAPPENING_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                          .doc = "Place in the order of recording, from 0"},
-    [HAPPENING_NAME] = {"name", "Event", TA_TEXT, .doc = "Name of the event"},
+    [HAPPENING_NAME] = {"name", "Event", TA_TEXT, .role = TA_NOTE, .doc = "Name of the event"},
     [HAPPENING_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first event of the rank"},
     [HAPPENING_DATA] = {"data", "Data", TA_SENTENCE, .doc = "What was recorded with it"},
 };

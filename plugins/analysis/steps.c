@@ -54,8 +54,8 @@ enum {
 };
 static const struct ta_column by_step_columns[] = {
     [BY_STEP_RANK] = TA_RANK_COLUMN,
-    [BY_STEP_LABEL] = {"step", "Step", TA_TEXT, .doc = "Label of the step"},
-    [BY_STEP_SOURCE] = {"source", "Source", TA_WORD,
+    [BY_STEP_LABEL] = {"step", "Step", TA_TEXT, .role = TA_IN_SERIES, .doc = "Label of the step"},
+    [BY_STEP_SOURCE] = {"source", "Source", TA_WORD, .role = TA_NOTE,
                         .doc = "How the step was found: marker is a ProfilerStep#N range"},
     [BY_STEP_HOST_START] = {"host_start_ns", "Host start", TA_NS,
                             .doc = "Start of the marker since the earliest span of the rank"},
@@ -284,30 +284,30 @@ enum {
 };
 static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
-    [BY_RANK_STEPS] = {"steps", "Steps", TA_COUNT,
+    [BY_RANK_STEPS] = {"steps", "Steps", TA_COUNT, .weight = 0.3,
                        .doc =
                            "Marked steps, without those that lack more than 5 % of their kernels"},
-    [BY_RANK_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+    [BY_RANK_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.7,
                        .doc = "Sum of their host durations"},
-    [BY_RANK_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+    [BY_RANK_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
                       .doc = "Total divided by steps"},
     [BY_RANK_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
-    [BY_RANK_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"},
-    [BY_RANK_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
+    [BY_RANK_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .weight = 0.3, .doc = "Longest"},
+    [BY_RANK_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
                      .doc = "Median host duration"},
-    [BY_RANK_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
+    [BY_RANK_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.4,
                      .doc = "95th percentile (type 7)"},
-    [BY_RANK_GPU_MEAN] = {"gpu_mean_ns", "GPU mean", TA_NS_MEAN, .better = TA_LOWER,
+    [BY_RANK_GPU_MEAN] = {"gpu_mean_ns", "GPU mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.6,
                           .doc = "Mean of first start to last end of what the steps launched, of "
                                  "those that launched anything"},
     [BY_RANK_GPU_BUSY_MEAN] = {"gpu_busy_mean_ns", "GPU busy mean", TA_NS_MEAN, .better = TA_LOWER,
-                               .doc = "Mean of the union of these activities"},
+                               .weight = 0.5, .doc = "Mean of the union of these activities"},
     [BY_RANK_KERNELS_MEAN] = {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT,
                               .doc = "Mean number of kernels that a step launched"},
 };
 
 static const struct ta_table_def by_rank = {"steps.by_rank", "Steps by rank",
-                                            TA_COLUMNS(by_rank_columns)};
+                                            TA_COLUMNS(by_rank_columns), .rank_words = "Steps"};
 
 /* Whether a step lacks too many of its kernels to say how long a step takes. */
 static bool lacks_kernels(const int64_t *row)

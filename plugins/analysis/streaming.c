@@ -45,13 +45,13 @@ enum {
 };
 static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
-    [BY_RANK_SESSION] = {"session", "Session", TA_INTEGER,
+    [BY_RANK_SESSION] = {"session", "Session", TA_INTEGER, .role = TA_KEY,
                          .doc = "Number of the dump among those of the rank, from 0"},
-    [BY_RANK_FRAMES] = {"frames", "Frames sent", TA_COUNT, .better = TA_HIGHER,
+    [BY_RANK_FRAMES] = {"frames", "Frames sent", TA_COUNT, .better = TA_HIGHER, .weight = 0.4,
                         .doc = "Frames streamed"},
-    [BY_RANK_DROPPED] = {"dropped", "Dropped", TA_COUNT, .better = TA_LOWER,
+    [BY_RANK_DROPPED] = {"dropped", "Dropped", TA_COUNT, .better = TA_LOWER, .weight = 0.4,
                          .doc = "Frames dropped"},
-    [BY_RANK_DROP_RATIO] = {"drop_ratio", "Drop ratio", TA_RATIO, .better = TA_LOWER,
+    [BY_RANK_DROP_RATIO] = {"drop_ratio", "Drop ratio", TA_RATIO, .better = TA_LOWER, .weight = 0.6,
                             .doc = "Dropped over sent and dropped"},
     [BY_RANK_DROP_RATIO_REPORTED] = {"drop_ratio_reported", "As reported", TA_RATIO,
                                      .better = TA_LOWER, .doc = "The same as the profiler has it"},
@@ -65,8 +65,8 @@ static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_EVENTS] = {"events", "Events", TA_COUNT, .doc = "Batches of frames"},
 };
 
-static const struct ta_table_def by_rank_table = {"streaming.by_rank", "Streaming",
-                                                  TA_COLUMNS(by_rank_table_columns)};
+static const struct ta_table_def by_rank_table = {
+    "streaming.by_rank", "Streaming", TA_COLUMNS(by_rank_table_columns), .rank_words = "Streaming"};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

@@ -16,15 +16,16 @@ static const struct ta_partial_def partials[] = {{"traces", fields, FIELDS}, {0}
 
 static const struct ta_column by_rank_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [SPANS] = {"spans", "Spans", TA_COUNT,
+    [SPANS] = {"spans", "Spans", TA_COUNT, .weight = 0.4,
                .doc = "Events with a duration, but for the one that says how long was recorded"},
     [THREADS] = {"threads", "Threads", TA_COUNT, .doc = "Threads and streams that have spans"},
-    [WINDOW] = {"window_ns", "Window", TA_NS,
+    [WINDOW] = {"window_ns", "Window", TA_NS, .weight = 0.5,
                 .doc = "First start to last end of the spans, added over the files of the rank"},
 };
 
 static const struct ta_table_def by_rank = {"trace.by_rank", "Traces by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
+                                            .rank_words = "Traces"};
 
 /* The one span of this category is how long the profiler recorded, not what it recorded. */
 static bool is_recording(const struct ta_trace *trace, const struct ta_category *category)

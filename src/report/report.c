@@ -400,6 +400,12 @@ struct ta_table_builder *ta_rows(struct ta_section_builder *section, const struc
     return NULL;
 }
 
+void ta_table_set_def(struct ta_table_builder *table, const struct ta_table_def *def)
+{
+    if (table)
+        table->table.def = def;
+}
+
 void ta_draw(struct ta_section_builder *section, const struct ta_table_def *def,
              const struct ta_chart_def *chart)
 {

@@ -30,6 +30,8 @@ const char *ta_report_fault(const struct ta_report *report);
 
 /* What ta_add_missing() says, as a whole. */
 void ta_section_set_missing(struct ta_section_builder *section, const char *missing);
+/* Says by which declaration a table was made that was read again. */
+void ta_table_set_def(struct ta_table_builder *table, const struct ta_table_def *def);
 /* How many rows the table had that are not added here. */
 void ta_table_left_out(struct ta_table_builder *table, size_t n_rows);
 

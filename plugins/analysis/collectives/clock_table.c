@@ -40,7 +40,8 @@ static const struct ta_column coll_clocks_columns[] = {
 };
 
 const struct ta_table_def coll_clocks = {"collectives.clocks", "Clocks of the ranks",
-                                         TA_COLUMNS(coll_clocks_columns), .tier = TA_TIER_DETAIL};
+                                         TA_COLUMNS(coll_clocks_columns), .tier = TA_TIER_DETAIL,
+                                         .not_of_ranks = true};
 
 static struct ta_cell origin_of(const struct coll_clock *clock, char text[24])
 {

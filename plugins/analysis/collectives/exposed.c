@@ -11,10 +11,10 @@ static const struct ta_column coll_exposed_columns[] = {
     [WINDOW] = {"window_ns", "Window", TA_NS, .doc = "As in GPU time by rank"},
     [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
                  .doc = "Time in which communication runs and no compute, as in GPU time by rank"},
-    [WAIT] = {"wait_ns", "Waiting", TA_NS, .better = TA_LOWER,
+    [WAIT] = {"wait_ns", "Waiting", TA_NS, .better = TA_LOWER, .weight = 0.6,
               .doc = "Its part before the last rank had come: of each collective the share that "
                      "compute does not cover, summed up and scaled to the exposed time"},
-    [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER,
+    [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER, .weight = 0.6,
                   .doc = "Its part from then on, likewise"},
     [UNKNOWN] = {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
                  .doc = "The rest: collectives of which it is not known who came last"},
@@ -37,7 +37,8 @@ static const struct ta_chart_def chart = {
 };
 
 const struct ta_table_def coll_exposed = {"collectives.exposed", "Exposed communication by rank",
-                                          TA_COLUMNS(coll_exposed_columns)};
+                                          TA_COLUMNS(coll_exposed_columns),
+                                          .rank_words = "Exposed communication"};
 
 struct parts {
     double wait, transfer, unknown;

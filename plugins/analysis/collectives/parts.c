@@ -91,7 +91,7 @@ enum { RANK, RANKS, PART, IS_STEP, LATENESS };
 static const struct ta_column coll_by_step_columns[] = {
     [RANK] = TA_RANK_COLUMN_OF("Rank, or the first of several with rows in common"),
     [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that share the row: 1 up to 64 ranks"},
-    [PART] = {"part", "Step", TA_INTEGER,
+    [PART] = {"part", "Step", TA_INTEGER, .role = TA_IN_SERIES,
               .doc =
                   "Step of the profiler; without steps, or with more than 64, the number of the "
                   "part: the collectives in the order of time, in up to 64 parts of equal number"},

@@ -46,13 +46,14 @@ static const struct ta_column coll_by_rank_columns[] = {
                 "read, since how long others waited for these is not known"},
     [COST_STEP_NS] = {"cost_step_ns", "Cost per step", TA_NS, .better = TA_LOWER,
                       .doc = "The same over the steps of the profiler that it was recorded in"},
-    [SINCE] = {"since", "Since", TA_WORD,
+    [SINCE] = {"since", "Since", TA_WORD, .role = TA_NOTE,
                .doc = "Of late ranks: start, or change where the excess before a change point "
                       "(PELT) is less than a quarter of that behind it"},
-    [SINCE_NS] = {"since_ns", "Since (time)", TA_NS,
+    [SINCE_NS] = {"since_ns", "Since (time)", TA_NS, .role = TA_NOTE,
                   .doc = "When it changed, since the first collective of the rank"},
-    [SINCE_STEP] = {"since_step", "Since step", TA_INTEGER, .doc = "In which step of the profiler"},
-    [LAST_ARRIVALS] = {"last_arrivals", "Last", TA_COUNT, .better = TA_LOWER,
+    [SINCE_STEP] = {"since_step", "Since step", TA_INTEGER, .role = TA_NOTE,
+                    .doc = "In which step of the profiler"},
+    [LAST_ARRIVALS] = {"last_arrivals", "Last", TA_COUNT, .better = TA_LOWER, .weight = 0.6,
                        .doc = "Collectives that the rank was the last to enter, beyond the "
                               "uncertainty of the clocks"},
     [COLLECTIVES] =
@@ -61,27 +62,27 @@ static const struct ta_column coll_by_rank_columns[] = {
     [LAST_SHARE] = {"last_share", "Last %", TA_RATIO, .better = TA_LOWER,
                     .doc = "The one over the other"},
     [MEAN_LATENESS_NS] =
-        {"mean_lateness_ns", "Mean lateness", TA_NS_MEAN, .better = TA_LOWER,
+        {"mean_lateness_ns", "Mean lateness", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
          .doc = "Mean time from the start of the first rank to its own, on one clock"},
     [MAX_LATENESS_NS] = {"max_lateness_ns", "Most lateness", TA_NS, .better = TA_LOWER,
-                         .doc = "The longest of these"},
-    [WAIT_NS] = {"wait_ns", "Waits", TA_NS, .better = TA_LOWER,
+                         .weight = 0.3, .doc = "The longest of these"},
+    [WAIT_NS] = {"wait_ns", "Waits", TA_NS, .better = TA_LOWER, .weight = 0.6,
                  .doc = "Time in these collectives before the last one came"},
-    [OWN_NS] = {"own_ns", "Own time", TA_NS, .better = TA_LOWER,
+    [OWN_NS] = {"own_ns", "Own time", TA_NS, .better = TA_LOWER, .weight = 0.9,
                 .doc = "Time before these collectives, each since the end of the collective "
                        "before: what the rank itself takes"},
     [HOST_LATE_NS] =
         {"host_late_ns", "Host late", TA_NS, .better = TA_LOWER,
          .doc = "Part of it in which the device is idle since the host has launched nothing. A "
                 "rank that computes no longer than others and waits little has it here"},
-    [HELD_UP_NS] = {"held_up_ns", "Held up", TA_NS, .better = TA_LOWER,
+    [HELD_UP_NS] = {"held_up_ns", "Held up", TA_NS, .better = TA_LOWER, .weight = 0.9,
                     .doc = "Time by which the collectives that it entered last would have begun "
                            "earlier had it taken as long as the typical rank: from the second last "
                            "to it, at most its own excess"},
-    [Z] = {"z", "Modified z", TA_NUMBER, .better = TA_LOWER,
+    [Z] = {"z", "Modified z", TA_NUMBER, .better = TA_LOWER, .role = TA_NOTE,
            .doc = "Excess less the median of all ranks, in 1.48 median absolute deviations; none "
                   "for fewer than five ranks"},
-    [P_VALUE] = {"p_value", "p", TA_NUMBER,
+    [P_VALUE] = {"p_value", "p", TA_NUMBER, .role = TA_NOTE,
                  .doc = "Probability that some rank takes longest so often while all are alike: of "
                         "the collectives, and of the steps, that make up nine tenths of the excess "
                         "of those who take longest, the smaller binomial tail times ranks. Of 32 "
@@ -102,7 +103,8 @@ static const struct ta_chart_def chart = {
 };
 
 const struct ta_table_def coll_by_rank = {"stragglers.by_rank", "Lateness by rank",
-                                          TA_COLUMNS(coll_by_rank_columns), .chart = {&chart}};
+                                          TA_COLUMNS(coll_by_rank_columns), .chart = {&chart},
+                                          .rank_words = "Collectives"};
 
 static void add_row(const struct coll_rank *r, struct ta_section_builder *out)
 {

@@ -47,22 +47,24 @@ static const struct ta_partial_def partials[] = {
 enum { SUM_BANDWIDTH = SUM_TOTAL + 1, SUM_COLUMN_COUNT };
 
 /* clang-format off */
-#define SUM_COLUMNS(key, title, what) \
+/* With the weights of three of them between ranks. */
+#define SUM_COLUMNS(key, title, what, bytes_weight, total_weight, bandwidth_weight) \
     [SUM_RANK] = TA_RANK_COLUMN, \
     [SUM_WHAT] = {key, title, TA_TEXT, .doc = what}, \
     [SUM_COUNT] = {"count", "Copies", TA_COUNT, .better = TA_LOWER, .doc = "Number of copies"}, \
-    [SUM_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, \
+    [SUM_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .weight = (bytes_weight), \
                    .doc = "Bytes of the copies that say so"}, \
-    [SUM_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
+    [SUM_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = (total_weight), \
                    .doc = "Sum of durations: work, not wall time"}, \
     [SUM_BANDWIDTH] = {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, \
-                       .better = TA_HIGHER, \
+                       .better = TA_HIGHER, .weight = (bandwidth_weight), \
                        .doc = "Bytes over the time of the copies that say so"}
 /* clang-format on */
 
-static const struct ta_column by_direction_columns[] = {SUM_COLUMNS(
-    "direction", "Direction",
-    "HtoD host to device, DtoH back, DtoD within or between devices, PtoP peer to peer")};
+static const struct ta_column by_direction_columns[] = {
+    SUM_COLUMNS("direction", "Direction",
+                "HtoD host to device, DtoH back, DtoD within or between devices, PtoP peer to peer",
+                0.4, 0.3, 0.2)};
 
 static const struct ta_chart_def chart = {
     .id = "copy-bandwidth",
@@ -76,10 +78,10 @@ static const struct ta_chart_def chart = {
 
 static const struct ta_table_def by_direction = {"copies.by_direction", "Copies by direction",
                                                  TA_COLUMNS(by_direction_columns),
-                                                 .chart = {&chart}};
+                                                 .chart = {&chart}, .rank_words = "Copies"};
 
-static const struct ta_column by_memory_columns[] = {
-    SUM_COLUMNS("memory", "Memory", "Kinds of memory at both ends, as the profiler names them")};
+static const struct ta_column by_memory_columns[] = {SUM_COLUMNS(
+    "memory", "Memory", "Kinds of memory at both ends, as the profiler names them", 0, 0, 0)};
 
 static const struct ta_table_def by_memory = {"copies.by_memory", "Copies by kind of memory",
                                               TA_COLUMNS(by_memory_columns),

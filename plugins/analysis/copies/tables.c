@@ -75,9 +75,9 @@ static const struct ta_chart_def rate_chart = {
              .name = &copies_bandwidth_columns[BANDWIDTH_LINK_NAME]},
 };
 
-const struct ta_table_def copies_bandwidth = {"copies.bandwidth", "Copy bandwidth by size",
-                                              TA_COLUMNS(copies_bandwidth_columns),
-                                              .tier = TA_TIER_DETAIL, .chart = {&rate_chart}};
+const struct ta_table_def copies_bandwidth = {
+    "copies.bandwidth",     "Copy bandwidth by size", TA_COLUMNS(copies_bandwidth_columns),
+    .tier = TA_TIER_DETAIL, .chart = {&rate_chart},   .not_of_ranks = true};
 
 enum {
     BLOCKING_RANK,
@@ -94,7 +94,7 @@ enum {
 };
 static const struct ta_column copies_blocking_columns[] = {
     [BLOCKING_RANK] = TA_RANK_COLUMN,
-    [BLOCKING_PATH] = {"path", "Copies", TA_TEXT,
+    [BLOCKING_PATH] = {"path", "Copies", TA_TEXT, .role = TA_NOTE,
                        .doc = "Direction, and the kind of memory of the host"},
     [BLOCKING_DIRECTION] = {"direction", "Direction", TA_ID, .doc = direction_doc},
     [BLOCKING_MEMORY] = {"memory", "Memory", TA_ID, .doc = memory_doc},

@@ -46,8 +46,10 @@ enum {
 };
 static const struct ta_column step_table_columns[] = {
     [STEP_RANK] = TA_DUMP_RANK_COLUMN,
-    [STEP_INDEX] = {"index", "Index", TA_INTEGER, .doc = "Place in the order of recording, from 0"},
-    [STEP_STEP] = {"step", "Step", TA_INTEGER, .doc = "Number within its block"},
+    [STEP_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
+                    .doc = "Place in the order of recording, from 0"},
+    [STEP_STEP] = {"step", "Step", TA_INTEGER, .role = TA_IN_SERIES,
+                   .doc = "Number within its block"},
     [STEP_TIMESTEP] = {"timestep", "Timestep", TA_NUMBER,
                        .doc = "Noise level of the schedule, as recorded"},
     [STEP_BLOCK_SIZE] = {"block_size", "Frames", TA_COUNT, .doc = "Frames of its block"},
@@ -90,7 +92,7 @@ enum {
 };
 static const struct ta_column block_table_columns[] = {
     [COL_BLOCK_RANK] = TA_DUMP_RANK_COLUMN,
-    [COL_BLOCK_INDEX] = {"index", "Index", TA_INTEGER,
+    [COL_BLOCK_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                          .doc = "Place in the order of recording, from 0"},
     [COL_BLOCK_BLOCK] = {"block", "Block", TA_INTEGER, .doc = "Number of the block"},
     [COL_BLOCK_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of the block"},
@@ -149,6 +151,7 @@ static const struct ta_column rank_table_columns[] = {
                      .doc =
                          "Runs of the schedule: one begins where the number of a step goes back"},
     [RANK_STEPS_PER_PASS] = {"steps_per_pass", "Steps per pass", TA_COUNT, .better = TA_LOWER,
+                             .weight = 0.9,
                              .doc =
                                  "Steps of the longest pass: those of one block or one generation"},
     [RANK_RECORDS_PER_STEP] = {"records_per_step", "Records per step", TA_COUNT,
@@ -156,31 +159,32 @@ static const struct ta_column rank_table_columns[] = {
                                       "the guidance are recorded; none "
                                       "where "
                                       "each record is a step"},
-    [RANK_STEP_MEAN] = {"step_mean_ns", "Step mean", TA_NS_MEAN, .better = TA_LOWER,
+    [RANK_STEP_MEAN] = {"step_mean_ns", "Step mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
                         .doc = "Mean duration of a step, all its records together"},
     [RANK_STEP_P50] = {"step_p50_ns", "Step p50", TA_NS_MEAN, .better = TA_LOWER,
                        .doc = "Median duration of a step"},
-    [RANK_STEP_P95] = {"step_p95_ns", "Step p95", TA_NS_MEAN, .better = TA_LOWER,
+    [RANK_STEP_P95] = {"step_p95_ns", "Step p95", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.4,
                        .doc = "95th percentile (type 7) of the durations of steps"},
     [RANK_TIMESTEP_MEAN] = {"timestep_mean", "Timestep", TA_NUMBER,
                             .doc = "Mean of the recorded timesteps"},
     [RANK_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Blocks recorded"},
-    [RANK_FRAMES] = {"frames", "Frames", TA_COUNT,
+    [RANK_FRAMES] = {"frames", "Frames", TA_COUNT, .weight = 0.9,
                      .doc = "Frames of the blocks, each counted once"},
-    [RANK_FRAMES_PER_BLOCK] = {"frames_per_block", "Frames per block", TA_NUMBER,
+    [RANK_FRAMES_PER_BLOCK] = {"frames_per_block", "Frames per block", TA_NUMBER, .weight = 0.9,
                                .doc = "Mean number of frames of a block"},
     [RANK_BLOCK_MEAN] = {"block_mean_ns", "Block mean", TA_NS_MEAN, .better = TA_LOWER,
-                         .doc = "Mean duration of a block"},
+                         .weight = 0.6, .doc = "Mean duration of a block"},
     [RANK_BLOCK_P50] = {"block_p50_ns", "Block p50", TA_NS_MEAN, .better = TA_LOWER,
                         .doc = "Median duration of a block"},
-    [RANK_BLOCK_MAX] = {"block_max_ns", "Block max", TA_NS_MEAN, .better = TA_LOWER,
+    [RANK_BLOCK_MAX] = {"block_max_ns", "Block max", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.3,
                         .doc = "Duration of the longest block"},
     [RANK_BLOCK_MEMORY] = {"block_memory_bytes", "Block memory", TA_BYTES, .better = TA_LOWER,
-                           .doc = "Largest memory recorded with a block"},
+                           .weight = 0.8, .doc = "Largest memory recorded with a block"},
 };
 
 static const struct ta_table_def rank_table = {"diffusion.by_rank", "Diffusion by rank",
-                                               TA_COLUMNS(rank_table_columns)};
+                                               TA_COLUMNS(rank_table_columns),
+                                               .rank_words = "Diffusion"};
 
 enum { SHOW_STEPS, SHOW_BLOCKS };
 

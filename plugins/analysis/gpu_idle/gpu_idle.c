@@ -98,22 +98,22 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_DEVICE] = TA_DEVICE_COLUMN,
     [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
     [BY_RANK_DISPATCH] =
-        {"dispatch_ns", "Dispatch", TA_NS, .better = TA_LOWER,
+        {"dispatch_ns", "Dispatch", TA_NS, .better = TA_LOWER, .weight = 0.5,
          .doc = "The host was handing out work: operators, Python, calls of the runtime"},
-    [BY_RANK_HOST] = {"host_ns", "Host untraced", TA_NS, .better = TA_LOWER,
+    [BY_RANK_HOST] = {"host_ns", "Host untraced", TA_NS, .better = TA_LOWER, .weight = 0.5,
                       .doc = "The host was late, and nothing tells why"},
-    [BY_RANK_SYNC] = {"sync_ns", "Synchronization", TA_NS, .better = TA_LOWER,
+    [BY_RANK_SYNC] = {"sync_ns", "Synchronization", TA_NS, .better = TA_LOWER, .weight = 0.5,
                       .doc =
                           "The host waited for the device before it went on, or copied and waited"},
     [BY_RANK_SETUP] =
-        {"setup_ns", "Setup", TA_NS, .better = TA_LOWER,
+        {"setup_ns", "Setup", TA_NS, .better = TA_LOWER, .weight = 0.3,
          .doc = "Memory was allocated, code compiled or loaded, or a first call set things up"},
-    [BY_RANK_INPUT] = {"input_ns", "Input", TA_NS, .better = TA_LOWER,
+    [BY_RANK_INPUT] = {"input_ns", "Input", TA_NS, .better = TA_LOWER, .weight = 0.5,
                        .doc = "Data was loaded, or other hosts waited for"},
     [BY_RANK_LATENCY] = {"latency_ns", "Launch latency", TA_NS, .better = TA_LOWER,
                          .doc = "From the end of a launch to the start of its activity"},
     [BY_RANK_QUEUED] =
-        {"queued_ns", "Queued", TA_NS, .better = TA_LOWER,
+        {"queued_ns", "Queued", TA_NS, .better = TA_LOWER, .weight = 0.2,
          .doc =
              "Work was queued and waited for other work or for the device to take it; micro gaps"},
     [BY_RANK_UNKNOWN] = {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
@@ -138,8 +138,9 @@ static const struct ta_chart_def rank_chart = {
           {&by_rank_columns[BY_RANK_UNKNOWN], "Unknown", TA_INK_OTHER}},
 };
 
-static const struct ta_table_def by_rank = {"gpu_idle.by_rank", "Idle time by rank",
-                                            TA_COLUMNS(by_rank_columns), .chart = {&rank_chart}};
+static const struct ta_table_def by_rank = {"gpu_idle.by_rank",          "Idle time by rank",
+                                            TA_COLUMNS(by_rank_columns), .chart = {&rank_chart},
+                                            .rank_words = "GPU idle",    .parts_of_whole = true};
 
 enum { BY_SITE_CAUSE, BY_SITE_SITE, BY_SITE_PIECES, BY_SITE_TOTAL, BY_SITE_SHARE };
 static const struct ta_column by_site_columns[] = {
@@ -173,9 +174,9 @@ static const struct ta_column longest_columns[] = {
     [LONGEST_RANK] = TA_RANK_COLUMN,
     [LONGEST_DEVICE] = TA_DEVICE_COLUMN,
     [LONGEST_INDEX] =
-        {"index", "Gap", TA_INTEGER,
+        {"index", "Gap", TA_INTEGER, .role = TA_IN_SERIES,
          .doc = "Number of the gap among those listed of the device, in the order of time"},
-    [LONGEST_START] = {"start_ns", "Start", TA_NS,
+    [LONGEST_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                        .doc = "Since the earliest span of the rank's file"},
     [LONGEST_LENGTH] = {"dur_ns", "Length", TA_NS, .better = TA_LOWER, .doc = "Length of the gap"},
     [LONGEST_CAUSE] = {"cause", "Main cause", TA_TEXT,

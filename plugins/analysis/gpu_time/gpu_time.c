@@ -65,17 +65,18 @@ enum {
 static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
     [BY_RANK_DEVICE] = TA_DEVICE_COLUMN,
-    [BY_RANK_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
+    [BY_RANK_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER, .weight = 1,
                         .doc = "First start to last end of the device's activities"},
-    [BY_RANK_BUSY] = {"busy_ns", "Busy", TA_NS, .doc = "Union of all activities"},
-    [BY_RANK_COMPUTE] = {"compute_ns", "Compute", TA_NS, .doc = "Union of compute kernels"},
-    [BY_RANK_COMM] = {"comm_ns", "Comm", TA_NS, .better = TA_LOWER,
+    [BY_RANK_BUSY] = {"busy_ns", "Busy", TA_NS, .weight = 0.9, .doc = "Union of all activities"},
+    [BY_RANK_COMPUTE] = {"compute_ns", "Compute", TA_NS, .weight = 0.8,
+                         .doc = "Union of compute kernels"},
+    [BY_RANK_COMM] = {"comm_ns", "Comm", TA_NS, .better = TA_LOWER, .weight = 0.6,
                       .doc = "Union of communication kernels, waiting for other ranks included"},
     [BY_RANK_COMM_EXPOSED] = {"comm_exposed_ns", "Comm exposed", TA_NS, .better = TA_LOWER,
-                              .doc = "Part of communication not covered by compute"},
+                              .weight = 1, .doc = "Part of communication not covered by compute"},
     [BY_RANK_COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
                              .doc = "The other part: compute runs meanwhile"},
-    [BY_RANK_MEMCPY] = {"memcpy_ns", "Copies", TA_NS, .better = TA_LOWER,
+    [BY_RANK_MEMCPY] = {"memcpy_ns", "Copies", TA_NS, .better = TA_LOWER, .weight = 0.6,
                         .doc = "Union of memory copies"},
     [BY_RANK_MEMCPY_EXPOSED] = {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
                                 .doc =
@@ -84,8 +85,9 @@ static const struct ta_column by_rank_columns[] = {
                         .doc = "Union of memory sets"},
     [BY_RANK_MEMSET_EXPOSED] = {"memset_exposed_ns", "Memset exposed", TA_NS, .better = TA_LOWER,
                                 .doc = "Part of memory sets covered by nothing else"},
-    [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
-    [BY_RANK_BUSY_SHARE] = {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER,
+    [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .weight = 1,
+                      .doc = "Window minus busy"},
+    [BY_RANK_BUSY_SHARE] = {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER, .weight = 0.7,
                             .doc = "Busy time over the window: time in use, not use of its units"},
 };
 
@@ -100,7 +102,7 @@ static const struct ta_chart_def comm_chart = {
 };
 
 static const struct ta_table_def by_rank = {"gpu_time.by_rank", "GPU time by rank",
-                                            TA_COLUMNS(by_rank_columns)};
+                                            TA_COLUMNS(by_rank_columns), .rank_words = "GPU time"};
 
 /* The columns are the fields of the partial, and one more. */
 enum { OVERLAP_SHARE = OVERLAP_SHORTER + 1 };
@@ -146,10 +148,10 @@ enum {
 static const struct ta_column over_time_columns[] = {
     [PART_RANK] = TA_RANK_COLUMN,
     [PART_DEVICE] = TA_DEVICE_COLUMN,
-    [PART_NUMBER] = {"bin", "Part", TA_INTEGER,
+    [PART_NUMBER] = {"bin", "Part", TA_INTEGER, .role = TA_IN_SERIES,
                      .doc = "Number of the part: the window in 100 of equal length, in fewer of "
                             "more than 500 devices"},
-    [PART_START] = {"start_ns", "Start", TA_NS,
+    [PART_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                     .doc = "Since the earliest span of the rank's file"},
     [PART_BUSY] = {"busy_share", "Busy", TA_RATIO, .better = TA_HIGHER,
                    .doc = "Share of the part in which an activity runs"},

@@ -45,7 +45,7 @@ static const struct ta_column gpu_time_by_rank_name_columns[] = {
 
 const struct ta_table_def gpu_time_by_rank_name = {
     "gpu_time.by_rank_name", "Busy time by rank and name",
-    TA_COLUMNS(gpu_time_by_rank_name_columns), .tier = TA_TIER_DETAIL};
+    TA_COLUMNS(gpu_time_by_rank_name_columns), .tier = TA_TIER_DETAIL, .not_of_ranks = true};
 
 /* Rows of the partial. */
 struct rows {

@@ -62,11 +62,14 @@ static const char late_doc[] = "Activities that began more than 100 µs behind t
                                "as long: they waited for something else";
 
 /* clang-format off */
-/* Three columns of both tables, from enumerator `mean` on. */
-#define DEPTH_COLUMNS(mean) \
-    [(mean)] = {"depth_mean", "Mean depth", TA_NUMBER, .doc = depth_doc}, \
+/* Three columns of both tables, from enumerator `mean` on, with the weights of the means and of the
+ * empty queues between ranks. */
+#define DEPTH_COLUMNS(mean, mean_weight, empty_weight) \
+    [(mean)] = {"depth_mean", "Mean depth", TA_NUMBER, .weight = (mean_weight), \
+                .doc = depth_doc}, \
     [(mean) + 1] = {"depth_max", "Deepest", TA_COUNT, .doc = most_doc}, \
-    [(mean) + 2] = {"empty_share", "Empty", TA_RATIO, .better = TA_LOWER, .doc = empty_doc}
+    [(mean) + 2] = {"empty_share", "Empty", TA_RATIO, .better = TA_LOWER, \
+                    .weight = (empty_weight), .doc = empty_doc}
 /* clang-format on */
 
 enum {
@@ -84,7 +87,7 @@ enum {
 static const struct ta_column by_rank_columns[] = {
     [RANK_RANK] = TA_RANK_COLUMN,
     [RANK_DEVICE] = TA_DEVICE_COLUMN,
-    DEPTH_COLUMNS(RANK_DEPTH),
+    DEPTH_COLUMNS(RANK_DEPTH, 0.1, 0.2),
     [RANK_FULL] = {"full_share", "Full", TA_RATIO, .better = TA_LOWER,
                    .doc = "Share with more than 1000: a launch soon has to wait for a place"},
     [RANK_FLOOR] = {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
@@ -93,13 +96,15 @@ static const struct ta_column by_rank_columns[] = {
                            "device was waiting for them"},
     [RANK_LATE] = {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
     [RANK_LAUNCH_BOUND] = {"launch_bound", "Launch-bound", TA_RATIO, .better = TA_LOWER,
+                           .weight = 0.2,
                            .doc =
                                "Share of the window in which the device was idle because the host "
                                "was still handing out work; moderate above 3 %, high above 15 %"},
 };
 
 static const struct ta_table_def by_rank = {"launch_queue.by_rank", "Launch queue by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
+                                            .rank_words = "Launch queue"};
 
 enum {
     STREAM_RANK,
@@ -120,7 +125,7 @@ static const struct ta_column by_stream_columns[] = {
     [STREAM_NAME] = {"stream", "Stream", TA_TEXT, .doc = "Stream of the device, as recorded"},
     [STREAM_LAUNCHES] = {"launches", "Launches", TA_COUNT,
                          .doc = "Launches of work for the stream"},
-    DEPTH_COLUMNS(STREAM_DEPTH),
+    DEPTH_COLUMNS(STREAM_DEPTH, 0, 0),
     [STREAM_FLOOR] = {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
     [STREAM_P50] = {"delay_p50_ns", "Delay p50", TA_NS_MEAN,
                     .doc = "Median time from the end of a launch to the start of its activity, "
@@ -137,10 +142,10 @@ enum { PART_RANK, PART_DEVICE, PART_NUMBER, PART_START, PART_DEPTH, PART_DEPTH_M
 static const struct ta_column over_time_columns[] = {
     [PART_RANK] = TA_RANK_COLUMN,
     [PART_DEVICE] = TA_DEVICE_COLUMN,
-    [PART_NUMBER] = {"part", "Part", TA_INTEGER,
+    [PART_NUMBER] = {"part", "Part", TA_INTEGER, .role = TA_IN_SERIES,
                      .doc = "Number of the part: the window in 100 of equal length, in fewer of "
                             "more than 500 devices"},
-    [PART_START] = {"start_ns", "Start", TA_NS,
+    [PART_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                     .doc = "Since the earliest span of the rank's file"},
     [PART_DEPTH] = {"depth_mean", "Queue length", TA_NUMBER,
                     .doc = "Launches whose work is not yet done, averaged over the part"},

@@ -23,16 +23,16 @@ static const struct ta_column memory_by_rank_columns[] = {
     [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
     [BY_RANK_SNAPSHOTS] = {"snapshots", "Snapshots", TA_COUNT, .doc = "Number of snapshots"},
     [BY_RANK_PEAK_ALLOCATED] =
-        {"peak_allocated_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER,
+        {"peak_allocated_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER, .weight = 0.9,
          .doc = "Largest of what was in use at a snapshot, of the peaks recorded with them, and of "
                 "the history of an allocator, in bytes of blocks"},
     [BY_RANK_PEAK_SOURCE] =
-        {"peak_source", "Peak from", TA_TEXT,
+        {"peak_source", "Peak from", TA_TEXT, .role = TA_NOTE,
          .doc = "Where that peak is from: snapshot, profiler (its own peak) or history"},
     [BY_RANK_PEAK_RESERVED] =
-        {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
+        {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER, .weight = 0.7,
          .doc = "Largest number of bytes that the allocator held, as far as it was recorded"},
-    [BY_RANK_RESERVED_SOURCE] = {"reserved_source", "Reserved from", TA_TEXT,
+    [BY_RANK_RESERVED_SOURCE] = {"reserved_source", "Reserved from", TA_TEXT, .role = TA_NOTE,
                                  .doc = "Where that is from; of snapshots it may be less than the "
                                         "peak in use, which was between two of them"},
     [BY_RANK_UNUSED] = {"unused_bytes", "Unused at most", TA_BYTES, .better = TA_LOWER,
@@ -41,6 +41,7 @@ static const struct ta_column memory_by_rank_columns[] = {
     [BY_RANK_TOTAL] = {"total_bytes", "Capacity", TA_BYTES,
                        .doc = "Memory of the device, where the dump tells"},
     [BY_RANK_GAP_SHARE] = {"gap_share", "Gap when most is held", TA_RATIO, .better = TA_LOWER,
+                           .weight = 0.2,
                            .doc =
                                "1 − allocated over reserved, at the snapshot or the moment of the "
                                "history that reserves most; more may be in use at another moment"},
@@ -51,8 +52,8 @@ static const struct ta_column memory_by_rank_columns[] = {
          .doc = "Allocations that were tried again after all cached memory was given back"},
 };
 
-const struct ta_table_def memory_by_rank = {"memory.by_rank", "Memory by rank",
-                                            TA_COLUMNS(memory_by_rank_columns)};
+const struct ta_table_def memory_by_rank = {
+    "memory.by_rank", "Memory by rank", TA_COLUMNS(memory_by_rank_columns), .rank_words = "Memory"};
 
 struct device {
     int64_t rank, device, snapshots, allocated, reserved, capacity, ooms, retries;

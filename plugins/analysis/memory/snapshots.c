@@ -18,7 +18,7 @@ enum {
 };
 static const struct ta_column memory_snapshots_columns[] = {
     [SNAPSHOTS_RANK] = TA_DUMP_RANK_COLUMN,
-    [SNAPSHOTS_INDEX] = {"index", "Index", TA_INTEGER,
+    [SNAPSHOTS_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                          .doc = "Place in the order of recording, from 0"},
     [SNAPSHOTS_LABEL] = {"label", "Label", TA_TEXT,
                          .doc =

@@ -63,7 +63,7 @@ static const struct ta_column memory_sites_columns[] = {
 };
 
 const struct ta_table_def memory_sites = {"memory.sites", "Memory by call site",
-                                          TA_COLUMNS(memory_sites_columns)};
+                                          TA_COLUMNS(memory_sites_columns), .not_of_ranks = true};
 
 static const struct ta_column memory_by_size_columns[] = {
     OWNER_COLUMNS,
@@ -441,7 +441,7 @@ enum {
 };
 static const struct ta_column memory_failures_columns[] = {
     OWNER_COLUMNS,
-    [FAILURE_INDEX] = {"index", "Index", TA_INTEGER,
+    [FAILURE_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                        .doc = "Place in the history of the device, from 0; up to 1000 are listed"},
     [FAILURE_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first entry of the device"},
     [FAILURE_SITE] = {"site", "Site", TA_TEXT, .doc = "Call site that asked, as in memory.sites"},

@@ -69,7 +69,7 @@ enum {
 };
 static const struct ta_column summed_columns[] = {
     [OP_RANK] = TA_DUMP_RANK_COLUMN,
-    [OP_NAME] = {"name", "Name", TA_TEXT, .doc = "Name of the operator"},
+    [OP_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE, .doc = "Name of the operator"},
     [OP_KIND] = {"kind", "Kind", TA_WORD,
                  .doc =
                      "What it is: operator, call of the runtime, wait (a call that waits for the "
@@ -139,7 +139,7 @@ static const struct ta_column stacks_folded_columns[] = {
 
 static const struct ta_table_def stacks_folded = {
     "stacks.folded", "Call stacks", TA_COLUMNS(stacks_folded_columns),
-    .order = {&stacks_folded_columns[STACK_TOTAL], TA_DESCENDING}};
+    .order = {&stacks_folded_columns[STACK_TOTAL], TA_DESCENDING}, .not_of_ranks = true};
 
 /* ---- map ------------------------------------------------------------------------------------ */
 

@@ -61,10 +61,9 @@ static int by_keys(const void *left, const void *right)
 
 static bool list_entries(struct reading *m)
 {
-    const size_t rank = ta_table_column(m->table, "rank");
     m->n = 0;
     for (size_t i = 0; i < m->table->n_rows; i++) {
-        const struct ta_cell *cell = ta_table_cell(m->table, i, rank);
+        const struct ta_cell *cell = ta_table_cell(m->table, i, m->source.rank);
         if (cell->kind != TA_CELL_INT)
             continue; /* of no rank */
         const char *keys = keys_of(m, i);
@@ -88,15 +87,11 @@ static bool has_repeats(const struct reading *m)
 /* Where each rank has one device, its number only tells ranks apart; so with sessions. */
 static bool find_entries(struct reading *m)
 {
-    static const char *const optional[] = {"device", "session"};
     for (size_t i = 0; i < SOURCE_KEYS; i++)
-        m->columns[i] = m->source.keys[i] ? ta_table_column(m->table, m->source.keys[i]) : SIZE_MAX;
-    for (size_t i = 0; i < SOURCE_KEYS; i++) {
+        m->columns[i] = i < m->source.n_keys ? m->source.keys[i] : SIZE_MAX;
+    for (size_t i = 0; i < m->source.n_keys; i++) {
         const size_t column = m->columns[i];
-        bool is_optional = false;
-        for (size_t k = 0; k < 2 && column != SIZE_MAX; k++)
-            is_optional |= strcmp(m->source.keys[i], optional[k]) == 0;
-        if (!is_optional)
+        if (m->table->columns[column].type != TA_TYPE_INTEGER)
             continue;
         m->columns[i] = SIZE_MAX;
         if (!list_entries(m))
@@ -112,10 +107,9 @@ static bool find_entries(struct reading *m)
 static const char *unit_of(const struct reading *m, size_t row, size_t column)
 {
     const enum ta_unit own = m->table->columns[column].unit;
-    if (!m->source.unit || own != TA_UNIT_NONE)
+    if (m->source.unit == SIZE_MAX || own != TA_UNIT_NONE)
         return ta_unit_name(own);
-    const struct ta_cell *cell =
-        ta_table_cell(m->table, row, ta_table_column(m->table, m->source.unit));
+    const struct ta_cell *cell = ta_table_cell(m->table, row, m->source.unit);
     return cell->kind == TA_CELL_TEXT ? cell->text.ptr : "none"; /* names of units are terminated */
 }
 
@@ -153,10 +147,10 @@ static const char *label_of(struct reading *m, size_t row, size_t column)
 {
     const char *keys = names_of(m, row), *before = m->source.before;
     const char *title = m->table->columns[column].title;
-    if (!before && strcmp(m->table->columns[column].key, "value") == 0)
+    if (!*before && strcmp(m->table->columns[column].key, "value") == 0)
         return keys;
-    return ta_arena_printf(m->arena, "%s%s%s: %s", before ? before : "", before && *keys ? " " : "",
-                           keys, title);
+    return ta_arena_printf(m->arena, "%s%s%s: %s", before, *before && *keys ? " " : "", keys,
+                           title);
 }
 
 static bool append(struct figures *list, const struct figure *figure)
@@ -265,7 +259,7 @@ static bool add_table(struct reading *m)
     bool done = m->entries && find_entries(m);
     double weight;
     for (size_t i = 0; done && !has_repeats(m) && i < m->table->n_columns; i++)
-        if (source_has_figure(&m->source, &m->table->columns[i], &weight))
+        if (source_has_figure(&m->table->columns[i], &weight))
             done = add_column(m, i, weight);
     free(m->entries);
     done = done && !m->keys.failed && !m->arena->failed;

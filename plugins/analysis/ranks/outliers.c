@@ -18,7 +18,7 @@ enum { RANKS_LEAST = 5, NAMED_MOST = 3 };
 
 enum { RANK, FIGURES, LABEL, METRIC, UNIT, VALUE, P50, DIFFERENCE, OTHERS };
 static const struct ta_column ranks_outliers_columns[] = {
-    [RANK] = {"rank", "Rank", TA_INTEGER, .doc = "Rank that differs"},
+    [RANK] = {"rank", "Rank", TA_INTEGER, .role = TA_NOTE, .doc = "Rank that differs"},
     [FIGURES] = {"figures", "Figures", TA_COUNT, .better = TA_LOWER,
                  .doc = "Figures in which it differs"},
     [LABEL] = {"label", "Most in", TA_TEXT, .doc = "The figure in which the difference tells most"},

@@ -121,12 +121,13 @@ enum {
 static const struct ta_column roofline_by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
     [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Number of the device"),
-    [BY_RANK_MFU] = {"mfu", "MFU", TA_RATIO, .better = TA_HIGHER,
+    [BY_RANK_MFU] = {"mfu", "MFU", TA_RATIO, .better = TA_HIGHER, .weight = 0.5,
                      .doc = "Model FLOPs utilization: work over busy time times peak; what is not "
                             "known counts as no work, so it is a lower bound"},
     [BY_RANK_WINDOW_MFU] = {"window_mfu", "Window MFU", TA_RATIO, .better = TA_HIGHER,
                             .doc = "Work over window times peak: idle time counts, too"},
-    [BY_RANK_FLOP] = {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, .doc = "Sum of these FLOPs"},
+    [BY_RANK_FLOP] = {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, .weight = 0.3,
+                      .doc = "Sum of these FLOPs"},
     [BY_RANK_FLOP_SHARE] = {"flop_share", "FLOPs known", TA_RATIO, .better = TA_HIGHER,
                             .doc = "Share of the kernel time whose FLOPs are known"},
     [BY_RANK_KNOWN_SHARE] = {"known_share", "Bytes known", TA_RATIO, .better = TA_HIGHER,
@@ -141,19 +142,21 @@ static const struct ta_column roofline_by_rank_columns[] = {
                       .doc = "Type, and unit, in which most of the FLOPs are computed"},
     [BY_RANK_PEAK_FLOP_RATE] = {"peak_flop_rate", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
                                 .doc = "Of that unit, dense"},
-    [BY_RANK_NAME] = {"name", "Name", TA_ID, .doc = "Name of the device in the trace"},
-    [BY_RANK_HARDWARE] = {"hardware", "Peaks of", TA_TEXT,
+    [BY_RANK_NAME] = {"name", "Name", TA_ID, .role = TA_NOTE,
+                      .doc = "Name of the device in the trace"},
+    [BY_RANK_HARDWARE] = {"hardware", "Peaks of", TA_TEXT, .role = TA_NOTE,
                           .doc = "Entry of the list of devices, or of --hardware"},
-    [BY_RANK_SOURCE] = {"source", "Source", TA_TEXT,
+    [BY_RANK_SOURCE] = {"source", "Source", TA_TEXT, .role = TA_NOTE,
                         .doc = "Where these peaks are stated, or why none are known"},
     [BY_RANK_MATRIX_UNIT] =
-        {"matrix_unit", "Tensor cores", TA_ID,
+        {"matrix_unit", "Tensor cores", TA_ID, .role = TA_NOTE,
          .doc = "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none "
                 "where they are not faster, or no peaks are known"},
 };
 
 const struct ta_table_def roofline_by_rank = {"roofline.by_rank", "FLOPs utilization by rank",
-                                              TA_COLUMNS(roofline_by_rank_columns)};
+                                              TA_COLUMNS(roofline_by_rank_columns),
+                                              .rank_words = "Roofline"};
 
 enum { UNKNOWN_NAME, UNKNOWN_REASON, UNKNOWN_CALLS, UNKNOWN_KERNELS, UNKNOWN_TOTAL, UNKNOWN_SHARE };
 static const struct ta_column roofline_unknown_columns[] = {

@@ -67,17 +67,17 @@ static const struct ta_column by_name_columns[] = {
     [BY_NAME_STAGE] = {"stage", "Stage", TA_TEXT,
                        .doc = "Name of the stage; of a stage table scope/stage"},
     [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
-    [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+    [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 1,
                        .doc = "Sum of durations, nested stages included"},
     [BY_NAME_SHARE] =
-        {"share", "Share", TA_RATIO, .better = TA_LOWER,
+        {"share", "Share", TA_RATIO, .better = TA_LOWER, .weight = 0.15,
          .doc = "Total over the time named beside it; none for a stage that encloses others"},
     [BY_NAME_SHARE_OF] =
-        {"share_of", "Share of", TA_TEXT,
+        {"share_of", "Share of", TA_TEXT, .role = TA_NOTE,
          .doc = "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
-    [BY_NAME_INSIDE] = {"inside", "Inside", TA_TEXT,
+    [BY_NAME_INSIDE] = {"inside", "Inside", TA_TEXT, .role = TA_NOTE,
                         .doc = "The stage around it, as far as names and figures tell"},
-    [BY_NAME_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+    [BY_NAME_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.15,
                       .doc = "Total divided by calls"},
     [BY_NAME_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
     [BY_NAME_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
@@ -91,14 +91,18 @@ static const struct ta_column by_name_columns[] = {
         {"exceptions", "Exceptions", TA_COUNT, .better = TA_LOWER,
          .doc = "Calls that ended with an exception; none where the dump does not tell"},
     [BY_NAME_ORDER] =
-        {"order", "Order", TA_INTEGER,
+        {"order", "Order", TA_INTEGER, .role = TA_NOTE,
          .doc =
              "Place among the stages of the rank in the order in which the dumps first name them"},
 };
 
 static const struct ta_table_def by_name = {
-    "stages.by_name", "Stages by total time", TA_COLUMNS(by_name_columns),
-    .order = {&by_name_columns[BY_NAME_TOTAL], TA_DESCENDING}};
+    "stages.by_name",
+    "Stages by total time",
+    TA_COLUMNS(by_name_columns),
+    .order = {&by_name_columns[BY_NAME_TOTAL], TA_DESCENDING},
+    .rank_words = "Stage",
+    .parts_of_whole = true};
 
 /* What the stages of a format are called, by what its name begins with. */
 enum { CONSOLE = 2, EVENT_TIMER };

@@ -66,10 +66,11 @@ static const struct ta_table_def by_site = {"sync.by_site", "Waits for the devic
 
 static const struct ta_column by_rank_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [RANK_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits"},
-    [RANK_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
+    [RANK_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .weight = 0.1,
+                    .doc = "Number of waits"},
+    [RANK_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER, .weight = 0.1,
                     .doc = "Time that host threads spent in waits"},
-    [RANK_HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER,
+    [RANK_HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER, .weight = 0.5,
                       .doc = "Device idle during waits and right after them, each moment once"},
     [RANK_WINDOW] = {"window_ns", "Window", TA_NS,
                      .doc = "First to last activity of all devices of the rank"},
@@ -78,7 +79,8 @@ static const struct ta_column by_rank_columns[] = {
 };
 
 static const struct ta_table_def by_rank = {"sync.by_rank", "Waits for the device by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
+                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
+                                            .rank_words = "Waits for the device"};
 
 static const struct ta_column by_kind_columns[] = {
     [KIND_RANK] = TA_RANK_COLUMN,

@@ -23,12 +23,14 @@ static const struct ta_column telemetry_energy_columns[] = {
         {"covered_ns", "Covered", TA_NS,
          .doc = "Part of the span that counts: gaps of more than three median intervals do not"},
     [BY_RANK_ENERGY_J] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
+                          .weight = 0.3,
                           .doc = "Power integrated over the times of the samples (trapezoids)"},
     [BY_RANK_ENERGY_WH] = {"energy_wh", "Wh", TA_NUMBER, .better = TA_LOWER,
                            .doc = "The same in watt hours"},
     [BY_RANK_MEAN_W] = {"mean_w", "Mean power", TA_TYPE_NUMBER, TA_UNIT_WATT, .better = TA_LOWER,
-                        .doc = "Energy over covered time"},
+                        .weight = 0.2, .doc = "Energy over covered time"},
     [BY_RANK_FRAME_J] = {"frame_j", "Per frame", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
+                         .weight = 0.3,
                          .doc = "Energy over the frames of the rank's blocks; of a part of the "
                                 "session over those made in it"},
     [BY_RANK_SESSION_SHARE] =
@@ -36,8 +38,8 @@ static const struct ta_column telemetry_energy_columns[] = {
          .doc = "Share of the session that the energy is of, where it is of a part of it only"},
 };
 
-const struct ta_table_def telemetry_energy = {"energy.by_rank", "Energy",
-                                              TA_COLUMNS(telemetry_energy_columns)};
+const struct ta_table_def telemetry_energy = {
+    "energy.by_rank", "Energy", TA_COLUMNS(telemetry_energy_columns), .rank_words = "Energy"};
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 

@@ -65,9 +65,9 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_SIGNAL] = {"signal", "Signal", TA_WORD, .doc = "What was sampled"},
     [BY_RANK_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Number of samples"},
     [BY_RANK_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest sample"},
-    [BY_RANK_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest sample"},
-    [BY_RANK_MEAN] = {"mean", "Mean", TA_NUMBER, .doc = "Mean of the samples"},
-    [BY_RANK_P95] = {"p95", "p95", TA_NUMBER, .doc = "95th percentile (type 7)"},
+    [BY_RANK_MAX] = {"max", "Max", TA_NUMBER, .weight = 0.15, .doc = "Largest sample"},
+    [BY_RANK_MEAN] = {"mean", "Mean", TA_NUMBER, .weight = 0.5, .doc = "Mean of the samples"},
+    [BY_RANK_P95] = {"p95", "p95", TA_NUMBER, .weight = 0.1, .doc = "95th percentile (type 7)"},
     [BY_RANK_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
                       .doc = "Unit of the four values"},
     [BY_RANK_SESSION_SHARE] =
@@ -76,7 +76,7 @@ static const struct ta_column by_rank_columns[] = {
 };
 
 static const struct ta_table_def by_rank = {"telemetry.by_rank", "Device telemetry",
-                                            TA_COLUMNS(by_rank_columns)};
+                                            TA_COLUMNS(by_rank_columns), .rank_words = ""};
 
 /* ---- what counts --------------------------------------------------------------------------- */
 

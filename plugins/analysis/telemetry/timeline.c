@@ -23,9 +23,10 @@ static const struct ta_column telemetry_timeline_columns[] = {
     [TIMELINE_RANK] = TA_DUMP_RANK_COLUMN,
     [TIMELINE_DEVICE] = TA_DEVICE_COLUMN_OF(
         "Device; none for the host, and for sums or largest values of all devices"),
-    [TIMELINE_SOURCE] = {"source", "Source", TA_ID,
+    [TIMELINE_SOURCE] = {"source", "Source", TA_ID, .role = TA_NOTE,
                          .doc = "Rank and device in one text, for the chart"},
-    [TIMELINE_POINT] = {"point", "Point", TA_INTEGER, .doc = "Place in the series, from 0"},
+    [TIMELINE_POINT] = {"point", "Point", TA_INTEGER, .role = TA_IN_SERIES,
+                        .doc = "Place in the series, from 0"},
     [TIMELINE_TIME] =
         {"time_ns", "Time", TA_NS,
          .doc = "Time since the first sample of the rank; without stamps since that of the file"},

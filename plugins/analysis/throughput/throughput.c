@@ -67,7 +67,8 @@ static const struct ta_column values_columns[] = {
          .doc = "What it is made from: blocks, steady (without the first block), wall (session "
                 "time), until cut (start of the session to the last block of a report that is "
                 "cut), steps, sections; as reported is the profiler's own number"},
-    [COL_VALUE] = {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
+    [COL_VALUE] = {"value", "Value", TA_NUMBER, .weight = 1,
+                   .doc = "The value, in the unit beside it"},
     [COL_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
     [COL_NOTE] = {"note", "Note", TA_SENTENCE,
                   .doc = "Why the profiler's number differs from ours; of all ranks how they were "
@@ -79,7 +80,8 @@ static const struct ta_figures value_figures = {.metric = &values_columns[COL_ME
                                                 .value = &values_columns[COL_VALUE]};
 
 static const struct ta_table_def values = {"throughput.values", "Throughput and latency",
-                                           TA_COLUMNS(values_columns), .figures = &value_figures};
+                                           TA_COLUMNS(values_columns), .figures = &value_figures,
+                                           .rank_words = ""};
 
 /* Figures that are rates or latencies; all others are in figures.reported. */
 static bool is_throughput(struct ta_slice name)

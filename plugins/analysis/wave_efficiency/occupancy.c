@@ -33,12 +33,12 @@ static const struct ta_column wave_occupancy_columns[] = {
     [DEVICE_WINDOW] = {"window_ns", "Window", TA_NS,
                        .doc = "First start to last end of the device's activities"},
     [DEVICE_SM_EFFICIENCY] =
-        {"sm_efficiency", "SM efficiency", TA_RATIO, .better = TA_HIGHER,
+        {"sm_efficiency", "SM efficiency", TA_RATIO, .better = TA_HIGHER, .weight = 0.3,
          .doc = "Share of the multiprocessors that have a block, over the window, time in which "
                 "nothing runs included: an estimate of the profiler's blocks per multiprocessor, "
                 "of all kernels that run at a time 1 at most"},
     [DEVICE_OCCUPANCY] =
-        {"occupancy", "Occupancy", TA_RATIO, .better = TA_HIGHER,
+        {"occupancy", "Occupancy", TA_RATIO, .better = TA_HIGHER, .weight = 0.2,
          .doc = "Share of the warps that a multiprocessor holds, as the profiler estimates it of "
                 "each kernel, weighted by duration; of kernels without it nothing counts"},
     [DEVICE_KNOWN] = {"known_ns", "Time known", TA_NS,
@@ -47,7 +47,7 @@ static const struct ta_column wave_occupancy_columns[] = {
 
 const struct ta_table_def wave_occupancy = {"kernels.occupancy", "Use of the devices",
                                             TA_COLUMNS(wave_occupancy_columns),
-                                            .tier = TA_TIER_DETAIL};
+                                            .tier = TA_TIER_DETAIL, .rank_words = "Kernels"};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 

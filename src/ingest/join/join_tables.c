@@ -2,6 +2,7 @@
 /* The tables of several reports, row beside row or name by name. */
 #include "ingest/join/join.h"
 
+#include "plugin/registry.h"
 #include "report/report.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/output.h"
@@ -35,7 +36,18 @@ static bool is_of_the_run(const char *id)
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-static struct ta_column *copy_columns(const struct ta_table *table, struct ta_arena *arena)
+/* What a declaration says of a column that reports do not keep. */
+static void declare_column(struct ta_column *column, const struct ta_table_def *def)
+{
+    for (size_t i = 0; def && i < def->n_columns; i++)
+        if (strcmp(def->columns[i].key, column->key) == 0) {
+            column->role = def->columns[i].role;
+            column->weight = def->columns[i].weight;
+        }
+}
+
+static struct ta_column *copy_columns(const struct ta_table *table, const struct ta_table_def *def,
+                                      struct ta_arena *arena)
 {
     struct ta_column *columns = ta_arena_alloc(arena, table->n_columns * sizeof *columns);
     for (size_t i = 0; columns && i < table->n_columns; i++) {
@@ -46,6 +58,7 @@ static struct ta_column *copy_columns(const struct ta_table *table, struct ta_ar
         columns[i].doc = ta_arena_copy(arena, ta_slice_of(from->doc));
         if (!columns[i].key || !columns[i].title || !columns[i].doc)
             return NULL;
+        declare_column(&columns[i], def);
     }
     return columns;
 }
@@ -296,11 +309,13 @@ static bool is_joined(const struct ta_table *table)
            (is_summed(table->id) || ta_table_column(table, "rank") != SIZE_MAX);
 }
 
-static bool join_one(const struct ta_joined *parts, size_t n, const struct ta_table *model,
-                     struct ta_section_builder *section, struct ta_report *out)
+static bool join_one(const struct ta_registry *registry, const struct ta_joined *parts, size_t n,
+                     const struct ta_table *model, struct ta_section_builder *section,
+                     struct ta_report *out)
 {
     struct ta_arena *arena = ta_report_arena(out);
-    const struct ta_column *columns = copy_columns(model, arena);
+    const struct ta_table_def *def = ta_registry_table(registry, model->id, NULL);
+    const struct ta_column *columns = copy_columns(model, def, arena);
     struct joining j = {
         .model = model, .parts = parts, .n = n, .cells = calloc(model->n_columns, sizeof *j.cells)};
     bool done = columns && j.cells;
@@ -312,8 +327,10 @@ static bool join_one(const struct ta_joined *parts, size_t n, const struct ta_ta
         done = add_up_rows(&j);
     else if (done)
         append_rows(&j);
-    if (done)
+    if (done) {
+        ta_table_set_def(j.out, def);
         copy_charts(arena, model, j.out);
+    }
     free(j.cells);
     return done;
 }
@@ -333,8 +350,9 @@ struct left_out {
     struct ta_arena arena;
 };
 
-static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
-                         const struct ta_section *section, struct ta_report *out)
+static bool join_section(const struct ta_registry *registry, const struct ta_joined *parts,
+                         size_t n, size_t part, const struct ta_section *section,
+                         struct ta_report *out)
 {
     struct ta_section_builder *into = ta_report_open_section(out, section->id, section->title);
     struct left_out left = {"", {0}};
@@ -346,7 +364,7 @@ static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
             strcmp(section->id, "ranks") == 0)
             continue;
         if (is_joined(table))
-            done = join_one(parts, n, table, into, out);
+            done = join_one(registry, parts, n, table, into, out);
         else
             left.names = ta_arena_printf(&left.arena, "%s%s%s", left.names ? left.names : "",
                                          left.names && *left.names ? ", " : "", table->title);
@@ -359,7 +377,8 @@ static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
     return done;
 }
 
-bool ta_join_tables(const struct ta_joined *parts, size_t n, struct ta_report *out)
+bool ta_join_tables(const struct ta_registry *registry, const struct ta_joined *parts, size_t n,
+                    struct ta_report *out)
 {
     bool done = true;
     for (size_t part = 0; part < n; part++) {
@@ -367,7 +386,7 @@ bool ta_join_tables(const struct ta_joined *parts, size_t n, struct ta_report *o
         for (size_t i = 0; i < ta_report_section_count(report) && done; i++) {
             const struct ta_section *section = ta_report_section(report, i);
             if (strcmp(section->id, "findings") != 0 && strcmp(section->id, "gates") != 0)
-                done = join_section(parts, n, part, section, out);
+                done = join_section(registry, parts, n, part, section, out);
         }
     }
     return done;
