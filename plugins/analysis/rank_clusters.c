@@ -345,16 +345,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the distances of ranks");
 }
 
-static const char *const after[] = {"gpu_time", NULL};
-
 static const struct ta_table_def *const tables[] = {&clusters, NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .section = "ranks",
-                                           .finish = finish,
-                                           .of_tables = true,
-                                           .tables = tables,
-                                           TA_READS(reads)};
+static const struct ta_analysis_ops ops = {
+    .section = "ranks", .finish = finish, .of_tables = true, .tables = tables, TA_READS(reads)};
 
 TA_PLUGIN(analysis, rank_clusters, &ops, .title = "Rank clusters",
           .summary = "Ranks that spend their time alike, and one of each kind: ranks.clusters",

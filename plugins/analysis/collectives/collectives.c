@@ -70,10 +70,7 @@ static const struct ta_ref reads[] = {
     [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
 };
 
-static const char *const after[] = {"gpu_time", NULL};
-
 static const struct ta_analysis_ops ops = {
-    .after = after,
     .needs = TA_NEED_HOST_WORK,
     .needs_args = coll_args,
     .section = "collectives",
