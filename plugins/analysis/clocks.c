@@ -40,8 +40,8 @@ static const struct ta_column clocks_table_columns[] = {
                     .doc = "Last time of the file on that axis; none for a trace"},
 };
 
-static const struct ta_table_def clocks_table = {"run.clocks", "Clocks of the files",
-                                                 TA_COLUMNS(clocks_table_columns)};
+static const struct ta_table_def clocks_table = {
+    "run.clocks", "Clocks of the files", TA_COLUMNS(clocks_table_columns), .tier = TA_TIER_DETAIL};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 

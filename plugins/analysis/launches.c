@@ -40,6 +40,7 @@ static const struct ta_column by_rank_table_columns[] = {
 
 static const struct ta_table_def by_rank_table = {"launches.by_rank", "Launches by rank",
                                                   TA_COLUMNS(by_rank_table_columns),
+                                                  .tier = TA_TIER_DETAIL,
                                                   .rank_words = "Kernel launches"};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

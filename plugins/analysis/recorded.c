@@ -61,7 +61,7 @@ static const struct ta_column counter_columns[] = {
 };
 
 static const struct ta_table_def counter = {"counters.by_name", "Counters",
-                                            TA_COLUMNS(counter_columns)};
+                                            TA_COLUMNS(counter_columns), .tier = TA_TIER_DETAIL};
 
 enum { INSTANT_RANK, INSTANT_CATEGORY, INSTANT_NAME, INSTANT_COUNT };
 static const struct ta_column instant_columns[] = {
@@ -72,7 +72,7 @@ static const struct ta_column instant_columns[] = {
 };
 
 static const struct ta_table_def instant = {"instants.by_name", "Instants",
-                                            TA_COLUMNS(instant_columns)};
+                                            TA_COLUMNS(instant_columns), .tier = TA_TIER_DETAIL};
 
 /* ---- numbers in integer fields -------------------------------------------------------------- */
 

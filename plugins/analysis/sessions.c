@@ -58,6 +58,7 @@ static const struct ta_column tag_columns[] = {
 };
 
 static const struct ta_table_def tag = {"run.tags", "Tags", TA_COLUMNS(tag_columns),
+                                        .tier = TA_TIER_DETAIL,
                                         .not_of_ranks = true};
 
 enum { HAPPENING_RANK, HAPPENING_INDEX, HAPPENING_NAME, HAPPENING_TIME, HAPPENING_DATA };

@@ -17,39 +17,47 @@ struct bench_figure {
     bool less_is_better, more_is_better;
 };
 
+enum { BENCH_METRIC, BENCH_NEW, BENCH_SPREAD, BENCH_POLARITY };
+static const struct ta_ref bench_reads[] = {
+    [BENCH_METRIC] = {"diff.metrics", "metric"},
+    [BENCH_NEW] = {"diff.metrics", "new"},
+    [BENCH_SPREAD] = {"diff.metrics", "spread"},
+    [BENCH_POLARITY] = {"diff.metrics", "polarity"},
+};
+
 struct bench_figures {
-    const struct ta_table *metrics; /* NULL of one run */
-    const struct ta_report *report;
+    struct ta_refs in; /* no rows of one run */
     size_t row, section, item;
 };
 
 static inline struct bench_figures bench_figures(const struct ta_report *report)
 {
-    return (struct bench_figures){.metrics = ta_report_table(report, "diff.metrics"),
-                                  .report = report};
+    struct bench_figures all = {.row = 0};
+    ta_refs_open(&all.in, report, bench_reads, TA_LENGTH(bench_reads));
+    return all;
 }
 
 static inline bool bench_next_row(struct bench_figures *all, struct bench_figure *figure)
 {
-    const struct ta_table *table = all->metrics;
-    if (all->row == table->n_rows)
+    const struct ta_refs *in = &all->in;
+    if (all->row == ta_ref_rows(in, BENCH_METRIC))
         return false;
     const size_t row = all->row++;
     *figure = (struct bench_figure){
-        .id = ta_row_text(table, row, "metric"),
-        .value = ta_row_number(table, row, "new", (double)NAN),
-        .spread = ta_row_number(table, row, "spread", (double)NAN),
-        .unit = ta_table_unit(table, row, ta_table_column(table, "new")),
-        .less_is_better = ta_row_reads(table, row, "polarity", ta_polarity_name(TA_LOWER)),
-        .more_is_better = ta_row_reads(table, row, "polarity", ta_polarity_name(TA_HIGHER)),
+        .id = ta_ref_text(in, BENCH_METRIC, row),
+        .value = ta_ref_number(in, BENCH_NEW, row, (double)NAN),
+        .spread = ta_ref_number(in, BENCH_SPREAD, row, (double)NAN),
+        .unit = ta_table_unit(ta_ref_table(in, BENCH_NEW), row, ta_ref_column(in, BENCH_NEW)),
+        .less_is_better = ta_ref_reads(in, BENCH_POLARITY, row, ta_polarity_name(TA_LOWER)),
+        .more_is_better = ta_ref_reads(in, BENCH_POLARITY, row, ta_polarity_name(TA_HIGHER)),
     };
     return true;
 }
 
 static inline bool bench_next_scalar(struct bench_figures *all, struct bench_figure *figure)
 {
-    for (; all->section < ta_report_section_count(all->report); all->section++, all->item = 0) {
-        const struct ta_section *section = ta_report_section(all->report, all->section);
+    for (; all->section < ta_report_section_count(all->in.report); all->section++, all->item = 0) {
+        const struct ta_section *section = ta_report_section(all->in.report, all->section);
         while (all->item < section->n_items) {
             const struct ta_item *item = &section->items[all->item++];
             if (item->kind != TA_ITEM_SCALAR)
@@ -68,10 +76,11 @@ static inline bool bench_next_scalar(struct bench_figures *all, struct bench_fig
     return false;
 }
 
-/* The next figure that has a value and a better direction; false behind the last. */
+/* The next figure that has a value and a better direction; false after the last. */
 static inline bool bench_next(struct bench_figures *all, struct bench_figure *figure)
 {
-    while (all->metrics ? bench_next_row(all, figure) : bench_next_scalar(all, figure))
+    while (ta_ref_rows(&all->in, BENCH_METRIC) ? bench_next_row(all, figure)
+                                               : bench_next_scalar(all, figure))
         if (isfinite(figure->value) && (figure->less_is_better || figure->more_is_better))
             return true;
     return false;

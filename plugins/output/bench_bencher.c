@@ -65,7 +65,8 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     return ta_file_close(ctx, out);
 }
 
-static const struct ta_output_ops ops = {.extension = "bmf.json", .write = write};
+static const struct ta_output_ops ops = {
+    .extension = "bmf.json", .write = write, TA_READS(bench_reads)};
 
 TA_PLUGIN(output, bench_bencher, &ops, .title = "Benchmark figures for Bencher", .version = "1",
           .summary = "bmf.json: figures in the metric format of Bencher");

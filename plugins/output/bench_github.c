@@ -71,7 +71,8 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     return ta_file_close(ctx, out);
 }
 
-static const struct ta_output_ops ops = {.extension = "bench.json", .write = write};
+static const struct ta_output_ops ops = {
+    .extension = "bench.json", .write = write, TA_READS(bench_reads)};
 
 TA_PLUGIN(output, bench_github, &ops, .title = "Benchmark figures for GitHub", .version = "1",
           .summary = "bench.json: figures of which less is better, for github-action-benchmark");

@@ -14,26 +14,18 @@
 #define HOST_SIGNATURE "host (traceanalyze)"
 #define DEVICE_SIGNATURE "device (traceanalyze)"
 
+enum { NAME, DEPTH, HOST, DEVICE };
+static const struct ta_ref reads[] = {[NAME] = {"ops.call_tree", "name"},
+                                      [DEPTH] = {"ops.call_tree", "depth"},
+                                      [HOST] = {"ops.call_tree", "host_self_ns"},
+                                      [DEVICE] = {"ops.call_tree", "device_self_ns"}};
+
 struct tree {
-    const struct ta_table *table; /* NULL: the report has none */
-    size_t name, depth, host, device;
+    struct ta_refs in;
     size_t *path; /* rows of the callers of the present row, by depth */
 };
 
-static struct tree tree_of(const struct ta_report *report)
-{
-    struct tree tree = {.table = ta_report_table(report, "ops.call_tree")};
-    if (tree.table) {
-        tree.name = ta_table_column(tree.table, "name");
-        tree.depth = ta_table_column(tree.table, "depth");
-        tree.host = ta_table_column(tree.table, "host_self_ns");
-        tree.device = ta_table_column(tree.table, "device_self_ns");
-        tree.path = calloc(tree.table->n_rows + 1, sizeof *tree.path);
-    }
-    return tree;
-}
-
-/* Semicolons stand between frames, so none may be in one. */
+/* Semicolons are between frames, so none may be in one. */
 static void put_frame(struct ta_file *out, struct ta_slice name)
 {
     while (name.len) {
@@ -51,9 +43,10 @@ static void put_stacks(struct ta_file *out, const struct tree *tree, const char 
                        size_t column)
 {
     bool any = false;
-    for (size_t row = 0; tree->table && row < tree->table->n_rows; row++) {
-        const int64_t depth = ta_table_cell(tree->table, row, tree->depth)->i;
-        const struct ta_cell *self = ta_table_cell(tree->table, row, column);
+    const struct ta_refs *in = &tree->in;
+    for (size_t row = 0; row < ta_ref_rows(in, NAME); row++) {
+        const int64_t depth = ta_ref_integer(in, DEPTH, row);
+        const struct ta_cell *self = ta_ref_cell(in, column, row);
         if (depth < 0 || (uint64_t)depth > row)
             continue; /* no tree of ours */
         tree->path[depth] = row;
@@ -62,7 +55,7 @@ static void put_stacks(struct ta_file *out, const struct tree *tree, const char 
         ta_puts(out, root);
         for (int64_t i = 0; i <= depth; i++) {
             ta_putc(out, ';');
-            put_frame(out, ta_table_cell(tree->table, tree->path[i], tree->name)->text);
+            put_frame(out, ta_ref_text(in, NAME, tree->path[i]));
         }
         ta_putf(out, " %" PRId64 "\n", self->i);
         any = true;
@@ -78,10 +71,10 @@ static enum ta_status put_file(struct ta_ctx *ctx, struct ta_sink *sink, const s
     struct ta_file *out = ta_sink_open(ctx, sink, host ? "host.folded" : "device.folded", root);
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write folded stacks");
-    put_stacks(out, tree, root, host ? tree->host : tree->device);
+    put_stacks(out, tree, root, host ? HOST : DEVICE);
     /* One file has both trees. */
     if (host && ta_sink_is_single(sink))
-        put_stacks(out, tree, DEVICE_SIGNATURE, tree->device);
+        put_stacks(out, tree, DEVICE_SIGNATURE, DEVICE);
     return ta_file_close(ctx, out);
 }
 
@@ -89,8 +82,10 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
 {
     (void)options;
-    struct tree tree = tree_of(report);
-    if (tree.table && !tree.path)
+    struct tree tree;
+    ta_refs_open(&tree.in, report, reads, TA_LENGTH(reads));
+    tree.path = calloc(ta_ref_rows(&tree.in, NAME) + 1, sizeof *tree.path);
+    if (!tree.path)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot fold stacks");
     enum ta_status status = put_file(ctx, sink, &tree, true);
     if (status == TA_OK && !ta_sink_is_single(sink))
@@ -102,6 +97,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
 static const struct ta_output_ops ops = {
     .extension = "folded",
     .write = write,
+    TA_READS(reads),
 };
 
 TA_PLUGIN(output, folded, &ops, .title = "Folded stacks", .version = "1",

@@ -95,26 +95,9 @@ static void hide_ratio(const struct ta_table *table, enum html_hidden *hidden)
 /* What the figures of a table are worked out of, and what says nothing to most. */
 static void hide_details(const struct ta_table *table, enum html_hidden *hidden)
 {
-    static const struct {
-        const char *table, *column;
-    } details[] = {
-        {"stages.by_name", "order"},
-        {"roofline.by_op", "flop"},
-        {"roofline.by_op", "bytes"},
-        {"roofline.by_op", "kernels"},
-        {"roofline.by_op", "unit"},
-        {"roofline.by_op", "peak_flop_rate"},
-        {"roofline.by_op", "peak_byte_rate"},
-        {"roofline.by_op", "attainable_flop_rate"},
-        {"roofline.by_op", "matrix_flop_rate"},
-    };
-    for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
-        const size_t column = strcmp(table->id, details[i].table) == 0
-                                  ? ta_table_column(table, details[i].column)
-                                  : SIZE_MAX;
-        if (column != SIZE_MAX && hidden[column] == HTML_SHOWN)
-            hidden[column] = HTML_DETAIL;
-    }
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].role == TA_DETAIL && hidden[i] == HTML_SHOWN)
+            hidden[i] = HTML_DETAIL;
 }
 
 void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)

@@ -14,57 +14,9 @@
  * because a finding cites it. */
 enum { RANK_ROWS = 16, DETAIL_ROWS = 8 };
 
-/* Tables to look things up in: they break down what another table of their section says, answer a
- * question that nobody has unless a rule fires, or record what was read. */
-static const char *const details[] = {
-    "gpu_time.by_rank_name",
-    "gpu_time.overlap",
-    "ops.by_shape",
-    "ops.by_operator",
-    "ops.by_caller",
-    "kernels.quantiles",
-    "kernels.by_op",
-    "kernels.by_family",
-    "kernels.by_step",
-    "kernels.by_phase",
-    "kernels.unknown",
-    "kernels.small",
-    "kernels.waves",
-    "kernels.occupancy",
-    "kernels.copies_by_op",
-    "fusion.chains",
-    "roofline.unknown",
-    "gpu_idle.by_cause",
-    "gpu_idle.longest",
-    "launch_queue.by_rank",
-    "launch_queue.by_stream",
-    "launches.by_rank",
-    "sync.by_rank",
-    "sync.by_kind",
-    "critical_path.by_class",
-    "critical_path.by_rank",
-    "collectives.by_size",
-    "collectives.clocks",
-    "groups.by_rank",
-    "copies.by_memory",
-    "copies.bandwidth",
-    "copies.blocking",
-    "health.kernels",
-    "events.by_kind",
-    "run.files",
-    "run.tags",
-    "run.clocks",
-    "trace.by_rank",
-    "counters.by_name",
-    "instants.by_name",
-};
-
 static bool is_detail(const struct ta_table *table)
 {
-    for (size_t i = 0; i < sizeof details / sizeof *details; i++)
-        if (strcmp(table->id, details[i]) == 0)
-            return true;
-    return false;
+    return table->def && table->def->tier == TA_TIER_DETAIL;
 }
 
 /* The figure says all that can be read of points of a curve, cells of a map, and boxes of a tree.
