@@ -118,8 +118,7 @@ enum ta_role {
     TA_DEVICE,      /* a key: the device of the rank */
     TA_UNIT_OF_ROW, /* the unit of the values of the row, for programs */
     TA_IN_SERIES,   /* which of a series the row is, such as a step or a time */
-    TA_NOTE,        /* names or explains something and is not compared, such as a path */
-    TA_DETAIL       /* a figure that others are worked out of: pages hide it at first */
+    TA_NOTE         /* names or explains something and is not compared, such as a path */
 };
 
 struct ta_column {
@@ -131,6 +130,7 @@ struct ta_column {
     const char *doc;         /* one sentence: what it is and how it is computed */
     enum ta_role role;
     double weight; /* how much a difference between ranks matters, 0 to 1; 0: little */
+    bool detail;   /* for a closer look: what other columns are worked out of */
 };
 
 struct ta_chart;

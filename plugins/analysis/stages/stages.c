@@ -91,7 +91,7 @@ static const struct ta_column by_name_columns[] = {
         {"exceptions", "Exceptions", TA_COUNT, .better = TA_LOWER,
          .doc = "Calls that ended with an exception; none where the dump does not tell"},
     [BY_NAME_ORDER] =
-        {"order", "Order", TA_INTEGER, .role = TA_NOTE,
+        {"order", "Order", TA_INTEGER, .role = TA_NOTE, .detail = true,
          .doc =
              "Place among the stages of the rank in the order in which the dumps first name them"},
 };

@@ -96,7 +96,7 @@ static void hide_ratio(const struct ta_table *table, enum html_hidden *hidden)
 static void hide_details(const struct ta_table *table, enum html_hidden *hidden)
 {
     for (size_t i = 0; i < table->n_columns; i++)
-        if (table->columns[i].role == TA_DETAIL && hidden[i] == HTML_SHOWN)
+        if (table->columns[i].detail && hidden[i] == HTML_SHOWN)
             hidden[i] = HTML_DETAIL;
 }
 
