@@ -188,7 +188,7 @@ static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_s
                            .value = ta_share(unknown_ns, all),
                            .unit = TA_UNIT_RATIO,
                            .polarity = TA_LOWER,
-                           .note = "Kernel time whose names match no row of the out of names; "
+                           .note = "Kernel time whose names match no row of the table of names; "
                                    "the names are listed below"});
 }
 
