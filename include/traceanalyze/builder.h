@@ -78,8 +78,8 @@ TA_API void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_
 TA_API void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns);
 /* Adds the name of a device, "NVIDIA H200". */
 TA_API void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name);
-/* Adds the name of a file, without folders, that the dump says was written beside it.  Where such a
- * file says no rank it has that of the dump. */
+/* Adds the name of a file, without folders, that the dump says was written next to it.  Where such
+ * a file says no rank it has the rank of the dump. */
 TA_API void ta_builder_add_product(struct ta_builder *builder, struct ta_slice name);
 /* Adds what the file says of a device; the name is copied. */
 TA_API void ta_builder_describe_device(struct ta_builder *builder, const struct ta_device *device);

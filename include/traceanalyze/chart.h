@@ -23,10 +23,10 @@ enum ta_chart_kind {
     TA_CHART_SCATTER, /* y[0] over x, both logarithmic: a dot per row, its color by `group`, its
                         area by `size`, below the lines of `roof` */
     TA_CHART_HEAT,    /* a line per label[0], a cell per x, an integer; its color by y[0] */
-    TA_CHART_TREE,    /* y[0] of each row as a box below that of its parent; rows in preorder, their
-                         depth in x, their inks by `group` and `kinds` */
-    TA_CHART_WATERFALL, /* y[2], the change from y[0] to y[1], of each row behind that of the row
-                           before */
+    TA_CHART_TREE, /* y[0] of each row as a box below the box of its parent; rows in preorder, their
+                      depth in x, their inks by `group` and `kinds` */
+    TA_CHART_WATERFALL, /* y[2], the change from y[0] to y[1], of each row after the change of the
+                           row before */
     TA_CHART_FOREST,    /* y[0], a ratio, of each row with its interval from y[1] to y[2] */
     TA_CHART_HEATMAP,   /* y[0], a change, of each row as a cell at `x` and the first label */
     TA_CHART_KINDS
@@ -35,7 +35,7 @@ enum ta_chart_kind {
 /* "stacked-bars", "tree"; a constant. */
 TA_API const char *ta_chart_kind_name(enum ta_chart_kind kind);
 
-/* What a mark stands for; its color is fixed in all charts and outputs (render/chart/palette.c). */
+/* What a mark means; its color is fixed in all charts and outputs (render/chart/palette.c). */
 enum ta_ink {
     TA_INK_NONE, /* the paper itself: it hides what lies below */
     TA_INK_TEXT,
@@ -46,10 +46,10 @@ enum ta_ink {
     TA_INK_MEMCPY,
     TA_INK_MEMSET,
     TA_INK_IDLE,        /* grey with hatching */
-    TA_INK_COMM_HIDDEN, /* communication beside compute */
+    TA_INK_COMM_HIDDEN, /* communication while compute runs */
     TA_INK_WAIT,        /* idle, though work is queued */
     TA_INK_OTHER,
-    TA_INK_BAND,    /* pale band behind lines and dots */
+    TA_INK_BAND,    /* pale band under lines and dots */
     TA_INK_WORSE_1, /* steps of a change, from pale to TA_INK_WORSE or TA_INK_BETTER */
     TA_INK_WORSE_2,
     TA_INK_BETTER_1,
@@ -88,7 +88,7 @@ struct ta_series {
 };
 
 /* What y cannot pass at an x: the least of `level` and `slope` × x, of which one may be NULL.  All
- * are columns; rows of equal limits share a line, whose label is that of `name`. */
+ * are columns; rows of equal limits share a line, whose label is the text of `name`. */
 struct ta_roof {
     const char *level, *slope, *name;
 };
@@ -115,7 +115,7 @@ struct ta_chart {
     const struct ta_chart *next;             /* set by the report */
     const char *size;                        /* scatter: value column, or NULL */
     struct ta_roof roof;                     /* scatter */
-    const struct ta_kind *kinds; /* of a tree: the most telling first; ends with a NULL value */
+    const struct ta_kind *kinds; /* of a tree: what says most first; ends with a NULL value */
     bool log_y;                  /* lines in one panel */
     int64_t whole;               /* Pareto: what shares are of; 0: the sum of all rows */
 };
@@ -191,7 +191,7 @@ TA_API double ta_face_size(enum ta_face face);
 
 /* Color of an ink as 0xRRGGBB; `dark` chooses the dark theme. */
 TA_API uint32_t ta_ink_color(enum ta_ink ink, bool dark);
-/* Color of text that stands inside a mark of this ink. */
+/* Color of text inside a mark of this ink. */
 TA_API uint32_t ta_ink_color_on(enum ta_ink ink, bool dark);
 /* Name of an ink for CSS classes: "compute", "series-3"; of TA_INK_NONE it is "paper". */
 TA_API const char *ta_ink_name(enum ta_ink ink);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long activities of some kind run during another one: of copies beside kernels, of
- * communication beside compute. */
+/* How long activities of some kind run during another one: copies while kernels run,
+ * communication while compute runs. */
 #ifndef TRACEANALYZE_COVER_H
 #define TRACEANALYZE_COVER_H
 
@@ -12,7 +12,7 @@ TA_BEGIN_DECLS
 struct ta_cover {
     struct ta_activities activities; /* of a frozen trace */
     struct ta_spans spans;
-    /* Whether an activity is of the kind that covers. */
+    /* Whether an activity is of the other kind. */
     bool (*counts)(const void *user, const struct ta_activity *activity);
     const void *user;
     /* ---- */

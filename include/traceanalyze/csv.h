@@ -12,7 +12,7 @@ TA_BEGIN_DECLS
 /* Names of a wanted column, any of which will do: "Instances|Num Calls". */
 typedef const char *ta_csv_name;
 
-/* The columns of a kind of table; the first `n_needed` tell it from others. */
+/* The columns of a kind of table; the first `n_needed` distinguish it from others. */
 struct ta_csv_shape {
     const ta_csv_name *columns;
     size_t n_columns, n_needed;
@@ -31,7 +31,7 @@ struct ta_csv {
 /* The first shape whose needed columns are in one of the first lines; SIZE_MAX without one. */
 TA_API size_t ta_csv_recognize(struct ta_slice head, const struct ta_csv_shape *shapes, size_t n);
 
-/* Reads up to the header line, which may stand behind some lines of other text.  NULL after
+/* Reads up to the header line, which may come after some lines of other text.  NULL after
  * ta_fail(): TA_ERR_INPUT without such a line, TA_ERR_NOMEM. */
 TA_API struct ta_csv *ta_csv_new(struct ta_ctx *ctx, struct ta_reader *reader,
                                  const struct ta_csv_shape *shapes, size_t n);

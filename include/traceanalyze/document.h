@@ -2,7 +2,7 @@
 /* Small files as a whole: a JSON document as a jansson tree, a text as lines and cells.
  *
  * Numbers of a document keep their text, so that seconds become nanoseconds without a double in
- * between.  What Python writes beside JSON (NaN, Infinity, -Infinity) reads as null and is
+ * between.  What Python writes that is no JSON (NaN, Infinity, -Infinity) reads as null and is
  * accounted for as bad-number. */
 #ifndef TRACEANALYZE_DOCUMENT_H
 #define TRACEANALYZE_DOCUMENT_H

@@ -2,10 +2,10 @@
 /* Records of profilers other than traces: stages, denoising steps, blocks, memory snapshots,
  * telemetry, figures that a profiler worked out itself.
  *
- * An input plugin adds them to a builder beside, or instead of, events; analyses read them from the
- * trace as typed tables in the order of the file.  They are few, so they are plain rows and not
- * columns.  Texts are interned in the trace.  TA_MISSING, NAN and TA_STR_ABSENT say that the file
- * does not tell; 0 is a value.
+ * An input plugin adds them to a builder in addition to, or instead of, events; analyses read them
+ * from the trace as typed tables in the order of the file.  They are few, so they are plain rows
+ * and not columns.  Texts are interned in the trace.  TA_MISSING, NAN and TA_STR_ABSENT say that
+ * the file does not say; 0 is a value.
  *
  * Every row begins with its rank: TA_MISSING for the rank of the file, the one that the row itself
  * names (a table of several ranks), or TA_NO_RANK where such a table says that a row is of none. */
@@ -82,7 +82,7 @@ struct ta_memory_mark {
     int64_t ooms, retries; /* failed allocations, allocations that were tried again */
 };
 
-/* What is measured beside a run, one value per sample. */
+/* What is measured while a run goes on, one value per sample. */
 enum ta_signal {
     TA_SIGNAL_GPU_UTILIZATION,     /* ratio: time with a kernel running */
     TA_SIGNAL_GPU_MEMORY_ACTIVITY, /* ratio: time with memory being read or written */
@@ -134,7 +134,7 @@ struct ta_section_tokens {
     int64_t tokens, dur_ns; /* dur_ns: the one the tokens were counted over */
 };
 
-/* A request to a language model: its time until each of its tokens, as its steps tell it. */
+/* A request to a language model: its time until each of its tokens, as its steps say. */
 struct ta_request {
     int64_t rank;
     ta_str id;
@@ -142,7 +142,7 @@ struct ta_request {
     int64_t first_token_ns, dur_ns, decode_ns; /* up to the first tokens; all steps; decode ones */
 };
 
-/* A number that the profiler itself worked out, shown beside ours. */
+/* A number that the profiler itself worked out, shown next to ours. */
 struct ta_figure {
     int64_t rank;
     ta_str name;  /* "fps", "ttft_ns"; of a section "name/metric" */
@@ -260,14 +260,14 @@ TA_DUMP_ADD(sample, struct ta_sample)
 
 /* Says what set of records this file is a copy of, and how exact a copy.  Copies are files of one
  * set, folder (a `rank_N` folder counts as the one above it) and rank; `set` is what their names or
- * contents share, "" for the only set of a folder.  A console copy may stand above the folder, is a
+ * contents share, "" for the only set of a folder.  A console copy may be above the folder, is a
  * copy of every set there, and of every rank unless it says one.
  *
  * Of each kind of record, and of each signal of the samples, only the most exact copy is kept; of
  * equally exact ones the one with samples per device, then the first by path.  Equally exact files
  * whose sessions began at different times are different runs and no copies.  A file that does not
- * say its rank has that of the other files of its set.  Without this call a file is a set of its
- * own. */
+ * say its rank has the rank of the other files of its set.  Without this call a file is a set of
+ * its own. */
 TA_API void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
                                 enum ta_exactness exactness);
 

@@ -25,12 +25,12 @@ enum ta_host_work {
     TA_HOST_WORK_COUNT
 };
 
-/* `event_class` and `category` are those of the span's category. */
+/* `event_class` and `category` of the span's category. */
 TA_API enum ta_host_work ta_host_classify(enum ta_event_class event_class, struct ta_slice category,
                                           struct ta_slice name);
 
 /* The first row from `row` on that does this work; the number of spans without one.  Whoever looks
- * for seldom work needs not look at each span.  Needs TA_NEED_HOST_WORK. */
+ * for rare work needs not look at each span.  Needs TA_NEED_HOST_WORK. */
 static inline ta_row ta_host_next(const struct ta_spans *spans, size_t row, enum ta_host_work work)
 {
     const void *found =
@@ -49,7 +49,7 @@ static inline bool ta_host_is_cause(enum ta_host_work work)
     return work >= TA_HOST_SYNC;
 }
 
-/* Whether a span of this name marks a step; the number stands behind. */
+/* Whether a span of this name marks a step; the number comes after it. */
 #define TA_STEP_MARK "ProfilerStep#"
 
 static inline bool ta_host_is_step(struct ta_slice name)

@@ -11,7 +11,7 @@
  *
  * From the end of a launch whose kernel was not recorded nothing is known either: the device may
  * have worked.  And what is queued while nothing runs on any device waits for its device to begin;
- * above a millisecond nothing tells why it did not.
+ * above a millisecond nothing says why it did not.
  *
  * Gaps below a microsecond are no decision of anybody.  The parts of each gap add up to it, so the
  * causes of a device add up to its idle time to the nanosecond. */

@@ -15,7 +15,7 @@ struct ta_builder;
 struct ta_reader;
 
 /* Fills `buffer` with up to `max` bytes and returns how many; 0 is the end.  Damage below (a cut
- * gzip stream, a checksum, a limit) ends the stream and stands in the accounts: this call
+ * gzip stream, a checksum, a limit) ends the stream and is in the accounts: this call
  * cannot fail. */
 TA_API size_t ta_reader_read(struct ta_reader *reader, char *buffer, size_t max);
 
@@ -38,7 +38,7 @@ struct ta_probe {
 TA_API struct ta_probe ta_reader_probe(struct ta_reader *reader);
 
 struct ta_input_ops {
-    /* How sure the plugin is that it can read the file, from content alone: 100 magic bytes,
+    /* How probable it is that the plugin can read the file, from content alone: 100 magic bytes,
      * 80 mandatory keys seen, 40 plausible syntax, 0 not mine.  A tie between plugins is an
      * error that asks for --input. */
     int (*sniff)(const struct ta_probe *probe);

@@ -32,13 +32,13 @@ TA_API int64_t ta_intervals_length(const struct ta_intervals *set);
 /* Length of the part of `a` that `b` does not cover; both united.  O(n + m). */
 TA_API int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_intervals *b);
 
-/* Index of the first interval of a united set that ends behind `time`; n when none does.
+/* Index of the first interval of a united set that ends after `time`; n when none does.
  * O(log n). */
 TA_API size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time);
 /* The same, begun at a guess, such as what the last call gave: O(log d) when it is d away. */
 TA_API size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, size_t guess);
 
-/* How much of [from, to) a united set covers.  O(log n) and the intervals met. */
+/* How much of [from, to) a united set overlaps.  O(log n) and the intervals in it. */
 TA_API int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to);
 
 /* The same, with the first of these intervals searched from `*guess` on, which becomes its index.
@@ -46,7 +46,7 @@ TA_API int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from,
 TA_API int64_t ta_intervals_within_near(const struct ta_intervals *set, int64_t from, int64_t to,
                                         size_t *guess);
 
-/* How much of [from, to) lies between the intervals of a united set, behind the first and before
+/* How much of [from, to) lies between the intervals of a united set, after the first and before
  * the last one. */
 TA_API int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t to);
 

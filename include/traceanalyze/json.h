@@ -61,7 +61,7 @@ struct ta_record {
     uint16_t has_field;                     /* bit i: field[i] is not absent */
 };
 
-/* A member of the top-level object beside the array, of at most 1 MiB. */
+/* A member of the top-level object next to the array, of at most 1 MiB. */
 struct ta_member {
     uint64_t offset;
     struct ta_token key, value; /* objects and arrays with their brackets */

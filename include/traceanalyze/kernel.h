@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the name of a kernel tells about it; the table is src/model/kernel_names.def. */
+/* What the name of a kernel says of it; the table is src/model/kernel_names.def. */
 #ifndef TRACEANALYZE_KERNEL_H
 #define TRACEANALYZE_KERNEL_H
 
@@ -43,7 +43,7 @@ enum ta_matrix_unit { TA_MATRIX_ANY, TA_MATRIX_YES, TA_MATRIX_NO };
 
 /* Type of the inputs of a product. */
 enum ta_precision {
-    TA_PRECISION_ANY, /* the name does not tell */
+    TA_PRECISION_ANY, /* the name does not say */
     TA_PRECISION_FP64,
     TA_PRECISION_FP32,
     TA_PRECISION_TF32,
@@ -76,7 +76,7 @@ TA_API const char *ta_kernel_kind_name(enum ta_kernel_kind kind);
 
 /* The name as people say it: of a function of C++ without the type it returns, scopes and
  * parameters; other names as they are.  Writes at most `size` bytes, never more than the name has,
- * and gives their number; no zero behind them. */
+ * and gives their number; no zero after them. */
 TA_API size_t ta_kernel_brief(struct ta_slice name, char *out, size_t size);
 
 /* "fp32", "bf16", …, "unknown"; a constant. */

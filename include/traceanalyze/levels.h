@@ -56,7 +56,8 @@ static inline void ta_levels_step(const struct ta_alloc_event *event, struct ta_
     }
 }
 
-/* Adds a segment with its blocks, which are those of all segments, to the levels of a state. */
+/* Adds a segment with its blocks, which are the blocks of all segments, to the levels of a state.
+ */
 static inline void ta_levels_add(const struct ta_alloc_segment *segment,
                                  const struct ta_alloc_block *blocks, struct ta_levels *state)
 {

@@ -102,8 +102,8 @@ struct ta_activities {
     const struct ta_activity *at;
 };
 
-/* The end of the activities of one device, which stand together, from the first of them on; mostly
- * it is that of all. */
+/* The end of the activities of one device, which are next to each other, from the first of them on;
+ * mostly it is the end of all. */
 static inline size_t ta_device_end(const struct ta_activities *activities, size_t first)
 {
     const struct ta_activity *const at = activities->at;
@@ -125,7 +125,7 @@ static inline int ta_parts_as_one(const struct ta_activities *activities)
     return n > DEVICES_MOST ? 1 + (int)(n / DEVICES_A_PART) : 1;
 }
 
-/* A kernel by its name, with what the name tells; in order of the first activity. */
+/* A kernel by its name, with what the name says; in order of the first activity. */
 struct ta_kernel {
     ta_str name;
     struct ta_kernel_facts facts;
@@ -315,7 +315,7 @@ struct ta_devices {
 /* In the order of the file. */
 TA_API struct ta_devices ta_trace_devices(const struct ta_trace *trace);
 /* What is said of the device that activities name by this number: by its id, or, since profilers
- * number them in several ways, what is said of all of them.  NULL when the file does not tell. */
+ * number them in several ways, what is said of all of them.  NULL when the file does not say. */
 TA_API const struct ta_device *ta_trace_device(const struct ta_trace *trace, int64_t id);
 
 /* What the devices of the file have in common. */

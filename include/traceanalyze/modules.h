@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What names of spans tell of modules (torch.nn.Module). */
+/* What names of spans say of modules (torch.nn.Module). */
 #ifndef TRACEANALYZE_MODULES_H
 #define TRACEANALYZE_MODULES_H
 

@@ -11,11 +11,11 @@ TA_BEGIN_DECLS
 /* What is wanted of a name, not 0; 0 when its spans are not asked for. */
 typedef uint8_t ta_name_kind(struct ta_slice name);
 
-/* Tells of each span whose name is wanted, of all categories, in the order of rows.  Asks about
+/* Reports each span whose name is wanted, of all categories, in the order of rows.  Asks about
  * each name that a span has once.  Linear in the spans when a wanted name is among the most
- * frequent ones, else in those of the others.  From any thread; false without memory. */
+ * frequent ones, else in the spans of the others.  From any thread; false without memory. */
 TA_API TA_MUST_CHECK bool ta_each_named(const struct ta_trace *trace, ta_name_kind *kind,
-                                        void (*tell)(void *user, ta_row row, uint8_t kind),
+                                        void (*report)(void *user, ta_row row, uint8_t kind),
                                         void *user);
 
 TA_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table that torch's key_averages().table() prints, wherever it stands: alone, in a log, in
+/* The table that torch's key_averages().table() prints, wherever it is: alone, in a log, in
  * comments, as Markdown.
  *
  * A line is read by its words, not by its places: torch writes headings and values that are wider
@@ -20,7 +20,7 @@ enum ta_operator_line {
     TA_OPERATOR_LINE_ROW,
     TA_OPERATOR_LINE_PART,  /* a ruler, a call site in a line of its own */
     TA_OPERATOR_LINE_TOTAL, /* "Self CPU time total: …" below a table */
-    TA_OPERATOR_LINE_BAD    /* stands among the rows and is none */
+    TA_OPERATOR_LINE_BAD    /* is among the rows and is none */
 };
 
 /* Collects the rows of the tables of a text. */
@@ -35,7 +35,7 @@ TA_API void ta_operator_tables_free(struct ta_operator_tables *tables);
 TA_API enum ta_operator_line ta_operator_tables_take(struct ta_operator_tables *tables,
                                                      struct ta_slice line);
 
-/* The table has ended, whether or not the ruler below it was met. */
+/* The table has ended, whether or not the ruler below it was seen. */
 TA_API void ta_operator_tables_close(struct ta_operator_tables *tables);
 
 /* Adds all rows to the builder, at the end of the text.  Tables with equal totals are of one

@@ -2,7 +2,7 @@
 /* What an output plugin writes through: files that appear whole or not at all, and one
  * escaping writer per context.
  *
- * A sink stands for the place given with -o.  Each file is written to a temporary file next to
+ * A sink is the place given with -o.  Each file is written to a temporary file next to
  * its target and all are renamed together after the last output has succeeded, report.json
  * last.  Errors are sticky: write on, the first failure is reported when the file is closed. */
 #ifndef TRACEANALYZE_OUTPUT_H
@@ -93,7 +93,7 @@ TA_API void ta_putf(struct ta_file *out, const char *format, ...) TA_PRINTF(2, 3
 /* All of them make valid UTF-8: bad bytes become U+FFFD. */
 
 /* A JSON string with its quotes.  With `in_script` also < > & and U+2028/9 are escaped, so it
- * can stand inside <script>. */
+ * can be inside <script>. */
 TA_API void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_script);
 /* A JSON value of a cell: null, string, integer, shortest double, boolean. */
 TA_API void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_script);
@@ -102,7 +102,7 @@ TA_API void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bo
 TA_API enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
                                          const struct ta_report *report, const char *version,
                                          bool in_script, size_t max_rows) TA_MUST_CHECK;
-/* How every such text begins, behind its first brace: the member that names its schema. */
+/* How every such text begins, after its first brace: the member that names its schema. */
 TA_API const char *ta_report_schema(const struct ta_report *report);
 /* Text or quoted attribute of HTML and SVG; control and bidirectional characters become visible
  * escapes such as \u202e. */
@@ -154,11 +154,11 @@ TA_API const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one
 TA_API size_t ta_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence);
 
 /* The first column from `from` on that is a key of the row, one that says which row it is; SIZE_MAX
- * behind the last. */
+ * after the last. */
 TA_API size_t ta_row_key(const struct ta_table *table, size_t row, size_t from);
 
 #define TA_KEY_TITLE_MAX 64
-/* What stands before a key that is a number, as in "rank 0". */
+/* What comes before a key that is a number, as in "rank 0". */
 TA_API const char *ta_key_title(const struct ta_table *table, size_t column,
                                 char title[TA_KEY_TITLE_MAX]);
 
@@ -182,16 +182,16 @@ enum ta_timeline_mode {
 };
 
 struct ta_render_options {
-    uint32_t top;        /* rows drawn of a long table (--top); report.json holds all */
-    uint32_t columns;    /* width of the terminal */
-    bool color;          /* the terminal takes colors */
-    bool letter;         /* --paper=letter, else A4 */
-    const char *theme;   /* "auto", "light" or "dark" */
-    int64_t date_s;      /* date of the products: SOURCE_DATE_EPOCH or that of the newest input */
+    uint32_t top;      /* rows drawn of a long table (--top); report.json holds all */
+    uint32_t columns;  /* width of the terminal */
+    bool color;        /* the terminal takes colors */
+    bool letter;       /* --paper=letter, else A4 */
+    const char *theme; /* "auto", "light" or "dark" */
+    int64_t date_s;    /* date of the products: SOURCE_DATE_EPOCH or the date of the newest input */
     const char *version; /* of traceanalyze */
     enum ta_timeline_mode timeline;
     uint64_t max_html_size; /* bytes of report.html */
-    bool split_assets;      /* --assets=split: style and script in files beside the page */
+    bool split_assets;      /* --assets=split: style and script in files next to the page */
 };
 
 struct ta_output_ops {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From a span outwards: the nearest of it and the spans around it that is of some kind.
  *
- * Stacks of Python are a hundred deep, those of a hostile file as deep as it is long, and the spans
- * at their ends have most of them in common.  So a walk remembers what it found at every 64th row
- * of the trace that it passed, and a later one goes no farther than that. */
+ * Stacks of Python are a hundred deep, stacks of a hostile file as deep as it is long, and the
+ * spans at their ends have most of them in common.  So a walk remembers what it found at every 64th
+ * row of the trace that it passed, and a later one goes no farther than that. */
 #ifndef TRACEANALYZE_OUTWARD_H
 #define TRACEANALYZE_OUTWARD_H
 

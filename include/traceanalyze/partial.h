@@ -83,7 +83,7 @@ static inline struct ta_key ta_key_text(struct ta_slice text)
 TA_API bool ta_partial_is_kept(const struct ta_partial *partial);
 
 /* The row with these key values, added with all values missing when it is new.  Cells of
- * TA_FIELD_SUM, _MIN and _MAX are written directly: they are merged with those of other rows
+ * TA_FIELD_SUM, _MIN and _MAX are written directly: they are merged with the cells of other rows
  * later, so use ta_sum() and friends or keep TA_MISSING in mind.  The address is stable.  Never
  * NULL: after an allocation failure the partial is marked and a scratch row is returned. */
 TA_API int64_t *ta_partial_row(struct ta_partial *partial, const struct ta_key *keys);
@@ -91,7 +91,7 @@ TA_API int64_t *ta_partial_row(struct ta_partial *partial, const struct ta_key *
 /* ta_partial_row() with the keys in place: TA_PARTIAL_ROW(out, ta_key_int(rank), …). */
 #define TA_PARTIAL_ROW(partial, ...) ta_partial_row((partial), (const struct ta_key[]){__VA_ARGS__})
 
-/* ta_partial_row() behind a cache: `id` stands for the keys within one trace, such as a pair of
+/* ta_partial_row() with a cache: `id` stands for the keys within one trace, such as a pair of
  * interned ids, and saves hashing texts per event. */
 TA_API int64_t *ta_partial_cached(struct ta_partial *partial, struct ta_map *cache, uint64_t id,
                                   const struct ta_key *keys);
@@ -140,7 +140,7 @@ TA_API size_t ta_partial_rows(const struct ta_partial *partial);
 TA_API const int64_t *ta_partial_at(const struct ta_partial *partial, size_t index);
 TA_API struct ta_slice ta_partial_text(const struct ta_partial *partial, const int64_t *row,
                                        size_t field);
-/* Merges the row at `index` and those behind it whose last key, an integer not below 0, falls into
+/* Merges the row at `index` and those after it whose last key, an integer not below 0, falls into
  * the same `width` ≥ 1 numbers and whose other keys are equal, into `cells`, one for each field;
  * the last key becomes the number of the group.  The table has no distributions.  Returns the index
  * of the first row that is not in the group. */

@@ -7,7 +7,7 @@
  * are, but no object contains itself, and none is nested deeper than the limit "pickle-depth".
  * A JSON document gives the same objects.
  *
- * Offsets are those of the decompressed stream; they are 0 in objects from JSON. */
+ * Offsets are in the decompressed stream; they are 0 in objects from JSON. */
 #ifndef TRACEANALYZE_PICKLE_H
 #define TRACEANALYZE_PICKLE_H
 
@@ -42,7 +42,7 @@ TA_API struct ta_objects *ta_objects_read(struct ta_ctx *ctx, struct ta_reader *
 TA_API void ta_objects_free(struct ta_objects *objects);
 
 /* Whether a file begins like a pickle of protocol 0 or 1, which have no magic bytes, that would
- * load and call something.  Those of plain data look like any text; these can be told. */
+ * load and call something.  Pickles of plain data look like any text; these can be recognized. */
 TA_API bool ta_pickle_calls(struct ta_slice head);
 
 /* What the file is: its outermost object. */

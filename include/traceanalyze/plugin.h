@@ -56,7 +56,7 @@ struct ta_option {
 
 struct ta_plugin {
     uint32_t magic, kind;
-    uint64_t headers; /* TA_HEADERS_HASH, as compiled; nothing behind it is read if it differs */
+    uint64_t headers; /* TA_HEADERS_HASH, as compiled; nothing after it is read if it differs */
     const char *id, *title, *summary, *version;
     const struct ta_option *options; /* ends with TA_OPTIONS_END, or NULL */
     union {

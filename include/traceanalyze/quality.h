@@ -85,7 +85,8 @@ TA_API const char *ta_quality_severity_name(enum ta_quality_severity severity);
 
 struct ta_quality_finding {
     enum ta_quality_code code;
-    enum ta_quality_severity severity; /* that of the code, or milder where the rule says so */
+    enum ta_quality_severity
+        severity; /* the severity of the code, or milder where the rule says so */
     uint64_t count;
     uint64_t byte_offset, last_offset; /* TA_NO_OFFSET when it has no place */
     uint64_t file_offset;              /* in the compressed file; TA_NO_OFFSET otherwise */
@@ -119,7 +120,7 @@ enum ta_rank_source {
     TA_RANK_OPTION,   /* --rank-regex */
     TA_RANK_CONTENT,  /* distributedInfo.rank */
     TA_RANK_NAME,     /* the default pattern on its path */
-    TA_RANK_PRODUCT,  /* that of the dump which names it as its own */
+    TA_RANK_PRODUCT,  /* the rank of the dump which names it as its own */
     TA_RANK_POSITION, /* its place by name among the traces */
     TA_RANK_DEFAULT,  /* 0: dumps that name no rank are of the only one */
     TA_RANK_NONE      /* refused before it had one */

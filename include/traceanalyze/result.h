@@ -246,7 +246,7 @@ TA_API const struct ta_scalar *ta_report_scalar(const struct ta_report *report, 
 TA_API const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);
 
 /* The tables one after the other, in the order of sections; `table` NULL gives the first, NULL is
- * behind the last.  finish() finds there what was added before it. */
+ * after the last.  finish() finds there what was added before it. */
 TA_API const struct ta_table *ta_report_table_after(const struct ta_report *report,
                                                     const struct ta_table *table);
 
@@ -277,7 +277,7 @@ static inline const struct ta_cell *ta_table_cell(const struct ta_table *table, 
 
 /* The row of `table` that has these two cells first, such as rank and device; SIZE_MAX when there
  * is none.  The search begins at `from`: looking for row after row of a table in the same order,
- * with the one behind the last find, is quick. */
+ * with the one after the last find, is quick. */
 static inline size_t ta_table_row_of(const struct ta_table *table, size_t from,
                                      const struct ta_cell *first, const struct ta_cell *second)
 {
@@ -326,8 +326,8 @@ static inline bool ta_row_reads(const struct ta_table *table, size_t row, const 
 
 /* ---- a part of a table --------------------------------------------------------------- */
 
-/* Of tables longer than what people are shown, the first rows say little where they are those of
- * the first ranks: these tables show the rows that stand out.
+/* Of tables longer than what people are shown, the first rows say little where they are of the
+ * first ranks: these tables show the rows that differ most.
  *
  * The column by which they do where `n` rows are shown, by its polarity; SIZE_MAX: the first ones
  * are shown, since it is all of them, or the table has an order of its own. */

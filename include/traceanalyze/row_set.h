@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A set of rows that tells at once how many of them lie below one: the place of its value in a
+/* A set of rows that says at once how many of them lie below one: the place of its value in a
  * column ordered by row.  A bit per row and a sum per 32 of them, so that it stays in the cache
  * where a list of places would not. */
 #ifndef TRACEANALYZE_ROW_SET_H

@@ -24,7 +24,7 @@ static inline struct ta_key ta_row_file(const struct ta_trace *trace)
     return ta_key_int(ta_trace_rank(trace));
 }
 
-/* Place of a row among those of all files, for a field of kind TA_FIELD_PLACE: files by
+/* Place of a row among the rows of all files, for a field of kind TA_FIELD_PLACE: files by
  * name, then order in the file. */
 static inline int64_t ta_row_place(const struct ta_trace *trace, size_t index)
 {
@@ -68,7 +68,7 @@ static inline double ta_real_of(int64_t cell)
     return value;
 }
 
-/* Null instead of an empty text, which stands for one that was not recorded. */
+/* Null instead of an empty text, which means one that was not recorded. */
 static inline struct ta_cell ta_text_or_null(struct ta_slice text)
 {
     return text.len ? ta_text(text) : ta_null();

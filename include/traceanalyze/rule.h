@@ -53,7 +53,7 @@ TA_API struct ta_evidence ta_ref_evidence(const struct ta_refs *in, size_t ref, 
 /* The number of a column in a row; its table is NULL when there is none. */
 TA_API struct ta_place ta_place_at(const struct ta_refs *in, size_t ref, size_t row);
 
-/* The same in the row of a place, whose table is that of the reference. */
+/* The same in the row of a place, whose table is the table of the reference. */
 TA_API struct ta_place ta_place_beside(const struct ta_refs *in, const struct ta_place *place,
                                        size_t ref);
 
@@ -83,7 +83,7 @@ struct ta_cell_rule {
 };
 
 /* Gives the finding when the cell is beyond the threshold, one severity higher when it is beyond
- * `severe`; tells whether it did. */
+ * `severe`; says whether it did. */
 TA_API bool ta_advise_cell(const struct ta_refs *in, struct ta_advice *advice,
                            const struct ta_cell_rule *rule, double threshold, double severe);
 /* The same of a cell that the rule found itself. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Comparing two samples x (n values, the base) and y (m values): how much larger is y, how sure is
- * it, and what could be seen at all.  The rules at the top of stat_sample.h hold here too. */
+/* Comparing two samples x (n values, the base) and y (m values): how much larger is y, how certain
+ * is it, and what could be seen at all.  The rules at the top of stat_sample.h hold here too. */
 #ifndef TRACEANALYZE_STAT_COMPARE_H
 #define TRACEANALYZE_STAT_COMPARE_H
 
@@ -26,9 +26,9 @@ TA_API TA_MUST_CHECK bool ta_shift(const double *x, size_t n, const double *y, s
 TA_API TA_MUST_CHECK bool ta_shift_ratio(const double *x, size_t n, const double *y, size_t m,
                                          double confidence, struct ta_estimate *out);
 
-/* Center of one sample: the median of all (x_i + x_j)/2 with i ≤ j.  The interval is that of the
- * signed-rank test, exact for n ≤ 50, and supposes symmetry; at 95 % it needs n ≥ 6 (Hollander,
- * Wolfe & Chicken, §3.2-3.3).  O(n log n). */
+/* Center of one sample: the median of all (x_i + x_j)/2 with i ≤ j.  The interval is the interval
+ * of the signed-rank test, exact for n ≤ 50, and supposes symmetry; at 95 % it needs n ≥ 6
+ * (Hollander, Wolfe & Chicken, §3.2-3.3).  O(n log n). */
 TA_API TA_MUST_CHECK bool ta_center(const double *x, size_t n, double confidence,
                                     struct ta_estimate *out);
 
@@ -66,10 +66,10 @@ struct ta_welch {
 TA_API void ta_welch_ratio(const double *x, size_t n, const double *y, size_t m, double confidence,
                            struct ta_welch *out);
 
-/* How far the logarithms of repeated values are apart; for small deviations the relative one. */
+/* The spread of the logarithms of repeated values; for small deviations the relative one. */
 struct ta_log_spread {
     double sd;
-    double df; /* degrees of freedom behind it; infinite: it is known */
+    double df; /* degrees of freedom of it; infinite: it is known */
 };
 
 /* Pooled within both samples, each around its own mean: √(Σ squares / (n + m − 2)), with n + m − 2
@@ -95,7 +95,7 @@ TA_API TA_MUST_CHECK bool ta_benjamini_hochberg(const double *p, size_t n, doubl
 
 /* Least true difference of two means that a test of size `alpha` finds with probability `power`,
  * for a runs against b with deviation `sd` each: (z_{1−α/2} + z_power) · sd · √(1/a + 1/b).  2.8 ·
- * sd · √(…) at 0.05 and 0.8; too small by an eighth for a = b = 5, as the normal stands for t
+ * sd · √(…) at 0.05 and 0.8; too small by an eighth for a = b = 5, as the normal is taken for t
  * (Cohen 1988; Kalibera & Jones 2013). */
 TA_API double ta_detectable(double sd, size_t a, size_t b, double alpha, double power);
 

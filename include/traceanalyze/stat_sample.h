@@ -97,7 +97,7 @@ TA_API void ta_tukey_fences(const double *sorted, size_t n, struct ta_fences *ou
 /* Two classes of positive values by Otsu's threshold: the cut of the sorted logarithms with the
  * largest variance between the classes, of several the lowest (Otsu, IEEE SMC 9, 1979). */
 struct ta_classes {
-    double threshold;           /* geometric mean of the values beside the cut */
+    double threshold;           /* geometric mean of the values next to the cut */
     double mean_low, mean_high; /* geometric means of the classes */
     size_t n_low;               /* values below the threshold */
     double separation; /* Ashman's D of the logarithms, |μ1 − μ2|/√((σ1² + σ2²)/2), σ² with divisor

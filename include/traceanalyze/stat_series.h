@@ -12,7 +12,7 @@ TA_BEGIN_DECLS
  * for equal values. */
 TA_API double ta_autocorrelation(const double *series, size_t n, size_t lag);
 
-/* How many independent values tell as much about the mean: n/(1 + 2 Σ ρ_k (1 − k/n)) up to the
+/* How many independent values say as much of the mean: n/(1 + 2 Σ ρ_k (1 − k/n)) up to the
  * first ρ_k ≤ 0, between 1 and n; n for equal values and for n < 3, NaN of none (Geyer, Statistical
  * Science 7, 1992).  n/result is the autocorrelation time.  Lags beyond 64 come from one Fourier
  * transform (GSL), so O(n log n). */
@@ -43,7 +43,7 @@ struct ta_slope {
  * Up to 1024 points every slope is listed.  Beyond, slopes at or below a bound are counted as
  * inversions in O(n log n), the bound is narrowed until few slopes are left, and these are listed:
  * the slope found is one of the data's, and the right one but for pairs that rounding of y − slope
- * · x cannot tell apart (Matoušek 1991). */
+ * · x cannot distinguish (Matoušek 1991). */
 TA_API TA_MUST_CHECK bool ta_theil_sen(const double *x, const double *y, size_t n,
                                        double confidence, struct ta_slope *out);
 
@@ -62,7 +62,7 @@ struct ta_changes {
  * values around it.  No changes for n < 6, for equal values, and for values that are not finite.
  *
  * A single value more than about 8 σ̂ off its neighbors is cheaper in a segment of its own, with
- * two beside it: where outliers are no changes, leave them out first (ta_hampel()).
+ * two next to it: where outliers are no changes, leave them out first (ta_hampel()).
  *
  * Up to 8192 values the optimum is exact (O(n²) at worst, where nothing changes).  Longer series
  * are first cut into as many groups of neighbors, their means are partitioned, and each change is

@@ -11,7 +11,7 @@ TA_BEGIN_DECLS
 
 /* Writes <svg class="chart" role="img" …> with <title>, <desc> and classes; no style or event
  * attribute (the page's CSP forbids them).  Ids are prefixed by the id of the scene.  Width and
- * height are given in pt, so the page decides how far it scales (max-width: 100%).
+ * height are given in pt, so the page decides how large it is (max-width: 100%).
  *
  * Classes: the color of a mark is `color`, set by "ink-compute", "ink-series-3" … or, for text
  * inside a mark, by "on-compute" …; "fill" paints with it, "line" strokes with it, "face-small"
@@ -19,7 +19,7 @@ TA_BEGIN_DECLS
  * "hatch-line". */
 TA_API void ta_put_svg(struct ta_file *out, const struct ta_scene *scene);
 
-/* The style rules behind these classes for both themes: custom properties "--ink-compute" and
+/* The style rules of these classes for both themes: custom properties "--ink-compute" and
  * "--on-compute" on :root (light), on :root[data-theme="dark"], and where the reader prefers
  * dark and :root is not [data-theme="light"].  A constant text is made in `arena`; NULL when
  * memory ran out. */

@@ -2,7 +2,7 @@
 /* Tables as they are declared, and references to them as readers declare them.
  *
  * A table is declared once, by the analysis that fills it: its columns, what they mean, and how
- * others treat it all stand in one struct ta_table_def.  The columns of a table `small` are an
+ * others treat it are all in one struct ta_table_def.  The columns of a table `small` are an
  * array `small_columns`, indexed by an enumeration:
  *
  *     enum { RANK, KERNELS, SHARE };
@@ -47,7 +47,7 @@ TA_BEGIN_DECLS
 
 /* How a declared table is drawn: a struct ta_chart (chart.h) that names columns by their place in
  * the array of columns of its table, &small_columns[RANK], so that a mistyped one does not compile.
- * Members mean what those of struct ta_chart mean; columns may be NULL where names may. */
+ * Members mean what the members of struct ta_chart mean; columns may be NULL where names may. */
 struct ta_chart_def {
     const char *id, *title, *caption;
     enum ta_chart_kind kind;
@@ -120,7 +120,7 @@ struct ta_table_def {
     } order;
     /* Rows of the table that reports of several parts of a run make together. */
     enum ta_joining {
-        TA_JOIN_ROWS, /* row after row, where it has a column of ranks; else that of no part */
+        TA_JOIN_ROWS, /* row after row, where it has a column of ranks; else of no part */
         TA_JOIN_SUMS, /* rows of equal names become one, whose numbers add up */
         TA_JOIN_NOT   /* none: it compares the ranks of a run, and is made anew where it can be */
     } joining;

@@ -99,7 +99,7 @@ struct ta_timeline_file {
     size_t n_counters;
 };
 
-/* Where ranks stand on the axis that they share. */
+/* The clocks of ranks on the axis that they share. */
 enum ta_timeline_clock {
     TA_TIMELINE_APART,         /* side by side: each file begins with its first span or sample */
     TA_TIMELINE_BY_DATES,      /* where the wall clocks of their hosts say */
@@ -153,7 +153,7 @@ struct ta_timeline_cursor {
     bool has_launches;
 };
 
-/* Stands before the first slice of a lane. */
+/* Comes before the first slice of a lane. */
 TA_API struct ta_timeline_cursor ta_timeline_open(const struct ta_timeline_file *file,
                                                   const struct ta_timeline_track *track,
                                                   const struct ta_timeline_lane *lane);

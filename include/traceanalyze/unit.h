@@ -21,13 +21,13 @@ enum ta_unit {
     TA_UNIT_FLOP,
     TA_UNIT_FLOP_PER_S,
     TA_UNIT_HERTZ, /* a clock: "per_s" in report.json, shown as MHz */
-    /* Differences: their names in report.json are those of what is compared, they are shown with
-     * their sign, "+1.25 ms". */
+    /* Differences: their names in report.json are the names of what is compared, they are shown
+     * with their sign, "+1.25 ms". */
     TA_UNIT_NS_CHANGE,
     TA_UNIT_BYTES_CHANGE,
     TA_UNIT_COUNT_CHANGE,
     TA_UNIT_RATIO_CHANGE,  /* relative to something: +5 % */
-    TA_UNIT_CHANGE,        /* of values whose unit stands in the row */
+    TA_UNIT_CHANGE,        /* of values whose unit is in the row */
     TA_UNIT_POINTS_CHANGE, /* a ratio minus another: +5 pp */
     TA_UNIT_PER_S_CHANGE,
     TA_UNIT_BYTES_PER_S_CHANGE,
@@ -45,7 +45,7 @@ enum ta_polarity { TA_NEUTRAL, TA_LOWER, TA_HIGHER };
 /* Room for any number that ta_unit_format() writes, terminator included. */
 #define TA_UNIT_TEXT_MAX 48
 
-/* Whether a word is what stands behind a number, "ms" or "%". */
+/* Whether a word is what comes after a number, "ms" or "%". */
 TA_API bool ta_unit_is_symbol(struct ta_slice word);
 
 /* Name of the unit in report.json ("bytes_per_s"); a constant. */

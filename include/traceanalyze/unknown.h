@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows of dumps of which nothing is known yet: of the rank of the file, all else missing.  A reader
- * begins with one and sets what its file tells. */
+ * begins with one and sets what its file says. */
 #ifndef TRACEANALYZE_UNKNOWN_H
 #define TRACEANALYZE_UNKNOWN_H
 

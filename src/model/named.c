@@ -54,7 +54,7 @@ static void *make_names(const struct ta_trace *trace)
 }
 
 bool ta_each_named(const struct ta_trace *trace, ta_name_kind *kind,
-                   void (*tell)(void *user, ta_row row, uint8_t kind), void *user)
+                   void (*report)(void *user, ta_row row, uint8_t kind), void *user)
 {
     const struct ta_spans spans = ta_trace_spans(trace);
     const size_t n_names = ta_trace_string_count(trace);
@@ -72,7 +72,7 @@ bool ta_each_named(const struct ta_trace *trace, ta_name_kind *kind,
     for (size_t i = 0; i < n; i++) {
         const ta_row row = any_frequent ? (ta_row)i : names->rows[i];
         if (kinds[spans.name[row]])
-            tell(user, row, kinds[spans.name[row]]);
+            report(user, row, kinds[spans.name[row]]);
     }
     free(kinds);
     return true;
