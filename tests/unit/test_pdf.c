@@ -230,7 +230,11 @@ static struct ta_report *make_long(bool cites)
         {"rank", "Rank", TA_INTEGER, .doc = "Rank of it."},
         {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "All of it."},
     };
-    static const char *const ids[] = {"gpu_idle.by_rank", "gpu_idle.by_cause"};
+    static const struct ta_table_def by_rank = {"gpu_idle.by_rank", "Idle by rank",
+                                                TA_COLUMNS(columns)};
+    static const struct ta_table_def by_cause = {"gpu_idle.by_cause", "gpu_idle.by_cause",
+                                                 TA_COLUMNS(columns), .tier = TA_TIER_DETAIL};
+    static const struct ta_table_def *const tables[] = {&by_rank, &by_cause, NULL};
     static const struct ta_evidence evidence[] = {{"gpu_idle.by_cause",
                                                    "total_ns",
                                                    {.kind = TA_CELL_INT, .i = 5},
@@ -250,11 +254,11 @@ static struct ta_report *make_long(bool cites)
                                                      .saving_low_ns = TA_MISSING,
                                                      .saving_high_ns = TA_MISSING});
     section = ta_report_open_section(report, "launches", "Launch and idle");
-    for (size_t t = 0; t < 2; t++) {
-        struct ta_table_builder *table = ta_add_table(section, ids[t], ids[t], columns, 2);
+    ta_declare_tables(section, tables);
+    for (size_t t = 0; tables[t]; t++)
         for (int64_t i = 0; i < 200; i++)
-            TA_CELLS(table, ta_int(i), ta_int(1000 * (i + 1)));
-    }
+            TA_CELLS(ta_rows(section, tables[t]), ta_int(i), ta_int(1000 * (i + 1)));
+    ta_close_tables(section);
     assert_int_equal(ta_report_freeze(report), TA_OK);
     return report;
 }
