@@ -57,24 +57,26 @@ static const struct ta_column roofline_by_op_columns[] = {
     [BY_OP_ABOVE_ROOF] = {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER,
                           .doc = "Time minus the shortest that the peaks allow"},
     [BY_OP_FLOP] =
-        {"flop", "Work", TA_TYPE_INTEGER, TA_UNIT_FLOP,
+        {"flop", "Work", TA_TYPE_INTEGER, TA_UNIT_FLOP, .detail = true,
          .doc = "FLOPs of a call by its shapes, a multiplication and an addition being one each; 0 "
                 "for what computes nothing in floating point; none where only the bytes are known"},
-    [BY_OP_BYTES] = {"bytes", "Traffic", TA_BYTES,
+    [BY_OP_BYTES] = {"bytes", "Traffic", TA_BYTES, .detail = true,
                      .doc = "Bytes of a call: each tensor read or written once"},
-    [BY_OP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of these"},
-    [BY_OP_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
+    [BY_OP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .detail = true, .doc = "Kernels of these"},
+    [BY_OP_UNIT] = {"unit", "Unit", TA_TEXT, .detail = true, .role = TA_UNIT_OF_ROW,
                     .doc = "Which peak bounds it: the type and, for fp32 and fp64, whether on "
                            "tensor cores, by the names of the kernels"},
     [BY_OP_PEAK_FLOP_RATE] = {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER,
-                              TA_UNIT_FLOP_PER_S, .doc = "Of that unit, dense"},
+                              TA_UNIT_FLOP_PER_S, .detail = true, .doc = "Of that unit, dense"},
     [BY_OP_PEAK_BYTE_RATE] = {"peak_byte_rate", "Peak bandwidth", TA_TYPE_NUMBER,
-                              TA_UNIT_BYTES_PER_S, .doc = "Of the memory of the device"},
+                              TA_UNIT_BYTES_PER_S, .detail = true,
+                              .doc = "Of the memory of the device"},
     [BY_OP_ATTAINABLE_FLOP_RATE] =
         {"attainable_flop_rate", "Attainable FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
+         .detail = true,
          .doc = "The lesser of peak FLOP rate and FLOP per byte times peak bandwidth"},
     [BY_OP_MATRIX_FLOP_RATE] = {"matrix_flop_rate", "Tensor-core peak", TA_TYPE_NUMBER,
-                                TA_UNIT_FLOP_PER_S,
+                                TA_UNIT_FLOP_PER_S, .detail = true,
                                 .doc = "For products without tensor cores: peak FLOP rate with "
                                        "them, in fp32 or TF32, else fp16"},
     [BY_OP_DEVICE] = {"device", "Device", TA_TEXT, .doc = "Name in the trace"},
