@@ -48,7 +48,7 @@ bool source_has_figure(const struct ta_column *column, double *weight)
     enum { LITTLE_PERCENT = 2 };
     *weight = column->weight > 0 ? column->weight : LITTLE_PERCENT / 100.0;
     return (column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER) &&
-           (column->role == TA_FIGURE || column->role == TA_DETAIL);
+           column->role == TA_FIGURE;
 }
 
 double source_weight_of_keys(const struct source *source, const char *keys)
