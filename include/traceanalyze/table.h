@@ -124,6 +124,8 @@ struct ta_table_def {
         TA_JOIN_SUMS, /* rows of equal names become one, whose numbers add up */
         TA_JOIN_NOT   /* none: it compares the ranks of a run, and is made anew where it can be */
     } joining;
+    bool has_run_rows; /* a row without a rank is of the run as a whole: that of a part is not
+                          joined */
     const struct ta_figures *figures; /* NULL: none but what readers make of it */
     /* How ranks are compared in a table that has a column of them: row by row of equal keys, which
      * are the columns with the roles TA_KEY and TA_DEVICE and the texts that have no role. */

@@ -96,9 +96,9 @@ static const struct ta_column bound_columns[] = {
     [WHAT] = {"what", "What", TA_SENTENCE, .doc = "What the devices do in this time"},
 };
 
-static const struct ta_table_def bound = {"run.bound", "What bounds the run",
-                                          TA_COLUMNS(bound_columns),
-                                          .order = {&bound_columns[TOTAL], TA_DESCENDING}};
+static const struct ta_table_def bound = {
+    "run.bound", "What bounds the run", TA_COLUMNS(bound_columns),
+    .order = {&bound_columns[TOTAL], TA_DESCENDING}, .joining = TA_JOIN_NOT};
 
 enum {
     GPU_WINDOW,

@@ -47,8 +47,12 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def by_class = {
-    "kernels.by_class", "Device time by class of kernel", TA_COLUMNS(by_class_columns),
-    .chart = {&chart}, .order = {&by_class_columns[BY_CLASS_TOTAL], TA_DESCENDING}};
+    "kernels.by_class",
+    "Device time by class of kernel",
+    TA_COLUMNS(by_class_columns),
+    .chart = {&chart},
+    .order = {&by_class_columns[BY_CLASS_TOTAL], TA_DESCENDING},
+    .joining = TA_JOIN_SUMS};
 
 enum { FAMILY_CLASS, FAMILY_FAMILY, FAMILY_CALLS, FAMILY_TOTAL, FAMILY_SHARE };
 static const struct ta_column by_family_columns[] = {

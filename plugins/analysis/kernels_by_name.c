@@ -59,8 +59,12 @@ static const struct ta_chart_def pareto = {
 };
 
 static const struct ta_table_def by_name = {
-    "kernels.by_name", "Device time by kernel", TA_COLUMNS(by_name_columns), .chart = {&pareto},
-    .order = {&by_name_columns[KERNEL_TOTAL], TA_DESCENDING}};
+    "kernels.by_name",
+    "Device time by kernel",
+    TA_COLUMNS(by_name_columns),
+    .chart = {&pareto},
+    .order = {&by_name_columns[KERNEL_TOTAL], TA_DESCENDING},
+    .joining = TA_JOIN_SUMS};
 
 /* Rows of kernels.quantiles. */
 enum { QUANTILES_MOST = 50 };

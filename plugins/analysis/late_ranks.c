@@ -102,9 +102,12 @@ static const struct ta_column late_columns[] = {
                  .doc = "Time beyond the median, as often as it happens on the rank"},
 };
 
-static const struct ta_table_def late = {"ranks.late", "Slowest ranks", TA_COLUMNS(late_columns),
+static const struct ta_table_def late = {"ranks.late",
+                                         "Slowest ranks",
+                                         TA_COLUMNS(late_columns),
                                          .order = {&late_columns[LOSS_NS], TA_DESCENDING},
-                                         .not_of_ranks = true};
+                                         .not_of_ranks = true,
+                                         .joining = TA_JOIN_NOT};
 
 /* A figure of a rank. */
 struct entry {

@@ -39,9 +39,12 @@ static const struct ta_chart_def chart = {
     .top = 20,
 };
 
-static const struct ta_table_def by_name = {"ops.by_name", "Host time by name",
-                                            TA_COLUMNS(by_name_columns), .chart = {&chart},
-                                            .order = {&by_name_columns[SELF], TA_DESCENDING}};
+static const struct ta_table_def by_name = {"ops.by_name",
+                                            "Host time by name",
+                                            TA_COLUMNS(by_name_columns),
+                                            .chart = {&chart},
+                                            .order = {&by_name_columns[SELF], TA_DESCENDING},
+                                            .joining = TA_JOIN_SUMS};
 
 /* Where spans of a name go.  Nearly all of a name have one category. */
 struct place {

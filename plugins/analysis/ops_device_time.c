@@ -39,8 +39,12 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def device_time = {
-    "ops.device_time", "Device time by operator", TA_COLUMNS(device_time_columns),
-    .chart = {&chart}, .order = {&device_time_columns[TOTAL], TA_DESCENDING}};
+    "ops.device_time",
+    "Device time by operator",
+    TA_COLUMNS(device_time_columns),
+    .chart = {&chart},
+    .order = {&device_time_columns[TOTAL], TA_DESCENDING},
+    .joining = TA_JOIN_SUMS};
 
 /* What is known of an operator, by its name. */
 struct operator_work {

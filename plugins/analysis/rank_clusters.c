@@ -288,7 +288,8 @@ static const struct ta_column clusters_columns[] = {
 };
 
 static const struct ta_table_def clusters = {"ranks.clusters", "Ranks that are alike",
-                                             TA_COLUMNS(clusters_columns), .not_of_ranks = true};
+                                             TA_COLUMNS(clusters_columns), .not_of_ranks = true,
+                                             .joining = TA_JOIN_NOT};
 
 static void add_cluster(const struct device *devices, size_t n, uint32_t cluster,
                         struct ta_section_builder *out)

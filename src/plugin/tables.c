@@ -195,7 +195,9 @@ static enum ta_status check_reads(struct ta_ctx *ctx, const struct ta_registry *
             return ta_fail(ctx, TA_ERR_PLUGIN, "%s \"%s\": reference %zu names no table",
                            party->kind, party->name, i);
         if (!def)
-            continue; /* of an analysis that does not declare its tables yet */
+            return ta_fail(ctx, TA_ERR_PLUGIN,
+                           "%s \"%s\" reads the table \"%s\", which nothing declares", party->kind,
+                           party->name, reads[i].table);
         if (reads[i].column && !has_column(def, reads[i].column))
             return ta_fail(ctx, TA_ERR_PLUGIN,
                            "%s \"%s\" reads the column \"%s\" of the table \"%s\", which has none "
@@ -250,9 +252,7 @@ static bool is_of(const struct ta_registry *registry, const struct ta_ref *ref,
                   const struct ta_entry *entry)
 {
     const struct ta_entry *owner;
-    if (ta_registry_table(registry, ref->table, &owner))
-        return owner == entry;
-    return !entry->plugin.analysis->tables; /* it may be, while not all declare their tables */
+    return ta_registry_table(registry, ref->table, &owner) && owner == entry;
 }
 
 static bool is_read(const struct ta_registry *registry, const struct ta_part *const *parts,

@@ -205,9 +205,12 @@ static const struct ta_column coll_blame_columns[] = {
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the excess of all ranks"},
 };
 
-const struct ta_table_def coll_blame = {
-    "stragglers.blame", "What makes ranks late", TA_COLUMNS(coll_blame_columns),
-    .order = {&coll_blame_columns[EXCESS], TA_DESCENDING}, .not_of_ranks = true};
+const struct ta_table_def coll_blame = {"stragglers.blame",
+                                        "What makes ranks late",
+                                        TA_COLUMNS(coll_blame_columns),
+                                        .order = {&coll_blame_columns[EXCESS], TA_DESCENDING},
+                                        .joining = TA_JOIN_NOT,
+                                        .not_of_ranks = true};
 
 /* Rows of the table: of thousands of ranks what costs most. */
 enum { ENTRIES_MOST = 5000 };

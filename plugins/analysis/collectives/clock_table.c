@@ -39,9 +39,9 @@ static const struct ta_column coll_clocks_columns[] = {
                    .doc = "Whether times were moved: the offset exceeds three uncertainties"},
 };
 
-const struct ta_table_def coll_clocks = {"collectives.clocks", "Clocks of the ranks",
-                                         TA_COLUMNS(coll_clocks_columns), .tier = TA_TIER_DETAIL,
-                                         .not_of_ranks = true};
+const struct ta_table_def coll_clocks = {
+    "collectives.clocks",   "Clocks of the ranks", TA_COLUMNS(coll_clocks_columns),
+    .tier = TA_TIER_DETAIL, .not_of_ranks = true,  .joining = TA_JOIN_NOT};
 
 static struct ta_cell origin_of(const struct coll_clock *clock, char text[24])
 {

@@ -36,9 +36,9 @@ static const struct ta_chart_def chart = {
           {&coll_exposed_columns[UNKNOWN], "Unknown", TA_INK_OTHER}},
 };
 
-const struct ta_table_def coll_exposed = {"collectives.exposed", "Exposed communication by rank",
-                                          TA_COLUMNS(coll_exposed_columns),
-                                          .rank_words = "Exposed communication"};
+const struct ta_table_def coll_exposed = {
+    "collectives.exposed", "Exposed communication by rank", TA_COLUMNS(coll_exposed_columns),
+    .rank_words = "Exposed communication", .joining = TA_JOIN_NOT};
 
 struct parts {
     double wait, transfer, unknown;

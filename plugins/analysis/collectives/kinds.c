@@ -56,9 +56,9 @@ static const struct ta_column coll_by_kind_columns[] = {
                 "all-to-all, 1 for others, over the time of transfer: waiting does not count"},
 };
 
-const struct ta_table_def coll_by_kind = {"collectives.by_kind", "Collectives",
-                                          TA_COLUMNS(coll_by_kind_columns),
-                                          .order = {&coll_by_kind_columns[TOTAL], TA_DESCENDING}};
+const struct ta_table_def coll_by_kind = {
+    "collectives.by_kind", "Collectives", TA_COLUMNS(coll_by_kind_columns),
+    .order = {&coll_by_kind_columns[TOTAL], TA_DESCENDING}, .joining = TA_JOIN_NOT};
 
 struct sums {
     uint32_t shape; /* any of the operation and group */

@@ -333,7 +333,7 @@ static const struct ta_column coll_layout_columns[] = {
 };
 
 const struct ta_table_def coll_layout = {"collectives.layout", "How ranks are divided",
-                                         TA_COLUMNS(coll_layout_columns)};
+                                         TA_COLUMNS(coll_layout_columns), .joining = TA_JOIN_NOT};
 
 static enum coll_kind most_often(const struct group *g, size_t n)
 {

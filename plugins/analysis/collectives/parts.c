@@ -114,7 +114,7 @@ static const struct ta_chart_def chart = {
 };
 
 const struct ta_table_def coll_by_step = {"stragglers.by_step", "Lateness by step",
-                                          TA_COLUMNS(coll_by_step_columns)};
+                                          TA_COLUMNS(coll_by_step_columns), .joining = TA_JOIN_NOT};
 
 /* Mean lateness of a rank in each part, NAN where it has none. */
 static void sum_rank(const struct parts *p, const struct coll_ranks *ranks, uint32_t rank,

@@ -102,9 +102,9 @@ static const struct ta_chart_def chart = {
           {&coll_by_rank_columns[OWN_NS], "Own time", TA_INK_COMPUTE}},
 };
 
-const struct ta_table_def coll_by_rank = {"stragglers.by_rank", "Lateness by rank",
-                                          TA_COLUMNS(coll_by_rank_columns), .chart = {&chart},
-                                          .rank_words = "Collectives"};
+const struct ta_table_def coll_by_rank = {
+    "stragglers.by_rank", "Lateness by rank",          TA_COLUMNS(coll_by_rank_columns),
+    .chart = {&chart},    .rank_words = "Collectives", .joining = TA_JOIN_NOT};
 
 static void add_row(const struct coll_rank *r, struct ta_section_builder *out)
 {

@@ -142,7 +142,8 @@ static const struct ta_chart_def size_chart = {
 };
 
 const struct ta_table_def coll_by_size = {"collectives.by_size", "Bandwidth of collectives by size",
-                                          TA_COLUMNS(coll_by_size_columns), .tier = TA_TIER_DETAIL};
+                                          TA_COLUMNS(coll_by_size_columns), .tier = TA_TIER_DETAIL,
+                                          .joining = TA_JOIN_NOT};
 
 static void add_sizes(const struct coll_run *run, const struct size *sizes, size_t n,
                       struct ta_section_builder *out)
@@ -212,7 +213,7 @@ static const struct ta_column coll_links_columns[] = {
 
 const struct ta_table_def coll_links = {
     "collectives.links", "Bandwidth of groups beside their peers", TA_COLUMNS(coll_links_columns),
-    .order = {&coll_links_columns[LINKS_RATIO], TA_ASCENDING}};
+    .order = {&coll_links_columns[LINKS_RATIO], TA_ASCENDING}, .joining = TA_JOIN_NOT};
 
 static bool is_peer(const struct coll_run *run, const struct size *a, const struct size *b)
 {

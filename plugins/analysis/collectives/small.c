@@ -30,9 +30,9 @@ static const struct ta_column coll_small_columns[] = {
                .doc = "Of the transfers of all operations"},
 };
 
-const struct ta_table_def coll_small = {"collectives.small", "Small collectives",
-                                        TA_COLUMNS(coll_small_columns),
-                                        .order = {&coll_small_columns[TAX], TA_DESCENDING}};
+const struct ta_table_def coll_small = {
+    "collectives.small", "Small collectives", TA_COLUMNS(coll_small_columns),
+    .order = {&coll_small_columns[TAX], TA_DESCENDING}, .joining = TA_JOIN_NOT};
 
 static int by_class(const void *left, const void *right, void *user)
 {

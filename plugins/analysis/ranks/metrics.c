@@ -24,8 +24,8 @@ static const struct ta_column ranks_metrics_columns[] = {
                 .doc = "1 − smallest over largest; none where a value is negative"},
 };
 
-const struct ta_table_def ranks_metrics = {"ranks.metrics", "Ranks compared",
-                                           TA_COLUMNS(ranks_metrics_columns)};
+const struct ta_table_def ranks_metrics = {
+    "ranks.metrics", "Ranks compared", TA_COLUMNS(ranks_metrics_columns), .joining = TA_JOIN_NOT};
 
 void ranks_add_metrics(const struct figures *figures, struct ta_section_builder *out)
 {

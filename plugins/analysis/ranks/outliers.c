@@ -32,7 +32,8 @@ static const struct ta_column ranks_outliers_columns[] = {
 };
 
 const struct ta_table_def ranks_outliers = {"ranks.outliers", "Ranks that differ",
-                                            TA_COLUMNS(ranks_outliers_columns)};
+                                            TA_COLUMNS(ranks_outliers_columns),
+                                            .joining = TA_JOIN_NOT};
 
 /* A rank and a figure in which it differs. */
 struct difference {

@@ -155,7 +155,7 @@ static const struct ta_chart_def part_chart = {
 };
 
 const struct ta_table_def ranks_parts = {"ranks.parts", "Nodes or process groups",
-                                         TA_COLUMNS(ranks_parts_columns)};
+                                         TA_COLUMNS(ranks_parts_columns), .joining = TA_JOIN_NOT};
 
 static bool add_parts(const struct figures *figures, const struct ta_refs *in, struct parts *parts,
                       struct ta_section_builder *out)
@@ -218,7 +218,8 @@ static const struct ta_column parts_metrics_columns[] = {
 };
 
 const struct ta_table_def parts_metrics = {"parts.metrics", "Nodes or process groups compared",
-                                           TA_COLUMNS(parts_metrics_columns)};
+                                           TA_COLUMNS(parts_metrics_columns),
+                                           .joining = TA_JOIN_NOT};
 
 /* One figure over the parts [0, n) of one kind; `means` has room for n. */
 static void add_metric(const struct figure *figure, const struct part *parts, size_t n,

@@ -79,9 +79,9 @@ static const struct ta_figures value_figures = {.metric = &values_columns[COL_ME
                                                 .basis = &values_columns[COL_BASIS],
                                                 .value = &values_columns[COL_VALUE]};
 
-static const struct ta_table_def values = {"throughput.values", "Throughput and latency",
+static const struct ta_table_def values = {"throughput.values",        "Throughput and latency",
                                            TA_COLUMNS(values_columns), .figures = &value_figures,
-                                           .rank_words = ""};
+                                           .rank_words = "",           .has_run_rows = true};
 
 /* Figures that are rates or latencies; all others are in figures.reported. */
 static bool is_throughput(struct ta_slice name)

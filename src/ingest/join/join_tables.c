@@ -10,30 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tables of names over all ranks: a row per text, whose numbers add up. */
-static const char *const summed[] = {"ops.by_name", "ops.device_time", "kernels.by_name",
-                                     "kernels.by_class"};
-
-/* Tables by rank that are of the run as a whole, and made anew by analyses of tables. */
-static const char *const of_the_run[] = {"ranks.", "parts.", "stragglers.", "collectives.",
-                                         "run.bound"};
-
-static bool is_summed(const char *id)
-{
-    for (size_t i = 0; i < sizeof summed / sizeof *summed; i++)
-        if (strcmp(summed[i], id) == 0)
-            return true;
-    return false;
-}
-
-static bool is_of_the_run(const char *id)
-{
-    for (size_t i = 0; i < sizeof of_the_run / sizeof *of_the_run; i++)
-        if (strncmp(of_the_run[i], id, strlen(of_the_run[i])) == 0)
-            return true;
-    return false;
-}
-
 /* ---- columns ------------------------------------------------------------------------------- */
 
 /* What a declaration says of a column that reports do not keep. */
@@ -113,7 +89,8 @@ static void copy_charts(struct ta_arena *arena, const struct ta_table *model,
 
 /* One table of all parts. */
 struct joining {
-    const struct ta_table *model; /* that of the first part that has it */
+    const struct ta_table *model;   /* of the first part that has it */
+    const struct ta_table_def *def; /* NULL where nothing declares it */
     const struct ta_joined *parts;
     size_t n;
     struct ta_table_builder *out;
@@ -131,25 +108,25 @@ static struct ta_cell cell_at(const struct joining *j, const struct ta_table *ta
     return *ta_table_cell(table, row, at);
 }
 
-/* ---- row beside row ------------------------------------------------------------------------ */
+/* ---- row after row ------------------------------------------------------------------------- */
 
-/* A row without a rank in a table of values by rank is that of all ranks of its report. */
-static bool is_of_all(const struct ta_table *table, size_t row)
+/* Whether a row is of all ranks of its report together. */
+static bool is_of_all(const struct joining *j, const struct ta_table *table, size_t row)
 {
-    return strcmp(table->id, "throughput.values") == 0 &&
-           ta_table_cell(table, row, ta_table_column(table, "rank"))->kind == TA_CELL_NULL;
+    return j->def && j->def->has_run_rows &&
+           ta_table_cell(table, row, ta_table_rank(table))->kind == TA_CELL_NULL;
 }
 
 static void append_rows(struct joining *j)
 {
     for (size_t i = 0; i < j->n; i++) {
         const struct ta_table *table = ta_report_table(j->parts[i].report, j->model->id);
-        if (!table || ta_table_column(table, "rank") == SIZE_MAX)
+        if (!table || ta_table_rank(table) == SIZE_MAX)
             continue;
         for (size_t row = 0; row < table->n_rows; row++) {
             for (size_t column = 0; column < j->model->n_columns; column++)
                 j->cells[column] = cell_at(j, table, row, column);
-            if (!is_of_all(table, row))
+            if (!is_of_all(j, table, row))
                 ta_add_row(j->out, j->cells);
         }
     }
@@ -303,10 +280,10 @@ static bool add_up_rows(struct joining *j)
 
 /* ---- all tables ---------------------------------------------------------------------------- */
 
-static bool is_joined(const struct ta_table *table)
+static bool is_joined(const struct ta_table *table, const struct ta_table_def *def)
 {
-    return !is_of_the_run(table->id) &&
-           (is_summed(table->id) || ta_table_column(table, "rank") != SIZE_MAX);
+    const enum ta_joining joining = def ? def->joining : TA_JOIN_ROWS;
+    return joining == TA_JOIN_SUMS || (joining == TA_JOIN_ROWS && ta_table_rank(table) != SIZE_MAX);
 }
 
 static bool join_one(const struct ta_registry *registry, const struct ta_joined *parts, size_t n,
@@ -316,14 +293,17 @@ static bool join_one(const struct ta_registry *registry, const struct ta_joined 
     struct ta_arena *arena = ta_report_arena(out);
     const struct ta_table_def *def = ta_registry_table(registry, model->id, NULL);
     const struct ta_column *columns = copy_columns(model, def, arena);
-    struct joining j = {
-        .model = model, .parts = parts, .n = n, .cells = calloc(model->n_columns, sizeof *j.cells)};
+    struct joining j = {.model = model,
+                        .def = def,
+                        .parts = parts,
+                        .n = n,
+                        .cells = calloc(model->n_columns, sizeof *j.cells)};
     bool done = columns && j.cells;
     if (done) {
         j.out = ta_add_table(section, model->id, model->title, columns, model->n_columns);
         done = j.out != NULL;
     }
-    if (done && is_summed(model->id))
+    if (done && def && def->joining == TA_JOIN_SUMS)
         done = add_up_rows(&j);
     else if (done)
         append_rows(&j);
@@ -363,7 +343,7 @@ static bool join_section(const struct ta_registry *registry, const struct ta_joi
         if (!table || is_seen(parts, part, table->id) || strcmp(section->id, "overview") == 0 ||
             strcmp(section->id, "ranks") == 0)
             continue;
-        if (is_joined(table))
+        if (is_joined(table, ta_registry_table(registry, table->id, NULL)))
             done = join_one(registry, parts, n, table, into, out);
         else
             left.names = ta_arena_printf(&left.arena, "%s%s%s", left.names ? left.names : "",
