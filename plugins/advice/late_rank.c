@@ -33,13 +33,13 @@ enum {
 };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"ranks.late", "rank"},         [WHAT] = {"ranks.late", "what"},
-    [TABLE] = {"ranks.late", "table"},       [VALUE] = {"ranks.late", "value_ns"},
-    [MEDIAN] = {"ranks.late", "median_ns"},  [LATE_BY] = {"ranks.late", "excess_ns"},
-    [LATE_SHARE] = {"ranks.late", "excess"}, [LATE_DEVIATIONS] = {"ranks.late", "deviations"},
-    [RANKS] = {"ranks.late", "ranks"},       [ENCLOSES] = {"ranks.late", "encloses"},
-    [LOSS] = {"ranks.late", "loss_ns"},      [STAGES] = {"stages.by_name"},
-    [DIFFUSION] = {"diffusion.by_rank"},
+    [RANK] = {"ranks.late", "rank"},           [WHAT] = {"ranks.late", "what"},
+    [TABLE] = {"ranks.late", "table"},         [VALUE] = {"ranks.late", "value_ns"},
+    [MEDIAN] = {"ranks.late", "median_ns"},    [LATE_BY] = {"ranks.late", "excess_ns"},
+    [LATE_SHARE] = {"ranks.late", "excess"},   [LATE_DEVIATIONS] = {"ranks.late", "deviations"},
+    [RANKS] = {"ranks.late", "ranks"},         [ENCLOSES] = {"ranks.late", "encloses"},
+    [LOSS] = {"ranks.late", "loss_ns"},        [STAGES] = {"stages.by_name", NULL},
+    [DIFFUSION] = {"diffusion.by_rank", NULL},
 };
 
 static double number(const struct ta_refs *in, size_t ref, size_t row)

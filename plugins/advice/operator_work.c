@@ -17,7 +17,7 @@ static const struct ta_option options[] = {
 enum { KERNELS, NAME, DEVICE_PART, DEVICE_SELF, LIMIT, HOST, WAIT, DEVICE };
 
 static const struct ta_ref reads[] = {
-    [KERNELS] = {"gpu_time.by_name"},
+    [KERNELS] = {"gpu_time.by_name", NULL},
     [NAME] = {"ops.summed", "name"},
     [DEVICE_PART] = {"ops.summed", "device_part_ns"},
     [DEVICE_SELF] = {"ops.summed", "self_device_ns"},

@@ -17,7 +17,7 @@ static const struct ta_option options[] = {
 enum { TOKENS, SECTION, CALLS, TOTAL };
 
 static const struct ta_ref reads[] = {
-    [TOKENS] = {"sections.tokens"},
+    [TOKENS] = {"sections.tokens", NULL},
     [SECTION] = {"sections.without_tokens", "section"},
     [CALLS] = {"sections.without_tokens", "calls"},
     [TOTAL] = {"sections.without_tokens", "total_ns"},

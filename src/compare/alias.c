@@ -96,7 +96,7 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
            alias(diff, &diff->stages, &diff->stage_names);
 }
 
-const struct diff_part diff_of_aliases = {.declares = {"diff.aliases"}, .add = add};
+const struct diff_part diff_of_aliases = {.declares = {.name = "diff.aliases"}, .add = add};
 
 struct ta_slice diff_name_of(const struct diff_aliases *aliases, int side, struct ta_slice name)
 {

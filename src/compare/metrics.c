@@ -231,4 +231,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 static const struct ta_table_def *const tables[] = {&metrics, NULL};
 
 const struct diff_part diff_of_figures = {
-    .declares = {"diff.metrics", tables}, .section = "diff", .add = add};
+    .declares = {.name = "diff.metrics", .tables = tables}, .section = "diff", .add = add};

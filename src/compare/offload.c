@@ -92,4 +92,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 }
 
 const struct diff_part diff_of_offloading = {
-    .declares = {"diff.offloading"}, .section = "findings", .add = add};
+    .declares = {.name = "diff.offloading"}, .section = "findings", .add = add};

@@ -218,4 +218,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 static const struct ta_table_def *const tables[] = {&runs, NULL};
 
 const struct diff_part diff_of_runs = {
-    .declares = {"diff.runs", tables}, .section = "diff_runs", .add = add};
+    .declares = {.name = "diff.runs", .tables = tables}, .section = "diff_runs", .add = add};

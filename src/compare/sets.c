@@ -110,8 +110,11 @@ static bool add_op_sets(struct diff *diff, struct ta_section_builder *out,
 static const struct ta_table_def *const tables_of_kernels[] = {&kernel_sets, NULL};
 static const struct ta_table_def *const tables_of_ops[] = {&op_sets, NULL};
 
-const struct diff_part diff_of_kernel_sets = {.declares = {"diff.sets", tables_of_kernels},
-                                              .section = "diff_kernels",
-                                              .add = add_kernel_sets};
+const struct diff_part diff_of_kernel_sets = {
+    .declares = {.name = "diff.sets", .tables = tables_of_kernels},
+    .section = "diff_kernels",
+    .add = add_kernel_sets};
 const struct diff_part diff_of_op_sets = {
-    .declares = {"diff.op_sets", tables_of_ops}, .section = "diff_ops", .add = add_op_sets};
+    .declares = {.name = "diff.op_sets", .tables = tables_of_ops},
+    .section = "diff_ops",
+    .add = add_op_sets};

@@ -221,4 +221,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 static const struct ta_table_def *const tables[] = {&step_classes, NULL};
 
 const struct diff_part diff_of_step_classes = {
-    .declares = {"diff.step_classes", tables}, .section = "diff", .add = add};
+    .declares = {.name = "diff.step_classes", .tables = tables}, .section = "diff", .add = add};

@@ -120,4 +120,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 static const struct ta_table_def *const tables[] = {&step_times, NULL};
 
 const struct diff_part diff_of_step_times = {
-    .declares = {"diff.step_times", tables}, .section = "diff", .add = add};
+    .declares = {.name = "diff.step_times", .tables = tables}, .section = "diff", .add = add};

@@ -231,4 +231,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 }
 
 const struct diff_part diff_of_verdict = {
-    .declares = {"diff.verdict"}, .section = "findings", .add = add};
+    .declares = {.name = "diff.verdict"}, .section = "findings", .add = add};

@@ -472,4 +472,6 @@ const struct diff_part diff_of_windows = {
     .section = "diff",
     .add = add_windows};
 const struct diff_part diff_of_ranks = {
-    .declares = {"diff.waterfall_by_rank", rank_tables}, .section = "diff", .add = add_ranks};
+    .declares = {.name = "diff.waterfall_by_rank", .tables = rank_tables},
+    .section = "diff",
+    .add = add_ranks};
