@@ -276,16 +276,16 @@ static void add_share(const struct ta_partial *products, const char *title,
     }
     if (yes + no == 0) /* no name tells, as of devices that are not NVIDIA's or AMD's */
         return;
-    ta_add_scalar(
-        out, &(struct ta_scalar){.id = "matrix_unit_share",
-                                 .title = title,
-                                 .value = ta_share(yes, all),
-                                 .unit = TA_UNIT_RATIO,
-                                 .polarity = TA_HIGHER,
-                                 .note = "Time of gemm and conv kernels whose names show an "
-                                         "instruction of tensor cores (matrix cores on AMD), over "
-                                         "the time of all gemm and conv kernels; "
-                                         "kernels.matrix_units says how many names do not tell"});
+    ta_add_scalar(out, &(struct ta_scalar){
+                           .id = "matrix_unit_share",
+                           .title = title,
+                           .value = ta_share(yes, all),
+                           .unit = TA_UNIT_RATIO,
+                           .polarity = TA_HIGHER,
+                           .note = "Time of gemm and conv kernels whose names show an "
+                                   "instruction of tensor cores (matrix cores on AMD), over "
+                                   "the time of all gemm and conv kernels; "
+                                   "the table of their use says how many names do not say it"});
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
