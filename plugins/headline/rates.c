@@ -2,35 +2,17 @@
 /* How fast the run was: frames before tokens, ours before the profiler's. */
 #include <traceanalyze/headline.h>
 
+#include "lib/sessions.h"
+
 #include <math.h>
 #include <stdio.h>
 
-enum { RANK, VALUES_RANK, VALUE, METRIC, BASIS };
+enum { SESSION_RANK, VALUES_RANK, VALUE, METRIC, BASIS };
 static const struct ta_ref reads[] = {
-    [RANK] = {"run.sessions", "rank"},        [VALUES_RANK] = {"throughput.values", "rank"},
-    [VALUE] = {"throughput.values", "value"}, [METRIC] = {"throughput.values", "metric"},
+    [SESSION_RANK] = {"run.sessions", "rank"}, [VALUES_RANK] = {"throughput.values", "rank"},
+    [VALUE] = {"throughput.values", "value"},  [METRIC] = {"throughput.values", "metric"},
     [BASIS] = {"throughput.values", "basis"},
 };
-
-/* How many sessions a rank has, of the rank with most of them: what is over "the session" is then
- * over all of them. */
-static size_t count_sessions(const struct ta_refs *in)
-{
-    size_t most = 0, n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, RANK); i++) {
-        n = i && ta_ref_number(in, RANK, i, NAN) == ta_ref_number(in, RANK, i - 1, NAN) ? n + 1 : 1;
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
-/* "the session", "the 2 sessions" */
-static const char *session_words(const struct ta_refs *in, char words[32])
-{
-    const size_t n = count_sessions(in);
-    snprintf(words, 32, n > 1 ? "the %zu sessions" : "the session", n);
-    return words;
-}
 
 /* `rate` is that of all ranks together, where there is one: of `n` ranks, else of the slowest. */
 static void say_rates(struct ta_line *line, double rate, double slowest, size_t n, const char *what,
@@ -51,8 +33,9 @@ static void say_rates(struct ta_line *line, double rate, double slowest, size_t 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     (void)worst;
-    char words[32], over_session[48];
-    snprintf(over_session, sizeof over_session, "over %s", session_words(in, words));
+    char words[SESSION_WORDS_MAX], over_session[48];
+    snprintf(over_session, sizeof over_session, "over %s",
+             ta_session_words(in, SESSION_RANK, words));
     const struct {
         const char *metric, *basis, *what, *how;
     } rates[] = {

@@ -3,15 +3,17 @@
  * anything, the time of a denoising step. */
 #include <traceanalyze/headline.h>
 
+#include "lib/sessions.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <strings.h>
 
-enum { STEP_MEAN, RANK, MEMBERS, SHARE, MEAN_TOTAL, SHARE_OF, SOURCE, STAGE };
+enum { STEP_MEAN, SESSION_RANK, MEMBERS, SHARE, MEAN_TOTAL, SHARE_OF, SOURCE, STAGE };
 static const struct ta_ref reads[] = {
     [STEP_MEAN] = {"diffusion.by_rank", "step_mean_ns"},
-    [RANK] = {"run.sessions", "rank"},
+    [SESSION_RANK] = {"run.sessions", "rank"},
     [MEMBERS] = {"stages.over_ranks", "members"},
     [SHARE] = {"stages.over_ranks", "share"},
     [MEAN_TOTAL] = {"stages.over_ranks", "mean_total_ns"},
@@ -29,26 +31,6 @@ enum { NAME_MOST = 80 };
 #define MOST_OF_IT 0.5
 /* A lone stage of less than this share of what several parts take is not what to look at. */
 #define RIVAL 0.5
-
-/* How many sessions a rank has, of the rank with most of them: what is over "the session" is then
- * over all of them. */
-static size_t count_sessions(const struct ta_refs *in)
-{
-    size_t most = 0, n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, RANK); i++) {
-        n = i && ta_ref_number(in, RANK, i, NAN) == ta_ref_number(in, RANK, i - 1, NAN) ? n + 1 : 1;
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
-/* "the session", "the 2 sessions" */
-static const char *session_words(const struct ta_refs *in, char words[32])
-{
-    const size_t n = count_sessions(in);
-    snprintf(words, 32, n > 1 ? "the %zu sessions" : "the session", n);
-    return words;
-}
 
 /* The row with the largest value, SIZE_MAX without any; `lone`: of those that are not one stage in
  * several parts. */
@@ -81,15 +63,16 @@ static size_t telling_stage(const struct ta_refs *in)
 /* "vae_decode takes 66.1 % of the session (8.00 s of 12.1 s)." */
 static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row, const char *what)
 {
-    char words[32], total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX], whole[TA_UNIT_TEXT_MAX];
+    char words[SESSION_WORDS_MAX], total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX],
+        whole[TA_UNIT_TEXT_MAX];
     const double ns = ta_ref_number(in, MEAN_TOTAL, row, NAN),
                  of = ta_ref_number(in, SHARE, row, NAN);
     ta_unit_format(total, ns, TA_UNIT_NS);
     ta_unit_format(share, of, TA_UNIT_RATIO);
     ta_unit_format(whole, ns / of, TA_UNIT_NS);
     if (ta_ref_reads(in, SHARE_OF, row, "session"))
-        ta_say(line, "%s takes %s of %s (%s of %s).", what, share, session_words(in, words), total,
-               whole);
+        ta_say(line, "%s takes %s of %s (%s of %s).", what, share,
+               ta_session_words(in, SESSION_RANK, words), total, whole);
     else if (ta_ref_reads(in, SHARE_OF, row, "sum") && of >= 1)
         ta_say(line, "%s takes %s; no other stage was timed.", what, total);
     else
@@ -112,11 +95,12 @@ static double unknown_part(const struct ta_refs *in)
 /* Says it where it is more than any stage takes. */
 static void say_unknown(struct ta_line *line, const struct ta_refs *in, double most)
 {
-    char share[TA_UNIT_TEXT_MAX], words[32];
+    char share[TA_UNIT_TEXT_MAX], words[SESSION_WORDS_MAX];
     const double unknown = unknown_part(in);
     if (unknown > TELLING && unknown > most)
         ta_say(line, "No stage was recorded for %s of %s.",
-               ta_unit_format(share, unknown, TA_UNIT_RATIO), session_words(in, words));
+               ta_unit_format(share, unknown, TA_UNIT_RATIO),
+               ta_session_words(in, SESSION_RANK, words));
 }
 
 /* Whether the profiler recorded the stage as one, under the name that it has. */

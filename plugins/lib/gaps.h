@@ -11,9 +11,9 @@ enum { GAPS_DURATION, GAPS_CAUSE, GAPS_NEXT, GAPS_WINDOW };
 
 #define GAPS_READS(first)                                                                          \
     [(first) + GAPS_DURATION] = {"gpu_idle.longest", "dur_ns"},                                    \
-    [(first) + GAPS_CAUSE] = {"gpu_idle.longest", "cause"},                                        \
-    [(first) + GAPS_NEXT] = {"gpu_idle.longest", "next"},                                          \
-    [(first) + GAPS_WINDOW] = {"gpu_time.by_rank", "window_ns"}
+               [(first) + GAPS_CAUSE] = {"gpu_idle.longest", "cause"},                             \
+               [(first) + GAPS_NEXT] = {"gpu_idle.longest", "next"},                               \
+               [(first) + GAPS_WINDOW] = {"gpu_time.by_rank", "window_ns"}
 
 /* Gaps of a device before the same activity, each a large part of its window. */
 struct ta_gaps {
@@ -35,7 +35,7 @@ struct ta_gaps_asked {
  * a tenth of the time of the finding. */
 struct ta_gaps ta_gaps_find(const struct ta_refs *in, const struct ta_gaps_asked *asked);
 
-/* A sentence, with a space behind it: "4 gaps of 14.4 ms to 16.8 ms before attn_fwd stand out
+/* A sentence, with a space after it: "4 gaps of 14.4 ms to 16.8 ms before attn_fwd stand out
  * (60.3 ms). "; "" when none do. */
 const char *ta_gaps_sentence(const struct ta_refs *in, struct ta_advice *advice,
                              const struct ta_gaps_asked *asked, const struct ta_gaps *gaps);

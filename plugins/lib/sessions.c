@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/sessions.h"
+
+#include <stdio.h>
+
+/* Sessions of the rank with most of them. */
+static size_t count_sessions(const struct ta_refs *in, size_t ranks)
+{
+    size_t most = 0, n = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, ranks); i++) {
+        const bool is_same = i > 0 && ta_ref_integer(in, ranks, i) != TA_MISSING &&
+                             ta_ref_integer(in, ranks, i) == ta_ref_integer(in, ranks, i - 1);
+        n = is_same ? n + 1 : 1;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+const char *ta_session_words(const struct ta_refs *in, size_t ranks, char words[SESSION_WORDS_MAX])
+{
+    const size_t n = count_sessions(in, ranks);
+    snprintf(words, SESSION_WORDS_MAX, n > 1 ? "the %zu sessions" : "the session", n);
+    return words;
+}
