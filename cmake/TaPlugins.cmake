@@ -2,18 +2,19 @@
 # Finds the built-in plugins: adding one means adding plugins/<kind>/<id>.c or a folder of that
 # name with *.c files; there is no list to keep.
 #
-# plugins/lib/*.c is what they share ("lib/gaps.h"), and what no loaded plugin sees.
+# plugins/lib/*.c is what they share ("lib/gaps.h").  They also see the headers of src/, of which
+# docs/ARCHITECTURE.md says which kind of plugin may use which.  No loaded plugin sees either.
 #
 # Text files (*.css, *.js) in the folder of a plugin are embedded: report.css of the plugin html
 # is `const char ta_embed_html_report_css[]`, declared in the generated header embedded_html.h.
 
-# Compiles one plugin, or what they share, which sees <traceanalyze/…> and "lib/…" only: the
-# compiler keeps the boundary.
+# Compiles one plugin, or what they share.
 function(ta_plugin_objects target)
   add_library(${target} OBJECT ${ARGN})
   ta_compile_options(${target})
   target_compile_definitions(${target} PRIVATE TA_PLUGIN_BUILTIN)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+                                               "${PROJECT_SOURCE_DIR}/src"
                                                "${PROJECT_SOURCE_DIR}/plugins")
   target_link_libraries(${target} PRIVATE PkgConfig::TA_BASE)
   set_property(GLOBAL APPEND PROPERTY TA_LIBRARY_OBJECTS "$<TARGET_OBJECTS:${target}>")

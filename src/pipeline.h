@@ -4,7 +4,7 @@
 #define TA_PIPELINE_H
 
 #include "ingest/inputs/options.h"
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 struct ta_ctx;
 struct ta_registry;

@@ -3,17 +3,12 @@
 #ifndef TRACEANALYZE_ANALYSIS_H
 #define TRACEANALYZE_ANALYSIS_H
 
-#include "arena.h"
-#include "backward.h"
+#include "base.h"
 #include "chart.h"
-#include "columns.h"
-#include "context.h"
-#include "interval.h"
-#include "map.h"
 #include "model.h"
 #include "partial.h"
 #include "plugin.h"
-#include "result.h"
+#include "report.h"
 #include "table.h"
 
 TA_BEGIN_DECLS

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Vocabulary shared by every other header: linkage, slices, missing values, safe arithmetic. */
+/* What all other headers use: linkage, slices, missing values and safe arithmetic; failures,
+ * the context of a call, memory that is freed as a whole, and a hash map. */
 #ifndef TRACEANALYZE_BASE_H
 #define TRACEANALYZE_BASE_H
 
@@ -15,7 +16,8 @@
 #ifdef __cplusplus
 #define TA_BEGIN_DECLS                                                                             \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                \
-        _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") extern "C" {
+        _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") extern "C"              \
+    {
 #define TA_END_DECLS                                                                               \
     }                                                                                              \
     _Pragma("GCC diagnostic pop")
@@ -158,5 +160,131 @@ static inline int ta_whole_int(double value)
         return INT_MAX;
     return value > -INT_MAX ? (int)ta_whole(value) : value != value ? 0 : -INT_MAX;
 }
+
+TA_BEGIN_DECLS
+
+/* ==== failures ================================================================================ */
+
+/* Results of calls that can fail, and the chain of causes that explains a failure.
+ *
+ * A failure is made where it is seen (ta_fail) and each caller adds what it was doing
+ * (ta_cause).  The chain lives in the context of the calling thread, never in a global.
+ * Messages have the form "Sentence: name=value, ...".  Out-parameters come last and are
+ * untouched on failure. */
+
+enum ta_status {
+    TA_OK = 0,
+    TA_ERR_USAGE,    /* wrong option, argument or configuration */
+    TA_ERR_INPUT,    /* no usable input: missing, unreadable, corrupt, of unknown format */
+    TA_ERR_OUTPUT,   /* a product could not be written */
+    TA_ERR_PLUGIN,   /* a plugin was refused or broke its contract */
+    TA_ERR_NOMEM,    /* out of memory, or --memory-limit reached */
+    TA_ERR_INTERNAL, /* a broken invariant of our own */
+    TA_ERR_CANCELED, /* a signal asked the run to stop */
+    TA_STATUS_COUNT
+};
+
+struct ta_ctx;
+
+/* Starts a new chain of causes with this message and returns `status`. */
+TA_API enum ta_status ta_fail(struct ta_ctx *ctx, enum ta_status status, const char *format, ...)
+    TA_PRINTF(3, 4);
+
+#ifdef __clang_analyzer__ /* shows it that a failure is no success */
+#define ta_fail(ctx, status, ...) (ta_fail((ctx), (status), __VA_ARGS__), (status))
+#endif
+
+/* Adds what the caller was doing to the present chain and returns `status`. */
+TA_API enum ta_status ta_cause(struct ta_ctx *ctx, enum ta_status status, const char *format, ...)
+    TA_PRINTF(3, 4);
+
+/* The stable code shown to users, such as "TA-E003"; a constant. */
+TA_API const char *ta_status_code(enum ta_status status);
+
+/* ==== context ================================================================================= */
+
+/* What a call needs to know about the run it belongs to: limits, log, cancellation, and the
+ * chain of causes of the present failure.  One context per thread; contexts of one run share
+ * their settings.  Nothing in the library keeps such state in a global. */
+
+enum ta_log_level { TA_LOG_ERROR, TA_LOG_WARNING, TA_LOG_INFO, TA_LOG_DEBUG };
+
+/* Takes a message, from any thread, several at a time.  `code` is the constant name of what it is
+ * about, such as "truncated", or NULL; control characters in `text` are shown as escapes. */
+typedef void ta_message(void *user, enum ta_log_level level, const char *code, const char *text);
+
+/* One line for the user; control characters in it are shown as escapes. */
+TA_API void ta_log(struct ta_ctx *ctx, enum ta_log_level level, const char *format, ...)
+    TA_PRINTF(3, 4);
+
+/* True once a signal asked the run to stop; long loops look here and return TA_ERR_CANCELED. */
+TA_API bool ta_ctx_canceled(const struct ta_ctx *ctx);
+
+/* Bounds on input, --limit NAME=VALUE; the table with names and defaults is base/limits.c. */
+enum ta_limit {
+    TA_LIMIT_RATIO,          /* expanded : compressed, looked at after 64 MiB */
+    TA_LIMIT_EXPANDED,       /* bytes of one file after decompression */
+    TA_LIMIT_DEPTH,          /* nesting of JSON values */
+    TA_LIMIT_STRING,         /* bytes of one string */
+    TA_LIMIT_NUMBER,         /* bytes of one number */
+    TA_LIMIT_EVENT,          /* bytes of one event */
+    TA_LIMIT_FILES,          /* files of one run */
+    TA_LIMIT_NAMES,          /* distinct strings of one trace */
+    TA_LIMIT_PICKLE_OBJECTS, /* objects of one pickle */
+    TA_LIMIT_PICKLE_DEPTH,   /* nesting of them */
+    TA_LIMIT_CONFIG_SIZE,    /* bytes of one configuration file */
+    TA_LIMIT_CONFIG_DEPTH,   /* nesting of its values */
+    TA_LIMIT_COUNT
+};
+
+TA_API uint64_t ta_ctx_limit(const struct ta_ctx *ctx, enum ta_limit limit);
+
+/* Status of the present chain of causes, for calls that return NULL after ta_fail(). */
+TA_API enum ta_status ta_ctx_status(const struct ta_ctx *ctx);
+
+/* Value of an option of the plugin that is running, by its row in the plugin's table. */
+TA_API double ta_ctx_option(const struct ta_ctx *ctx, size_t index);
+
+/* ==== arena =================================================================================== */
+
+/* Memory that is freed as a whole: many small objects with one lifetime. */
+
+struct ta_arena_block;
+
+/* Zero-initialize to start; ta_arena_free() to end.  Addresses never move. */
+struct ta_arena {
+    struct ta_arena_block *blocks;
+    bool failed; /* an allocation has failed; stays set */
+};
+
+/* `size` zeroed bytes aligned for any type, or NULL. */
+TA_API void *ta_arena_alloc(struct ta_arena *arena, size_t size);
+/* A copy with a terminating NUL, or NULL. */
+TA_API char *ta_arena_copy(struct ta_arena *arena, struct ta_slice text);
+/* printf into the arena, or NULL. */
+TA_API char *ta_arena_printf(struct ta_arena *arena, const char *format, ...) TA_PRINTF(2, 3);
+TA_API void ta_arena_free(struct ta_arena *arena);
+
+/* ==== map ===================================================================================== */
+
+/* Hash map from 64-bit keys to 64-bit values: correlation ids, pairs of ids, row caches. */
+
+/* Zero-initialize, free with ta_map_free().  Iteration order is not offered on purpose: it would
+ * leak hash order into products. */
+struct ta_map {
+    struct ta_map_slot *slots;
+    size_t n, mask;
+    bool failed; /* out of memory: entries are missing */
+};
+
+/* The value of a key, or NULL.  Valid until the next insertion. */
+TA_API uint64_t *ta_map_find(const struct ta_map *map, uint64_t key);
+
+/* The value of a key, inserted as `preset` when new; NULL when out of memory (map->failed). */
+TA_API uint64_t *ta_map_at(struct ta_map *map, uint64_t key, uint64_t preset);
+
+TA_API void ta_map_free(struct ta_map *map);
+
+TA_END_DECLS
 
 #endif

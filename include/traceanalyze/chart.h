@@ -2,12 +2,12 @@
 /* How a table is drawn (struct ta_chart), and the drawing as data (struct ta_scene).
  *
  * A chart names columns of its table; ta_scene_build() lays it out once, with Pango metrics,
- * into marks.  Cairo draws the marks into PNG, PDF and SVG files (draw.h); the HTML report
- * writes such marks, which ta_page_scene() lays out, as semantic inline SVG. */
+ * into marks.  Cairo draws the marks into PNG, PDF and SVG files; the HTML report writes such
+ * marks, which ta_page_scene() lays out, as semantic inline SVG. */
 #ifndef TRACEANALYZE_CHART_H
 #define TRACEANALYZE_CHART_H
 
-#include "result.h"
+#include "report.h"
 
 TA_BEGIN_DECLS
 

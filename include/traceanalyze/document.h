@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Small files as a whole: a JSON document as a jansson tree, a text as lines and cells.
- *
- * Numbers of a document keep their text, so that seconds become nanoseconds without a double in
- * between.  What Python writes that is no JSON (NaN, Infinity, -Infinity) reads as null and is
- * accounted for as bad-number. */
+/* Reading text formats: a JSON document as a jansson tree, a text as lines and cells, and JSON
+ * records of any number as a stream. */
 #ifndef TRACEANALYZE_DOCUMENT_H
 #define TRACEANALYZE_DOCUMENT_H
 
-#include "builder.h"
 #include "input.h"
 
 #include <jansson.h>
 
 TA_BEGIN_DECLS
+
+/* ==== documents, lines and cells ============================================================== */
+
+/* Small files as a whole: a JSON document as a jansson tree, a text as lines and cells.
+ *
+ * Numbers of a document keep their text, so that seconds become nanoseconds without a double in
+ * between.  What Python writes that is no JSON (NaN, Infinity, -Infinity) reads as null and is
+ * accounted for as bad-number. */
 
 /* ---- JSON -------------------------------------------------------------------------------- */
 
@@ -95,6 +99,129 @@ TA_API struct ta_slice ta_text_trim(struct ta_slice text);
 /* Takes the next line from a text in memory, without its end.  Lines end with a line feed, with or
  * without a carriage return before it; of a text without any line feed with a carriage return. */
 TA_API struct ta_slice ta_text_line(struct ta_slice *text);
+
+/* ==== records as a stream ===================================================================== */
+
+/* Streaming reader of JSON records: an array of objects in a document, one record at a time, in
+ * bounded memory, without a tree.
+ *
+ * It reads what killed jobs and careless writers leave behind: after a syntax error it resumes
+ * at the next object that parses whole and has the mark key; everything skipped or repaired is
+ * accounted for with its byte offset (reliability: codes truncated, unterminated-array, syntax,
+ * comma, comment, text-*, bad-number, duplicate-key, too-deep, too-long, multiple-documents,
+ * trailing-text, not-an-event). */
+
+enum ta_token_type {
+    TA_TOKEN_ABSENT,
+    TA_TOKEN_STRING, /* text without its quotes, escapes not yet decoded */
+    TA_TOKEN_NUMBER, /* decimal text as written */
+    TA_TOKEN_TRUE,
+    TA_TOKEN_FALSE,
+    TA_TOKEN_NULL,
+    TA_TOKEN_BAD, /* NaN, inf, N/A …: not JSON, kept as "unknown" */
+    TA_TOKEN_OBJECT,
+    TA_TOKEN_ARRAY
+};
+
+/* A value in the window of the reader; valid until the next call of ta_json_next().  At least 16
+ * bytes can be read from `ptr`, whatever the length. */
+struct ta_token {
+    const char *ptr;
+    uint32_t len;
+    uint8_t type;  /* enum ta_token_type */
+    uint8_t plain; /* a string that needs no decoding */
+    uint8_t whole; /* of a number without exponent: digits before the point; 0: not known */
+    uint8_t known; /* the same for all strings and numbers of this text from this reader that have
+                      one: what was made of the text may be kept under it; 0: none */
+};
+
+#define TA_RECORD_FIELDS 16
+#define TA_RECORD_ARGS 64
+
+/* Which keys of a record are wanted. */
+struct ta_record_schema {
+    const char *array;                   /* key of the array in a document that is an object */
+    const char *other_array;             /* of a second one, or NULL */
+    uint8_t mark;                        /* field that makes an object a record */
+    const char *field[TA_RECORD_FIELDS]; /* key of each field, NULL-terminated */
+    uint8_t nested;                      /* field whose members are looked into */
+    const struct ta_slice *nested_keys;  /* the wanted ones */
+    size_t n_nested_keys;                /* at most TA_RECORD_ARGS */
+};
+
+struct ta_record {
+    uint64_t offset, end; /* in the decompressed stream */
+    bool repaired;        /* an account of severity notice or worse was made for it */
+    struct ta_token field[TA_RECORD_FIELDS];
+    struct ta_token nested[TA_RECORD_ARGS]; /* by position in nested_keys */
+    uint64_t has_nested;                    /* bit i: nested[i] is not absent */
+    uint16_t has_field;                     /* bit i: field[i] is not absent */
+};
+
+/* A member of the top-level object next to the array, of at most 1 MiB. */
+struct ta_member {
+    uint64_t offset;
+    struct ta_token key, value; /* objects and arrays with their brackets */
+};
+
+enum ta_json_item {
+    TA_JSON_RECORD,  /* `record` is valid */
+    TA_JSON_MEMBER,  /* `member` is valid */
+    TA_JSON_DROPPED, /* a record was lost; it is accounted for, but for its count */
+    TA_JSON_END
+};
+
+struct ta_json {
+    struct ta_record record;
+    struct ta_member member;
+    /* Set when the end is reached. */
+    bool saw_array;    /* at least one array of records was opened */
+    bool saw_document; /* at least an opening bracket was read */
+    bool truncated;    /* the input ended inside a document */
+    bool unclosed;     /* it ended in an array that is the document, between its members */
+    uint64_t bytes_skipped;
+    struct ta_json_state *state;
+};
+
+/* `schema` must outlive the reader.  NULL when out of memory. */
+TA_API struct ta_json *ta_json_new(struct ta_ctx *ctx, struct ta_reader *reader,
+                                   const struct ta_record_schema *schema);
+TA_API void ta_json_free(struct ta_json *json);
+
+/* Reads on to the next item.  TA_ERR_NOMEM or TA_ERR_CANCELED are the only failures. */
+TA_API enum ta_status ta_json_next(struct ta_ctx *ctx, struct ta_json *json,
+                                   enum ta_json_item *item) TA_MUST_CHECK;
+
+/* The text of a string token, escapes decoded and made valid UTF-8; of other scalars their text
+ * as written.  The result lives until the next call. */
+TA_API struct ta_slice ta_json_text(struct ta_json *json, const struct ta_token *token);
+
+/* Calls `each` for every member of an object token, in order; stops when it returns false. */
+TA_API void ta_json_members(struct ta_json *json, const struct ta_token *object,
+                            bool (*each)(void *user, const struct ta_token *key,
+                                         const struct ta_token *value),
+                            void *user);
+
+/* The same for every element of an array token. */
+TA_API void ta_json_elements(struct ta_json *json, const struct ta_token *array,
+                             bool (*each)(void *user, const struct ta_token *element), void *user);
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+enum ta_decimal { TA_DECIMAL_OK, TA_DECIMAL_NOT_A_NUMBER, TA_DECIMAL_OUT_OF_RANGE };
+
+/* Decimal text × 10^shift → int64, halves away from zero, exactly: never through a double.
+ * shift 3 turns µs into ns.  Accepts the number grammar of JSON. */
+TA_API enum ta_decimal ta_decimal_parse(struct ta_slice text, int shift, int64_t *value);
+
+/* The same of a token that is a number or the text of one. */
+TA_API enum ta_decimal ta_token_decimal(const struct ta_token *token, int shift, int64_t *value);
+
+/* Whole numbers only, "12" or "-3", also as a string token: false for all else. */
+TA_API bool ta_token_integer(const struct ta_token *token, int64_t *value);
+
+/* Nearest double of a number token; false for all else. */
+TA_API bool ta_token_double(const struct ta_token *token, double *value);
 
 TA_END_DECLS
 

@@ -4,7 +4,7 @@
 #ifndef TRACEANALYZE_HARDWARE_H
 #define TRACEANALYZE_HARDWARE_H
 
-#include "context.h"
+#include "base.h"
 #include "model.h"
 
 TA_BEGIN_DECLS

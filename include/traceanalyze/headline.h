@@ -7,7 +7,7 @@
 #define TRACEANALYZE_HEADLINE_H
 
 #include "plugin.h"
-#include "result.h"
+#include "report.h"
 #include "table.h"
 
 TA_BEGIN_DECLS

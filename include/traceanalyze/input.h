@@ -4,7 +4,8 @@
 #ifndef TRACEANALYZE_INPUT_H
 #define TRACEANALYZE_INPUT_H
 
-#include "context.h"
+#include "base.h"
+#include "model.h"
 #include "quality.h"
 
 TA_BEGIN_DECLS
@@ -55,6 +56,117 @@ struct ta_input_ops {
     /* What it reads are traces, of all that a tracer records: what one lacks is worth saying. */
     bool reads_traces;
 };
+
+/* ==== ranges of numbers ======================================================================= */
+
+/* What numbers of a profiler can be.  A number beyond was never measured: its field was not set, or
+ * was written or damaged wrongly.  It counts as missing, and is accounted for as bad-number where
+ * it is read, so that no analysis has to doubt what it finds. */
+
+enum ta_range {
+    TA_RANGE_RANK,
+    TA_RANGE_WORLD_SIZE, /* ranks of a run, or of a group of them */
+    TA_RANGE_DEVICE,     /* -1 is none, as Kineto writes it */
+    TA_RANGE_UNITS,      /* multiprocessors, or threads of one */
+    TA_RANGE_PERCENT,
+    TA_RANGE_RATIO,
+    TA_RANGE_LOAD,     /* ratio of a host that may count its cores one by one */
+    TA_RANGE_GRID,     /* blocks of a launch, along one axis */
+    TA_RANGE_BLOCK,    /* threads of a block, along one axis */
+    TA_RANGE_PER_UNIT, /* blocks or warps of a launch for each multiprocessor */
+    TA_RANGE_CELSIUS,
+    TA_RANGE_WATT,
+    TA_RANGE_HERTZ,
+    TA_RANGE_BYTES,
+    TA_RANGE_ELEMENTS,
+    TA_RANGE_TIME_NS, /* since 1970, or of a clock of its own */
+    TA_RANGE_FIGURE,  /* whatever a profiler worked out */
+    TA_RANGE_COUNT,
+    TA_RANGE_ANY = TA_RANGE_COUNT
+};
+
+/* ==== the builder ============================================================================= */
+
+/* The write side of a trace: an input plugin adds rows, the core sorts, nests, links and
+ * freezes them into a `const struct ta_trace` (model.h). */
+
+struct ta_builder;
+
+/* Interns text; equal texts give equal ids.  TA_STR_ABSENT when out of memory or when the limit
+ * of distinct strings is reached (which is accounted for). */
+TA_API ta_str ta_builder_string(struct ta_builder *builder, struct ta_slice text);
+
+/* Whether the trace event format knows a phase of this letter. */
+TA_API bool ta_is_phase(char letter);
+
+/* An argument whose key some analysis asked for (ta_builder_keys). */
+struct ta_event_arg {
+    uint8_t key;  /* index into ta_builder_keys() */
+    bool is_text; /* `value` is a ta_str */
+    int64_t value;
+};
+
+/* One event record as in the file. */
+struct ta_event {
+    char phase;           /* of the trace event format */
+    bool has_ts, has_dur; /* a missing time is not 0 */
+    int64_t ts_ns, dur_ns;
+    ta_str name, category, pid, tid; /* texts as written; absent is TA_STR_ABSENT */
+    struct ta_slice id; /* of flows and asynchronous spans; interned only when they are kept */
+    uint64_t offset;    /* of the record, for accounts */
+    const struct ta_event_arg *args;
+    size_t n_args;
+};
+
+/* Adds an event.  Accounts for bad durations itself; the caller has dropped what cannot be an
+ * event.  TA_ERR_NOMEM is the only failure. */
+TA_API enum ta_status ta_builder_add(struct ta_ctx *ctx, struct ta_builder *builder,
+                                     const struct ta_event *event) TA_MUST_CHECK;
+
+/* One sample of a counter series. */
+TA_API enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *builder,
+                                         const struct ta_event *event, ta_str series,
+                                         double value) TA_MUST_CHECK;
+
+/* Names from metadata events, for all threads of a process or for one. */
+TA_API enum ta_status ta_builder_name_process(struct ta_ctx *ctx, struct ta_builder *builder,
+                                              ta_str pid, ta_str name) TA_MUST_CHECK;
+TA_API enum ta_status ta_builder_name_thread(struct ta_ctx *ctx, struct ta_builder *builder,
+                                             ta_str pid, ta_str tid, ta_str name) TA_MUST_CHECK;
+
+/* Counts events for the accounts: every record is kept or dropped, a repaired one is kept. */
+TA_API void ta_builder_count(struct ta_builder *builder, uint64_t kept, uint64_t repaired,
+                             uint64_t dropped);
+TA_API void ta_builder_skipped(struct ta_builder *builder, uint64_t bytes);
+
+/* Argument keys that enabled analyses want kept on spans and instants; fixed while reading. */
+TA_API const struct ta_slice *ta_builder_keys(const struct ta_builder *builder, size_t *n);
+
+/* A number of the input when it is within its range.  One that is not is accounted for as
+ * bad-number at the offset, and is TA_MISSING, or NAN; so is one that is missing. */
+TA_API int64_t ta_builder_number(struct ta_builder *builder, enum ta_range range, int64_t value,
+                                 uint64_t offset);
+TA_API double ta_builder_real(struct ta_builder *builder, enum ta_range range, double value,
+                              uint64_t offset);
+
+/* What the file says about itself; each may be called again, the last call wins.  Numbers out of
+ * range are accounted for and change nothing; arguments of events and rows of dumps are looked at
+ * in the same way when they are added. */
+TA_API void ta_builder_set_rank(struct ta_builder *builder, int64_t rank);
+TA_API void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_size);
+TA_API void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns);
+/* Adds the name of a device, "NVIDIA H200". */
+TA_API void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name);
+/* Adds the name of a file, without folders, that the dump says was written next to it.  Where such
+ * a file says no rank it has the rank of the dump. */
+TA_API void ta_builder_add_product(struct ta_builder *builder, struct ta_slice name);
+/* Adds what the file says of a device; the name is copied. */
+TA_API void ta_builder_describe_device(struct ta_builder *builder, const struct ta_device *device);
+/* Number of multiprocessors of a device, and of threads that one of them holds; when devices differ
+ * neither is known. */
+TA_API void ta_builder_set_multiprocessors(struct ta_builder *builder, int64_t count);
+TA_API void ta_builder_set_threads(struct ta_builder *builder, int64_t threads);
+TA_API void ta_builder_set_truncated(struct ta_builder *builder);
 
 TA_END_DECLS
 

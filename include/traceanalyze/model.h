@@ -8,10 +8,196 @@
 #define TRACEANALYZE_MODEL_H
 
 #include "base.h"
-#include "kernel.h"
-#include "row_set.h"
 
 TA_BEGIN_DECLS
+
+/* ==== sets of rows ============================================================================ */
+
+/* A set of rows that says at once how many of them lie below one: the place of its value in a
+ * column ordered by row.  A bit per row and a sum per 32 of them, so that it stays in the cache
+ * where a list of places would not. */
+
+struct ta_row_word {
+    uint32_t bits, below;
+};
+
+/* Words that hold rows [0, n). */
+static inline size_t ta_row_set_words(size_t n)
+{
+    return n / 32 + 1;
+}
+
+static inline uint32_t ta_row_set_count(uint32_t x)
+{
+    x -= x >> 1 & 0x55555555;
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
+    return ((x + (x >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+static inline void ta_row_set_add(struct ta_row_word *set, ta_row row)
+{
+    set[row / 32].bits |= UINT32_C(1) << row % 32;
+}
+
+/* Sums up a set to which all rows were added; returns how many there are. */
+static inline uint32_t ta_row_set_sum(struct ta_row_word *set, size_t n_words)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < n_words; i++) {
+        set[i].below = n;
+        n += ta_row_set_count(set[i].bits);
+    }
+    return n;
+}
+
+static inline bool ta_row_set_has(const struct ta_row_word *set, ta_row row)
+{
+    return set[row / 32].bits >> row % 32 & 1;
+}
+
+/* How many rows of the set lie below `row`. */
+static inline size_t ta_row_set_place(const struct ta_row_word *set, ta_row row)
+{
+    const struct ta_row_word *word = &set[row / 32];
+    return word->below + ta_row_set_count(word->bits & ((UINT32_C(1) << row % 32) - 1));
+}
+
+/* ==== names of kernels ======================================================================== */
+
+/* What the name of a kernel says of it; the table is src/model/kernel_names.def. */
+
+enum ta_kernel_class {
+    TA_KERNEL_COMPUTE, /* everything that is not known to move data between ranks */
+    TA_KERNEL_COMM,    /* collectives and point-to-point transfers */
+    TA_KERNEL_CLASS_COUNT
+};
+
+TA_API enum ta_kernel_class ta_kernel_classify(struct ta_slice name);
+
+/* "compute", "comm"; a constant. */
+TA_API const char *ta_kernel_class_name(enum ta_kernel_class kernel_class);
+
+/* What a kernel does.  TA_KERNEL_COLLECTIVE holds all that ta_kernel_classify() calls
+ * communication, and collectives that are fused with other work. */
+enum ta_kernel_kind {
+    TA_KERNEL_GEMM,
+    TA_KERNEL_ATTENTION,
+    TA_KERNEL_CONV,
+    TA_KERNEL_NORM,
+    TA_KERNEL_SOFTMAX,
+    TA_KERNEL_ELEMENTWISE,
+    TA_KERNEL_COPY, /* copies, casts, changes of layout, concatenation */
+    TA_KERNEL_REDUCE,
+    TA_KERNEL_INDEX, /* gather, scatter, embedding, sort, select */
+    TA_KERNEL_RANDOM,
+    TA_KERNEL_QUANT,
+    TA_KERNEL_TRITON, /* made by a compiler of Triton programs; its name does not say more */
+    TA_KERNEL_COLLECTIVE,
+    TA_KERNEL_OTHER,
+    TA_KERNEL_KIND_COUNT
+};
+
+/* Whether a name shows the use of a matrix unit (tensor core, MFMA). */
+enum ta_matrix_unit { TA_MATRIX_ANY, TA_MATRIX_YES, TA_MATRIX_NO };
+
+/* Type of the inputs of a product. */
+enum ta_precision {
+    TA_PRECISION_ANY, /* the name does not say */
+    TA_PRECISION_FP64,
+    TA_PRECISION_FP32,
+    TA_PRECISION_TF32,
+    TA_PRECISION_FP16,
+    TA_PRECISION_BF16,
+    TA_PRECISION_FP8,
+    TA_PRECISION_INT8,
+    TA_PRECISION_FP4,
+    TA_PRECISION_COUNT
+};
+
+struct ta_kernel_facts {
+#ifdef __cplusplus
+    enum ta_kernel_class class_;
+#else
+    enum ta_kernel_class class;
+#endif
+    enum ta_kernel_kind kind;
+    const char *family; /* library or algorithm, "" when the kind says it all; a constant */
+    bool known;         /* false when no row of the table matches; the kind is "other" then */
+    enum ta_matrix_unit matrix;  /* of products, convolutions and attention; else ANY */
+    enum ta_precision precision; /* likewise */
+};
+
+/* Some microseconds: call it once per name, not per event. */
+TA_API struct ta_kernel_facts ta_kernel_describe(struct ta_slice name);
+
+/* "gemm", "attention", …, "comm", "other"; a constant. */
+TA_API const char *ta_kernel_kind_name(enum ta_kernel_kind kind);
+
+/* The name as people say it: of a function of C++ without the type it returns, scopes and
+ * parameters; other names as they are.  Writes at most `size` bytes, never more than the name has,
+ * and gives their number; no zero after them. */
+TA_API size_t ta_kernel_brief(struct ta_slice name, char *out, size_t size);
+
+/* "fp32", "bf16", …, "unknown"; a constant. */
+TA_API const char *ta_precision_name(enum ta_precision precision);
+
+/* ==== intervals =============================================================================== */
+
+/* Sets of half-open intervals [start, end) of integer nanoseconds. */
+
+struct ta_interval {
+    int64_t start, end;
+};
+
+/* Growable list; zero-initialize, free with ta_intervals_free(). */
+struct ta_intervals {
+    struct ta_interval *at;
+    size_t n, max;
+    bool failed; /* out of memory: what was added is incomplete */
+};
+
+/* Appends [start, end); empty intervals are left out. */
+TA_API void ta_intervals_add(struct ta_intervals *set, int64_t start, int64_t end);
+TA_API void ta_intervals_free(struct ta_intervals *set);
+
+/* Turns any list into disjoint, ascending, non-touching intervals that cover the same points.
+ * O(n) when already ordered by start, else O(n log n). */
+TA_API void ta_intervals_unite(struct ta_intervals *set);
+
+/* Total length; of a united set this is U(S). */
+TA_API int64_t ta_intervals_length(const struct ta_intervals *set);
+
+/* Length of the part of `a` that `b` does not cover; both united.  O(n + m). */
+TA_API int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_intervals *b);
+
+/* Index of the first interval of a united set that ends after `time`; n when none does.
+ * O(log n). */
+TA_API size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time);
+/* The same, begun at a guess, such as what the last call gave: O(log d) when it is d away. */
+TA_API size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, size_t guess);
+
+/* How much of [from, to) a united set overlaps.  O(log n) and the intervals in it. */
+TA_API int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to);
+
+/* The same, with the first of these intervals searched from `*guess` on, which becomes its index.
+ */
+TA_API int64_t ta_intervals_within_near(const struct ta_intervals *set, int64_t from, int64_t to,
+                                        size_t *guess);
+
+/* How much of [from, to) lies between the intervals of a united set, after the first and before
+ * the last one. */
+TA_API int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t to);
+
+/* Adds the intervals of `b` to `a` and unites. */
+TA_API void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b);
+
+/* ==== the trace =============================================================================== */
+
+/* The read side: one rank's trace, frozen, as structures of arrays.
+ *
+ * Times are int64 nanoseconds on the clock of the file; ta_trace_origin() is the earliest start
+ * of a span, and points in time of a report are relative to it.  Views are borrowed until the
+ * trace is freed.  See docs/MODEL.md for who fills each column. */
 
 struct ta_trace;
 
@@ -83,7 +269,7 @@ struct ta_spans {
     const uint32_t *track;
     const ta_row *parent;  /* innermost host span that was open at the start, or TA_NO_ROW */
     const uint16_t *depth; /* number of ancestors, at most UINT16_MAX */
-    const uint8_t *work;   /* enum ta_host_work (host.h) of host spans; NULL unless an analysis has
+    const uint8_t *work;   /* enum ta_host_work of host spans; NULL unless an analysis has
                               set TA_NEED_HOST_WORK */
 };
 
@@ -335,6 +521,90 @@ struct ta_trace_file {
 };
 
 TA_API struct ta_trace_file ta_trace_file(const struct ta_trace *trace);
+
+/* ==== work of host threads ==================================================================== */
+
+/* What a host thread does while a span is open, by its category and name; the table is
+ * src/model/host.c. */
+
+enum ta_host_work {
+    TA_HOST_UNTRACED,   /* a range that only names a phase: what happens within is not recorded */
+    TA_HOST_OPERATOR,   /* an operator of the framework: dispatch, shape checks, output tensors */
+    TA_HOST_PYTHON,     /* a Python function */
+    TA_HOST_LAUNCH,     /* puts work into a queue of the device: kernels, asynchronous copies */
+    TA_HOST_GRAPH,      /* the same for a graph of many kernels */
+    TA_HOST_CALL,       /* any other call of the runtime or driver */
+    TA_HOST_SYNC,       /* waits for the device */
+    TA_HOST_COPY,       /* a copy that returns when it is done */
+    TA_HOST_ALLOCATE,   /* asks the driver for memory, or gives it back */
+    TA_HOST_COMPILE,    /* compiles, tunes or loads code */
+    TA_HOST_DATA,       /* loads data: data loaders, files */
+    TA_HOST_COLLECTIVE, /* a collective of the host, such as gloo's */
+    TA_HOST_PROFILER,   /* the profiler itself */
+    TA_HOST_WORK_COUNT
+};
+
+/* `event_class` and `category` of the span's category. */
+TA_API enum ta_host_work ta_host_classify(enum ta_event_class event_class, struct ta_slice category,
+                                          struct ta_slice name);
+
+/* The first row from `row` on that does this work; the number of spans without one.  Whoever looks
+ * for rare work needs not look at each span.  Needs TA_NEED_HOST_WORK. */
+static inline ta_row ta_host_next(const struct ta_spans *spans, size_t row, enum ta_host_work work)
+{
+    const void *found =
+        row < spans->n ? memchr(spans->work + row, (int)work, spans->n - row) : NULL;
+    return (ta_row)(found ? (size_t)((const uint8_t *)found - spans->work) : spans->n);
+}
+
+/* Copies smaller than this are reads of single values, .item() and the like: waits for a result,
+ * not transfers. */
+#define TA_HOST_VALUE_BYTES 1024
+
+/* Whether the work says why a thread was late, whatever is nested in it: spans below it that only
+ * show how it is done count as the same. */
+static inline bool ta_host_is_cause(enum ta_host_work work)
+{
+    return work >= TA_HOST_SYNC;
+}
+
+/* Whether a span of this name marks a step; the number comes after it. */
+#define TA_STEP_MARK "ProfilerStep#"
+
+static inline bool ta_host_is_step(struct ta_slice name)
+{
+    const size_t n = sizeof TA_STEP_MARK - 1;
+    return name.len >= n && memcmp(name.ptr, TA_STEP_MARK, n) == 0;
+}
+
+/* The number of the step that a span of this name marks; TA_MISSING when it marks none, or by
+ * something else than up to 18 digits. */
+static inline int64_t ta_host_step_number(struct ta_slice name)
+{
+    const size_t first = sizeof TA_STEP_MARK - 1;
+    int64_t number = 0;
+    if (!ta_host_is_step(name) || name.len == first || name.len > first + 18)
+        return TA_MISSING;
+    for (size_t i = first; i < name.len; i++) {
+        if (name.ptr[i] < '0' || name.ptr[i] > '9')
+            return TA_MISSING;
+        number = number * 10 + (name.ptr[i] - '0');
+    }
+    return number;
+}
+
+/* The name of a span as a place of the program: step markers are one place. */
+static inline struct ta_slice ta_host_place(struct ta_slice name)
+{
+    return ta_host_is_step(name) ? (struct ta_slice){name.ptr, sizeof TA_STEP_MARK - 2} : name;
+}
+
+/* Whether a span is a built-in function of Python, which has no place in a file; who calls it
+ * has. */
+static inline bool ta_host_is_builtin(struct ta_slice name)
+{
+    return name.len > 9 && memcmp(name.ptr, "<built-in", 9) == 0;
+}
 
 TA_END_DECLS
 

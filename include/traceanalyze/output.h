@@ -8,8 +8,8 @@
 #ifndef TRACEANALYZE_OUTPUT_H
 #define TRACEANALYZE_OUTPUT_H
 
-#include "context.h"
-#include "result.h"
+#include "base.h"
+#include "report.h"
 #include "table.h"
 
 TA_BEGIN_DECLS

@@ -7,9 +7,11 @@
 #ifndef TRACEANALYZE_PARTIAL_H
 #define TRACEANALYZE_PARTIAL_H
 
-#include "map.h"
+#include "base.h"
 #include "model.h"
 #include "stat.h"
+
+#include <math.h>
 
 TA_BEGIN_DECLS
 
@@ -149,6 +151,67 @@ TA_API size_t ta_partial_fold(const struct ta_partial *partial, size_t index, in
 /* NULL when the cell never got a sample. */
 TA_API const struct ta_dist *ta_partial_dist_at(const struct ta_partial *partial,
                                                 const int64_t *row, size_t field);
+
+/* ==== rows of dumps =========================================================================== */
+
+/* What analyses of dump rows (dump.h) share: which rank a row belongs to, the place of a row among
+ * all files, and real numbers in the integer cells of a partial. */
+
+/* The rank of a row, for a field of kind TA_FIELD_RANK. */
+static inline struct ta_key ta_row_rank(const struct ta_trace *trace, int64_t rank)
+{
+    return ta_key_int(ta_rank_of_row(trace, rank));
+}
+
+/* The file of a row, for a field of kind TA_FIELD_FILE: files by name, whatever their ranks are. */
+static inline struct ta_key ta_row_file(const struct ta_trace *trace)
+{
+    return ta_key_int(ta_trace_rank(trace));
+}
+
+/* Place of a row among the rows of all files, for a field of kind TA_FIELD_PLACE: files by
+ * name, then order in the file. */
+static inline int64_t ta_row_place(const struct ta_trace *trace, size_t index)
+{
+    return (int64_t)((uint64_t)ta_trace_rank(trace) << 32 | (uint32_t)index);
+}
+
+/* The name of a file as a label: without folders, and without the suffixes of packing and pickle.
+ */
+static inline struct ta_slice ta_row_file_label(const struct ta_trace *trace)
+{
+    static const char *const suffixes[] = {".gz", ".pickle", ".pkl"};
+    const char *path = ta_trace_file(trace).path;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    struct ta_slice name = ta_slice_of(slash ? slash + 1 : path);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        const size_t n = strlen(suffixes[i]);
+        if (name.len > n && memcmp(ta_slice_end(name) - n, suffixes[i], n) == 0)
+            name.len -= n;
+    }
+    return name;
+}
+
+/* A real number in a cell of kind TA_FIELD_MAX that only one row writes: such numbers are kept, not
+ * compared.  What is not finite counts as missing. */
+static inline int64_t ta_real_cell(double value)
+{
+    int64_t cell;
+    if (!isfinite(value))
+        return TA_MISSING;
+    value += 0.0; /* −0 has the bits of TA_MISSING */
+    memcpy(&cell, &value, sizeof cell);
+    return cell;
+}
+
+static inline double ta_real_of(int64_t cell)
+{
+    double value;
+    if (cell == TA_MISSING)
+        return NAN;
+    memcpy(&value, &cell, sizeof value);
+    return value;
+}
 
 TA_END_DECLS
 

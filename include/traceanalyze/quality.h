@@ -7,7 +7,7 @@
 #ifndef TRACEANALYZE_QUALITY_H
 #define TRACEANALYZE_QUALITY_H
 
-#include "arena.h"
+#include "base.h"
 
 TA_BEGIN_DECLS
 

@@ -2,10 +2,9 @@
 /* Text encoding that takes a large part of the time, or is done again for the same generation. */
 #include "stage.h"
 
-#include <traceanalyze/csv.h>
-
 #include <math.h>
 #include <stdlib.h>
+#include <traceanalyze/document.h>
 
 enum { SHARE, CALLS };
 

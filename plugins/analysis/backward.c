@@ -5,9 +5,11 @@
  * Every span belongs to the innermost operator around it that an arrow of torch begins or ends at,
  * so that each call and each device activity counts once, also where a checkpoint computes a part
  * of the forward pass again within the backward pass. */
+#include "lib/modules.h"
+#include "lib/outward.h"
+#include "model/backward.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/modules.h>
-#include <traceanalyze/outward.h>
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* caches.by_name and caches.hits: lookups of the caches, and hits along the generated video. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 enum { RANK, CACHE, HITS, MISSES, EVICTIONS, COUNT_FIELDS };
 enum { HIT_RANK, FILE_KEY, ORDER, HIT_CACHE, DETAILS, VIDEO, FRAME, HIT_FIELDS };

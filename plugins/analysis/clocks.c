@@ -4,7 +4,7 @@
  * Clocks with a date (Unix time, or a trace that names its base) share an axis.  Times of a clock
  * of its own, and samples without stamps, do not: such a row has no start. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 #include <stdlib.h>
 

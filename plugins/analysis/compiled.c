@@ -4,9 +4,10 @@
  *
  * PyTorch marks each call of compiled code by "Torch-Compiled Region: F/C": F numbers the frames
  * (a graph break makes a further one), C counts how often the frame was compiled before. */
+#include "model/named.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/host.h>
-#include <traceanalyze/named.h>
+#include <traceanalyze/model.h>
 
 #include <stdlib.h>
 

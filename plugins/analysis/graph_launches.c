@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* launches.graphs: calls that start many activities at once, CUDA and HIP graphs above all.  Each
  * of their kernels belongs to the call, and through it to the operator around it. */
+#include "model/launched.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/host.h>
-#include <traceanalyze/launched.h>
+#include <traceanalyze/model.h>
 
 #include <stdlib.h>
 

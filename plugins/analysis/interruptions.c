@@ -5,10 +5,11 @@
  *
  * The warm-up ends with the first marked step. Without two markers nobody says what is warm-up: the
  * time with device work is then split in halves, and said to be. */
+#include "model/busy.h"
+#include "model/named.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/busy.h>
-#include <traceanalyze/host.h>
-#include <traceanalyze/named.h>
+#include <traceanalyze/model.h>
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * A loop is what a profiler summed up as iterations, the calls of "scope/total" of a stage table,
  * or the denoising steps. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kernels.by_name: device time by kernel, over all ranks; and how durations are distributed. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/kernel.h>
+#include <traceanalyze/model.h>
 
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kernels.by_op: which kernels each operator launches, in the order in which they first ran. */
+#include "lib/places.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/places.h>
 
 static const struct ta_column by_op_columns[] = {TA_PLACE_COLUMNS(
     "op", "Operator",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kernels.copies_by_op: kernels that only cast, copy, join or reorder what others have computed,
  * and the operator for which they did it. */
+#include "lib/outward.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/outward.h>
 
 enum { WHAT, OP, FOR, CALLS, TOTAL, FIELDS };
 enum { RANK, ALL_NS, RANK_FIELDS };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models.parameters and layers.by_name: the models that ran, and the time of their layers. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 enum { RANK, NAME };
 enum { TYPE = 2, PARAMETERS, MODEL_FIELDS };

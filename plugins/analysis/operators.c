@@ -5,11 +5,12 @@
  * Work on the device belongs to the innermost operator that was open when it was launched, on the
  * thread that launched it; a graph launch outside of all operators, or any other call, is a row of
  * its own.  Where an operator calls itself, totals count the outermost call alone. */
+#include "lib/sharing.h"
+#include "model/launched.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/columns.h>
-#include <traceanalyze/host.h>
-#include <traceanalyze/launched.h>
-#include <traceanalyze/sharing.h>
+#include <traceanalyze/model.h>
+#include <traceanalyze/table.h>
 
 #include <stdlib.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ops.by_caller: which operators each operator or range runs, in the order in which they first ran.
  */
+#include "lib/places.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/places.h>
 
 static const struct ta_column by_caller_columns[] = {TA_PLACE_COLUMNS(
     "caller", "Caller", "Innermost operator or annotated range around it; none without one",

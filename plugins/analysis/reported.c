@@ -2,7 +2,7 @@
 /* figures.reported, figures.aggregated and advice.reported: what the profiler itself worked out and
  * advised, beside ours and never in their place. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * only read the prompt give none.  Requests of one batch share their steps, so times of different
  * requests are never added up to a time of the run. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 enum {
     RANK,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scaling.by_world_size: how much faster more GPUs are, from sessions of different world sizes. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* sections.tokens: tokens of sections and their rate, as sums over sums; sections.without_tokens:
  * those that stored none. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 enum { RANK, SECTION, CALLS, TOKENS, DURATION, WITHOUT, WITHOUT_NS, FIELDS };
 

@@ -2,7 +2,7 @@
 /* run.sessions, run.tags and run.happenings: what was recorded, with which settings, and what
  * happened. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 enum { RANK };
 enum { SESSION_FILE = 1, SESSION_ORDER, ID, START, DURATION, SESSION_FIELDS };

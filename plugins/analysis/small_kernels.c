@@ -2,7 +2,7 @@
 /* kernels.small: how many kernels are short, and how many take less time than the call that
  * launched them, so that the host cannot keep the device busy with them. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/host.h>
+#include <traceanalyze/model.h>
 
 enum { BELOW };
 static const struct ta_option options[] = {

@@ -6,10 +6,11 @@
  * The device side of a step is what was launched in it, from any thread; activities are never cut
  * at the ends of the marker.  Steps that lack more than a twentieth of their kernels, because those
  * were launched and not recorded, are listed but do not count in statistics. */
+#include "model/lost.h"
+#include "model/named.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/host.h>
-#include <traceanalyze/lost.h>
-#include <traceanalyze/named.h>
+#include <traceanalyze/model.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* streaming.by_rank: frames that were sent and dropped, and what it took to encode and send them,
  * from the sums that the profiler keeps: single events are in no dump. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 enum { RANK, FILE_KEY, EVENTS, SENT, DROPPED, FPS, ENCODE, NETWORK, DROP_RATE, FIELDS };
 

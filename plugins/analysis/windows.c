@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.by_rank: how long traces are and how much is in them, whatever was recorded. */
+#include "model/extent.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/extent.h>
 
 enum { RANK, SPANS, THREADS, WINDOW, FIELDS };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files of an Ascend profiler folder beside its Chrome trace: kernels, times per step, sums per
  * operator, and the note about the session, which knows the rank. */
-#include <traceanalyze/csv.h>
+#include "parse/text/csv.h"
+
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/unit.h>
-#include <traceanalyze/unknown.h>
+#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 

@@ -4,7 +4,6 @@
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/unknown.h>
 
 #include <inttypes.h>
 

@@ -8,12 +8,11 @@
 #ifndef TA_INPUT_INFERIX_H
 #define TA_INPUT_INFERIX_H
 
-#include <traceanalyze/builder.h>
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
+#include <traceanalyze/input.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/unit.h>
-#include <traceanalyze/unknown.h>
+#include <traceanalyze/report.h>
 
 #include <math.h>
 #include <stdio.h>

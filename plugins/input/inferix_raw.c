@@ -6,7 +6,7 @@
  * process are found out by the core, which knows the report. */
 #include "inferix.h"
 
-#include <traceanalyze/json.h>
+#include <traceanalyze/document.h>
 
 #include <inttypes.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Summaries that `nsys stats` writes as CSV: one row per kernel, copy or call, with its sums.
  * Spreadsheets save them with a byte order mark, CRLF or semicolons. */
-#include <traceanalyze/csv.h>
+#include "parse/text/csv.h"
+
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/unknown.h>
 
 enum { TOTAL, CALLS, NAME, COLUMNS };
 

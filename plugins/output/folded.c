@@ -4,7 +4,7 @@
  * nanoseconds.
  *
  * The outermost frame says what the time is of, and that the file is ours. */
-#include <traceanalyze/context.h>
+#include <traceanalyze/base.h>
 #include <traceanalyze/output.h>
 #include <traceanalyze/plugin.h>
 

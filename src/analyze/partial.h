@@ -4,7 +4,7 @@
 #define TA_ANALYZE_PARTIAL_H
 
 #include "traceanalyze/partial.h"
-#include "traceanalyze/status.h"
+#include "traceanalyze/base.h"
 
 /* An empty partial; `def` must outlive it.  NULL without memory. */
 struct ta_partial *ta_partial_new(const struct ta_partial_def *def);

@@ -2,7 +2,7 @@
 /* Which analyses run, in which order, and what they need from the reader. */
 #include "analyze/analyze.h"
 
-#include "traceanalyze/json.h"
+#include "traceanalyze/document.h"
 
 #include <stdlib.h>
 

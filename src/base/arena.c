@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory that is freed as a whole. */
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 #include <stdalign.h>
 #include <stdarg.h>

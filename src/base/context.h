@@ -7,7 +7,7 @@
 #include "base/stopwatch.h"
 #include "base/store.h"
 #include "base/temp.h"
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 
 #include <stdatomic.h>
 

@@ -2,7 +2,6 @@
 /* Values of documents and cells as numbers and texts. */
 #include "base/utf8.h"
 #include "traceanalyze/document.h"
-#include "traceanalyze/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/decimal.h"
 
-#include "traceanalyze/unit.h"
+#include "traceanalyze/report.h"
 
 #include <float.h>
 #include <math.h>

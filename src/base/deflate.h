@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Everything that is deflated: a gzip file as it is written, a summary, and what a page embeds
- * (traceanalyze/deflate.h).
+/* Everything that is deflated: a gzip file as it is written, a summary, and what a page embeds.
  *
  * Parts of a fixed size are deflated each by itself, on all threads that are free, and follow one
  * another in one stream: the bytes depend on the library of the build, but not on the number of
@@ -8,7 +7,13 @@
 #ifndef TA_BASE_DEFLATE_H
 #define TA_BASE_DEFLATE_H
 
-#include "traceanalyze/deflate.h"
+#include "traceanalyze/base.h"
+
+/* The bytes as a stream of RFC 1950, by ISA-L where the build has it and by zlib elsewhere: what
+ * comes out depends on the library, but not on the number of threads.  The caller frees *packed.
+ * False without memory, after ta_fail(). */
+bool ta_deflate(struct ta_ctx *ctx, struct ta_slice bytes, unsigned char **packed,
+                size_t *size) TA_MUST_CHECK;
 
 struct ta_deflater;
 

@@ -3,7 +3,7 @@
 #ifndef TA_BASE_LIMITS_H
 #define TA_BASE_LIMITS_H
 
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 
 /* Sets a limit by name and size text ("64MiB", "250"). */
 enum ta_status ta_limits_set(struct ta_ctx *ctx, const char *assignment) TA_MUST_CHECK;

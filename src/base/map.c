@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Open addressing with linear probing; at most 5/8 full. */
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 
 #include "base/hash.h"
 

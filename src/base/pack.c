@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers as printable characters, least significant first: five bits each, and a sixth that says
  * that more follow.  Before that the sign goes to the lowest bit, and 0 stands for TA_MISSING. */
-#include "traceanalyze/pack.h"
+#include "base/pack.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef TA_BASE_QUALITY_H
 #define TA_BASE_QUALITY_H
 
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/quality.h"
 
 #include <stdarg.h>

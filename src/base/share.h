@@ -4,7 +4,17 @@
 #define TA_BASE_SHARE_H
 
 #include "base/context.h"
-#include "traceanalyze/share.h"
+
+/* Does task `i`.  Tasks of one call run at the same time, each in one thread, whose context it
+ * gets; they write to places of their own. */
+typedef enum ta_status ta_task(struct ta_ctx *ctx, size_t i, void *user);
+
+/* Does `n` tasks, begun in order, on the calling thread and the helpers of its context, and returns
+ * when all are done.  After a failure no more are begun; that of the first task that failed, which
+ * does not depend on the number of threads, becomes that of `ctx`.  Their time counts as
+ * rendering.  What a task shares out in turn it does alone. */
+enum ta_status ta_share_tasks(struct ta_ctx *ctx, size_t n, ta_task *task,
+                              void *user) TA_MUST_CHECK;
 
 /* ta_share_tasks() for any stage: what helpers spend counts for it, unless it is TA_STAGE_COUNT, as
  * the tasks count it themselves. */

@@ -8,7 +8,7 @@
 #ifndef TA_CLI_ANNOTATE_H
 #define TA_CLI_ANNOTATE_H
 
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 struct ta_cli;
 

@@ -10,7 +10,6 @@
 #include "cli/gating.h"
 #include "cli/place.h"
 #include "traceanalyze/output.h"
-#include "traceanalyze/registry.h"
 #include "traceanalyze/run.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/suggest.h"
-#include "traceanalyze/registry.h"
+#include "traceanalyze/run.h"
 
 #define SYSTEM_FILE "/etc/traceanalyze/config.yaml"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/suggest.h"
-#include "traceanalyze/registry.h"
+#include "traceanalyze/run.h"
 
 /* Ids of new rules have room beside the names of options. */
 enum { ID_MAX = 48, TEXT_MAX = 4096 };

@@ -10,7 +10,7 @@
 
 #include "base/visible.h"
 #include "cli/args.h"
-#include "traceanalyze/unit.h"
+#include "traceanalyze/report.h"
 
 /* A damaged run of a thousand ranks must not bury the terminal. */
 enum { LINES_MAX = 20, BAR_CELLS = 24 };

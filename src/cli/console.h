@@ -3,7 +3,7 @@
 #ifndef TA_CLI_CONSOLE_H
 #define TA_CLI_CONSOLE_H
 
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 
 struct ta_cmdline;
 

@@ -3,7 +3,7 @@
 #ifndef TA_CLI_EXIT_CODE_H
 #define TA_CLI_EXIT_CODE_H
 
-#include "traceanalyze/status.h"
+#include "traceanalyze/base.h"
 
 enum {
     TA_EXIT_OK = 0,

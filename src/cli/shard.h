@@ -3,7 +3,7 @@
 #ifndef TA_CLI_SHARD_H
 #define TA_CLI_SHARD_H
 
-#include "traceanalyze/status.h"
+#include "traceanalyze/base.h"
 
 /* Part `index` of `count`, from 0. */
 struct ta_cli_shard {

@@ -6,7 +6,7 @@
 #include "compare/diff.h"
 #include "compare/likeness.h"
 #include "plugin/builtin.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 struct diff;
 struct ta_durations;

@@ -4,8 +4,8 @@
 #include "compare/align.h"
 #include "compare/compare.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 #include <stdlib.h>

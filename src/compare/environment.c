@@ -2,7 +2,7 @@
 /* diff.environment: what the runs were of, and whether they can be compared. */
 #include "compare/compare.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <stdio.h>
 

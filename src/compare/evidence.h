@@ -9,7 +9,7 @@
 
 #include "compare/figures.h"
 #include "compare/noise.h"
-#include "traceanalyze/stat_compare.h"
+#include "stat/compare.h"
 
 struct ta_ctx;
 

@@ -4,8 +4,8 @@
 #define TA_COMPARE_FIGURES_H
 
 #include "plugin/registry.h"
-#include "traceanalyze/arena.h"
-#include "traceanalyze/result.h"
+#include "traceanalyze/base.h"
+#include "traceanalyze/report.h"
 
 /* Durations behind a figure, in the order of time: `ranks` values for each of `n` steps. */
 struct ta_durations {

@@ -2,7 +2,7 @@
 /* How alike two names are. */
 #include "compare/likeness.h"
 
-#include "traceanalyze/kernel.h"
+#include "traceanalyze/model.h"
 
 #include <ctype.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef TA_COMPARE_LIKENESS_H
 #define TA_COMPARE_LIKENESS_H
 
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 /* What is taken out of a name before names are compared. */
 enum diff_level {

@@ -6,7 +6,7 @@
  * and copies do not follow the clock and count as the program's. */
 #include "compare/compare.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 

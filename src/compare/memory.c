@@ -6,7 +6,7 @@
  * add up to the difference of the peaks, to the byte. */
 #include "compare/compare.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <stdlib.h>
 

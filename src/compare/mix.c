@@ -10,7 +10,7 @@
  * 1951). */
 #include "compare/compare.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 

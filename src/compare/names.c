@@ -3,7 +3,7 @@
 #include "compare/order.h"
 #include "report/report.h"
 #include "traceanalyze/chart.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 

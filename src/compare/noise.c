@@ -6,7 +6,7 @@
 #include "base/quality.h"
 #include "plugin/builtin.h"
 #include "read/reader.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/document.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 #ifndef TA_COMPARE_NOISE_H
 #define TA_COMPARE_NOISE_H
 
+#include "stat/compare.h"
 #include "traceanalyze/output.h"
-#include "traceanalyze/stat_compare.h"
 
 struct ta_ctx;
 struct ta_noise;

@@ -2,7 +2,7 @@
 /* diff.normalized: the window for each unit of work, where runs did different amounts of it. */
 #include "compare/compare.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 enum { BASIS, BASE_UNITS, NEW_UNITS, BASE, NEW, DELTA, CHANGE };
 

@@ -3,7 +3,7 @@
 #include "base/context.h"
 #include "compare/compare.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "compare/compare.h"
 #include "report/report.h"
 #include "report/short_name.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 enum {
     SET,

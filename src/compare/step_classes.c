@@ -12,8 +12,8 @@
 #include "compare/compare.h"
 #include "compare/figures.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
-#include "traceanalyze/stat_sample.h"
+#include "stat/sample.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
 #include "compare/window.h"
 #include "report/report.h"
 #include "traceanalyze/chart.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* How sure a change is by the steps of one run on each side: a bootstrap of blocks of steps. */
 #include "compare/evidence.h"
 
+#include "stat/resample.h"
 #include "traceanalyze/stat.h"
-#include "traceanalyze/stat_resample.h"
 
 #include <math.h>
 #include <stdlib.h>

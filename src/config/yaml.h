@@ -4,8 +4,7 @@
 #ifndef TA_CONFIG_YAML_H
 #define TA_CONFIG_YAML_H
 
-#include "traceanalyze/arena.h"
-#include "traceanalyze/status.h"
+#include "traceanalyze/base.h"
 
 enum ta_yaml_kind {
     TA_YAML_NULL,

@@ -5,8 +5,7 @@
 
 #include "base/quality.h"
 #include "base/vec.h"
-#include "traceanalyze/arena.h"
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 
 #include <sys/stat.h>
 

@@ -4,7 +4,7 @@
 #define TA_HARDWARE_HARDWARE_H
 
 #include "base/vec.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/hardware.h"
 
 enum { TA_WORDS_MAX = 8 };

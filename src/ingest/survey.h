@@ -4,7 +4,7 @@
 #define TA_SURVEY_H
 
 #include "ingest/ingest.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 /* A trace that was read, for those who read it again. */
 struct ta_surveyed {

@@ -7,7 +7,7 @@
 #ifndef TA_MERGE_H
 #define TA_MERGE_H
 
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/output.h"
 
 /* From the clock of a file to that of the run: t + offset + drift × (t − origin). */

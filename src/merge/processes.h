@@ -5,7 +5,7 @@
 #define TA_MERGE_PROCESSES_H
 
 #include "model/strings.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/output.h"
 
 struct merge_process {

@@ -8,7 +8,6 @@
 #define TA_MODEL_ARG_COLUMN_H
 
 #include "base/store.h"
-#include "traceanalyze/row_set.h"
 #include "traceanalyze/model.h"
 
 enum arg_texts { ARG_NO_TEXTS, ARG_ALL_TEXTS, ARG_SOME_TEXTS };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "traceanalyze/backward.h"
+#include "model/backward.h"
 
 #include "base/vec.h"
 #include "model/fact.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 
 #include <stdlib.h>
 

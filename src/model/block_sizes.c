@@ -8,7 +8,7 @@
  * up as torch does. */
 #include "model/block_sizes.h"
 
-#include <traceanalyze/map.h>
+#include <traceanalyze/base.h>
 
 #include <stdlib.h>
 

@@ -2,10 +2,12 @@
 /* The write side of a trace. */
 #include "model/builder.h"
 
+#include "model/backward.h"
 #include "model/category.h"
 #include "model/column.h"
+#include "model/range.h"
 #include "traceanalyze/analysis.h"
-#include "traceanalyze/unit.h"
+#include "traceanalyze/report.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,9 +5,9 @@
 
 #include "base/quality.h"
 #include "model/trace.h"
-#include "traceanalyze/builder.h"
-#include "traceanalyze/json.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
+#include "traceanalyze/document.h"
+#include "traceanalyze/input.h"
 
 /* Phases of the trace event format, in the order of kinds counted per category. */
 #define TA_PHASES "XBEiICMstfbneSTpFPNODvVRc(),"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "traceanalyze/busy.h"
+#include "model/busy.h"
 
 #include "model/fact.h"
 

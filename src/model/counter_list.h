@@ -4,7 +4,7 @@
 #define TA_MODEL_COUNTER_LIST_H
 
 #include "base/vec.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/model.h"
 
 struct counter_list {

@@ -5,7 +5,7 @@
 
 #include "base/store.h"
 #include "base/vec.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/dump.h"
 
 struct ta_dump {

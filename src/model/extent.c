@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "traceanalyze/extent.h"
+#include "model/extent.h"
 
 #include "model/fact.h"
 

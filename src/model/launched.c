@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "traceanalyze/launched.h"
+#include "model/launched.h"
 
 #include "model/fact.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Calls that launched a kernel which was not recorded. */
-#include "traceanalyze/lost.h"
+#include "model/lost.h"
 
 #include "base/vec.h"
 #include "model/fact.h"
-#include "traceanalyze/host.h"
-#include "traceanalyze/launched.h"
+#include "model/launched.h"
+#include "traceanalyze/model.h"
 
 #include <stdlib.h>
 

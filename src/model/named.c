@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A few names have most of the spans of a trace; the rows of all others are listed once, for all
  * who look for some of them. */
-#include "traceanalyze/named.h"
+#include "model/named.h"
 
 #include "model/fact.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ranges of numbers, and of the arguments of events. */
-#include "traceanalyze/range.h"
+#include "model/range.h"
 
 #include "model/trace.h"
-#include "traceanalyze/json.h"
+#include "traceanalyze/document.h"
 
 /* Ranks and devices: far more than any machine has, few enough that counting them ends.  Grids:
  * CUDA has 2^31 - 1 along x, ROCm counts work items in 32 bits.  Blocks: 1024 threads in all today.

@@ -4,7 +4,7 @@
 #define TA_MODEL_STRINGS_H
 
 #include "base/vec.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 /* A string that was interned lately, found by its ends. */
 struct recent_string {

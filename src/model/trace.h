@@ -10,7 +10,7 @@
 #include "model/dump.h"
 #include "model/fact.h"
 #include "model/strings.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/model.h"
 
 /* No span is longer: 2^56 ns are 2.3 years.  Longer ones come from unset or wrapped end times;

@@ -8,7 +8,7 @@
 #define TA_NORMALIZE_CALLS_H
 
 #include "base/store.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 
 /* Ids to a page.  A page takes 128 bytes, so ids far apart take no more than a few maps would. */
 enum { TA_CALLS_PAGE = 32 };

@@ -2,8 +2,8 @@
 /* What each host span does: names are looked at once each, not per span. */
 #include "normalize/normalize.h"
 
-#include "traceanalyze/host.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
+#include "traceanalyze/model.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* The distinct kernels of a trace: names are looked at once each, not per activity. */
 #include "normalize/normalize.h"
 
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 
 bool ta_list_kernels(struct ta_trace *trace)
 {

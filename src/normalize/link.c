@@ -2,10 +2,10 @@
 /* From a device activity to the runtime call with its correlation id, and to the operator that
  * was open when the call started. */
 #include "model/column.h"
+#include "model/range.h"
 #include "normalize/calls.h"
 #include "normalize/normalize.h"
-#include "traceanalyze/host.h"
-#include "traceanalyze/range.h"
+#include "traceanalyze/model.h"
 
 #include <stdlib.h>
 

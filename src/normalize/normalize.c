@@ -3,6 +3,7 @@
 #include "normalize/normalize.h"
 
 #include "base/share.h"
+#include "model/range.h"
 #include "traceanalyze/analysis.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef TA_PLUGIN_REGISTRY_H
 #define TA_PLUGIN_REGISTRY_H
 
-#include "traceanalyze/registry.h"
+#include "traceanalyze/run.h"
 #include "traceanalyze/table.h"
 
 struct ta_part;

@@ -5,7 +5,7 @@
 
 #include "plugin/registry.h"
 
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 /* A loaded shared object.  Its descriptor stays open: the loader knows objects by name, and
  * /proc/self/fd/N must not come to mean another file. */

@@ -4,7 +4,7 @@
 #define TA_READ_CONTENT_H
 
 #include "read/codec.h"
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 
 /* What is known of a file when it has been read up to some place. */
 struct ta_content_facts {

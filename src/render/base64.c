@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Base64: three bytes as four letters, of which a table has those of each half. */
+#include "base/write/pieces.h"
 #include "traceanalyze/output.h"
-#include "traceanalyze/share.h"
 
 /* Bytes of a piece and of a line, which are whole groups of three. */
 enum { GROUP = 3, LETTERS = 4, HALF_BITS = 12, PIECE = GROUP << 16, LINE = GROUP << 10 };

@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 #include "base/visible.h"
-#include "traceanalyze/kernel.h"
+#include "traceanalyze/model.h"
 
 #include <utf8proc.h>
 

@@ -3,7 +3,7 @@
 #ifndef TA_RENDER_FOLDER_H
 #define TA_RENDER_FOLDER_H
 
-#include "traceanalyze/status.h"
+#include "traceanalyze/base.h"
 
 struct ta_folder {
     int fd;

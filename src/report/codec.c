@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report as JSON, the one place that knows its shape (schemas/report-1.schema.json).  A row of a
  * table or an item of evidence takes one line. */
+#include "base/write/pieces.h"
 #include "report/codec_fields.h"
-#include "traceanalyze/share.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

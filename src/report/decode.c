@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "report/decode_fields.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/output.h"
 
 /* Far beyond what an analysis makes; items are found by going through all of them. */

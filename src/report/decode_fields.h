@@ -4,9 +4,9 @@
 #ifndef TA_REPORT_DECODE_FIELDS_H
 #define TA_REPORT_DECODE_FIELDS_H
 
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/document.h"
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 struct decode {
     struct ta_ctx *ctx;

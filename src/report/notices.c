@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was found in the inputs as people read it: of thousands of ranks that all lack the same,
  * one line says so. */
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 enum { SEVERITIES = TA_QUALITY_ERROR + 1 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which rows people are shown of tables that are too long. */
 #include "traceanalyze/chart.h"
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 #include <math.h>
 #include <stdlib.h>

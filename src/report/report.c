@@ -2,7 +2,7 @@
 /* The result model: sections, items, tables, and their memory. */
 #include "report/report.h"
 
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/table.h"
 

@@ -3,7 +3,7 @@
 #ifndef TA_REPORT_H
 #define TA_REPORT_H
 
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 #include "traceanalyze/table.h"
 #include "traceanalyze/timeline.h"
 

@@ -2,7 +2,7 @@
 /* Names of kernels and functions, which run to kilobytes, at a length that fits a sentence. */
 #include "report/short_name.h"
 
-#include "traceanalyze/kernel.h"
+#include "traceanalyze/model.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef TA_REPORT_SHORT_NAME_H
 #define TA_REPORT_SHORT_NAME_H
 
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 /* At most `most` bytes and "…": frames of Python without their folders, call sites of memory as
  * "folder/file.py:12 (function)", code that a compiler wrote

@@ -6,8 +6,8 @@
 #include "compare/scaling/scaling.h"
 #include "pipeline.h"
 #include "plugin/registry.h"
+#include "render/chart/timeline.h"
 #include "report/report.h"
-#include "traceanalyze/timeline_scene.h"
 
 #include <stdlib.h>
 

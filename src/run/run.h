@@ -9,8 +9,8 @@
 #include "compare/gate/gates.h"
 #include "ingest/inputs/options.h"
 #include "ingest/survey.h"
-#include "traceanalyze/arena.h"
-#include "traceanalyze/registry.h"
+#include "traceanalyze/base.h"
+#include "traceanalyze/run.h"
 
 /* How clocks are aligned; order of the words of "align". */
 enum ta_align { TA_ALIGN_AUTO, TA_ALIGN_COLLECTIVES, TA_ALIGN_CLOCK, TA_ALIGN_NONE };

@@ -5,9 +5,9 @@
 #include "compare/noise.h"
 #include "plugin/registry.h"
 #include "render/chart/files.h"
+#include "render/chart/timeline.h"
 #include "report/report.h"
 #include "traceanalyze/chart.h"
-#include "traceanalyze/timeline_scene.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rank correlation. */
+#include "stat/fit.h"
 #include "stat/numbers.h"
-#include "traceanalyze/stat_fit.h"
 
 #include <gsl/gsl_statistics.h>
 

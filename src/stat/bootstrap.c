@@ -2,8 +2,8 @@
 /* Bootstrap intervals: percentile and BCa, of single values or moving blocks. */
 #include "stat/numbers.h"
 #include "stat/random.h"
-#include "traceanalyze/stat_resample.h"
-#include "traceanalyze/stat_series.h"
+#include "stat/resample.h"
+#include "stat/series.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics.h>

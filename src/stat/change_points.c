@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Change points by PELT, with the sum of squares as the cost of a segment. */
 #include "stat/numbers.h"
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
 
 #include <stdlib.h>
 

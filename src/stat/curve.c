@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Curves through points: integral of the polygon, and a monotone curve to draw. */
+#include "stat/fit.h"
 #include "stat/numbers.h"
-#include "traceanalyze/stat_fit.h"
 
 #include <gsl/gsl_interp.h>
 

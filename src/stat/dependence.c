@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How far the values of a series depend on those before. */
 #include "stat/numbers.h"
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
 
 #include <gsl/gsl_fft_real.h>
 #include <stdlib.h>

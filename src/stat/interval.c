@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Unions and differences of interval sets. */
-#include "traceanalyze/interval.h"
+#include "traceanalyze/model.h"
 #include "traceanalyze/stat.h"
 
 #include "base/merge_sort.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The Mann–Whitney test, in one walk along both sorted samples. */
+#include "stat/compare.h"
 #include "stat/numbers.h"
 #include "stat/rank_distribution.h"
-#include "traceanalyze/stat_compare.h"
 
 #include <stdlib.h>
 

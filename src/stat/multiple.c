@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Many tests at once: false discovery rate. */
+#include "stat/compare.h"
 #include "stat/numbers.h"
-#include "traceanalyze/stat_compare.h"
 
 #include <gsl/gsl_sort.h>
 #include <stdlib.h>

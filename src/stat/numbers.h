@@ -3,8 +3,8 @@
 #ifndef TA_STAT_NUMBERS_H
 #define TA_STAT_NUMBERS_H
 
+#include "stat/sample.h"
 #include "traceanalyze/stat.h"
-#include "traceanalyze/stat_sample.h"
 
 #include <math.h>
 

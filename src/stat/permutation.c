@@ -2,7 +2,7 @@
 /* Permutation test on the difference of medians. */
 #include "stat/numbers.h"
 #include "stat/random.h"
-#include "traceanalyze/stat_resample.h"
+#include "stat/resample.h"
 
 #include <gsl/gsl_statistics.h>
 #include <stdlib.h>

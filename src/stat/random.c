@@ -2,7 +2,7 @@
 /* Random numbers with a seed: GSL's MT19937. */
 #include "stat/random.h"
 
-#include "traceanalyze/stat_resample.h"
+#include "stat/resample.h"
 
 #include <gsl/gsl_rng.h>
 

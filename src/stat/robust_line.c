@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A line that outliers do not move: bisquare M-estimate by GSL, Theil–Sen for few points. */
+#include "stat/fit.h"
 #include "stat/numbers.h"
-#include "traceanalyze/stat_fit.h"
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
 
 #include <gsl/gsl_multifit.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scaling laws fitted to speed-ups: Amdahl, the universal scalability law, Karp & Flatt. */
+#include "stat/fit.h"
 #include "stat/numbers.h"
-#include "traceanalyze/stat_fit.h"
 
 #include <gsl/gsl_multifit_nlinear.h>
 

@@ -2,10 +2,10 @@
 /* Hodges–Lehmann estimates: order statistics of all sums or differences of pairs, found without
  * listing them.  Rounding keeps the order of differences, so those at or below a bound end at a
  * staircase through the sorted samples and are counted in one walk along it. */
+#include "stat/compare.h"
 #include "stat/numbers.h"
 #include "stat/order.h"
 #include "stat/rank_distribution.h"
-#include "traceanalyze/stat_compare.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "stat/inversions.h"
 #include "stat/numbers.h"
 #include "stat/order.h"
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
 
 #include <stdlib.h>
 

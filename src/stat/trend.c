@@ -2,7 +2,7 @@
 /* The Mann–Kendall test. */
 #include "stat/inversions.h"
 #include "stat/numbers.h"
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
 
 #include <stdlib.h>
 

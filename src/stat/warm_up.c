@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the warm-up of a series ends: MSER. */
 #include "stat/numbers.h"
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
 
 /* Mean and sum of squares around it, of the values from some place to the end. */
 struct tail {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Welch's t on logarithms, and the difference that a test can see. */
+#include "stat/compare.h"
 #include "stat/numbers.h"
-#include "traceanalyze/stat_compare.h"
 
 #include <gsl/gsl_cdf.h>
 

@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "plugin/registry.h"
 #include "read/reader.h"
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

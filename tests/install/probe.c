@@ -20,7 +20,6 @@ int main(int argc, char **argv)
     return list.function();
 }
 #else
-#include <traceanalyze/registry.h>
 #include <traceanalyze/run.h>
 
 TA_API int list_plugins(void);

@@ -18,9 +18,9 @@ import tempfile
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
 
 
-def flags_of_drawing():
-    """Where the headers of Cairo and Pango are, which draw.h includes."""
-    done = subprocess.run(["pkg-config", "--cflags", "pangocairo"], capture_output=True, text=True,
+def flags_of_jansson():
+    """Where the header of jansson is, which document.h includes."""
+    done = subprocess.run(["pkg-config", "--cflags", "jansson"], capture_output=True, text=True,
                           check=False)
     return done.stdout.split() if done.returncode == 0 else None
 
@@ -43,11 +43,11 @@ def compile_all(compiler, language, flags, names, folder):
 def main():
     include = pathlib.Path(sys.argv[1]).resolve() / "include"
     names = sorted(path.name for path in (include / "traceanalyze").glob("*.h"))
-    cxx, drawing = shutil.which("c++") or shutil.which("g++"), flags_of_drawing()
-    if not cxx or drawing is None:
-        print("skipped: no compiler of C++, or no pangocairo")
+    cxx, jansson = shutil.which("c++") or shutil.which("g++"), flags_of_jansson()
+    if not cxx or jansson is None:
+        print("skipped: no compiler of C++, or no jansson")
         return 77
-    flags = [*drawing, *(f"-I{folder}" for folder in [include, *sys.argv[2:]])]
+    flags = [*jansson, *(f"-I{folder}" for folder in [include, *sys.argv[2:]])]
     with tempfile.TemporaryDirectory() as folder:
         failed = sum(compile_all(compiler, language, flags, names, pathlib.Path(folder))
                      for compiler, language in ((shutil.which("cc") or "gcc", ("c", "gnu17")),

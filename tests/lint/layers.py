@@ -5,10 +5,11 @@
 usage: layers.py [REPOSITORY [BUILD]]
 
 A folder includes the headers of the folders that docs/ARCHITECTURE.md allows it, and uses symbols
-of no other, whichever header declares them.  Plugins include the public headers and those of
-plugins/lib/ only, and nobody uses a symbol of a plugin.  The program, src/cli, uses what the public
-headers declare, as any other program does, and of the library's inside the few helpers that are
-named here.  Symbols are read, with nm, from the object files of the build folder.
+of no other, whichever header declares them.  Built-in plugins include the public headers, those of
+plugins/lib/, and those of the folders of src/ that the row of their kind names; they use symbols of
+these, and nobody uses a symbol of a plugin.  The program, src/cli, uses what the public headers
+declare, as any other program does, and of the library's inside the few helpers that are named here.
+Symbols are read, with nm, from the object files of the build folder.
 
 Prints a line per fault and per wrong row of the table, and ends with 1 when there is one.
 """
@@ -24,8 +25,8 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
 # A row "| `src/x` | `src/a`, `src/b/c` |" of the table in docs/ARCHITECTURE.md; `src` itself
-# has the pipeline.
-FOLDER = r"`src(?:/\w+)*`"
+# has the pipeline, `plugins/x` all plugins of a kind.
+FOLDER = r"`(?:src|plugins)(?:/\w+)*`"
 ROW = re.compile(rf"^\| ({FOLDER}) \| (–|{FOLDER}(?:, {FOLDER})*) \|$", re.MULTILINE)
 
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.
@@ -36,7 +37,7 @@ LIBRARIES = {
                "src/cli/cmd_help.c"),
     "cairo": ("src/render/chart/", "src/cli/cmd_help.c", "plugins/output/"),
     "pango": ("src/render/chart/", "src/cli/cmd_help.c", "plugins/output/",
-              "include/traceanalyze/draw.h"),
+              "src/render/chart/draw.h"),
     "glib": ("plugins/output/",),
     "mpi.h": ("src/cli/mpi/",),
     "yaml.h": ("src/config/", "src/cli/cmd_help.c"),
@@ -63,15 +64,23 @@ def includes(path):
 
 
 def read_table(root):
-    """Folder of src/ → folders whose headers it includes besides its own, in order of the rows."""
+    """Folder → folders whose headers it includes besides its own, in order of the rows."""
     text = (root / "docs/ARCHITECTURE.md").read_text(encoding="utf-8")
-    return {folder.strip("`"): re.findall(r"src[/\w]*", others)
+    return {folder.strip("`"): re.findall(r"(?:src|plugins)[/\w]*", others)
             for folder, others in ROW.findall(text)}
 
 
 def folder_of(name):
     """The folder of a header that is included as "name"."""
-    return pathlib.PurePosixPath("src", name).parent.as_posix()
+    tree = "plugins" if name.startswith("lib/") else "src"
+    return pathlib.PurePosixPath(tree, name).parent.as_posix()
+
+
+def row_of(source):
+    """The row that says what a file, a path from the root, may use."""
+    if source.parts[0] == "plugins":
+        return "/".join(source.parts[:2])
+    return source.parent.as_posix()
 
 
 def cycle_faults(table):
@@ -100,7 +109,8 @@ def table_faults(root, table, linked):
     """What is wrong with the rows: cycles, and what the folder does not use."""
     before = set()
     for folder, others in table.items():
-        used = {folder_of(name) for path in (root / folder).glob("*.[ch]")
+        pattern = "**/*.[ch]" if folder.startswith("plugins/") else "*.[ch]"
+        used = {folder_of(name) for path in (root / folder).glob(pattern)
                 for _, quoted, name in includes(path) if quoted}
         for other in others:
             if other not in before:
@@ -133,10 +143,14 @@ def source_fault(root, table, path, name):
     return f"{folder}/ may not include {target}/"
 
 
-def plugin_fault(root, path, quoted, name):
+def plugin_fault(root, table, path, quoted, name):
     own = path.parent if path.parent.parent.parent == root / "plugins" else None
-    if quoted and name.startswith("lib/"):
-        return None if (root / "plugins" / name).exists() else "plugins/lib/ has no such header"
+    if quoted and "/" in name and not name.startswith("../"):
+        row, target = row_of(path.relative_to(root)), folder_of(name)
+        if not any((root / tree / name).exists() for tree in ("plugins", "src")):
+            return f"{target}/ has no such header"
+        allowed = target == row or target in table.get(row, [])
+        return None if allowed else f"{row}/ may not include {target}/"
     if quoted:
         is_own = own and "/" not in name and ((own / name).exists() or
                                               name == f"embedded_{own.name}.h")
@@ -145,7 +159,7 @@ def plugin_fault(root, path, quoted, name):
         plugin, shared = (own.name, name.removeprefix("../")) if own else (path.name, name)
         is_own = is_own or (shared != name) == bool(own) and "/" not in shared and (
             plugin.startswith(shared.removesuffix(".h") + "_") and (path.parent / name).exists())
-        return None if is_own else "plugins include <traceanalyze/…> and headers of their folder"
+        return None if is_own else "plugins include public headers, their own, those of their row"
     if name.startswith("traceanalyze/"):
         return None if (root / "include" / name).exists() else "no such public header"
     return None
@@ -171,7 +185,7 @@ def fault(root, table, path, quoted, name):
     if place.startswith("src/"):
         return source_fault(root, table, path, name) if quoted else None
     if place.startswith("plugins/"):
-        return plugin_fault(root, path, quoted, name)
+        return plugin_fault(root, table, path, quoted, name)
     return public_fault(root, path, quoted, name)
 
 
@@ -234,9 +248,12 @@ def program_fault(public, name, definer):
 
 def link_fault(table, public, source, name, definer):
     """What is wrong with a symbol of `definer` that `source` uses, or None."""
-    if source.parts[0] != "src":  # plugins see what <traceanalyze/…> and "lib/…" declare
-        of_lib = definer.parts[:2] == ("plugins", "lib")
-        return None if definer.parts[0] == "src" or of_lib else "a plugin stands alone"
+    if source.parts[0] != "src":
+        row, target = row_of(source), definer.parent.as_posix()
+        if target in table.get(row, []) or name in public:
+            return None
+        return f"{row}/ may not use {target}/" if definer.parts[0] == "src" else \
+            "a plugin uses no other"
     if definer.parts[0] != "src":
         return "a plugin is used through the registry"
     folder, target = source.parent.as_posix(), definer.parent.as_posix()
@@ -248,11 +265,10 @@ def link_fault(table, public, source, name, definer):
 
 
 def link_faults(table, public, found):
-    """Lines of what is linked wrongly, and the folders that each folder of src/ is linked to."""
+    """Lines of what is linked wrongly, and the folders that each row is linked to."""
     faults, linked = [], collections.defaultdict(set)
     for source, name, definer in links(found):
-        if source.parts[0] == "src":
-            linked[source.parent.as_posix()].add(definer.parent.as_posix())
+        linked[row_of(source)].add(definer.parent.as_posix())
         wrong = link_fault(table, public, source, name, definer)
         if wrong:
             faults.append(f"{source.as_posix()}: {name}() of {definer.as_posix()}: {wrong}")

@@ -18,11 +18,12 @@ TABLE = """
 | `src/read` | `src/base` |
 | `src/render` | – |
 | `src/ingest` | `src/read` |
+| `plugins/output` | `src/render` |
 | `src/cli` | `src/base` |
 """
 FILES = {
     "include/traceanalyze/base.h": "",
-    "plugins/output/html/html.h": "",
+    "plugins/output/html/html.h": '#include "render/sink.h"\n',
     "src/base/vec.h": "",
     "src/config/yaml.c": '#include "base/vec.h"\n',
     "src/read/reader.h": '#include "base/vec.h"\n',
@@ -81,6 +82,10 @@ class Lint(unittest.TestCase):
                 ("src/cli/x.c", '#include "render/sink.h"', False),
                 ("plugins/output/x.c", "#include <traceanalyze/base.h>", True),
                 ("plugins/output/x.c", '#include "base/vec.h"', False),
+                ("plugins/output/x.c", '#include "render/sink.h"', True),
+                ("plugins/output/html/x.c", '#include "render/sink.h"', True),
+                ("plugins/output/x.c", '#include "render/missing.h"', False),
+                ("plugins/input/x.c", '#include "render/sink.h"', False),
                 ("plugins/output/x.c", "#include <traceanalyze/missing.h>", False),
                 ("plugins/output/html/x.c", '#include "html.h"', True),
                 ("plugins/output/html/x.c", '#include "../../../src/base/vec.h"', False),
@@ -127,11 +132,12 @@ class Lint(unittest.TestCase):
         self.assertIn("src/read/ uses folders that use src/read/", output)
 
     @unittest.skipUnless(shutil.which("cc") and shutil.which("nm"), "no compiler or no nm")
-    def test_program_uses_what_is_public(self):
+    def test_programs_and_plugins_use_what_is_public(self):
         self.write("include/traceanalyze/x.h", LICENCE + "TA_API int *ta_x(void);\n")
         code, output = self.run_layers_linked({
             "src/read/x.c": "int *ta_x(void) { return 0; }\n",
-            "src/cli/y.c": "int *ta_x(void);\nint *ta_y(void) { return ta_x(); }\n"})
+            "src/cli/y.c": "int *ta_x(void);\nint *ta_y(void) { return ta_x(); }\n",
+            "plugins/output/z.c": "int *ta_x(void);\nint *ta_z(void) { return ta_x(); }\n"})
         self.assertEqual(code, 0, output)
 
     @unittest.skipUnless(shutil.which("cc") and shutil.which("nm"), "no compiler or no nm")
@@ -145,7 +151,10 @@ class Lint(unittest.TestCase):
                 ("src/read/x.c", "src/cli/y.c", False),
                 ("src/base/x.c", "src/cli/y.c", False),
                 ("src/base/suggest.c", "src/cli/y.c", True),
-                ("src/read/x.c", "plugins/output/y.c", True),
+                ("src/render/x.c", "plugins/output/y.c", True),
+                ("src/read/x.c", "plugins/output/y.c", False),
+                ("src/render/x.c", "plugins/input/y.c", False),
+                ("plugins/output/x.c", "plugins/output/html/y.c", False),
                 ("plugins/output/x.c", "src/read/y.c", False)):
             with self.subTest(definer=definer, user=user):
                 code, output = self.run_layers_linked(

@@ -2,7 +2,7 @@
 /* Texts to read: synthetic traces, parts of real ones, and damage. */
 #include "inputs.h"
 
-#include "traceanalyze/json.h"
+#include "traceanalyze/document.h"
 
 #include <inttypes.h>
 

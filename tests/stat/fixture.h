@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
+#include "stat/compare.h"
+#include "stat/fit.h"
+#include "stat/resample.h"
+#include "stat/sample.h"
+#include "stat/series.h"
 #include "traceanalyze/stat.h"
-#include "traceanalyze/stat_compare.h"
-#include "traceanalyze/stat_fit.h"
-#include "traceanalyze/stat_resample.h"
-#include "traceanalyze/stat_sample.h"
-#include "traceanalyze/stat_series.h"
 
 struct noise {
     uint64_t state;

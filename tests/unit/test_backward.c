@@ -3,9 +3,9 @@
 #include "events.h"
 #include "trace_fixture.h"
 
-#include "report/report.h"
 #include "analyze/timeline/timeline.h"
-#include "traceanalyze/backward.h"
+#include "model/backward.h"
+#include "report/report.h"
 
 #define OP(name, tid, ts, dur) EVENT_SPAN("cpu_op", name, tid, ts, dur)
 #define SPAN EVENT_SPAN

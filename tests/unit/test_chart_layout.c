@@ -2,7 +2,7 @@
 /* Scenes as numbers: marks inside the scene, labels apart, segments that add up, in any size. */
 #include "chart_fixture.h"
 #include "render/chart/measure.h"
-#include "traceanalyze/svg.h"
+#include "render/chart/svg.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 /* Tables with a header line: separators, columns by name, damaged rows. */
 #include "trace_fixture.h"
 
+#include "parse/text/csv.h"
 #include "read/reader.h"
-#include "traceanalyze/csv.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The HTML report of hostile data: strict markup, escaped text, a policy that fits. */
 #include "base/context.h"
-#include "traceanalyze/output.h"
 #include "report/report.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/chart.h"
+#include "traceanalyze/output.h"
 #include "traceanalyze/plugin.h"
 
 #include <glib.h>

@@ -5,7 +5,7 @@
 
 #include "model/trace.h"
 #include "traceanalyze/dump.h"
-#include "traceanalyze/unit.h"
+#include "traceanalyze/report.h"
 
 #include <inttypes.h>
 #include <math.h>

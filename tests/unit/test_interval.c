@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sets of intervals against a map of single points. */
-#include "traceanalyze/interval.h"
+#include "traceanalyze/model.h"
 #include "traceanalyze/stat.h"
 
 #include "trace_fixture.h"

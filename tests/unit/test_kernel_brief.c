@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of kernels as people say them. */
-#include "traceanalyze/kernel.h"
+#include "traceanalyze/model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

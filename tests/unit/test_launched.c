@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Calls that launched something, against a look through all activities. */
-#include "traceanalyze/launched.h"
+#include "model/launched.h"
 
 #include "trace_fixture.h"
 

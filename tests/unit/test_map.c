@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The hash map against a plain array. */
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 
 #include "trace_fixture.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is found once for all who ask of the spans of a trace, against a look at each of them: those
  * of some names, those that do some work, and the extent of each category. */
-#include "traceanalyze/named.h"
-#include "traceanalyze/extent.h"
-#include "traceanalyze/host.h"
+#include "model/extent.h"
+#include "model/named.h"
+#include "traceanalyze/model.h"
 
 #include "trace_fixture.h"
 

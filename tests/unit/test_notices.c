@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was found in the inputs: the worst first, and once where many files have it. */
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

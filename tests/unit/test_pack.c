@@ -2,7 +2,7 @@
 /* Packs: what is put comes back, and what is no pack does no harm. */
 #include "trace_fixture.h"
 
-#include "traceanalyze/pack.h"
+#include "base/pack.h"
 
 static void numbers_come_back(void **state)
 {

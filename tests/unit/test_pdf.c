@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The PDF report and chart files: valid, complete, the same bytes for the same report. */
-#include "chart_fixture.h"
 #include "base/context.h"
+#include "chart_fixture.h"
 #include "render/chart/files.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/output.h"
-#include "traceanalyze/arena.h"
 #include "traceanalyze/plugin.h"
 
 #include <ftw.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pieces of a file stand in their order, whoever writes them. */
 #include "base/write/file.h"
-#include "traceanalyze/share.h"
+#include "base/write/pieces.h"
 
 #include "files.h"
 #include "trace_fixture.h"

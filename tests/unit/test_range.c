@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers at the ends of their ranges, and texts of them. */
+#include "model/range.h"
 #include "trace_fixture.h"
-#include "traceanalyze/range.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The walk over documents, members and records: every state, every kind of damage, every border
  * between two blocks. */
-#include "traceanalyze/json.h"
+#include "traceanalyze/document.h"
 
 #include "parse/json/record.h"
 #include "read/reader.h"

@@ -4,7 +4,7 @@
 #include "analyze/timeline/timeline.h"
 
 #include "report/report.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include "trace_fixture.h"
 

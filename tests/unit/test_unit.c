@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers for people and for JSON: prefixes, rounding, extremes, locales. */
-#include "traceanalyze/unit.h"
+#include "traceanalyze/report.h"
 
 #include <float.h>
 #include <locale.h>

@@ -6,7 +6,7 @@
  * call. */
 #include "tree.h"
 
-#include <traceanalyze/columns.h>
+#include <traceanalyze/table.h>
 
 #include <stdlib.h>
 

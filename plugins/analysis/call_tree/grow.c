@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The call tree of a trace: one lookup of two numbers per span. */
+#include "lib/modules.h"
+#include "model/launched.h"
 #include "tree.h"
 
-#include <traceanalyze/host.h>
-#include <traceanalyze/launched.h>
-#include <traceanalyze/modules.h>
+#include <traceanalyze/model.h>
 
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What modules (torch.nn.Module) take, by instance in a tree of their own and by class. */
+#include "lib/modules.h"
 #include "tree.h"
-
-#include <traceanalyze/modules.h>
 
 #include <stdlib.h>
 

@@ -8,8 +8,7 @@
  * to it, until none is left.  Members that no chain of collectives connects have axes of their
  * own. */
 #include "collectives.h"
-
-#include <traceanalyze/stat_series.h>
+#include "stat/series.h"
 
 #include <math.h>
 

@@ -12,8 +12,9 @@
 #ifndef COLLECTIVES_COLLECTIVES_H
 #define COLLECTIVES_COLLECTIVES_H
 
+#include "base/pack.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/pack.h>
 
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
 /* What the host of a rank without devices does between its collectives: the innermost span of its
  * busiest thread at each time. */
 #include "map.h"
+#include "model/idle/idle.h"
 
-#include <traceanalyze/host.h>
-#include <traceanalyze/idle.h>
+#include <traceanalyze/model.h>
 
 /* Whether a span is work, not a phase, a collective, or waiting. */
 static bool is_work(const struct ta_spans *spans, ta_row row)

@@ -6,8 +6,8 @@
  * covers are gaps, which have causes.  So the parts add up to the time. */
 #include "map.h"
 
-#include <traceanalyze/cover.h>
-#include <traceanalyze/idle.h>
+#include "lib/cover.h"
+#include "model/idle/idle.h"
 
 struct walk {
     const struct ta_trace *trace;

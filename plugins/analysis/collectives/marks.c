@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The steps that torch.profiler marks on the host (ProfilerStep#N). */
 #include "map.h"
+#include "model/named.h"
 
-#include <traceanalyze/host.h>
-#include <traceanalyze/named.h>
+#include <traceanalyze/model.h>
 
 /* The number of the step that a name marks, or -1. */
 static int32_t number_of(struct ta_slice name)

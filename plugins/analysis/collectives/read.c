@@ -2,8 +2,7 @@
 /* From the packs of all ranks to a run: what is the same on several ranks gets one number. */
 #include "collectives.h"
 #include "mix.h"
-
-#include <traceanalyze/idle.h>
+#include "model/idle/idle.h"
 
 struct reading {
     struct coll_run *run;

@@ -3,8 +3,7 @@
  * its peers. */
 #include "judge.h"
 #include "replay.h"
-
-#include <traceanalyze/stat_series.h>
+#include "stat/series.h"
 
 #include <math.h>
 

@@ -2,9 +2,8 @@
 /* What links deliver: collectives.by_size, the bandwidth of each size of message;
  * collectives.links, groups that are slow beside their peers; collectives.small, messages whose
  * time is all latency. */
+#include "stat/sample.h"
 #include "tables.h"
-
-#include <traceanalyze/stat_sample.h>
 
 #include <math.h>
 

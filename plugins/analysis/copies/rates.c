@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was copied and how fast, what ran beside it, and how long it held up the host. */
 #include "copies.h"
+#include "lib/cover.h"
+#include "model/busy.h"
 
-#include <traceanalyze/busy.h>
-#include <traceanalyze/cover.h>
 #include <traceanalyze/hardware.h>
-#include <traceanalyze/host.h>
+#include <traceanalyze/model.h>
 
 /* What a copy is by its name, with the rows of its sums. */
 struct kind {

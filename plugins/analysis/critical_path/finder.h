@@ -4,7 +4,7 @@
 #ifndef CRITICAL_PATH_FINDER_H
 #define CRITICAL_PATH_FINDER_H
 
-#include <traceanalyze/launched.h>
+#include "model/launched.h"
 
 struct finder {
     struct ta_spans spans;

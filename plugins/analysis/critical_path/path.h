@@ -24,7 +24,7 @@
 #define CRITICAL_PATH_PATH_H
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/host.h>
+#include <traceanalyze/model.h>
 
 enum path_class {
     PATH_COMPUTE,

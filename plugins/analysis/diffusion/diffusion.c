@@ -3,7 +3,7 @@
  * they were recorded. */
 #include "passes.h"
 
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 #include <stdlib.h>
 

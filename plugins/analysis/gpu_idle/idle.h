@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why devices were idle: what is kept of the gaps that <traceanalyze/idle.h> finds. */
+/* Why devices were idle: what is kept of the gaps that src/model/idle/idle.h finds. */
 #ifndef GPU_IDLE_IDLE_H
 #define GPU_IDLE_IDLE_H
 
+#include "model/idle/idle.h"
+
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/idle.h>
 
 enum { IDLE_LONGEST_KEPT = 50 }; /* gaps of a device that are listed one by one */
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The walk over the activities of each device. */
 #include "gpu_time.h"
-
-#include <traceanalyze/sharing.h>
+#include "lib/sharing.h"
 
 #include <stdlib.h>
 

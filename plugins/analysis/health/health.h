@@ -4,7 +4,7 @@
 #define HEALTH_HEALTH_H
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/host.h>
+#include <traceanalyze/model.h>
 
 /* Fields of the partial. */
 enum {

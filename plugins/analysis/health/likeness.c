@@ -7,7 +7,7 @@
  * many ranks as there are replicas. */
 #include "health.h"
 
-#include <traceanalyze/columns.h>
+#include <traceanalyze/table.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is counted in each trace, to say how far it can be trusted. */
 #include "health.h"
-
-#include <traceanalyze/extent.h>
-#include <traceanalyze/lost.h>
+#include "model/extent.h"
+#include "model/lost.h"
 
 #include <math.h>
 #include <stdlib.h>

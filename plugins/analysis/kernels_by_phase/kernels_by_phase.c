@@ -7,7 +7,7 @@
  * has none (autograd).  Where one range holds nearly everything the ranges in it are the phases. */
 #include "kernels_by_phase.h"
 
-#include <traceanalyze/host.h>
+#include <traceanalyze/model.h>
 
 #include <inttypes.h>
 #include <stdio.h>

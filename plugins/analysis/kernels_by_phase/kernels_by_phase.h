@@ -4,7 +4,7 @@
 #define TA_KERNELS_BY_PHASE_H
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/columns.h>
+#include <traceanalyze/table.h>
 
 /* ---- partials ------------------------------------------------------------------------------ */
 

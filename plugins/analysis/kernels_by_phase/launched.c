@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* In which step and which range the kernels of a trace were launched. */
 #include "kernels_by_phase.h"
+#include "model/launched.h"
 
-#include <traceanalyze/host.h>
-#include <traceanalyze/launched.h>
+#include <traceanalyze/model.h>
 
 #include <stdlib.h>
 

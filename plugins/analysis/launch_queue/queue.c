@@ -2,7 +2,7 @@
 /* The queues of one trace: their launches, and the sweep over them. */
 #include "queue.h"
 
-#include <traceanalyze/host.h>
+#include <traceanalyze/model.h>
 
 #include <stdlib.h>
 

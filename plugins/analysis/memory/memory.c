@@ -3,7 +3,7 @@
  * allocator by device; allocations.by_allocator: what allocators were asked for. */
 #include "memory.h"
 
-#include <traceanalyze/levels.h>
+#include "lib/levels.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #define TA_MEMORY_H
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 #include <math.h>
 

@@ -3,9 +3,10 @@
 #ifndef TA_MEMORY_ALLOCATOR_REPLAY_H
 #define TA_MEMORY_ALLOCATOR_REPLAY_H
 
+#include "lib/levels.h"
+
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
-#include <traceanalyze/levels.h>
 
 /* What a snapshot holds of one device. */
 struct device_state {
@@ -27,7 +28,7 @@ struct replay {
     int64_t first_ns, last_ns;         /* TA_MISSING when the history has no times */
 };
 
-/* Replays the history of a device from the level at which it starts, see levels.h. */
+/* Replays the history of a device from the level at which it starts, see lib/levels.h. */
 struct replay replay_make(const struct device_state *device);
 
 /* A block that was alive. */

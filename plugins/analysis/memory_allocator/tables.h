@@ -5,7 +5,6 @@
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
-#include <traceanalyze/rows.h>
 
 /* Every row belongs to a device of a snapshot: the first keys of all partials. */
 enum { RANK, FILE_KEY, DEVICE, LABEL, OWN };

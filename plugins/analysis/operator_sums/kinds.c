@@ -20,8 +20,8 @@
  * The last three do not count for names that only kernels have. */
 #include "kinds.h"
 
-#include <traceanalyze/host.h>
-#include <traceanalyze/map.h>
+#include <traceanalyze/base.h>
+#include <traceanalyze/model.h>
 
 #include <ctype.h>
 #include <stdlib.h>

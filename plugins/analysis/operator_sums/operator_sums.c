@@ -5,7 +5,7 @@
 #include "totals.h"
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 #include <stdlib.h>
 

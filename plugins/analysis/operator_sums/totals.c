@@ -2,8 +2,8 @@
 /* How long the device and the host worked, and which of them limits the run. */
 #include "totals.h"
 
-#include <traceanalyze/columns.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
+#include <traceanalyze/table.h>
 
 #include <stdlib.h>
 

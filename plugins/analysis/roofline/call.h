@@ -4,7 +4,7 @@
 #define TA_ROOFLINE_CALL_H
 
 #include <traceanalyze/base.h>
-#include <traceanalyze/kernel.h>
+#include <traceanalyze/model.h>
 
 enum { OPERANDS_MAX = 32, DIMS_MAX = 8 };
 

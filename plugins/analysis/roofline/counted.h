@@ -6,7 +6,7 @@
 #include "work.h"
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/map.h>
+#include <traceanalyze/base.h>
 
 /* The arguments that the shapes, types and values of calls are read from. */
 enum counted_arg { ARG_DIMS, ARG_TYPES, ARG_VALUES, ARG_OLD_DIMS, ARGS };

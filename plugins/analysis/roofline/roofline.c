@@ -5,10 +5,10 @@
  * A kernel belongs to the innermost operator around its launch that has a formula; each call of
  * that operator counts its work once, whatever the number of its kernels. */
 #include "counted.h"
+#include "lib/outward.h"
 #include "roofline.h"
 
-#include <traceanalyze/host.h>
-#include <traceanalyze/outward.h>
+#include <traceanalyze/model.h>
 
 #include <stdlib.h>
 

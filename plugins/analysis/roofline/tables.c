@@ -2,7 +2,7 @@
 /* The tables of the roofline, and the model FLOPs utilization (MFU). */
 #include "roofline.h"
 
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 #include <math.h>
 #include <stdio.h>

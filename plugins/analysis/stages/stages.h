@@ -4,7 +4,7 @@
 #define TA_STAGES_H
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 /* What is read of other analyses. */
 enum { DIFFUSION_RANK, STEPS_RANK, STEPS_TIME, BLOCKS_RANK, BLOCKS_TIME };

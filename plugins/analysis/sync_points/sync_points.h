@@ -4,7 +4,7 @@
 #define SYNC_POINTS_SYNC_POINTS_H
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/host.h>
+#include <traceanalyze/model.h>
 
 /* The partials of the analysis, in order, and their fields. */
 enum { PARTIAL_SITES, PARTIAL_RANKS, PARTIAL_KINDS };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The waits of a trace, and the idle time of its devices around them. */
+#include "lib/outward.h"
+#include "model/busy.h"
 #include "sync_points.h"
 
 #include <stdlib.h>
-#include <traceanalyze/busy.h>
-#include <traceanalyze/outward.h>
 
 /* What the kinds of waits are called. */
 enum kind { SYNCHRONIZATION, VALUE_READ, BLOCKING_COPY, PAGEABLE_COPY, KINDS };

@@ -4,7 +4,7 @@
 #define TA_TELEMETRY_H
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 /* Fields of the partial: the samples of a file that are of one rank, device and signal.
  *

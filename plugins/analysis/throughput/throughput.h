@@ -4,7 +4,7 @@
 #define TA_THROUGHPUT_H
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include <traceanalyze/dump.h>
 
 /* What the sessions of a rank tell, its tokens, and over how many ranks its settings spread the
  * work on one video. */

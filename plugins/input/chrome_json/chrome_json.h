@@ -3,8 +3,8 @@
 #ifndef TA_INPUT_CHROME_JSON_H
 #define TA_INPUT_CHROME_JSON_H
 
-#include <traceanalyze/builder.h>
-#include <traceanalyze/json.h>
+#include <traceanalyze/document.h>
+#include <traceanalyze/input.h>
 
 enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
 

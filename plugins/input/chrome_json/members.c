@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a Chrome trace says about itself: ranks, devices, clocks, versions. */
 #include "chrome_json.h"
+#include "model/range.h"
 
 #include <traceanalyze/dump.h>
 

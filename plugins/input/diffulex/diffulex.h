@@ -3,11 +3,11 @@
 #ifndef TA_INPUT_DIFFULEX_H
 #define TA_INPUT_DIFFULEX_H
 
-#include <traceanalyze/csv.h>
+#include "parse/text/csv.h"
+
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
-#include <traceanalyze/unit.h>
-#include <traceanalyze/unknown.h>
+#include <traceanalyze/report.h>
 
 struct reading {
     struct ta_ctx *ctx;

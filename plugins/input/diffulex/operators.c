@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Operator rows of torch's profiler as Diffulex saves and merges them. */
 #include "diffulex.h"
-
-#include <traceanalyze/operator_table.h>
+#include "parse/text/operator_table.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * operators as Markdown. */
 #include "diffulex.h"
 
-#include <traceanalyze/map.h>
+#include <traceanalyze/base.h>
 
 #include <inttypes.h>
 #include <math.h>

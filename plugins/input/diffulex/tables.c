@@ -2,7 +2,7 @@
 /* Diffulex's CSV files: section metrics, stage timing, operator rows, merged operator rows. */
 #include "diffulex.h"
 
-#include <traceanalyze/map.h>
+#include <traceanalyze/base.h>
 
 #include <math.h>
 #include <stdlib.h>

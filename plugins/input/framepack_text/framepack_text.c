@@ -8,7 +8,7 @@
 #include "reading.h"
 
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/unit.h>
+#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

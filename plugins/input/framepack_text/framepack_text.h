@@ -5,7 +5,6 @@
 
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
-#include <traceanalyze/unknown.h>
 
 enum { CELLS = 32 };
 

@@ -4,9 +4,9 @@
 #define FRAMEPACK_READING_H
 
 #include "framepack_text.h"
+#include "parse/text/operator_table.h"
 
-#include <traceanalyze/map.h>
-#include <traceanalyze/operator_table.h>
+#include <traceanalyze/base.h>
 
 enum part { NOTHING, TIMING, MEMORY, ITERATIONS, CACHE };
 

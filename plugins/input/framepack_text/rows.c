@@ -2,7 +2,7 @@
 /* The rows of FramePack's tables. */
 #include "reading.h"
 
-#include <traceanalyze/unit.h>
+#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * settings. */
 #include "snapshot.h"
 
-#include <traceanalyze/unit.h>
+#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #ifndef TA_TORCH_MEMORY_SNAPSHOT_H
 #define TA_TORCH_MEMORY_SNAPSHOT_H
 
-#include <traceanalyze/arena.h>
-#include <traceanalyze/builder.h>
+#include "parse/pickle/pickle.h"
+
+#include <traceanalyze/base.h>
 #include <traceanalyze/dump.h>
-#include <traceanalyze/map.h>
-#include <traceanalyze/pickle.h>
+#include <traceanalyze/input.h>
 
 /* An array that grows. */
 #define LIST(type)                                                                                 \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* torch_memory: snapshots of PyTorch's caching allocator, as torch.cuda.memory._dump_snapshot()
  * pickles them, and lists of segments of older versions, as pickle or JSON. */
+#include "lib/levels.h"
 #include "snapshot.h"
 
 #include <traceanalyze/input.h>
-#include <traceanalyze/levels.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/result.h>
+#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 #include <math.h>

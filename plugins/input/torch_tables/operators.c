@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table that key_averages().table() prints; what else the text holds is not ours. */
+#include "parse/text/operator_table.h"
 #include "torch_tables.h"
-
-#include <traceanalyze/operator_table.h>
 
 int tt_sniff_operators(struct ta_slice head)
 {

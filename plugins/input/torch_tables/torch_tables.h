@@ -5,7 +5,6 @@
 
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
-#include <traceanalyze/unknown.h>
 
 struct text_reading {
     struct ta_ctx *ctx;

@@ -5,9 +5,9 @@
  * In the page they are allowed by their hashes; data can bring in neither code nor style nor a
  * request.  Hosts that allow no style within a page show one whose style is a file of theirs. */
 #include "html.h"
+#include "render/chart/svg.h"
 
-#include <traceanalyze/arena.h>
-#include <traceanalyze/svg.h>
+#include <traceanalyze/base.h>
 
 #include <glib.h>
 

@@ -9,10 +9,11 @@
  * All but those slices are listed first and then written by all threads that are free. */
 #include "html.h"
 
+#include "base/write/pieces.h"
+
 #include <stdlib.h>
-#include <traceanalyze/context.h>
+#include <traceanalyze/base.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/share.h>
 
 static void put_bar(const struct page *page)
 {

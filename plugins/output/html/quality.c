@@ -6,7 +6,7 @@
 #include "html.h"
 
 #include <stdlib.h>
-#include <traceanalyze/arena.h>
+#include <traceanalyze/base.h>
 
 enum {
     FILE_PATH,

@@ -3,11 +3,12 @@
  * whole run stands in its place. */
 #include "timeline.h"
 
+#include "render/chart/svg.h"
+#include "render/chart/timeline.h"
+
 #include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <traceanalyze/svg.h>
-#include <traceanalyze/timeline_scene.h>
 
 /* Points. */
 enum { OVERVIEW_WIDTH = 760 };

@@ -3,8 +3,9 @@
  * summed up in bins.  Parts of about the same size are packed at the same time. */
 #include "timeline_lanes.h"
 
+#include "base/share.h"
+
 #include <math.h>
-#include <traceanalyze/share.h>
 
 /* Bytes of the timeline in a part, but for its last lane. */
 enum { PART_BYTES = 1 << 19 };

@@ -8,7 +8,7 @@
 #include "timeline_lanes.h"
 
 #include <math.h>
-#include <traceanalyze/map.h>
+#include <traceanalyze/base.h>
 
 /* The columns behind those of the lanes. */
 enum { TIMES, VALUES, COUNTER_COLUMNS };

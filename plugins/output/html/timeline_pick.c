@@ -5,11 +5,11 @@
  * allows; what is shorter is summed up in bins per lane.  In the windows that findings cite every
  * slice is kept.  How large the slices become is known only when they are packed, so a guess is
  * packed and corrected by what came of it. */
+#include "base/deflate.h"
 #include "timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <traceanalyze/deflate.h>
 
 /* Bytes of base64 that a slice takes, before any is packed; and where short ones are left out, for
  * the others are longer and farther apart. */

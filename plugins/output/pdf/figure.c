@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts as vector figures with title and caption; a figure is never split. */
 #include "pdf.h"
+#include "render/chart/timeline.h"
 
 #include <math.h>
-#include <traceanalyze/timeline_scene.h>
 
 /* Scenes are laid out for a screen; on paper they stand smaller, at this width in their points. */
 enum { SCENE_WIDTH = 660 };

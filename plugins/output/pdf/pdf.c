@@ -2,8 +2,8 @@
 /* The report on paper: report.pdf, drawn with Cairo and Pango. */
 #include "pdf.h"
 
+#include <traceanalyze/base.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/status.h>
 
 #include <cairo-pdf.h>
 #include <time.h>

@@ -7,8 +7,9 @@
 #ifndef TA_PLUGIN_PDF_H
 #define TA_PLUGIN_PDF_H
 
-#include <traceanalyze/arena.h>
-#include <traceanalyze/draw.h>
+#include "render/chart/draw.h"
+
+#include <traceanalyze/base.h>
 #include <traceanalyze/output.h>
 #include <traceanalyze/timeline.h>
 

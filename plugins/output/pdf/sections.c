@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The sections of the report in their order: figures first, then the tables they are drawn from. */
 #include "pdf.h"
-
-#include <traceanalyze/timeline_scene.h>
+#include "render/chart/timeline.h"
 
 #include <stdio.h>
 #include <string.h>

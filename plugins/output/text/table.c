@@ -5,7 +5,7 @@
  * table.  Numbers end at one place, whatever the length of their unit. */
 #include "text.h"
 
-#include <traceanalyze/kernel.h>
+#include <traceanalyze/model.h>
 
 #include <stdio.h>
 #include <stdlib.h>

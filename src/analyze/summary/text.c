@@ -3,7 +3,7 @@
 #include "analyze/summary/text.h"
 
 #include "base/utf8.h"
-#include "traceanalyze/unit.h"
+#include "traceanalyze/report.h"
 
 #include <inttypes.h>
 #include <math.h>

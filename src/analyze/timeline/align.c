@@ -2,7 +2,7 @@
 /* Ranks on one axis of time, by what their collectives tell of their clocks. */
 #include "analyze/timeline/timeline.h"
 
-#include "traceanalyze/rows.h"
+#include "traceanalyze/dump.h"
 
 #include <math.h>
 #include <stdlib.h>

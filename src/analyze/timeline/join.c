@@ -3,7 +3,7 @@
 #include "analyze/timeline/timeline.h"
 
 #include "base/vec.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 
 struct whole {
     struct ta_timeline timeline; /* first: the timeline is the whole */

@@ -3,9 +3,9 @@
 #ifndef TA_TIMELINE_LABELS_H
 #define TA_TIMELINE_LABELS_H
 
-#include "base/vec.h"
 #include "analyze/timeline/timeline.h"
-#include "traceanalyze/map.h"
+#include "base/vec.h"
+#include "traceanalyze/base.h"
 
 struct trace_label {
     ta_str name, shapes;

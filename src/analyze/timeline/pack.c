@@ -7,7 +7,7 @@
  * out and summed up in bins. */
 #include "analyze/timeline/labels.h"
 #include "analyze/timeline/samples.h"
-#include "traceanalyze/backward.h"
+#include "model/backward.h"
 
 #include <stdlib.h>
 

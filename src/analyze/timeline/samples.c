@@ -6,8 +6,8 @@
 #include "analyze/timeline/samples.h"
 
 #include "base/vec.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/dump.h"
-#include "traceanalyze/map.h"
 #include "traceanalyze/output.h"
 
 #include <inttypes.h>

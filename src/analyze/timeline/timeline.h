@@ -4,7 +4,7 @@
 #define TA_TIMELINE_TIMELINE_H
 
 #include "model/strings.h"
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/model.h"
 #include "traceanalyze/timeline.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pieces of one file, written at the same time and put into it in their order. */
 #include "base/context.h"
+#include "base/share.h"
 #include "base/write/file.h"
-#include "traceanalyze/share.h"
+#include "base/write/pieces.h"
 
 #include <pthread.h>
 #include <stdlib.h>

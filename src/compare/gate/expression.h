@@ -9,7 +9,7 @@
 #ifndef TA_GATE_EXPRESSION_H
 #define TA_GATE_EXPRESSION_H
 
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 struct ta_ctx;
 

@@ -6,8 +6,8 @@
 #include "compare/gate/judge.h"
 #include "plugin/builtin.h"
 #include "report/report.h"
-#include "traceanalyze/columns.h"
 #include "traceanalyze/output.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include "compare/scaling/runs.h"
 
 #include "report/report.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 

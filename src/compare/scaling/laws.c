@@ -5,7 +5,7 @@
 
 #include "report/report.h"
 #include "stat/numbers.h"
-#include "traceanalyze/columns.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 
 #include "compare/scaling/scaling.h"
 #include "plugin/builtin.h"
-#include "traceanalyze/arena.h"
-#include "traceanalyze/stat_fit.h"
+#include "stat/fit.h"
+#include "traceanalyze/base.h"
 
 /* What all runs are measured by: the first that all of them have. */
 enum scaling_basis {

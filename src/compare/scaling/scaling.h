@@ -11,7 +11,7 @@
 #define TA_SCALING_SCALING_H
 
 #include "plugin/registry.h"
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 struct ta_ctx;
 struct ta_part;

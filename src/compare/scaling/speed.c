@@ -6,8 +6,8 @@
 #include "compare/scaling/runs.h"
 
 #include "report/report.h"
-#include "traceanalyze/columns.h"
-#include "traceanalyze/stat_resample.h"
+#include "stat/resample.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 #include <stdlib.h>

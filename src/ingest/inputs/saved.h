@@ -3,7 +3,7 @@
 #ifndef TA_SAVED_H
 #define TA_SAVED_H
 
-#include "traceanalyze/result.h"
+#include "traceanalyze/report.h"
 
 struct ta_ctx;
 

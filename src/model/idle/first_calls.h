@@ -4,8 +4,8 @@
 #ifndef TA_IDLE_FIRST_CALLS_H
 #define TA_IDLE_FIRST_CALLS_H
 
-#include "traceanalyze/host.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
+#include "traceanalyze/model.h"
 
 /* Figures of the spans of a name of which one takes long. */
 struct call_times {

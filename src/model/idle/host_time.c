@@ -2,7 +2,7 @@
 /* What a host thread did in a stretch of time: the innermost open span, moment by moment. */
 #include "model/idle/host_time.h"
 
-#include "traceanalyze/extent.h"
+#include "model/extent.h"
 
 #include <stdlib.h>
 

@@ -4,9 +4,9 @@
 #define TA_IDLE_HOST_TIME_H
 
 #include "model/idle/first_calls.h"
+#include "model/idle/idle.h"
 #include "model/idle/record.h"
-#include "traceanalyze/idle.h"
-#include "traceanalyze/interval.h"
+#include "traceanalyze/model.h"
 
 struct host_time {
     const struct ta_trace *trace;

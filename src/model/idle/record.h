@@ -3,7 +3,7 @@
 #ifndef TA_IDLE_RECORD_H
 #define TA_IDLE_RECORD_H
 
-#include "traceanalyze/idle.h"
+#include "model/idle/idle.h"
 
 /* Hundreds of thousands of gaps: an array for each figure, without padding, and none for what the
  * activities tell, such as micro gaps, which are one piece and have no place. */

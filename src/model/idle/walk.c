@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The walk over the activities of each device: its gaps. */
-#include "model/idle/host_time.h"
+#include "model/busy.h"
 #include "model/fact.h"
-#include "traceanalyze/busy.h"
-#include "traceanalyze/lost.h"
+#include "model/idle/host_time.h"
+#include "model/lost.h"
 
 #include <stdlib.h>
 

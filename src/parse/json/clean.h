@@ -4,7 +4,7 @@
 #ifndef TA_PARSE_CLEAN_H
 #define TA_PARSE_CLEAN_H
 
-#include "traceanalyze/json.h"
+#include "traceanalyze/document.h"
 
 /* Where repaired text is kept; zero-initialize. */
 struct ta_clean {

@@ -4,8 +4,8 @@
 #include "traceanalyze/document.h"
 
 #include "parse/json/tree.h"
-#include "traceanalyze/builder.h"
 #include "read/reader.h"
+#include "traceanalyze/input.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #define TA_PARSE_PULL_H
 
 #include "parse/json/scan.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 enum { PULL_DEPTH = 1024 };
 

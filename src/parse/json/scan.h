@@ -8,7 +8,7 @@
 #ifndef TA_PARSE_SCAN_H
 #define TA_PARSE_SCAN_H
 
-#include "traceanalyze/json.h"
+#include "traceanalyze/document.h"
 
 enum scan_result {
     SCAN_OK,

@@ -2,7 +2,7 @@
 /* Objects that contain themselves, and objects nested too deep. */
 #include "parse/pickle/object.h"
 
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 
 #include <inttypes.h>
 

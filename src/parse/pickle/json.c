@@ -2,7 +2,7 @@
 /* The same objects from a JSON document, as Python's json module writes them. */
 #include "parse/pickle/object.h"
 
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 
 static bool convert(struct ta_objects *objects, const json_t *value, ta_object *id);
 

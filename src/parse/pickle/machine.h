@@ -4,7 +4,7 @@
 #define TA_PICKLE_MACHINE_H
 
 #include "parse/pickle/object.h"
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 
 /* What stands behind the byte of an opcode. */
 enum argument {

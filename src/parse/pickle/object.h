@@ -4,8 +4,8 @@
 #define TA_PICKLE_OBJECT_H
 
 #include "base/vec.h"
-#include "traceanalyze/arena.h"
-#include "traceanalyze/pickle.h"
+#include "parse/pickle/pickle.h"
+#include "traceanalyze/base.h"
 
 #include <jansson.h>
 

@@ -2,7 +2,7 @@
 /* A whole file into memory, and into objects. */
 #include "parse/pickle/object.h"
 
-#include "traceanalyze/context.h"
+#include "traceanalyze/base.h"
 
 /* Room behind the last byte, so that numbers may be scanned in vectors. */
 enum { PADDING = 128, FIRST_SIZE = 1 << 18 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables with a header line, read by the names of their columns. */
-#include "traceanalyze/csv.h"
+#include "parse/text/csv.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,10 +2,10 @@
 /* The tables of operators in a text, and which of them are of one recording: people print a
  * recording several times, in the order of the host's time and of the device's. */
 #include "parse/text/operator_row.h"
+#include "parse/text/operator_table.h"
+#include "traceanalyze/base.h"
 #include "traceanalyze/document.h"
-#include "traceanalyze/map.h"
-#include "traceanalyze/operator_table.h"
-#include "traceanalyze/unknown.h"
+#include "traceanalyze/dump.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef TA_CHART_AXIS_H
 #define TA_CHART_AXIS_H
 
-#include "traceanalyze/unit.h"
+#include "traceanalyze/report.h"
 
 enum { TA_AXIS_TICKS_MAX = 24 };
 

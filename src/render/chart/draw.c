@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scenes drawn with Cairo and Pango. */
-#include "traceanalyze/draw.h"
+#include "render/chart/draw.h"
 #include "render/chart/measure.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts as files of their own: title, scene and caption on one sheet, streamed into the sink. */
 #include "render/chart/files.h"
+#include "render/chart/draw.h"
 #include "render/chart/measure.h"
-#include "traceanalyze/draw.h"
-#include "traceanalyze/status.h"
+#include "traceanalyze/base.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>

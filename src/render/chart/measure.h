@@ -5,7 +5,7 @@
 #ifndef TA_CHART_MEASURE_H
 #define TA_CHART_MEASURE_H
 
-#include "traceanalyze/draw.h"
+#include "render/chart/draw.h"
 
 struct ta_measure {
     double (*width)(struct ta_measure *measure, enum ta_face face, const char *line);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A scene as inline SVG for HTML pages, and the style rules it needs. */
-#include "traceanalyze/svg.h"
+#include "render/chart/svg.h"
 
 #include <math.h>
 

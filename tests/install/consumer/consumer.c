@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <traceanalyze/kernel.h>
+#include <traceanalyze/model.h>
+#include <traceanalyze/report.h>
 #include <traceanalyze/stat.h>
-#include <traceanalyze/unit.h>
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The result model: everything a report says, as data.
+ *
+ * A report has sections, a section has items; an item is a scalar, a table or a finding.
+ * A series, a histogram or a heat map is a table with a chart (chart.h).  Renderers only
+ * draw what is here.  A report owns all its memory: strings given to the functions below are
+ * copied, pointers handed out live until ta_report_free().
+ *
+ * Building never fails in the middle: when memory runs out the report remembers it, further
+ * calls do nothing useful but are safe, and ta_report_freeze() says TA_ERR_NOMEM once. */
+#ifndef TRACEANALYZE_REPORT_H
+#define TRACEANALYZE_REPORT_H
+
+#include "base.h"
+#include "quality.h"
+
+TA_BEGIN_DECLS
+
+/* ==== units =================================================================================== */
+
+/* Units, polarities, and the only place where a number becomes text for people. */
+
+enum ta_unit {
+    TA_UNIT_NONE,
+    TA_UNIT_NS,    /* shown as ns, µs, ms, s or min */
+    TA_UNIT_BYTES, /* shown as B, KiB, MiB, GiB */
+    TA_UNIT_COUNT, /* shown with thin groups of three digits */
+    TA_UNIT_RATIO, /* 0…1, shown as a percentage */
+    TA_UNIT_PER_S,
+    TA_UNIT_BYTES_PER_S, /* shown as GB/s, powers of ten as in device data sheets */
+    TA_UNIT_CELSIUS,
+    TA_UNIT_WATT,
+    TA_UNIT_JOULE,
+    TA_UNIT_FLOP,
+    TA_UNIT_FLOP_PER_S,
+    TA_UNIT_HERTZ, /* a clock: "per_s" in report.json, shown as MHz */
+    /* Differences: their names in report.json are the names of what is compared, they are shown
+     * with their sign, "+1.25 ms". */
+    TA_UNIT_NS_CHANGE,
+    TA_UNIT_BYTES_CHANGE,
+    TA_UNIT_COUNT_CHANGE,
+    TA_UNIT_RATIO_CHANGE,  /* relative to something: +5 % */
+    TA_UNIT_CHANGE,        /* of values whose unit is in the row */
+    TA_UNIT_POINTS_CHANGE, /* a ratio minus another: +5 pp */
+    TA_UNIT_PER_S_CHANGE,
+    TA_UNIT_BYTES_PER_S_CHANGE,
+    TA_UNIT_CELSIUS_CHANGE,
+    TA_UNIT_WATT_CHANGE,
+    TA_UNIT_JOULE_CHANGE,
+    TA_UNIT_FLOP_CHANGE,
+    TA_UNIT_FLOP_PER_S_CHANGE,
+    TA_UNIT_COUNT_OF_UNITS
+};
+
+/* Which way a value is better. */
+enum ta_polarity { TA_NEUTRAL, TA_LOWER, TA_HIGHER };
+
+/* Room for any number that ta_unit_format() writes, terminator included. */
+#define TA_UNIT_TEXT_MAX 48
+
+/* Whether a word is what comes after a number, "ms" or "%". */
+TA_API bool ta_unit_is_symbol(struct ta_slice word);
+
+/* Name of the unit in report.json ("bytes_per_s"); a constant. */
+TA_API const char *ta_unit_name(enum ta_unit unit);
+
+/* "neutral", "lower" or "higher"; a constant. */
+TA_API const char *ta_polarity_name(enum ta_polarity polarity);
+
+/* Writes a value for people: three significant digits and the fitting prefix ("412 ms",
+ * "1.25 GiB", "18.4 %"; shares below 1 % get two decimals, counts all their digits).  Never
+ * depends on the locale; "" for what is not finite.  Returns `text`. */
+TA_API char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit unit);
+
+/* Room for what ta_unit_format_pair() writes. */
+#define TA_UNIT_PAIR_MAX 104
+
+/* Two values that are to be compared, "45 s → 428 s": with the prefix of the smaller one as long as
+ * that leaves the larger one readable, and without zeros that say nothing.  Returns `text`. */
+TA_API char *ta_unit_format_pair(char text[TA_UNIT_PAIR_MAX], double before, double after,
+                                 enum ta_unit unit);
+
+/* ta_unit_format() for axis ticks: all ticks of an axis share the prefix that suits `largest`.
+ * With `suffix` false the unit itself is left out. */
+TA_API char *ta_unit_format_tick(char text[TA_UNIT_TEXT_MAX], double value, double largest,
+                                 enum ta_unit unit, bool suffix);
+
+/* The unit word that ta_unit_format_tick() uses for `largest`, for axis titles: "ms", "GB/s". */
+TA_API const char *ta_unit_symbol(double largest, enum ta_unit unit);
+
+/* Writes the shortest decimal text that reads back as the same double, without exponent
+ * sign surprises ("1e+20" is "1e20"); not finite values are the caller's error. */
+TA_API char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value);
+
+/* ==== the report ============================================================================== */
+
+/* The result model: everything a report says, as data.
+ *
+ * A report has sections, a section has items; an item is a scalar, a table or a finding.
+ * A series, a histogram or a heat map is a table with a chart (chart.h).  Renderers only
+ * draw what is here.  A report owns all its memory: strings given to the functions below are
+ * copied, pointers handed out live until ta_report_free().
+ *
+ * Building never fails in the middle: when memory runs out the report remembers it, further
+ * calls do nothing useful but are safe, and ta_report_freeze() says TA_ERR_NOMEM once. */
+
+/* ---- values -------------------------------------------------------------------------- */
+
+enum ta_type {
+    TA_TYPE_STRING, /* a text shown as it is, such as a name from the input */
+    TA_TYPE_INTEGER,
+    TA_TYPE_NUMBER,
+    TA_TYPE_BOOLEAN,
+    TA_TYPE_WORD, /* a string; a word of ours for programs ("gpu_power"), shown by ta_word_text() */
+    TA_TYPE_ID,   /* a string; for programs alone, another column says it to people */
+    TA_TYPE_SENTENCE /* a string; words that may be broken into lines, not cut in the middle */
+};
+
+enum ta_cell_kind {
+    TA_CELL_UNSET, /* of memory that nobody wrote: no row has such a cell */
+    TA_CELL_NULL,
+    TA_CELL_TEXT,
+    TA_CELL_INT,
+    TA_CELL_NUM,
+    TA_CELL_BOOL
+};
+
+struct ta_cell {
+    enum ta_cell_kind kind;
+    union {
+        struct ta_slice text; /* UTF-8, may hold any code point, NUL included */
+        int64_t i;
+        double f;
+        bool b;
+    };
+};
+
+static inline struct ta_cell ta_null(void)
+{
+    return (struct ta_cell){.kind = TA_CELL_NULL};
+}
+
+static inline struct ta_cell ta_text(struct ta_slice text)
+{
+    return (struct ta_cell){.kind = TA_CELL_TEXT, .text = text};
+}
+
+/* Null instead of an empty text, which means one that was not recorded. */
+static inline struct ta_cell ta_text_or_null(struct ta_slice text)
+{
+    return text.len ? ta_text(text) : ta_null();
+}
+
+/* TA_MISSING becomes null. */
+static inline struct ta_cell ta_int(int64_t value)
+{
+    if (value == TA_MISSING)
+        return ta_null();
+    return (struct ta_cell){.kind = TA_CELL_INT, .i = value};
+}
+
+/* NaN and infinities become null: a report never holds them. */
+static inline struct ta_cell ta_num(double value)
+{
+    if (!(value - value == 0.0))
+        return ta_null();
+    return (struct ta_cell){.kind = TA_CELL_NUM, .f = value};
+}
+
+static inline struct ta_cell ta_bool(bool value)
+{
+    return (struct ta_cell){.kind = TA_CELL_BOOL, .b = value};
+}
+
+/* The value of an INT or NUM cell; `otherwise` for all others. */
+static inline double ta_cell_number(const struct ta_cell *cell, double otherwise)
+{
+    if (cell->kind == TA_CELL_INT)
+        return (double)cell->i;
+    return cell->kind == TA_CELL_NUM ? cell->f : otherwise;
+}
+
+/* Whether two cells hold the same; NaN is no cell, and an integer is no number. */
+static inline bool ta_cell_equal(const struct ta_cell *a, const struct ta_cell *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case TA_CELL_UNSET:
+    case TA_CELL_NULL:
+        return true;
+    case TA_CELL_TEXT:
+        return ta_slice_equal(a->text, b->text);
+    case TA_CELL_INT:
+        return a->i == b->i;
+    case TA_CELL_NUM:
+        return a->f == b->f;
+    case TA_CELL_BOOL:
+        return a->b == b->b;
+    }
+    return false;
+}
+
+/* ---- items --------------------------------------------------------------------------- */
+
+/* What a column is to those who read a table that they do not know. */
+enum ta_role {
+    TA_FIGURE,      /* a value of the row: one of numbers is compared between ranks */
+    TA_KEY,         /* whose the values of the row are: a name, a stage, a metric */
+    TA_RANK,        /* a key: the rank */
+    TA_DEVICE,      /* a key: the device of the rank */
+    TA_UNIT_OF_ROW, /* the unit of the values of the row, for programs */
+    TA_IN_SERIES,   /* which of a series the row is, such as a step or a time */
+    TA_NOTE         /* names or explains something and is not compared, such as a path */
+};
+
+struct ta_column {
+    const char *key;   /* stable name in report.json */
+    const char *title; /* column head */
+    enum ta_type type; /* with the unit: TA_COUNT, TA_NS … of table.h */
+    enum ta_unit unit;
+    enum ta_polarity better; /* which of two values */
+    const char *doc;         /* one sentence: what it is and how it is computed */
+    enum ta_role role;
+    double weight; /* how much a difference between ranks matters, 0 to 1; 0: little */
+    bool detail;   /* for a closer look: what other columns are worked out of */
+};
+
+struct ta_chart;
+struct ta_table_def;
+
+struct ta_table {
+    const char *id, *title;
+    const struct ta_table_def *def; /* its declaration (table.h); NULL when nothing declares it */
+    const struct ta_column *columns;
+    size_t n_columns, n_rows;
+    const struct ta_cell *cells;  /* row after row, n_columns each */
+    const struct ta_chart *chart; /* NULL when the table is not drawn; more follow in ->next */
+    size_t n_left_out; /* rows that were not in the page this report was read from; else 0 */
+};
+
+struct ta_scalar {
+    const char *id, *title;
+    struct ta_cell value;
+    enum ta_unit unit;
+    enum ta_polarity polarity;
+    const char *note; /* or NULL */
+};
+
+enum ta_severity { TA_INFO, TA_LOW, TA_MEDIUM, TA_HIGH, TA_CRITICAL };
+
+/* The cell of a table that a finding rests on. */
+struct ta_evidence {
+    const char *table, *column;
+    struct ta_cell row; /* key of the row: its first cell */
+    struct ta_cell value;
+    enum ta_unit unit;
+};
+
+struct ta_finding {
+    const char *id, *rule, *title, *advice;
+    /* Of a rule without a saving, or of a run without a window of devices.  With both, anything
+     * above TA_INFO is graded by confidence × mean saving, over the window: what ranks findings. */
+    enum ta_severity severity;
+    const struct ta_evidence *evidence;
+    size_t n_evidence;
+    int64_t saving_low_ns, saving_high_ns; /* both TA_MISSING when it cannot be estimated */
+    double confidence;                     /* 0…1 */
+    const char *threshold;                 /* the predicate that fired, as text */
+    bool
+        about_input; /* it says what the input is worth, and is no less sure where that is little */
+};
+
+enum ta_item_kind { TA_ITEM_SCALAR, TA_ITEM_TABLE, TA_ITEM_FINDING };
+
+struct ta_item {
+    enum ta_item_kind kind;
+    union {
+        const struct ta_scalar *scalar;
+        const struct ta_table *table;
+        const struct ta_finding *finding;
+    };
+};
+
+struct ta_section {
+    const char *id, *title;
+    const struct ta_item *items;
+    size_t n_items;
+    const char *missing; /* one line on what the input lacked, or NULL */
+};
+
+/* ---- reading a report ---------------------------------------------------------------- */
+
+struct ta_report;
+
+/* What a report is of. */
+enum ta_report_kind {
+    TA_REPORT_RUN, /* one run, however many files it has */
+    TA_REPORT_DIFF /* two sides, each of one run or several */
+};
+
+struct ta_run_info {
+    const char *title;
+    const int64_t *ranks; /* ascending */
+    size_t n_ranks;
+    int64_t world_size;  /* TA_MISSING when no file says */
+    const char *devices; /* distinct device names, "2× NVIDIA H200", or "" */
+    bool has_dumps;      /* while a run is analyzed: some files are dumps, not traces, so that what
+                            traces lack is no news; false in a report that is read again */
+};
+
+/* Whether the devices are AMD's, which have matrix cores where others have tensor cores. */
+static inline bool ta_run_is_amd(const struct ta_run_info *run)
+{
+    return strstr(run->devices, "AMD") || strstr(run->devices, "Instinct") ||
+           strstr(run->devices, "Radeon");
+}
+
+struct ta_verdict {
+    const char *headline;   /* one sentence */
+    const char *bottleneck; /* id of a finding, or NULL */
+};
+
+/* Whether it is of a run or of a comparison. */
+TA_API enum ta_report_kind ta_report_kind(const struct ta_report *report);
+TA_API const struct ta_run_info *ta_report_run(const struct ta_report *report);
+TA_API const struct ta_verdict *ta_report_verdict(const struct ta_report *report);
+TA_API size_t ta_report_section_count(const struct ta_report *report);
+TA_API const struct ta_section *ta_report_section(const struct ta_report *report, size_t index);
+TA_API const struct ta_accounts *ta_report_accounts(const struct ta_report *report);
+
+/* Finds a table, scalar or finding by id; NULL when the report has none. */
+TA_API const struct ta_table *ta_report_table(const struct ta_report *report, const char *id);
+/* Whether people are shown a figure: not a cost of nothing, such as 0 % of exposed communication
+ * where there is none, and not a count of nothing.  That nothing is used is news, such as idle
+ * tensor cores, and so is that nothing changed. */
+TA_API bool ta_scalar_is_shown(const struct ta_report *report, const struct ta_scalar *scalar);
+TA_API const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);
+TA_API const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);
+
+/* The tables one after the other, in the order of sections; `table` NULL gives the first, NULL is
+ * after the last.  finish() finds there what was added before it. */
+TA_API const struct ta_table *ta_report_table_after(const struct ta_report *report,
+                                                    const struct ta_table *table);
+
+/* Column number of a key, or SIZE_MAX. */
+TA_API size_t ta_table_column(const struct ta_table *table, const char *key);
+
+/* Column of the ranks, and of the devices, or SIZE_MAX. */
+TA_API size_t ta_table_rank(const struct ta_table *table);
+TA_API size_t ta_table_device(const struct ta_table *table);
+
+/* Unit of a cell: that of its column, or of its row where a table of values of many kinds has a
+ * text column "unit" and the column has none. */
+TA_API enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column);
+
+/* Whether people are shown a column: not one for programs alone, nor the units of values that carry
+ * theirs. */
+TA_API bool ta_column_is_shown(const struct ta_table *table, size_t column);
+/* Whether any row has a value there. */
+TA_API bool ta_column_has_values(const struct ta_table *table, size_t column);
+/* Both. */
+TA_API bool ta_column_is_useful(const struct ta_table *table, size_t column);
+
+static inline const struct ta_cell *ta_table_cell(const struct ta_table *table, size_t row,
+                                                  size_t column)
+{
+    return &table->cells[row * table->n_columns + column];
+}
+
+/* The row of `table` that has these two cells first, such as rank and device; SIZE_MAX when there
+ * is none.  The search begins at `from`: looking for row after row of a table in the same order,
+ * with the one after the last find, is quick. */
+static inline size_t ta_table_row_of(const struct ta_table *table, size_t from,
+                                     const struct ta_cell *first, const struct ta_cell *second)
+{
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const size_t row = (from + i) % table->n_rows;
+        if (ta_cell_equal(ta_table_cell(table, row, 0), first) &&
+            ta_cell_equal(ta_table_cell(table, row, 1), second))
+            return row;
+    }
+    return SIZE_MAX;
+}
+
+/* The number in a column of a row; `otherwise` without such a column or a number in it. */
+static inline double ta_row_number(const struct ta_table *table, size_t row, const char *column,
+                                   double otherwise)
+{
+    const size_t at = ta_table_column(table, column);
+    return at == SIZE_MAX ? otherwise : ta_cell_number(ta_table_cell(table, row, at), otherwise);
+}
+
+/* The integer in a column of a row; TA_MISSING without such a column or an integer in it. */
+static inline int64_t ta_row_integer(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    if (at == SIZE_MAX || ta_table_cell(table, row, at)->kind != TA_CELL_INT)
+        return TA_MISSING;
+    return ta_table_cell(table, row, at)->i;
+}
+
+/* The text in a column of a row; empty without such a column or a text in it. */
+static inline struct ta_slice ta_row_text(const struct ta_table *table, size_t row,
+                                          const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    if (at == SIZE_MAX || ta_table_cell(table, row, at)->kind != TA_CELL_TEXT)
+        return TA_LIT("");
+    return ta_table_cell(table, row, at)->text;
+}
+
+/* Whether a column of a row holds this text, which is not empty. */
+static inline bool ta_row_reads(const struct ta_table *table, size_t row, const char *column,
+                                const char *text)
+{
+    return ta_slice_equal(ta_row_text(table, row, column), ta_slice_of(text));
+}
+
+/* ---- a part of a table --------------------------------------------------------------- */
+
+/* Of tables longer than what people are shown, the first rows say little where they are of the
+ * first ranks: these tables show the rows that differ most.
+ *
+ * The column by which they do where `n` rows are shown, by its polarity; SIZE_MAX: the first ones
+ * are shown, since it is all of them, or the table has an order of its own. */
+TA_API size_t ta_table_measure(const struct ta_table *table, size_t n);
+/* The first `n` rows (n ≤ n_rows) in the order of that column, the worst first; in the order of the
+ * table for SIZE_MAX.  False without memory. */
+TA_API bool ta_table_pick_rows(const struct ta_table *table, size_t measure, size_t n,
+                               size_t *rows);
+/* Which place in that order a row has, from 0. */
+TA_API size_t ta_table_place(const struct ta_table *table, size_t measure, size_t row);
+/* Whether more is worse: the rows are those with the largest values of the column. */
+static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t measure)
+{
+    return table->columns[measure].better == TA_LOWER;
+}
+
+/* ---- building a report --------------------------------------------------------------- */
+
+/* Where an analysis puts its items; handed to finish() by the core. */
+struct ta_section_builder;
+struct ta_table_builder;
+
+TA_API void ta_add_scalar(struct ta_section_builder *section, const struct ta_scalar *scalar);
+TA_API void ta_add_finding(struct ta_section_builder *section, const struct ta_finding *finding);
+
+/* Says in one line what the input lacked, when an analysis has nothing to show. */
+TA_API void ta_add_missing(struct ta_section_builder *section, const char *format, ...)
+    TA_PRINTF(2, 3);
+
+/* Starts a table; `columns` must stay valid as long as the report (static in a plugin).
+ * A table without rows is left out of the report. */
+TA_API struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const char *id,
+                                             const char *title, const struct ta_column *columns,
+                                             size_t n_columns);
+
+/* Adds one row of exactly n_columns cells; texts are copied. */
+TA_API void ta_add_row(struct ta_table_builder *table, const struct ta_cell *cells);
+
+/* TA_CELLS(table, ta_text(name), ta_int(calls), …) */
+#define TA_CELLS(table, ...) ta_add_row((table), (const struct ta_cell[]){__VA_ARGS__})
+
+/* Orders the rows by one column, missing values last; ties by all columns from the left, so
+ * the order is total and does not depend on the order of adding. */
+TA_API void ta_sort_rows(struct ta_table_builder *table, const char *column, bool descending);
+
+/* Attaches a chart; several charts may draw one table.  The chart is copied, its texts and
+ * arrays must be static. */
+TA_API void ta_add_chart(struct ta_table_builder *table, const struct ta_chart *chart);
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What names of spans say of modules (torch.nn.Module). */
+#ifndef TA_LIB_MODULES_H
+#define TA_LIB_MODULES_H
+
+#include <traceanalyze/base.h>
+
+#define TA_MODULE_START "nn.Module: "
+
+/* Whether a function of Python is the call of a module: "nn.Module: Linear_12". */
+static inline bool ta_is_module(struct ta_slice name)
+{
+    const size_t n = sizeof TA_MODULE_START - 1;
+    return name.len >= n && memcmp(name.ptr, TA_MODULE_START, n) == 0;
+}
+
+/* "Linear_12" of that. */
+static inline struct ta_slice ta_module_name(struct ta_slice name)
+{
+    const size_t n = sizeof TA_MODULE_START - 1;
+    return ta_slice_from(name, n);
+}
+
+/* And "Linear". */
+static inline struct ta_slice ta_module_class(struct ta_slice name)
+{
+    name = ta_module_name(name);
+    size_t end = name.len;
+    while (end > 0 && name.ptr[end - 1] >= '0' && name.ptr[end - 1] <= '9')
+        end--;
+    if (end > 1 && end < name.len && name.ptr[end - 1] == '_')
+        name.len = end - 1;
+    return name;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why a device was idle: its gaps, and what held each of them up.
+ *
+ * A gap [a, b) lies between the latest end of all earlier activities of a device and the start of
+ * the next one, K.  What the gap is blamed on depends on the call L that launched K:
+ *
+ *     L ends in the gap       the host was late: until L begins by what its thread did, then the
+ *                             call itself, and from its end on the way of the launch to the device
+ *     L ended before a        K was queued: it waited for other work or for the front end
+ *     there is no L           nothing is known
+ *
+ * From the end of a launch whose kernel was not recorded nothing is known either: the device may
+ * have worked.  And what is queued while nothing runs on any device waits for its device to begin;
+ * above a millisecond nothing says why it did not.
+ *
+ * Gaps below a microsecond are no decision of anybody.  The parts of each gap add up to it, so the
+ * causes of a device add up to its idle time to the nanosecond. */
+#ifndef TA_MODEL_IDLE_IDLE_H
+#define TA_MODEL_IDLE_IDLE_H
+
+#include "traceanalyze/model.h"
+
+enum {
+    TA_IDLE_MICRO_NS = 1000,     /* gaps below are "micro gap" */
+    TA_IDLE_LATENCY_NS = 1000000 /* a launch does not take longer to arrive */
+};
+
+enum ta_idle_cause {
+    TA_IDLE_OPERATOR,
+    TA_IDLE_PYTHON,
+    TA_IDLE_LAUNCH_CALLS,
+    TA_IDLE_CALLS,
+    TA_IDLE_UNTRACED,
+    TA_IDLE_SYNC,
+    TA_IDLE_COPY,
+    TA_IDLE_ALLOCATE,
+    TA_IDLE_COMPILE,
+    TA_IDLE_FIRST_CALL,
+    TA_IDLE_DATA,
+    TA_IDLE_COLLECTIVE,
+    TA_IDLE_PROFILER,
+    TA_IDLE_LATENCY,
+    TA_IDLE_LATE_START,
+    TA_IDLE_GRAPH,
+    TA_IDLE_FRONT_END,
+    TA_IDLE_DEPENDENCY,
+    TA_IDLE_MICRO,
+    TA_IDLE_UNLINKED,
+    TA_IDLE_LOST,
+    TA_IDLE_CAUSES
+};
+
+/* What causes are added up to, for charts and rules. */
+enum ta_idle_group {
+    TA_IDLE_GROUP_DISPATCH, /* the host was busy handing out work */
+    TA_IDLE_GROUP_HOST,     /* the host did something else, or nothing is known of it */
+    TA_IDLE_GROUP_SYNC,
+    TA_IDLE_GROUP_SETUP,
+    TA_IDLE_GROUP_INPUT,
+    TA_IDLE_GROUP_LATENCY,
+    TA_IDLE_GROUP_QUEUED,
+    TA_IDLE_GROUP_UNKNOWN,
+    TA_IDLE_GROUPS
+};
+
+struct ta_idle_cause_info {
+    const char *name;
+    enum ta_idle_group group;
+};
+
+extern const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES];
+
+/* Whether the device was idle since the host had launched nothing. */
+static inline bool ta_idle_is_of_host(enum ta_idle_cause cause)
+{
+    return ta_idle_causes[cause].group <= TA_IDLE_GROUP_INPUT;
+}
+
+/* What one cause has of a gap, and the span that was open in its longest piece; TA_NO_ROW for
+ * none. */
+struct ta_idle_part {
+    enum ta_idle_cause cause;
+    int64_t ns, longest;
+    ta_row site;
+};
+
+/* A gap by cause, each once, in the order of time. */
+struct ta_idle_parts {
+    size_t n;
+    struct ta_idle_part at[TA_IDLE_CAUSES];
+};
+
+struct ta_idle_gap {
+    int64_t start, end;
+    size_t next; /* index of the activity that ended it */
+    struct ta_idle_parts parts;
+};
+
+/* Who is told what is found; `user` goes to each.  Those not needed may be NULL. */
+struct ta_idle_watcher {
+    void *user;
+    /* A piece of a gap; `place` is where it is to be shown: the operator, function or range that
+     * the host was in, or the kernel that waited; TA_NO_ROW for none.  The pieces of a gap come
+     * before the gap. */
+    void (*piece)(void *user, enum ta_idle_cause cause, int64_t ns, ta_row place);
+    /* Its sites are places too. */
+    void (*gap)(void *user, const struct ta_idle_gap *gap);
+    /* All gaps of a device have come. */
+    void (*device)(void *user, int64_t device);
+};
+
+/* Walks over the gaps of each device, in the order of devices and time.  Needs TA_NEED_HOST_WORK.
+ * The first walk over a trace looks for them, linear in its spans; those after it hear what was
+ * found, linear in the activities.  From any thread; false without memory. */
+TA_MUST_CHECK bool ta_idle_walk(const struct ta_trace *trace,
+                                const struct ta_idle_watcher *watcher);
+
+#endif
