@@ -23,7 +23,7 @@ static const struct ta_partial_def partials[] = {
     {"counts", count_fields, COUNT_FIELDS}, {"hits", hit_fields, HIT_FIELDS}, {0}};
 
 enum { COUNT_RANK, COUNT_CACHE, COUNT_HITS, COUNT_MISSES, COUNT_HIT_RATIO, COUNT_EVICTIONS };
-static const struct ta_column count_table_columns[] = {
+static const struct ta_column by_name_columns[] = {
     [COUNT_RANK] = TA_DUMP_RANK_COLUMN,
     [COUNT_CACHE] = {"cache", "Cache", TA_TEXT,
                      .doc = "Name of the cache; cache when the dump has none"},
@@ -42,35 +42,26 @@ static const struct ta_chart_def count_chart = {
     .title = "Cache lookups",
     .caption = "Hits and misses of each cache and rank.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {&count_table_columns[COUNT_RANK], &count_table_columns[COUNT_CACHE]},
-    .y = {{&count_table_columns[COUNT_HITS], "Hits", TA_INK_COMPUTE},
-          {&count_table_columns[COUNT_MISSES], "Misses", TA_INK_COMM}},
+    .label = {&by_name_columns[COUNT_RANK], &by_name_columns[COUNT_CACHE]},
+    .y = {{&by_name_columns[COUNT_HITS], "Hits", TA_INK_COMPUTE},
+          {&by_name_columns[COUNT_MISSES], "Misses", TA_INK_COMM}},
 };
 
-static const struct ta_table_def count_table = {"caches.by_name", "Caches",
-                                                TA_COLUMNS(count_table_columns),
-                                                .chart = {&count_chart}, .rank_words = "Cache"};
+static const struct ta_table_def by_name = {"caches.by_name", "Caches", TA_COLUMNS(by_name_columns),
+                                            .chart = {&count_chart}, .rank_words = "Cache"};
 
-enum {
-    COL_HIT_RANK,
-    COL_HIT_INDEX,
-    COL_HIT_CACHE,
-    COL_HIT_VIDEO,
-    COL_HIT_FRAME,
-    COL_HIT_HITS_SO_FAR,
-    COL_HIT_DETAILS
-};
-static const struct ta_column hit_table_columns[] = {
-    [COL_HIT_RANK] = TA_DUMP_RANK_COLUMN,
-    [COL_HIT_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                       .doc = "Place in the order of recording, from 0"},
-    [COL_HIT_CACHE] = {"cache", "Cache", TA_TEXT, .doc = "Name of the cache"},
-    [COL_HIT_VIDEO] = {"video_ns", "Video time", TA_NS,
-                       .doc = "Place in the generated video, no wall-clock time"},
-    [COL_HIT_FRAME] = {"frame", "Frame", TA_COUNT, .doc = "Frame of the video"},
-    [COL_HIT_HITS_SO_FAR] = {"hits_so_far", "Hits so far", TA_COUNT, .better = TA_HIGHER,
-                             .doc = "Hits of this cache up to here, this one included"},
-    [COL_HIT_DETAILS] = {"details", "Details", TA_SENTENCE, .doc = "What the cache reported"},
+enum { HITS_RANK, HITS_INDEX, HITS_CACHE, HITS_VIDEO, HITS_FRAME, HITS_SO_FAR, HITS_DETAILS };
+static const struct ta_column along_video_columns[] = {
+    [HITS_RANK] = TA_DUMP_RANK_COLUMN,
+    [HITS_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
+                    .doc = "Place in the order of recording, from 0"},
+    [HITS_CACHE] = {"cache", "Cache", TA_TEXT, .doc = "Name of the cache"},
+    [HITS_VIDEO] = {"video_ns", "Video time", TA_NS,
+                    .doc = "Place in the generated video, no wall-clock time"},
+    [HITS_FRAME] = {"frame", "Frame", TA_COUNT, .doc = "Frame of the video"},
+    [HITS_SO_FAR] = {"hits_so_far", "Hits so far", TA_COUNT, .better = TA_HIGHER,
+                     .doc = "Hits of this cache up to here, this one included"},
+    [HITS_DETAILS] = {"details", "Details", TA_SENTENCE, .doc = "What the cache reported"},
 };
 
 static const struct ta_chart_def hit_chart = {
@@ -79,13 +70,14 @@ static const struct ta_chart_def hit_chart = {
     .caption = "Hits of each cache so far, over the time of the generated video. Misses are not "
                "recorded, so there is no hit ratio.",
     .kind = TA_CHART_LINES,
-    .x = &hit_table_columns[COL_HIT_VIDEO],
-    .y = {{&hit_table_columns[COL_HIT_HITS_SO_FAR], "Hits so far", TA_INK_SERIES_1}},
-    .group = &hit_table_columns[COL_HIT_CACHE],
+    .x = &along_video_columns[HITS_VIDEO],
+    .y = {{&along_video_columns[HITS_SO_FAR], "Hits so far", TA_INK_SERIES_1}},
+    .group = &along_video_columns[HITS_CACHE],
 };
 
-static const struct ta_table_def hit_table = {"caches.hits", "Cache hits along the video",
-                                              TA_COLUMNS(hit_table_columns), .chart = {&hit_chart}};
+static const struct ta_table_def along_video = {"caches.hits", "Cache hits along the video",
+                                                TA_COLUMNS(along_video_columns),
+                                                .chart = {&hit_chart}};
 
 /* Where no lookup is recorded, what the profiler itself counted. */
 static void take_reported(const struct ta_trace *trace, struct ta_partial *out)
@@ -158,11 +150,10 @@ static struct ta_cell count_cell(int64_t count)
 
 static void add_counts(struct ta_section_builder *out, const struct ta_partial *counts)
 {
-
     for (size_t i = 0; i < ta_partial_rows(counts); i++) {
         const int64_t *row = ta_partial_at(counts, i);
         const bool known = row[HITS] >= 0 && row[MISSES] >= 0 && row[HITS] + row[MISSES] > 0;
-        TA_ROW(out, count_table, [COUNT_RANK] = ta_int(row[RANK]),
+        TA_ROW(out, by_name, [COUNT_RANK] = ta_int(row[RANK]),
                [COUNT_CACHE] = ta_text(ta_partial_text(counts, row, CACHE)),
                [COUNT_HITS] = count_cell(row[HITS]), [COUNT_MISSES] = count_cell(row[MISSES]),
                [COUNT_HIT_RATIO] =
@@ -181,18 +172,16 @@ static int64_t count_hit(struct ta_map *seen, const int64_t *row)
 
 static bool add_hits(struct ta_section_builder *out, const struct ta_partial *hits)
 {
-
     struct ta_map seen = {0};
     int64_t index = 0;
     for (size_t i = 0; i < ta_partial_rows(hits); i++) {
         const int64_t *row = ta_partial_at(hits, i);
         index = i && ta_partial_at(hits, i - 1)[HIT_RANK] == row[HIT_RANK] ? index + 1 : 0;
-        TA_ROW(out,
-               hit_table, [COL_HIT_RANK] = ta_int(row[HIT_RANK]), [COL_HIT_INDEX] = ta_int(index),
-               [COL_HIT_CACHE] = ta_text_or_null(ta_partial_text(hits, row, HIT_CACHE)),
-               [COL_HIT_VIDEO] = ta_int(row[VIDEO]), [COL_HIT_FRAME] = count_cell(row[FRAME]),
-               [COL_HIT_HITS_SO_FAR] = ta_int(count_hit(&seen, row)),
-               [COL_HIT_DETAILS] = ta_text_or_null(ta_partial_text(hits, row, DETAILS)));
+        TA_ROW(out, along_video, [HITS_RANK] = ta_int(row[HIT_RANK]), [HITS_INDEX] = ta_int(index),
+               [HITS_CACHE] = ta_text_or_null(ta_partial_text(hits, row, HIT_CACHE)),
+               [HITS_VIDEO] = ta_int(row[VIDEO]), [HITS_FRAME] = count_cell(row[FRAME]),
+               [HITS_SO_FAR] = ta_int(count_hit(&seen, row)),
+               [HITS_DETAILS] = ta_text_or_null(ta_partial_text(hits, row, DETAILS)));
     }
     const bool done = !seen.failed;
     ta_map_free(&seen);
@@ -208,7 +197,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                                     : ta_fail(ctx, TA_ERR_NOMEM, "Cannot count the cache hits");
 }
 
-static const struct ta_table_def *const tables[] = {&count_table, &hit_table, NULL};
+static const struct ta_table_def *const tables[] = {&by_name, &along_video, NULL};
 
 static const struct ta_analysis_ops ops = {
     .section = "caches", .partials = partials, .map = map, .finish = finish, .tables = tables};

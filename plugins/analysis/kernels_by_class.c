@@ -155,7 +155,6 @@ static void add_classes(const struct ta_partial *classes, int64_t all,
 static void add_families(const struct ta_partial *classes, int64_t all,
                          struct ta_section_builder *out)
 {
-
     bool unknown = false;
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);

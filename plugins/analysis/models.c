@@ -27,10 +27,10 @@ static const struct ta_field layer_fields[LAYER_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"models", model_fields, MODEL_FIELDS}, {"layers", layer_fields, LAYER_FIELDS}, {0}};
 
-enum { MODEL_RANK, MODEL_MODEL, MODEL_TYPE, MODEL_PARAMETERS };
+enum { MODEL_RANK, MODEL_NAME, MODEL_TYPE, MODEL_PARAMETERS };
 static const struct ta_column model_columns[] = {
     [MODEL_RANK] = TA_DUMP_RANK_COLUMN,
-    [MODEL_MODEL] = {"model", "Model", TA_TEXT, .doc = "Name of the model"},
+    [MODEL_NAME] = {"model", "Model", TA_TEXT, .doc = "Name of the model"},
     [MODEL_TYPE] = {"type", "Type", TA_TEXT, .doc = "Kind of the model, as recorded"},
     [MODEL_PARAMETERS] = {"parameters", "Parameters", TA_COUNT,
                           .doc =
@@ -40,29 +40,29 @@ static const struct ta_column model_columns[] = {
 static const struct ta_table_def model = {"models.parameters", "Models", TA_COLUMNS(model_columns)};
 
 enum {
-    COL_LAYER_RANK,
-    COL_LAYER_LAYER,
-    COL_LAYER_CALLS,
-    COL_LAYER_TOTAL,
-    COL_LAYER_SHARE,
-    COL_LAYER_MEAN,
-    COL_LAYER_MIN,
-    COL_LAYER_MAX,
-    COL_LAYER_PARAMETERS
+    LAYERS_RANK,
+    LAYERS_NAME,
+    LAYERS_CALLS,
+    LAYERS_TOTAL,
+    LAYERS_SHARE,
+    LAYERS_MEAN,
+    LAYERS_MIN,
+    LAYERS_MAX,
+    LAYERS_PARAMETERS
 };
 static const struct ta_column layer_columns[] = {
-    [COL_LAYER_RANK] = TA_DUMP_RANK_COLUMN,
-    [COL_LAYER_LAYER] = {"layer", "Layer", TA_TEXT, .doc = "Name of the layer"},
-    [COL_LAYER_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
-    [COL_LAYER_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.8,
-                         .doc = "Sum of durations"},
-    [COL_LAYER_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                         .doc = "Total over the total of all layers of the rank"},
-    [COL_LAYER_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.3,
-                        .doc = "Total divided by calls"},
-    [COL_LAYER_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
-    [COL_LAYER_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
-    [COL_LAYER_PARAMETERS] = {"parameters", "Parameters", TA_COUNT, .doc = "Number of parameters"},
+    [LAYERS_RANK] = TA_DUMP_RANK_COLUMN,
+    [LAYERS_NAME] = {"layer", "Layer", TA_TEXT, .doc = "Name of the layer"},
+    [LAYERS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
+    [LAYERS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.8,
+                      .doc = "Sum of durations"},
+    [LAYERS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                      .doc = "Total over the total of all layers of the rank"},
+    [LAYERS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.3,
+                     .doc = "Total divided by calls"},
+    [LAYERS_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
+    [LAYERS_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
+    [LAYERS_PARAMETERS] = {"parameters", "Parameters", TA_COUNT, .doc = "Number of parameters"},
 };
 
 static const struct ta_chart_def layer_chart = {
@@ -70,8 +70,8 @@ static const struct ta_chart_def layer_chart = {
     .title = "Time by layer",
     .caption = "Total of each layer and rank; the percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {&layer_columns[COL_LAYER_LAYER], &layer_columns[COL_LAYER_RANK]},
-    .y = {{&layer_columns[COL_LAYER_TOTAL], "Total", TA_INK_COMPUTE}},
+    .label = {&layer_columns[LAYERS_NAME], &layer_columns[LAYERS_RANK]},
+    .y = {{&layer_columns[LAYERS_TOTAL], "Total", TA_INK_COMPUTE}},
     .top = 20,
 };
 
@@ -79,7 +79,7 @@ static const struct ta_table_def layer = {"layers.by_name",
                                           "Layers",
                                           TA_COLUMNS(layer_columns),
                                           .chart = {&layer_chart},
-                                          .order = {&layer_columns[COL_LAYER_TOTAL], TA_DESCENDING},
+                                          .order = {&layer_columns[LAYERS_TOTAL], TA_DESCENDING},
                                           .rank_words = "Layer",
                                           .parts_of_whole = true};
 
@@ -121,7 +121,6 @@ static bool goes_on(const struct ta_partial *models, size_t i)
  * never an absent one. */
 static void add_models(struct ta_section_builder *out, const struct ta_partial *models)
 {
-
     int64_t most = TA_MISSING;
     for (size_t i = 0; i < ta_partial_rows(models); i++) {
         const int64_t *row = ta_partial_at(models, i);
@@ -129,7 +128,7 @@ static void add_models(struct ta_section_builder *out, const struct ta_partial *
         if (goes_on(models, i))
             continue;
         TA_ROW(out, model, [MODEL_RANK] = ta_int(row[RANK]),
-               [MODEL_MODEL] = ta_text(ta_partial_text(models, row, NAME)),
+               [MODEL_NAME] = ta_text(ta_partial_text(models, row, NAME)),
                [MODEL_TYPE] = ta_text_or_null(ta_partial_text(models, row, TYPE)),
                [MODEL_PARAMETERS] = most < 0 ? ta_null() : ta_int(most));
         most = TA_MISSING;
@@ -149,23 +148,22 @@ static int64_t total_of_rank(const struct ta_partial *layers, int64_t rank)
 
 static void add_layers(struct ta_section_builder *out, const struct ta_partial *layers)
 {
-
     int64_t rank = TA_MISSING, sum = 0;
     for (size_t i = 0; i < ta_partial_rows(layers); i++) {
         const int64_t *row = ta_partial_at(layers, i);
         if (i == 0 || row[RANK] != rank)
             sum = total_of_rank(layers, rank = row[RANK]);
         const bool timed = row[TOTAL] != TA_MISSING && row[TOTAL] >= 0;
-        TA_ROW(out, layer, [COL_LAYER_RANK] = ta_int(row[RANK]),
-               [COL_LAYER_LAYER] = ta_text(ta_partial_text(layers, row, NAME)),
-               [COL_LAYER_CALLS] = ta_int(row[CALLS]), [COL_LAYER_TOTAL] = ta_int(row[TOTAL]),
-               [COL_LAYER_SHARE] =
+        TA_ROW(out, layer, [LAYERS_RANK] = ta_int(row[RANK]),
+               [LAYERS_NAME] = ta_text(ta_partial_text(layers, row, NAME)),
+               [LAYERS_CALLS] = ta_int(row[CALLS]), [LAYERS_TOTAL] = ta_int(row[TOTAL]),
+               [LAYERS_SHARE] =
                    timed && sum > 0 ? ta_num((double)row[TOTAL] / (double)sum) : ta_null(),
-               [COL_LAYER_MEAN] = timed && row[CALLS] > 0
-                                      ? ta_num((double)row[TOTAL] / (double)row[CALLS])
-                                      : ta_null(),
-               [COL_LAYER_MIN] = ta_int(row[LEAST]), [COL_LAYER_MAX] = ta_int(row[MOST]),
-               [COL_LAYER_PARAMETERS] = ta_int(row[LAYER_PARAMETERS]));
+               [LAYERS_MEAN] = timed && row[CALLS] > 0
+                                   ? ta_num((double)row[TOTAL] / (double)row[CALLS])
+                                   : ta_null(),
+               [LAYERS_MIN] = ta_int(row[LEAST]), [LAYERS_MAX] = ta_int(row[MOST]),
+               [LAYERS_PARAMETERS] = ta_int(row[LAYER_PARAMETERS]));
     }
 }
 

@@ -172,7 +172,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 static void add_counters(const struct ta_partial *counters, struct ta_section_builder *out)
 {
-
     for (size_t i = 0; i < ta_partial_rows(counters); i++) {
         const int64_t *row = ta_partial_at(counters, i);
         TA_ROW(out, counter, [COUNTER_RANK] = ta_int(row[RANK]),
@@ -187,7 +186,6 @@ static void add_counters(const struct ta_partial *counters, struct ta_section_bu
 
 static void add_instants(const struct ta_partial *instants, struct ta_section_builder *out)
 {
-
     for (size_t i = 0; i < ta_partial_rows(instants); i++) {
         const int64_t *row = ta_partial_at(instants, i);
         TA_ROW(out, instant, [INSTANT_RANK] = ta_int(row[RANK]),

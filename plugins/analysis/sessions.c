@@ -33,12 +33,12 @@ static const struct ta_partial_def partials[] = {{"sessions", session_fields, SE
                                                  {"happenings", happening_fields, HAPPENING_FIELDS},
                                                  {0}};
 
-enum { SESSION_RANK, SESSION_INDEX, SESSION_SESSION, SESSION_START, SESSION_DUR };
+enum { SESSION_RANK, SESSION_INDEX, SESSION_NAME, SESSION_START, SESSION_DUR };
 static const struct ta_column session_columns[] = {
     [SESSION_RANK] = TA_DUMP_RANK_COLUMN,
     [SESSION_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                        .doc = "Place among the sessions of the rank, from 0"},
-    [SESSION_SESSION] = {"session", "Session", TA_TEXT, .doc = "Name of the session"},
+    [SESSION_NAME] = {"session", "Session", TA_TEXT, .doc = "Name of the session"},
     [SESSION_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                        .doc =
                            "Start since the first session of the run, by the clocks of the hosts"},
@@ -49,17 +49,16 @@ static const struct ta_column session_columns[] = {
 static const struct ta_table_def session = {"run.sessions", "Sessions",
                                             TA_COLUMNS(session_columns)};
 
-enum { COL_TAG_RANK, COL_TAG_KEY, COL_TAG_VALUE, COL_TAG_COUNT };
+enum { TAGS_RANK, TAGS_KEY, TAGS_VALUE, TAGS_COUNT };
 static const struct ta_column tag_columns[] = {
-    [COL_TAG_RANK] = TA_DUMP_RANK_COLUMN,
-    [COL_TAG_KEY] = {"key", "Tag", TA_TEXT, .doc = "Name of the tag or setting"},
-    [COL_TAG_VALUE] = {"value", "Value", TA_TEXT, .doc = "Its value, as written"},
-    [COL_TAG_COUNT] = {"count", "Times", TA_COUNT, .doc = "How often it is recorded"},
+    [TAGS_RANK] = TA_DUMP_RANK_COLUMN,
+    [TAGS_KEY] = {"key", "Tag", TA_TEXT, .doc = "Name of the tag or setting"},
+    [TAGS_VALUE] = {"value", "Value", TA_TEXT, .doc = "Its value, as written"},
+    [TAGS_COUNT] = {"count", "Times", TA_COUNT, .doc = "How often it is recorded"},
 };
 
 static const struct ta_table_def tag = {"run.tags", "Tags", TA_COLUMNS(tag_columns),
-                                        .tier = TA_TIER_DETAIL,
-                                        .not_of_ranks = true};
+                                        .tier = TA_TIER_DETAIL, .not_of_ranks = true};
 
 enum { HAPPENING_RANK, HAPPENING_INDEX, HAPPENING_NAME, HAPPENING_TIME, HAPPENING_DATA };
 static const struct ta_column happening_columns[] = {
@@ -116,7 +115,6 @@ static struct ta_cell since(int64_t time, int64_t origin)
 
 static void add_sessions(struct ta_section_builder *out, const struct ta_partial *sessions)
 {
-
     int64_t first = TA_MISSING, index = 0;
     for (size_t i = 0; i < ta_partial_rows(sessions); i++)
         ta_least(&first, ta_partial_at(sessions, i)[START]);
@@ -124,14 +122,13 @@ static void add_sessions(struct ta_section_builder *out, const struct ta_partial
         const int64_t *row = ta_partial_at(sessions, i);
         index = next_index(sessions, i, index);
         TA_ROW(out, session, [SESSION_RANK] = ta_int(row[RANK]), [SESSION_INDEX] = ta_int(index),
-               [SESSION_SESSION] = ta_text_or_null(ta_partial_text(sessions, row, ID)),
+               [SESSION_NAME] = ta_text_or_null(ta_partial_text(sessions, row, ID)),
                [SESSION_START] = since(row[START], first), [SESSION_DUR] = ta_int(row[DURATION]));
     }
 }
 
 static void add_happenings(struct ta_section_builder *out, const struct ta_partial *happenings)
 {
-
     int64_t first = TA_MISSING, index = 0;
     for (size_t i = 0; i < ta_partial_rows(happenings); i++) {
         const int64_t *row = ta_partial_at(happenings, i);
@@ -156,10 +153,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {
         const int64_t *row = ta_partial_at(merged[1], i);
-        TA_ROW(out, tag, [COL_TAG_RANK] = ta_int(row[RANK]),
-               [COL_TAG_KEY] = ta_text(ta_partial_text(merged[1], row, KEY)),
-               [COL_TAG_VALUE] = ta_text(ta_partial_text(merged[1], row, TAG_VALUE)),
-               [COL_TAG_COUNT] = ta_int(row[TAGS]));
+        TA_ROW(out, tag, [TAGS_RANK] = ta_int(row[RANK]),
+               [TAGS_KEY] = ta_text(ta_partial_text(merged[1], row, KEY)),
+               [TAGS_VALUE] = ta_text(ta_partial_text(merged[1], row, TAG_VALUE)),
+               [TAGS_COUNT] = ta_int(row[TAGS]));
     }
     add_happenings(out, merged[2]);
     return TA_OK;

@@ -205,7 +205,6 @@ static int64_t window_of(const struct ta_partial *edges, int64_t rank)
 static void add_classes(const struct ta_partial *classes, const struct ta_partial *edges,
                         struct ta_section_builder *out)
 {
-
     int64_t rank = TA_MISSING, window = 0;
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
@@ -223,7 +222,6 @@ static void add_classes(const struct ta_partial *classes, const struct ta_partia
 
 static void add_names(const struct ta_partial *names, struct ta_section_builder *out)
 {
-
     double total = 0;
     for (size_t i = 0; i < ta_partial_rows(names); i++)
         total += (double)ta_partial_at(names, i)[NAME_TOTAL];
@@ -239,7 +237,6 @@ static void add_names(const struct ta_partial *names, struct ta_section_builder 
 
 static void add_edges(const struct ta_partial *edges, struct ta_section_builder *out)
 {
-
     for (size_t i = 0; i < ta_partial_rows(edges); i++) {
         const int64_t *row = ta_partial_at(edges, i);
         const double steps = (double)row[EDGE_KNOWN] + (double)row[EDGE_LIKELY];

@@ -36,7 +36,7 @@ static const struct ta_partial_def partials[] = {
 enum {
     STEP_RANK,
     STEP_INDEX,
-    STEP_STEP,
+    STEP_NUMBER,
     STEP_TIMESTEP,
     STEP_BLOCK_SIZE,
     STEP_DUR_NS,
@@ -48,8 +48,8 @@ static const struct ta_column step_table_columns[] = {
     [STEP_RANK] = TA_DUMP_RANK_COLUMN,
     [STEP_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                     .doc = "Place in the order of recording, from 0"},
-    [STEP_STEP] = {"step", "Step", TA_INTEGER, .role = TA_IN_SERIES,
-                   .doc = "Number within its block"},
+    [STEP_NUMBER] = {"step", "Step", TA_INTEGER, .role = TA_IN_SERIES,
+                     .doc = "Number within its block"},
     [STEP_TIMESTEP] = {"timestep", "Timestep", TA_NUMBER,
                        .doc = "Noise level of the schedule, as recorded"},
     [STEP_BLOCK_SIZE] = {"block_size", "Frames", TA_COUNT, .doc = "Frames of its block"},
@@ -81,30 +81,29 @@ static const struct ta_table_def step_table = {"diffusion.steps", "Denoising ste
                                                .chart = {&step_chart}, .figures = &step_times};
 
 enum {
-    COL_BLOCK_RANK,
-    COL_BLOCK_INDEX,
-    COL_BLOCK_BLOCK,
-    COL_BLOCK_FRAMES,
-    COL_BLOCK_DUR,
-    COL_BLOCK_FPS,
-    COL_BLOCK_MEMORY,
-    COL_BLOCK_END
+    BLOCKS_RANK,
+    BLOCKS_INDEX,
+    BLOCKS_NUMBER,
+    BLOCKS_FRAMES,
+    BLOCKS_DUR,
+    BLOCKS_FPS,
+    BLOCKS_MEMORY,
+    BLOCKS_END
 };
 static const struct ta_column block_table_columns[] = {
-    [COL_BLOCK_RANK] = TA_DUMP_RANK_COLUMN,
-    [COL_BLOCK_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                         .doc = "Place in the order of recording, from 0"},
-    [COL_BLOCK_BLOCK] = {"block", "Block", TA_INTEGER, .doc = "Number of the block"},
-    [COL_BLOCK_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of the block"},
-    [COL_BLOCK_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
-                       .doc = "Time the block took"},
-    [COL_BLOCK_FPS] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                       .doc = "Frames over duration"},
-    [COL_BLOCK_MEMORY] = {"memory_bytes", "Memory", TA_BYTES, .better = TA_LOWER,
-                          .doc = "Memory in use as recorded with the block"},
-    [COL_BLOCK_END] =
-        {"end_ns", "End", TA_NS,
-         .doc = "When the block was ready, since the end of the first block of the rank"},
+    [BLOCKS_RANK] = TA_DUMP_RANK_COLUMN,
+    [BLOCKS_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
+                      .doc = "Place in the order of recording, from 0"},
+    [BLOCKS_NUMBER] = {"block", "Block", TA_INTEGER, .doc = "Number of the block"},
+    [BLOCKS_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of the block"},
+    [BLOCKS_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER, .doc = "Time the block took"},
+    [BLOCKS_FPS] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+                    .doc = "Frames over duration"},
+    [BLOCKS_MEMORY] = {"memory_bytes", "Memory", TA_BYTES, .better = TA_LOWER,
+                       .doc = "Memory in use as recorded with the block"},
+    [BLOCKS_END] = {"end_ns", "End", TA_NS,
+                    .doc =
+                        "When the block was ready, since the end of the first block of the rank"},
 };
 
 static const struct ta_chart_def block_chart = {
@@ -113,21 +112,21 @@ static const struct ta_chart_def block_chart = {
     .caption = "Frames per second of each block, and the time that it took, in the order of "
                "recording.",
     .kind = TA_CHART_LINES,
-    .x = &block_table_columns[COL_BLOCK_INDEX],
-    .y = {{&block_table_columns[COL_BLOCK_FPS], "Frames per second", TA_INK_SERIES_1},
-          {&block_table_columns[COL_BLOCK_DUR], "Block time", TA_INK_SERIES_2}},
-    .group = &block_table_columns[COL_BLOCK_RANK],
+    .x = &block_table_columns[BLOCKS_INDEX],
+    .y = {{&block_table_columns[BLOCKS_FPS], "Frames per second", TA_INK_SERIES_1},
+          {&block_table_columns[BLOCKS_DUR], "Block time", TA_INK_SERIES_2}},
+    .group = &block_table_columns[BLOCKS_RANK],
 };
 
 static const struct ta_figures block_times = {.sampled = TA_SAMPLED_BLOCKS,
-                                              .duration = {&block_table_columns[COL_BLOCK_DUR]}};
+                                              .duration = {&block_table_columns[BLOCKS_DUR]}};
 
 static const struct ta_table_def block_table = {"diffusion.blocks", "Blocks",
                                                 TA_COLUMNS(block_table_columns),
                                                 .chart = {&block_chart}, .figures = &block_times};
 
 enum {
-    RANK_RANK,
+    OF_RANK,
     RANK_STEPS,
     RANK_PASSES,
     RANK_STEPS_PER_PASS,
@@ -145,7 +144,7 @@ enum {
     RANK_BLOCK_MEMORY
 };
 static const struct ta_column rank_table_columns[] = {
-    [RANK_RANK] = TA_DUMP_RANK_COLUMN,
+    [OF_RANK] = TA_DUMP_RANK_COLUMN,
     [RANK_STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Denoising steps recorded"},
     [RANK_PASSES] = {"passes", "Passes", TA_COUNT,
                      .doc =
@@ -276,14 +275,13 @@ static size_t count_of_rank(const struct ta_partial *rows, int64_t rank)
 static void add_steps(struct ta_section_builder *out, const struct ta_partial *steps,
                       const struct step_record *records)
 {
-
     for (size_t first = 0, end; first < ta_partial_rows(steps); first = end) {
         end = rank_end(steps, first);
         for (size_t i = first; i < end; i++) {
             const int64_t *row = ta_partial_at(steps, i);
             TA_ROW(
                 out, step_table, [STEP_RANK] = ta_int(row[RANK]),
-                [STEP_INDEX] = ta_int((int64_t)(i - first)), [STEP_STEP] = ta_int(row[STEP]),
+                [STEP_INDEX] = ta_int((int64_t)(i - first)), [STEP_NUMBER] = ta_int(row[STEP]),
                 [STEP_TIMESTEP] = ta_num(ta_real_of(row[TIMESTEP])),
                 [STEP_BLOCK_SIZE] = ta_int(row[BLOCK_SIZE]), [STEP_DUR_NS] = ta_int(row[STEP_NS]),
                 [STEP_GUIDANCE_SCALE] = ta_num(ta_real_of(row[GUIDANCE])),
@@ -295,7 +293,6 @@ static void add_steps(struct ta_section_builder *out, const struct ta_partial *s
 
 static void add_blocks(struct ta_section_builder *out, const struct ta_partial *blocks)
 {
-
     for (size_t first = 0, end; first < ta_partial_rows(blocks); first = end) {
         end = rank_end(blocks, first);
         int64_t ready = TA_MISSING;
@@ -304,16 +301,15 @@ static void add_blocks(struct ta_section_builder *out, const struct ta_partial *
             const bool timed = row[FRAMES] != TA_MISSING && row[BLOCK_NS] != TA_MISSING &&
                                row[FRAMES] >= 0 && row[BLOCK_NS] > 0;
             ready = ready == TA_MISSING ? row[BLOCK_END] : ready;
-            TA_ROW(out, block_table, [COL_BLOCK_RANK] = ta_int(row[RANK]),
-                   [COL_BLOCK_INDEX] = ta_int((int64_t)(i - first)),
-                   [COL_BLOCK_BLOCK] = ta_int(row[BLOCK]), [COL_BLOCK_FRAMES] = ta_int(row[FRAMES]),
-                   [COL_BLOCK_DUR] = ta_int(row[BLOCK_NS]),
-                   [COL_BLOCK_FPS] = timed
-                                         ? ta_num((double)row[FRAMES] * 1e9 / (double)row[BLOCK_NS])
-                                         : ta_null(),
-                   [COL_BLOCK_MEMORY] = ta_int(row[MEMORY]),
-                   [COL_BLOCK_END] =
-                       row[BLOCK_END] != TA_MISSING ? ta_int(row[BLOCK_END] - ready) : ta_null());
+            TA_ROW(
+                out, block_table, [BLOCKS_RANK] = ta_int(row[RANK]),
+                [BLOCKS_INDEX] = ta_int((int64_t)(i - first)), [BLOCKS_NUMBER] = ta_int(row[BLOCK]),
+                [BLOCKS_FRAMES] = ta_int(row[FRAMES]), [BLOCKS_DUR] = ta_int(row[BLOCK_NS]),
+                [BLOCKS_FPS] =
+                    timed ? ta_num((double)row[FRAMES] * 1e9 / (double)row[BLOCK_NS]) : ta_null(),
+                [BLOCKS_MEMORY] = ta_int(row[MEMORY]),
+                [BLOCKS_END] =
+                    row[BLOCK_END] != TA_MISSING ? ta_int(row[BLOCK_END] - ready) : ta_null());
         }
     }
 }
@@ -402,7 +398,7 @@ static void add_rank(struct ta_section_builder *out, const struct rank *r)
 {
     const bool stepped = r->steps > 0, blocked = r->blocks > 0;
     TA_ROW(
-        out, rank_table, [RANK_RANK] = ta_int(r->rank),
+        out, rank_table, [OF_RANK] = ta_int(r->rank),
         [RANK_STEPS] = stepped ? ta_int(r->steps) : ta_null(),
         [RANK_PASSES] = stepped ? ta_int(r->passes) : ta_null(),
         [RANK_STEPS_PER_PASS] = stepped ? ta_int(r->longest_pass) : ta_null(),
@@ -421,7 +417,6 @@ static void add_rank(struct ta_section_builder *out, const struct rank *r)
 static void add_ranks(struct ta_section_builder *out, const struct ta_partial *steps,
                       const struct ta_partial *blocks, struct step_record *records, double *values)
 {
-
     size_t step = 0, block = 0;
     while (step < ta_partial_rows(steps) || block < ta_partial_rows(blocks)) {
         const int64_t of_step =

@@ -115,7 +115,6 @@ static struct ta_cell name_cell(const struct ta_partial *sites, const int64_t *r
 
 static void add_ranks(const struct ta_partial *ranks, struct ta_section_builder *out)
 {
-
     for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
         const int64_t *row = ta_partial_at(ranks, i);
         TA_ROW(out, by_rank, [RANK] = ta_int(row[RANK]), [RANK_COUNT] = ta_int(row[RANK_COUNT]),
@@ -129,7 +128,6 @@ static void add_ranks(const struct ta_partial *ranks, struct ta_section_builder 
 
 static void add_kinds(const struct ta_partial *kinds, struct ta_section_builder *out)
 {
-
     for (size_t i = 0; i < ta_partial_rows(kinds); i++) {
         const int64_t *row = ta_partial_at(kinds, i);
         TA_ROW(out, by_kind, [KIND_RANK] = ta_int(row[KIND_RANK]),

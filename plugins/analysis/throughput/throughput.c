@@ -57,27 +57,28 @@ static const struct ta_field figure_fields[FIGURE_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"ranks", rank_fields, RANK_FIELDS}, {"figures", figure_fields, FIGURE_FIELDS}, {0}};
 
-enum { COL_RANK, COL_METRIC, COL_BASIS, COL_VALUE, COL_UNIT, COL_NOTE };
+enum { VALUES_RANK, VALUES_METRIC, VALUES_BASIS, VALUES_VALUE, VALUES_UNIT, VALUES_NOTE };
 static const struct ta_column values_columns[] = {
-    [COL_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; none for all ranks together"),
-    [COL_METRIC] = {"metric", "Metric", TA_WORD,
-                    .doc = "What is counted per second, or how long something takes"},
-    [COL_BASIS] =
+    [VALUES_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; none for all ranks together"),
+    [VALUES_METRIC] = {"metric", "Metric", TA_WORD,
+                       .doc = "What is counted per second, or how long something takes"},
+    [VALUES_BASIS] =
         {"basis", "Basis", TA_WORD,
          .doc = "What it is made from: blocks, steady (without the first block), wall (session "
                 "time), until cut (start of the session to the last block of a report that is "
                 "cut), steps, sections; as reported is the profiler's own number"},
-    [COL_VALUE] = {"value", "Value", TA_NUMBER, .weight = 1,
-                   .doc = "The value, in the unit beside it"},
-    [COL_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
-    [COL_NOTE] = {"note", "Note", TA_SENTENCE,
-                  .doc = "Why the profiler's number differs from ours; of all ranks how they were "
+    [VALUES_VALUE] = {"value", "Value", TA_NUMBER, .weight = 1,
+                      .doc = "The value, in the unit beside it"},
+    [VALUES_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
+    [VALUES_NOTE] = {"note", "Note", TA_SENTENCE,
+                     .doc =
+                         "Why the profiler's number differs from ours; of all ranks how they were "
                          "put together"},
 };
 
-static const struct ta_figures value_figures = {.metric = &values_columns[COL_METRIC],
-                                                .basis = &values_columns[COL_BASIS],
-                                                .value = &values_columns[COL_VALUE]};
+static const struct ta_figures value_figures = {.metric = &values_columns[VALUES_METRIC],
+                                                .basis = &values_columns[VALUES_BASIS],
+                                                .value = &values_columns[VALUES_VALUE]};
 
 static const struct ta_table_def values = {"throughput.values",        "Throughput and latency",
                                            TA_COLUMNS(values_columns), .figures = &value_figures,
@@ -206,10 +207,11 @@ static void add_value(struct ta_section_builder *out, int64_t rank, const char *
                       const char *basis, double value, enum ta_unit unit, const char *note)
 {
     if (isfinite(value))
-        TA_ROW(out, values, [COL_RANK] = ta_int(rank), [COL_METRIC] = ta_text(ta_slice_of(metric)),
-               [COL_BASIS] = ta_text(ta_slice_of(basis)), [COL_VALUE] = ta_num(value),
-               [COL_UNIT] = ta_text(ta_slice_of(ta_unit_name(unit))),
-               [COL_NOTE] = note && *note ? ta_text(ta_slice_of(note)) : ta_null());
+        TA_ROW(out,
+               values, [VALUES_RANK] = ta_int(rank), [VALUES_METRIC] = ta_text(ta_slice_of(metric)),
+               [VALUES_BASIS] = ta_text(ta_slice_of(basis)), [VALUES_VALUE] = ta_num(value),
+               [VALUES_UNIT] = ta_text(ta_slice_of(ta_unit_name(unit))),
+               [VALUES_NOTE] = note && *note ? ta_text(ta_slice_of(note)) : ta_null());
 }
 
 void add_rate(struct ta_section_builder *out, int64_t rank, enum rate rate, double value,
