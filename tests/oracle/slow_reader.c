@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "model/range.h"
+
 /* Numbers are read from their text, so jansson need not hold them. */
 #define LOAD_FLAGS (JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL)
 /* A member beside the events is used up to this size, and a value among them looked at. */
