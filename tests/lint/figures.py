@@ -4,9 +4,9 @@
 
 usage: figures.py [REPOSITORY] [--folders]
 
-Lines, folders, public headers and functions, and how many functions are called from one place alone:
-a call is the name before a bracket, anywhere in src/, plugins/ and include/; a function whose address
-is taken, in a table of operations for instance, is not counted as called from one place.
+Lines, folders, public headers and functions, and how many functions are called from one place.
+A call is the name before a bracket, anywhere in src/, plugins/ and include/.  A function whose
+address is taken, in a table of operations for instance, is not counted as called from one place.
 """
 import argparse
 import collections
