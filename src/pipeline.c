@@ -21,6 +21,7 @@
 #include "ingest/survey.h"
 #include "ingest/team.h"
 #include "parse/json/cpu.h"
+#include "ranks/ranks.h"
 #include "recommend/recommend.h"
 #include "report/report.h"
 
@@ -42,7 +43,8 @@ struct run {
     struct ta_ingestion ingestion;
     int64_t *ranks; /* by file */
     int64_t world_size;
-    size_t *owner; /* process that reads a file, of a team */
+    size_t *owner;           /* process that reads a file, of a team */
+    struct ta_ranks *across; /* NULL where nothing needs it */
     struct ta_report *report;
 };
 
@@ -50,8 +52,8 @@ struct run {
 
 typedef enum ta_status stage_function(struct ta_ctx *ctx, struct run *run);
 
-static stage_function decide_ranks, list_traces, reconcile, account, join_timeline, finish,
-    align_timeline, recommend, freeze;
+static stage_function decide_ranks, list_traces, reconcile, account, join_timeline, compare_ranks,
+    align_timeline, finish, recommend, freeze;
 
 /* From what the files of a run left behind to its report, in this order. */
 static const struct stage {
@@ -63,8 +65,9 @@ static const struct stage {
     {reconcile, TA_STAGE_FINISH},      /* dumps of other profilers → partials, each record once */
     {account, TA_STAGE_FINISH},        /* facts of files → data quality */
     {join_timeline, TA_STAGE_FINISH},  /* slices of files → timeline, if an output asks for it */
-    {finish, TA_STAGE_FINISH},         /* merged partials → tables */
-    {align_timeline, TA_STAGE_FINISH}, /* tables, which have clock offsets → timeline */
+    {compare_ranks, TA_STAGE_FINISH},  /* collectives of all ranks → clocks, late ranks */
+    {align_timeline, TA_STAGE_FINISH}, /* clocks of ranks → timeline */
+    {finish, TA_STAGE_FINISH},         /* merged partials, what is known across ranks → tables */
     {recommend, TA_STAGE_RECOMMEND},   /* tables → findings, verdict */
     {freeze, TA_STAGE_RECOMMEND},      /* report → outputs and comparisons may read it */
 };
@@ -185,16 +188,33 @@ static enum ta_status join_timeline(struct ta_ctx *ctx, struct run *run)
     return ta_ingestion_timeline(ctx, &run->ingestion, run->report);
 }
 
-static enum ta_status finish(struct ta_ctx *ctx, struct run *run)
+static enum ta_status compare_ranks(struct ta_ctx *ctx, struct run *run)
 {
-    return ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, run->report);
+    struct ta_survey *survey = run->options.survey;
+    const enum ta_status status = ta_ranks_run(ctx, &run->work->plan, run->ingestion.partials,
+                                               run->ranks, run->ingestion.n_files, &run->across);
+    if (status == TA_OK && run->across && survey &&
+        !ta_survey_take_clocks(survey, run->across->members, run->across->n_members))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the clocks of the ranks");
+    return status;
 }
 
 static enum ta_status align_timeline(struct ta_ctx *ctx, struct run *run)
 {
-    if (ta_timeline_align(run->ingestion.timeline, run->report))
+    struct ta_timeline *timeline = run->ingestion.timeline;
+    if (!timeline || !run->across ||
+        ta_ranks_align_timeline(run->across, timeline, ta_timeline_files(timeline)))
         return TA_OK;
     return ta_fail(ctx, TA_ERR_NOMEM, "Cannot align the timeline");
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, struct run *run)
+{
+    const enum ta_status status = ta_finish(ctx, run->ingestion.partials, run->ranks,
+                                            run->ingestion.n_files, run->across, run->report);
+    ta_ranks_free(run->across);
+    run->across = NULL;
+    return status;
 }
 
 static enum ta_status recommend(struct ta_ctx *ctx, struct run *run)
@@ -249,8 +269,12 @@ static enum ta_status open_work(struct ta_ctx *ctx, struct work *work)
     enum ta_status status = check_cpu(ctx);
     if (status == TA_OK)
         status = load_hardware(ctx, work);
+    const struct ta_run_options *options = work->options;
+    const bool needs_clocks =
+        options->timeline || (options->survey && options->survey->needs_clocks);
     if (status == TA_OK)
-        status = ta_plan_make(ctx, work->registry, work->options->wanted, &work->plan);
+        status = ta_plan_make(ctx, work->registry, options->wanted, &ta_ranks_entry, needs_clocks,
+                              &work->plan);
     return status;
 }
 
@@ -272,6 +296,7 @@ static struct ta_report *take_report(struct run *run)
 static void free_run(struct run *run)
 {
     ta_report_free(run->report);
+    ta_ranks_free(run->across);
     ta_ingestion_free(&run->ingestion);
     ta_inputs_free(&run->inputs);
     free(run->ranks);

@@ -66,6 +66,10 @@ struct ta_analysis_ops {
     const struct ta_ref *reads;
     size_t n_reads;
 
+    /* finish() reads what is known across ranks, `in->ranks`: matched collectives, clocks and late
+     * ranks, a structure that built-in analyses know (src/ranks/ranks.h). */
+    bool needs_ranks;
+
     /* finish() adds scalars: figures that runs are compared by, beside those of `tables`. */
     bool has_figures;
 };

@@ -127,7 +127,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 /* What is known of the collectives themselves comes first. */
-static const char *const behind[] = {"collectives", NULL};
+static const char *const behind[] = {"rank_clocks", NULL};
 
 static const struct ta_table_def *const tables[] = {&by_rank, NULL};
 

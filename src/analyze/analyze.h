@@ -19,12 +19,16 @@ struct ta_plan {
     size_t n_passing; /* the first of them: the core's that no analysis wants */
     uint64_t sampled; /* a bit for each key of which a sample is wanted (samples_op_args) */
     bool compared;    /* they run for a comparison: partials keep what it reads */
+    size_t ranks;     /* in `analyses`, the stage across ranks; SIZE_MAX where nothing needs it */
 };
 
 /* The wanted analyses of the registry and those whose results they read; `wanted` NULL is all that
- * are on.  TA_ERR_PLUGIN when analyses wait for each other or want too many arguments. */
+ * are on.  `ranks` is the stage across ranks, which maps traces as analyses do and has no finish();
+ * it is planned where an analysis needs it, or `needs_ranks` says so.  TA_ERR_PLUGIN when analyses
+ * wait for each other or want too many arguments. */
 enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
-                            const struct ta_wanted *wanted, struct ta_plan *plan) TA_MUST_CHECK;
+                            const struct ta_wanted *wanted, const struct ta_entry *ranks,
+                            bool needs_ranks, struct ta_plan *plan) TA_MUST_CHECK;
 void ta_plan_free(struct ta_plan *plan);
 
 /* The partials of all analyses of a plan. */
@@ -52,13 +56,22 @@ struct ta_partial *ta_partial_set_table(const struct ta_partial_set *set, size_t
 /* False when an allocation failed and rows are missing. */
 bool ta_partial_set_ok(const struct ta_partial_set *set);
 
-/* Calls finish() of one analysis of the plan, whose partials have no placeholders any more. */
-enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_set *set,
-                                         size_t analysis, struct ta_report *report) TA_MUST_CHECK;
+/* Gives the placeholders of one analysis their ranks and puts its rows in order. */
+enum ta_status ta_partial_set_settle(struct ta_ctx *ctx, struct ta_partial_set *set,
+                                     size_t analysis, const int64_t *ranks,
+                                     size_t n_ranks) TA_MUST_CHECK;
 
-/* Gives placeholders their ranks and calls finish() of every analysis.  The set is empty then. */
+/* Calls finish() of one analysis of the plan, whose partials are settled.  `across` is what the
+ * stage across ranks found, or NULL. */
+enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_set *set,
+                                         size_t analysis, const struct ta_ranks *across,
+                                         struct ta_report *report) TA_MUST_CHECK;
+
+/* Settles and finishes every analysis, one after the other.  The set is empty then, but for the
+ * stage across ranks, which is settled already. */
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
-                         size_t n_ranks, struct ta_report *report) TA_MUST_CHECK;
+                         size_t n_ranks, const struct ta_ranks *across,
+                         struct ta_report *report) TA_MUST_CHECK;
 
 /* Makes all known sections, so that their order does not depend on the analyses. */
 void ta_sections_prepare(struct ta_report *report);

@@ -193,14 +193,16 @@ static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
 }
 
 enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
-                            const struct ta_wanted *wanted, struct ta_plan *plan)
+                            const struct ta_wanted *wanted, const struct ta_entry *ranks,
+                            bool needs_ranks, struct ta_plan *plan)
 {
     const size_t n = ta_registry_count(registry, TA_KIND_analysis);
     const struct choice choice = {registry, n, calloc(n + 1, sizeof(bool)),
                                   calloc(n * n + 1, sizeof(bool)), calloc(n * n + 1, sizeof(bool))};
-    *plan = (struct ta_plan){.analyses = calloc(n + 1, sizeof *plan->analyses),
+    *plan = (struct ta_plan){.analyses = calloc(n + 2, sizeof *plan->analyses),
                              .keys = calloc(TA_RECORD_ARGS, sizeof *plan->keys),
-                             .compared = wanted && wanted->compared};
+                             .compared = wanted && wanted->compared,
+                             .ranks = SIZE_MAX};
     enum ta_status status =
         choice.runs && choice.reads && choice.waits && plan->analyses && plan->keys
             ? TA_OK
@@ -212,6 +214,10 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
             choose(&choice, i);
     if (status == TA_OK)
         status = list_analyses(ctx, &choice, plan);
+    for (size_t i = 0; i < plan->n; i++)
+        needs_ranks |= plan->analyses[i]->plugin.analysis->needs_ranks;
+    if (status == TA_OK && needs_ranks)
+        plan->analyses[plan->ranks = plan->n++] = ranks;
     if (status == TA_OK)
         status = list_needs(ctx, plan);
     free(choice.runs);

@@ -148,8 +148,8 @@ static bool settle_one(struct ta_partial **partial, const int64_t *ranks, size_t
     return ta_partial_settle(*partial);
 }
 
-static enum ta_status settle(struct ta_ctx *ctx, struct ta_partial_set *set, size_t a,
-                             const int64_t *ranks, size_t n_ranks)
+enum ta_status ta_partial_set_settle(struct ta_ctx *ctx, struct ta_partial_set *set, size_t a,
+                                     const int64_t *ranks, size_t n_ranks)
 {
     for (size_t i = 0; set->tables[a][i]; i++)
         if (!settle_one(&set->tables[a][i], ranks, n_ranks))
@@ -170,7 +170,7 @@ static void say_times(struct ta_ctx *ctx, const struct ta_partial_set *set)
 }
 
 enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_set *set, size_t a,
-                                         struct ta_report *report)
+                                         const struct ta_ranks *across, struct ta_report *report)
 {
     const struct ta_entry *entry = set->plan->analyses[a];
     const struct ta_plugin *plugin = &entry->plugin;
@@ -179,6 +179,7 @@ enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_s
         ta_report_open_section(report, ops->section, plugin->title);
     struct ta_refs in;
     ta_refs_open(&in, report, ops->reads, ops->n_reads);
+    in.ranks = ops->needs_ranks ? across : NULL;
     ta_declare_tables(section, ops->tables);
     ctx->option_values = entry->option_values;
     const enum ta_status status =
@@ -207,14 +208,16 @@ static enum ta_status sort_samples(struct ta_ctx *ctx, struct ta_partial_set *se
 }
 
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
-                         size_t n_ranks, struct ta_report *report)
+                         size_t n_ranks, const struct ta_ranks *across, struct ta_report *report)
 {
     say_times(ctx, set);
     enum ta_status status = sort_samples(ctx, set);
     for (size_t a = 0; status == TA_OK && a < set->plan->n; a++) {
-        status = settle(ctx, set, a, ranks, n_ranks);
+        if (a == set->plan->ranks)
+            continue;
+        status = ta_partial_set_settle(ctx, set, a, ranks, n_ranks);
         if (status == TA_OK)
-            status = ta_partial_set_finish_one(ctx, set, a, report);
+            status = ta_partial_set_finish_one(ctx, set, a, across, report);
         if (status == TA_OK)
             drop_tables(set, a);
         ta_report_trim(report);

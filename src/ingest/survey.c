@@ -49,3 +49,15 @@ bool ta_survey_take(struct ta_survey *survey, const struct ta_ingestion *ingesti
         qsort(survey->at, survey->n, sizeof *survey->at, by_rank);
     return done;
 }
+
+bool ta_survey_take_clocks(struct ta_survey *survey, const struct ta_rank_member *members, size_t n)
+{
+    struct ta_rank_member *copied = ta_arena_alloc(&survey->arena, (n + 1) * sizeof *copied);
+    if (!copied)
+        return false;
+    if (n)
+        memcpy(copied, members, n * sizeof *copied);
+    survey->members = copied;
+    survey->n_members = n;
+    return true;
+}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which traces a run has read, for those who read them again. */
+/* Which traces a run has read, and how their clocks differ, for those who read them again. */
 #ifndef TA_SURVEY_H
 #define TA_SURVEY_H
 
 #include "ingest/ingest.h"
-#include "traceanalyze/base.h"
+#include "ranks/ranks.h"
+#include "traceanalyze/arena.h"
 
 /* A trace that was read, for those who read it again. */
 struct ta_surveyed {
@@ -19,14 +20,19 @@ struct ta_surveyed {
     int64_t first_ns, last_ns; /* times of events, TA_MISSING without any */
 };
 
-/* The traces of a run, by rank, then by path; zero-initialize. */
+/* The traces of a run, by rank, then by path; zero-initialize, but for what is needed. */
 struct ta_survey {
+    bool needs_clocks; /* `members` are wanted */
     struct ta_arena arena;
     struct ta_surveyed *at;
     size_t n;
+    const struct ta_rank_member *members; /* by rank; their clocks are compared */
+    size_t n_members;
 };
 
 /* Fills in a survey when ranks are decided; false without memory. */
 bool ta_survey_take(struct ta_survey *survey, const struct ta_ingestion *ingestion) TA_MUST_CHECK;
+bool ta_survey_take_clocks(struct ta_survey *survey, const struct ta_rank_member *members,
+                           size_t n) TA_MUST_CHECK;
 
 #endif

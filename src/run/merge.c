@@ -149,7 +149,7 @@ static enum ta_status merge_traces(struct ta_run *run, struct ta_survey *survey,
                              .progress_user = &p};
     if (!merge.traces)
         return ta_fail(&run->ctx, TA_ERR_NOMEM, "Cannot hold the list of traces");
-    status = ta_merge_align(run, survey->at, run->report, &merge);
+    status = ta_merge_align(run, survey, &merge);
     if (status == TA_OK)
         status = ta_merge_limit(run, run->choice, survey->at, run->report, &merge);
     if (status == TA_OK)
@@ -164,11 +164,9 @@ static enum ta_status merge_traces(struct ta_run *run, struct ta_survey *survey,
 static enum ta_status survey_inputs(struct ta_run *run, struct ta_survey *survey)
 {
     const struct ta_run_settings *set = &run->set;
-    const bool compares = set->align == TA_ALIGN_AUTO || set->align == TA_ALIGN_COLLECTIVES;
-    const char *ids[3] = {NULL};
+    const char *ids[2] = {NULL};
     size_t n = 0;
-    if (compares)
-        ids[n++] = "collectives";
+    survey->needs_clocks = set->align == TA_ALIGN_AUTO || set->align == TA_ALIGN_COLLECTIVES;
     if (set->steps)
         ids[n++] = "steps";
     const struct ta_wanted wanted = {.ids = ids};

@@ -28,10 +28,10 @@ void ta_merge_choice_free(struct ta_merge_choice *choice);
 
 bool ta_merge_takes_rank(const struct ta_merge_choice *choice, int64_t rank);
 
-/* Sets the clocks of the traces, which stand in the order of `surveyed`; what was done goes to
+/* Sets the clocks of the traces, which come in the order of the survey; what was done goes to
  * merge->alignment.  TA_ERR_INPUT when what --align asks for cannot be had. */
-enum ta_status ta_merge_align(struct ta_run *run, const struct ta_surveyed *surveyed,
-                              const struct ta_report *report, struct ta_merge *merge) TA_MUST_CHECK;
+enum ta_status ta_merge_align(struct ta_run *run, const struct ta_survey *survey,
+                              struct ta_merge *merge) TA_MUST_CHECK;
 
 /* Sets what is wanted of each trace, by --time-range and by the steps in the report. */
 enum ta_status ta_merge_limit(struct ta_run *run, const struct ta_merge_choice *choice,

@@ -5,6 +5,7 @@
 #include "analyze/analyze.h"
 #include "base/quality.h"
 #include "normalize/normalize.h"
+#include "ranks/ranks.h"
 
 #include <math.h>
 
@@ -86,7 +87,8 @@ struct fuzz_outcome fuzz_read_dump(struct fuzz_run *run, const struct ta_input_o
 {
     static struct ta_plan plan;
     if (!plan.n)
-        FUZZ_CHECK(ta_plan_make(&run->ctx, run->registry, NULL, &plan) == TA_OK);
+        FUZZ_CHECK(ta_plan_make(&run->ctx, run->registry, NULL, &ta_ranks_entry, false, &plan) ==
+                   TA_OK);
     struct ta_quality quality;
     struct ta_builder builder;
     ta_quality_init(&quality);

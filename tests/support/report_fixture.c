@@ -3,6 +3,7 @@
 #include "report_fixture.h"
 
 #include "pipeline.h"
+#include "ranks/ranks.h"
 #include "recommend/recommend.h"
 #include "traceanalyze/output.h"
 
@@ -19,9 +20,12 @@ struct ta_report *fixture_finish(struct fixture *f, struct ta_partial_set *set, 
     for (size_t i = 0; i < n_ranks; i++)
         ranks[i] = (int64_t)i;
     ta_sections_prepare(report);
-    if (ta_finish(&f->ctx, set, ranks, n_ranks, report) != TA_OK ||
+    struct ta_ranks *across;
+    if (ta_ranks_run(&f->ctx, &f->plan, set, ranks, n_ranks, &across) != TA_OK ||
+        ta_finish(&f->ctx, set, ranks, n_ranks, across, report) != TA_OK ||
         ta_recommend(&f->ctx, f->registry, report) != TA_OK)
         fail_msg("no report: %s", ta_ctx_causes(&f->ctx));
+    ta_ranks_free(across);
     ta_report_set_run(report, &(struct ta_run_info){.title = "test",
                                                     .ranks = ranks,
                                                     .n_ranks = n_ranks,

@@ -3,6 +3,7 @@
 #include "trace_fixture.h"
 
 #include "normalize/normalize.h"
+#include "ranks/ranks.h"
 #include "read/reader.h"
 
 #include <inttypes.h>
@@ -17,7 +18,8 @@ void fixture_open(struct fixture *f)
     ta_ctx_init(&f->ctx, &f->shared);
     f->registry = ta_registry_new(&f->ctx);
     assert_non_null(f->registry);
-    assert_int_equal(ta_plan_make(&f->ctx, f->registry, NULL, &f->plan), TA_OK);
+    assert_int_equal(ta_plan_make(&f->ctx, f->registry, NULL, &ta_ranks_entry, false, &f->plan),
+                     TA_OK);
 }
 
 void fixture_close(struct fixture *f)

@@ -3,6 +3,7 @@
  * summed up, and the order of threads shows nowhere. */
 #include "analyze/timeline/timeline.h"
 
+#include "ranks/ranks.h"
 #include "report/report.h"
 #include "traceanalyze/table.h"
 
@@ -389,30 +390,18 @@ static void dated_dumps_share_a_clock(void **state)
     }
 }
 
-/* A report that says how far the clock of rank 1 is ahead of that of rank 0. */
-static struct ta_report *report_of_clocks(const char *state, int64_t axis)
+/* The clock of rank 1 is ahead of that of rank 0. */
+static void set_members(struct ta_rank_member members[2], enum ta_clock_state state, uint32_t axis)
 {
-    static const struct ta_column columns[] = {
-        TA_RANK_COLUMN,
-        {"state", "Clock", TA_WORD, .doc = ""},
-        {"axis", "Axis", TA_INTEGER, .doc = ""},
-        {"collectives", "n", TA_COUNT, .doc = ""},
-        {"offset_ns", "Offset", TA_NS, .doc = ""},
-        {"drift", "Drift", TA_NUMBER, .doc = ""},
-        {"origin", "From", TA_ID, .doc = ""},
-        {"corrected", "Corrected", TA_FLAG, .doc = ""},
-    };
-    struct ta_report *report = ta_report_new();
-    assert_non_null(report);
-    struct ta_table_builder *table =
-        ta_add_table(ta_report_open_section(report, "collectives", "Collectives"),
-                     "collectives.clocks", "Clocks", columns, sizeof columns / sizeof *columns);
-    TA_CELLS(table, ta_int(0), ta_text(TA_LIT("reference")), ta_int(0), ta_null(), ta_null(),
-             ta_null(), ta_null(), ta_bool(false));
-    TA_CELLS(table, ta_int(1), ta_text(ta_slice_of(state)), ta_int(axis), ta_int(30), ta_int(700),
-             ta_num(1e-3), ta_text(TA_LIT("1000000")), ta_bool(true));
-    assert_int_equal(ta_report_freeze(report), TA_OK);
-    return report;
+    members[0] = (struct ta_rank_member){.rank = 0, .clock = {.state = TA_CLOCK_REFERENCE}};
+    members[1] = (struct ta_rank_member){.rank = 1,
+                                         .clock = {.state = state,
+                                                   .axis = axis,
+                                                   .n = 30,
+                                                   .offset = 700,
+                                                   .drift = 1e-3,
+                                                   .origin = 1000000,
+                                                   .corrected = true}};
 }
 
 /* Rank 0 begins at 1 ms of its clock, rank 1 at 1.3 ms of one that is ahead by 0.7 µs at 1 ms and
@@ -422,14 +411,14 @@ static void collectives_align_ranks(void **state)
 {
     (void)state;
     static const struct {
-        const char *state;
-        int64_t axis;
+        enum ta_clock_state state;
+        uint32_t axis;
         enum ta_timeline_clock clock;
         int64_t offsets[3];
     } cases[] = {
-        {"offset_and_drift", 0, TA_TIMELINE_BY_COLLECTIVES, {0, 298500, 298600}},
-        {"offset_and_drift", 1, TA_TIMELINE_APART, {0, 0, 100}},
-        {"refused", 0, TA_TIMELINE_APART, {0, 0, 100}},
+        {TA_CLOCK_DRIFT, 0, TA_TIMELINE_BY_COLLECTIVES, {0, 298500, 298600}},
+        {TA_CLOCK_DRIFT, 1, TA_TIMELINE_APART, {0, 0, 100}},
+        {TA_CLOCK_REFUSED, 0, TA_TIMELINE_APART, {0, 0, 100}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ta_timeline timeline = {.n_files = 3};
@@ -438,13 +427,14 @@ static void collectives_align_ranks(void **state)
             {.rank = 1, .clock_ns = 1300000, .end_ns = 1000000},
             {.rank = 1, .clock_ns = TA_MISSING, .offset_ns = 100, .end_ns = 5},
         };
-        struct ta_report *report = report_of_clocks(cases[i].state, cases[i].axis);
+        struct ta_rank_member members[2];
+        const struct ta_ranks ranks = {.members = members, .n_members = 2};
+        set_members(members, cases[i].state, cases[i].axis);
         timeline.files = files;
-        assert_true(ta_timeline_align_files(&timeline, files, report));
+        assert_true(ta_ranks_align_timeline(&ranks, &timeline, files));
         assert_int_equal(timeline.clock, cases[i].clock);
         for (size_t file = 0; file < 3; file++)
             assert_int_equal(files[file].offset_ns, cases[i].offsets[file]);
-        ta_report_free(report);
     }
 }
 

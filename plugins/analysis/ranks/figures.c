@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Figures out of the tables by rank. */
-#include "ranks.h"
+#include "figures.h"
 #include "sources.h"
 
 #include <traceanalyze/output.h>

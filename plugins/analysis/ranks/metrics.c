@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ranks.metrics: every figure of the tables by rank, compared over all ranks. */
-#include "ranks.h"
+#include "figures.h"
 
 enum { METRIC, LABEL, UNIT, RANKS, MIN, MIN_RANK, MAX, MAX_RANK, MEAN, P50, SPREAD };
 static const struct ta_column ranks_metrics_columns[] = {

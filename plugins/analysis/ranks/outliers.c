@@ -4,8 +4,9 @@
  * A rank differs in a figure when its value is beyond three interquartile ranges of the quartiles
  * (Tukey's severe fence), has a modified z above 3.5 (Iglewicz & Hoaglin), and is a hundredth of
  * the median away from it: of equal ranks the last digit is no difference. */
-#include "ranks.h"
-#include "stat/sample.h"
+#include "figures.h"
+
+#include <traceanalyze/stat_sample.h>
 
 #include <math.h>
 #include <stdlib.h>

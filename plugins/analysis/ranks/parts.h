@@ -3,7 +3,7 @@
 #ifndef TA_RANKS_PARTS_H
 #define TA_RANKS_PARTS_H
 
-#include "ranks.h"
+#include "figures.h"
 
 struct part {
     const char *kind, *label;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ranks compared: every figure of every table by rank, which ranks differ from the others, and
  * nodes or process groups beside each other. */
-#include "ranks.h"
+#include "figures.h"
 
 enum { BY, OUTLIERS, PER_NODE };
 
@@ -41,7 +41,9 @@ static const char *const after[] = {"gpu_time",
                                     "launches",
                                     "graph_launches",
                                     "sync_points",
-                                    "collectives",
+                                    "stragglers",
+                                    "lateness_by_step",
+                                    "exposed_communication",
                                     "roofline",
                                     "wave_efficiency",
                                     "small_kernels",

@@ -160,10 +160,9 @@ struct ta_timeline *ta_timeline_join(struct ta_ctx *ctx, struct ta_timeline_pool
     return NULL;
 }
 
-bool ta_timeline_align(struct ta_timeline *timeline, const struct ta_report *report)
+struct ta_timeline_file *ta_timeline_files(struct ta_timeline *timeline)
 {
-    struct whole *whole = (struct whole *)timeline;
-    return !whole || ta_timeline_align_files(timeline, whole->files, report);
+    return ((struct whole *)timeline)->files;
 }
 
 void ta_timeline_free(struct ta_timeline *timeline)

@@ -59,12 +59,8 @@ int64_t ta_timeline_share(size_t files);
  * them on failure too.  NULL after ta_fail(). */
 struct ta_timeline *ta_timeline_join(struct ta_ctx *ctx, struct ta_timeline_pool *pool,
                                      struct ta_timeline_part **parts, size_t n) TA_MUST_CHECK;
-/* Puts ranks where the clocks of a report say, collectives.clocks, if all of them were compared.
- * False without memory; nothing is done to NULL. */
-bool ta_timeline_align(struct ta_timeline *timeline, const struct ta_report *report) TA_MUST_CHECK;
-/* The same for the files of a timeline. */
-bool ta_timeline_align_files(struct ta_timeline *timeline, struct ta_timeline_file *files,
-                             const struct ta_report *report) TA_MUST_CHECK;
+/* The files of a timeline that was joined, whose offsets may still be set. */
+struct ta_timeline_file *ta_timeline_files(struct ta_timeline *timeline);
 void ta_timeline_free(struct ta_timeline *timeline);
 
 #endif

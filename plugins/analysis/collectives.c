@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collectives.by_kind: one row per operation and process group. */
+#include "ranks/ranks.h"
+
+#include <traceanalyze/analysis.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    OP,
+    GROUP,
+    DESCRIPTION,
+    RANKS,
+    SIZE,
+    COUNT,
+    BYTES,
+    TOTAL,
+    WAIT,
+    TRANSFER,
+    WAIT_SHARE,
+    SKEW_MEAN,
+    TRANSFER_MEAN,
+    BUS_BANDWIDTH
+};
+static const struct ta_column by_kind_columns[] = {
+    [OP] = {"op", "Operation", TA_TEXT,
+            .doc = "As the trace names it, or what the kernel is called"},
+    [GROUP] = {"group", "Group", TA_TEXT,
+               .doc = "Process group by its name, with its ranks where several have the name; "
+                      "empty when no record names it"},
+    [DESCRIPTION] = {"description", "Description", TA_TEXT,
+                     .doc = "What the program calls the group"},
+    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks with such a collective"},
+    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    [COUNT] = {"count", "Count", TA_COUNT, .doc = "Collectives: one on all its ranks counts once"},
+    [BYTES] = {"bytes", "Data", TA_BYTES, .better = TA_LOWER,
+               .doc = "Sum of the full buffers: elements times their size; all-gather by its "
+                      "output, reduce-scatter by its input. None when no record says"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of durations, all ranks: waiting and transfer"},
+    [WAIT] = {"wait_ns", "Wait", TA_NS, .better = TA_LOWER,
+              .doc = "Part of it before the last rank has begun, on one clock. None for operations "
+                     "whose ranks need not wait for all, and where fewer than half of the ranks of "
+                     "the group were read; too small where some were not"},
+    [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER, .doc = "The other part"},
+    [WAIT_SHARE] = {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
+                    .doc = "Waiting over waiting and transfer"},
+    [SKEW_MEAN] = {"skew_mean_ns", "Mean skew", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Mean time from the first rank's start to that of the last"},
+    [TRANSFER_MEAN] =
+        {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
+         .doc =
+             "Mean time of a collective from the start of the last rank to the median of the ends"},
+    [BUS_BANDWIDTH] =
+        {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+         .doc = "Data times 2(n−1)/n for all-reduce, (n−1)/n for all-gather, reduce-scatter and "
+                "all-to-all, 1 for others, over the time of transfer: waiting does not count"},
+};
+
+static const struct ta_table_def by_kind = {
+    "collectives.by_kind", "Collectives", TA_COLUMNS(by_kind_columns),
+    .order = {&by_kind_columns[TOTAL], TA_DESCENDING}, .joining = TA_JOIN_NOT};
+
+struct sums {
+    uint32_t shape; /* any of the operation and group */
+    int64_t ranks, last_rank;
+    int64_t count, bytes, total, wait, transfer;
+    double skew, moved, moving, transfers; /* of collectives with these */
+    int64_t n_skew, n_transfer;
+};
+
+static int by_op(const void *left, const void *right, void *user)
+{
+    const struct ta_ranks *ranks = user;
+    const struct ta_coll_shape *a = &ranks->shapes[*(const uint32_t *)left];
+    const struct ta_coll_shape *b = &ranks->shapes[*(const uint32_t *)right];
+    const int order = ta_slice_compare(a->op, b->op);
+    return order ? order : (a->group > b->group) - (a->group < b->group);
+}
+
+/* For each shape the number of its row; returns how many rows there are, SIZE_MAX without
+ * memory. */
+static size_t number_rows(const struct ta_ranks *ranks, uint32_t *rows)
+{
+    uint32_t *order = calloc(ranks->n_shapes + 1, sizeof *order);
+    if (!order)
+        return SIZE_MAX;
+    for (size_t i = 0; i < ranks->n_shapes; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, ranks->n_shapes, sizeof *order, by_op, (void *)(uintptr_t)ranks);
+    uint32_t n = 0;
+    for (size_t i = 0; i < ranks->n_shapes; i++) {
+        n += i > 0 && by_op(&order[i - 1], &order[i], (void *)(uintptr_t)ranks) != 0;
+        rows[order[i]] = n;
+    }
+    free(order);
+    return ranks->n_shapes ? n + 1 : 0;
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+static void add_record(const struct ta_ranks *ranks, const struct ta_coll_record *record,
+                       struct sums *to)
+{
+    const int64_t rank = ranks->members[record->member].rank;
+    const int64_t dur = record->end - record->start;
+    to->shape = record->shape;
+    to->ranks += to->ranks == 0 || to->last_rank != rank; /* records are by rank */
+    to->last_rank = rank;
+    ta_sum(&to->total, dur);
+    if (record->collective == TA_COLL_NONE ||
+        ranks->collectives[record->collective].transfer == TA_MISSING)
+        return;
+    const int64_t wait = ta_coll_wait(&ranks->collectives[record->collective], record);
+    ta_sum(&to->wait, wait);
+    ta_sum(&to->transfer, dur - wait);
+}
+
+/* What its collectives take, or the transfers of a send; those of receives are the same. */
+static void add_transfer(const struct ta_ranks *ranks, const struct ta_collective *collective,
+                         struct sums *to)
+{
+    const struct ta_coll_shape *shape = &ranks->shapes[collective->shape];
+    if (collective->n_placed > 1) {
+        to->skew += (double)(collective->last_start - collective->first_start);
+        to->n_skew++;
+    }
+    if (collective->transfer == TA_MISSING)
+        return;
+    to->transfers += (double)collective->transfer;
+    to->n_transfer++;
+    if (shape->bytes == TA_MISSING || collective->transfer == 0)
+        return;
+    const int64_t size = ta_coll_is_between_two(shape->kind) ? 2
+                         : shape->size == TA_MISSING         ? (int64_t)collective->n
+                                                             : shape->size;
+    to->moved += (double)shape->bytes * ta_coll_bus_factor(shape->kind, size);
+    to->moving += (double)collective->transfer / 1e9;
+}
+
+static void add_collective(const struct ta_ranks *ranks, const struct ta_collective *collective,
+                           const uint32_t *rows, struct sums *sums)
+{
+    const struct ta_coll_shape *shape = &ranks->shapes[collective->shape];
+    struct sums *to = &sums[rows[collective->shape]];
+    add_transfer(ranks, collective, to);
+    if (!ta_coll_is_between_two(shape->kind)) {
+        to->count++;
+        ta_sum(&to->bytes, shape->bytes);
+        return;
+    }
+    for (size_t i = 0; i < collective->n; i++) {
+        const uint32_t row = rows[ranks->records[ranks->entries[collective->first + i]].shape];
+        if (&sums[row] != to)
+            add_transfer(ranks, collective, &sums[row]);
+    }
+}
+
+/* Transfers between two are not all matched: as many as the rank has that has most. */
+static void count_pairs(const struct ta_ranks *ranks, const uint32_t *rows, struct sums *sums,
+                        int64_t *counts, size_t n)
+{
+    for (size_t i = 0; i < ranks->n_members; i++) {
+        const struct ta_rank_member *member = &ranks->members[i];
+        memset(counts, 0, n * sizeof *counts);
+        for (size_t r = member->first; r < member->first + member->n; r++) {
+            const uint32_t shape = ranks->records[r].shape;
+            if (ta_coll_is_between_two(ranks->shapes[shape].kind)) {
+                counts[rows[shape]]++;
+                sums[rows[shape]].count = ta_max_i64(sums[rows[shape]].count, counts[rows[shape]]);
+            }
+        }
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static struct ta_cell mean(double sum, int64_t n)
+{
+    return n ? ta_num(sum / (double)n) : ta_null();
+}
+
+static void add_row(const struct ta_ranks *ranks, const struct sums *s,
+                    struct ta_section_builder *out)
+{
+    const struct ta_coll_shape *shape = &ranks->shapes[s->shape];
+    const struct ta_coll_group *group = &ranks->groups[shape->group];
+    char label[TA_COLL_LABEL];
+    TA_ROW(
+        out, by_kind, [OP] = ta_text(shape->op),
+        [GROUP] = ta_text(ta_coll_label(ranks, shape->group, label)),
+        [DESCRIPTION] = group->description.len ? ta_text(group->description) : ta_null(),
+        [RANKS] = ta_int(s->ranks), [SIZE] = ta_int(shape->size), [COUNT] = ta_int(s->count),
+        [BYTES] = ta_int(s->bytes), [TOTAL] = ta_int(s->total), [WAIT] = ta_int(s->wait),
+        [TRANSFER] = ta_int(s->transfer),
+        [WAIT_SHARE] =
+            s->wait == TA_MISSING ? ta_null() : ta_share(s->wait, ta_add_sat(s->wait, s->transfer)),
+        [SKEW_MEAN] = mean(s->skew, s->n_skew), [TRANSFER_MEAN] = mean(s->transfers, s->n_transfer),
+        [BUS_BANDWIDTH] = s->moving > 0 ? ta_num(s->moved / s->moving) : ta_null());
+}
+
+/* Says what is not known, and why. */
+static void add_lacks(const struct ta_ranks *ranks, struct ta_section_builder *out)
+{
+    if (ranks->damaged)
+        ta_add_missing(out, "Records of collectives could not be read, those of others are shown.");
+    else if (ranks->left_out)
+        ta_add_missing(out,
+                       "Of each device the first %d collectives were compared one by one; %lld "
+                       "later ones are left out.",
+                       TA_COLL_RECORDS_MOST, (long long)ranks->left_out);
+    else if (ranks->n_unmatched)
+        ta_add_missing(out,
+                       "%zu of %zu records of collectives have no counterpart on the other ranks, "
+                       "which lost theirs or did something else there: they are not compared.",
+                       ranks->n_unmatched, ranks->n_records);
+    else if (ranks->n_records && ranks->n_members < 2)
+        ta_add_missing(out,
+                       "Collectives of one rank alone: who waits for whom, and how long, shows "
+                       "with the traces of the other ranks.");
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)merged;
+    const struct ta_ranks *ranks = in->ranks;
+    uint32_t *rows = calloc(ranks->n_shapes + 1, sizeof *rows);
+    const size_t n = rows ? number_rows(ranks, rows) : SIZE_MAX;
+    struct sums *sums = n == SIZE_MAX ? NULL : calloc(n + 1, sizeof *sums);
+    int64_t *counts = n == SIZE_MAX ? NULL : calloc(n + 1, sizeof *counts);
+    const bool done = sums && counts;
+    for (size_t i = 0; done && i < n; i++)
+        sums[i] = (struct sums){
+            .bytes = TA_MISSING, .total = TA_MISSING, .wait = TA_MISSING, .transfer = TA_MISSING};
+    for (size_t i = 0; done && i < ranks->n_records; i++)
+        add_record(ranks, &ranks->records[i], &sums[rows[ranks->records[i].shape]]);
+    for (size_t i = 0; done && i < ranks->n_collectives; i++)
+        add_collective(ranks, &ranks->collectives[i], rows, sums);
+    if (done)
+        count_pairs(ranks, rows, sums, counts, n);
+    for (size_t i = 0; done && i < n; i++)
+        if (sums[i].total !=
+            TA_MISSING) /* shapes that are only the common form of others have no records */
+            add_row(ranks, &sums[i], out);
+    free(rows);
+    free(sums);
+    free(counts);
+    add_lacks(ranks, out);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up the collectives of all ranks");
+}
+
+static const struct ta_table_def *const tables[] = {&by_kind, NULL};
+
+static const struct ta_analysis_ops ops = {
+    .section = "collectives",
+    .finish = finish,
+    .needs_ranks = true,
+    .tables = tables,
+};
+
+TA_PLUGIN(analysis, collectives, &ops, .title = "Collectives",
+          .summary = "Collectives by operation and process group: collectives.by_kind",
+          .version = "2");

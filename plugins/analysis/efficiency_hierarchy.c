@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* efficiency.ladder: where the parallel efficiency of a run goes, as factors whose product it is
+ * (POP model, with a term for the host).
+ *
+ *     T ≥ T1 ≥ T2 ≥ max u ≥ mean u        u: time in which a rank computes
+ *
+ * T is the longest window.  T1 is what is left of it when transfers take no time, T2 when besides
+ * the host is never late.  Both are T less what a replay of the collectives saves. */
+#include "ranks/ranks.h"
+
+#include <traceanalyze/analysis.h>
+
+#include <math.h>
+
+/* ---- the hierarchy -----------------------------------------------------------------------------
+ */
+
+struct hierarchy {
+    double whole, no_transfer, no_host, most, mean; /* T, T1, T2, max u, mean u */
+    int64_t ranks;
+};
+
+enum { GPU_WINDOW, GPU_COMPUTE };
+static const struct ta_ref reads[] = {[GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+                                      [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"}};
+
+/* From gpu_time.by_rank: windows and times of compute; a rank with several devices computes on
+ * their average. */
+static void read_devices(const struct ta_refs *in, struct hierarchy *h)
+{
+    double sum = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, GPU_COMPUTE); row++) {
+        const double compute = ta_ref_number(in, GPU_COMPUTE, row, 0);
+        h->whole = fmax(h->whole, ta_ref_number(in, GPU_WINDOW, row, 0));
+        h->most = fmax(h->most, compute);
+        sum += compute;
+    }
+    h->mean = sum / (double)ta_ref_rows(in, GPU_COMPUTE);
+    h->ranks = (int64_t)ta_ref_rows(in, GPU_COMPUTE);
+}
+
+static bool replay(const struct ta_ranks *ranks, struct hierarchy *h)
+{
+    struct ta_replay *r = ta_replay_open(ranks);
+    if (r) {
+        const double actual = ta_replay_end(r, &(struct ta_replay_change){0});
+        const double no_transfer =
+            ta_replay_end(r, &(struct ta_replay_change){.no_transfer = true});
+        const double no_host =
+            ta_replay_end(r, &(struct ta_replay_change){.no_transfer = true, .no_host = true});
+        h->no_transfer = fmax(h->most, fmin(h->whole, h->whole - (actual - no_transfer)));
+        h->no_host = fmax(h->most, fmin(h->no_transfer, h->whole - (actual - no_host)));
+    }
+    ta_replay_close(r);
+    return r != NULL;
+}
+
+enum { TERM, EFFICIENCY, WITH, WITHOUT, LOSS, MEANING };
+static const struct ta_column hierarchy_columns[] = {
+    [TERM] = {"term", "Efficiency", TA_WORD,
+              .doc = "transfer, host, serialization, balance; parallel is their product"},
+    [EFFICIENCY] = {"efficiency", "Value", TA_RATIO, .better = TA_HIGHER,
+                    .doc = "Time without the loss over the time with it; from 0.8 on acceptable"},
+    [WITH] = {"with_ns", "With", TA_NS_MEAN, .better = TA_LOWER,
+              .doc = "Time of the run with the loss"},
+    [WITHOUT] = {"without_ns", "Without", TA_NS_MEAN,
+                 .doc = "Time of the run without it: transfers that take no time; a host that is "
+                        "never late; the time in which the rank computes that computes longest; "
+                        "the mean over ranks of that time"},
+    [LOSS] = {"loss_ns", "Loss", TA_NS_MEAN, .better = TA_LOWER, .doc = "The one less the other"},
+    [MEANING] = {"meaning", "Meaning", TA_SENTENCE, .doc = "What is lost there"},
+};
+
+static const struct ta_chart_def chart = {
+    .id = "efficiency-ladder",
+    .title = "Where parallel efficiency goes",
+    .caption = "Each rung is a factor of the parallel efficiency, the mean time in which ranks "
+               "compute over the longest window; 80 % each is acceptable.",
+    .kind = TA_CHART_BARS,
+    .label = {&hierarchy_columns[TERM]},
+    .y = {{&hierarchy_columns[EFFICIENCY], "Efficiency", TA_INK_SERIES_1}},
+};
+
+static const struct ta_table_def hierarchy = {"efficiency.ladder", "Parallel efficiency",
+                                              TA_COLUMNS(hierarchy_columns), .chart = {&chart}};
+
+static void add_factor(struct ta_section_builder *out, const char *term, double with,
+                       double without, const char *meaning)
+{
+    TA_ROW(out,
+           hierarchy, [TERM] = ta_text(ta_slice_of(term)), [EFFICIENCY] = ta_num(without / with),
+           [WITH] = ta_num(with), [WITHOUT] = ta_num(without), [LOSS] = ta_num(with - without),
+           [MEANING] = ta_text(ta_slice_of(meaning)));
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)merged;
+    const struct ta_ranks *ranks = in->ranks;
+    struct hierarchy h = {0};
+    bool any = false;
+    for (size_t i = 0; i < ranks->n_collectives; i++)
+        any |= ranks->collectives[i].transfer != TA_MISSING;
+    if (!any)
+        return TA_OK;
+    read_devices(in, &h);
+    if (h.ranks < 2 || h.mean <= 0)
+        return TA_OK;
+    if (!replay(ranks, &h))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot go through the collectives once more");
+    add_factor(out, "transfer", h.whole, h.no_transfer, "Data on its way that nothing covers");
+    add_factor(out, "host", h.no_transfer, h.no_host,
+               "Devices idle since their host has launched nothing");
+    add_factor(out, "serialization", h.no_host, h.most,
+               "Waiting for each other in turn, copies, and gaps on the device");
+    add_factor(out, "balance", h.most, h.mean, "Ranks that compute less than the one with most");
+    add_factor(out, "parallel", h.whole, h.mean,
+               "All of it: the part of the longest window in which the average rank computes");
+    return TA_OK;
+}
+
+static const struct ta_table_def *const tables[] = {&hierarchy, NULL};
+
+static const char *const behind[] = {"parallel_layout", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .behind = behind,
+    .section = "collectives",
+    .finish = finish,
+    .needs_ranks = true,
+    .tables = tables,
+    TA_READS(reads),
+};
+
+TA_PLUGIN(analysis, efficiency_hierarchy, &ops, .title = "Parallel efficiency",
+          .summary = "Parallel efficiency as a product of factors: efficiency.ladder",
+          .version = "1");

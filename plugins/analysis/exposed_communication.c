@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collectives.exposed: communication that no compute covers, by what it is: waiting for the last
+ * rank, or transfer.  The exposed time of a device is that of gpu_time.by_rank; it is divided as
+ * its collectives are, of each of which the part that compute covers is taken from both alike. */
+#include "ranks/ranks.h"
+
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+enum { RANK, DEVICE, WINDOW, EXPOSED, WAIT, TRANSFER, UNKNOWN, EXPOSED_SHARE, WAIT_SHARE };
+static const struct ta_column by_device_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [DEVICE] = TA_DEVICE_COLUMN,
+    [WINDOW] = {"window_ns", "Window", TA_NS, .doc = "As in GPU time by rank"},
+    [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+                 .doc = "Time in which communication runs and no compute, as in GPU time by rank"},
+    [WAIT] = {"wait_ns", "Waiting", TA_NS, .better = TA_LOWER, .weight = 0.6,
+              .doc = "Its part before the last rank had come: of each collective the share that "
+                     "compute does not cover, summed up and scaled to the exposed time"},
+    [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER, .weight = 0.6,
+                  .doc = "Its part from then on, likewise"},
+    [UNKNOWN] = {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
+                 .doc = "The rest: collectives of which it is not known who came last"},
+    [EXPOSED_SHARE] = {"exposed_share", "Exposed %", TA_RATIO, .better = TA_LOWER,
+                       .doc = "Exposed time over the window"},
+    [WAIT_SHARE] = {"wait_share", "Waiting %", TA_RATIO, .better = TA_LOWER,
+                    .doc = "Waiting over the window"},
+};
+
+static const struct ta_chart_def chart = {
+    .id = "exposed-communication",
+    .title = "Exposed communication",
+    .caption = "Time of each device in which communication runs and no compute, by whether the "
+               "last rank had come already.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {&by_device_columns[RANK], &by_device_columns[DEVICE]},
+    .y = {{&by_device_columns[WAIT], "Waiting for the last rank", TA_INK_IDLE},
+          {&by_device_columns[TRANSFER], "Transfer", TA_INK_COMM},
+          {&by_device_columns[UNKNOWN], "Unknown", TA_INK_OTHER}},
+};
+
+static const struct ta_table_def by_device = {
+    "collectives.exposed", "Exposed communication by rank", TA_COLUMNS(by_device_columns),
+    .rank_words = "Exposed communication", .joining = TA_JOIN_NOT};
+
+enum { GPU_RANK, GPU_DEVICE, GPU_WINDOW, GPU_EXPOSED };
+static const struct ta_ref reads[] = {[GPU_RANK] = {"gpu_time.by_rank", "rank"},
+                                      [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
+                                      [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+                                      [GPU_EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"}};
+
+struct parts {
+    double wait, transfer, unknown;
+};
+
+static struct parts parts_of(const struct ta_ranks *ranks, const struct ta_rank_member *member)
+{
+    struct parts parts = {0};
+    for (size_t i = member->first; i < member->first + member->n; i++) {
+        const struct ta_coll_record *record = &ranks->records[i];
+        const int64_t dur = record->end - record->start;
+        if (dur == 0)
+            continue;
+        const int64_t hidden = ta_coll_parts(ranks, record).hidden;
+        const double bare = 1 - (double)ta_min_i64(hidden, dur) / (double)dur;
+        const struct ta_collective *collective =
+            record->collective == TA_COLL_NONE ? NULL : &ranks->collectives[record->collective];
+        if (!collective || collective->transfer == TA_MISSING) {
+            parts.unknown += (double)dur * bare;
+            continue;
+        }
+        const int64_t wait = ta_coll_wait(collective, record);
+        parts.wait += (double)wait * bare;
+        parts.transfer += (double)(dur - wait) * bare;
+    }
+    return parts;
+}
+
+static int by_member(const void *left, const void *right)
+{
+    const struct ta_rank_member *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
+}
+
+/* Members come in this order, as rows of partials do. */
+static const struct ta_rank_member *member_of(const struct ta_ranks *ranks, int64_t rank,
+                                              int64_t device)
+{
+    const struct ta_rank_member key = {.rank = rank, .device = device};
+    return ranks->n_members
+               ? bsearch(&key, ranks->members, ranks->n_members, sizeof *ranks->members, by_member)
+               : NULL;
+}
+
+static bool add_device(const struct ta_ranks *ranks, const struct ta_refs *in, size_t row,
+                       struct ta_section_builder *out)
+{
+    const int64_t rank = ta_ref_integer(in, GPU_RANK, row);
+    const int64_t device = ta_ref_integer(in, GPU_DEVICE, row);
+    const int64_t window = ta_ref_integer(in, GPU_WINDOW, row);
+    const int64_t exposed = ta_ref_integer(in, GPU_EXPOSED, row);
+    const struct ta_rank_member *member = member_of(ranks, rank, device);
+    if (!member || exposed == TA_MISSING)
+        return false;
+    const struct parts parts = parts_of(ranks, member);
+    const double all = parts.wait + parts.transfer + parts.unknown;
+    const double scale = all > 0 ? (double)exposed / all : 0;
+    const int64_t wait = ta_min_i64(ta_whole(parts.wait * scale + 0.5), exposed);
+    const int64_t transfer =
+        parts.unknown > 0 ? ta_min_i64(ta_whole(parts.transfer * scale + 0.5), exposed - wait)
+        : all > 0         ? exposed - wait
+                          : 0;
+    TA_ROW(out, by_device, [RANK] = ta_int(rank), [DEVICE] = ta_int(device),
+           [WINDOW] = ta_int(window), [EXPOSED] = ta_int(exposed), [WAIT] = ta_int(wait),
+           [TRANSFER] = ta_int(transfer), [UNKNOWN] = ta_int(exposed - wait - transfer),
+           [EXPOSED_SHARE] = ta_share(exposed, window), [WAIT_SHARE] = ta_share(wait, window));
+    return wait + transfer > 0;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)merged;
+    (void)ctx;
+    const struct ta_ranks *ranks = in->ranks;
+    bool any = false;
+    if (ranks->n_members < 2)
+        return TA_OK;
+    for (size_t row = 0; row < ta_ref_rows(in, GPU_RANK); row++)
+        any |= add_device(ranks, in, row, out);
+    if (any)
+        ta_draw(out, &by_device, &chart);
+    return TA_OK;
+}
+
+static const struct ta_table_def *const tables[] = {&by_device, NULL};
+
+static const char *const behind[] = {"efficiency_hierarchy", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .behind = behind,
+    .section = "collectives",
+    .finish = finish,
+    .needs_ranks = true,
+    .tables = tables,
+    TA_READS(reads),
+};
+
+TA_PLUGIN(
+    analysis, exposed_communication, &ops, .title = "Exposed communication",
+    .summary = "Communication that no compute overlaps, waiting or transfer: collectives.exposed",
+    .version = "1");

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collectives.clocks: how the clock of each rank stands to that of the reference. */
+#include "ranks/ranks.h"
+
+#include <traceanalyze/analysis.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const state_names[] = {
+    [TA_CLOCK_NONE] = "not_compared", [TA_CLOCK_REFERENCE] = "reference",
+    [TA_CLOCK_OFFSET] = "offset",     [TA_CLOCK_DRIFT] = "offset_and_drift",
+    [TA_CLOCK_REFUSED] = "refused",
+};
+
+enum { RANK, DEVICE, STATE, AXIS, COLLECTIVES, OFFSET, DRIFT, ORIGIN, UNCERTAINTY, CORRECTED };
+static const struct ta_column clocks_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [DEVICE] = TA_DEVICE_COLUMN,
+    [STATE] = {"state", "Clock", TA_WORD,
+               .doc = "reference: others are compared with it; offset, offset_and_drift: what was "
+                      "found, the drift from 20 collectives on; refused: ends of collectives "
+                      "scatter by more than collectives last; not_compared: fewer than two "
+                      "collectives with others that wait for all"},
+    [AXIS] = {"axis", "Axis", TA_INTEGER,
+              .doc = "Ranks with the same number are comparable; none when not compared"},
+    [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT, .doc = "Common ends that it rests on"},
+    [OFFSET] = {"offset_ns", "Offset", TA_NS,
+                .doc = "Own time less that of the reference, at the first of them"},
+    [DRIFT] = {"drift", "Drift", TA_NUMBER,
+               .doc = "Change of the offset per unit of time; 1e-6 is one part in a million"},
+    [ORIGIN] =
+        {"origin", "Drift from", TA_ID,
+         .doc = "Own time that the offset with a drift holds at: ns since 1970 where the trace has "
+                "a date, else as recorded; a text, as numbers of JSON need not be exact so far"},
+    [UNCERTAINTY] =
+        {"uncertainty_ns", "Uncertainty", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "How much the distances of the ends scatter around that: scaled median absolute "
+                "deviation; what ends have in common, such as the order of a ring, does not show"},
+    [CORRECTED] = {"corrected", "Corrected", TA_FLAG,
+                   .doc = "Whether times were moved: the offset exceeds three uncertainties"},
+};
+
+static const struct ta_table_def clocks = {"collectives.clocks",       "Clocks of the ranks",
+                                           TA_COLUMNS(clocks_columns), .tier = TA_TIER_DETAIL,
+                                           .not_of_ranks = true,       .joining = TA_JOIN_NOT};
+
+static struct ta_cell origin_of(const struct ta_rank_clock *clock, char text[24])
+{
+    snprintf(text, 24, "%" PRId64, clock->origin);
+    return ta_text(ta_slice_of(text));
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)merged;
+    (void)ctx;
+    const struct ta_ranks *ranks = in->ranks;
+    if (ranks->n_members < 2)
+        return TA_OK;
+    for (size_t i = 0; i < ranks->n_members; i++) {
+        const struct ta_rank_member *member = &ranks->members[i];
+        const struct ta_rank_clock *clock = &member->clock;
+        const bool is_compared = clock->n > 0;
+        const bool has_drift = clock->state == TA_CLOCK_DRIFT;
+        char origin[24];
+        TA_ROW(out, clocks, [RANK] = ta_int(member->rank), [DEVICE] = ta_int(member->device),
+               [STATE] = ta_text(ta_slice_of(state_names[clock->state])),
+               [AXIS] = clock->state == TA_CLOCK_NONE ? ta_null() : ta_int(clock->axis),
+               [COLLECTIVES] = is_compared ? ta_int((int64_t)clock->n) : ta_null(),
+               [OFFSET] = is_compared ? ta_int(clock->offset) : ta_null(),
+               [DRIFT] = has_drift ? ta_num(clock->drift) : ta_null(),
+               [ORIGIN] = has_drift ? origin_of(clock, origin) : ta_null(),
+               [UNCERTAINTY] = is_compared ? ta_num(clock->uncertainty) : ta_null(),
+               [CORRECTED] = ta_bool(clock->corrected));
+    }
+    return TA_OK;
+}
+
+static const struct ta_table_def *const tables[] = {&clocks, NULL};
+
+static const char *const behind[] = {"exposed_communication", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .behind = behind,
+    .section = "collectives",
+    .finish = finish,
+    .needs_ranks = true,
+    .tables = tables,
+};
+
+TA_PLUGIN(analysis, rank_clocks, &ops, .title = "Clocks of the ranks",
+          .summary = "The clock of each rank against that of a reference: collectives.clocks",
+          .version = "1");

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stragglers.by_rank: how late each rank is to the collectives that all have to enter. */
+#include "ranks/ranks.h"
+
+#include <traceanalyze/analysis.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* So many ranks come in their order; of more, the worst come first. */
+enum { IN_ORDER_MOST = 64 };
+
+enum {
+    RANK,
+    IS_LATE,
+    EXCESS,
+    COST_NS,
+    COST_STEP_NS,
+    SINCE,
+    SINCE_NS,
+    SINCE_STEP,
+    LAST_ARRIVALS,
+    COLLECTIVES,
+    LAST_SHARE,
+    MEAN_LATENESS_NS,
+    MAX_LATENESS_NS,
+    WAIT_NS,
+    OWN_NS,
+    HOST_LATE_NS,
+    HELD_UP_NS,
+    Z,
+    P_VALUE
+};
+static const struct ta_column by_rank_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [IS_LATE] = {"is_late", "Late", TA_FLAG, .better = TA_LOWER,
+                 .doc = "The verdict: z above 3.5 (of fewer than five ranks: excess above 10 %), "
+                        "excess of at least 2 %, and p below 0.05"},
+    [EXCESS] =
+        {"excess", "Excess", TA_RATIO, .better = TA_LOWER,
+         .doc = "Own time beyond that of its peers, over theirs: of each collective the median of "
+                "the other ranks that come to the same place of the program from the same place "
+                "before. None without peers, such as of a pipeline stage that has no replicas"},
+    [COST_NS] =
+        {"cost_ns", "Cost", TA_NS, .better = TA_LOWER,
+         .doc = "Of late ranks: by how much the run would be shorter had the rank taken as long as "
+                "its peers; the collectives are gone through once more, where each rank goes on "
+                "when the last one has come. All of its excess where ranks of its groups were not "
+                "read, since how long others waited for these is not known"},
+    [COST_STEP_NS] = {"cost_step_ns", "Cost per step", TA_NS, .better = TA_LOWER,
+                      .doc = "The same over the steps of the profiler that it was recorded in"},
+    [SINCE] = {"since", "Since", TA_WORD, .role = TA_NOTE,
+               .doc = "Of late ranks: start, or change where the excess before a change point "
+                      "(PELT) is less than a quarter of that behind it"},
+    [SINCE_NS] = {"since_ns", "Since (time)", TA_NS, .role = TA_NOTE,
+                  .doc = "When it changed, since the first collective of the rank"},
+    [SINCE_STEP] = {"since_step", "Since step", TA_INTEGER, .role = TA_NOTE,
+                    .doc = "In which step of the profiler"},
+    [LAST_ARRIVALS] = {"last_arrivals", "Last", TA_COUNT, .better = TA_LOWER, .weight = 0.6,
+                       .doc = "Collectives that the rank was the last to enter, beyond the "
+                              "uncertainty of the clocks"},
+    [COLLECTIVES] =
+        {"collectives", "Collectives", TA_COUNT,
+         .doc = "Its collectives with other ranks that nobody can leave before all have entered"},
+    [LAST_SHARE] = {"last_share", "Last %", TA_RATIO, .better = TA_LOWER,
+                    .doc = "The one over the other"},
+    [MEAN_LATENESS_NS] =
+        {"mean_lateness_ns", "Mean lateness", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
+         .doc = "Mean time from the start of the first rank to its own, on one clock"},
+    [MAX_LATENESS_NS] = {"max_lateness_ns", "Most lateness", TA_NS, .better = TA_LOWER,
+                         .weight = 0.3, .doc = "The longest of these"},
+    [WAIT_NS] = {"wait_ns", "Waits", TA_NS, .better = TA_LOWER, .weight = 0.6,
+                 .doc = "Time in these collectives before the last one came"},
+    [OWN_NS] = {"own_ns", "Own time", TA_NS, .better = TA_LOWER, .weight = 0.9,
+                .doc = "Time before these collectives, each since the end of the collective "
+                       "before: what the rank itself takes"},
+    [HOST_LATE_NS] =
+        {"host_late_ns", "Host late", TA_NS, .better = TA_LOWER,
+         .doc = "Part of it in which the device is idle since the host has launched nothing. A "
+                "rank that computes no longer than others and waits little has it here"},
+    [HELD_UP_NS] = {"held_up_ns", "Held up", TA_NS, .better = TA_LOWER, .weight = 0.9,
+                    .doc = "Time by which the collectives that it entered last would have begun "
+                           "earlier had it taken as long as the typical rank: from the second last "
+                           "to it, at most its own excess"},
+    [Z] = {"z", "Modified z", TA_NUMBER, .better = TA_LOWER, .role = TA_NOTE,
+           .doc = "Excess less the median of all ranks, in 1.48 median absolute deviations; none "
+                  "for fewer than five ranks"},
+    [P_VALUE] = {"p_value", "p", TA_NUMBER, .role = TA_NOTE,
+                 .doc = "Probability that some rank takes longest so often while all are alike: of "
+                        "the collectives, and of the steps, that make up nine tenths of the excess "
+                        "of those who take longest, the smaller binomial tail times ranks. Of 32 "
+                        "ranks or more the collectives of one rank in one step are one event, and "
+                        "how often it is among the slowest sixteenth counts as well"},
+};
+
+static const struct ta_chart_def chart = {
+    .id = "straggler",
+    .title = "Who waits for whom",
+    .caption =
+        "Waiting of each rank in collectives for the last one, and its own time before them: "
+        "the rank that hardly waits is the one others wait for.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {&by_rank_columns[RANK]},
+    .y = {{&by_rank_columns[WAIT_NS], "Waiting", TA_INK_IDLE},
+          {&by_rank_columns[OWN_NS], "Own time", TA_INK_COMPUTE}},
+};
+
+static const struct ta_table_def by_rank = {"stragglers.by_rank",        "Lateness by rank",
+                                            TA_COLUMNS(by_rank_columns), .chart = {&chart},
+                                            .rank_words = "Collectives", .joining = TA_JOIN_NOT};
+
+static void add_row(const struct ta_late_rank *r, struct ta_section_builder *out)
+{
+    const bool changed = r->is_late && !r->from_start;
+    TA_ROW(out, by_rank, [RANK] = ta_int(r->rank), [IS_LATE] = ta_bool(r->is_late),
+           [EXCESS] = ta_num(r->excess), [COST_NS] = r->is_late ? ta_int(r->cost) : ta_null(),
+           [COST_STEP_NS] = r->is_late ? ta_int(r->cost_step) : ta_null(),
+           [SINCE] = r->is_late ? ta_text(changed ? TA_LIT("change") : TA_LIT("start")) : ta_null(),
+           [SINCE_NS] = changed ? ta_int(r->since_ns) : ta_null(),
+           [SINCE_STEP] = changed && r->since_step >= 0 ? ta_int(r->since_step) : ta_null(),
+           [LAST_ARRIVALS] = ta_int(r->last), [COLLECTIVES] = ta_int(r->n),
+           [LAST_SHARE] = ta_share(r->last, r->n),
+           [MEAN_LATENESS_NS] = ta_num(r->lateness / (double)r->n),
+           [MAX_LATENESS_NS] = ta_int(r->most), [WAIT_NS] = ta_int(r->wait),
+           [OWN_NS] = ta_int(r->own), [HOST_LATE_NS] = ta_int(r->host_late),
+           [HELD_UP_NS] = ta_int(r->held_up), [Z] = ta_num(r->z), [P_VALUE] = ta_num(r->p));
+}
+
+/* Late ranks first, then those that take longest; without peers last. */
+static int worst_first(const void *left, const void *right)
+{
+    const struct ta_late_rank *a = *(const struct ta_late_rank *const *)left;
+    const struct ta_late_rank *b = *(const struct ta_late_rank *const *)right;
+    if (a->is_late != b->is_late)
+        return a->is_late ? -1 : 1;
+    const double x = isnan(a->excess) ? -INFINITY : a->excess;
+    const double y = isnan(b->excess) ? -INFINITY : b->excess;
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)merged;
+    const struct ta_lateness *lateness = &in->ranks->lateness;
+    const struct ta_late_rank **order = calloc(lateness->n + 1, sizeof *order);
+    for (size_t i = 0; order && i < lateness->n; i++)
+        order[i] = &lateness->at[i];
+    if (order && lateness->n > IN_ORDER_MOST)
+        qsort(order, lateness->n, sizeof *order, worst_first);
+    for (size_t i = 0; order && i < lateness->n; i++)
+        if (order[i]->n > 0)
+            add_row(order[i], out);
+    const bool done = order;
+    free(order);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot put the ranks in order");
+}
+
+static const struct ta_table_def *const tables[] = {&by_rank, NULL};
+
+static const char *const behind[] = {"collectives", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .behind = behind,
+    .section = "collectives",
+    .finish = finish,
+    .needs_ranks = true,
+    .tables = tables,
+};
+
+TA_PLUGIN(analysis, stragglers, &ops, .title = "Late ranks",
+          .summary =
+              "How late each rank is to the collectives that all have to enter: stragglers.by_rank",
+          .version = "1");
