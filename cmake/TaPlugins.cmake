@@ -14,8 +14,8 @@ function(ta_plugin_objects target)
   ta_compile_options(${target})
   target_compile_definitions(${target} PRIVATE TA_PLUGIN_BUILTIN)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include"
-                                               "${PROJECT_SOURCE_DIR}/plugins"
-                                               "${PROJECT_SOURCE_DIR}/src")
+                                               "${PROJECT_SOURCE_DIR}/src"
+                                               "${PROJECT_SOURCE_DIR}/plugins")
   target_link_libraries(${target} PRIVATE PkgConfig::TA_BASE)
   set_property(GLOBAL APPEND PROPERTY TA_LIBRARY_OBJECTS "$<TARGET_OBJECTS:${target}>")
 endfunction()

@@ -2,9 +2,9 @@
 /* What links deliver: collectives.by_size, the bandwidth of each size of message, and
  * collectives.links, the groups that are slower than their peers. */
 #include "ranks/ranks.h"
+#include "stat/sample.h"
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/stat_sample.h>
 
 #include <math.h>
 #include <stdlib.h>

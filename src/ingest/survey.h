@@ -5,7 +5,7 @@
 
 #include "ingest/ingest.h"
 #include "ranks/ranks.h"
-#include "traceanalyze/arena.h"
+#include "traceanalyze/base.h"
 
 /* A trace that was read, for those who read it again. */
 struct ta_surveyed {

@@ -9,7 +9,7 @@
  * own. */
 #include "ranks/stage.h"
 
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
 
 #include <math.h>
 

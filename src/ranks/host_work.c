@@ -3,8 +3,8 @@
  * busiest thread at each time. */
 #include "ranks/map.h"
 
-#include "traceanalyze/host.h"
-#include "traceanalyze/idle.h"
+#include "model/idle/idle.h"
+#include "traceanalyze/model.h"
 
 /* Whether a span is work, not a phase, a collective, or waiting. */
 static bool is_work(const struct ta_spans *spans, ta_row row)

@@ -3,7 +3,7 @@
  * were touched spares clearing the others. */
 #include "ranks/map.h"
 
-#include "traceanalyze/host.h"
+#include "traceanalyze/model.h"
 
 enum { NAME_MOST = 512 }; /* bytes of a name that are kept */
 

@@ -5,7 +5,7 @@
  * to 16 passes the first in 6 to 8 % of runs. */
 #include "ranks/stage.h"
 
-#include "traceanalyze/stat_sample.h"
+#include "stat/sample.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
  * covers are gaps, which have causes.  So the parts add up to the time. */
 #include "ranks/map.h"
 
-#include "traceanalyze/cover.h"
-#include "traceanalyze/idle.h"
+#include "model/cover.h"
+#include "model/idle/idle.h"
 
 struct walk {
     const struct ta_trace *trace;

@@ -6,7 +6,7 @@
 
 #include "ranks/stage.h"
 
-#include "traceanalyze/map.h"
+#include "traceanalyze/base.h"
 
 /* ---- calls (calls.c) ------------------------------------------------------------------------- */
 

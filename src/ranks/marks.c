@@ -2,8 +2,8 @@
 /* The steps that torch.profiler marks on the host (ProfilerStep#N). */
 #include "ranks/map.h"
 
-#include "traceanalyze/host.h"
-#include "traceanalyze/named.h"
+#include "model/named.h"
+#include "traceanalyze/model.h"
 
 /* The number of the step that a name marks, or -1. */
 static int32_t number_of(struct ta_slice name)

@@ -3,7 +3,7 @@
 #include "ranks/mix.h"
 #include "ranks/stage.h"
 
-#include "traceanalyze/idle.h"
+#include "model/idle/idle.h"
 
 #include <stdio.h>
 

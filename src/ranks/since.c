@@ -3,7 +3,7 @@
  * its peers. */
 #include "ranks/stage.h"
 
-#include "traceanalyze/stat_series.h"
+#include "stat/series.h"
 
 #include <math.h>
 

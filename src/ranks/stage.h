@@ -3,9 +3,9 @@
 #ifndef TA_RANKS_STAGE_H
 #define TA_RANKS_STAGE_H
 
+#include "base/pack.h"
 #include "base/vec.h"
 #include "ranks/ranks.h"
-#include "traceanalyze/pack.h"
 
 /* The partial: a row per rank, device and pack. */
 enum { RECORDS_RANK, RECORDS_DEVICE, RECORDS_PACK, RECORDS_LEFT_OUT, RECORDS_FIELDS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What covers an activity, against a look at every nanosecond. */
-#include "lib/cover.h"
+#include "model/cover.h"
 
 #include "trace_fixture.h"
 

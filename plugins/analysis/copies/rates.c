@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was copied and how fast, what ran beside it, and how long it held up the host. */
 #include "copies.h"
-#include "lib/cover.h"
+#include "model/cover.h"
 #include "model/busy.h"
 
 #include <traceanalyze/hardware.h>

@@ -5,8 +5,7 @@
  * (Tukey's severe fence), has a modified z above 3.5 (Iglewicz & Hoaglin), and is a hundredth of
  * the median away from it: of equal ranks the last digit is no difference. */
 #include "figures.h"
-
-#include <traceanalyze/stat_sample.h>
+#include "stat/sample.h"
 
 #include <math.h>
 #include <stdlib.h>

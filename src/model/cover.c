@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Activities come in the order of their start, so of those before one it is enough to know how far
  * they reach; no set of intervals is kept. */
-#include "lib/cover.h"
+#include "model/cover.h"
 
 static int64_t start_of(const struct ta_cover *cover, size_t i)
 {

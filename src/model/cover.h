@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long activities of some kind run during another one: copies while kernels run,
  * communication while compute runs. */
-#ifndef TA_LIB_COVER_H
-#define TA_LIB_COVER_H
+#ifndef TA_MODEL_COVER_H
+#define TA_MODEL_COVER_H
 
-#include <traceanalyze/model.h>
+#include "traceanalyze/model.h"
 
 /* Set what is above the line, the rest is zero; nothing to free. */
 struct ta_cover {
