@@ -151,12 +151,24 @@ static inline struct ta_cell ta_text_or_null(struct ta_slice text)
     return text.len ? ta_text(text) : ta_null();
 }
 
+/* A text that may be NULL or empty, which becomes null. */
+static inline struct ta_cell ta_string(const char *text)
+{
+    return text && text[0] ? ta_text(ta_slice_of(text)) : ta_null();
+}
+
 /* TA_MISSING becomes null. */
 static inline struct ta_cell ta_int(int64_t value)
 {
     if (value == TA_MISSING)
         return ta_null();
     return (struct ta_cell){.kind = TA_CELL_INT, .i = value};
+}
+
+/* What is too large to be a count of anything, such as TA_NO_OFFSET, becomes null. */
+static inline struct ta_cell ta_count(uint64_t n)
+{
+    return n > INT64_MAX ? ta_null() : ta_int((int64_t)n);
 }
 
 /* NaN and infinities become null: a report never holds them. */
@@ -225,6 +237,11 @@ struct ta_column {
     double weight; /* how much a difference between ranks matters, 0 to 1; 0: little */
     bool detail;   /* for a closer look: what other columns are worked out of */
 };
+
+static inline bool ta_column_is_number(const struct ta_column *column)
+{
+    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
+}
 
 struct ta_chart;
 struct ta_table_def;
@@ -342,6 +359,24 @@ TA_API const struct ta_finding *ta_report_finding(const struct ta_report *report
  * after the last.  finish() finds there what was added before it. */
 TA_API const struct ta_table *ta_report_table_after(const struct ta_report *report,
                                                     const struct ta_table *table);
+
+/* A walk over the items of a report; it starts as {0}. */
+struct ta_walk {
+    size_t section, item; /* the section it is in, and the next of its items */
+};
+
+/* The next item of a kind, whichever section it is in; NULL after the last. */
+static inline const struct ta_item *ta_report_next(const struct ta_report *report,
+                                                   enum ta_item_kind kind, struct ta_walk *walk)
+{
+    for (; walk->section < ta_report_section_count(report); walk->section++, walk->item = 0) {
+        const struct ta_section *section = ta_report_section(report, walk->section);
+        while (walk->item < section->n_items)
+            if (section->items[walk->item++].kind == kind)
+                return &section->items[walk->item - 1];
+    }
+    return NULL;
+}
 
 /* Column number of a key, or SIZE_MAX. */
 TA_API size_t ta_table_column(const struct ta_table *table, const char *key);

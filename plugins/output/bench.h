@@ -27,7 +27,8 @@ static const struct ta_ref bench_reads[] = {
 
 struct bench_figures {
     struct ta_refs in; /* no rows of one run */
-    size_t row, section, item;
+    size_t row;
+    struct ta_walk walk;
 };
 
 static inline struct bench_figures bench_figures(const struct ta_report *report)
@@ -37,13 +38,9 @@ static inline struct bench_figures bench_figures(const struct ta_report *report)
     return all;
 }
 
-static inline bool bench_next_row(struct bench_figures *all, struct bench_figure *figure)
+static inline struct bench_figure bench_row(const struct ta_refs *in, size_t row)
 {
-    const struct ta_refs *in = &all->in;
-    if (all->row == ta_ref_rows(in, BENCH_METRIC))
-        return false;
-    const size_t row = all->row++;
-    *figure = (struct bench_figure){
+    return (struct bench_figure){
         .id = ta_ref_text(in, BENCH_METRIC, row),
         .value = ta_ref_number(in, BENCH_NEW, row, (double)NAN),
         .spread = ta_ref_number(in, BENCH_SPREAD, row, (double)NAN),
@@ -51,39 +48,32 @@ static inline bool bench_next_row(struct bench_figures *all, struct bench_figure
         .less_is_better = ta_ref_reads(in, BENCH_POLARITY, row, ta_polarity_name(TA_LOWER)),
         .more_is_better = ta_ref_reads(in, BENCH_POLARITY, row, ta_polarity_name(TA_HIGHER)),
     };
-    return true;
 }
 
-static inline bool bench_next_scalar(struct bench_figures *all, struct bench_figure *figure)
+static inline struct bench_figure bench_scalar(const struct ta_scalar *scalar)
 {
-    for (; all->section < ta_report_section_count(all->in.report); all->section++, all->item = 0) {
-        const struct ta_section *section = ta_report_section(all->in.report, all->section);
-        while (all->item < section->n_items) {
-            const struct ta_item *item = &section->items[all->item++];
-            if (item->kind != TA_ITEM_SCALAR)
-                continue;
-            *figure = (struct bench_figure){
-                .id = ta_slice_of(item->scalar->id),
-                .value = ta_cell_number(&item->scalar->value, (double)NAN),
-                .spread = (double)NAN,
-                .unit = item->scalar->unit,
-                .less_is_better = item->scalar->polarity == TA_LOWER,
-                .more_is_better = item->scalar->polarity == TA_HIGHER,
-            };
-            return true;
-        }
-    }
-    return false;
+    return (struct bench_figure){
+        .id = ta_slice_of(scalar->id),
+        .value = ta_cell_number(&scalar->value, (double)NAN),
+        .spread = (double)NAN,
+        .unit = scalar->unit,
+        .less_is_better = scalar->polarity == TA_LOWER,
+        .more_is_better = scalar->polarity == TA_HIGHER,
+    };
 }
 
 /* The next figure that has a value and a better direction; false after the last. */
 static inline bool bench_next(struct bench_figures *all, struct bench_figure *figure)
 {
-    while (ta_ref_rows(&all->in, BENCH_METRIC) ? bench_next_row(all, figure)
-                                               : bench_next_scalar(all, figure))
-        if (isfinite(figure->value) && (figure->less_is_better || figure->more_is_better))
-            return true;
-    return false;
+    const size_t n_rows = ta_ref_rows(&all->in, BENCH_METRIC);
+    do {
+        const struct ta_item *item =
+            n_rows ? NULL : ta_report_next(all->in.report, TA_ITEM_SCALAR, &all->walk);
+        if (!item && all->row == n_rows)
+            return false;
+        *figure = item ? bench_scalar(item->scalar) : bench_row(&all->in, all->row++);
+    } while (!isfinite(figure->value) || !(figure->less_is_better || figure->more_is_better));
+    return true;
 }
 
 /* "traceanalyze/fps@wall", cut where a name of the input is too long for a service. */

@@ -22,29 +22,6 @@ static const char *measure_of(const struct bench_figure *figure)
     }
 }
 
-/* Measures are named in kebab case. */
-static void put_measure(struct ta_file *out, const char *measure)
-{
-    for (; *measure; measure++)
-        ta_putc(out, *measure == '_' ? '-' : *measure);
-}
-
-static void put_figure(struct ta_file *out, const struct bench_figure *figure)
-{
-    bench_put_name(out, figure->id);
-    ta_puts(out, ": {\"");
-    put_measure(out, measure_of(figure));
-    ta_puts(out, "\": {\"value\": ");
-    bench_put_number(out, figure->value);
-    if (!isnan(figure->spread)) {
-        ta_puts(out, ", \"lower_value\": ");
-        bench_put_number(out, figure->value / (1 + figure->spread));
-        ta_puts(out, ", \"upper_value\": ");
-        bench_put_number(out, figure->value * (1 + figure->spread));
-    }
-    ta_puts(out, "}}");
-}
-
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
 {
@@ -58,7 +35,19 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     ta_putc(out, '{');
     while (bench_next(&all, &figure)) {
         ta_puts(out, is_first ? "\n  " : ",\n  ");
-        put_figure(out, &figure);
+        bench_put_name(out, figure.id);
+        ta_puts(out, ": {\"");
+        for (const char *c = measure_of(&figure); *c; c++) /* measures are named in kebab case */
+            ta_putc(out, *c == '_' ? '-' : *c);
+        ta_puts(out, "\": {\"value\": ");
+        bench_put_number(out, figure.value);
+        if (!isnan(figure.spread)) {
+            ta_puts(out, ", \"lower_value\": ");
+            bench_put_number(out, figure.value / (1 + figure.spread));
+            ta_puts(out, ", \"upper_value\": ");
+            bench_put_number(out, figure.value * (1 + figure.spread));
+        }
+        ta_puts(out, "}}");
         is_first = false;
     }
     ta_puts(out, "\n}\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench.json: figures for github-action-benchmark, tool customSmallerIsBetter, which takes a list
- * of
- * {"name", "unit", "value", "range", "extra"}.  One file has one direction, so rates are left out.
+ * of {"name", "unit", "value", "range", "extra"}.  One file has one direction, so rates are left
+ * out.
  */
 #include "bench.h"
 
@@ -34,21 +34,6 @@ static double readable(const struct bench_figure *figure, const char **unit)
     return known ? figure->value / shown[figure->unit].divisor : figure->value;
 }
 
-static void put_figure(struct ta_file *out, const struct bench_figure *figure)
-{
-    const char *unit;
-    const double value = readable(figure, &unit);
-    ta_puts(out, "{\"name\": ");
-    bench_put_name(out, figure->id);
-    ta_puts(out, ", \"unit\": ");
-    ta_put_json(out, ta_slice_of(unit), false);
-    ta_puts(out, ", \"value\": ");
-    bench_put_number(out, value);
-    if (!isnan(figure->spread))
-        ta_putf(out, ", \"range\": \"± %.3g\"", fabs(value) * figure->spread);
-    ta_putc(out, '}');
-}
-
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
 {
@@ -64,7 +49,17 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
         if (!figure.less_is_better)
             continue;
         ta_puts(out, is_first ? "\n  " : ",\n  ");
-        put_figure(out, &figure);
+        const char *unit;
+        const double value = readable(&figure, &unit);
+        ta_puts(out, "{\"name\": ");
+        bench_put_name(out, figure.id);
+        ta_puts(out, ", \"unit\": ");
+        ta_put_json(out, ta_slice_of(unit), false);
+        ta_puts(out, ", \"value\": ");
+        bench_put_number(out, value);
+        if (!isnan(figure.spread))
+            ta_putf(out, ", \"range\": \"± %.3g\"", fabs(value) * figure.spread);
+        ta_putc(out, '}');
         is_first = false;
     }
     ta_puts(out, "\n]\n");

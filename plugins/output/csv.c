@@ -19,25 +19,19 @@ struct job {
     struct ta_file *single; /* NULL: a file per table */
 };
 
-static void put_heads(struct ta_file *out, const char *const *keys, size_t n)
+static void put_key(struct ta_file *out, const char *key, bool is_last)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_cell key = ta_text(ta_slice_of(keys[i]));
-        if (i)
-            ta_putc(out, ',');
-        ta_put_csv(out, &key);
-    }
-    ta_puts(out, "\r\n");
+    const struct ta_cell cell = ta_string(key);
+    ta_put_csv(out, &cell);
+    ta_puts(out, is_last ? "\r\n" : ",");
 }
 
 static void put_row(struct ta_file *out, const struct ta_cell *cells, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (i)
-            ta_putc(out, ',');
         ta_put_csv(out, &cells[i]);
+        ta_puts(out, i + 1 < n ? "," : "\r\n");
     }
-    ta_puts(out, "\r\n");
 }
 
 /* Starts a table.  CSV has no place for a signature, so the first key stands for one. */
@@ -70,24 +64,14 @@ static enum ta_status write_table(const struct job *job, const struct ta_table *
     struct ta_file *out = begin(job, table->id, table->columns[0].key);
     if (!out)
         return ta_ctx_status(job->ctx);
-    for (size_t i = 0; i < table->n_columns; i++) {
-        if (i)
-            ta_putc(out, ',');
-        const struct ta_cell key = ta_text(ta_slice_of(table->columns[i].key));
-        ta_put_csv(out, &key);
-    }
-    ta_puts(out, "\r\n");
+    for (size_t i = 0; i < table->n_columns; i++)
+        put_key(out, table->columns[i].key, i + 1 == table->n_columns);
     for (size_t row = 0; row < table->n_rows; row++)
         put_row(out, ta_table_cell(table, row, 0), table->n_columns);
     return finish(job, out);
 }
 
 /* ---- findings ------------------------------------------------------------------------ */
-
-static struct ta_cell text_cell(const char *text)
-{
-    return text ? ta_text(ta_slice_of(text)) : ta_null();
-}
 
 /* One row per piece of evidence, so that each value stays a number of its own. */
 static void put_finding(struct ta_file *out, const struct ta_finding *finding)
@@ -96,22 +80,22 @@ static void put_finding(struct ta_file *out, const struct ta_finding *finding)
     for (size_t i = 0; i == 0 || i < finding->n_evidence; i++) {
         const struct ta_evidence *evidence = finding->n_evidence ? &finding->evidence[i] : &none;
         const struct ta_cell cells[] = {
-            text_cell(finding->id),
-            text_cell(finding->rule),
-            text_cell(ta_severity_name(finding->severity)),
-            text_cell(finding->title),
+            ta_string(finding->id),
+            ta_string(finding->rule),
+            ta_string(ta_severity_name(finding->severity)),
+            ta_string(finding->title),
             ta_int(finding->saving_low_ns),
             ta_int(finding->saving_high_ns),
             ta_num(finding->confidence),
-            text_cell(finding->advice),
-            text_cell(finding->threshold),
-            text_cell(evidence->table),
+            ta_string(finding->advice),
+            ta_string(finding->threshold),
+            ta_string(evidence->table),
             evidence->row,
-            text_cell(evidence->column),
+            ta_string(evidence->column),
             evidence->value,
-            text_cell(evidence->table ? ta_unit_name(evidence->unit) : NULL),
+            ta_string(evidence->table ? ta_unit_name(evidence->unit) : NULL),
         };
-        put_row(out, cells, sizeof cells / sizeof *cells);
+        put_row(out, cells, TA_LENGTH(cells));
     }
 }
 
@@ -124,38 +108,32 @@ static enum ta_status write_findings(const struct job *job)
     struct ta_file *out = begin(job, "findings", keys[0]);
     if (!out)
         return ta_ctx_status(job->ctx);
-    put_heads(out, keys, sizeof keys / sizeof *keys);
-    for (size_t s = 0; s < ta_report_section_count(job->report); s++) {
-        const struct ta_section *section = ta_report_section(job->report, s);
-        for (size_t i = 0; i < section->n_items; i++)
-            if (section->items[i].kind == TA_ITEM_FINDING)
-                put_finding(out, section->items[i].finding);
-    }
+    for (size_t i = 0; i < TA_LENGTH(keys); i++)
+        put_key(out, keys[i], i + 1 == TA_LENGTH(keys));
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while ((item = ta_report_next(job->report, TA_ITEM_FINDING, &walk)) != NULL)
+        put_finding(out, item->finding);
     return finish(job, out);
 }
 
 /* ---- accounts ------------------------------------------------------------------------ */
-
-static struct ta_cell count_cell(uint64_t count)
-{
-    return count > INT64_MAX ? ta_null() : ta_int((int64_t)count);
-}
 
 /* `file` is NULL for findings about the whole run. */
 static void put_quality(struct ta_file *out, const char *file,
                         const struct ta_quality_finding *finding)
 {
     const struct ta_cell cells[] = {
-        text_cell(ta_quality_name(finding->code)),
-        text_cell(ta_quality_severity_name(finding->severity)),
-        text_cell(file),
-        count_cell(finding->count),
-        count_cell(finding->byte_offset), /* TA_NO_OFFSET becomes null like all that is too large */
-        count_cell(finding->last_offset),
-        count_cell(finding->file_offset),
-        text_cell(finding->text),
+        ta_string(ta_quality_name(finding->code)),
+        ta_string(ta_quality_severity_name(finding->severity)),
+        ta_string(file),
+        ta_count(finding->count),
+        ta_count(finding->byte_offset),
+        ta_count(finding->last_offset),
+        ta_count(finding->file_offset),
+        ta_string(finding->text),
     };
-    put_row(out, cells, sizeof cells / sizeof *cells);
+    put_row(out, cells, TA_LENGTH(cells));
 }
 
 static enum ta_status write_quality(const struct job *job)
@@ -165,7 +143,8 @@ static enum ta_status write_quality(const struct job *job)
     struct ta_file *out = begin(job, "data_quality", keys[0]);
     if (!out)
         return ta_ctx_status(job->ctx);
-    put_heads(out, keys, sizeof keys / sizeof *keys);
+    for (size_t i = 0; i < TA_LENGTH(keys); i++)
+        put_key(out, keys[i], i + 1 == TA_LENGTH(keys));
     const struct ta_accounts *accounts = ta_report_accounts(job->report);
     for (size_t i = 0; i < accounts->n_findings; i++)
         put_quality(out, NULL, &accounts->findings[i]);
@@ -180,12 +159,10 @@ static enum ta_status write_quality(const struct job *job)
 static enum ta_status write_all(const struct job *job)
 {
     enum ta_status status = TA_OK;
-    for (size_t s = 0; s < ta_report_section_count(job->report); s++) {
-        const struct ta_section *section = ta_report_section(job->report, s);
-        for (size_t i = 0; i < section->n_items && status == TA_OK; i++)
-            if (section->items[i].kind == TA_ITEM_TABLE)
-                status = write_table(job, section->items[i].table);
-    }
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while (status == TA_OK && (item = ta_report_next(job->report, TA_ITEM_TABLE, &walk)) != NULL)
+        status = write_table(job, item->table);
     if (status == TA_OK)
         status = write_findings(job);
     if (status == TA_OK)

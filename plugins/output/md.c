@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.md: the report as text for pull requests, job summaries and wikis. */
-#include <traceanalyze/output.h>
+#include "lib/markup.h"
+
 #include <traceanalyze/plugin.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define SIGNATURE "<!-- traceanalyze.report/1 -->"
-
-static void put_text(struct ta_file *out, const char *text)
-{
-    ta_put_markdown_text(out, ta_slice_of(text));
-}
 
 static void put_count(struct ta_file *out, uint64_t count)
 {
@@ -37,25 +33,16 @@ static void put_name(struct ta_file *out, const char *name)
 
 /* ---- tables -------------------------------------------------------------------------- */
 
-static bool is_number(const struct ta_column *column)
-{
-    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
-}
-
 static void put_heads(struct ta_file *out, const struct ta_table *table)
 {
     ta_putc(out, '|');
-    for (size_t i = 0; i < table->n_columns; i++) {
-        if (!ta_column_is_useful(table, i))
-            continue;
-        ta_putc(out, ' ');
-        put_text(out, table->columns[i].title);
-        ta_puts(out, " |");
-    }
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (ta_column_is_useful(table, i))
+            ta_put_markdown_f(out, " %s |", table->columns[i].title);
     ta_puts(out, "\n|");
     for (size_t i = 0; i < table->n_columns; i++)
         if (ta_column_is_useful(table, i))
-            ta_puts(out, is_number(&table->columns[i]) ? " ---: |" : " --- |");
+            ta_puts(out, ta_column_is_number(&table->columns[i]) ? " ---: |" : " --- |");
     ta_putc(out, '\n');
 }
 
@@ -77,22 +64,6 @@ static void put_row(struct ta_file *out, const struct ta_table *table, size_t ro
     ta_putc(out, '\n');
 }
 
-/* What is not in the document, and which rows are. */
-static void put_rest(struct ta_file *out, const struct ta_table *table, size_t n, size_t measure)
-{
-    ta_puts(out, "\n");
-    if (measure != SIZE_MAX) {
-        ta_putf(out, "These have the %s “",
-                ta_table_more_is_worse(table, measure) ? "largest" : "smallest");
-        put_text(out, table->columns[measure].title);
-        ta_puts(out, "”; ");
-    }
-    put_count(out, table->n_rows - n);
-    ta_puts(out, table->n_rows - n == 1 ? " more row is in table " : " more rows are in table ");
-    put_name(out, table->id);
-    ta_puts(out, " of `report.json`.\n");
-}
-
 static enum ta_status put_table(struct ta_ctx *ctx, struct ta_file *out,
                                 const struct ta_table *table,
                                 const struct ta_render_options *options)
@@ -104,22 +75,35 @@ static enum ta_status put_table(struct ta_ctx *ctx, struct ta_file *out,
         free(rows);
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
     }
-    ta_puts(out, "\n### ");
-    put_text(out, table->title);
-    ta_puts(out, "\n\n");
+    ta_put_markdown_f(out, "\n### %s\n\n", table->title);
     put_heads(out, table);
     for (size_t i = 0; i < n; i++)
         put_row(out, table, rows[i]);
-    if (n < table->n_rows)
-        put_rest(out, table, n, measure);
+    if (n < table->n_rows) { /* What is not in the document, and which rows are. */
+        ta_puts(out, "\n");
+        if (measure != SIZE_MAX)
+            ta_put_markdown_f(out, "These have the %s “%s”; ",
+                              ta_table_more_is_worse(table, measure) ? "largest" : "smallest",
+                              table->columns[measure].title);
+        put_count(out, table->n_rows - n);
+        ta_puts(out,
+                table->n_rows - n == 1 ? " more row is in table " : " more rows are in table ");
+        put_name(out, table->id);
+        ta_puts(out, " of `report.json`.\n");
+    }
     free(rows);
     return TA_OK;
 }
 
 /* ---- findings ------------------------------------------------------------------------ */
 
-static void put_saving(struct ta_file *out, const struct ta_finding *finding)
+static void put_finding(struct ta_file *out, const struct ta_report *report,
+                        const struct ta_finding *finding, size_t number)
 {
+    ta_put_markdown_f(out, "\n### %zu. %s: %s\n\n", number, ta_severity_name(finding->severity),
+                      finding->title);
+    if (finding->advice)
+        ta_put_markdown_f(out, "- **What to do:** %s\n", finding->advice);
     char low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX], confidence[TA_UNIT_TEXT_MAX];
     if (finding->saving_high_ns != TA_MISSING) {
         ta_puts(out, "- **Saving:** ");
@@ -132,20 +116,6 @@ static void put_saving(struct ta_file *out, const struct ta_finding *finding)
     }
     ta_putf(out, "- **Confidence:** %s\n",
             ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
-}
-
-static void put_finding(struct ta_file *out, const struct ta_report *report,
-                        const struct ta_finding *finding, size_t number)
-{
-    ta_putf(out, "\n### %zu. %s: ", number, ta_severity_name(finding->severity));
-    put_text(out, finding->title);
-    ta_puts(out, "\n\n");
-    if (finding->advice) {
-        ta_puts(out, "- **What to do:** ");
-        put_text(out, finding->advice);
-        ta_putc(out, '\n');
-    }
-    put_saving(out, finding);
     if (finding->threshold) {
         ta_puts(out, "- **Rule:** ");
         put_name(out, finding->rule);
@@ -158,35 +128,18 @@ static void put_finding(struct ta_file *out, const struct ta_report *report,
     for (size_t i = 0; i < finding->n_evidence; i++) {
         char line[512];
         ta_evidence_text(report, &finding->evidence[i], line, sizeof line);
-        ta_puts(out, "  - ");
-        put_text(out, line);
-        ta_putc(out, '\n');
+        ta_put_markdown_f(out, "  - %s\n", line);
     }
-}
-
-static bool has_finding(const struct ta_report *report)
-{
-    for (size_t s = 0; s < ta_report_section_count(report); s++) {
-        const struct ta_section *section = ta_report_section(report, s);
-        for (size_t i = 0; i < section->n_items; i++)
-            if (section->items[i].kind == TA_ITEM_FINDING)
-                return true;
-    }
-    return false;
 }
 
 static void put_findings(struct ta_file *out, const struct ta_report *report)
 {
     size_t number = 0;
-    if (ta_report_kind(report) == TA_REPORT_DIFF && !has_finding(report))
-        return; /* a comparison is no advice */
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
     ta_puts(out, "\n## Findings\n");
-    for (size_t s = 0; s < ta_report_section_count(report); s++) {
-        const struct ta_section *section = ta_report_section(report, s);
-        for (size_t i = 0; i < section->n_items; i++)
-            if (section->items[i].kind == TA_ITEM_FINDING)
-                put_finding(out, report, section->items[i].finding, ++number);
-    }
+    while ((item = ta_report_next(report, TA_ITEM_FINDING, &walk)) != NULL)
+        put_finding(out, report, item->finding, ++number);
     if (number == 0)
         ta_puts(out, "\nNo rule found anything worth changing.\n");
 }
@@ -204,25 +157,6 @@ static size_t count_items(const struct ta_report *report, const struct ta_sectio
     return n;
 }
 
-static void put_scalars(struct ta_file *out, const struct ta_report *report,
-                        const struct ta_section *section)
-{
-    ta_puts(out, "\n| Figure | Value | Note |\n| --- | ---: | --- |\n");
-    for (size_t i = 0; i < section->n_items; i++) {
-        if (section->items[i].kind != TA_ITEM_SCALAR ||
-            !ta_scalar_is_shown(report, section->items[i].scalar))
-            continue;
-        const struct ta_scalar *scalar = section->items[i].scalar;
-        ta_puts(out, "| ");
-        put_text(out, scalar->title);
-        ta_puts(out, " | ");
-        put_cell(out, &scalar->value, scalar->unit);
-        ta_puts(out, " | ");
-        put_text(out, scalar->note ? scalar->note : "");
-        ta_puts(out, " |\n");
-    }
-}
-
 static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
                                   const struct ta_report *report, const struct ta_section *section,
                                   const struct ta_render_options *options)
@@ -230,16 +164,20 @@ static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
     const size_t n_scalars = count_items(report, section, TA_ITEM_SCALAR);
     if (n_scalars + count_items(report, section, TA_ITEM_TABLE) == 0 && !section->missing)
         return TA_OK; /* its findings stand above */
-    ta_puts(out, "\n## ");
-    put_text(out, section->title);
-    ta_putc(out, '\n');
-    if (section->missing) {
-        ta_putc(out, '\n');
-        put_text(out, section->missing);
-        ta_putc(out, '\n');
+    ta_put_markdown_f(out, "\n## %s\n", section->title);
+    if (section->missing)
+        ta_put_markdown_f(out, "\n%s\n", section->missing);
+    if (n_scalars) {
+        ta_puts(out, "\n| Figure | Value | Note |\n| --- | ---: | --- |\n");
+        for (size_t i = 0; i < section->n_items; i++) {
+            const struct ta_scalar *scalar = section->items[i].scalar;
+            if (section->items[i].kind != TA_ITEM_SCALAR || !ta_scalar_is_shown(report, scalar))
+                continue;
+            ta_put_markdown_f(out, "| %s | ", scalar->title);
+            put_cell(out, &scalar->value, scalar->unit);
+            ta_put_markdown_f(out, " | %s |\n", scalar->note);
+        }
     }
-    if (n_scalars)
-        put_scalars(out, report, section);
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
@@ -249,38 +187,6 @@ static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
 
 /* ---- accounts ------------------------------------------------------------------------ */
 
-static void put_file(struct ta_file *out, const struct ta_file_account *file)
-{
-    const struct ta_cell rank = ta_int(file->rank);
-    ta_puts(out, "| ");
-    put_name(out, file->path);
-    ta_puts(out, " | ");
-    put_cell(out, &rank, TA_UNIT_NONE);
-    ta_puts(out, " | ");
-    put_name(out, file->format);
-    ta_putf(out, " | %s | ", ta_file_state_name(file->state));
-    put_count(out, file->events_kept);
-    ta_puts(out, " | ");
-    put_count(out, file->events_dropped);
-    ta_puts(out, " |\n");
-}
-
-static void put_quality_row(struct ta_file *out, const struct ta_quality_finding *finding,
-                            const char *file)
-{
-    ta_putf(out, "| %s | %s | ", ta_quality_severity_name(finding->severity),
-            ta_quality_name(finding->code));
-    put_name(out, file);
-    ta_puts(out, " | ");
-    put_count(out, finding->count);
-    if (finding->byte_offset == TA_NO_OFFSET)
-        ta_puts(out, " | – | ");
-    else
-        ta_putf(out, " | %" PRIu64 " | ", finding->byte_offset);
-    put_text(out, finding->text && *finding->text ? finding->text : ta_quality_doc(finding->code));
-    ta_puts(out, " |\n");
-}
-
 static enum ta_status put_quality_rows(struct ta_ctx *ctx, struct ta_file *out,
                                        const struct ta_accounts *accounts)
 {
@@ -289,9 +195,21 @@ static enum ta_status put_quality_rows(struct ta_ctx *ctx, struct ta_file *out,
     if (notices.n)
         ta_puts(out, "\n| Severity | Code | File | Count | First byte | What |\n"
                      "| --- | --- | --- | ---: | ---: | --- |\n");
-    for (size_t i = 0; i < notices.n; i++)
-        put_quality_row(out, &notices.at[i].finding,
-                        notices.at[i].where ? notices.at[i].where : "");
+    for (size_t i = 0; i < notices.n; i++) {
+        const struct ta_quality_finding *finding = &notices.at[i].finding;
+        ta_putf(out, "| %s | %s | ", ta_quality_severity_name(finding->severity),
+                ta_quality_name(finding->code));
+        put_name(out, notices.at[i].where);
+        ta_puts(out, " | ");
+        put_count(out, finding->count);
+        if (finding->byte_offset == TA_NO_OFFSET)
+            ta_puts(out, " | – | ");
+        else
+            ta_putf(out, " | %" PRIu64 " | ", finding->byte_offset);
+        ta_put_markdown_f(out, "%s |\n",
+                          finding->text && *finding->text ? finding->text
+                                                          : ta_quality_doc(finding->code));
+    }
     const bool failed = arena.failed;
     ta_arena_free(&arena);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot list what was found in the inputs") : TA_OK;
@@ -314,36 +232,25 @@ static enum ta_status put_accounts(struct ta_ctx *ctx, struct ta_file *out,
     if (accounts->n_files)
         ta_puts(out, "\n| File | Rank | Format | State | Kept | Dropped |\n"
                      "| --- | ---: | --- | --- | ---: | ---: |\n");
-    for (size_t i = 0; i < accounts->n_files; i++)
-        put_file(out, &accounts->files[i]);
+    for (size_t i = 0; i < accounts->n_files; i++) {
+        const struct ta_file_account *file = &accounts->files[i];
+        const struct ta_cell rank = ta_int(file->rank);
+        ta_puts(out, "| ");
+        put_name(out, file->path);
+        ta_puts(out, " | ");
+        put_cell(out, &rank, TA_UNIT_NONE);
+        ta_puts(out, " | ");
+        put_name(out, file->format);
+        ta_putf(out, " | %s | ", ta_file_state_name(file->state));
+        put_count(out, file->events_kept);
+        ta_puts(out, " | ");
+        put_count(out, file->events_dropped);
+        ta_puts(out, " |\n");
+    }
     return put_quality_rows(ctx, out, accounts);
 }
 
 /* ---- the document -------------------------------------------------------------------- */
-
-static void put_head(struct ta_file *out, const struct ta_report *report,
-                     const struct ta_render_options *options)
-{
-    const struct ta_run_info *run = ta_report_run(report);
-    ta_puts(out, SIGNATURE "\n# ");
-    put_text(out, run->title);
-    ta_puts(out, "\n\n");
-    if (*ta_report_verdict(report)->headline) {
-        ta_puts(out, "**");
-        put_text(out, ta_report_verdict(report)->headline);
-        ta_puts(out, "**\n\n");
-    }
-    ta_putf(out, "%zu rank%s", run->n_ranks, run->n_ranks == 1 ? "" : "s");
-    if (run->world_size != TA_MISSING)
-        ta_putf(out, " of %" PRId64, run->world_size);
-    if (*run->devices) {
-        ta_puts(out, " · ");
-        put_text(out, run->devices);
-    }
-    ta_puts(out, " · traceanalyze ");
-    put_text(out, options->version);
-    ta_putc(out, '\n');
-}
 
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
@@ -351,7 +258,16 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     struct ta_file *out = ta_sink_open_report(ctx, sink, report, "md", SIGNATURE);
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the Markdown report");
-    put_head(out, report, options);
+    const struct ta_run_info *run = ta_report_run(report);
+    ta_put_markdown_f(out, SIGNATURE "\n# %s\n\n", run->title);
+    if (*ta_report_verdict(report)->headline)
+        ta_put_markdown_f(out, "**%s**\n\n", ta_report_verdict(report)->headline);
+    ta_put_markdown_f(out, "%zu rank%s", run->n_ranks, run->n_ranks == 1 ? "" : "s");
+    if (run->world_size != TA_MISSING)
+        ta_put_markdown_f(out, " of %ld", run->world_size);
+    if (*run->devices)
+        ta_put_markdown_f(out, " · %s", run->devices);
+    ta_put_markdown_f(out, " · traceanalyze %s\n", options->version);
     if (ta_report_kind(report) == TA_REPORT_RUN)
         put_findings(out, report);
     enum ta_status status = TA_OK;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* summary.md: what a pull request or the summary of a job should show, as Markdown: the verdict,
  * the gates, the figures that tell most, and what changed most.  report.md has the rest. */
+#include "lib/markup.h"
+
 #include <traceanalyze/model.h>
-#include <traceanalyze/output.h>
 #include <traceanalyze/plugin.h>
 
 #include <math.h>
@@ -17,11 +18,6 @@ struct view {
     size_t rows; /* at most */
     const char *columns[8];
 };
-
-static bool is_number(const struct ta_column *column)
-{
-    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
-}
 
 /* " (+8.50 % … +13.8 %)": the interval of a change. */
 static void put_interval(struct ta_file *out, const struct ta_table *table, size_t row)
@@ -70,25 +66,6 @@ static void put_name(struct ta_file *out, const struct ta_table *table, size_t r
     ta_put_markdown(out, (struct ta_slice){text, n});
 }
 
-/* Names stand in code spans, words and numbers as text. */
-static void put_cell(struct ta_file *out, const struct ta_table *table, size_t row, size_t column)
-{
-    char buffer[TA_WORD_TEXT_MAX], name[NAME_MOST + sizeof "…"];
-    const struct ta_slice text = ta_table_text(table, row, column, buffer);
-    const enum ta_type type = table->columns[column].type;
-    const struct ta_cell *cell = ta_table_cell(table, row, column);
-    if (text.len == 0)
-        ta_puts(out, "–");
-    else if (column == 0 && type == TA_TYPE_STRING)
-        put_name(out, table, row, text);
-    else if (cell->kind == TA_CELL_TEXT && type == TA_TYPE_STRING)
-        ta_put_markdown(out, (struct ta_slice){name, brief(text, name)});
-    else
-        ta_put_markdown_text(out, text);
-    if (strcmp(table->columns[column].key, "change") == 0)
-        put_interval(out, table, row);
-}
-
 static size_t column_at(const struct ta_table *table, const struct view *view, size_t i)
 {
     const size_t column = ta_table_column(table, view->columns[i]);
@@ -100,17 +77,14 @@ static void put_heads(struct ta_file *out, const struct ta_table *table, const s
     ta_puts(out, "\n|");
     for (size_t i = 0; view->columns[i]; i++) {
         const size_t column = column_at(table, view, i);
-        if (column == SIZE_MAX)
-            continue;
-        ta_putc(out, ' ');
-        ta_put_markdown_text(out, ta_slice_of(table->columns[column].title));
-        ta_puts(out, " |");
+        if (column != SIZE_MAX)
+            ta_put_markdown_f(out, " %s |", table->columns[column].title);
     }
     ta_puts(out, "\n|");
     for (size_t i = 0; view->columns[i]; i++) {
         const size_t column = column_at(table, view, i);
         if (column != SIZE_MAX)
-            ta_puts(out, is_number(&table->columns[column]) ? " ---: |" : " --- |");
+            ta_puts(out, ta_column_is_number(&table->columns[column]) ? " ---: |" : " --- |");
     }
     ta_putc(out, '\n');
 }
@@ -124,7 +98,21 @@ static void put_row(struct ta_file *out, const struct ta_table *table, const str
         if (column == SIZE_MAX)
             continue;
         ta_putc(out, ' ');
-        put_cell(out, table, row, column);
+        /* Names stand in code spans, words and numbers as text. */
+        char buffer[TA_WORD_TEXT_MAX], name[NAME_MOST + sizeof "…"];
+        const struct ta_slice text = ta_table_text(table, row, column, buffer);
+        const enum ta_type type = table->columns[column].type;
+        const struct ta_cell *cell = ta_table_cell(table, row, column);
+        if (text.len == 0)
+            ta_puts(out, "–");
+        else if (column == 0 && type == TA_TYPE_STRING)
+            put_name(out, table, row, text);
+        else if (cell->kind == TA_CELL_TEXT && type == TA_TYPE_STRING)
+            ta_put_markdown(out, (struct ta_slice){name, brief(text, name)});
+        else
+            ta_put_markdown_text(out, text);
+        if (strcmp(table->columns[column].key, "change") == 0)
+            put_interval(out, table, row);
         ta_puts(out, " |");
     }
     ta_putc(out, '\n');
@@ -145,15 +133,13 @@ static void put_view(struct ta_file *out, const struct ta_report *report, const 
     const size_t rows = table ? count_rows(table) : 0;
     if (rows == 0)
         return;
-    ta_puts(out, "\n**");
-    ta_put_markdown_text(out, ta_slice_of(view->title));
-    ta_puts(out, "**\n");
+    ta_put_markdown_f(out, "\n**%s**\n", view->title);
     put_heads(out, table, view);
     for (size_t row = 0, n = 0; row < table->n_rows && n < view->rows; row++) {
         if (ta_row_reads(table, row, "status", "same"))
             continue;
-        n++;
         put_row(out, table, view, row);
+        n++;
     }
     if (rows > view->rows)
         ta_putf(out, "\n%zu more %s in the report.\n", rows - view->rows,
@@ -165,39 +151,28 @@ static void put_view(struct ta_file *out, const struct ta_report *report, const 
 static void put_scalars(struct ta_file *out, const struct ta_report *report)
 {
     char buffer[TA_UNIT_TEXT_MAX];
-    size_t n = 0;
-    for (size_t s = 0; s < ta_report_section_count(report); s++) {
-        const struct ta_section *section = ta_report_section(report, s);
-        for (size_t i = 0; i < section->n_items && n < FIGURES_MOST; i++) {
-            if (section->items[i].kind != TA_ITEM_SCALAR ||
-                section->items[i].scalar->value.kind == TA_CELL_NULL ||
-                !ta_scalar_is_shown(report, section->items[i].scalar))
-                continue;
-            const struct ta_scalar *scalar = section->items[i].scalar;
-            ta_puts(out, n++ == 0 ? "\n| Figure | Value |\n| --- | ---: |\n| " : "| ");
-            ta_put_markdown_text(out, ta_slice_of(scalar->title));
-            ta_puts(out, " | ");
-            ta_put_markdown_text(out, ta_cell_text(&scalar->value, scalar->unit, buffer));
-            ta_puts(out, " |\n");
-        }
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    for (size_t n = 0;
+         n < FIGURES_MOST && (item = ta_report_next(report, TA_ITEM_SCALAR, &walk)) != NULL;) {
+        const struct ta_scalar *scalar = item->scalar;
+        if (scalar->value.kind == TA_CELL_NULL || !ta_scalar_is_shown(report, scalar))
+            continue;
+        ta_puts(out, n++ == 0 ? "\n| Figure | Value |\n| --- | ---: |\n" : "");
+        ta_put_markdown_f(out, "| %s | ", scalar->title);
+        ta_put_markdown_text(out, ta_cell_text(&scalar->value, scalar->unit, buffer));
+        ta_puts(out, " |\n");
     }
 }
 
 static void put_findings(struct ta_file *out, const struct ta_report *report)
 {
-    size_t n = 0;
-    for (size_t s = 0; s < ta_report_section_count(report); s++) {
-        const struct ta_section *section = ta_report_section(report, s);
-        for (size_t i = 0; i < section->n_items && n < FINDINGS_MOST; i++) {
-            if (section->items[i].kind != TA_ITEM_FINDING)
-                continue;
-            const struct ta_finding *finding = section->items[i].finding;
-            ta_puts(out, n++ == 0 ? "\n**Findings**\n\n- " : "- ");
-            ta_putf(out, "%s: ", ta_severity_name(finding->severity));
-            ta_put_markdown_text(out, ta_slice_of(finding->title));
-            ta_putc(out, '\n');
-        }
-    }
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    for (size_t n = 0;
+         n < FINDINGS_MOST && (item = ta_report_next(report, TA_ITEM_FINDING, &walk)) != NULL; n++)
+        ta_put_markdown_f(out, n == 0 ? "\n**Findings**\n\n- %s: %s\n" : "- %s: %s\n",
+                          ta_severity_name(item->finding->severity), item->finding->title);
 }
 
 /* ---- the whole ------------------------------------------------------------------------ */
@@ -224,36 +199,26 @@ static const struct view changes[] = {
      {"name", "status", "base_total_ns", "new_total_ns", "delta_ns", "change", "q_value", NULL}},
 };
 
-static void put_diff(struct ta_file *out, const struct ta_report *report)
-{
-    put_view(out, report, &figures);
-    ta_puts(out, "\n<details><summary>What changed</summary>\n");
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        put_view(out, report, &changes[i]);
-    ta_puts(out, "\n</details>\n");
-}
-
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
 {
     struct ta_file *out = ta_sink_open(ctx, sink, "summary.md", SIGNATURE);
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the summary");
-    ta_puts(out, SIGNATURE "\n### ");
-    ta_put_markdown_text(out, ta_slice_of(ta_report_run(report)->title));
-    ta_puts(out, "\n\n**");
-    ta_put_markdown_text(out, ta_slice_of(ta_report_verdict(report)->headline));
-    ta_puts(out, "**\n");
+    ta_put_markdown_f(out, SIGNATURE "\n### %s\n\n**%s**\n", ta_report_run(report)->title,
+                      ta_report_verdict(report)->headline);
     put_view(out, report, &gates);
     if (ta_report_table(report, figures.id)) {
-        put_diff(out, report);
+        put_view(out, report, &figures);
+        ta_puts(out, "\n<details><summary>What changed</summary>\n");
+        for (size_t i = 0; i < TA_LENGTH(changes); i++)
+            put_view(out, report, &changes[i]);
+        ta_puts(out, "\n</details>\n");
     } else {
         put_scalars(out, report);
         put_findings(out, report);
     }
-    ta_puts(out, "\ntraceanalyze ");
-    ta_put_markdown_text(out, ta_slice_of(options->version));
-    ta_puts(out, "\n\n");
+    ta_put_markdown_f(out, "\ntraceanalyze %s\n\n", options->version);
     return ta_file_close(ctx, out);
 }
 

@@ -62,29 +62,6 @@ static void put(struct ta_file *out, const struct ta_table *gates, size_t row, c
     ta_puts(out, end);
 }
 
-/* "::error title=regression>5%25::Time of the run: 86.7 s → 113 s (+30.1 %25)" */
-static void put_line(struct ta_file *out, const struct ta_table *gates, size_t row)
-{
-    ta_puts(out, ta_row_reads(gates, row, "outcome", "failed") ? "::error title=gate "
-                                                               : "::warning title=gate ");
-    ta_put_github(out, ta_row_text(gates, row, "gate"), true);
-    ta_puts(out, "::");
-    put(out, gates, row, "", "outcome", "");
-    put(out, gates, row, ". ", "what", ":");
-    put(out, gates, row, " ", "base", " →");
-    put(out, gates, row, " ", "new", "");
-    put(out, gates, row, " (", "change", ")");
-    put(out, gates, row, ". ", "reason", "");
-    ta_putc(out, '\n');
-}
-
-static void put_lines(struct ta_file *out, const struct ta_table *gates)
-{
-    for (size_t i = 0; i < gates->n_rows; i++)
-        if (!ta_row_reads(gates, i, "outcome", "passed"))
-            put_line(out, gates, i);
-}
-
 enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report)
 {
     const struct ta_table *gates = ta_report_table(report, TA_GATES_TABLE);
@@ -98,7 +75,23 @@ enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report)
     struct ta_file *out = sink ? ta_sink_open(cli->ctx, sink, "annotations", "") : NULL;
     enum ta_status status = ta_ctx_status(cli->ctx);
     if (out) {
-        put_lines(out, gates);
+        for (size_t i = 0; i < gates->n_rows; i++)
+            if (!ta_row_reads(gates, i, "outcome",
+                              "passed")) { /* "::error title=regression>5%25::Time of the run: 86.7
+                                              s → 113 s (+30.1 %25)" */
+                ta_puts(out, ta_row_reads(gates, i, "outcome", "failed") ? "::error title=gate "
+                                                                         : "::warning title=gate ");
+                ta_put_github(out, ta_row_text(gates, i, "gate"), true);
+                ta_puts(out, "::");
+                put(out, gates, i, "", "outcome", "");
+                put(out, gates, i, ". ", "what", ":");
+                put(out, gates, i, " ", "base", " →");
+                put(out, gates, i, " ", "new", "");
+                put(out, gates, i, " (", "change", ")");
+                put(out, gates, i, ". ", "reason", "");
+                ta_putc(out, '\n');
+            }
+
         status = ta_file_close(cli->ctx, out);
     }
     if (status == TA_OK)

@@ -104,20 +104,6 @@ static enum ta_status apply(struct parse *parse)
     return status;
 }
 
-static enum ta_status unknown_option(struct parse *parse, const char *text)
-{
-    char word[64] = "";
-    size_t length = strcspn(text, "=");
-    if (length > 2 && length - 2 < sizeof word)
-        memcpy(word, text + 2, length - 2);
-    struct ta_suggest close = {.word = word};
-    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
-        ta_suggest_offer(&close, o->name);
-    return ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown option: %s%s%s%s", text,
-                   close.best ? "; did you mean --" : "", close.best ? close.best : "",
-                   close.best ? "?" : "");
-}
-
 /* Tables for getopt_long(), one row per name. */
 static void make_tables(struct option longs[ROWS_MAX], char letters[2 * ROWS_MAX + 3])
 {
@@ -199,7 +185,16 @@ static enum ta_status refuse_option(struct parse *parse, const struct option *lo
         return ta_fail(parse->ctx, TA_ERR_USAGE, "Option takes no value: --%s", name);
     if (optopt)
         return ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown option: -%c", optopt);
-    return unknown_option(parse, text);
+    char word[64] = "";
+    size_t length = strcspn(text, "=");
+    if (length > 2 && length - 2 < sizeof word)
+        memcpy(word, text + 2, length - 2);
+    struct ta_suggest close = {.word = word};
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
+        ta_suggest_offer(&close, o->name);
+    return ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown option: %s%s%s%s", text,
+                   close.best ? "; did you mean --" : "", close.best ? close.best : "",
+                   close.best ? "?" : "");
 }
 
 /* Collects options and operands in their order. */

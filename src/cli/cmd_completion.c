@@ -58,13 +58,6 @@ static size_t put_settings(struct ta_file *out, const struct ta_registry *regist
     return n;
 }
 
-static size_t put_limits(struct ta_file *out)
-{
-    for (int i = 0; i < TA_LIMIT_COUNT; i++)
-        put_word(out, ta_slice_of(ta_limit_name((enum ta_limit)i)), "=");
-    return TA_LIMIT_COUNT;
-}
-
 static size_t put_chart_formats(struct ta_file *out)
 {
     size_t n;
@@ -99,8 +92,11 @@ size_t ta_completion_values(struct ta_file *out, const struct ta_registry *regis
         return put_plugins(out, registry, TA_KIND_advice);
     if (is(option, "set"))
         return put_settings(out, registry);
-    if (is(option, "limit"))
-        return put_limits(out);
+    if (is(option, "limit")) {
+        for (int i = 0; i < TA_LIMIT_COUNT; i++)
+            put_word(out, ta_slice_of(ta_limit_name((enum ta_limit)i)), "=");
+        return TA_LIMIT_COUNT;
+    }
     return put_literals(out, takes.argument);
 }
 

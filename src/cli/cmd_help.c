@@ -31,28 +31,6 @@ enum { HELP_COLUMN = 26 };
 
 /* ---- help ---------------------------------------------------------------------------------- */
 
-/* "  -o, --output=PATH"; returns its length. */
-static int option_head(char *text, size_t max, const struct ta_arg_option *option)
-{
-    char letter[8] = "    ", words[TA_ARG_WORDS_MAX];
-    if (option->letter)
-        snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    const char *argument = ta_arg_argument(option, words);
-    return snprintf(text, max, "  %s--%s%s%s", letter, option->name, argument ? "=" : "",
-                    argument ? argument : "");
-}
-
-static void put_option(struct ta_file *out, const struct ta_arg_option *option)
-{
-    char head[TA_ARG_WORDS_MAX + 64];
-    int length = option_head(head, sizeof head, option);
-    /* A head that is too long has a line for itself. */
-    if (length + 2 > HELP_COLUMN)
-        ta_putf(out, "%s\n%*s%s\n", head, HELP_COLUMN, "", ta_arg_takes(option).help);
-    else
-        ta_putf(out, "%-*s%s\n", HELP_COLUMN, head, ta_arg_takes(option).help);
-}
-
 /* The options of a command, from a group on. */
 static void put_options(struct ta_file *out, const struct ta_command *command,
                         enum ta_arg_group first_group)
@@ -70,30 +48,25 @@ static void put_options(struct ta_file *out, const struct ta_command *command,
             if (first)
                 ta_putf(out, "\n%s\n", titles[group]);
             first = false;
-            put_option(out, o);
+
+            char head[TA_ARG_WORDS_MAX + 64];
+
+            /* "  -o, --output=PATH"; returns its length. */
+            const size_t max = sizeof head;
+
+            char letter[8] = "    ", words[TA_ARG_WORDS_MAX];
+            if (o->letter)
+                snprintf(letter, sizeof letter, "-%c, ", o->letter);
+            const char *argument = ta_arg_argument(o, words);
+            int length = snprintf(head, max, "  %s--%s%s%s", letter, o->name, argument ? "=" : "",
+                                  argument ? argument : "");
+
+            /* A head that is too long has a line for itself. */
+            if (length + 2 > HELP_COLUMN)
+                ta_putf(out, "%s\n%*s%s\n", head, HELP_COLUMN, "", ta_arg_takes(o).help);
+            else
+                ta_putf(out, "%-*s%s\n", HELP_COLUMN, head, ta_arg_takes(o).help);
         }
-    }
-}
-
-static void put_limits(struct ta_file *out)
-{
-    ta_puts(out, "\nLimits and their defaults, for --limit:\n");
-    for (int i = 0; i < TA_LIMIT_COUNT; i++) {
-        char head[64], value[TA_LIMIT_TEXT_MAX];
-        const enum ta_limit limit = (enum ta_limit)i;
-        snprintf(head, sizeof head, "  %s=%s", ta_limit_name(limit),
-                 ta_limit_default_text(limit, value));
-        ta_putf(out, "%-*s%s\n", HELP_COLUMN + 2, head, ta_limit_meaning(limit));
-    }
-}
-
-static void put_examples(struct ta_file *out, const char *examples)
-{
-    ta_puts(out, "\n");
-    for (const char *line = examples; *line;) {
-        const size_t n = strcspn(line, "\n");
-        ta_putf(out, "  %.*s\n", (int)n, line);
-        line += n + (line[n] == '\n');
     }
 }
 
@@ -104,11 +77,27 @@ static void put_command(struct ta_file *out, const struct ta_command *command)
     ta_putf(out, "%c%s.\n", command->summary[0] & ~0x20, command->summary + 1);
     if (*command->details)
         ta_putf(out, "\n%s", command->details);
-    if (*command->examples)
-        put_examples(out, command->examples);
+    if (*command->examples) {
+        const char *examples = command->examples;
+
+        ta_puts(out, "\n");
+        for (const char *line = examples; *line;) {
+            const size_t n = strcspn(line, "\n");
+            ta_putf(out, "  %.*s\n", (int)n, line);
+            line += n + (line[n] == '\n');
+        }
+    }
     put_options(out, command, TA_GROUP_COMMAND);
-    if (command == &ta_commands[TA_COMMAND_REPORT] || command == &ta_commands[TA_COMMAND_CHECK])
-        put_limits(out);
+    if (command == &ta_commands[TA_COMMAND_REPORT] || command == &ta_commands[TA_COMMAND_CHECK]) {
+        ta_puts(out, "\nLimits and their defaults, for --limit:\n");
+        for (int i = 0; i < TA_LIMIT_COUNT; i++) {
+            char head[64], value[TA_LIMIT_TEXT_MAX];
+            const enum ta_limit limit = (enum ta_limit)i;
+            snprintf(head, sizeof head, "  %s=%s", ta_limit_name(limit),
+                     ta_limit_default_text(limit, value));
+            ta_putf(out, "%-*s%s\n", HELP_COLUMN + 2, head, ta_limit_meaning(limit));
+        }
+    }
 }
 
 static void put_overview(struct ta_file *out)

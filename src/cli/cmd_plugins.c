@@ -175,22 +175,6 @@ static void put_json_words(struct ta_file *out, const struct ta_entry *entry)
     ta_puts(out, "}");
 }
 
-static void put_json_data(struct ta_file *out, const struct ta_rule_data *data)
-{
-    ta_puts(out, ",\"defined\":{\"table\":");
-    ta_put_json(out, ta_slice_of(data->table), false);
-    put_member(out, "column", data->column);
-    put_member(out, "comparison", data->is_below ? "below" : "above");
-    ta_puts(out, ",\"where\":{");
-    for (size_t i = 0; i < data->n_where; i++) {
-        ta_puts(out, i ? "," : "");
-        ta_put_json(out, ta_slice_of(data->where[i].column), false);
-        ta_puts(out, ":");
-        ta_put_json(out, ta_slice_of(data->where[i].value), false);
-    }
-    ta_puts(out, "}}");
-}
-
 static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
 {
     const struct ta_plugin *plugin = &entry->plugin;
@@ -205,8 +189,22 @@ static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
     put_json_origin(out, "enabled_origin", entry->off_origin);
     if (plugin->kind == TA_KIND_advice)
         put_json_words(out, entry);
-    if (entry->data)
-        put_json_data(out, entry->data);
+    if (entry->data) {
+        const struct ta_rule_data *data = entry->data;
+
+        ta_puts(out, ",\"defined\":{\"table\":");
+        ta_put_json(out, ta_slice_of(data->table), false);
+        put_member(out, "column", data->column);
+        put_member(out, "comparison", data->is_below ? "below" : "above");
+        ta_puts(out, ",\"where\":{");
+        for (size_t i = 0; i < data->n_where; i++) {
+            ta_puts(out, i ? "," : "");
+            ta_put_json(out, ta_slice_of(data->where[i].column), false);
+            ta_puts(out, ":");
+            ta_put_json(out, ta_slice_of(data->where[i].value), false);
+        }
+        ta_puts(out, "}}");
+    }
     ta_puts(out, ",\"options\":[");
     for (size_t i = 0; plugin->options && plugin->options[i].name; i++) {
         ta_puts(out, i ? "," : "");

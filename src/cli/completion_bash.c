@@ -2,37 +2,11 @@
 /* The script for bash.  It needs nothing of the package bash-completion. */
 #include "cli/completion.h"
 
-static void put_commands(struct ta_file *out)
-{
-    ta_puts(out, "_traceanalyze_commands='");
-    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
-        ta_putf(out, "%s ", c->name);
-    ta_puts(out, "'\n\n");
-}
-
 static void put_option_name(struct ta_file *out, const struct ta_arg_option *option)
 {
     if (option->letter)
         ta_putf(out, "-%c ", option->letter);
     ta_putf(out, "--%s ", option->name);
-}
-
-/* _traceanalyze_options COMMAND: its options; those before a command for "". */
-static void put_options(struct ta_file *out)
-{
-    ta_puts(out, "_traceanalyze_options()\n{\n    case $1 in\n");
-    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++) {
-        ta_putf(out, "    %s) words='", c->name);
-        for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
-            if (ta_arg_is_for(o, c))
-                put_option_name(out, o);
-        ta_puts(out, "' ;;\n");
-    }
-    ta_puts(out, "    '') words='");
-    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
-        if (o->group == TA_GROUP_GLOBAL)
-            put_option_name(out, o);
-    ta_puts(out, "' ;;\n    esac\n}\n\n");
 }
 
 /* "report:--theme|diff:--theme", or "*:--jobs|*:-j" of an option that is the same everywhere. */
@@ -53,26 +27,6 @@ static void put_pattern(struct ta_file *out, const struct ta_arg_option *option)
         if (is_only)
             break;
     }
-}
-
-/* _traceanalyze_value COMMAND OPTION: whether it takes a value, and which. */
-static void put_values(struct ta_file *out, const struct ta_registry *registry)
-{
-    static const char *const places[] = {
-        [TA_COMPLETES_NOTHING] = "", [TA_COMPLETES_FILES] = "f", [TA_COMPLETES_FOLDERS] = "d"};
-    ta_puts(out, "_traceanalyze_value()\n{\n    words='' places='' list='' open=''\n"
-                 "    case $1:$2 in\n");
-    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
-        if (!ta_arg_takes(o).argument)
-            continue;
-        ta_puts(out, "    ");
-        put_pattern(out, o);
-        ta_putf(out, ") places='%s' list='%s' open='%s' words='", places[ta_completion_places(o)],
-                ta_completion_is_list(o) ? "1" : "", ta_completion_is_open(o) ? "1" : "");
-        ta_completion_values(out, registry, o);
-        ta_puts(out, "' ;;\n");
-    }
-    ta_puts(out, "    *) return 1 ;;\n    esac\n}\n\n");
 }
 
 /* _traceanalyze_operand COMMAND NUMBER, from 0. */
@@ -144,9 +98,44 @@ static const char script[] =
 void ta_completion_bash(struct ta_file *out, const struct ta_registry *registry)
 {
     ta_puts(out, "# Completion for bash, written by `traceanalyze completion bash`.\n\n");
-    put_commands(out);
-    put_options(out);
-    put_values(out, registry);
+
+    ta_puts(out, "_traceanalyze_commands='");
+    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
+        ta_putf(out, "%s ", c->name);
+    ta_puts(out, "'\n\n");
+
+    /* _traceanalyze_options COMMAND: its options; those before a command for "". */
+    ta_puts(out, "_traceanalyze_options()\n{\n    case $1 in\n");
+    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++) {
+        ta_putf(out, "    %s) words='", c->name);
+        for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
+            if (ta_arg_is_for(o, c))
+                put_option_name(out, o);
+        ta_puts(out, "' ;;\n");
+    }
+    ta_puts(out, "    '') words='");
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
+        if (o->group == TA_GROUP_GLOBAL)
+            put_option_name(out, o);
+    ta_puts(out, "' ;;\n    esac\n}\n\n");
+
+    /* _traceanalyze_value COMMAND OPTION: whether it takes a value, and which. */
+    static const char *const places[] = {
+        [TA_COMPLETES_NOTHING] = "", [TA_COMPLETES_FILES] = "f", [TA_COMPLETES_FOLDERS] = "d"};
+    ta_puts(out, "_traceanalyze_value()\n{\n    words='' places='' list='' open=''\n"
+                 "    case $1:$2 in\n");
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
+        if (!ta_arg_takes(o).argument)
+            continue;
+        ta_puts(out, "    ");
+        put_pattern(out, o);
+        ta_putf(out, ") places='%s' list='%s' open='%s' words='", places[ta_completion_places(o)],
+                ta_completion_is_list(o) ? "1" : "", ta_completion_is_open(o) ? "1" : "");
+        ta_completion_values(out, registry, o);
+        ta_puts(out, "' ;;\n");
+    }
+    ta_puts(out, "    *) return 1 ;;\n    esac\n}\n\n");
+
     put_operands(out);
     ta_puts(out, script);
 }

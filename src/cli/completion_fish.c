@@ -28,20 +28,6 @@ static void put_condition(struct ta_file *out, const struct ta_arg_option *optio
     ta_puts(out, "'");
 }
 
-static void put_values(struct ta_file *out, const struct ta_registry *registry,
-                       const struct ta_arg_option *option)
-{
-    const enum ta_completes places = ta_completion_places(option);
-    ta_puts(out, places == TA_COMPLETES_FILES ? " -r -F" : " -x");
-    if (places == TA_COMPLETES_FOLDERS) {
-        ta_puts(out, " -a '(__fish_complete_directories)'");
-    } else if (ta_completion_values(NULL, registry, option)) {
-        ta_puts(out, ta_completion_is_list(option) ? " -a '(__fish_append , " : " -a '");
-        ta_completion_values(out, registry, option);
-        ta_puts(out, ta_completion_is_list(option) ? ")'" : "'");
-    }
-}
-
 static void put_option(struct ta_file *out, const struct ta_registry *registry,
                        const struct ta_arg_option *option)
 {
@@ -49,24 +35,20 @@ static void put_option(struct ta_file *out, const struct ta_registry *registry,
     if (option->letter)
         ta_putf(out, " -s %c", option->letter);
     ta_putf(out, " -l %s", option->name);
-    if (ta_arg_takes(option).argument)
-        put_values(out, registry, option);
+    if (ta_arg_takes(option).argument) {
+        const enum ta_completes places = ta_completion_places(option);
+        ta_puts(out, places == TA_COMPLETES_FILES ? " -r -F" : " -x");
+        if (places == TA_COMPLETES_FOLDERS) {
+            ta_puts(out, " -a '(__fish_complete_directories)'");
+        } else if (ta_completion_values(NULL, registry, option)) {
+            ta_puts(out, ta_completion_is_list(option) ? " -a '(__fish_append , " : " -a '");
+            ta_completion_values(out, registry, option);
+            ta_puts(out, ta_completion_is_list(option) ? ")'" : "'");
+        }
+    }
     ta_puts(out, " -d ");
     put_text(out, ta_arg_takes(option).help);
     ta_puts(out, "\n");
-}
-
-static void put_operands(struct ta_file *out, const struct ta_command *command)
-{
-    if (ta_completion_operands(NULL, command)) {
-        ta_putf(out, "complete -c traceanalyze -n '__fish_seen_subcommand_from %s' -a '",
-                command->name);
-        ta_completion_operands(out, command);
-        ta_puts(out, "'\n");
-    }
-    if (ta_completion_takes_files(command, false))
-        ta_putf(out, "complete -c traceanalyze -n '__fish_seen_subcommand_from %s' -F\n",
-                command->name);
 }
 
 void ta_completion_fish(struct ta_file *out, const struct ta_registry *registry)
@@ -78,8 +60,17 @@ void ta_completion_fish(struct ta_file *out, const struct ta_registry *registry)
         put_text(out, c->summary);
         ta_puts(out, "\n");
     }
-    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
-        put_operands(out, c);
+    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++) {
+        if (ta_completion_operands(NULL, c)) {
+            ta_putf(out, "complete -c traceanalyze -n '__fish_seen_subcommand_from %s' -a '",
+                    c->name);
+            ta_completion_operands(out, c);
+            ta_puts(out, "'\n");
+        }
+        if (ta_completion_takes_files(c, false))
+            ta_putf(out, "complete -c traceanalyze -n '__fish_seen_subcommand_from %s' -F\n",
+                    c->name);
+    }
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
         put_option(out, registry, o);
     ta_puts(out, "complete -c traceanalyze-mpi -w traceanalyze\n");

@@ -64,8 +64,14 @@ static void put_option(struct ta_file *out, const struct ta_registry *registry,
     ta_puts(out, "' \\\n");
 }
 
-static void put_operands(struct ta_file *out, const struct ta_command *command)
+static void put_command(struct ta_file *out, const struct ta_registry *registry,
+                        const struct ta_command *command)
 {
+    ta_putf(out, "        %s)\n            _arguments -S \\\n", command->name);
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
+        if (ta_arg_is_for(o, command))
+            put_option(out, registry, o);
+
     const size_t words = ta_completion_operands(NULL, command);
     const bool first = ta_completion_takes_files(command, true);
     if (words) {
@@ -76,16 +82,7 @@ static void put_operands(struct ta_file *out, const struct ta_command *command)
     }
     ta_putf(out, "            '*:operand:%s'\n",
             ta_completion_takes_files(command, false) ? "_files" : "");
-}
 
-static void put_command(struct ta_file *out, const struct ta_registry *registry,
-                        const struct ta_command *command)
-{
-    ta_putf(out, "        %s)\n            _arguments -S \\\n", command->name);
-    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
-        if (ta_arg_is_for(o, command))
-            put_option(out, registry, o);
-    put_operands(out, command);
     ta_puts(out, "            ;;\n");
 }
 

@@ -27,25 +27,6 @@ static void put_comment(struct ta_file *out, const char *indent, const char *tex
     ta_puts(out, "\n");
 }
 
-static void put_choices(struct ta_file *out, const char *indent, const char *const *choices)
-{
-    const char *separator = "";
-    ta_putf(out, "%s# one of ", indent);
-    for (; *choices; choices++)
-        if (**choices) {
-            ta_putf(out, "%s%s", separator, *choices);
-            separator = ", ";
-        }
-    ta_puts(out, "\n");
-}
-
-static void put_limits(struct ta_file *out)
-{
-    for (int i = 0; i < TA_LIMIT_COUNT; i++)
-        ta_putf(out, "    #%s: %" PRIu64 "\n", ta_limit_name((enum ta_limit)i),
-                ta_limit_default((enum ta_limit)i));
-}
-
 static void put_plugin(struct ta_file *out, const struct ta_plugin *plugin)
 {
     char value[TA_UNIT_TEXT_MAX + 4];
@@ -96,13 +77,25 @@ static void put_option(struct ta_file *out, const struct ta_registry *registry,
     const char *text = ta_config_field_text(option, &defaults, value);
     const char *point = strrchr(key, '.');
     put_comment(out, indent, ta_arg_takes(option).help);
-    if (ta_arg_takes(option).choices)
-        put_choices(out, indent, ta_arg_takes(option).choices);
+    if (ta_arg_takes(option).choices) {
+        const char *const *choices = ta_arg_takes(option).choices;
+
+        const char *separator = "";
+        ta_putf(out, "%s# one of ", indent);
+        for (; *choices; choices++)
+            if (**choices) {
+                ta_putf(out, "%s%s", separator, *choices);
+                separator = ", ";
+            }
+        ta_puts(out, "\n");
+    }
     if (ta_config_is_place(option))
         put_comment(out, indent, "not in ./" TA_CONFIG_HERE);
     if (option->offset == offsetof(struct ta_cmdline, limits)) {
         ta_putf(out, "  %s:\n", key);
-        put_limits(out);
+        for (int i = 0; i < TA_LIMIT_COUNT; i++)
+            ta_putf(out, "    #%s: %" PRIu64 "\n", ta_limit_name((enum ta_limit)i),
+                    ta_limit_default((enum ta_limit)i));
     } else if (ta_config_shape(option) == TA_CONFIG_PLUGINS) {
         ta_putf(out, "  %s:\n", key);
         put_plugins(out, registry);
@@ -147,19 +140,6 @@ static void put_section(struct ta_file *out, const struct ta_registry *registry,
             put_option(out, registry, o, other);
 }
 
-static void put_all(struct ta_file *out, const struct ta_registry *registry)
-{
-    char key[TA_CONFIG_KEY_MAX];
-    ta_puts(out, FIRST_LINE ": nothing is set, each line has its default.\n"
-                            "# Take the # off the lines that you change, and check the file with\n"
-                            "# `traceanalyze config validate`.  traceanalyze-config(5) explains "
-                            "it.\n"
-                            "traceanalyze:\n");
-    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
-        if (ta_config_key(o, key) && !is_begun(o, key))
-            put_section(out, registry, o, key);
-}
-
 /* ---- the file ------------------------------------------------------------------------------ */
 
 static enum ta_status write_file(struct ta_cli *cli, struct ta_sink *sink)
@@ -167,7 +147,19 @@ static enum ta_status write_file(struct ta_cli *cli, struct ta_sink *sink)
     struct ta_file *file = ta_sink_open(cli->ctx, sink, TA_CONFIG_HERE, FIRST_LINE);
     if (!file)
         return ta_ctx_status(cli->ctx);
-    put_all(file, cli->registry);
+
+    const struct ta_registry *registry = cli->registry;
+
+    char key[TA_CONFIG_KEY_MAX];
+    ta_puts(file, FIRST_LINE ": nothing is set, each line has its default.\n"
+                             "# Take the # off the lines that you change, and check the file with\n"
+                             "# `traceanalyze config validate`.  traceanalyze-config(5) explains "
+                             "it.\n"
+                             "traceanalyze:\n");
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
+        if (ta_config_key(o, key) && !is_begun(o, key))
+            put_section(file, registry, o, key);
+
     const enum ta_status status = ta_file_close(cli->ctx, file);
     return status == TA_OK ? ta_sink_commit(cli->ctx, sink) : status;
 }

@@ -57,16 +57,6 @@ static size_t row_of(const char *key)
     return row;
 }
 
-static enum ta_status unknown_key(const struct ta_config_file *file, const struct ta_yaml *key)
-{
-    char hint[TA_SUGGEST_TEXT_MAX];
-    struct ta_suggest close = {.word = key->text};
-    for (size_t i = 0; i < KEYS; i++)
-        ta_suggest_offer(&close, keys[i].key);
-    return ta_config_refuse(file, key, "Unknown key: profiling.%s%s", key->text,
-                            ta_suggest_text(&close, hint));
-}
-
 static bool has_kind(const struct ta_yaml *value, enum ta_yaml_kind kind)
 {
     return value->kind == kind || value->kind == TA_YAML_NULL ||
@@ -122,8 +112,16 @@ static enum ta_status take(struct ta_config_file *file, const struct ta_yaml *bl
                            const struct ta_yaml *value)
 {
     const size_t row = row_of(value->key->text);
-    if (row == KEYS)
-        return unknown_key(file, value->key);
+    if (row == KEYS) {
+        const struct ta_yaml *key = value->key;
+
+        char hint[TA_SUGGEST_TEXT_MAX];
+        struct ta_suggest close = {.word = key->text};
+        for (size_t i = 0; i < KEYS; i++)
+            ta_suggest_offer(&close, keys[i].key);
+        return ta_config_refuse(file, key, "Unknown key: profiling.%s%s", key->text,
+                                ta_suggest_text(&close, hint));
+    }
     if (!has_kind(value, keys[row].kind))
         return ta_config_refuse(file, value, "%s is %s, expected %s", value->key->text,
                                 ta_yaml_kind_name(value->kind), ta_yaml_kind_name(keys[row].kind));

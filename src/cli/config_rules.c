@@ -128,16 +128,6 @@ static enum ta_status read_where(struct ta_config_file *file, const struct ta_ya
     return TA_OK;
 }
 
-static enum ta_status read_comparison(const struct ta_config_file *file,
-                                      const struct ta_yaml *value, struct ta_rule_data *data)
-{
-    data->is_below = strcmp(value->text, "below") == 0;
-    if (data->is_below || strcmp(value->text, "above") == 0)
-        return TA_OK;
-    return ta_config_refuse(file, value, "comparison is %.64s, expected above or below",
-                            value->text);
-}
-
 static enum ta_status read_word(const struct ta_config_file *file, const struct ta_yaml *value,
                                 const char **word)
 {
@@ -162,7 +152,11 @@ static enum ta_status read_key(struct ta_config_file *file, const struct ta_yaml
     case WHERE:
         return read_where(file, value, data);
     case COMPARISON:
-        return read_comparison(file, value, data);
+        data->is_below = strcmp(value->text, "below") == 0;
+        if (data->is_below || strcmp(value->text, "above") == 0)
+            return TA_OK;
+        return ta_config_refuse(file, value, "comparison is %.64s, expected above or below",
+                                value->text);
     case THRESHOLD:
         data->threshold = ta_config_scalar_text(file, value);
         return check_scalar(file, value);

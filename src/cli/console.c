@@ -126,24 +126,6 @@ void ta_console_open(struct ta_console *console, const struct ta_cmdline *args)
 
 /* ---- progress ------------------------------------------------------------------------------ */
 
-static void draw(struct ta_console *console, double share, const char *amount, size_t files_done,
-                 size_t files_all)
-{
-    char bar[BAR_CELLS + 1];
-    size_t filled = ta_whole_size(share * BAR_CELLS);
-    memset(bar, '.', BAR_CELLS);
-    memset(bar, '#', filled);
-    bar[BAR_CELLS] = '\0';
-    if (console->terminal)
-        fprintf(stderr, "\rReading [%s] %3.0f %%  %s, %zu of %zu files\033[K", bar, share * 100,
-                amount, files_done, files_all);
-    else
-        fprintf(stderr, "traceanalyze: read %.0f %%: %s, %zu of %zu files\n", share * 100, amount,
-                files_done, files_all);
-    fflush(stderr);
-    console->bar_shown = console->terminal;
-}
-
 /* Whether it is time to draw again: ten times a second, or without a terminal ten times. */
 static bool is_due(struct ta_console *console, double share)
 {
@@ -175,7 +157,20 @@ void ta_console_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, si
     if (is_due(console, share)) {
         char amount[TA_UNIT_TEXT_MAX];
         ta_unit_format(amount, (double)bytes_done, TA_UNIT_BYTES);
-        draw(console, share, amount, files_done, files_all);
+
+        char bar[BAR_CELLS + 1];
+        size_t filled = ta_whole_size(share * BAR_CELLS);
+        memset(bar, '.', BAR_CELLS);
+        memset(bar, '#', filled);
+        bar[BAR_CELLS] = '\0';
+        if (console->terminal)
+            fprintf(stderr, "\rReading [%s] %3.0f %%  %s, %zu of %zu files\033[K", bar, share * 100,
+                    amount, files_done, files_all);
+        else
+            fprintf(stderr, "traceanalyze: read %.0f %%: %s, %zu of %zu files\n", share * 100,
+                    amount, files_done, files_all);
+        fflush(stderr);
+        console->bar_shown = console->terminal;
     }
     funlockfile(stderr);
 }

@@ -7,27 +7,6 @@
 
 #include <stdlib.h>
 
-/* "regression>5%: Time of the run 86.7 s → 113 s (+30.1 %)" */
-static void say_gate(struct ta_cli *cli, const struct ta_table *gates, size_t row)
-{
-    char outcome[TA_WORD_TEXT_MAX], base[TA_WORD_TEXT_MAX], new[TA_WORD_TEXT_MAX];
-    char change[TA_WORD_TEXT_MAX];
-    const struct ta_slice gate = ta_row_text(gates, row, "gate");
-    const struct ta_slice what = ta_row_text(gates, row, "what");
-    const struct ta_slice reason = ta_row_text(gates, row, "reason");
-    const struct ta_slice word =
-        ta_table_text(gates, row, ta_table_column(gates, "outcome"), outcome);
-    const struct ta_slice before = ta_table_text(gates, row, ta_table_column(gates, "base"), base);
-    const struct ta_slice after = ta_table_text(gates, row, ta_table_column(gates, "new"), new);
-    const struct ta_slice by = ta_table_text(gates, row, ta_table_column(gates, "change"), change);
-    ta_log(cli->ctx, TA_LOG_WARNING, "Gate %.*s: %.*s%s%.*s%s%.*s%s%.*s%s%.*s%s%s%.*s",
-           (int)gate.len, gate.ptr, (int)word.len, word.ptr, what.len ? ": " : "", (int)what.len,
-           what.ptr, before.len ? " " : "", (int)before.len, before.ptr,
-           after.len ? (before.len ? " → " : " ") : "", (int)after.len, after.ptr,
-           by.len ? " (" : "", (int)by.len, by.ptr, by.len ? ")" : "", reason.len ? ". " : "",
-           (int)reason.len, reason.ptr);
-}
-
 /* ---- files that are written with the products ----------------------------------------------- */
 
 enum ta_status ta_gating_write(struct ta_cli *cli, struct ta_extras *extras)
@@ -77,8 +56,29 @@ enum ta_status ta_gating_conclude(struct ta_cli *cli, const struct ta_report *re
 {
     const struct ta_table *gates = ta_report_table(report, TA_GATES_TABLE);
     for (size_t i = 0; gates && i < gates->n_rows; i++)
-        if (!ta_row_reads(gates, i, "outcome", "passed"))
-            say_gate(cli, gates, i);
+        if (!ta_row_reads(
+                gates, i, "outcome",
+                "passed")) { /* "regression>5%: Time of the run 86.7 s → 113 s (+30.1 %)" */
+            char outcome[TA_WORD_TEXT_MAX], base[TA_WORD_TEXT_MAX], new[TA_WORD_TEXT_MAX];
+            char change[TA_WORD_TEXT_MAX];
+            const struct ta_slice gate = ta_row_text(gates, i, "gate");
+            const struct ta_slice what = ta_row_text(gates, i, "what");
+            const struct ta_slice reason = ta_row_text(gates, i, "reason");
+            const struct ta_slice word =
+                ta_table_text(gates, i, ta_table_column(gates, "outcome"), outcome);
+            const struct ta_slice before =
+                ta_table_text(gates, i, ta_table_column(gates, "base"), base);
+            const struct ta_slice after =
+                ta_table_text(gates, i, ta_table_column(gates, "new"), new);
+            const struct ta_slice by =
+                ta_table_text(gates, i, ta_table_column(gates, "change"), change);
+            ta_log(cli->ctx, TA_LOG_WARNING, "Gate %.*s: %.*s%s%.*s%s%.*s%s%.*s%s%.*s%s%s%.*s",
+                   (int)gate.len, gate.ptr, (int)word.len, word.ptr, what.len ? ": " : "",
+                   (int)what.len, what.ptr, before.len ? " " : "", (int)before.len, before.ptr,
+                   after.len ? (before.len ? " → " : " ") : "", (int)after.len, after.ptr,
+                   by.len ? " (" : "", (int)by.len, by.ptr, by.len ? ")" : "",
+                   reason.len ? ". " : "", (int)reason.len, reason.ptr);
+        }
     const enum ta_status status = cli->args.summary_md ? add_summary(cli) : TA_OK;
     return status == TA_OK ? ta_annotate(cli, report) : status;
 }

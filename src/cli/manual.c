@@ -50,14 +50,6 @@ static struct ta_slice find_part(const struct ta_page *page, const char *title)
     return (struct ta_slice){"", 0};
 }
 
-static struct ta_slice find_option_part(const struct ta_page *page,
-                                        const struct ta_arg_option *option)
-{
-    char title[80];
-    snprintf(title, sizeof title, "--%s", option->name);
-    return find_part(page, title);
-}
-
 /* ---- what the tables say ------------------------------------------------------------------- */
 
 static void put_option(struct ta_file *out, const struct ta_page *page,
@@ -79,7 +71,9 @@ static void put_option(struct ta_file *out, const struct ta_page *page,
     }
     ta_puts(out, "\n");
     ta_roff_sentence(out, ta_arg_takes(option).help);
-    const struct ta_slice more = find_option_part(page, option);
+    char title[80];
+    snprintf(title, sizeof title, "--%s", option->name);
+    const struct ta_slice more = find_part(page, title);
     if (more.len) {
         ta_puts(out, ".RS\n");
         ta_roff_blocks(out, more);
@@ -90,14 +84,6 @@ static void put_option(struct ta_file *out, const struct ta_page *page,
 static bool is_of_several(const struct ta_arg_option *option)
 {
     return (option->commands & (option->commands - 1)) != 0;
-}
-
-/* Options that several commands have beside their own. */
-static void put_common_options(struct ta_file *out, const struct ta_page *page)
-{
-    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
-        if (o->group != TA_GROUP_COMMAND && is_of_several(o))
-            put_option(out, page, o);
 }
 
 static void put_command_options(struct ta_file *out, const struct ta_page *page,
@@ -121,60 +107,24 @@ static void put_command_options(struct ta_file *out, const struct ta_page *page,
     }
 }
 
-static void put_commands(struct ta_file *out)
-{
-    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++) {
-        char reference[80];
-        snprintf(reference, sizeof reference, PROGRAM "-%s(1)", c->name);
-        ta_puts(out, ".TP\n");
-        ta_roff_prose(out, ta_slice_of(reference));
-        ta_puts(out, "\n");
-        ta_roff_sentence(out, c->summary);
-    }
-}
-
-static void put_limits(struct ta_file *out)
-{
-    for (int i = 0; i < TA_LIMIT_COUNT; i++) {
-        char value[TA_LIMIT_TEXT_MAX];
-        const enum ta_limit limit = (enum ta_limit)i;
-        ta_puts(out, ".TP\n");
-        ta_roff_literal(out, ta_slice_of(ta_limit_name(limit)));
-        ta_putf(out, " (%s)\n", ta_limit_default_text(limit, value));
-        ta_roff_sentence(out, ta_limit_meaning(limit));
-    }
-}
-
-static void put_exit_codes(struct ta_file *out)
-{
-    for (const struct ta_exit_text *row = ta_exit_texts; row->code; row++) {
-        ta_puts(out, ".TP\n");
-        ta_roff_literal(out, ta_slice_of(row->code));
-        ta_puts(out, "\n");
-        ta_roff_sentence(out, row->text);
-    }
-}
-
-static void put_plugin_options(struct ta_file *out, const struct ta_plugin *plugin)
-{
-    for (const struct ta_option *o = plugin->options; o && o->name; o++) {
-        char name[128], value[TA_UNIT_TEXT_MAX + 4];
-        snprintf(name, sizeof name, "%s.%s", plugin->id, o->name);
-        ta_puts(out, ".TP\n");
-        ta_roff_literal(out, ta_slice_of(name));
-        ta_puts(out, " (");
-        ta_roff_prose(out, ta_slice_of(ta_cli_option_text(o, o->preset, value)));
-        ta_puts(out, ")\n");
-        ta_roff_sentence(out, o->help);
-    }
-}
-
 static void put_plugins(struct ta_file *out, const struct ta_registry *registry)
 {
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
-        for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++)
-            put_plugin_options(out,
-                               &ta_registry_at(registry, (enum ta_plugin_kind)kind, i)->plugin);
+        for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++) {
+            const struct ta_plugin *plugin =
+                &ta_registry_at(registry, (enum ta_plugin_kind)kind, i)->plugin;
+
+            for (const struct ta_option *o = plugin->options; o && o->name; o++) {
+                char name[128], value[TA_UNIT_TEXT_MAX + 4];
+                snprintf(name, sizeof name, "%s.%s", plugin->id, o->name);
+                ta_puts(out, ".TP\n");
+                ta_roff_literal(out, ta_slice_of(name));
+                ta_puts(out, " (");
+                ta_roff_prose(out, ta_slice_of(ta_cli_option_text(o, o->preset, value)));
+                ta_puts(out, ")\n");
+                ta_roff_sentence(out, o->help);
+            }
+        }
 }
 
 static void put_settings(struct ta_file *out)
@@ -199,15 +149,37 @@ static void put_settings(struct ta_file *out)
 static void put_directive(struct ta_file *out, const struct ta_page *page,
                           const struct ta_registry *registry, struct ta_slice name)
 {
-    if (ta_slice_equal(name, TA_LIT("options")))
-        put_common_options(out, page);
-    else if (ta_slice_equal(name, TA_LIT("commands")))
-        put_commands(out);
-    else if (ta_slice_equal(name, TA_LIT("limits")))
-        put_limits(out);
-    else if (ta_slice_equal(name, TA_LIT("exit-codes")))
-        put_exit_codes(out);
-    else if (ta_slice_equal(name, TA_LIT("plugins")))
+    if (ta_slice_equal(
+            name, TA_LIT("options"))) { /* Options that several commands have beside their own. */
+        for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
+            if (o->group != TA_GROUP_COMMAND && is_of_several(o))
+                put_option(out, page, o);
+    } else if (ta_slice_equal(name, TA_LIT("commands"))) {
+        for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++) {
+            char reference[80];
+            snprintf(reference, sizeof reference, PROGRAM "-%s(1)", c->name);
+            ta_puts(out, ".TP\n");
+            ta_roff_prose(out, ta_slice_of(reference));
+            ta_puts(out, "\n");
+            ta_roff_sentence(out, c->summary);
+        }
+    } else if (ta_slice_equal(name, TA_LIT("limits"))) {
+        for (int i = 0; i < TA_LIMIT_COUNT; i++) {
+            char value[TA_LIMIT_TEXT_MAX];
+            const enum ta_limit limit = (enum ta_limit)i;
+            ta_puts(out, ".TP\n");
+            ta_roff_literal(out, ta_slice_of(ta_limit_name(limit)));
+            ta_putf(out, " (%s)\n", ta_limit_default_text(limit, value));
+            ta_roff_sentence(out, ta_limit_meaning(limit));
+        }
+    } else if (ta_slice_equal(name, TA_LIT("exit-codes"))) {
+        for (const struct ta_exit_text *row = ta_exit_texts; row->code; row++) {
+            ta_puts(out, ".TP\n");
+            ta_roff_literal(out, ta_slice_of(row->code));
+            ta_puts(out, "\n");
+            ta_roff_sentence(out, row->text);
+        }
+    } else if (ta_slice_equal(name, TA_LIT("plugins")))
         put_plugins(out, registry);
     else if (ta_slice_equal(name, TA_LIT("settings")))
         put_settings(out);
@@ -308,19 +280,6 @@ static void put_synopsis(struct ta_file *out, const struct ta_command *command)
     }
 }
 
-static void put_examples(struct ta_file *out, const struct ta_command *command)
-{
-    if (!*command->examples)
-        return;
-    ta_puts(out, ".SH EXAMPLES\n.EX\n");
-    for (const char *line = command->examples; *line;) {
-        const size_t n = strcspn(line, "\n");
-        ta_roff_verbatim(out, (struct ta_slice){line, n});
-        line += n + (line[n] == '\n');
-    }
-    ta_puts(out, ".EE\n");
-}
-
 static void put_command_page(struct ta_file *out, const struct ta_page *page,
                              const struct ta_registry *registry, const struct ta_command *command)
 {
@@ -346,23 +305,18 @@ static void put_command_page(struct ta_file *out, const struct ta_page *page,
         const struct part part = take_part(next, &next);
         if (is_option_part(&part) || ta_slice_equal(part.title, TA_LIT("OPTIONS")))
             continue;
-        if (ta_slice_equal(part.title, TA_LIT("SEE ALSO")))
-            put_examples(out, command);
+        if (ta_slice_equal(part.title, TA_LIT("SEE ALSO"))) {
+            if (!(!*command->examples)) {
+                ta_puts(out, ".SH EXAMPLES\n.EX\n");
+                for (const char *line = command->examples; *line;) {
+                    const size_t n = strcspn(line, "\n");
+                    ta_roff_verbatim(out, (struct ta_slice){line, n});
+                    line += n + (line[n] == '\n');
+                }
+                ta_puts(out, ".EE\n");
+            }
+        }
         put_section(out, page, registry, &part);
-    }
-}
-
-/* The first line of such a page is the summary. */
-static void put_other_page(struct ta_file *out, const struct ta_page *page,
-                           const struct ta_registry *registry)
-{
-    put_head(out, page, (struct ta_slice){page->text, strcspn(page->text, "\n")});
-    const char *next = page->text;
-    (void)take_part(next, &next);
-    while (*next) {
-        const struct part part = take_part(next, &next);
-        if (!is_option_part(&part))
-            put_section(out, page, registry, &part);
     }
 }
 
@@ -372,8 +326,16 @@ void ta_page_put(struct ta_file *out, const struct ta_page *page,
     const struct ta_command *command = command_of(page);
     if (command)
         put_command_page(out, page, registry, command);
-    else
-        put_other_page(out, page, registry);
+    else { /* The first line of such a page is the summary. */
+        put_head(out, page, (struct ta_slice){page->text, strcspn(page->text, "\n")});
+        const char *next = page->text;
+        (void)take_part(next, &next);
+        while (*next) {
+            const struct part part = take_part(next, &next);
+            if (!is_option_part(&part))
+                put_section(out, page, registry, &part);
+        }
+    }
 }
 
 /* ---- by name ------------------------------------------------------------------------------- */

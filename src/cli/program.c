@@ -81,17 +81,6 @@ static bool reads_inputs(const struct ta_command *command)
     return ta_arg_is_for(ta_config_option_at(offsetof(struct ta_cmdline, jobs)), command);
 }
 
-/* Of a team the first process does everything but read files, with which all others help it. */
-static enum ta_status help_team(struct ta_cli *cli)
-{
-    if (!makes_report(cli->args.command))
-        return TA_OK;
-    enum ta_status status = ta_cli_load_plugins(cli);
-    if (status == TA_OK)
-        status = ta_cli_add_inputs(cli, 0, cli->args.operands.n);
-    return status == TA_OK ? ta_cli_execute(cli, TA_RUN_REPORT) : status;
-}
-
 static enum ta_status run_command(struct ta_cli *cli)
 {
     const struct ta_command *command = cli->args.command;
@@ -100,8 +89,15 @@ static enum ta_status run_command(struct ta_cli *cli)
                        "Several processes share the work of 'aggregate' and 'report'; "
                        "`traceanalyze %s` does the rest alone",
                        command->name);
-    if (cli->team && cli->team->index > 0)
-        return help_team(cli);
+    if (cli->team && cli->team->index > 0) { /* Of a team the first process does everything but read
+                                                files, with which all others help it. */
+        if (!makes_report(cli->args.command))
+            return TA_OK;
+        enum ta_status status = ta_cli_load_plugins(cli);
+        if (status == TA_OK)
+            status = ta_cli_add_inputs(cli, 0, cli->args.operands.n);
+        return status == TA_OK ? ta_cli_execute(cli, TA_RUN_REPORT) : status;
+    }
     return commands[command - ta_commands](cli);
 }
 
@@ -128,17 +124,6 @@ static int judged_code(const struct ta_cli *cli)
     if (cli->incomplete || gates->incomplete)
         return TA_EXIT_INCOMPLETE;
     return gates->inconclusive ? TA_EXIT_INCONCLUSIVE : TA_EXIT_OK;
-}
-
-static int exit_code(const struct ta_cli *cli, enum ta_status status)
-{
-    return status == TA_OK ? judged_code(cli) : ta_exit_code(status, ta_run_canceled(cli->run));
-}
-
-/* Of a team one process says what there is to say. */
-static void join_team(struct ta_cli *cli)
-{
-    cli->args.quiet |= cli->team->index > 0;
 }
 
 /* Processes that have not met before meet here.  Whether this one says what went wrong; `code`
@@ -207,13 +192,13 @@ int ta_program_run(int argc, char **argv, struct ta_team *team)
     if (status == TA_OK)
         status = configure(&cli);
     if (status == TA_OK && team)
-        join_team(&cli);
+        cli.args.quiet |= cli.team->index > 0;
     if (status == TA_OK)
         status = work(&cli);
     /* Whatever failed after a signal failed because of it, and the user knows. */
     if (status != TA_OK && ta_run_canceled(cli.run))
         status = TA_ERR_CANCELED;
-    int code = exit_code(&cli, status);
+    int code = status == TA_OK ? judged_code(&cli) : ta_exit_code(status, ta_run_canceled(cli.run));
     if (status != TA_OK && team && team->state == TA_TEAM_WORKING)
         status = ta_cause(cli.ctx, status, "Process %zu of %zu", team->index, team->count);
     const bool speaks = !team || leave_team(team, status, &code);

@@ -239,19 +239,6 @@ static void put_line(struct blocks *blocks, enum block block, const char *begin,
     blocks->at = block;
 }
 
-static void put_term(struct blocks *blocks, struct ta_slice line)
-{
-    const char *gap = memmem(line.ptr, line.len, "  ", 2);
-    const size_t n = gap ? (size_t)(gap - line.ptr) : line.len;
-    put_line(blocks, TERM, blocks->at == TERM ? ".TQ\n" : ".TP\n", (struct ta_slice){line.ptr, n});
-    blocks->in_term = true;
-    size_t skip = n;
-    while (skip < line.len && line.ptr[skip] == ' ')
-        skip++;
-    if (skip < line.len)
-        put_line(blocks, ABOUT, NULL, ta_slice_from(line, skip));
-}
-
 static void put_text_line(struct blocks *blocks, struct ta_slice line)
 {
     size_t indent = 0;
@@ -263,7 +250,16 @@ static void put_text_line(struct blocks *blocks, struct ta_slice line)
     if (is_verbatim) {
         put_verbatim(blocks, ta_slice_from(text, 2));
     } else if (indent == TERM_INDENT && blocks->at != POINT) {
-        put_term(blocks, text);
+        const char *gap = memmem(text.ptr, text.len, "  ", 2);
+        const size_t n = gap ? (size_t)(gap - text.ptr) : text.len;
+        put_line(blocks, TERM, blocks->at == TERM ? ".TQ\n" : ".TP\n",
+                 (struct ta_slice){text.ptr, n});
+        blocks->in_term = true;
+        size_t skip = n;
+        while (skip < text.len && text.ptr[skip] == ' ')
+            skip++;
+        if (skip < text.len)
+            put_line(blocks, ABOUT, NULL, ta_slice_from(text, skip));
     } else if (indent > TERM_INDENT && blocks->in_term) {
         put_line(blocks, ABOUT, blocks->parted ? ".IP\n" : NULL, text);
     } else if (!indent && text.len > 1 && memcmp(text.ptr, "- ", 2) == 0) {

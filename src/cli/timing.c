@@ -38,16 +38,6 @@ static void say_row(struct ta_cli *cli, const char *label, const struct ta_run_t
                seconds(time->cpu_ns));
 }
 
-static void say_rows(struct ta_cli *cli)
-{
-    struct ta_run_time time;
-    for (size_t i = 0; ta_run_spent(cli->run, i, &time); i++) {
-        char label[64];
-        if (strcmp(time.name, "inflate") != 0 || time.wall_ns > 0)
-            say_row(cli, label_of(&time, label), &time);
-    }
-}
-
 /* Of reading the files, 0 when none were read. */
 static int64_t reading_ns(const struct ta_cli *cli)
 {
@@ -63,8 +53,26 @@ static int64_t to_ns(struct timeval time)
     return time.tv_sec * INT64_C(1000000000) + time.tv_usec * INT64_C(1000);
 }
 
-static void say_speed(struct ta_cli *cli)
+void ta_timing_say(struct ta_cli *cli)
 {
+    struct rusage usage;
+    if (reading_ns(cli) == 0 || getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    if (!cli->console.json)
+        ta_log(cli->ctx, TA_LOG_INFO, "%-18s %11s %11s", "stage", "wall", "CPU");
+
+    struct ta_run_time time;
+    for (size_t i = 0; ta_run_spent(cli->run, i, &time); i++) {
+        char label[64];
+        if (strcmp(time.name, "inflate") != 0 || time.wall_ns > 0)
+            say_row(cli, label_of(&time, label), &time);
+    }
+
+    const struct ta_run_time total = {.name = "total",
+                                      .wall_ns = ta_lap_now().wall_ns - cli->start.wall_ns,
+                                      .cpu_ns = to_ns(usage.ru_utime) + to_ns(usage.ru_stime)};
+    say_row(cli, "total", &total);
+
     const int64_t wall_ns = reading_ns(cli);
     const double s = seconds(wall_ns > 0 ? wall_ns : 1);
     uint64_t n_events, n_bytes;
@@ -77,29 +85,10 @@ static void say_speed(struct ta_cli *cli)
     else
         ta_log(cli->ctx, TA_LOG_INFO, "%-18s %9.3f million events/s, %.1f MB/s", "speed",
                events / 1e6, bytes / 1e6);
-}
 
-static void say_memory(struct ta_cli *cli, const struct rusage *usage)
-{
     if (cli->console.json)
-        ta_log(cli->ctx, TA_LOG_INFO, "Memory: peak_bytes=%ld", usage->ru_maxrss * 1024);
+        ta_log(cli->ctx, TA_LOG_INFO, "Memory: peak_bytes=%ld", usage.ru_maxrss * 1024);
     else
         ta_log(cli->ctx, TA_LOG_INFO, "%-18s %9.1f MiB", "peak memory",
-               (double)usage->ru_maxrss / 1024);
-}
-
-void ta_timing_say(struct ta_cli *cli)
-{
-    struct rusage usage;
-    if (reading_ns(cli) == 0 || getrusage(RUSAGE_SELF, &usage) != 0)
-        return;
-    if (!cli->console.json)
-        ta_log(cli->ctx, TA_LOG_INFO, "%-18s %11s %11s", "stage", "wall", "CPU");
-    say_rows(cli);
-    const struct ta_run_time total = {.name = "total",
-                                      .wall_ns = ta_lap_now().wall_ns - cli->start.wall_ns,
-                                      .cpu_ns = to_ns(usage.ru_utime) + to_ns(usage.ru_stime)};
-    say_row(cli, "total", &total);
-    say_speed(cli);
-    say_memory(cli, &usage);
+               (double)usage.ru_maxrss / 1024);
 }

@@ -334,18 +334,6 @@ static bool place(struct product *product)
     return true;
 }
 
-static void take_back(struct product *product)
-{
-    const int dir = product->folder->fd;
-    if (product->state == NEW)
-        unlinkat(dir, product->name, 0);
-    else if (product->state == SWAPPED)
-        renameat(dir, product->temp, dir, product->name);
-    else
-        return;
-    product->state = GONE;
-}
-
 /* The product that tells readers that all others are complete. */
 static bool is_last(const struct product *product)
 {
@@ -380,14 +368,6 @@ static enum ta_status settle(struct ta_ctx *ctx, struct ta_sink *sink)
     return status;
 }
 
-/* Whatever became of its products. */
-static void conclude(struct ta_sink *sink, bool committed)
-{
-    sink->committed = committed;
-    for (struct product *p = sink->first; p && !committed; p = p->next)
-        take_back(p);
-}
-
 enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks, size_t n)
 {
     enum ta_status status = TA_OK;
@@ -396,8 +376,22 @@ enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks,
     for (int last = 0; last < 2; last++)
         for (size_t i = 0; status == TA_OK && i < n; i++)
             status = place_all(ctx, sinks[i], last);
-    for (size_t i = 0; i < n; i++)
-        conclude(sinks[i], status == TA_OK);
+    for (size_t i = 0; i < n; i++) { /* Whatever became of its products. */
+        struct ta_sink *sink = sinks[i];
+        const bool committed = status == TA_OK;
+
+        sink->committed = committed;
+        for (struct product *p = sink->first; p && !committed; p = p->next) {
+            const int dir = p->folder->fd;
+            if (p->state == NEW)
+                unlinkat(dir, p->name, 0);
+            else if (p->state == SWAPPED)
+                renameat(dir, p->temp, dir, p->name);
+            else
+                continue;
+            p->state = GONE;
+        }
+    }
     return status;
 }
 

@@ -43,28 +43,6 @@ static void put_scalar(const struct writer *w, const struct ta_scalar *scalar)
     ta_putc(w->out, '}');
 }
 
-static void put_column(const struct writer *w, const struct ta_column *column)
-{
-    put_text_field(w, "{", "key", column->key);
-    put_text_field(w, ", ", "title", column->title);
-    put_text_field(w, ", ", "type", ta_type_name(column->type));
-    put_text_field(w, ", ", "unit", ta_unit_name(column->unit));
-    put_text_field(w, ", ", "polarity", ta_polarity_name(column->better));
-    put_text_field(w, ", ", "doc", column->doc);
-    ta_putc(w->out, '}');
-}
-
-static void put_row(const struct writer *w, const struct ta_table *table, size_t row)
-{
-    ta_putc(w->out, '[');
-    for (size_t column = 0; column < table->n_columns; column++) {
-        if (column)
-            ta_puts(w->out, ", ");
-        ta_put_json_cell(w->out, ta_table_cell(table, row, column), w->in_script);
-    }
-    ta_putc(w->out, ']');
-}
-
 static void put_table(const struct writer *w, const struct ta_table *table)
 {
     put_text_field(w, "{\"kind\": \"table\", ", "id", table->id);
@@ -72,7 +50,16 @@ static void put_table(const struct writer *w, const struct ta_table *table)
     ta_puts(w->out, ",\n     \"columns\": [");
     for (size_t i = 0; i < table->n_columns; i++) {
         ta_puts(w->out, i ? ",\n       " : "\n       ");
-        put_column(w, &table->columns[i]);
+
+        const struct ta_column *column = &table->columns[i];
+
+        put_text_field(w, "{", "key", column->key);
+        put_text_field(w, ", ", "title", column->title);
+        put_text_field(w, ", ", "type", ta_type_name(column->type));
+        put_text_field(w, ", ", "unit", ta_unit_name(column->unit));
+        put_text_field(w, ", ", "polarity", ta_polarity_name(column->better));
+        put_text_field(w, ", ", "doc", column->doc);
+        ta_putc(w->out, '}');
     }
     ta_puts(w->out, "],\n     ");
     const bool cut = w->max_rows && w->max_rows < table->n_rows;
@@ -81,20 +68,17 @@ static void put_table(const struct writer *w, const struct ta_table *table)
     ta_puts(w->out, "\"rows\": [");
     for (size_t i = 0; i < (cut ? w->max_rows : table->n_rows); i++) {
         ta_puts(w->out, i ? ",\n       " : "\n       ");
-        put_row(w, table, i);
+
+        ta_putc(w->out, '[');
+        for (size_t column = 0; column < table->n_columns; column++) {
+            if (column)
+                ta_puts(w->out, ", ");
+            ta_put_json_cell(w->out, ta_table_cell(table, i, column), w->in_script);
+        }
+        ta_putc(w->out, ']');
     }
     ta_puts(w->out, "],\n     \"chart\": ");
     codec_put_chart(w, table->chart);
-    ta_putc(w->out, '}');
-}
-
-static void put_evidence(const struct writer *w, const struct ta_evidence *evidence)
-{
-    put_text_field(w, "{", "table", evidence->table);
-    put_cell_field(w, ", ", "row", evidence->row);
-    put_text_field(w, ", ", "column", evidence->column);
-    put_cell_field(w, ", ", "value", evidence->value);
-    put_text_field(w, ", ", "unit", ta_unit_name(evidence->unit));
     ta_putc(w->out, '}');
 }
 
@@ -107,7 +91,15 @@ static void put_finding(const struct writer *w, const struct ta_finding *finding
     ta_puts(w->out, ",\n     \"evidence\": [");
     for (size_t i = 0; i < finding->n_evidence; i++) {
         ta_puts(w->out, i ? ",\n       " : "\n       ");
-        put_evidence(w, &finding->evidence[i]);
+
+        const struct ta_evidence *evidence = &finding->evidence[i];
+
+        put_text_field(w, "{", "table", evidence->table);
+        put_cell_field(w, ", ", "row", evidence->row);
+        put_text_field(w, ", ", "column", evidence->column);
+        put_cell_field(w, ", ", "value", evidence->value);
+        put_text_field(w, ", ", "unit", ta_unit_name(evidence->unit));
+        ta_putc(w->out, '}');
     }
     ta_puts(w->out, "],\n     \"saving_ns\": ");
     if (finding->saving_low_ns == TA_MISSING && finding->saving_high_ns == TA_MISSING) {
@@ -121,30 +113,6 @@ static void put_finding(const struct writer *w, const struct ta_finding *finding
     put_text_field(w, ",\n     ", "advice", finding->advice);
     put_text_field(w, ",\n     ", "threshold", finding->threshold);
     ta_putc(w->out, '}');
-}
-
-static void put_item(const struct writer *w, const struct ta_item *item)
-{
-    switch (item->kind) {
-    case TA_ITEM_SCALAR:
-        put_scalar(w, item->scalar);
-        break;
-    case TA_ITEM_TABLE:
-        put_table(w, item->table);
-        break;
-    case TA_ITEM_FINDING:
-        put_finding(w, item->finding);
-        break;
-    }
-}
-
-static void put_section_head(const struct writer *w, const struct ta_section *section)
-{
-    put_text_field(w, "{", "id", section->id);
-    put_text_field(w, ", ", "title", section->title);
-    if (section->missing)
-        put_text_field(w, ", ", "missing", section->missing);
-    ta_puts(w->out, ", \"items\": [");
 }
 
 /* ---- accounts ------------------------------------------------------------------------ */
@@ -168,27 +136,6 @@ static void put_quality_findings(const struct writer *w, const struct ta_quality
     ta_putc(w->out, ']');
 }
 
-static void put_file_account(const struct writer *w, const struct ta_file_account *file)
-{
-    put_text_field(w, "{", "file", file->path);
-    put_cell_field(w, ", ", "rank", ta_int(file->rank));
-    put_text_field(w, ", ", "rank_source", ta_rank_source_name(file->rank_source));
-    put_text_field(w, ", ", "format", file->format);
-    put_text_field(w, ", ", "state", ta_file_state_name(file->state));
-    put_count_field(w, ",\n       ", "bytes", file->bytes);
-    put_count_field(w, ", ", "raw_bytes", file->raw_bytes);
-    put_count_field(w, ", ", "bytes_skipped", file->bytes_skipped);
-    put_count_field(w, ",\n       ", "events_seen", file->events_seen);
-    put_count_field(w, ", ", "events_kept", file->events_kept);
-    put_count_field(w, ", ", "events_repaired", file->events_repaired);
-    put_count_field(w, ", ", "events_dropped", file->events_dropped);
-    put_cell_field(w, ",\n       ", "first_ts_ns", ta_int(file->first_ts_ns));
-    put_cell_field(w, ", ", "last_ts_ns", ta_int(file->last_ts_ns));
-    ta_puts(w->out, ",\n       ");
-    put_quality_findings(w, file->findings, file->n_findings, "\n         ");
-    ta_putc(w->out, '}');
-}
-
 static void put_accounts(const struct writer *w, const struct ta_accounts *accounts)
 {
     const struct ta_account_totals *totals = &accounts->totals;
@@ -205,7 +152,26 @@ static void put_accounts(const struct writer *w, const struct ta_accounts *accou
     ta_puts(w->out, "},\n   \"files\": [");
     for (size_t i = 0; i < accounts->n_files; i++) {
         ta_puts(w->out, i ? ",\n     " : "\n     ");
-        put_file_account(w, &accounts->files[i]);
+
+        const struct ta_file_account *file = &accounts->files[i];
+
+        put_text_field(w, "{", "file", file->path);
+        put_cell_field(w, ", ", "rank", ta_int(file->rank));
+        put_text_field(w, ", ", "rank_source", ta_rank_source_name(file->rank_source));
+        put_text_field(w, ", ", "format", file->format);
+        put_text_field(w, ", ", "state", ta_file_state_name(file->state));
+        put_count_field(w, ",\n       ", "bytes", file->bytes);
+        put_count_field(w, ", ", "raw_bytes", file->raw_bytes);
+        put_count_field(w, ", ", "bytes_skipped", file->bytes_skipped);
+        put_count_field(w, ",\n       ", "events_seen", file->events_seen);
+        put_count_field(w, ", ", "events_kept", file->events_kept);
+        put_count_field(w, ", ", "events_repaired", file->events_repaired);
+        put_count_field(w, ", ", "events_dropped", file->events_dropped);
+        put_cell_field(w, ",\n       ", "first_ts_ns", ta_int(file->first_ts_ns));
+        put_cell_field(w, ", ", "last_ts_ns", ta_int(file->last_ts_ns));
+        ta_puts(w->out, ",\n       ");
+        put_quality_findings(w, file->findings, file->n_findings, "\n         ");
+        ta_putc(w->out, '}');
     }
     ta_puts(w->out, "],\n   ");
     put_quality_findings(w, accounts->findings, accounts->n_findings, "\n     ");
@@ -214,33 +180,10 @@ static void put_accounts(const struct writer *w, const struct ta_accounts *accou
 
 /* ---- the document -------------------------------------------------------------------- */
 
-static void put_run(const struct writer *w, const struct ta_run_info *run)
-{
-    put_text_field(w, "{", "title", run->title);
-    ta_puts(w->out, ", \"ranks\": [");
-    for (size_t i = 0; i < run->n_ranks; i++)
-        ta_putf(w->out, "%s%" PRId64, i ? ", " : "", run->ranks[i]);
-    put_cell_field(w, "], ", "world_size", ta_int(run->world_size));
-    put_text_field(w, ", ", "devices", run->devices);
-    ta_puts(w->out, ", \"tags\": {}}");
-}
-
 const char *ta_report_schema(const struct ta_report *report)
 {
     return ta_report_kind(report) == TA_REPORT_DIFF ? "\"schema\": \"traceanalyze.diff/1\""
                                                     : "\"schema\": \"traceanalyze.report/1\"";
-}
-
-static void put_head(const struct writer *w, const struct ta_report *report, const char *version)
-{
-    const struct ta_verdict *verdict = ta_report_verdict(report);
-    ta_putf(w->out, "{%s,\n", ta_report_schema(report));
-    put_text_field(w, " \"generator\": {\"name\": \"traceanalyze\", ", "version", version);
-    ta_puts(w->out, "},\n \"run\": ");
-    put_run(w, ta_report_run(report));
-    put_text_field(w, ",\n \"verdict\": {", "headline", verdict->headline);
-    put_text_field(w, ", ", "bottleneck", verdict->bottleneck);
-    ta_puts(w->out, "},\n \"sections\": [");
 }
 
 /* ---- items as pieces that several threads may write ---------------------------------------- */
@@ -266,11 +209,29 @@ static enum ta_status put_piece(struct ta_ctx *ctx, struct ta_file *out, size_t 
     writer.out = out;
     if (piece->item_at == 0) {
         ta_puts(out, piece->section_at ? ",\n  " : "\n  ");
-        put_section_head(&writer, section);
+
+        put_text_field(&writer, "{", "id", section->id);
+        put_text_field(&writer, ", ", "title", section->title);
+        if (section->missing)
+            put_text_field(&writer, ", ", "missing", section->missing);
+        ta_puts(writer.out, ", \"items\": [");
     }
     if (piece->item_at < section->n_items) {
         ta_puts(out, piece->item_at ? ",\n    " : "\n    ");
-        put_item(&writer, &section->items[piece->item_at]);
+
+        const struct ta_item *item = &section->items[piece->item_at];
+
+        switch (item->kind) {
+        case TA_ITEM_SCALAR:
+            put_scalar(&writer, item->scalar);
+            break;
+        case TA_ITEM_TABLE:
+            put_table(&writer, item->table);
+            break;
+        case TA_ITEM_FINDING:
+            put_finding(&writer, item->finding);
+            break;
+        }
     }
     if (piece->item_at + 1 >= section->n_items)
         ta_puts(out, "]}");
@@ -305,7 +266,28 @@ enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
     if (!pieces)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the items of the report");
     struct writing writing = {{out, in_script, max_rows}, pieces};
-    put_head(&writing.writer, report, version);
+
+    const struct writer *w = &writing.writer;
+
+    const struct ta_verdict *verdict = ta_report_verdict(report);
+    ta_putf(w->out, "{%s,\n", ta_report_schema(report));
+    put_text_field(w, " \"generator\": {\"name\": \"traceanalyze\", ", "version", version);
+    ta_puts(w->out, "},\n \"run\": ");
+
+    const struct ta_run_info *run = ta_report_run(report);
+
+    put_text_field(w, "{", "title", run->title);
+    ta_puts(w->out, ", \"ranks\": [");
+    for (size_t i = 0; i < run->n_ranks; i++)
+        ta_putf(w->out, "%s%" PRId64, i ? ", " : "", run->ranks[i]);
+    put_cell_field(w, "], ", "world_size", ta_int(run->world_size));
+    put_text_field(w, ", ", "devices", run->devices);
+    ta_puts(w->out, ", \"tags\": {}}");
+
+    put_text_field(w, ",\n \"verdict\": {", "headline", verdict->headline);
+    put_text_field(w, ", ", "bottleneck", verdict->bottleneck);
+    ta_puts(w->out, "},\n \"sections\": [");
+
     const enum ta_status status = ta_put_pieces(ctx, out, n, put_piece, &writing);
     free(pieces);
     if (status != TA_OK)

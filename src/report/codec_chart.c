@@ -11,41 +11,6 @@ static void put_optional(const struct writer *w, const char *key, const char *te
         put_text_field(w, ", ", key, text);
 }
 
-static void put_labels(const struct writer *w, const struct ta_chart *chart)
-{
-    if (!chart->label[0])
-        return;
-    ta_puts(w->out, ", \"label\": [");
-    put_text(w, chart->label[0]);
-    if (chart->label[1]) {
-        ta_puts(w->out, ", ");
-        put_text(w, chart->label[1]);
-    }
-    ta_putc(w->out, ']');
-}
-
-static void put_series(const struct writer *w, const struct ta_series *series)
-{
-    ta_puts(w->out, ", \"y\": [");
-    for (size_t i = 0; i < TA_CHART_SERIES_MAX && series[i].column; i++) {
-        put_text_field(w, i ? ", {" : "{", "column", series[i].column);
-        put_text_field(w, ", ", "label", series[i].label);
-        put_text_field(w, ", ", "ink", ta_ink_name(series[i].ink));
-        ta_putc(w->out, '}');
-    }
-    ta_putc(w->out, ']');
-}
-
-static void put_roof(const struct writer *w, const struct ta_roof *roof)
-{
-    if (!roof->level && !roof->slope)
-        return;
-    put_text_field(w, ", \"roof\": {", "level", roof->level);
-    put_text_field(w, ", ", "slope", roof->slope);
-    put_text_field(w, ", ", "name", roof->name);
-    ta_putc(w->out, '}');
-}
-
 static void put_kinds(const struct writer *w, const struct ta_kind *kind)
 {
     if (!kind)
@@ -66,9 +31,30 @@ static void put_one(const struct writer *w, const struct ta_chart *chart)
     put_text_field(w, ", ", "title", chart->title);
     put_text_field(w, ", ", "kind", ta_chart_kind_name(chart->kind));
     put_optional(w, "caption", chart->caption);
-    put_labels(w, chart);
+
+    if (!(!chart->label[0])) {
+        ta_puts(w->out, ", \"label\": [");
+        put_text(w, chart->label[0]);
+        if (chart->label[1]) {
+            ta_puts(w->out, ", ");
+            put_text(w, chart->label[1]);
+        }
+        ta_putc(w->out, ']');
+    }
+
     put_optional(w, "x", chart->x);
-    put_series(w, chart->y);
+
+    const struct ta_series *series = chart->y;
+
+    ta_puts(w->out, ", \"y\": [");
+    for (size_t i = 0; i < TA_CHART_SERIES_MAX && series[i].column; i++) {
+        put_text_field(w, i ? ", {" : "{", "column", series[i].column);
+        put_text_field(w, ", ", "label", series[i].label);
+        put_text_field(w, ", ", "ink", ta_ink_name(series[i].ink));
+        ta_putc(w->out, '}');
+    }
+    ta_putc(w->out, ']');
+
     put_optional(w, "group", chart->group);
     put_optional(w, "size", chart->size);
     if (chart->log_x)
@@ -79,7 +65,16 @@ static void put_one(const struct writer *w, const struct ta_chart *chart)
         ta_putf(w->out, ", \"whole\": %" PRId64, chart->whole);
     if (chart->top)
         ta_putf(w->out, ", \"top\": %u", (unsigned)chart->top);
-    put_roof(w, &chart->roof);
+
+    const struct ta_roof *roof = &chart->roof;
+
+    if (!(!roof->level && !roof->slope)) {
+        put_text_field(w, ", \"roof\": {", "level", roof->level);
+        put_text_field(w, ", ", "slope", roof->slope);
+        put_text_field(w, ", ", "name", roof->name);
+        ta_putc(w->out, '}');
+    }
+
     put_kinds(w, chart->kinds);
 }
 

@@ -35,55 +35,29 @@ static uint64_t offset_of(struct decode *in, const json_t *object, const char *k
     return decode_count(in, object, key);
 }
 
-static struct ta_quality_finding read_finding(struct decode *in, const json_t *finding)
-{
-    return (struct ta_quality_finding){
-        .code = (enum ta_quality_code)decode_word(in, finding, "code", TA_Q_COUNT, code_name),
-        .severity = (enum ta_quality_severity)decode_word(in, finding, "severity",
-                                                          TA_QUALITY_ERROR + 1, severity_name),
-        .count = decode_count(in, finding, "count"),
-        .byte_offset = offset_of(in, finding, "byte_offset"),
-        .last_offset = offset_of(in, finding, "last_offset"),
-        .file_offset = json_object_get(finding, "file_offset")
-                           ? offset_of(in, finding, "file_offset")
-                           : TA_NO_OFFSET,
-        .text = decode_text(in, finding, "text"),
-    };
-}
-
 static const struct ta_quality_finding *read_findings(struct decode *in, const json_t *owner,
                                                       size_t *n)
 {
     const json_t *list = decode_array(in, owner, "findings");
     *n = json_array_size(list);
     struct ta_quality_finding *findings = decode_alloc(in, (*n + 1) * sizeof *findings);
-    for (size_t i = 0; i < *n && in->status == TA_OK; i++)
-        findings[i] = read_finding(in, json_array_get(list, i));
-    return findings;
-}
+    for (size_t i = 0; i < *n && in->status == TA_OK; i++) {
+        const json_t *finding = json_array_get(list, i);
 
-static struct ta_file_account read_file(struct decode *in, const json_t *file)
-{
-    struct ta_file_account account = {
-        .path = decode_text(in, file, "file"),
-        .rank = decode_integer_or_null(in, file, "rank"),
-        .rank_source = (enum ta_rank_source)decode_word(in, file, "rank_source", TA_RANK_NONE + 1,
-                                                        source_name),
-        .format = decode_text(in, file, "format"),
-        .state =
-            (enum ta_file_state)decode_word(in, file, "state", TA_FILE_REFUSED + 1, state_name),
-        .bytes = decode_count(in, file, "bytes"),
-        .raw_bytes = decode_count(in, file, "raw_bytes"),
-        .bytes_skipped = decode_count(in, file, "bytes_skipped"),
-        .events_seen = decode_count(in, file, "events_seen"),
-        .events_kept = decode_count(in, file, "events_kept"),
-        .events_repaired = decode_count(in, file, "events_repaired"),
-        .events_dropped = decode_count(in, file, "events_dropped"),
-        .first_ts_ns = decode_integer_or_null(in, file, "first_ts_ns"),
-        .last_ts_ns = decode_integer_or_null(in, file, "last_ts_ns"),
-    };
-    account.findings = read_findings(in, file, &account.n_findings);
-    return account;
+        findings[i] = (struct ta_quality_finding){
+            .code = (enum ta_quality_code)decode_word(in, finding, "code", TA_Q_COUNT, code_name),
+            .severity = (enum ta_quality_severity)decode_word(in, finding, "severity",
+                                                              TA_QUALITY_ERROR + 1, severity_name),
+            .count = decode_count(in, finding, "count"),
+            .byte_offset = offset_of(in, finding, "byte_offset"),
+            .last_offset = offset_of(in, finding, "last_offset"),
+            .file_offset = json_object_get(finding, "file_offset")
+                               ? offset_of(in, finding, "file_offset")
+                               : TA_NO_OFFSET,
+            .text = decode_text(in, finding, "text"),
+        };
+    }
+    return findings;
 }
 
 static const struct ta_file_account *read_files(struct decode *in, const json_t *list, size_t *n)
@@ -91,7 +65,29 @@ static const struct ta_file_account *read_files(struct decode *in, const json_t 
     *n = json_array_size(list);
     struct ta_file_account *files = decode_alloc(in, (*n + 1) * sizeof *files);
     for (size_t i = 0; i < *n && in->status == TA_OK; i++) {
-        files[i] = read_file(in, json_array_get(list, i));
+        const json_t *file = json_array_get(list, i);
+
+        struct ta_file_account account = {
+            .path = decode_text(in, file, "file"),
+            .rank = decode_integer_or_null(in, file, "rank"),
+            .rank_source = (enum ta_rank_source)decode_word(in, file, "rank_source",
+                                                            TA_RANK_NONE + 1, source_name),
+            .format = decode_text(in, file, "format"),
+            .state =
+                (enum ta_file_state)decode_word(in, file, "state", TA_FILE_REFUSED + 1, state_name),
+            .bytes = decode_count(in, file, "bytes"),
+            .raw_bytes = decode_count(in, file, "raw_bytes"),
+            .bytes_skipped = decode_count(in, file, "bytes_skipped"),
+            .events_seen = decode_count(in, file, "events_seen"),
+            .events_kept = decode_count(in, file, "events_kept"),
+            .events_repaired = decode_count(in, file, "events_repaired"),
+            .events_dropped = decode_count(in, file, "events_dropped"),
+            .first_ts_ns = decode_integer_or_null(in, file, "first_ts_ns"),
+            .last_ts_ns = decode_integer_or_null(in, file, "last_ts_ns"),
+        };
+        account.findings = read_findings(in, file, &account.n_findings);
+        files[i] = account;
+
         if (in->status != TA_OK)
             ta_cause(in->ctx, in->status, "In file %zu", i + 1);
     }

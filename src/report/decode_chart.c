@@ -132,15 +132,6 @@ static int64_t read_whole(struct decode *in, const json_t *chart)
     return whole <= INT64_MAX ? (int64_t)whole : 0;
 }
 
-/* The inks of a tree go by texts. */
-static void check_group(struct decode *in, const struct columns *columns,
-                        const struct ta_chart *chart)
-{
-    const struct ta_column *group = chart->group ? column_of(columns, chart->group) : NULL;
-    if (chart->kind == TA_CHART_TREE && group && group->type != TA_TYPE_STRING)
-        decode_fail(in, "\"group\" of a tree is no column of texts");
-}
-
 static void read_chart(struct decode *in, const struct columns *columns, const json_t *from,
                        struct ta_chart *chart)
 {
@@ -161,7 +152,10 @@ static void read_chart(struct decode *in, const struct columns *columns, const j
     };
     read_labels(in, columns, from, chart->label);
     read_series(in, columns, from, chart->y);
-    check_group(in, columns, chart);
+    /* The inks of a tree go by texts. */
+    const struct ta_column *group = chart->group ? column_of(columns, chart->group) : NULL;
+    if (chart->kind == TA_CHART_TREE && group && group->type != TA_TYPE_STRING)
+        decode_fail(in, "\"group\" of a tree is no column of texts");
 }
 
 void decode_charts(struct decode *in, struct ta_table_builder *table,

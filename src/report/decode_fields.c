@@ -151,22 +151,18 @@ double decode_number(struct decode *in, const json_t *object, const char *key, d
     return number;
 }
 
-static struct ta_cell number_cell(struct decode *in, const json_t *value)
-{
-    const int64_t whole = is_whole(value) ? ta_document_integer(value) : TA_MISSING;
-    const struct ta_cell cell =
-        whole != TA_MISSING ? ta_int(whole) : ta_num(ta_document_double(value));
-    if (cell.kind == TA_CELL_NULL)
-        decode_fail(in, "A number is out of range");
-    return cell;
-}
-
 struct ta_cell decode_cell(struct decode *in, const json_t *value)
 {
     if (!value || json_is_null(value))
         return ta_null();
-    if (ta_document_is_number(value))
-        return number_cell(in, value);
+    if (ta_document_is_number(value)) {
+        const int64_t whole = is_whole(value) ? ta_document_integer(value) : TA_MISSING;
+        const struct ta_cell cell =
+            whole != TA_MISSING ? ta_int(whole) : ta_num(ta_document_double(value));
+        if (cell.kind == TA_CELL_NULL)
+            decode_fail(in, "A number is out of range");
+        return cell;
+    }
     if (json_is_string(value))
         return ta_text((struct ta_slice){json_string_value(value), json_string_length(value)});
     if (json_is_boolean(value))

@@ -72,15 +72,6 @@ const char *ta_key_title(const struct ta_table *table, size_t column, char title
 /* Longer names tell no more where a line is read, not looked up. */
 enum { NAME_MOST = 120 };
 
-static void add_name(struct line *line, struct ta_slice name)
-{
-    struct ta_arena arena = {0};
-    const struct ta_slice shorter =
-        name.len > NAME_MOST ? ta_short_name(&arena, name, NAME_MOST) : name;
-    add(line, shorter.ptr ? shorter : name);
-    ta_arena_free(&arena);
-}
-
 static void add_keys(struct line *line, const struct ta_table *table, size_t row)
 {
     char title[TA_KEY_TITLE_MAX], buffer[TA_WORD_TEXT_MAX];
@@ -90,7 +81,14 @@ static void add_keys(struct line *line, const struct ta_table *table, size_t row
             add(line, ta_slice_of(ta_key_title(table, i, title)));
             add(line, TA_LIT(" "));
         }
-        add_name(line, ta_table_text(table, row, i, buffer));
+
+        const struct ta_slice name = ta_table_text(table, row, i, buffer);
+
+        struct ta_arena arena = {0};
+        const struct ta_slice shorter =
+            name.len > NAME_MOST ? ta_short_name(&arena, name, NAME_MOST) : name;
+        add(line, shorter.ptr ? shorter : name);
+        ta_arena_free(&arena);
     }
 }
 

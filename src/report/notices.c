@@ -15,41 +15,27 @@ struct group {
 
 typedef struct group groups_of_code[SEVERITIES];
 
-static void add_to_group(struct group *group, const struct ta_quality_finding *finding,
-                         const char *path)
-{
-    if (group->n_files < TA_NOTICES_APART)
-        group->paths[group->n_files] = path;
-    if (group->n_files++ == 0) {
-        group->finding = *finding;
-        return;
-    }
-    group->finding.count += finding->count;
-    group->finding.byte_offset = group->finding.last_offset = TA_NO_OFFSET;
-    group->finding.file_offset = TA_NO_OFFSET;
-}
-
 static size_t group_all(const struct ta_accounts *accounts, groups_of_code *groups)
 {
     size_t n = accounts->n_findings;
     for (size_t f = 0; f < accounts->n_files; f++) {
         const struct ta_file_account *file = &accounts->files[f];
         n += file->n_findings;
-        for (size_t i = 0; i < file->n_findings; i++)
-            add_to_group(&groups[file->findings[i].code][file->findings[i].severity],
-                         &file->findings[i], file->path);
+        for (size_t i = 0; i < file->n_findings; i++) {
+            struct group *group = &groups[file->findings[i].code][file->findings[i].severity];
+
+            if (group->n_files < TA_NOTICES_APART)
+                group->paths[group->n_files] = file->path;
+            if (group->n_files++ == 0) {
+                group->finding = file->findings[i];
+                continue;
+            }
+            group->finding.count += file->findings[i].count;
+            group->finding.byte_offset = group->finding.last_offset = TA_NO_OFFSET;
+            group->finding.file_offset = TA_NO_OFFSET;
+        }
     }
     return n;
-}
-
-static struct ta_notice of_group(const struct group *group, struct ta_arena *arena)
-{
-    char more[TA_UNIT_TEXT_MAX];
-    ta_unit_format(more, (double)(group->n_files - TA_NOTICES_APART), TA_UNIT_COUNT);
-    return (struct ta_notice){group->finding,
-                              ta_arena_printf(arena, "%s, %s, %s and %s more", group->paths[0],
-                                              group->paths[1], group->paths[2], more),
-                              group->n_files};
 }
 
 /* Adds what a file has of a severity; a group stands where its first file does. */
@@ -62,7 +48,14 @@ static size_t add_file(struct ta_notice *notices, size_t n, const struct ta_file
         if ((int)finding->severity != severity || group->is_listed)
             continue;
         if (group->n_files > TA_NOTICES_APART) {
-            notices[n++] = of_group(group, arena);
+            char more[TA_UNIT_TEXT_MAX];
+            ta_unit_format(more, (double)(group->n_files - TA_NOTICES_APART), TA_UNIT_COUNT);
+            notices[n++] =
+                (struct ta_notice){group->finding,
+                                   ta_arena_printf(arena, "%s, %s, %s and %s more", group->paths[0],
+                                                   group->paths[1], group->paths[2], more),
+                                   group->n_files};
+
             group->is_listed = true;
         } else {
             notices[n++] = (struct ta_notice){*finding, file->path, 1};

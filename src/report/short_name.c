@@ -54,31 +54,6 @@ static bool is_generated(struct ta_slice path)
     return false;
 }
 
-static struct ta_slice generated_name(struct ta_arena *arena, const struct frame *frame)
-{
-    static const char format[] = "%.*s (compiled code, line %.*s)";
-    const size_t size = sizeof format + frame->function.len + frame->line.len;
-    char *text = ta_arena_alloc(arena, size);
-    const int n = text ? snprintf(text, size, format, (int)frame->function.len, frame->function.ptr,
-                                  (int)frame->line.len, frame->line.ptr)
-                       : 0;
-    return (struct ta_slice){text, n > 0 ? (size_t)n : 0};
-}
-
-/* Without as many folders as are too many. */
-static struct ta_slice without_folders(struct ta_slice name, struct ta_slice path, size_t most)
-{
-    const char *const end = ta_slice_end(name);
-    const char *start = name.ptr;
-    while ((size_t)(end - start) > most) {
-        const char *slash = memchr(start, '/', (size_t)(ta_slice_end(path) - start));
-        if (!slash)
-            break;
-        start = slash + 1;
-    }
-    return (struct ta_slice){start, (size_t)(end - start)};
-}
-
 /* ---- call sites of memory -------------------------------------------------------------------- */
 
 /* "function (folders/file.py:12)" */
@@ -166,11 +141,27 @@ struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size
 {
     struct frame frame;
     const bool framed = is_frame(name, &frame);
-    if (framed && is_generated(frame.path))
-        name = generated_name(arena, &frame);
-    else if (framed)
-        name = without_folders(name, frame.path, most);
-    else if (is_site(name, &frame))
+    if (framed && is_generated(frame.path)) {
+        static const char format[] = "%.*s (compiled code, line %.*s)";
+        const size_t size = sizeof format + frame.function.len + frame.line.len;
+        char *text = ta_arena_alloc(arena, size);
+        const int n = text ? snprintf(text, size, format, (int)frame.function.len,
+                                      frame.function.ptr, (int)frame.line.len, frame.line.ptr)
+                           : 0;
+        name = (struct ta_slice){text, n > 0 ? (size_t)n : 0};
+    } else if (framed) { /* Without as many folders as are too many. */
+        const struct ta_slice path = frame.path;
+
+        const char *const end = ta_slice_end(name);
+        const char *start = name.ptr;
+        while ((size_t)(end - start) > most) {
+            const char *slash = memchr(start, '/', (size_t)(ta_slice_end(path) - start));
+            if (!slash)
+                break;
+            start = slash + 1;
+        }
+        name = (struct ta_slice){start, (size_t)(end - start)};
+    } else if (is_site(name, &frame))
         name = site_name(arena, &frame);
     else
         name = function_name(arena, name, most);

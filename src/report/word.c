@@ -105,39 +105,15 @@ static struct ta_slice read_part(struct ta_slice part)
     return part;
 }
 
-/* "first_block" by its parts; the first letter of all is a capital. */
-static void put_parts(struct writer *out, struct ta_slice word)
-{
-    const size_t start = out->n;
-    struct ta_slice rest = without_unit(word);
-    const struct ta_slice rate = TA_LIT("_per_s");
-    const bool is_rate =
-        rest.len > rate.len && memcmp(ta_slice_end(rest) - rate.len, rate.ptr, rate.len) == 0;
-    rest.len -= is_rate ? rate.len : 0;
-    while (rest.len) {
-        if (out->n > start)
-            put(out, TA_LIT(" "));
-        put(out, read_part(take(&rest, '_')));
-    }
-    if (is_rate)
-        put(out, TA_LIT(" per second"));
-    if (out->n > start)
-        out->text[start] = (char)toupper((unsigned char)out->text[start]);
-}
-
-/* Words are ASCII without control characters; what is not is a name, and is left alone. */
-static bool is_word(struct ta_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.ptr[i] < 0x20 || (unsigned char)text.ptr[i] > 0x7e)
-            return false;
-    return text.len > 0 && text.len < TA_WORD_TEXT_MAX / 2;
-}
-
 struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX])
 {
-    if (!is_word(word))
+    /* Words are ASCII without control characters; what is not is a name, and is left alone. */
+    for (size_t i = 0; i < word.len; i++)
+        if ((unsigned char)word.ptr[i] < 0x20 || (unsigned char)word.ptr[i] > 0x7e)
+            return word;
+    if (!(word.len > 0 && word.len < TA_WORD_TEXT_MAX / 2))
         return word;
+
     for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
         if (ta_slice_equal(word, ta_slice_of(readings[i].word)))
             return ta_slice_of(readings[i].text);
@@ -155,7 +131,24 @@ struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]
     struct ta_slice head = word;
     if (open && open > word.ptr && open[-1] == ' ')
         head.len = (size_t)(open - word.ptr) - 1;
-    put_parts(&out, head);
+
+    /* "first_block" by its parts; the first letter of all is a capital. */
+    const size_t start = out.n;
+    struct ta_slice rest = without_unit(head);
+    const struct ta_slice rate = TA_LIT("_per_s");
+    const bool is_rate =
+        rest.len > rate.len && memcmp(ta_slice_end(rest) - rate.len, rate.ptr, rate.len) == 0;
+    rest.len -= is_rate ? rate.len : 0;
+    while (rest.len) {
+        if (out.n > start)
+            put(&out, TA_LIT(" "));
+        put(&out, read_part(take(&rest, '_')));
+    }
+    if (is_rate)
+        put(&out, TA_LIT(" per second"));
+    if (out.n > start)
+        out.text[start] = (char)toupper((unsigned char)out.text[start]);
+
     put(&out, (struct ta_slice){ta_slice_end(head), word.len - head.len});
     return (struct ta_slice){buffer, out.n};
 }

@@ -46,8 +46,6 @@ static const char *const scripts[] = {
 /* What tells a file of ours. */
 #define SIGNATURE "/* Made by traceanalyze. */\n"
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
-
 /* All parts as one text; NULL when out of memory. */
 static char *join_parts(struct ta_arena *arena, const char *const *parts, size_t n)
 {
@@ -73,9 +71,7 @@ static void put_hash(const struct page *page, const char *text)
     g_checksum_get_digest(checksum, digest, &digest_size);
     g_checksum_free(checksum);
     char *base64 = g_base64_encode(digest, digest_size);
-    ta_puts(page->out, " 'sha256-");
-    ta_puts(page->out, base64);
-    ta_puts(page->out, "'");
+    ta_putf(page->out, " 'sha256-%s'", base64);
     g_free(base64);
 }
 
@@ -83,27 +79,6 @@ static void put_hash(const struct page *page, const char *text)
 struct texts {
     const char *sheet, *chart_sheet, *script;
 };
-
-/* A page that is one file, or goes to standard output, has nothing beside it. */
-static bool is_split(const struct page *page)
-{
-    return page->options->split_assets && !ta_sink_is_single(page->sink);
-}
-
-static void put_policy(const struct page *page, const struct texts *texts)
-{
-    ta_puts(page->out, "<meta http-equiv=\"Content-Security-Policy\" content=\""
-                       "default-src 'none'; script-src");
-    if (is_split(page)) {
-        ta_puts(page->out, " 'self'; style-src 'self'");
-    } else {
-        put_hash(page, texts->script);
-        ta_puts(page->out, "; style-src");
-        put_hash(page, texts->sheet);
-        put_hash(page, texts->chart_sheet);
-    }
-    ta_puts(page->out, "; img-src data:; base-uri 'none'; form-action 'none'\">\n");
-}
 
 /* Writes "report.css" or "report.js"; both begin with the line that names the license. */
 static enum ta_status write_beside(const struct page *page, const char *extension,
@@ -133,32 +108,34 @@ static enum ta_status put_split(const struct page *page, const struct texts *tex
     return status ? status : write_beside(page, "js", script);
 }
 
-static void put_inline(const struct page *page, const struct texts *texts)
-{
-    ta_puts(page->out, "<style>");
-    ta_puts(page->out, texts->sheet);
-    ta_puts(page->out, "</style>\n<style>");
-    ta_puts(page->out, texts->chart_sheet);
-    ta_puts(page->out, "</style>\n<script>");
-    ta_puts(page->out, texts->script);
-    ta_puts(page->out, "</script>\n");
-}
-
 enum ta_status html_assets(const struct page *page)
 {
     struct ta_arena arena = {0};
-    const struct texts texts = {.sheet = join_parts(&arena, sheets, LENGTH(sheets)),
+    const struct texts texts = {.sheet = join_parts(&arena, sheets, TA_LENGTH(sheets)),
                                 .chart_sheet = ta_chart_css(&arena),
-                                .script = join_parts(&arena, scripts, LENGTH(scripts))};
+                                .script = join_parts(&arena, scripts, TA_LENGTH(scripts))};
+    /* A page that is one file, or goes to standard output, has nothing beside it. */
+    const bool is_split = page->options->split_assets && !ta_sink_is_single(page->sink);
     enum ta_status status = TA_OK;
     if (!texts.sheet || !texts.chart_sheet || !texts.script) {
         status = ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot make the style and script of the page");
     } else {
-        put_policy(page, &texts);
-        if (is_split(page))
+        ta_puts(page->out, "<meta http-equiv=\"Content-Security-Policy\" content=\""
+                           "default-src 'none'; script-src");
+        if (is_split) {
+            ta_puts(page->out, " 'self'; style-src 'self'");
+        } else {
+            put_hash(page, texts.script);
+            ta_puts(page->out, "; style-src");
+            put_hash(page, texts.sheet);
+            put_hash(page, texts.chart_sheet);
+        }
+        ta_puts(page->out, "; img-src data:; base-uri 'none'; form-action 'none'\">\n");
+        if (is_split)
             status = put_split(page, &texts);
         else
-            put_inline(page, &texts);
+            ta_putf(page->out, "<style>%s</style>\n<style>%s</style>\n<script>%s</script>\n",
+                    texts.sheet, texts.chart_sheet, texts.script);
     }
     ta_arena_free(&arena);
     return status;

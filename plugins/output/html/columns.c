@@ -20,12 +20,7 @@ static bool is_word(const struct ta_column *column)
 
 static bool same_cells(const struct ta_table *table, size_t a, size_t b, size_t column)
 {
-    const struct ta_cell *x = ta_table_cell(table, a, column), *y = ta_table_cell(table, b, column);
-    if (x->kind != y->kind)
-        return false;
-    if (x->kind == TA_CELL_TEXT)
-        return ta_slice_equal(x->text, y->text);
-    return x->kind != TA_CELL_INT || x->i == y->i;
+    return ta_cell_equal(ta_table_cell(table, a, column), ta_table_cell(table, b, column));
 }
 
 static bool is_constant(const struct ta_table *table, size_t column)
@@ -83,23 +78,6 @@ static bool has_names(const struct ta_table *table, size_t rank, size_t device)
     return false;
 }
 
-/* A change by 5 % is a ratio of 1.05. */
-static void hide_ratio(const struct ta_table *table, enum html_hidden *hidden)
-{
-    const size_t ratio = ta_table_column(table, "ratio"), change = ta_table_column(table, "change");
-    if (ratio != SIZE_MAX && change != SIZE_MAX && hidden[ratio] == HTML_SHOWN &&
-        hidden[change] == HTML_SHOWN)
-        hidden[ratio] = HTML_REPEATED;
-}
-
-/* What the figures of a table are worked out of, and what says nothing to most. */
-static void hide_details(const struct ta_table *table, enum html_hidden *hidden)
-{
-    for (size_t i = 0; i < table->n_columns; i++)
-        if (table->columns[i].detail && hidden[i] == HTML_SHOWN)
-            hidden[i] = HTML_DETAIL;
-}
-
 void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
 {
     size_t n = 0;
@@ -110,8 +88,17 @@ void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
     const size_t rank = ta_table_column(table, "rank"), device = ta_table_column(table, "device");
     if (n < WIDE_FROM)
         return;
-    hide_ratio(table, hidden);
-    hide_details(table, hidden);
+
+    /* A change by 5 % is a ratio of 1.05. */
+    const size_t ratio = ta_table_column(table, "ratio"), change = ta_table_column(table, "change");
+    if (ratio != SIZE_MAX && change != SIZE_MAX && hidden[ratio] == HTML_SHOWN &&
+        hidden[change] == HTML_SHOWN)
+        hidden[ratio] = HTML_REPEATED;
+
+    /* What the figures of a table are worked out of, and what says nothing to most. */
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].detail && hidden[i] == HTML_SHOWN)
+            hidden[i] = HTML_DETAIL;
     if (!has_names(table, rank, device))
         return;
     for (size_t i = 0; i < table->n_columns; i++) {
@@ -134,12 +121,9 @@ static bool put_names(const struct page *page, const struct ta_table *table,
     for (size_t i = 0; i < table->n_columns; i++) {
         if (hidden[i] != kind || !ta_column_is_shown(table, i))
             continue;
-        if (first) {
-            ta_puts(page->out, any ? " " : "<p class=\"limit\">");
-            ta_puts(page->out, words);
-        }
-        ta_puts(page->out, first ? "" : ", ");
-        html_text(page, table->columns[i].title);
+        if (first)
+            html_put(page, any ? " %s" : "<p class=\"limit\">%s", words);
+        html_put(page, first ? "%s" : ", %s", table->columns[i].title);
         if (kind == HTML_CONSTANT) {
             char buffer[TA_WORD_TEXT_MAX];
             ta_puts(page->out, " <b>");

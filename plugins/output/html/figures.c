@@ -78,31 +78,6 @@ static size_t *order_rows(const struct ta_table *table, const struct ta_chart *c
     return rows;
 }
 
-static void put_data_head(const struct page *page, const struct ta_table *table,
-                          const struct selection *selection)
-{
-    ta_puts(page->out, "<table>\n<thead><tr>");
-    for (size_t i = 0; i < selection->n; i++) {
-        const struct ta_column *column = &table->columns[selection->columns[i]];
-        const bool is_number = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
-        ta_puts(page->out, is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">");
-        html_text(page, column->title);
-        ta_puts(page->out, "</th>");
-    }
-    ta_puts(page->out, "</tr></thead>\n");
-}
-
-static void put_data_limit(const struct page *page, const struct ta_table *table, size_t n)
-{
-    ta_puts(page->out, "<p class=\"limit\">");
-    html_number(page, n);
-    ta_puts(page->out, " of <a href=\"#t-");
-    html_text(page, table->id);
-    ta_puts(page->out, "\">");
-    html_count(page, table->n_rows, "row", "rows");
-    ta_puts(page->out, "</a>.</p>\n");
-}
-
 static void put_data(const struct page *page, const struct ta_table *table,
                      const struct ta_chart *chart, const size_t *rows)
 {
@@ -110,12 +85,18 @@ static void put_data(const struct page *page, const struct ta_table *table,
     size_t n = chart->top && chart->top < table->n_rows ? chart->top : table->n_rows;
     if (n > DATA_ROWS)
         n = DATA_ROWS;
-    ta_puts(page->out, "<details><summary>Data</summary>\n<div class=\"scroll\" role=\"region\" "
-                       "tabindex=\"0\" aria-label=\"Data of ");
-    html_text(page, chart->title);
-    ta_puts(page->out, "\">\n");
-    put_data_head(page, table, &selection);
-    ta_puts(page->out, "<tbody>\n");
+    html_put(page,
+             "<details><summary>Data</summary>\n<div class=\"scroll\" role=\"region\" "
+             "tabindex=\"0\" aria-label=\"Data of %s\">\n<table>\n<thead><tr>",
+             chart->title);
+    for (size_t i = 0; i < selection.n; i++) {
+        const struct ta_column *column = &table->columns[selection.columns[i]];
+        html_put(page,
+                 ta_column_is_number(column) ? "<th scope=\"col\" class=\"n\">%s</th>"
+                                             : "<th scope=\"col\">%s</th>",
+                 column->title);
+    }
+    ta_puts(page->out, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < n; i++) {
         ta_puts(page->out, "<tr>");
         for (size_t k = 0; k < selection.n; k++) {
@@ -125,24 +106,14 @@ static void put_data(const struct page *page, const struct ta_table *table,
         ta_puts(page->out, "</tr>\n");
     }
     ta_puts(page->out, "</tbody>\n</table>\n</div>\n");
-    if (n < table->n_rows)
-        put_data_limit(page, table, n);
+    if (n < table->n_rows) {
+        ta_puts(page->out, "<p class=\"limit\">");
+        html_number(page, n);
+        html_put(page, " of <a href=\"#t-%s\">", table->id);
+        html_count(page, table->n_rows, "row", "rows");
+        ta_puts(page->out, "</a>.</p>\n");
+    }
     ta_puts(page->out, "</details>\n");
-}
-
-static void put_drawing(const struct page *page, const struct ta_chart *chart,
-                        const struct ta_scene *scene)
-{
-    ta_puts(page->out, "<p class=\"title\">");
-    html_text(page, chart->title);
-    /* Where the page is narrower than the drawing, bars count more than the beginnings of names. */
-    const bool at_end = chart->kind == TA_CHART_WATERFALL || chart->kind == TA_CHART_FOREST;
-    ta_putf(page->out, "</p>\n<div class=\"drawing%s\">", at_end ? " end" : "");
-    ta_put_svg(page->out, scene);
-    ta_puts(page->out, "</div>\n<figcaption>");
-    if (scene->caption)
-        html_text(page, scene->caption);
-    ta_puts(page->out, "</figcaption>\n");
 }
 
 static enum ta_status put_figure(const struct page *page, const struct ta_table *table,
@@ -150,15 +121,18 @@ static enum ta_status put_figure(const struct page *page, const struct ta_table 
 {
     struct ta_scene *scene = ta_page_scene(table, chart, chart_width);
     size_t *rows = order_rows(table, chart);
-    if (scene && rows) {
-        ta_puts(page->out, "<figure id=\"c-");
-        html_text(page, chart->id);
-        ta_puts(page->out, "\">\n");
-        put_drawing(page, chart, scene);
+    const bool is_done = scene && rows;
+    if (is_done) {
+        /* Where the page is narrower than the drawing, bars count more than the beginnings of
+         * names. */
+        const bool at_end = chart->kind == TA_CHART_WATERFALL || chart->kind == TA_CHART_FOREST;
+        html_put(page, "<figure id=\"c-%s\">\n<p class=\"title\">%s</p>\n<div class=\"drawing%s\">",
+                 chart->id, chart->title, at_end ? " end" : "");
+        ta_put_svg(page->out, scene);
+        html_put(page, "</div>\n<figcaption>%s</figcaption>\n", scene->caption);
         put_data(page, table, chart, rows);
         ta_puts(page->out, "</figure>\n");
     }
-    const bool is_done = scene && rows;
     ta_scene_free(scene);
     free(rows);
     return is_done

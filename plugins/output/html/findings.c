@@ -2,8 +2,6 @@
 /* Findings as cards: how bad, how much time, on what evidence, what to do. */
 #include "html.h"
 
-#include <traceanalyze/chart.h>
-
 /* A severity is told by word, by shape and by color. */
 static const struct look {
     const char *word;
@@ -17,149 +15,91 @@ static const struct look {
     [TA_CRITICAL] = {"Critical", "M5.2 1h5.6L15 5.2v5.6L10.8 15H5.2L1 10.8V5.2z"},
 };
 
-static void put_severity(const struct page *page, const struct look *look)
-{
-    ta_putf(page->out,
-            "<span class=\"severity\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\">"
-            "<path d=\"%s\"/></svg>%s</span>",
-            look->shape, look->word);
-}
-
 /* Place of a saving on a bar of 0…1000 that ends at the largest saving of the list. */
 static int place(int64_t saving_ns, int64_t scale_ns)
 {
     return saving_ns > 0 ? ta_whole_int(1000.0 * (double)saving_ns / (double)scale_ns) : 0;
 }
 
-/* The range of a saving as a bar: solid up to the low end, pale up to the high one. */
-static void put_range(const struct page *page, int64_t low_ns, int64_t high_ns, int64_t scale_ns)
-{
-    if (scale_ns <= 0 || high_ns <= 0 || low_ns > high_ns)
-        return;
-    ta_puts(page->out, "<svg class=\"range\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" "
-                       "aria-hidden=\"true\"><path d=\"M0 0h1000v8H0z\"/>");
-    ta_putf(page->out, "<path d=\"M0 0h%dv8H0z\"/><path d=\"M0 0h%dv8H0z\"/></svg>",
-            place(high_ns, scale_ns), place(low_ns, scale_ns));
-}
-
 static void put_saving(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
 {
-    if (finding->saving_low_ns == TA_MISSING || finding->saving_high_ns == TA_MISSING) {
+    const int64_t low_ns = finding->saving_low_ns, high_ns = finding->saving_high_ns;
+    if (low_ns == TA_MISSING || high_ns == TA_MISSING) {
         ta_puts(page->out, "<div class=\"saving\"><dt>Saving</dt>"
                            "<dd class=\"nil\">not estimated</dd></div>\n");
         return;
     }
-    const struct ta_cell low = ta_int(finding->saving_low_ns);
-    const struct ta_cell high = ta_int(finding->saving_high_ns);
+    const struct ta_cell low = ta_int(low_ns), high = ta_int(high_ns);
     ta_puts(page->out, "<div class=\"saving\"><dt>Saving</dt><dd>");
-    if (low.i == high.i) {
-        html_value(page, &high, TA_UNIT_NS);
-    } else if (low.i <= 0) {
-        ta_puts(page->out, "up to ");
-        html_value(page, &high, TA_UNIT_NS);
-    } else {
+    if (low_ns > 0 && low_ns != high_ns) {
         html_value(page, &low, TA_UNIT_NS);
         ta_puts(page->out, " – ");
-        html_value(page, &high, TA_UNIT_NS);
+    } else if (low_ns != high_ns) {
+        ta_puts(page->out, "up to ");
     }
-    put_range(page, low.i, high.i, scale_ns);
+    html_value(page, &high, TA_UNIT_NS);
+
+    /* The range as a bar: solid up to the low end, pale up to the high one. */
+    if (scale_ns > 0 && high_ns > 0 && low_ns <= high_ns)
+        html_put(page,
+                 "<svg class=\"range\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" "
+                 "aria-hidden=\"true\"><path d=\"M0 0h1000v8H0z\"/><path d=\"M0 0h%dv8H0z\"/>"
+                 "<path d=\"M0 0h%dv8H0z\"/></svg>",
+                 place(high_ns, scale_ns), place(low_ns, scale_ns));
     ta_puts(page->out, "</dd></div>\n");
 }
 
-/* Pieces of evidence that are cells of one row, from the first on. */
-static size_t count_cells(const struct ta_table *table, const struct ta_evidence *evidence,
-                          size_t most)
-{
-    const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
-    size_t n = 1;
-    while (row != SIZE_MAX && n < most && strcmp(evidence[n].table, evidence->table) == 0 &&
-           ta_evidence_row(table, &evidence[n]) == row)
-        n++;
-    return n;
-}
-
-/* Where `n` cells of a row are to be seen: the row when it stands in the page, else the table. */
-static void put_evidence_link(const struct page *page, const struct ta_table *table,
-                              const struct ta_evidence *evidence, size_t n)
-{
-    const size_t row = ta_evidence_row(table, evidence);
-    if (html_has_row(page, table, row)) {
-        ta_puts(page->out, "<a href=\"#r-");
-        html_text(page, table->id);
-        ta_putf(page->out, "-%zu\" data-column=\"", row);
-        for (size_t i = 0; i < n; i++) {
-            ta_puts(page->out, i ? "," : "");
-            html_text(page, evidence[i].column);
-        }
-    } else {
-        ta_puts(page->out, "<a href=\"#t-");
-        html_text(page, table->id);
-    }
-    ta_puts(page->out, "\">");
-}
-
-/* All that says which row it is: "First block · Session · rank 0". */
-static void put_keys(const struct page *page, const struct ta_table *table, size_t row)
-{
-    char title[TA_KEY_TITLE_MAX], text[TA_WORD_TEXT_MAX];
-    const char *separator = "";
-    for (size_t i = 0; (i = ta_row_key(table, row, i)) != SIZE_MAX; i++, separator = " · ") {
-        ta_puts(page->out, separator);
-        if (ta_table_cell(table, row, i)->kind != TA_CELL_TEXT) {
-            html_text(page, ta_key_title(table, i, title));
-            ta_putc(page->out, ' ');
-        }
-        html_name(page, ta_table_text(table, row, i, text));
-    }
-}
-
-static void put_evidence_row(const struct page *page, const struct ta_table *table,
+/* Which row `n` cells are of, "First block · Session · rank 0", linked to that row when it stands
+ * in the page, else to the table. */
+static void put_evidence_row(const struct page *page, const struct ta_table *table, size_t row,
                              const struct ta_evidence *evidence, size_t n)
 {
-    const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
-    if (!table) {
-        html_value(page, &evidence->row, TA_UNIT_NONE);
-        return;
+    if (html_has_row(page, table, row)) {
+        html_put(page, "<a href=\"#r-%s-%zu\" data-column=\"", table->id, row);
+        for (size_t i = 0; i < n; i++)
+            html_put(page, i ? ",%s" : "%s", evidence[i].column);
+        ta_puts(page->out, "\">");
+    } else {
+        html_put(page, "<a href=\"#t-%s\">", table->id);
     }
-    put_evidence_link(page, table, evidence, n);
-    if (row == SIZE_MAX || ta_row_key(table, row, 0) == SIZE_MAX)
-        html_text(page, table->title);
-    else
-        put_keys(page, table, row);
+    const char *separator = "";
+    for (size_t i = 0; row != SIZE_MAX && (i = ta_row_key(table, row, i)) != SIZE_MAX; i++) {
+        char title[TA_KEY_TITLE_MAX], text[TA_WORD_TEXT_MAX];
+        ta_puts(page->out, separator);
+        if (ta_table_cell(table, row, i)->kind != TA_CELL_TEXT)
+            html_put(page, "%s ", ta_key_title(table, i, title));
+        html_name(page, ta_table_text(table, row, i, text));
+        separator = " · ";
+    }
+    if (!*separator)
+        html_put(page, "%s", table->title);
     ta_puts(page->out, "</a>");
 }
 
-static void put_figure(const struct page *page, const struct ta_table *table,
-                       const struct ta_evidence *evidence)
-{
-    const size_t column = table ? ta_table_column(table, evidence->column) : SIZE_MAX;
-    ta_puts(page->out, "<span>");
-    html_text(page, table && column != SIZE_MAX ? table->columns[column].title : evidence->column);
-    ta_puts(page->out, " <b>");
-    html_value(page, &evidence->value, evidence->unit);
-    ta_puts(page->out, "</b></span>");
-}
-
-/* Which row it is, and what stands there and where to see more, which stay together. */
-static void put_evidence(const struct page *page, const struct ta_table *table,
+/* Which row `n` cells are of, and what stands there and where to see more, which stay together. */
+static void put_evidence(const struct page *page, const struct ta_table *table, size_t row,
                          const struct ta_evidence *evidence, size_t n)
 {
     ta_puts(page->out, "<li>");
-    put_evidence_row(page, table, evidence, n);
+    if (table)
+        put_evidence_row(page, table, row, evidence, n);
+    else
+        html_value(page, &evidence->row, TA_UNIT_NONE);
     ta_puts(page->out, " <div>");
     for (size_t i = 0; i < n; i++) {
-        ta_puts(page->out, i ? " " : "");
-        put_figure(page, table, &evidence[i]);
+        const size_t column = table ? ta_table_column(table, evidence[i].column) : SIZE_MAX;
+        html_put(page, i ? " <span>%s <b>" : "<span>%s <b>",
+                 column != SIZE_MAX ? table->columns[column].title : evidence[i].column);
+        html_value(page, &evidence[i].value, evidence[i].unit);
+        ta_puts(page->out, "</b></span>");
     }
-    if (table && table->chart) {
-        ta_puts(page->out, " <a class=\"chart-link\" href=\"#c-");
-        html_text(page, table->chart->id);
-        ta_puts(page->out, "\">chart</a>");
-    }
+    if (table && table->chart)
+        html_put(page, " <a class=\"chart-link\" href=\"#c-%s\">chart</a>", table->chart->id);
     html_timeline_link(page, table, evidence);
     ta_puts(page->out, "</div></li>\n");
 }
 
+/* Pieces of evidence that are cells of one row stand together. */
 static void put_all_evidence(const struct page *page, const struct ta_finding *finding)
 {
     if (finding->n_evidence == 0)
@@ -168,56 +108,38 @@ static void put_all_evidence(const struct page *page, const struct ta_finding *f
     for (size_t i = 0, n; i < finding->n_evidence; i += n) {
         const struct ta_evidence *evidence = &finding->evidence[i];
         const struct ta_table *table = ta_report_table(page->report, evidence->table);
-        n = count_cells(table, evidence, finding->n_evidence - i);
-        put_evidence(page, table, evidence, n);
+        const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
+        n = 1;
+        while (row != SIZE_MAX && i + n < finding->n_evidence &&
+               strcmp(evidence[n].table, evidence->table) == 0 &&
+               ta_evidence_row(table, &evidence[n]) == row)
+            n++;
+        put_evidence(page, table, row, evidence, n);
     }
     ta_puts(page->out, "</ul>\n");
-}
-
-static void put_basis(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
-{
-    ta_puts(page->out, "<dl class=\"basis\">\n");
-    put_saving(page, finding, scale_ns);
-    ta_puts(page->out, "<div><dt>Confidence</dt><dd>");
-    char confidence[TA_UNIT_TEXT_MAX];
-    ta_puts(page->out,
-            ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
-    ta_puts(page->out, "</dd></div>\n</dl>\n");
-}
-
-/* The rule that speaks, and the predicate that made it speak. */
-static void put_rule(const struct page *page, const struct ta_finding *finding)
-{
-    ta_puts(page->out, "<p class=\"rule\">Rule <code>");
-    html_text(page, finding->rule);
-    ta_puts(page->out, "</code>");
-    if (finding->threshold && finding->threshold[0]) {
-        ta_puts(page->out, " fires on <code>");
-        html_text(page, finding->threshold);
-        ta_puts(page->out, "</code>");
-    }
-    ta_puts(page->out, "</p>\n");
 }
 
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
 {
     const struct look *look = &looks[finding->severity];
-    ta_putf(page->out, "<article class=\"finding is-%s\" id=\"f-",
-            ta_severity_name(finding->severity));
-    html_text(page, finding->id);
-    ta_puts(page->out, "\">\n<div class=\"what\">\n<h3>");
-    put_severity(page, look);
-    ta_puts(page->out, " <span>");
-    html_text(page, finding->title);
-    ta_puts(page->out, "</span></h3>\n");
-    if (finding->advice && finding->advice[0]) {
-        ta_puts(page->out, "<p class=\"advice\">");
-        html_text(page, finding->advice);
-        ta_puts(page->out, "</p>\n");
-    }
+    html_put(page,
+             "<article class=\"finding is-%s\" id=\"f-%s\">\n<div class=\"what\">\n<h3>"
+             "<span class=\"severity\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\">"
+             "<path d=\"%s\"/></svg>%s</span> <span>%s</span></h3>\n",
+             ta_severity_name(finding->severity), finding->id, look->shape, look->word,
+             finding->title);
+    if (finding->advice && finding->advice[0])
+        html_put(page, "<p class=\"advice\">%s</p>\n", finding->advice);
     put_all_evidence(page, finding);
-    put_rule(page, finding);
-    ta_puts(page->out, "</div>\n");
-    put_basis(page, finding, scale_ns);
-    ta_puts(page->out, "</article>\n");
+
+    /* The rule that speaks, and the predicate that made it speak. */
+    html_put(page, "<p class=\"rule\">Rule <code>%s</code>", finding->rule);
+    if (finding->threshold && finding->threshold[0])
+        html_put(page, " fires on <code>%s</code>", finding->threshold);
+
+    ta_puts(page->out, "</p>\n</div>\n<dl class=\"basis\">\n");
+    put_saving(page, finding, scale_ns);
+    char confidence[TA_UNIT_TEXT_MAX];
+    html_put(page, "<div><dt>Confidence</dt><dd>%s</dd></div>\n</dl>\n</article>\n",
+             ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
 }

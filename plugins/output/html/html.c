@@ -15,14 +15,12 @@
 #include <traceanalyze/base.h>
 #include <traceanalyze/plugin.h>
 
-static void put_bar(const struct page *page)
-{
-    ta_puts(page->out, "<body>\n<a class=\"skip\" href=\"#main\">Skip to the report</a>\n"
-                       "<div class=\"bar\">\n<a class=\"brand\" href=\"#main\">"
-                       "<svg viewBox=\"0 0 20 20\" aria-hidden=\"true\">"
-                       "<path d=\"M2 3h11v4H2zM7 8h11v4H7zM4 13h8v4H4z\"/></svg>traceanalyze</a>\n"
-                       "<div class=\"actions\"></div>\n</div>\n");
-}
+/* A part of the page, which any thread may write: what does, and what it is of. */
+struct page_part {
+    enum ta_status (*put)(const struct page *page, const struct page_part *part);
+    const struct ta_section *section;
+    const struct ta_item *item;
+};
 
 /* The section before which the timeline stands: the first behind findings and overview. */
 static size_t timeline_place(const struct page *page)
@@ -35,14 +33,28 @@ static size_t timeline_place(const struct page *page)
     return i;
 }
 
+static size_t count_items(const struct ta_section *section, enum ta_item_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < section->n_items; i++)
+        n += section->items[i].kind == kind;
+    return n;
+}
+
+/* The scalars of the overview stand on top of the page; alone they make no section. */
+static bool is_shown(const struct ta_section *section)
+{
+    return strcmp(section->id, HTML_OVERVIEW) != 0 || section->missing ||
+           section->n_items > count_items(section, TA_ITEM_SCALAR);
+}
+
+/* ---- the beginning of the page --------------------------------------------------------------- */
+
 static void put_nav_link(const struct page *page, const char *id, const char *title, size_t badge)
 {
-    ta_puts(page->out, "<li><a href=\"#s-");
-    html_text(page, id);
-    ta_puts(page->out, "\">");
-    html_text(page, title);
+    html_put(page, "<li><a href=\"#s-%s\">%s", id, title);
     if (badge)
-        ta_putf(page->out, " <span class=\"badge\">%zu</span>", badge);
+        html_put(page, " <span class=\"badge\">%zu</span>", badge);
     ta_puts(page->out, "</a></li>\n");
 }
 
@@ -54,30 +66,95 @@ static void put_nav(const struct page *page)
         if (i == place && page->timeline)
             put_nav_link(page, HTML_TIMELINE, "Timeline", 0);
         const struct ta_section *section = i < n ? ta_report_section(page->report, i) : NULL;
-        if (section && html_is_shown(section))
-            put_nav_link(page, section->id, section->title,
-                         html_count_items(section, TA_ITEM_FINDING));
+        if (section && is_shown(section))
+            put_nav_link(page, section->id, section->title, count_items(section, TA_ITEM_FINDING));
     }
     put_nav_link(page, HTML_QUALITY, "Data quality", 0);
     put_nav_link(page, HTML_METHOD, "Method", 0);
     ta_puts(page->out, "</ol>\n</nav>\n");
 }
 
-/* ---- parts in their order ------------------------------------------------------------------ */
-
 static enum ta_status put_frame(const struct page *page, const struct page_part *part)
 {
     (void)part;
-    const enum ta_status status = html_head(page);
+    const char *const theme = page->options->theme;
+    ta_puts(page->out, "<!DOCTYPE html>\n<html lang=\"en\"");
+    if (theme && (strcmp(theme, "light") == 0 || strcmp(theme, "dark") == 0))
+        html_put(page, " data-theme=\"%s\"", theme);
+    html_put(page,
+             ">\n<head>\n<meta charset=\"utf-8\">\n<title>%s · traceanalyze</title>\n"
+             "<meta name=\"generator\" content=\"traceanalyze %s\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<meta name=\"referrer\" content=\"no-referrer\">\n",
+             ta_report_run(page->report)->title, page->options->version);
+    const enum ta_status status = html_assets(page);
     if (status != TA_OK)
         return status;
-    put_bar(page);
-    ta_puts(page->out, "<div class=\"layout\">\n");
+    ta_puts(page->out, "<link rel=\"icon\" href=\"data:image/svg+xml,"
+                       "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'%3E"
+                       "%3Cpath fill='%234a6fdc' d='M2 3h11v4H2zM7 8h11v4H7zM4 13h8v4H4z'/%3E"
+                       "%3C/svg%3E\">\n"
+                       "</head>\n"
+                       "<body>\n<a class=\"skip\" href=\"#main\">Skip to the report</a>\n"
+                       "<div class=\"bar\">\n<a class=\"brand\" href=\"#main\">"
+                       "<svg viewBox=\"0 0 20 20\" aria-hidden=\"true\">"
+                       "<path d=\"M2 3h11v4H2zM7 8h11v4H7zM4 13h8v4H4z\"/></svg>traceanalyze</a>\n"
+                       "<div class=\"actions\"></div>\n</div>\n"
+                       "<div class=\"layout\">\n");
     put_nav(page);
     ta_puts(page->out, "<main id=\"main\" tabindex=\"-1\">\n");
     html_hero(page);
     return TA_OK;
 }
+
+/* ---- sections of the report: beginning with tiles, findings, charts and tables, end ---------- */
+
+static enum ta_status put_begin(const struct page *page, const struct page_part *part)
+{
+    const struct ta_section *section = part->section;
+    html_put(page, "<section id=\"s-%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
+             section->id, section->id, section->id, section->title);
+    if (section->missing)
+        html_put(page, "<p class=\"missing\">%s</p>\n", section->missing);
+    if (strcmp(section->id, HTML_OVERVIEW) != 0)
+        html_tiles(page, section);
+    return TA_OK;
+}
+
+static enum ta_status put_end(const struct page *page, const struct page_part *part)
+{
+    (void)part;
+    ta_puts(page->out, "</section>\n");
+    return TA_OK;
+}
+
+static enum ta_status put_finding(const struct page *page, const struct page_part *part)
+{
+    int64_t largest_ns = 0;
+    for (size_t i = 0; i < part->section->n_items; i++) {
+        const struct ta_item *item = &part->section->items[i];
+        if (item->kind == TA_ITEM_FINDING)
+            largest_ns = ta_max_i64(largest_ns, item->finding->saving_high_ns);
+    }
+    html_finding(page, part->item->finding, largest_ns);
+    return TA_OK;
+}
+
+static enum ta_status put_figures(const struct page *page, const struct page_part *part)
+{
+    return html_figures(page, part->item->table);
+}
+
+/* A table whose section has no other and bears the same title needs no heading of its own. */
+static enum ta_status put_table(const struct page *page, const struct page_part *part)
+{
+    const struct ta_table *table = part->item->table;
+    const bool is_named = strcmp(part->section->title, table->title) == 0;
+    return html_table(page, table, is_named ? NULL : table->title);
+}
+
+/* ---- the end of the page -----------------------------------------------------------------------
+ */
 
 static enum ta_status put_timeline(const struct page *page, const struct page_part *part)
 {
@@ -91,22 +168,40 @@ static enum ta_status put_quality(const struct page *page, const struct page_par
     return html_quality(page);
 }
 
+/* The method, and the report for programs: report.json in a <script>, with the first rows of each
+ * table. */
 static enum ta_status put_rest(const struct page *page, const struct page_part *part)
 {
     (void)part;
     html_method(page);
-    return html_data(page);
+    ta_puts(page->out, "<script type=\"application/json\" id=\"traceanalyze-report\">");
+    const enum ta_status status = ta_put_report_json(
+        page->ctx, page->out, page->report, page->options->version, true, page->options->top);
+    ta_puts(page->out, "</script>\n");
+    return status;
 }
 
-static size_t most_parts(const struct ta_report *report)
+/* ---- all parts ---------------------------------------------------------------------------------
+ */
+
+static size_t list_section(const struct ta_section *section, struct page_part *parts)
 {
-    size_t n = 4;
-    for (size_t i = 0; i < ta_report_section_count(report); i++)
-        n += html_most_parts(ta_report_section(report, i));
+    size_t n = 0;
+    parts[n++] = (struct page_part){put_begin, section, NULL};
+    for (size_t i = 0; i < section->n_items; i++) {
+        const struct ta_item *item = &section->items[i];
+        if (item->kind == TA_ITEM_FINDING)
+            parts[n++] = (struct page_part){put_finding, section, item};
+        if (item->kind == TA_ITEM_TABLE && item->table->chart)
+            parts[n++] = (struct page_part){put_figures, section, item};
+        if (item->kind == TA_ITEM_TABLE)
+            parts[n++] = (struct page_part){put_table, section, item};
+    }
+    parts[n++] = (struct page_part){put_end, section, NULL};
     return n;
 }
 
-/* `parts` has room for most_parts(). */
+/* `parts` has room for them. */
 static size_t list_parts(const struct page *page, struct page_part *parts)
 {
     const size_t n_sections = ta_report_section_count(page->report), place = timeline_place(page);
@@ -115,15 +210,13 @@ static size_t list_parts(const struct page *page, struct page_part *parts)
     for (size_t i = 0; i <= n_sections; i++) {
         if (i == place)
             parts[n++] = (struct page_part){.put = put_timeline};
-        if (i < n_sections && html_is_shown(ta_report_section(page->report, i)))
-            n += html_list_section(ta_report_section(page->report, i), &parts[n]);
+        if (i < n_sections && is_shown(ta_report_section(page->report, i)))
+            n += list_section(ta_report_section(page->report, i), &parts[n]);
     }
     parts[n++] = (struct page_part){.put = put_quality};
     parts[n++] = (struct page_part){.put = put_rest};
     return n;
 }
-
-/* ---- writing them -------------------------------------------------------------------------- */
 
 struct writing {
     const struct page *page;
@@ -141,34 +234,27 @@ static enum ta_status write_part(struct ta_ctx *ctx, struct ta_file *out, size_t
     return writing->parts[i].put(&page, &writing->parts[i]);
 }
 
-static enum ta_status put_parts(const struct page *page)
-{
-    const size_t most = most_parts(page->report);
-    struct page_part *parts = calloc(most, sizeof *parts);
-    enum ta_status status = TA_OK;
-    if (parts) {
-        const size_t n = list_parts(page, parts);
-        struct writing writing = {page, parts};
-        status = ta_put_pieces(page->ctx, page->out, n, write_part, &writing);
-    } else {
-        status =
-            ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list the parts of the page: most=%zu", most);
-    }
-    free(parts);
-    return status;
-}
-
 static enum ta_status put_page(const struct page *page)
 {
-    enum ta_status status = put_parts(page);
+    size_t most = 4;
+    for (size_t i = 0; i < ta_report_section_count(page->report); i++)
+        most += 2 * ta_report_section(page->report, i)->n_items + 2;
+    struct page_part *parts = calloc(most, sizeof *parts);
+    if (!parts)
+        return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list the parts of the page: most=%zu",
+                       most);
+    const size_t n = list_parts(page, parts);
+    struct writing writing = {page, parts};
+    enum ta_status status = ta_put_pieces(page->ctx, page->out, n, write_part, &writing);
+    free(parts);
     if (status == TA_OK)
         status = html_timeline_data(page);
-    if (status != TA_OK)
-        return status;
-    ta_puts(page->out, "<footer>Written by traceanalyze ");
-    html_text(page, page->options->version);
-    ta_puts(page->out, ".</footer>\n</main>\n</div>\n</body>\n</html>\n");
-    return TA_OK;
+    if (status == TA_OK)
+        html_put(page,
+                 "<footer>Written by traceanalyze %s.</footer>\n</main>\n</div>\n</body>\n"
+                 "</html>\n",
+                 page->options->version);
+    return status;
 }
 
 static enum ta_status write_html(struct ta_ctx *ctx, const struct ta_report *report,

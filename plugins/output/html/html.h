@@ -2,7 +2,7 @@
 /* The parts of the page; each writes one piece of markup in place.
  *
  * Ids in the page: s-ID section, t-ID table, r-ID-N row N of a table, c-ID chart, f-ID finding.
- * Every text that may come from input passes html_text() or html_name(). */
+ * Every text that may come from input passes html_put() or html_name(). */
 #ifndef TA_PLUGIN_HTML_H
 #define TA_PLUGIN_HTML_H
 
@@ -30,7 +30,8 @@ struct page {
 #define HTML_METHOD "method"
 
 /* text.c: small pieces of text. */
-void html_text(const struct page *page, const char *text);
+/* Markup; each %s is a text that is escaped, other numbers than %d, %zu and %ld are none. */
+void html_put(const struct page *page, const char *format, ...) TA_PRINTF(2, 3);
 void html_value(const struct page *page, const struct ta_cell *cell, enum ta_unit unit);
 void html_number(const struct page *page, uint64_t n);
 void html_count(const struct page *page, uint64_t n, const char *one, const char *many);
@@ -41,27 +42,10 @@ size_t html_name_split(struct ta_slice name);
 /* assets.c: policy, style and script, in the page or beside it. */
 enum ta_status html_assets(const struct page *page) TA_MUST_CHECK;
 
-/* head.c: <head>. */
-enum ta_status html_head(const struct page *page) TA_MUST_CHECK;
-
 /* hero.c: title, verdict, key figures, the line on data quality. */
 void html_hero(const struct page *page);
 /* The scalars of a section, side by side. */
 void html_tiles(const struct page *page, const struct ta_section *section);
-
-/* A part of the page, which any thread may write: what does, and what it is of. */
-struct page_part {
-    enum ta_status (*put)(const struct page *page, const struct page_part *part);
-    const struct ta_section *section;
-    const struct ta_item *item;
-};
-
-/* sections.c: the parts of a section, and room for them. */
-size_t html_most_parts(const struct ta_section *section);
-size_t html_list_section(const struct ta_section *section, struct page_part *parts);
-size_t html_count_items(const struct ta_section *section, enum ta_item_kind kind);
-/* The scalars of the overview stand on top of the page; alone they make no section. */
-bool html_is_shown(const struct ta_section *section);
 
 /* findings.c: one finding as a card; `scale_ns` is the largest saving of its list. */
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns);
@@ -83,8 +67,8 @@ enum ta_status html_pick_rows(const struct page *page, const struct ta_table *ta
 size_t html_measure(const struct page *page, const struct ta_table *table);
 /* Whether a row stands in the markup. */
 bool html_has_row(const struct page *page, const struct ta_table *table, size_t row);
-/* tables.c */
-/* A table with everything a script needs to sort and filter it; `heading` is its
+
+/* tables.c: a table with everything a script needs to sort and filter it; `heading` is its
  * title, or NULL when the section's title says it all. */
 enum ta_status html_table(const struct page *page, const struct ta_table *table,
                           const char *heading) TA_MUST_CHECK;
@@ -124,8 +108,5 @@ void html_timeline_column(const struct page *page, const struct ta_table *table,
 
 /* method.c: how the figures are defined. */
 void html_method(const struct page *page);
-
-/* data.c: the report's summary for programs. */
-enum ta_status html_data(const struct page *page) TA_MUST_CHECK;
 
 #endif

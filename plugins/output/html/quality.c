@@ -79,45 +79,6 @@ static const struct ta_column note_columns[NOTE_COLUMNS] = {
                   .doc = "What the code stands for and what was done."},
 };
 
-static struct ta_cell count_cell(uint64_t n)
-{
-    return n > INT64_MAX ? ta_null() : ta_int((int64_t)n); /* TA_NO_OFFSET becomes null */
-}
-
-static struct ta_cell text_cell(const char *text)
-{
-    return text && text[0] ? ta_text(ta_slice_of(text)) : ta_null();
-}
-
-static void fill_file(struct ta_cell *row, const struct ta_file_account *file)
-{
-    row[FILE_PATH] = ta_text(ta_slice_of(file->path));
-    row[FILE_RANK] = ta_int(file->rank);
-    row[FILE_SOURCE] = text_cell(ta_rank_source_name(file->rank_source));
-    row[FILE_FORMAT] = text_cell(file->format);
-    row[FILE_STATE] = text_cell(ta_file_state_name(file->state));
-    row[FILE_BYTES] = count_cell(file->bytes);
-    row[FILE_RAW] = count_cell(file->raw_bytes);
-    row[FILE_KEPT] = count_cell(file->events_kept);
-    row[FILE_REPAIRED] = count_cell(file->events_repaired);
-    row[FILE_DROPPED] = count_cell(file->events_dropped);
-    row[FILE_SKIPPED] = count_cell(file->bytes_skipped);
-}
-
-static void fill_note(struct ta_cell *row, const struct ta_notice *notice)
-{
-    const struct ta_quality_finding *finding = &notice->finding;
-    row[NOTE_CODE] = text_cell(ta_quality_name(finding->code));
-    row[NOTE_SEVERITY] = text_cell(ta_quality_severity_name(finding->severity));
-    row[NOTE_FILE] = text_cell(notice->where);
-    row[NOTE_COUNT] = count_cell(finding->count);
-    row[NOTE_FIRST] = count_cell(finding->byte_offset);
-    row[NOTE_LAST] = count_cell(finding->last_offset);
-    row[NOTE_PLACE] = count_cell(finding->file_offset);
-    row[NOTE_TEXT] = text_cell(finding->text);
-    row[NOTE_DOC] = text_cell(ta_quality_doc(finding->code));
-}
-
 static enum ta_status put_files(const struct page *page, const struct ta_accounts *accounts)
 {
     if (accounts->n_files == 0)
@@ -126,8 +87,21 @@ static enum ta_status put_files(const struct page *page, const struct ta_account
     if (!cells)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list input files: files=%zu",
                        accounts->n_files);
-    for (size_t i = 0; i < accounts->n_files; i++)
-        fill_file(&cells[i * FILE_COLUMNS], &accounts->files[i]);
+    for (size_t i = 0; i < accounts->n_files; i++) {
+        struct ta_cell *row = &cells[i * FILE_COLUMNS];
+        const struct ta_file_account *file = &accounts->files[i];
+        row[FILE_PATH] = ta_text(ta_slice_of(file->path));
+        row[FILE_RANK] = ta_int(file->rank);
+        row[FILE_SOURCE] = ta_string(ta_rank_source_name(file->rank_source));
+        row[FILE_FORMAT] = ta_string(file->format);
+        row[FILE_STATE] = ta_string(ta_file_state_name(file->state));
+        row[FILE_BYTES] = ta_count(file->bytes);
+        row[FILE_RAW] = ta_count(file->raw_bytes);
+        row[FILE_KEPT] = ta_count(file->events_kept);
+        row[FILE_REPAIRED] = ta_count(file->events_repaired);
+        row[FILE_DROPPED] = ta_count(file->events_dropped);
+        row[FILE_SKIPPED] = ta_count(file->bytes_skipped);
+    }
     const struct ta_table table = {.id = "data_quality.files",
                                    .title = "Input files",
                                    .columns = file_columns,
@@ -150,8 +124,19 @@ static enum ta_status put_notes(const struct page *page, const struct ta_account
     } else if (notices.n == 0) {
         ta_puts(page->out, "<p class=\"prose\">Nothing was repaired, skipped or lost.</p>\n");
     } else {
-        for (size_t i = 0; i < notices.n; i++)
-            fill_note(&cells[i * NOTE_COLUMNS], &notices.at[i]);
+        for (size_t i = 0; i < notices.n; i++) {
+            struct ta_cell *row = &cells[i * NOTE_COLUMNS];
+            const struct ta_quality_finding *finding = &notices.at[i].finding;
+            row[NOTE_CODE] = ta_string(ta_quality_name(finding->code));
+            row[NOTE_SEVERITY] = ta_string(ta_quality_severity_name(finding->severity));
+            row[NOTE_FILE] = ta_string(notices.at[i].where);
+            row[NOTE_COUNT] = ta_count(finding->count);
+            row[NOTE_FIRST] = ta_count(finding->byte_offset);
+            row[NOTE_LAST] = ta_count(finding->last_offset);
+            row[NOTE_PLACE] = ta_count(finding->file_offset);
+            row[NOTE_TEXT] = ta_string(finding->text);
+            row[NOTE_DOC] = ta_string(ta_quality_doc(finding->code));
+        }
         const struct ta_table table = {.id = "data_quality.findings",
                                        .title = "What was found",
                                        .columns = note_columns,
@@ -172,8 +157,7 @@ enum ta_status html_quality(const struct page *page)
             "<h2 id=\"h-" HTML_QUALITY "\">Data quality</h2>\n<p class=\"prose\">");
     html_count(page, accounts->totals.events_seen, ta_accounts_noun(accounts, true),
                ta_accounts_noun(accounts, false));
-    ta_puts(page->out, accounts->totals.events_seen == 1 ? " was seen" : " were seen");
-    ta_puts(page->out, ": ");
+    ta_puts(page->out, accounts->totals.events_seen == 1 ? " was seen: " : " were seen: ");
     html_number(page, accounts->totals.events_kept);
     ta_puts(page->out, " used, of these ");
     html_number(page, accounts->totals.events_repaired);

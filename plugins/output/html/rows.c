@@ -17,14 +17,12 @@ enum { MARKUP_MOST = 500, CARRIED_MOST = 5000, MARKUP_CELLS = 30000, CARRIED_CEL
 static size_t count_cells(const struct ta_report *report, size_t from, size_t to)
 {
     size_t cells = 0;
-    for (size_t s = 0; s < ta_report_section_count(report); s++) {
-        const struct ta_section *section = ta_report_section(report, s);
-        for (size_t i = 0; i < section->n_items; i++) {
-            const struct ta_item *item = &section->items[i];
-            const size_t rows = item->kind == TA_ITEM_TABLE ? item->table->n_rows : 0;
-            if (rows > from)
-                cells += ((rows < to ? rows : to) - from) * item->table->n_columns;
-        }
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while ((item = ta_report_next(report, TA_ITEM_TABLE, &walk)) != NULL) {
+        const size_t rows = item->table->n_rows;
+        if (rows > from)
+            cells += ((rows < to ? rows : to) - from) * item->table->n_columns;
     }
     return cells;
 }

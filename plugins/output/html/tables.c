@@ -5,59 +5,32 @@
  * sorts, copies and exports. */
 #include "html.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- cells --------------------------------------------------------------------------------- */
-
-static bool is_numeric(const struct ta_column *column)
-{
-    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
-}
 
 /* Numbers stand to the right, sentences are broken into lines. */
 static void put_class(const struct page *page, const struct ta_column *column, const char *more)
 {
     const bool is_sentence = column->type == TA_TYPE_SENTENCE;
-    const char *own = is_numeric(column) ? "n" : is_sentence ? "s" : "";
-    if (!*own && !*more)
-        return;
-    ta_puts(page->out, " class=\"");
-    ta_puts(page->out, own);
-    ta_puts(page->out, *own && *more ? " " : "");
-    ta_puts(page->out, more);
-    ta_putc(page->out, '"');
-}
-
-/* What a column means, in one text: its definition, which way is better, the exact unit. */
-static void put_column_doc(const struct page *page, const struct ta_column *column)
-{
-    html_text(page, column->doc ? column->doc : column->title);
-    if (column->better == TA_LOWER)
-        ta_puts(page->out, " Lower is better.");
-    if (column->better == TA_HIGHER)
-        ta_puts(page->out, " Higher is better.");
+    const char *own = ta_column_is_number(column) ? "n" : is_sentence ? "s" : "";
+    if (*own || *more)
+        html_put(page, " class=\"%s%s%s\"", own, *own && *more ? " " : "", more);
 }
 
 static void put_column_head(const struct page *page, const struct ta_table *table, size_t at,
                             bool hidden)
 {
     const struct ta_column *column = &table->columns[at];
-    ta_puts(page->out, "<th scope=\"col\"");
-    if (hidden)
-        ta_puts(page->out, " hidden=\"\"");
+    ta_puts(page->out, hidden ? "<th scope=\"col\" hidden=\"\"" : "<th scope=\"col\"");
     put_class(page, column, "");
-    ta_puts(page->out, " data-key=\"");
-    html_text(page, column->key);
-    ta_puts(page->out, "\" data-unit=\"");
-    html_text(page, ta_unit_name(column->unit));
-    ta_putc(page->out, '"');
+    html_put(page, " data-key=\"%s\" data-unit=\"%s\"", column->key, ta_unit_name(column->unit));
     html_timeline_column(page, table, at);
-    ta_puts(page->out, " title=\"");
-    put_column_doc(page, column);
-    ta_puts(page->out, "\">");
-    html_text(page, column->title);
-    ta_puts(page->out, "</th>");
+    html_put(page, " title=\"%s%s\">%s</th>", column->doc ? column->doc : column->title,
+             column->better == TA_LOWER    ? " Lower is better."
+             : column->better == TA_HIGHER ? " Higher is better."
+                                           : "",
+             column->title);
 }
 
 /* The classes nil and empty tell the script that the text of such a cell is not its value. */
@@ -95,20 +68,6 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
         html_value(page, cell, ta_table_unit(table, row, at));
     }
     ta_puts(page->out, is_head ? "</th>" : "</td>");
-}
-
-/* Rows after `top` carry class x: the script starts with them folded away. */
-static void put_row(const struct page *page, const struct ta_table *table, size_t at, size_t row,
-                    const enum html_hidden *hidden)
-{
-    const uint32_t top = page->options->top;
-    ta_puts(page->out, top && at >= top ? "<tr class=\"x\" id=\"r-" : "<tr id=\"r-");
-    html_text(page, table->id);
-    ta_putf(page->out, "-%zu\">", row);
-    for (size_t i = 0; i < table->n_columns; i++)
-        html_cell(page, table, row, i,
-                  (i == 0 ? HTML_CELL_HEAD : 0) | (hidden[i] ? HTML_CELL_HIDDEN : 0));
-    ta_puts(page->out, "</tr>\n");
 }
 
 /* null is itself; a text is a text or, when long, {"a": first run, "b": last run}; any other
@@ -169,10 +128,9 @@ static void put_measure(const struct page *page, const struct ta_table *table)
     const size_t measure = html_measure(page, table);
     if (measure == SIZE_MAX)
         return;
-    ta_putf(page->out, ", those with the %s “",
-            ta_table_more_is_worse(table, measure) ? "largest" : "smallest");
-    html_text(page, table->columns[measure].title);
-    ta_puts(page->out, "”");
+    html_put(page, ", those with the %s “%s”",
+             ta_table_more_is_worse(table, measure) ? "largest" : "smallest",
+             table->columns[measure].title);
 }
 
 static void put_limit(const struct page *page, const struct ta_table *table, size_t rows,
@@ -188,38 +146,34 @@ static void put_limit(const struct page *page, const struct ta_table *table, siz
     ta_puts(page->out, end);
 }
 
-/* Says what is not in the page; the script knows of data-carried more rows than stand here. */
-static void put_limits(const struct page *page, const struct ta_table *table,
-                       const struct html_rows *rows)
-{
-    if (rows->n > rows->n_markup)
-        put_limit(page, table, rows->n_markup, "<p class=\"limit static\">Shown are ",
-                  ". report.json holds all of them.</p>\n");
-    if (rows->n < table->n_rows)
-        put_limit(page, table, rows->n, "<p class=\"limit\">This page carries ",
-                  ". report.json holds all of them.</p>\n");
-}
-
 static void put_grid(const struct page *page, const struct ta_table *table,
                      const struct html_rows *rows, const enum html_hidden *hidden)
 {
-    struct ta_file *out = page->out;
-    ta_puts(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
-    html_text(page, table->title);
-    ta_puts(out, "\">\n<table>\n<thead><tr>");
+    html_put(page,
+             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n"
+             "<thead><tr>",
+             table->title);
     for (size_t i = 0; i < table->n_columns; i++)
         put_column_head(page, table, i, hidden[i]);
-    ta_puts(out, "</tr></thead>\n<tbody>\n");
-    for (size_t at = 0; at < rows->n_markup; at++)
-        put_row(page, table, at, rows->at[at], hidden);
-    ta_puts(out, "</tbody>\n</table>\n</div>\n");
+    ta_puts(page->out, "</tr></thead>\n<tbody>\n");
+    for (size_t at = 0; at < rows->n_markup; at++) {
+        /* Rows after `top` carry class x: the script starts with them folded away. */
+        const size_t row = rows->at[at], top = page->options->top;
+        html_put(page,
+                 top && at >= top ? "<tr class=\"x\" id=\"r-%s-%zu\">" : "<tr id=\"r-%s-%zu\">",
+                 table->id, row);
+        for (size_t i = 0; i < table->n_columns; i++)
+            html_cell(page, table, row, i,
+                      (i == 0 ? HTML_CELL_HEAD : 0) | (hidden[i] ? HTML_CELL_HIDDEN : 0));
+        ta_puts(page->out, "</tr>\n");
+    }
+    ta_puts(page->out, "</tbody>\n</table>\n</div>\n");
     html_put_hidden(page, table, hidden);
 }
 
 enum ta_status html_table(const struct page *page, const struct ta_table *table,
                           const char *heading)
 {
-    struct ta_file *out = page->out;
     enum html_hidden *hidden = calloc(table->n_columns + 1, sizeof *hidden);
     if (!hidden)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
@@ -230,22 +184,26 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
         return status;
     }
     html_choose_columns(table, hidden);
-    ta_puts(out, "<div class=\"table\" id=\"t-");
-    html_text(page, table->id);
-    ta_putf(out, "\" data-top=\"%" PRIu32 "\" data-total=\"", page->options->top);
-    ta_putf(out, "%zu\" data-which=\"", table->n_rows);
+    html_put(page,
+             "<div class=\"table\" id=\"t-%s\" data-top=\"%zu\" data-total=\"%zu\" data-which=\"",
+             table->id, (size_t)page->options->top, table->n_rows);
     put_measure(page, table);
-    ta_puts(out, "\">\n");
-    if (heading) {
-        ta_puts(out, "<h3>");
-        html_text(page, heading);
-        ta_puts(out, "</h3>\n");
-    }
+    ta_puts(page->out, "\">\n");
+    if (heading)
+        html_put(page, "<h3>%s</h3>\n", heading);
     put_grid(page, table, &rows, hidden);
-    put_limits(page, table, &rows);
+
+    /* Says what is not in the page; the script knows of data-carried more rows than stand here. */
+    if (rows.n > rows.n_markup)
+        put_limit(page, table, rows.n_markup, "<p class=\"limit static\">Shown are ",
+                  ". report.json holds all of them.</p>\n");
+    if (rows.n < table->n_rows)
+        put_limit(page, table, rows.n, "<p class=\"limit\">This page carries ",
+                  ". report.json holds all of them.</p>\n");
+
     if (rows.n > rows.n_markup)
         put_rest(page, table, &rows);
-    ta_puts(out, "</div>\n");
+    ta_puts(page->out, "</div>\n");
     free(hidden);
     free(rows.at);
     return TA_OK;

@@ -2,9 +2,14 @@
 /* Small pieces of text: escaped words, values with units, counts, long names. */
 #include "html.h"
 
-void html_text(const struct page *page, const char *text)
+#include "lib/markup.h"
+
+void html_put(const struct page *page, const char *format, ...)
 {
-    ta_put_html(page->out, ta_slice_of(text));
+    va_list args;
+    va_start(args, format);
+    ta_put_markup(page->out, ta_put_html, format, args);
+    va_end(args);
 }
 
 void html_value(const struct page *page, const struct ta_cell *cell, enum ta_unit unit)
@@ -22,8 +27,7 @@ void html_number(const struct page *page, uint64_t n)
 void html_count(const struct page *page, uint64_t n, const char *one, const char *many)
 {
     html_number(page, n);
-    ta_putc(page->out, ' ');
-    html_text(page, n == 1 ? one : many);
+    html_put(page, " %s", n == 1 ? one : many);
 }
 
 /* Names up to NAME_WHOLE bytes are never cut; of longer ones the last third stays visible, at most
@@ -31,18 +35,13 @@ void html_count(const struct page *page, uint64_t n, const char *one, const char
 #define ELLIPSIS "\xe2\x80\xa6"
 enum { NAME_WHOLE = 20, NAME_TAIL = 8 };
 
-static bool continues_character(char byte)
-{
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 size_t html_name_split(struct ta_slice name)
 {
     if (name.len <= NAME_WHOLE)
         return name.len;
     const size_t third = name.len / 3, ellipsis = sizeof ELLIPSIS - 1;
     size_t split = name.len - (third < NAME_TAIL ? third : NAME_TAIL);
-    while (split > 0 && continues_character(name.ptr[split]))
+    while (split > 0 && ((unsigned char)name.ptr[split] & 0xc0) == 0x80)
         split--;
     /* A name that was shortened before has its ellipsis in the first run, whose own covers it. */
     if (memcmp(ta_slice_at(name, split), ELLIPSIS, ellipsis) == 0)

@@ -7,11 +7,47 @@
 #include "render/chart/timeline.h"
 
 #include <glib.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* Points. */
 enum { OVERVIEW_WIDTH = 760 };
+
+/* ---- rows about a stretch of time -------------------------------------------------------------
+ */
+
+/* Those of tables with a rank, a start on the clock of the rank's file and a duration: "start_ns"
+ * and "dur_ns", or both with the same word in front. */
+struct range_columns timeline_range_columns(const struct page *page, const struct ta_table *table)
+{
+    static const char start_word[] = "start_ns", dur_word[] = "dur_ns";
+    const size_t rank = ta_table_rank(table);
+    for (size_t i = 0; page->timeline && rank != SIZE_MAX && i < table->n_columns; i++) {
+        const char *const start = table->columns[i].key;
+        const size_t n = strlen(start), word = strlen(start_word);
+        if (n < word || strcmp(start + n - word, start_word) != 0 || !ta_column_is_useful(table, i))
+            continue;
+        for (size_t k = 0; k < table->n_columns; k++)
+            if (strncmp(table->columns[k].key, start, n - word) == 0 &&
+                strcmp(table->columns[k].key + n - word, dur_word) == 0 &&
+                ta_column_is_useful(table, k))
+                return (struct range_columns){rank, i, k};
+    }
+    return (struct range_columns){SIZE_MAX, SIZE_MAX, SIZE_MAX};
+}
+
+bool timeline_range(const struct range_columns *columns, const struct ta_table *table, size_t row,
+                    struct window *window)
+{
+    if (columns->rank == SIZE_MAX)
+        return false;
+    const struct ta_cell *rank = ta_table_cell(table, row, columns->rank);
+    const struct ta_cell *start = ta_table_cell(table, row, columns->start);
+    const struct ta_cell *dur = ta_table_cell(table, row, columns->dur);
+    if (rank->kind != TA_CELL_INT || start->kind != TA_CELL_INT || dur->kind != TA_CELL_INT)
+        return false;
+    *window = (struct window){rank->i, start->i, ta_add_sat(start->i, dur->i)};
+    return true;
+}
 
 /* ---- the section --------------------------------------------------------------------------- */
 
@@ -48,18 +84,6 @@ static void put_totals(const struct page *page)
     ta_puts(page->out, ".");
 }
 
-/* Colors and names of the kinds of slices, for the script too. */
-static void put_legend(const struct page *page)
-{
-    ta_puts(page->out, "<ul class=\"kinds\">\n");
-    for (int kind = 0; kind < TA_SLICE_KIND_COUNT; kind++) {
-        const struct ta_slice_look *look = ta_slice_look((enum ta_slice_kind)kind);
-        ta_putf(page->out, "<li data-ink=\"%s\"><span class=\"ink-%s\"></span>%s</li>\n",
-                ta_ink_name(look->ink), ta_ink_name(look->ink), look->title);
-    }
-    ta_puts(page->out, "</ul>\n");
-}
-
 /* The whole run as one drawing that needs no script. */
 static enum ta_status put_overview(const struct page *page)
 {
@@ -71,9 +95,7 @@ static enum ta_status put_overview(const struct page *page)
     ta_puts(page->out, "<details class=\"overview\" open=\"\"><summary>Overview</summary>\n"
                        "<figure id=\"c-timeline\">\n<div class=\"drawing\">");
     ta_put_svg(page->out, scene);
-    ta_puts(page->out, "</div>\n<figcaption>");
-    html_text(page, scene->caption);
-    ta_puts(page->out, "</figcaption>\n</figure>\n</details>\n");
+    html_put(page, "</div>\n<figcaption>%s</figcaption>\n</figure>\n</details>\n", scene->caption);
     ta_scene_free(scene);
     return TA_OK;
 }
@@ -85,21 +107,20 @@ enum ta_status html_timeline(const struct page *page)
     ta_puts(page->out, "<section id=\"s-" HTML_TIMELINE "\" aria-labelledby=\"h-" HTML_TIMELINE
                        "\">\n<h2 id=\"h-" HTML_TIMELINE "\">Timeline</h2>\n<p class=\"prose\">");
     put_totals(page);
-    ta_puts(page->out, "</p>\n<div class=\"timeline\">\n");
-    put_legend(page);
-    ta_puts(page->out, "</div>\n");
+    /* Colors and names of the kinds of slices, for the script too. */
+    ta_puts(page->out, "</p>\n<div class=\"timeline\">\n<ul class=\"kinds\">\n");
+    for (int kind = 0; kind < TA_SLICE_KIND_COUNT; kind++) {
+        const struct ta_slice_look *look = ta_slice_look((enum ta_slice_kind)kind);
+        ta_putf(page->out, "<li data-ink=\"%s\"><span class=\"ink-%s\"></span>%s</li>\n",
+                ta_ink_name(look->ink), ta_ink_name(look->ink), look->title);
+    }
+    ta_puts(page->out, "</ul>\n</div>\n");
     const enum ta_status status = put_overview(page);
     ta_puts(page->out, "</section>\n");
     return status;
 }
 
 /* ---- what the page holds ------------------------------------------------------------------- */
-
-static void put_duration(const struct page *page, int64_t ns)
-{
-    const struct ta_cell cell = ta_int(ns);
-    html_value(page, &cell, TA_UNIT_NS);
-}
 
 /* Says what was left out, and why. */
 static void put_choice(const struct page *page, const struct timeline_choice *choice)
@@ -120,7 +141,8 @@ static void put_choice(const struct page *page, const struct timeline_choice *ch
     ta_puts(page->out, " of ");
     html_count(page, packed->n_slices, "slice", "slices");
     ta_puts(page->out, " are in this page: those of ");
-    put_duration(page, choice->shortest_ns);
+    const struct ta_cell cell = ta_int(choice->shortest_ns);
+    html_value(page, &cell, TA_UNIT_NS);
     ta_puts(page->out, " and longer");
     if (choice->n_windows)
         ta_puts(page->out, ", and all in the times that findings cite");
@@ -167,21 +189,18 @@ static bool has_label(const struct page *page, struct ta_slice name)
     return false;
 }
 
-/* The rank that a row is about, or TA_MISSING. */
-static int64_t rank_of(const struct ta_table *table, size_t row)
+/* Whether the timeline has tracks of a rank. */
+static bool has_rank(const struct ta_timeline *timeline, int64_t rank)
 {
-    const size_t column = ta_table_column(table, "rank");
-    if (column == SIZE_MAX || ta_table_cell(table, row, column)->kind != TA_CELL_INT)
-        return TA_MISSING;
-    return ta_table_cell(table, row, column)->i;
-}
-
-static void put_name_place(const struct page *page, struct ta_slice name)
-{
-    gchar *escaped = g_uri_escape_bytes((const guint8 *)name.ptr, name.len, NULL);
-    ta_puts(page->out, "find=");
-    ta_puts(page->out, escaped);
-    g_free(escaped);
+    size_t low = 0, high = timeline->n_files;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (timeline->files[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < timeline->n_files && timeline->files[low].rank == rank;
 }
 
 void html_timeline_link(const struct page *page, const struct ta_table *table,
@@ -192,19 +211,21 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
         return;
     const struct range_columns columns = timeline_range_columns(page, table);
     const struct ta_cell *name = ta_table_cell(table, row, 0);
-    const int64_t rank = rank_of(table, row);
-    struct window window;
-    const bool has_time = timeline_range(&columns, table, row, &window);
-    const bool has_name = name->kind == TA_CELL_TEXT && has_label(page, name->text);
-    if (!timeline_has_rank(page, rank) && !has_name)
+    const int64_t rank = ta_row_integer(table, row, "rank");
+    const bool is_on_rank = has_rank(page->timeline, rank);
+    if (!is_on_rank && (name->kind != TA_CELL_TEXT || !has_label(page, name->text)))
         return;
     ta_puts(page->out, " <a class=\"timeline-link\" href=\"#s=" HTML_TIMELINE "&amp;");
-    if (!timeline_has_rank(page, rank))
-        put_name_place(page, name->text);
-    else
-        ta_putf(page->out, "rank=%" PRId64, rank);
-    if (has_time)
-        ta_putf(page->out, "&amp;t=%" PRId64 ",%" PRId64, window.start_ns, window.end_ns);
+    if (is_on_rank) {
+        html_put(page, "rank=%ld", rank);
+    } else {
+        gchar *escaped = g_uri_escape_bytes((const guint8 *)name->text.ptr, name->text.len, NULL);
+        ta_putf(page->out, "find=%s", escaped);
+        g_free(escaped);
+    }
+    struct window window;
+    if (timeline_range(&columns, table, row, &window))
+        html_put(page, "&amp;t=%ld,%ld", window.start_ns, window.end_ns);
     ta_puts(page->out, "\">timeline</a>");
 }
 

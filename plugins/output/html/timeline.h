@@ -42,7 +42,7 @@ struct timeline_choice {
 enum ta_status timeline_choose(const struct page *page, uint64_t left,
                                struct timeline_choice *choice) TA_MUST_CHECK;
 
-/* timeline_range.c: the stretch of time that a row of a table is about. */
+/* timeline.c: the stretch of time that a row of a table is about. */
 struct range_columns {
     size_t rank, start, dur; /* SIZE_MAX: its rows are not about one */
 };
@@ -51,7 +51,5 @@ struct range_columns timeline_range_columns(const struct page *page, const struc
 /* False when a row of such a table has no such time. */
 bool timeline_range(const struct range_columns *columns, const struct ta_table *table, size_t row,
                     struct window *window);
-/* Whether the timeline has tracks of a rank. */
-bool timeline_has_rank(const struct page *page, int64_t rank);
 
 #endif

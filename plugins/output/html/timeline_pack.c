@@ -4,11 +4,260 @@
  * All numbers are varints.  First the texts, labels, files, tracks and lanes; then columns, one
  * after the other, each with its length in front and each over all lanes: gaps, durations, labels,
  * launching tracks, launch delays, busy bins; times and values of counters.  Like stands beside
- * like, which is what deflate is good at. */
-#include "timeline_lanes.h"
+ * like, which is what deflate is good at.
+ *
+ * In the lanes are slices that the page holds as they are; the others are summed up in bins.  Parts
+ * of about the same size are packed at the same time. */
+#include "timeline.h"
+
+#include "base/share.h"
 
 #include <math.h>
-#include <traceanalyze/base.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* ---- growing bytes ------------------------------------------------------------------------- */
+
+struct bytes {
+    unsigned char *at;
+    size_t n, max;
+    bool failed;
+};
+
+static inline bool bytes_reserve(struct bytes *bytes, size_t more)
+{
+    if (bytes->max - bytes->n >= more)
+        return true;
+    const size_t wanted = bytes->max * 2 + more + 1024;
+    unsigned char *grown = bytes->failed ? NULL : realloc(bytes->at, wanted);
+    if (!grown) {
+        bytes->failed = true;
+        return false;
+    }
+    bytes->at = grown;
+    bytes->max = wanted;
+    return true;
+}
+
+static inline void put_number(struct bytes *to, uint64_t value)
+{
+    if (bytes_reserve(to, 10))
+        to->n += ta_varint_write(to->at + to->n, value);
+}
+
+static inline void put_bytes(struct bytes *to, const void *bytes, size_t n)
+{
+    if (n && bytes_reserve(to, n)) {
+        memcpy(to->at + to->n, bytes, n);
+        to->n += n;
+    }
+}
+
+static inline void put_signed(struct bytes *to, int64_t value)
+{
+    put_number(to, ta_zigzag(value));
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+enum lane_column { GAPS, DURATIONS, LABELS, LAUNCH_TRACKS, DELAYS, BUSY, LANE_COLUMNS };
+
+/* A lane, and what became of it. */
+struct lane {
+    const struct ta_timeline_file *file;
+    const struct ta_timeline_track *track;
+    const struct ta_timeline_lane *from;
+    size_t window; /* the first that may matter to it */
+    uint64_t kept, left_out, busy_size;
+};
+
+/* Lanes [first, end) of all, packed by one thread. */
+struct lanes_part {
+    size_t first, end;
+    struct bytes columns[LANE_COLUMNS];
+};
+
+/* All lanes of a timeline, by file, track and place. */
+struct lanes {
+    const struct ta_timeline *timeline;
+    const struct pick *pick;
+    struct lane *at;
+    struct lanes_part *parts; /* their columns are to be joined in this order */
+    size_t n, n_parts;
+    _Atomic unsigned char *is_used; /* by label of the timeline: whether a kept slice has it */
+};
+
+/* Bytes of the timeline in a part, but for its last lane. */
+enum { PART_BYTES = 1 << 19 };
+
+/* Slices come by start, so windows that end before one are behind all that follow. */
+static inline bool is_in_window(const struct lanes *lanes, const struct lane *lane, size_t *at,
+                                const struct ta_timeline_slice *slice)
+{
+    const struct window *windows = lanes->pick->windows;
+    const size_t n = lanes->pick->n_windows;
+    const int64_t rank = lane->file->rank;
+    while (*at < n && windows[*at].rank == rank && windows[*at].end_ns <= slice->start_ns)
+        ++*at;
+    return *at < n && windows[*at].rank == rank &&
+           windows[*at].start_ns < slice->start_ns + ta_max_i64(slice->dur_ns, 1);
+}
+
+static int64_t bin_width(const struct lanes *lanes, const struct ta_timeline_file *file)
+{
+    return (file->end_ns / TA_TIMELINE_BINS + 1) * (TA_TIMELINE_BINS / lanes->pick->bins);
+}
+
+/* What is left out of a lane, by bin. */
+struct bins {
+    double *busy;
+    uint32_t n;
+    int64_t width;
+    int64_t at, end_ns; /* the bin in which the last slice began; slices come by start */
+};
+
+static inline void sum_up(struct bins *bins, const struct ta_timeline_slice *slice)
+{
+    int64_t start_ns = slice->start_ns, dur_ns = slice->dur_ns;
+    if (start_ns >= bins->end_ns) {
+        bins->at = ta_min_i64(start_ns / bins->width, bins->n - 1);
+        bins->end_ns = (bins->at + 1) * bins->width;
+    }
+    int64_t bin = bins->at, end_ns = bins->end_ns;
+    while (bin + 1 < bins->n && start_ns + dur_ns > end_ns) {
+        bins->busy[bin++] += (double)(end_ns - start_ns);
+        dur_ns -= end_ns - start_ns;
+        start_ns = end_ns;
+        end_ns += bins->width;
+    }
+    bins->busy[bin] += (double)ta_max_i64(ta_min_i64(dur_ns, end_ns - start_ns), 1);
+}
+
+/* What was left out when the trace was read. */
+static void sum_up_earlier(struct bins *bins, const struct ta_timeline_lane *lane)
+{
+    const uint32_t narrow = TA_TIMELINE_BINS / bins->n;
+    const double each = (double)bins->width / narrow;
+    const unsigned char *at = lane->busy, *end = at + lane->busy_size;
+    for (uint64_t bin = 0; at < end; bin++) {
+        bin += ta_varint_read(&at, end);
+        if (at < end && bin < TA_TIMELINE_BINS)
+            bins->busy[bin / narrow] += (double)*at++ / 255 * each;
+    }
+}
+
+static inline void put_slice(const struct lanes *lanes, struct lanes_part *part,
+                             const struct ta_timeline_slice *slice, int64_t *end_ns,
+                             bool has_launches)
+{
+    /* Threads only ever set it, so the order does not matter. */
+    if (!atomic_load_explicit(&lanes->is_used[slice->label], memory_order_relaxed))
+        atomic_store_explicit(&lanes->is_used[slice->label], 1, memory_order_relaxed);
+    put_number(&part->columns[GAPS], (uint64_t)(slice->start_ns - *end_ns));
+    put_number(&part->columns[DURATIONS], (uint64_t)slice->dur_ns);
+    put_number(&part->columns[LABELS], slice->label);
+    if (has_launches) {
+        const bool is_known = slice->launch_track != UINT32_MAX;
+        put_number(&part->columns[LAUNCH_TRACKS], is_known ? slice->launch_track + 1 : 0);
+        if (is_known)
+            put_signed(&part->columns[DELAYS], slice->delay_ns);
+    }
+    *end_ns = slice->start_ns + slice->dur_ns;
+}
+
+/* `busy` has room for the ns of left-out slices by bin. */
+static void put_lane(const struct lanes *lanes, struct lanes_part *part, struct lane *lane,
+                     double *busy)
+{
+    struct ta_timeline_cursor cursor = ta_timeline_open(lane->file, lane->track, lane->from);
+    struct ta_timeline_slice slice;
+    struct bins bins = {
+        .busy = busy, .n = lanes->pick->bins, .width = bin_width(lanes, lane->file)};
+    const int64_t shortest_ns = lanes->pick->shortest_ns;
+    int64_t end_ns = 0;
+    size_t window = lane->window;
+    uint64_t kept = 0, left_out = lane->from->n_left_out;
+    if (shortest_ns || left_out)
+        memset(busy, 0, bins.n * sizeof *busy);
+    while (ta_timeline_next(&cursor, &slice)) {
+        if (slice.dur_ns >= shortest_ns || is_in_window(lanes, lane, &window, &slice)) {
+            put_slice(lanes, part, &slice, &end_ns, lane->track->has_launches);
+            kept++;
+        } else {
+            sum_up(&bins, &slice);
+            left_out++;
+        }
+    }
+    if (lane->from->n_left_out)
+        sum_up_earlier(&bins, lane->from);
+    const size_t busy_before = part->columns[BUSY].n;
+    if (left_out) {
+        uint64_t skipped = 0;
+        for (uint32_t bin = 0; bin < bins.n; bin++) {
+            if (bins.busy[bin] <= 0) {
+                skipped++;
+                continue;
+            }
+            const double share = fmin(1, bins.busy[bin] / (double)bins.width);
+            const unsigned char byte = (unsigned char)ta_whole_int(ceil(share * 255));
+            put_number(&part->columns[BUSY], skipped);
+            put_bytes(&part->columns[BUSY], &byte, 1);
+            skipped = 0;
+        }
+    }
+    lane->kept = kept;
+    lane->left_out = left_out;
+    lane->busy_size = part->columns[BUSY].n - busy_before;
+}
+
+static enum ta_status pack_part(struct ta_ctx *ctx, size_t i, void *user)
+{
+    const struct lanes *lanes = user;
+    /* On its own stack: other threads write to the parts beside it, in the same lines of cache. */
+    struct lanes_part part = lanes->parts[i];
+    double *busy = calloc(lanes->pick->bins, sizeof *busy);
+    bool done = busy != NULL;
+    for (size_t lane = part.first; done && lane < part.end; lane++)
+        put_lane(lanes, &part, &lanes->at[lane], busy);
+    free(busy);
+    for (int c = 0; c < LANE_COLUMNS; c++)
+        done &= !part.columns[c].failed;
+    lanes->parts[i] = part;
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot pack the timeline");
+}
+
+/* Lists the lanes and cuts the list into parts. */
+static bool part_lanes(struct lanes *lanes)
+{
+    const struct ta_timeline *timeline = lanes->timeline;
+    size_t n = 0;
+    for (size_t i = 0; i < timeline->n_files; i++)
+        for (size_t t = 0; t < timeline->files[i].n_tracks; t++)
+            n += timeline->files[i].tracks[t].n_lanes;
+    lanes->at = calloc(n + 1, sizeof *lanes->at);
+    lanes->parts = calloc(n + 1, sizeof *lanes->parts);
+    if (!lanes->at || !lanes->parts)
+        return false;
+    size_t window = 0, bytes = PART_BYTES;
+    for (size_t i = 0; i < timeline->n_files; i++) {
+        const struct ta_timeline_file *file = &timeline->files[i];
+        while (window < lanes->pick->n_windows && lanes->pick->windows[window].rank < file->rank)
+            window++;
+        for (size_t t = 0; t < file->n_tracks; t++)
+            for (size_t l = 0; l < file->tracks[t].n_lanes; l++) {
+                const struct ta_timeline_lane *lane = &file->tracks[t].lanes[l];
+                if (bytes >= PART_BYTES) {
+                    lanes->parts[lanes->n_parts++].first = lanes->n;
+                    bytes = 0;
+                }
+                lanes->at[lanes->n++] = (struct lane){
+                    .file = file, .track = &file->tracks[t], .from = lane, .window = window};
+                lanes->parts[lanes->n_parts - 1].end = lanes->n;
+                bytes += lane->size;
+            }
+    }
+    return true;
+}
 
 /* The columns behind those of the lanes. */
 enum { TIMES, VALUES, COUNTER_COLUMNS };
@@ -116,7 +365,7 @@ static void put_file(struct packer *p, const struct ta_timeline_file *file,
     put_text(p, &p->files, ta_slice_of(file->path));
     put_signed(&p->files, file->offset_ns);
     put_number(&p->files, (uint64_t)file->end_ns);
-    put_number(&p->files, (uint64_t)lanes_bin_width(&p->lanes, file));
+    put_number(&p->files, (uint64_t)bin_width(&p->lanes, file));
     put_number(&p->files, file->n_tracks);
     for (size_t i = 0; i < file->n_tracks; i++)
         put_track(p, &file->tracks[i], lane);
@@ -138,58 +387,58 @@ static void put_column(struct packer *p, struct bytes *all, int column)
         put_bytes(all, p->lanes.parts[i].columns[column].at, p->lanes.parts[i].columns[column].n);
 }
 
-static void put_all(struct packer *p, struct bytes *all)
+static bool put_timeline(struct packer *p, struct bytes *all)
 {
-    put_number(all, p->n_texts);
-    put_bytes(all, p->texts.at, p->texts.n);
-    put_number(all, p->lanes.timeline->n_labels);
-    put_bytes(all, p->labels.at, p->labels.n);
-    put_number(all, p->lanes.timeline->n_files);
-    put_bytes(all, p->files.at, p->files.n);
-    for (int i = 0; i < LANE_COLUMNS; i++)
-        put_column(p, all, i);
-    for (int i = 0; i < COUNTER_COLUMNS; i++) {
-        put_number(all, p->columns[i].n);
-        put_bytes(all, p->columns[i].at, p->columns[i].n);
-    }
-}
-
-static bool has_failed(const struct packer *p)
-{
-    bool failed = p->texts.failed || p->labels.failed || p->files.failed || p->text_of.failed;
-    for (int i = 0; i < COUNTER_COLUMNS; i++)
-        failed |= p->columns[i].failed;
-    return failed;
-}
-
-static bool put_timeline(struct packer *p, const struct ta_timeline *timeline, struct bytes *all)
-{
+    const struct ta_timeline *timeline = p->lanes.timeline;
     const struct lane *lane = p->lanes.at;
     for (size_t i = 0; i < timeline->n_files; i++)
         put_file(p, &timeline->files[i], &lane);
     put_labels(p);
-    put_all(p, all);
-    return !has_failed(p) && !all->failed;
+
+    put_number(all, p->n_texts);
+    put_bytes(all, p->texts.at, p->texts.n);
+    put_number(all, timeline->n_labels);
+    put_bytes(all, p->labels.at, p->labels.n);
+    put_number(all, timeline->n_files);
+    put_bytes(all, p->files.at, p->files.n);
+    for (int i = 0; i < LANE_COLUMNS; i++)
+        put_column(p, all, i);
+    bool failed = p->texts.failed || p->labels.failed || p->files.failed || p->text_of.failed;
+    for (int i = 0; i < COUNTER_COLUMNS; i++) {
+        put_number(all, p->columns[i].n);
+        put_bytes(all, p->columns[i].at, p->columns[i].n);
+        failed |= p->columns[i].failed;
+    }
+    return !failed && !all->failed;
 }
 
 static void packer_free(struct packer *p)
 {
+    for (size_t i = 0; i < p->lanes.n_parts; i++)
+        for (int c = 0; c < LANE_COLUMNS; c++)
+            free(p->lanes.parts[i].columns[c].at);
+    free(p->lanes.parts);
+    free(p->lanes.at);
+    free(p->lanes.is_used);
     for (int i = 0; i < COUNTER_COLUMNS; i++)
         free(p->columns[i].at);
     free(p->texts.at);
     free(p->labels.at);
     free(p->files.at);
     ta_map_free(&p->text_of);
-    lanes_free(&p->lanes);
 }
 
 bool timeline_pack(struct ta_ctx *ctx, const struct ta_timeline *timeline, const struct pick *pick,
                    struct packed *packed)
 {
     struct bytes all = {0};
-    struct packer p = {.packed = packed};
+    struct packer p = {.lanes = {.timeline = timeline, .pick = pick}, .packed = packed};
+    struct lanes *const lanes = &p.lanes;
     *packed = (struct packed){0};
-    const bool done = lanes_pack(ctx, timeline, pick, &p.lanes) && put_timeline(&p, timeline, &all);
+    lanes->is_used = calloc(timeline->n_labels + 1, sizeof *lanes->is_used);
+    const bool done = lanes->is_used && part_lanes(lanes) &&
+                      ta_share_tasks(ctx, lanes->n_parts, pack_part, lanes) == TA_OK &&
+                      put_timeline(&p, &all);
     if (done) {
         packed->bytes = all.at;
         packed->size = all.n;

@@ -47,36 +47,28 @@ static size_t unite(struct window *windows, size_t n)
     return kept;
 }
 
-static void add_windows_of(const struct page *page, const struct ta_finding *finding,
-                           struct window *windows, size_t *n)
-{
-    for (size_t i = 0; i < finding->n_evidence && *n < WINDOWS_MOST; i++) {
-        const struct ta_evidence *evidence = &finding->evidence[i];
-        const struct ta_table *table = ta_report_table(page->report, evidence->table);
-        const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
-        if (row == SIZE_MAX)
-            continue;
-        const struct range_columns columns = timeline_range_columns(page, table);
-        struct window *window = &windows[*n];
-        if (!timeline_range(&columns, table, row, window))
-            continue;
-        /* What surrounds it, too. */
-        const int64_t margin_ns = (window->end_ns - window->start_ns) / 2 + 1;
-        window->start_ns -= margin_ns;
-        window->end_ns += margin_ns;
-        ++*n;
-    }
-}
-
 static size_t list_windows(const struct page *page, struct window windows[WINDOWS_MOST])
 {
     size_t n = 0;
-    for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
-        const struct ta_section *section = ta_report_section(page->report, i);
-        for (size_t k = 0; k < section->n_items; k++)
-            if (section->items[k].kind == TA_ITEM_FINDING)
-                add_windows_of(page, section->items[k].finding, windows, &n);
-    }
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while ((item = ta_report_next(page->report, TA_ITEM_FINDING, &walk)) != NULL)
+        for (size_t i = 0; i < item->finding->n_evidence && n < WINDOWS_MOST; i++) {
+            const struct ta_evidence *evidence = &item->finding->evidence[i];
+            const struct ta_table *table = ta_report_table(page->report, evidence->table);
+            const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
+            if (row == SIZE_MAX)
+                continue;
+            const struct range_columns columns = timeline_range_columns(page, table);
+            struct window *window = &windows[n];
+            if (!timeline_range(&columns, table, row, window))
+                continue;
+            /* What surrounds it, too. */
+            const int64_t margin_ns = (window->end_ns - window->start_ns) / 2 + 1;
+            window->start_ns -= margin_ns;
+            window->end_ns += margin_ns;
+            n++;
+        }
     return unite(windows, n);
 }
 

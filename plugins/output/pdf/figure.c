@@ -93,11 +93,6 @@ double pdf_figure_least(struct pdf *pdf, const struct ta_table *table)
     return fmin(height, (pdf->bottom - pdf->top) * PDF_LEAST_FIGURE) + AROUND;
 }
 
-static void put_chart(struct pdf *pdf, const struct ta_table *table, const struct ta_chart *chart)
-{
-    put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
-}
-
 double pdf_timeline_least(struct pdf *pdf, const struct ta_timeline *timeline)
 {
     struct ta_scene *scene = ta_timeline_scene(timeline, SCENE_WIDTH);
@@ -117,5 +112,5 @@ void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline)
 void pdf_figures(struct pdf *pdf, const struct ta_table *table)
 {
     for (const struct ta_chart *chart = table->chart; chart; chart = chart->next)
-        put_chart(pdf, table, chart);
+        put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
 }

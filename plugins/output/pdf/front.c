@@ -12,9 +12,8 @@ enum { TILES_PER_ROW = 4, TILE_GAP = 12, TILES_WITHOUT_OVERVIEW = 8 };
 static const char *facts(struct pdf *pdf)
 {
     const struct ta_run_info *run = ta_report_run(pdf->report);
-    const char *ranks =
-        pdf_printf(pdf, "%s %s", pdf_number(pdf, (double)run->n_ranks, TA_UNIT_COUNT),
-                   run->n_ranks == 1 ? "rank" : "ranks");
+    const char *ranks = pdf_printf(pdf, "%s %s", pdf_count(pdf, run->n_ranks),
+                                   run->n_ranks == 1 ? "rank" : "ranks");
     if (run->world_size != TA_MISSING && run->world_size != (int64_t)run->n_ranks)
         ranks = pdf_printf(pdf, "%s of a world of %" PRId64, ranks, run->world_size);
     const char *devices =
@@ -50,8 +49,7 @@ static void put_verdict(struct pdf *pdf)
         const char *text = pdf_printf(pdf, "see finding %zu", finding);
         pdf_link(pdf, pdf_printf(pdf, PDF_AT_FINDING, finding));
         pdf_line_right(pdf, PDF_SMALL, TA_INK_COMPUTE, text, pdf->right - PAD, pdf->y + PAD - 1);
-        if (pdf->drawing)
-            cairo_tag_end(pdf->cr, CAIRO_TAG_LINK);
+        pdf_untag(pdf, CAIRO_TAG_LINK);
     }
     pdf->y += height + 14;
     g_object_unref(headline);
@@ -63,38 +61,16 @@ static double tile_height(struct pdf *pdf, const struct ta_scalar *scalar, doubl
                           double y)
 {
     double at = y;
-    PangoLayout *title = pdf_layout(pdf, PDF_SMALL, pdf_safe(pdf, scalar->title), width);
     pdf_tag(pdf, "P");
-    pdf_show(pdf, title, TA_INK_MUTED, x, at);
-    at += pdf_layout_height(title) + 1;
-    pdf_line(pdf, PDF_FIGURE, TA_INK_TEXT, pdf_cell_text(pdf, &scalar->value, scalar->unit), x, at,
-             width);
-    at += pdf_style_size(PDF_FIGURE) * 1.25;
+    at += pdf_text(pdf, NULL, PDF_SMALL, TA_INK_MUTED, pdf_safe(pdf, scalar->title), x, at, width);
+    pdf_line(pdf, PDF_FIGURE, TA_INK_TEXT, pdf_cell_text(pdf, &scalar->value, scalar->unit), x,
+             at + 1, width);
     pdf_untag(pdf, "P");
-    g_object_unref(title);
-    if (scalar->note && *scalar->note) {
-        PangoLayout *note = pdf_layout(pdf, PDF_SMALL, pdf_safe(pdf, scalar->note), width);
-        pdf_tag(pdf, "P");
-        pdf_show(pdf, note, TA_INK_MUTED, x, at);
-        pdf_untag(pdf, "P");
-        at += pdf_layout_height(note);
-        g_object_unref(note);
-    }
+    at += 1 + pdf_style_size(PDF_FIGURE) * 1.25;
+    if (scalar->note && *scalar->note)
+        at +=
+            pdf_text(pdf, "P", PDF_SMALL, TA_INK_MUTED, pdf_safe(pdf, scalar->note), x, at, width);
     return at - y;
-}
-
-static void put_tiles(struct pdf *pdf, const struct ta_scalar *const *scalars, size_t n)
-{
-    double width = (pdf->right - pdf->left - (TILES_PER_ROW - 1) * TILE_GAP) / TILES_PER_ROW;
-    for (size_t first = 0; first < n; first += TILES_PER_ROW) {
-        double highest = 0;
-        for (size_t i = first; i < n && i < first + TILES_PER_ROW; i++) {
-            double x = pdf->left + (double)(i - first) * (width + TILE_GAP);
-            pdf_rule(pdf, TA_INK_GRID, x, pdf->y, width);
-            highest = fmax(highest, tile_height(pdf, scalars[i], width, x, pdf->y + 5));
-        }
-        pdf->y += highest + 5 + TILE_GAP;
-    }
 }
 
 /* The scalars of the overview; without one, the first of the report. */
@@ -113,40 +89,39 @@ static void put_key_figures(struct pdf *pdf)
                     pdf->key_figures[n++] = section->items[i].scalar;
         }
     pdf->n_key_figures = n;
-    put_tiles(pdf, pdf->key_figures, n);
-}
 
-static void put_quality_line(struct pdf *pdf)
-{
-    const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
-    const struct ta_account_totals *totals = &accounts->totals;
-    const char *text =
-        pdf_printf(pdf, "Data quality: %s · %s of %s files used · %s %s kept, %s dropped",
-                   ta_quality_status_name(accounts->status),
-                   pdf_number(pdf, (double)totals->files_used, TA_UNIT_COUNT),
-                   pdf_number(pdf, (double)totals->files_seen, TA_UNIT_COUNT),
-                   pdf_number(pdf, (double)totals->events_kept, TA_UNIT_COUNT),
-                   ta_accounts_noun(accounts, totals->events_kept == 1),
-                   pdf_number(pdf, (double)totals->events_dropped, TA_UNIT_COUNT));
-    pdf_link(pdf, PDF_AT_QUALITY);
-    pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, text, pdf->left, pdf->y, pdf->right - pdf->left);
-    if (pdf->drawing)
-        cairo_tag_end(pdf->cr, CAIRO_TAG_LINK);
-    pdf->y += pdf_style_size(PDF_SMALL) * 1.6;
+    double width = (pdf->right - pdf->left - (TILES_PER_ROW - 1) * TILE_GAP) / TILES_PER_ROW;
+    for (size_t first = 0; first < n; first += TILES_PER_ROW) {
+        double highest = 0;
+        for (size_t i = first; i < n && i < first + TILES_PER_ROW; i++) {
+            double x = pdf->left + (double)(i - first) * (width + TILE_GAP);
+            pdf_rule(pdf, TA_INK_GRID, x, pdf->y, width);
+            highest = fmax(highest, tile_height(pdf, pdf->key_figures[i], width, x, pdf->y + 5));
+        }
+        pdf->y += highest + 5 + TILE_GAP;
+    }
 }
 
 void pdf_front(struct pdf *pdf)
 {
     pdf_tag(pdf, "Sect");
-    PangoLayout *title = pdf_layout(pdf, PDF_TITLE, pdf->title, pdf->right - pdf->left);
-    pdf_tag(pdf, "H1");
-    pdf_show(pdf, title, TA_INK_TEXT, pdf->left, pdf->y);
-    pdf_untag(pdf, "H1");
-    pdf->y += pdf_layout_height(title) + 3;
-    g_object_unref(title);
+    pdf->y += 3 + pdf_text(pdf, "H1", PDF_TITLE, TA_INK_TEXT, pdf->title, pdf->left, pdf->y,
+                           pdf->right - pdf->left);
     pdf_paragraph(pdf, PDF_BODY, TA_INK_MUTED, facts(pdf), 14);
     put_verdict(pdf);
     put_key_figures(pdf);
-    put_quality_line(pdf);
+
+    const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
+    const struct ta_account_totals *totals = &accounts->totals;
+    const char *text =
+        pdf_printf(pdf, "Data quality: %s · %s of %s files used · %s %s kept, %s dropped",
+                   ta_quality_status_name(accounts->status), pdf_count(pdf, totals->files_used),
+                   pdf_count(pdf, totals->files_seen), pdf_count(pdf, totals->events_kept),
+                   ta_accounts_noun(accounts, totals->events_kept == 1),
+                   pdf_count(pdf, totals->events_dropped));
+    pdf_link(pdf, PDF_AT_QUALITY);
+    pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, text, pdf->left, pdf->y, pdf->right - pdf->left);
+    pdf_untag(pdf, CAIRO_TAG_LINK);
+    pdf->y += pdf_style_size(PDF_SMALL) * 1.6;
     pdf_untag(pdf, "Sect");
 }

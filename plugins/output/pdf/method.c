@@ -15,7 +15,6 @@ static const char *const notes[] = {
 
 static void put_definitions(struct pdf *pdf, const struct ta_table *table)
 {
-    const char *title = pdf_safe(pdf, table->title);
     const char *text = "";
     for (size_t i = 0; i < table->n_columns; i++)
         if (ta_column_is_useful(table, i) && table->columns[i].doc && *table->columns[i].doc)
@@ -23,24 +22,19 @@ static void put_definitions(struct pdf *pdf, const struct ta_table *table)
                               table->columns[i].doc);
     if (!*text)
         return;
-    pdf_heading(pdf, 2, title, NULL, 30);
+    pdf_heading(pdf, 2, pdf_safe(pdf, table->title), NULL, 30);
     pdf_paragraph(pdf, PDF_SMALL, TA_INK_TEXT, text, 2);
 }
 
 void pdf_method(struct pdf *pdf)
 {
-    size_t n_sections = ta_report_section_count(pdf->report);
-    pdf->section = "Method";
-    pdf_tag(pdf, "Sect");
-    pdf_heading(pdf, 1, pdf->section, PDF_AT_METHOD, 60);
-    pdf_outline(pdf, 0, pdf->section, PDF_AT_METHOD);
-    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+    pdf_section(pdf, "Method", PDF_AT_METHOD, 60);
+    for (size_t i = 0; i < TA_LENGTH(notes); i++)
         pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, notes[i], 5);
-    for (size_t s = 0; s < n_sections; s++) {
-        const struct ta_section *section = ta_report_section(pdf->report, s);
-        for (size_t i = 0; i < section->n_items; i++)
-            if (section->items[i].kind == TA_ITEM_TABLE && pdf_prints(pdf, section->items[i].table))
-                put_definitions(pdf, section->items[i].table);
-    }
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while ((item = ta_report_next(pdf->report, TA_ITEM_TABLE, &walk)) != NULL)
+        if (pdf_prints(pdf, item->table))
+            put_definitions(pdf, item->table);
     pdf_untag(pdf, "Sect");
 }

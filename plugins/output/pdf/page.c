@@ -7,17 +7,7 @@
 
 enum { HEAD_Y = 30, FOOT_BELOW = 24 };
 
-static void draw_head(struct pdf *pdf)
-{
-    double half = (pdf->right - pdf->left) / 2 - 10;
-    if (pdf->page == 1)
-        return; /* it has the title */
-    pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, pdf->title, pdf->left, HEAD_Y, half);
-    pdf_line_right(pdf, PDF_SMALL, TA_INK_MUTED, pdf->section, pdf->right, HEAD_Y);
-    pdf_rule(pdf, TA_INK_GRID, pdf->left, HEAD_Y + 15, pdf->right - pdf->left);
-}
-
-static void draw_foot(struct pdf *pdf)
+void pdf_end(struct pdf *pdf)
 {
     double y = pdf->height - FOOT_BELOW - pdf_style_size(PDF_SMALL);
     pdf_line(pdf, PDF_SMALL, TA_INK_MUTED,
@@ -25,35 +15,22 @@ static void draw_foot(struct pdf *pdf)
              (pdf->right - pdf->left) / 2);
     pdf_line_right(pdf, PDF_SMALL, TA_INK_MUTED, pdf_printf(pdf, "%d/%d", pdf->page, pdf->pages),
                    pdf->right, y);
-}
-
-void pdf_begin(struct pdf *pdf)
-{
-    pdf->page = 1;
-    pdf->y = pdf->top;
-}
-
-void pdf_end(struct pdf *pdf)
-{
-    draw_foot(pdf);
     if (pdf->drawing)
         cairo_show_page(pdf->cr);
-}
-
-static bool fits(const struct pdf *pdf, double height)
-{
-    return pdf->y + height <= pdf->bottom;
 }
 
 void pdf_need(struct pdf *pdf, double height)
 {
     /* What is higher than a page has to start at the top of one, not on one after another. */
-    if (fits(pdf, height) || pdf->y <= pdf->top)
+    if (pdf->y + height <= pdf->bottom || pdf->y <= pdf->top)
         return;
     pdf_end(pdf);
     pdf->page++;
     pdf->y = pdf->top;
-    draw_head(pdf);
+    pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, pdf->title, pdf->left, HEAD_Y,
+             (pdf->right - pdf->left) / 2 - 10);
+    pdf_line_right(pdf, PDF_SMALL, TA_INK_MUTED, pdf->section, pdf->right, HEAD_Y);
+    pdf_rule(pdf, TA_INK_GRID, pdf->left, HEAD_Y + 15, pdf->right - pdf->left);
 }
 
 double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data), const void *data)
@@ -70,9 +47,8 @@ double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data
     return height;
 }
 
-void pdf_color(const struct pdf *pdf, enum ta_ink ink)
+void pdf_color(const struct pdf *pdf, uint32_t color)
 {
-    uint32_t color = ta_ink_color(ink, false);
     cairo_set_source_rgb(pdf->cr, (color >> 16 & 0xff) / 255.0, (color >> 8 & 0xff) / 255.0,
                          (color & 0xff) / 255.0);
 }
@@ -81,7 +57,7 @@ void pdf_box(const struct pdf *pdf, enum ta_ink ink, double x, double y, double 
 {
     if (!pdf->drawing)
         return;
-    pdf_color(pdf, ink);
+    pdf_color(pdf, ta_ink_color(ink, false));
     cairo_rectangle(pdf->cr, x, y, w, h);
     cairo_fill(pdf->cr);
 }
@@ -131,4 +107,12 @@ int pdf_outline(const struct pdf *pdf, int parent, const char *text, const char 
     snprintf(attributes, sizeof attributes, "dest='%s'", place);
     return cairo_pdf_surface_add_outline(pdf->surface, parent, text, attributes,
                                          parent ? 0 : CAIRO_PDF_OUTLINE_FLAG_OPEN);
+}
+
+int pdf_section(struct pdf *pdf, const char *title, const char *place, double follows)
+{
+    pdf->section = title;
+    pdf_tag(pdf, "Sect");
+    pdf_heading(pdf, 1, title, place, follows);
+    return pdf_outline(pdf, 0, title, place);
 }

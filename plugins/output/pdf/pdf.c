@@ -29,7 +29,8 @@ static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, uns
 static void compose(struct pdf *pdf)
 {
     pdf->section = "";
-    pdf_begin(pdf);
+    pdf->page = 1;
+    pdf->y = pdf->top;
     pdf_tag(pdf, "Document");
     pdf_front(pdf);
     if (ta_report_kind(pdf->report) == TA_REPORT_RUN || pdf_finding_number(pdf, NULL))
@@ -39,22 +40,6 @@ static void compose(struct pdf *pdf)
     pdf_method(pdf);
     pdf_untag(pdf, "Document");
     pdf_end(pdf);
-}
-
-static void set_metadata(struct pdf *pdf)
-{
-    struct tm utc;
-    const time_t date = (time_t)pdf->options->date_s;
-    char day[32] = "";
-    if (gmtime_r(&date, &utc))
-        strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    cairo_pdf_surface_set_metadata(pdf->surface, CAIRO_PDF_METADATA_TITLE, pdf->title);
-    cairo_pdf_surface_set_metadata(pdf->surface, CAIRO_PDF_METADATA_SUBJECT,
-                                   "Analysis of profiler traces");
-    cairo_pdf_surface_set_metadata(pdf->surface, CAIRO_PDF_METADATA_CREATOR,
-                                   pdf_printf(pdf, "traceanalyze %s", pdf->options->version));
-    cairo_pdf_surface_set_metadata(pdf->surface, CAIRO_PDF_METADATA_CREATE_DATE, day);
-    cairo_pdf_surface_set_metadata(pdf->surface, CAIRO_PDF_METADATA_MOD_DATE, day);
 }
 
 static struct pdf set_up(struct ta_ctx *ctx, const struct ta_report *report,
@@ -80,16 +65,6 @@ static struct pdf set_up(struct ta_ctx *ctx, const struct ta_report *report,
     return pdf;
 }
 
-static enum ta_status finish(struct pdf *pdf, cairo_status_t drawn)
-{
-    if (pdf->arena.failed || drawn == CAIRO_STATUS_NO_MEMORY)
-        return ta_fail(pdf->ctx, TA_ERR_NOMEM, "Cannot compose report.pdf: out of memory");
-    if (drawn != CAIRO_STATUS_SUCCESS)
-        return ta_fail(pdf->ctx, TA_ERR_INTERNAL, "Cannot draw report.pdf: reason=\"%s\"",
-                       cairo_status_to_string(drawn));
-    return TA_OK;
-}
-
 static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *report,
                                    const struct ta_render_options *options, struct ta_sink *sink)
 {
@@ -101,7 +76,20 @@ static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *r
     struct pdf pdf = set_up(ctx, report, options, file);
     const struct ta_run_info *run = ta_report_run(report);
     pdf.title = run->title && *run->title ? pdf_safe(&pdf, run->title) : "traceanalyze report";
-    set_metadata(&pdf);
+
+    struct tm utc;
+    const time_t date = (time_t)pdf.options->date_s;
+    char day[32] = "";
+    if (gmtime_r(&date, &utc))
+        strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_TITLE, pdf.title);
+    cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_SUBJECT,
+                                   "Analysis of profiler traces");
+    cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_CREATOR,
+                                   pdf_printf(&pdf, "traceanalyze %s", pdf.options->version));
+    cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_CREATE_DATE, day);
+    cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_MOD_DATE, day);
+
     compose(&pdf);
     pdf.pages = pdf.page;
     pdf.drawing = true;
@@ -113,7 +101,12 @@ static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *r
     drawn = drawn ? drawn : cairo_surface_status(pdf.surface);
     cairo_surface_destroy(pdf.surface);
     ta_puts(file, SIGNATURE "\n");
-    enum ta_status status = finish(&pdf, drawn);
+    enum ta_status status = TA_OK;
+    if (pdf.arena.failed || drawn == CAIRO_STATUS_NO_MEMORY)
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot compose report.pdf: out of memory");
+    else if (drawn != CAIRO_STATUS_SUCCESS)
+        status = ta_fail(ctx, TA_ERR_INTERNAL, "Cannot draw report.pdf: reason=\"%s\"",
+                         cairo_status_to_string(drawn));
     ta_arena_free(&pdf.arena);
     enum ta_status closed = ta_file_close(ctx, file);
     return status ? status : closed;

@@ -62,7 +62,6 @@ struct pdf {
 
 /* ---- page.c: sheets of paper ----------------------------------------------------------- */
 
-void pdf_begin(struct pdf *pdf);
 void pdf_end(struct pdf *pdf);
 /* Starts a new page unless `height` still fits on this one. */
 void pdf_need(struct pdf *pdf, double height);
@@ -70,7 +69,7 @@ void pdf_need(struct pdf *pdf, double height);
 double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data),
                  const void *data);
 
-void pdf_color(const struct pdf *pdf, enum ta_ink ink);
+void pdf_color(const struct pdf *pdf, uint32_t color);
 void pdf_box(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w, double h);
 void pdf_rule(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w);
 
@@ -78,10 +77,13 @@ void pdf_rule(const struct pdf *pdf, enum ta_ink ink, double x, double y, double
 void pdf_tag(const struct pdf *pdf, const char *tag);
 void pdf_untag(const struct pdf *pdf, const char *tag);
 void pdf_place(const struct pdf *pdf, const char *place);
-/* What is drawn in between leads to the place. */
+/* What is drawn until pdf_untag(pdf, CAIRO_TAG_LINK) leads to the place. */
 void pdf_link(const struct pdf *pdf, const char *place);
 /* Adds an entry below `parent` (0: the top) and returns its number. */
 int pdf_outline(const struct pdf *pdf, int parent, const char *text, const char *place);
+/* Begins a section, which ends with pdf_untag(pdf, "Sect"), with its heading; returns the number of
+ * its entry.  `follows` is as in pdf_heading(). */
+int pdf_section(struct pdf *pdf, const char *title, const char *place, double follows);
 
 /* ---- text.c: type ---------------------------------------------------------------------- */
 
@@ -92,6 +94,9 @@ PangoLayout *pdf_layout(const struct pdf *pdf, enum pdf_style style, const char 
 double pdf_layout_height(PangoLayout *layout);
 double pdf_layout_width(PangoLayout *layout);
 void pdf_show(const struct pdf *pdf, PangoLayout *layout, enum ta_ink ink, double x, double y);
+/* Text of this width with a tag, or NULL; returns its height. */
+double pdf_text(const struct pdf *pdf, const char *tag, enum pdf_style style, enum ta_ink ink,
+                const char *text, double x, double y, double width);
 /* One line, shortened in the middle where needed; returns its width. */
 double pdf_line(const struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const char *text,
                 double x, double y, double width);
@@ -113,6 +118,7 @@ const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_u
 const char *pdf_table_text(struct pdf *pdf, const struct ta_table *table, size_t row,
                            size_t column);
 const char *pdf_number(struct pdf *pdf, double value, enum ta_unit unit);
+const char *pdf_count(struct pdf *pdf, uint64_t n);
 const char *pdf_printf(struct pdf *pdf, const char *format, ...) TA_PRINTF(2, 3);
 
 /* ---- parts of the report ---------------------------------------------------------------- */

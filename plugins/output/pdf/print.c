@@ -7,7 +7,6 @@
  * be searched and sorted, and is named here. */
 #include "pdf.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Rows of a table by rank, when it is too long for paper anyway; and of one that only stands there
@@ -37,48 +36,21 @@ static bool is_figure(const struct ta_table *table)
     }
 }
 
-/* ---- what findings rest on ------------------------------------------------------------------- */
-
-/* Calls `take` with the row of each cell of the table that a finding cites; or SIZE_MAX. */
-static void each_cited(const struct pdf *pdf, const struct ta_table *table,
-                       void (*take)(void *with, size_t row), void *with)
-{
-    for (size_t s = 0; s < ta_report_section_count(pdf->report); s++) {
-        const struct ta_section *section = ta_report_section(pdf->report, s);
-        for (size_t i = 0; i < section->n_items; i++) {
-            const struct ta_finding *finding = section->items[i].finding;
-            if (section->items[i].kind != TA_ITEM_FINDING)
-                continue;
-            for (size_t k = 0; k < finding->n_evidence; k++)
-                if (strcmp(finding->evidence[k].table, table->id) == 0)
-                    take(with, ta_evidence_row(table, &finding->evidence[k]));
-        }
-    }
-}
-
-static void note_cited(void *with, size_t row)
-{
-    (void)row;
-    *(bool *)with = true;
-}
-
-static bool is_cited(const struct pdf *pdf, const struct ta_table *table)
-{
-    bool cited = false;
-    each_cited(pdf, table, note_cited, &cited);
-    return cited;
-}
-
-/* ---- the choice ------------------------------------------------------------------------------ */
-
 bool pdf_prints(const struct pdf *pdf, const struct ta_table *table)
 {
-    return is_cited(pdf, table) || (!is_detail(table) && !is_figure(table));
+    if (!is_detail(table) && !is_figure(table))
+        return true;
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while ((item = ta_report_next(pdf->report, TA_ITEM_FINDING, &walk)) != NULL)
+        for (size_t i = 0; i < item->finding->n_evidence; i++)
+            if (strcmp(item->finding->evidence[i].table, table->id) == 0)
+                return true;
+    return false;
 }
 
-static void add_row(void *with, size_t row)
+static void add_row(struct pdf_rows *rows, size_t row)
 {
-    struct pdf_rows *rows = with;
     for (size_t i = 0; i < rows->n; i++)
         if (rows->at[i] == row)
             return;
@@ -103,7 +75,12 @@ bool pdf_pick_rows(struct pdf *pdf, const struct ta_table *table, struct pdf_row
         return false;
     }
     rows->n = n;
-    each_cited(pdf, table, add_row, rows);
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while ((item = ta_report_next(pdf->report, TA_ITEM_FINDING, &walk)) != NULL)
+        for (size_t i = 0; i < item->finding->n_evidence; i++)
+            if (strcmp(item->finding->evidence[i].table, table->id) == 0)
+                add_row(rows, ta_evidence_row(table, &item->finding->evidence[i]));
     return true;
 }
 

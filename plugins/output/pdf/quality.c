@@ -27,21 +27,6 @@ static const struct ta_column finding_columns[FINDING_COLUMNS] = {
     [EXAMPLE] = {"example", "First case", TA_SENTENCE, .doc = ""},
 };
 
-static struct ta_cell count(uint64_t n)
-{
-    return ta_int(n > INT64_MAX ? INT64_MAX : (int64_t)n);
-}
-
-static struct ta_cell text(const char *constant)
-{
-    return constant && *constant ? ta_text(ta_slice_of(constant)) : ta_null();
-}
-
-static bool is_whole(const struct ta_file_account *file)
-{
-    return file->state == TA_FILE_OK && file->events_repaired == 0 && file->events_dropped == 0;
-}
-
 /* Files that were not read as they are; those without any fault are in the section on files. */
 static void put_files(struct pdf *pdf, const struct ta_accounts *accounts)
 {
@@ -53,17 +38,17 @@ static void put_files(struct pdf *pdf, const struct ta_accounts *accounts)
     }
     for (size_t i = 0; i < accounts->n_files; i++) {
         const struct ta_file_account *file = &accounts->files[i];
-        if (is_whole(file))
+        if (file->state == TA_FILE_OK && file->events_repaired == 0 && file->events_dropped == 0)
             continue;
         struct ta_cell *row = &cells[n++ * FILE_COLUMNS];
-        row[PATH] = text(file->path);
-        row[FORMAT] = text(file->format);
+        row[PATH] = ta_string(file->path);
+        row[FORMAT] = ta_string(file->format);
         row[RANK] = ta_int(file->rank);
-        row[STATE] = text(ta_file_state_name(file->state));
-        row[BYTES] = count(file->bytes);
-        row[KEPT] = count(file->events_kept);
-        row[REPAIRED] = count(file->events_repaired);
-        row[DROPPED] = count(file->events_dropped);
+        row[STATE] = ta_string(ta_file_state_name(file->state));
+        row[BYTES] = ta_count(file->bytes);
+        row[KEPT] = ta_count(file->events_kept);
+        row[REPAIRED] = ta_count(file->events_repaired);
+        row[DROPPED] = ta_count(file->events_dropped);
     }
     const struct ta_table table = {.id = "files",
                                    .title = "Files with losses or repairs",
@@ -91,11 +76,11 @@ static void put_findings(struct pdf *pdf, const struct ta_accounts *accounts)
     for (size_t i = 0; i < notices.n; i++) {
         const struct ta_quality_finding *finding = &notices.at[i].finding;
         struct ta_cell *row = &cells[i * FINDING_COLUMNS];
-        row[CODE] = text(ta_quality_name(finding->code));
-        row[SEVERITY] = text(ta_quality_severity_name(finding->severity));
-        row[COUNT] = count(finding->count);
-        row[WHERE] = text(notices.at[i].where);
-        row[EXAMPLE] = text(finding->text ? finding->text : ta_quality_doc(finding->code));
+        row[CODE] = ta_string(ta_quality_name(finding->code));
+        row[SEVERITY] = ta_string(ta_quality_severity_name(finding->severity));
+        row[COUNT] = ta_count(finding->count);
+        row[WHERE] = ta_string(notices.at[i].where);
+        row[EXAMPLE] = ta_string(finding->text ? finding->text : ta_quality_doc(finding->code));
     }
     const struct ta_table table = {.id = "quality",
                                    .title = "What was repaired or lost",
@@ -111,24 +96,17 @@ void pdf_quality(struct pdf *pdf)
 {
     const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
     const struct ta_account_totals *totals = &accounts->totals;
-    pdf->section = "Data quality";
-    pdf_tag(pdf, "Sect");
-    pdf_heading(pdf, 1, pdf->section, PDF_AT_QUALITY, 60);
-    pdf_outline(pdf, 0, pdf->section, PDF_AT_QUALITY);
+    pdf_section(pdf, "Data quality", PDF_AT_QUALITY, 60);
     pdf_paragraph(
         pdf, PDF_BODY, TA_INK_TEXT,
         pdf_printf(pdf,
                    "Status: %s. Files: %s seen, %s used, %s refused. %s: %s seen, %s kept, %s "
                    "repaired, %s dropped; %s skipped.",
-                   ta_quality_status_name(accounts->status),
-                   pdf_number(pdf, (double)totals->files_seen, TA_UNIT_COUNT),
-                   pdf_number(pdf, (double)totals->files_used, TA_UNIT_COUNT),
-                   pdf_number(pdf, (double)totals->files_refused, TA_UNIT_COUNT),
+                   ta_quality_status_name(accounts->status), pdf_count(pdf, totals->files_seen),
+                   pdf_count(pdf, totals->files_used), pdf_count(pdf, totals->files_refused),
                    ta_accounts_noun(accounts, false)[0] == 'e' ? "Events" : "Records",
-                   pdf_number(pdf, (double)totals->events_seen, TA_UNIT_COUNT),
-                   pdf_number(pdf, (double)totals->events_kept, TA_UNIT_COUNT),
-                   pdf_number(pdf, (double)totals->events_repaired, TA_UNIT_COUNT),
-                   pdf_number(pdf, (double)totals->events_dropped, TA_UNIT_COUNT),
+                   pdf_count(pdf, totals->events_seen), pdf_count(pdf, totals->events_kept),
+                   pdf_count(pdf, totals->events_repaired), pdf_count(pdf, totals->events_dropped),
                    pdf_number(pdf, (double)totals->bytes_skipped, TA_UNIT_BYTES)),
         4);
     put_findings(pdf, accounts);

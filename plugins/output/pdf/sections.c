@@ -50,16 +50,6 @@ static bool has_content(const struct pdf *pdf, const struct ta_section *section)
     return section->missing != NULL;
 }
 
-static void put_scalar(struct pdf *pdf, const struct ta_scalar *scalar)
-{
-    const char *note =
-        scalar->note && *scalar->note ? pdf_printf(pdf, " (%s)", pdf_safe(pdf, scalar->note)) : "";
-    pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT,
-                  pdf_printf(pdf, "%s: %s%s", pdf_safe(pdf, scalar->title),
-                             pdf_cell_text(pdf, &scalar->value, scalar->unit), note),
-                  2);
-}
-
 static void put_table(struct pdf *pdf, const struct ta_table *table, size_t s, size_t i, int entry)
 {
     char place[PDF_PLACE_MAX];
@@ -93,15 +83,21 @@ static void put_section(struct pdf *pdf, const struct ta_section *section, size_
 {
     char place[PDF_PLACE_MAX];
     place_of(s, SIZE_MAX, place);
-    pdf->section = pdf_safe(pdf, section->title);
-    pdf_tag(pdf, "Sect");
-    pdf_heading(pdf, 1, pdf->section, place, follows(pdf, section));
-    int entry = pdf_outline(pdf, 0, pdf->section, place);
+    const int entry = pdf_section(pdf, pdf_safe(pdf, section->title), place, follows(pdf, section));
     if (section->missing)
         pdf_paragraph(pdf, PDF_BODY, TA_INK_MUTED, pdf_safe(pdf, section->missing), 6);
-    for (size_t i = 0; i < section->n_items; i++)
-        if (section->items[i].kind == TA_ITEM_SCALAR && shows(pdf, &section->items[i]))
-            put_scalar(pdf, section->items[i].scalar);
+    for (size_t i = 0; i < section->n_items; i++) {
+        if (section->items[i].kind != TA_ITEM_SCALAR || !shows(pdf, &section->items[i]))
+            continue;
+        const struct ta_scalar *scalar = section->items[i].scalar;
+        const char *note = scalar->note && *scalar->note
+                               ? pdf_printf(pdf, " (%s)", pdf_safe(pdf, scalar->note))
+                               : "";
+        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT,
+                      pdf_printf(pdf, "%s: %s%s", pdf_safe(pdf, scalar->title),
+                                 pdf_cell_text(pdf, &scalar->value, scalar->unit), note),
+                      2);
+    }
     for (size_t i = 0; i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
             put_table(pdf, section->items[i].table, s, i, entry);
@@ -114,10 +110,7 @@ static void put_timeline(struct pdf *pdf)
     const struct ta_timeline *timeline = ta_report_timeline(pdf->report);
     if (!ta_timeline_has_scene(timeline) || pdf->options->timeline == TA_TIMELINE_NONE)
         return;
-    pdf->section = "Timeline";
-    pdf_tag(pdf, "Sect");
-    pdf_heading(pdf, 1, pdf->section, "timeline", pdf_timeline_least(pdf, timeline));
-    pdf_outline(pdf, 0, pdf->section, "timeline");
+    pdf_section(pdf, "Timeline", "timeline", pdf_timeline_least(pdf, timeline));
     pdf_timeline(pdf, timeline);
     pdf_untag(pdf, "Sect");
 }

@@ -26,23 +26,12 @@ static const struct ta_column *head_of(const struct grid *grid, size_t column)
     return &grid->table->columns[grid->columns[column]];
 }
 
-static bool is_number(const struct ta_column *column)
-{
-    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
-}
-
-static double widest_word(const struct pdf *pdf, const char *text)
-{
-    PangoLayout *layout = pdf_layout(pdf, PDF_HEAD, text, 1);
-    pango_layout_set_wrap(layout, PANGO_WRAP_WORD);
-    double width = pdf_layout_width(layout);
-    g_object_unref(layout);
-    return width;
-}
-
 static double natural_width(struct pdf *pdf, const struct grid *grid, size_t column)
 {
-    double widest = widest_word(pdf, head_of(grid, column)->title);
+    PangoLayout *head = pdf_layout(pdf, PDF_HEAD, head_of(grid, column)->title, 1);
+    pango_layout_set_wrap(head, PANGO_WRAP_WORD);
+    double widest = pdf_layout_width(head); /* of a word */
+    g_object_unref(head);
     for (size_t i = 0; i < grid->rows.n; i++) {
         const char *text =
             pdf_table_text(pdf, grid->table, grid->rows.at[i], grid->columns[column]);
@@ -89,7 +78,7 @@ static bool measure(struct pdf *pdf, struct grid *grid)
     grid->n_useful = grid->n_columns;
     for (size_t i = 0; i < grid->n_columns; i++) {
         double width = natural_width(pdf, grid, i);
-        grid->is_wide[i] = !is_number(head_of(grid, i)) && width > NAME_LEAST;
+        grid->is_wide[i] = !ta_column_is_number(head_of(grid, i)) && width > NAME_LEAST;
         grid->width[i] = grid->is_wide[i] ? fmin(width, NAME_MOST) : width;
     }
     fit(pdf, grid);
@@ -104,16 +93,6 @@ static bool has_words(const struct ta_column *column)
     return column->type == TA_TYPE_SENTENCE || column->type == TA_TYPE_WORD;
 }
 
-/* Names have no words, and a hyphen would look like a part of them. */
-static void break_anywhere(PangoLayout *layout)
-{
-    PangoAttrList *attributes = pango_attr_list_new();
-    pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
-    pango_layout_set_attributes(layout, attributes);
-    pango_layout_set_wrap(layout, PANGO_WRAP_CHAR);
-    pango_attr_list_unref(attributes);
-}
-
 static PangoLayout *cell_layout(struct pdf *pdf, const struct grid *grid, size_t row, size_t column)
 {
     const struct ta_column *head = head_of(grid, column);
@@ -121,12 +100,18 @@ static PangoLayout *cell_layout(struct pdf *pdf, const struct grid *grid, size_t
     const bool is_name = grid->is_wide[column] && !has_words(head);
     PangoLayout *layout =
         pdf_layout(pdf, is_name ? PDF_MONO : PDF_CELL, text, grid->width[column] - 2 * CELL_PAD);
-    if (is_name)
-        break_anywhere(layout);
+    if (is_name) { /* Names have no words, and a hyphen would look like a part of them. */
+        PangoAttrList *attributes = pango_attr_list_new();
+        pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
+        pango_layout_set_attributes(layout, attributes);
+        pango_layout_set_wrap(layout, PANGO_WRAP_CHAR);
+        pango_attr_list_unref(attributes);
+    }
     pango_layout_set_height(layout, has_words(head) ? -SENTENCE_LINES : -NAME_LINES);
     pango_layout_set_ellipsize(layout,
                                has_words(head) ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_MIDDLE);
-    pango_layout_set_alignment(layout, is_number(head) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
+    pango_layout_set_alignment(layout,
+                               ta_column_is_number(head) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
     return layout;
 }
 
@@ -135,7 +120,8 @@ static PangoLayout *head_layout(struct pdf *pdf, const struct grid *grid, size_t
     const struct ta_column *head = head_of(grid, column);
     PangoLayout *layout =
         pdf_layout(pdf, PDF_HEAD, pdf_safe(pdf, head->title), grid->width[column] - 2 * CELL_PAD);
-    pango_layout_set_alignment(layout, is_number(head) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
+    pango_layout_set_alignment(layout,
+                               ta_column_is_number(head) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
     return layout;
 }
 
@@ -163,22 +149,6 @@ static double show_row(struct pdf *pdf, const struct grid *grid, size_t row, boo
     return height;
 }
 
-static void show_rows(struct pdf *pdf, const struct grid *grid)
-{
-    double head = show_row(pdf, grid, SIZE_MAX, false);
-    int page = 0;
-    for (size_t i = 0; i < grid->rows.n; i++) {
-        const size_t row = grid->rows.at[i];
-        double height = show_row(pdf, grid, row, false);
-        pdf_need(pdf, page == pdf->page ? height : head + height);
-        if (page != pdf->page) {
-            page = pdf->page;
-            pdf->y += show_row(pdf, grid, SIZE_MAX, true);
-        }
-        pdf->y += show_row(pdf, grid, row, true);
-    }
-}
-
 static const char *note_of(struct pdf *pdf, const struct grid *grid)
 {
     const struct ta_table *table = grid->table;
@@ -191,8 +161,7 @@ static const char *note_of(struct pdf *pdf, const struct grid *grid)
                            pdf_safe(pdf, table->columns[measure].title));
     if (grid->rows.n < table->n_rows)
         note = pdf_printf(pdf, "%s of %s rows%s; all are in report.json.",
-                          pdf_number(pdf, (double)grid->rows.n, TA_UNIT_COUNT),
-                          pdf_number(pdf, (double)table->n_rows, TA_UNIT_COUNT), which);
+                          pdf_count(pdf, grid->rows.n), pdf_count(pdf, table->n_rows), which);
     for (size_t i = grid->n_columns; i < grid->n_useful; i++)
         hidden = pdf_printf(pdf, "%s%s%s", hidden, *hidden ? ", " : "", head_of(grid, i)->title);
     for (size_t i = 0; i < table->n_columns; i++)
@@ -211,7 +180,20 @@ void pdf_table(struct pdf *pdf, const struct ta_table *table)
     if (!pdf_pick_rows(pdf, table, &grid.rows) || !measure(pdf, &grid))
         return;
     pdf_tag(pdf, "Table");
-    show_rows(pdf, &grid);
+
+    double head = show_row(pdf, &grid, SIZE_MAX, false);
+    int page = 0;
+    for (size_t i = 0; i < grid.rows.n; i++) {
+        const size_t row = grid.rows.at[i];
+        double height = show_row(pdf, &grid, row, false);
+        pdf_need(pdf, page == pdf->page ? height : head + height);
+        if (page != pdf->page) {
+            page = pdf->page;
+            pdf->y += show_row(pdf, &grid, SIZE_MAX, true);
+        }
+        pdf->y += show_row(pdf, &grid, row, true);
+    }
+
     pdf_untag(pdf, "Table");
     pdf->y += 5;
     pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, note_of(pdf, &grid), 8);

@@ -64,9 +64,23 @@ void pdf_show(const struct pdf *pdf, PangoLayout *layout, enum ta_ink ink, doubl
 {
     if (!pdf->drawing)
         return;
-    pdf_color(pdf, ink);
+    pdf_color(pdf, ta_ink_color(ink, false));
     cairo_move_to(pdf->cr, x, y);
     pango_cairo_show_layout(pdf->cr, layout);
+}
+
+double pdf_text(const struct pdf *pdf, const char *tag, enum pdf_style style, enum ta_ink ink,
+                const char *text, double x, double y, double width)
+{
+    PangoLayout *layout = pdf_layout(pdf, style, text, width);
+    const double height = pdf_layout_height(layout);
+    if (tag)
+        pdf_tag(pdf, tag);
+    pdf_show(pdf, layout, ink, x, y);
+    if (tag)
+        pdf_untag(pdf, tag);
+    g_object_unref(layout);
+    return height;
 }
 
 double pdf_line(const struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const char *text,
@@ -110,7 +124,7 @@ static void show_lines(struct pdf *pdf, PangoLayout *layout, enum ta_ink ink, in
         below = top + (double)box.height / PANGO_SCALE;
         if (line >= first && pdf->drawing) {
             double base = (double)pango_layout_iter_get_baseline(at) / PANGO_SCALE;
-            pdf_color(pdf, ink);
+            pdf_color(pdf, ta_ink_color(ink, false));
             cairo_move_to(pdf->cr, pdf->left, pdf->y + base - above);
             pango_cairo_show_layout_line(pdf->cr, pango_layout_iter_get_line_readonly(at));
         }
@@ -165,41 +179,45 @@ void pdf_heading(struct pdf *pdf, int level, const char *text, const char *place
 
 /* ---- words and numbers --------------------------------------------------------------- */
 
-static const char *safe_slice(struct pdf *pdf, struct ta_slice text)
+/* `most` bytes are shown at most; 0: all. */
+static const char *safe(struct pdf *pdf, struct ta_slice text, size_t most)
 {
-    const char *shown = ta_draw_text(&pdf->arena, text, 0);
+    const char *shown = ta_draw_text(&pdf->arena, text, most);
     return shown ? shown : "";
 }
 
 const char *pdf_safe(struct pdf *pdf, const char *text)
 {
-    return text ? safe_slice(pdf, ta_slice_of(text)) : "";
+    return text ? safe(pdf, ta_slice_of(text), 0) : "";
 }
+
+enum { CELL_MOST = 400 };
 
 const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_unit unit)
 {
-    enum { SHOWN = 400 };
     char buffer[TA_UNIT_TEXT_MAX];
     if (cell->kind == TA_CELL_NULL)
         return "–";
-    const char *shown = ta_draw_text(&pdf->arena, ta_cell_text(cell, unit, buffer), SHOWN);
-    return shown ? shown : "";
+    return safe(pdf, ta_cell_text(cell, unit, buffer), CELL_MOST);
 }
 
 const char *pdf_table_text(struct pdf *pdf, const struct ta_table *table, size_t row, size_t column)
 {
-    enum { SHOWN = 400 };
     char buffer[TA_WORD_TEXT_MAX];
     if (ta_table_cell(table, row, column)->kind == TA_CELL_NULL)
         return "–";
-    const char *shown = ta_draw_text(&pdf->arena, ta_table_text(table, row, column, buffer), SHOWN);
-    return shown ? shown : "";
+    return safe(pdf, ta_table_text(table, row, column, buffer), CELL_MOST);
 }
 
 const char *pdf_number(struct pdf *pdf, double value, enum ta_unit unit)
 {
     char text[TA_UNIT_TEXT_MAX];
     return pdf_printf(pdf, "%s", ta_unit_format(text, value, unit));
+}
+
+const char *pdf_count(struct pdf *pdf, uint64_t n)
+{
+    return pdf_number(pdf, (double)n, TA_UNIT_COUNT);
 }
 
 const char *pdf_printf(struct pdf *pdf, const char *format, ...)

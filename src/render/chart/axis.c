@@ -30,17 +30,6 @@ static double round_step(double span, size_t want)
     return 10 * power;
 }
 
-static void fill_linear(struct ta_axis *axis, double step)
-{
-    double first = ceil(axis->from / step - SLACK);
-    for (size_t i = 0; i < TA_AXIS_TICKS_MAX; i++) {
-        double tick = (first + (double)i) * step;
-        if (tick > axis->to + step * SLACK)
-            break;
-        axis->ticks[axis->n_ticks++] = tick == 0 ? 0 : tick;
-    }
-}
-
 struct ta_axis ta_axis_linear(double low, double high, enum ta_unit unit, size_t want,
                               enum ta_axis_ends ends)
 {
@@ -66,7 +55,15 @@ struct ta_axis ta_axis_linear(double low, double high, enum ta_unit unit, size_t
         axis.to = ceil(high / step - SLACK) * step;
         axis.to = axis.from < axis.to ? axis.to : axis.from + step;
     }
-    fill_linear(&axis, step);
+
+    double first = ceil(axis.from / step - SLACK);
+    for (size_t i = 0; i < TA_AXIS_TICKS_MAX; i++) {
+        double tick = (first + (double)i) * step;
+        if (tick > axis.to + step * SLACK)
+            break;
+        axis.ticks[axis.n_ticks++] = tick == 0 ? 0 : tick;
+    }
+
     if (axis.n_ticks == 0) /* the range lies between two multiples */
         axis.ticks[axis.n_ticks++] = axis.from;
     return axis;
@@ -94,18 +91,6 @@ static void fill_decades(struct ta_axis *axis, size_t want)
                 add_tick(axis, all[i] * pow(10, power));
 }
 
-/* Ticks of less than a decade, of which hardly one is 1, 2 or 5. */
-static void fill_part(struct ta_axis *axis)
-{
-    static const double all[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
-    const int first = ta_whole_int(floor(log10(axis->from))),
-              last = ta_whole_int(ceil(log10(axis->to)));
-    axis->n_ticks = 0;
-    for (int power = first; power <= last; power++)
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            add_tick(axis, all[i] * pow(10, power));
-}
-
 /* Sizes have prefixes of 1024, between which powers of two are round. */
 static void fill_octaves(struct ta_axis *axis, size_t want)
 {
@@ -127,8 +112,17 @@ struct ta_axis ta_axis_log(double low, double high, enum ta_unit unit, size_t wa
         fill_octaves(&axis, want < 2 ? 2 : want);
     else
         fill_decades(&axis, want < 2 ? 2 : want);
-    if (axis.n_ticks < 2 && unit != TA_UNIT_BYTES)
-        fill_part(&axis);
+    if (axis.n_ticks < 2 &&
+        unit !=
+            TA_UNIT_BYTES) { /* Ticks of less than a decade, of which hardly one is 1, 2 or 5. */
+        static const double all[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
+        const int first = ta_whole_int(floor(log10(axis.from))),
+                  last = ta_whole_int(ceil(log10(axis.to)));
+        axis.n_ticks = 0;
+        for (int power = first; power <= last; power++)
+            for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+                add_tick(&axis, all[i] * pow(10, power));
+    }
     return axis;
 }
 

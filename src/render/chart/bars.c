@@ -55,21 +55,6 @@ static double place_numbers(struct ta_layout *layout, const struct ta_bar_list *
     return end;
 }
 
-/* Names stand left of their bars when that leaves the bars at least half of the width. */
-static void place_names(struct ta_layout *layout, const struct ta_bar_list *list,
-                        struct frame *frame, double plot_end)
-{
-    double widest = 0;
-    for (size_t i = 0; i < list->n; i++)
-        if (list->bars[i].kind != TA_BAR_HEADING)
-            widest = fmax(widest, ta_pen_width(layout, list->face, list->bars[i].name));
-    double most = layout->width * (layout->width >= 560 ? 0.45 : 0.36);
-    frame->above = widest > most && layout->width < 560;
-    frame->name_width = frame->above ? layout->width : fmin(widest, most);
-    frame->x = frame->above ? 0 : ceil(frame->name_width) + (widest > 0 ? COLUMN_GAP : 0);
-    frame->w = fmax(40, plot_end - frame->x);
-}
-
 /* A block is a heading with the bars below it; returns the index after its last bar. */
 static size_t block_end(const struct ta_bar_list *list, size_t first)
 {
@@ -77,23 +62,6 @@ static size_t block_end(const struct ta_bar_list *list, size_t first)
     while (end < list->n && list->bars[end].kind != TA_BAR_HEADING)
         end++;
     return end;
-}
-
-static void place_rows(const struct ta_layout *layout, const struct ta_bar_list *list,
-                       struct frame *frame)
-{
-    size_t headings = 0, extra = frame->above ? NAME_LINE : 0;
-    for (size_t i = 0; i < list->n; i++)
-        headings += list->bars[i].kind == TA_BAR_HEADING;
-    double rows = fmax(1, (double)(list->n - headings)), pitch = list->n > 40 ? 18 : USUAL_PITCH;
-    double axes =
-        (list->own_scales ? fmax(1, (double)headings) : 1) * ta_guide_x_height(list->title);
-    if (layout->height > 0) {
-        double room = layout->height - frame->top - axes - (double)headings * HEADING_LINE;
-        pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(room / rows - (double)extra)));
-    }
-    frame->thickness = fmax(floor(pitch * 0.68), fmin(12, pitch - 3));
-    frame->pitch = pitch + (double)extra;
 }
 
 static struct frame place(struct ta_layout *layout, const struct ta_bar_list *list)
@@ -105,8 +73,31 @@ static struct frame place(struct ta_layout *layout, const struct ta_bar_list *li
     frame.top += (list->heads[0] || list->heads[1]) && !headed ? HEAD_LINE : 0;
     frame.head_base = headed ? frame.top + HEADING_LINE - 7 : frame.top - 6;
     double end = place_numbers(layout, list, &frame);
-    place_names(layout, list, &frame, end);
-    place_rows(layout, list, &frame);
+
+    /* Names stand left of their bars when that leaves the bars at least half of the width. */
+    double widest = 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->bars[i].kind != TA_BAR_HEADING)
+            widest = fmax(widest, ta_pen_width(layout, list->face, list->bars[i].name));
+    double most = layout->width * (layout->width >= 560 ? 0.45 : 0.36);
+    frame.above = widest > most && layout->width < 560;
+    frame.name_width = frame.above ? layout->width : fmin(widest, most);
+    frame.x = frame.above ? 0 : ceil(frame.name_width) + (widest > 0 ? COLUMN_GAP : 0);
+    frame.w = fmax(40, end - frame.x);
+
+    size_t headings = 0, extra = frame.above ? NAME_LINE : 0;
+    for (size_t i = 0; i < list->n; i++)
+        headings += list->bars[i].kind == TA_BAR_HEADING;
+    double rows = fmax(1, (double)(list->n - headings)), pitch = list->n > 40 ? 18 : USUAL_PITCH;
+    double axes =
+        (list->own_scales ? fmax(1, (double)headings) : 1) * ta_guide_x_height(list->title);
+    if (layout->height > 0) {
+        double room = layout->height - frame.top - axes - (double)headings * HEADING_LINE;
+        pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(room / rows - (double)extra)));
+    }
+    frame.thickness = fmax(floor(pitch * 0.68), fmin(12, pitch - 3));
+    frame.pitch = pitch + (double)extra;
+
     return frame;
 }
 
@@ -119,29 +110,6 @@ static struct ta_axis axis_of(struct ta_layout *layout, const struct ta_bar_list
     return ta_guide_fit(layout, 0, most, list->unit, frame->w);
 }
 
-static void draw_part(struct ta_layout *layout, const struct frame *frame,
-                      const struct ta_bar_part *part, double x, double y, double w)
-{
-    ta_pen_rect(layout, part->ink, x, y, w, frame->thickness, part->tip);
-    if (!part->label)
-        return;
-    double width = ta_pen_width(layout, TA_FACE_SMALL, part->label);
-    double middle = x + w / 2, base = y + frame->thickness / 2 + 3.4;
-    if (width + 8 > w)
-        return;
-    if (part->ink != TA_INK_IDLE) {
-        ta_pen_text_on(layout, part->ink, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base,
-                       part->label);
-        return;
-    }
-    double inset = frame->thickness >= 14 ? 1.5 : 0.5;
-    /* Nothing can be read on hatching, so the number gets a piece of paper. */
-    ta_pen_rect(layout, TA_INK_NONE, middle - width / 2 - 3, y + inset, width + 6,
-                frame->thickness - 2 * inset, NULL);
-    ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base, part->label,
-                NULL);
-}
-
 static void draw_stack(struct ta_layout *layout, const struct frame *frame,
                        const struct ta_bar *bar, double y)
 {
@@ -150,8 +118,29 @@ static void draw_stack(struct ta_layout *layout, const struct frame *frame,
         double from = ta_axis_share(&frame->axis, sum);
         sum += bar->parts[i].value;
         double to = ta_axis_share(&frame->axis, sum);
-        draw_part(layout, frame, &bar->parts[i], frame->x + frame->w * from, y,
-                  frame->w * (to - from));
+
+        const struct ta_bar_part *part = &bar->parts[i];
+        const double x = frame->x + frame->w * from;
+        const double w = frame->w * (to - from);
+
+        ta_pen_rect(layout, part->ink, x, y, w, frame->thickness, part->tip);
+        if (!part->label)
+            continue;
+        double width = ta_pen_width(layout, TA_FACE_SMALL, part->label);
+        double middle = x + w / 2, base = y + frame->thickness / 2 + 3.4;
+        if (width + 8 > w)
+            continue;
+        if (part->ink != TA_INK_IDLE) {
+            ta_pen_text_on(layout, part->ink, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base,
+                           part->label);
+            continue;
+        }
+        double inset = frame->thickness >= 14 ? 1.5 : 0.5;
+        /* Nothing can be read on hatching, so the number gets a piece of paper. */
+        ta_pen_rect(layout, TA_INK_NONE, middle - width / 2 - 3, y + inset, width + 6,
+                    frame->thickness - 2 * inset, NULL);
+        ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base, part->label,
+                    NULL);
     }
 }
 
@@ -180,15 +169,6 @@ static void draw_guides(struct ta_layout *layout, const struct frame *frame, dou
                    (struct ta_point){part.x, bottom}, 0.75, false);
 }
 
-static void draw_heading(struct ta_layout *layout, const struct frame *frame,
-                         const struct ta_bar *bar, double y)
-{
-    /* The heads of the numbers may stand on the same line. */
-    const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, frame->x + frame->w);
-    ta_pen_text(layout, TA_INK_TEXT, TA_FACE_STRONG, TA_ANCHOR_START, 0, y + HEADING_LINE - 7, name,
-                name == bar->name ? NULL : bar->name);
-}
-
 static void draw_bar(struct ta_layout *layout, const struct ta_bar_list *list,
                      const struct frame *frame, const struct ta_bar *bar, double y)
 {
@@ -213,7 +193,13 @@ static double draw_block(struct ta_layout *layout, const struct ta_bar_list *lis
                          const struct frame *frame, size_t first, size_t end, double y)
 {
     if (list->bars[first].kind == TA_BAR_HEADING) {
-        draw_heading(layout, frame, &list->bars[first++], y);
+        const struct ta_bar *bar = &list->bars[first++];
+
+        /* The heads of the numbers may stand on the same line. */
+        const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, frame->x + frame->w);
+        ta_pen_text(layout, TA_INK_TEXT, TA_FACE_STRONG, TA_ANCHOR_START, 0, y + HEADING_LINE - 7,
+                    name, name == bar->name ? NULL : bar->name);
+
         y += HEADING_LINE;
     }
     if (!frame->above)

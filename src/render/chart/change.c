@@ -55,16 +55,6 @@ static double widest(struct ta_layout *layout, const struct list *list, bool nam
     return width;
 }
 
-static struct ta_axis make_axis(struct ta_layout *layout, const struct list *list, double width)
-{
-    double low = 0, high = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        low = fmin(low, fmin(list->rows[i].from, list->rows[i].to));
-        high = fmax(high, fmax(list->rows[i].from, list->rows[i].to));
-    }
-    return ta_guide_fit(layout, low, high, list->unit, width);
-}
-
 static struct frame place(struct ta_layout *layout, const struct list *list, double top)
 {
     struct frame frame;
@@ -79,7 +69,16 @@ static struct frame place(struct ta_layout *layout, const struct list *list, dou
     if (layout->height > 0)
         frame.pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(free / (double)list->n)));
     frame.plot.h = frame.pitch * (double)list->n;
-    frame.axis = make_axis(layout, list, frame.plot.w);
+
+    const double width = frame.plot.w;
+
+    double low = 0, high = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        low = fmin(low, fmin(list->rows[i].from, list->rows[i].to));
+        high = fmax(high, fmax(list->rows[i].from, list->rows[i].to));
+    }
+    frame.axis = ta_guide_fit(layout, low, high, list->unit, width);
+
     layout->height = frame.plot.y + frame.plot.h + below;
     return frame;
 }
@@ -87,26 +86,6 @@ static struct frame place(struct ta_layout *layout, const struct list *list, dou
 static double x_of(const struct frame *frame, double value)
 {
     return frame->plot.x + frame->plot.w * ta_axis_share(&frame->axis, value);
-}
-
-static void draw_texts(struct ta_layout *layout, const struct frame *frame, const struct row *row,
-                       double base)
-{
-    const enum ta_face face = row->is_total ? TA_FACE_STRONG : TA_FACE_MONO;
-    ta_pen_text(layout, TA_INK_TEXT, face, TA_ANCHOR_END, frame->plot.x - GAP, base,
-                ta_pen_fit(layout, face, row->name, frame->plot.x - GAP), row->tip);
-    ta_pen_text(layout, TA_INK_TEXT, row->is_total ? TA_FACE_STRONG : TA_FACE_SMALL, TA_ANCHOR_END,
-                layout->width, base, row->number, NULL);
-}
-
-static void draw_bar(struct ta_layout *layout, const struct frame *frame, const struct row *row,
-                     double middle)
-{
-    const double thickness = floor(frame->pitch * 0.64);
-    const double from = x_of(frame, fmin(row->from, row->to));
-    const double to = x_of(frame, fmax(row->from, row->to));
-    ta_pen_rect(layout, row->ink, from, middle - thickness / 2, fmax(1, to - from), thickness,
-                row->tip);
 }
 
 static void draw_estimate(struct ta_layout *layout, const struct frame *frame,
@@ -133,13 +112,25 @@ static void draw(struct ta_layout *layout, const struct list *list, double top)
         const double middle = frame.plot.y + frame.pitch * ((double)i + 0.5);
         if (!isnan(row->point))
             draw_estimate(layout, &frame, row, middle);
-        else if (row->from != row->to)
-            draw_bar(layout, &frame, row, middle);
+        else if (row->from != row->to) {
+            const double thickness = floor(frame.pitch * 0.64);
+            const double from = x_of(&frame, fmin(row->from, row->to));
+            const double to = x_of(&frame, fmax(row->from, row->to));
+            ta_pen_rect(layout, row->ink, from, middle - thickness / 2, fmax(1, to - from),
+                        thickness, row->tip);
+        }
         if (isnan(row->point) && i + 1 < list->n) /* to where the next one begins */
             ta_pen_segment(layout, TA_INK_MUTED, (struct ta_point){x_of(&frame, row->to), middle},
                            (struct ta_point){x_of(&frame, row->to), middle + frame.pitch}, 0.7,
                            true);
-        draw_texts(layout, &frame, row, middle + 3.2);
+
+        const double base = middle + 3.2;
+
+        const enum ta_face face = row->is_total ? TA_FACE_STRONG : TA_FACE_MONO;
+        ta_pen_text(layout, TA_INK_TEXT, face, TA_ANCHOR_END, frame.plot.x - GAP, base,
+                    ta_pen_fit(layout, face, row->name, frame.plot.x - GAP), row->tip);
+        ta_pen_text(layout, TA_INK_TEXT, row->is_total ? TA_FACE_STRONG : TA_FACE_SMALL,
+                    TA_ANCHOR_END, layout->width, base, row->number, NULL);
     }
 }
 
@@ -170,15 +161,6 @@ struct fall {
     double before, after, sum, drawn;
 };
 
-static void read_sums(const struct ta_layout *layout, struct fall *fall)
-{
-    for (size_t i = 0; i < layout->table->n_rows; i++) {
-        fall->before += fmax(0, ta_data_value(layout, i, fall->base));
-        fall->after += fmax(0, ta_data_value(layout, i, fall->new));
-    }
-    fall->sum = fall->after - fall->before;
-}
-
 static struct row total_row(struct ta_layout *layout, const struct fall *fall, const char *name,
                             double value, double change)
 {
@@ -207,18 +189,6 @@ static struct row step_row(struct ta_layout *layout, const struct fall *fall, co
         .point = (double)NAN,
         .ink = worse ? TA_INK_WORSE : TA_INK_BETTER,
     };
-}
-
-static void summarize_fall(struct ta_layout *layout, const struct fall *fall)
-{
-    const enum ta_unit unit = ta_data_unit(layout, fall->base);
-    layout->summary = ta_pen_printf(
-        layout, "From %s to %s (%s); the largest change is that of %s with %s.",
-        ta_pen_value(layout, fall->before, unit), ta_pen_value(layout, fall->after, unit),
-        ta_pen_value(layout, fall->sum, ta_data_unit(layout, fall->delta)),
-        ta_data_name(layout, 0, SIZE_MAX),
-        ta_pen_value(layout, ta_data_value(layout, 0, fall->delta),
-                     ta_data_unit(layout, fall->delta)));
 }
 
 static void read_steps(struct ta_layout *layout, struct fall *fall, struct list *list)
@@ -254,14 +224,29 @@ void ta_lay_waterfall(struct ta_layout *layout)
                         .unit = ta_data_unit(layout, fall.base),
                         .title = "Change of the window",
                         .head = ta_data_title(layout, fall.delta)};
-    read_sums(layout, &fall);
+
+    for (size_t i = 0; i < layout->table->n_rows; i++) {
+        fall.before += fmax(0, ta_data_value(layout, i, fall.base));
+        fall.after += fmax(0, ta_data_value(layout, i, fall.new));
+    }
+    fall.sum = fall.after - fall.before;
+
     if (!list.rows) {
         layout->failed = true;
     } else if (!(fall.before > 0 || fall.after > 0)) {
         ta_guide_empty(layout);
     } else {
         read_steps(layout, &fall, &list);
-        summarize_fall(layout, &fall);
+
+        const enum ta_unit unit = ta_data_unit(layout, fall.base);
+        layout->summary = ta_pen_printf(
+            layout, "From %s to %s (%s); the largest change is that of %s with %s.",
+            ta_pen_value(layout, fall.before, unit), ta_pen_value(layout, fall.after, unit),
+            ta_pen_value(layout, fall.sum, ta_data_unit(layout, fall.delta)),
+            ta_data_name(layout, 0, SIZE_MAX),
+            ta_pen_value(layout, ta_data_value(layout, 0, fall.delta),
+                         ta_data_unit(layout, fall.delta)));
+
         draw(layout, &list, draw_legend(layout, false));
     }
     free(list.rows);
@@ -303,19 +288,6 @@ static bool read_estimate(struct ta_layout *layout, size_t at, const size_t colu
     return true;
 }
 
-static void summarize_forest(struct ta_layout *layout, const struct list *list, size_t with)
-{
-    size_t worse = 0, better = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        worse += list->rows[i].ink == TA_INK_WORSE;
-        better += list->rows[i].ink == TA_INK_BETTER;
-    }
-    layout->summary = ta_pen_printf(
-        layout, "Of %zu changes that are drawn %zu are worse, %zu better, %zu may be none.",
-        list->n, worse, better, list->n - worse - better);
-    layout->note = ta_pen_printf(layout, "%zu of %zu with an interval are drawn.", list->n, with);
-}
-
 void ta_lay_forest(struct ta_layout *layout)
 {
     const struct ta_chart *chart = layout->chart;
@@ -340,7 +312,17 @@ void ta_lay_forest(struct ta_layout *layout)
     } else if (list.n == 0) {
         ta_guide_empty(layout);
     } else {
-        summarize_forest(layout, &list, with);
+        size_t worse = 0, better = 0;
+        for (size_t i = 0; i < list.n; i++) {
+            worse += list.rows[i].ink == TA_INK_WORSE;
+            better += list.rows[i].ink == TA_INK_BETTER;
+        }
+        layout->summary = ta_pen_printf(
+            layout, "Of %zu changes that are drawn %zu are worse, %zu better, %zu may be none.",
+            list.n, worse, better, list.n - worse - better);
+        layout->note =
+            ta_pen_printf(layout, "%zu of %zu with an interval are drawn.", list.n, with);
+
         draw(layout, &list, draw_legend(layout, true));
     }
     free(list.rows);

@@ -27,19 +27,6 @@ static double value_at(const struct ta_layout *layout, const struct dots *dots, 
     return ta_data_value(layout, row, dots->value_column);
 }
 
-static void read_values(const struct ta_layout *layout, struct dots *dots)
-{
-    for (size_t row = 0; row < layout->table->n_rows; row++) {
-        double value = value_at(layout, dots, row);
-        if (!isnan(value))
-            dots->sorted[dots->n++] = value;
-    }
-    ta_sort_numbers(dots->sorted, dots->n);
-    dots->low = ta_quantile(dots->sorted, dots->n, 0.05);
-    dots->median = ta_quantile(dots->sorted, dots->n, 0.5);
-    dots->high = ta_quantile(dots->sorted, dots->n, 0.95);
-}
-
 /* Groups that stand out on the bad side get the colors. */
 static bool color(struct ta_layout *layout, struct dots *dots)
 {
@@ -114,16 +101,6 @@ static void draw_levels(struct ta_layout *layout, const struct dots *dots,
                     dots->plot.x + dots->plot.w + 8, y[i], levels[i].text, NULL);
 }
 
-static void make_levels(struct ta_layout *layout, const struct dots *dots, struct level levels[3])
-{
-    const double values[] = {dots->high, dots->median, dots->low};
-    static const char *const names[] = {"p95", "median", "p5"};
-    for (int i = 0; i < 3; i++)
-        levels[i] =
-            (struct level){values[i], ta_pen_printf(layout, "%s %s", names[i],
-                                                    ta_pen_value(layout, values[i], dots->unit))};
-}
-
 static double levels_width(struct ta_layout *layout, const struct level levels[3])
 {
     double widest = 0;
@@ -146,7 +123,14 @@ static struct ta_axis make_axis(const struct dots *dots, double height)
 static void draw_frame(struct ta_layout *layout, struct dots *dots)
 {
     struct level levels[3];
-    make_levels(layout, dots, levels);
+
+    const double values[] = {dots->high, dots->median, dots->low};
+    static const char *const names[] = {"p95", "median", "p5"};
+    for (int i = 0; i < 3; i++)
+        levels[i] =
+            (struct level){values[i], ta_pen_printf(layout, "%s %s", names[i],
+                                                    ta_pen_value(layout, values[i], dots->unit))};
+
     bool band = dots->n >= BAND_LEAST, noted = band && layout->width >= LEAST_NOTED_WIDTH;
     double top = draw_legend(layout, dots) + TITLE_LINE, below = 31;
     double free = layout->height > 0 ? layout->height - top - below : layout->width * 0.28;
@@ -332,8 +316,17 @@ void ta_lay_dots(struct ta_layout *layout)
         !ta_slots_make(layout, &dots.groups, dots.group_column, &dots.slots) ||
         !color(layout, &dots))
         layout->failed = true;
-    else
-        read_values(layout, &dots);
+    else {
+        for (size_t row = 0; row < layout->table->n_rows; row++) {
+            double value = value_at(layout, &dots, row);
+            if (!isnan(value))
+                dots.sorted[dots.n++] = value;
+        }
+        ta_sort_numbers(dots.sorted, dots.n);
+        dots.low = ta_quantile(dots.sorted, dots.n, 0.05);
+        dots.median = ta_quantile(dots.sorted, dots.n, 0.5);
+        dots.high = ta_quantile(dots.sorted, dots.n, 0.95);
+    }
     if (dots.n == 0) {
         ta_guide_empty(layout);
     } else {

@@ -16,18 +16,6 @@ static void set_color(cairo_t *cr, uint32_t color, double alpha)
                           (color & 0xff) / 255.0, alpha);
 }
 
-/* Draws one edge in the color itself on paper instead of mixing, so that the vector formats
- * need no transparency. */
-static void set_mixed(cairo_t *cr, uint32_t color, uint32_t paper, double share)
-{
-    double mix[3];
-    for (int i = 0; i < 3; i++) {
-        int shift = 16 - 8 * i;
-        mix[i] = ((color >> shift & 0xff) * share + (paper >> shift & 0xff) * (1 - share)) / 255.0;
-    }
-    cairo_set_source_rgb(cr, mix[0], mix[1], mix[2]);
-}
-
 static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
 {
     double x = mark->rect.x, y = mark->rect.y, w = mark->rect.w, h = mark->rect.h;
@@ -35,7 +23,20 @@ static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
     cairo_save(cr);
     cairo_rectangle(cr, x, y, w, h);
     cairo_clip(cr);
-    set_mixed(cr, color, ta_ink_color(TA_INK_NONE, dark), HATCH_GROUND);
+
+    /* Draws one edge in the color itself on paper instead of mixing, so that the vector formats
+     * need no transparency. */
+    const uint32_t paper = ta_ink_color(TA_INK_NONE, dark);
+
+    double mix[3];
+    for (int i = 0; i < 3; i++) {
+        int shift = 16 - 8 * i;
+        mix[i] = ((color >> shift & 0xff) * HATCH_GROUND +
+                  (paper >> shift & 0xff) * (1 - HATCH_GROUND)) /
+                 255.0;
+    }
+    cairo_set_source_rgb(cr, mix[0], mix[1], mix[2]);
+
     cairo_paint(cr);
     set_color(cr, color, 1);
     cairo_set_line_width(cr, HATCH_LINE);
@@ -105,14 +106,6 @@ static void draw_line(cairo_t *cr, const struct ta_mark *mark, bool dark)
     cairo_stroke(cr);
 }
 
-static void draw_circle(cairo_t *cr, const struct ta_mark *mark, bool dark)
-{
-    cairo_new_sub_path(cr);
-    cairo_arc(cr, mark->circle.x, mark->circle.y, mark->circle.r, 0, 2 * G_PI);
-    set_color(cr, ta_ink_color(mark->ink, dark), 1);
-    cairo_fill(cr);
-}
-
 static void draw_text(cairo_t *cr, PangoLayout *const *layouts, const struct ta_mark *mark,
                       bool dark)
 {
@@ -155,7 +148,10 @@ void ta_scene_draw(const struct ta_scene *scene, cairo_t *cr, bool dark)
             draw_line(cr, mark, dark);
             break;
         case TA_MARK_CIRCLE:
-            draw_circle(cr, mark, dark);
+            cairo_new_sub_path(cr);
+            cairo_arc(cr, mark->circle.x, mark->circle.y, mark->circle.r, 0, 2 * G_PI);
+            set_color(cr, ta_ink_color(mark->ink, dark), 1);
+            cairo_fill(cr);
             break;
         case TA_MARK_TEXT:
             draw_text(cr, layouts, mark, dark);

@@ -35,19 +35,6 @@ static int by_group(const void *a, const void *b)
     return (s->share > t->share) - (s->share < t->share);
 }
 
-static void read_samples(const struct ta_layout *layout, struct ecdf *ecdf)
-{
-    for (size_t row = 0; row < layout->table->n_rows; row++) {
-        double x = ta_data_value(layout, row, ecdf->x_column);
-        double share = ta_data_value(layout, row, ecdf->share_column);
-        if (!isnan(x) && !isnan(share))
-            ecdf->samples[ecdf->n++] = (struct sample){
-                ecdf->groups.of_row[row], x, share, ta_data_value(layout, row, ecdf->band_column)};
-    }
-    if (ecdf->n)
-        qsort(ecdf->samples, ecdf->n, sizeof *ecdf->samples, by_group);
-}
-
 static size_t group_end(const struct ecdf *ecdf, size_t first)
 {
     size_t end = first;
@@ -259,8 +246,18 @@ void ta_lay_ecdf(struct ta_layout *layout)
     ecdf.unit = ta_data_unit(layout, ecdf.x_column);
     if (!ecdf.samples || !ta_data_groups(layout, ecdf.group_column, &ecdf.groups))
         layout->failed = true;
-    else
-        read_samples(layout, &ecdf);
+    else {
+        for (size_t row = 0; row < layout->table->n_rows; row++) {
+            double x = ta_data_value(layout, row, ecdf.x_column);
+            double share = ta_data_value(layout, row, ecdf.share_column);
+            if (!isnan(x) && !isnan(share))
+                ecdf.samples[ecdf.n++] =
+                    (struct sample){ecdf.groups.of_row[row], x, share,
+                                    ta_data_value(layout, row, ecdf.band_column)};
+        }
+        if (ecdf.n)
+            qsort(ecdf.samples, ecdf.n, sizeof *ecdf.samples, by_group);
+    }
     if (ecdf.n && color(layout, &ecdf))
         draw(layout, &ecdf);
     else

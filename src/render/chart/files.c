@@ -157,14 +157,6 @@ static cairo_status_t draw_vector(cairo_surface_t *surface, const struct sheet *
  * type, keyword NUL text, checksum of type and data (PNG specification, 5.3 and 11.3.4.3). */
 enum { PNG_AFTER_IHDR = 8 + 25, PNG_TEXT = sizeof SIGNATURE_PNG - 1, PNG_CHUNK = PNG_TEXT + 12 };
 
-static void make_png_text(unsigned char chunk[PNG_CHUNK])
-{
-    put_u32(chunk, PNG_TEXT);
-    memcpy(chunk + 4, "tEXt", 4);
-    memcpy(chunk + 8, SIGNATURE_PNG, PNG_TEXT);
-    put_u32(chunk + 8 + PNG_TEXT, (uint32_t)crc32(0, chunk + 4, PNG_TEXT + 4));
-}
-
 static cairo_status_t write_png(struct ta_file *file, const struct sheet *sheet,
                                 const struct ta_scene *scene, double scale, bool dark)
 {
@@ -177,7 +169,12 @@ static cairo_status_t write_png(struct ta_file *file, const struct sheet *sheet,
     draw_sheet(sheet, scene, cr, dark);
     cairo_status_t status = cairo_status(cr);
     unsigned char text[PNG_CHUNK];
-    make_png_text(text);
+
+    put_u32(text, PNG_TEXT);
+    memcpy(text + 4, "tEXt", 4);
+    memcpy(text + 8, SIGNATURE_PNG, PNG_TEXT);
+    put_u32(text + 8 + PNG_TEXT, (uint32_t)crc32(0, text + 4, PNG_TEXT + 4));
+
     struct stream stream = {file, {(const char *)text, sizeof text}, PNG_AFTER_IHDR, 0};
     if (status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_write_to_png_stream(surface, write_bytes, &stream);

@@ -30,17 +30,6 @@ static enum ta_ink ink_of(const struct ta_layout *layout, const struct grouped *
     return grouped->groups.inks[grouped->groups.of_row[row]];
 }
 
-static void read_rows(const struct ta_layout *layout, struct grouped *grouped)
-{
-    for (size_t group = 0; group < grouped->groups.n; group++)
-        for (size_t row = 0; row < layout->table->n_rows; row++)
-            if (grouped->groups.of_row[row] == group) {
-                grouped->rows[grouped->n++] = row;
-                grouped->n_values +=
-                    isnan(ta_data_value(layout, row, grouped->value_column)) ? 0 : 1;
-            }
-}
-
 static bool color(struct ta_layout *layout, struct grouped *grouped)
 {
     double *scores = ta_arena_alloc(layout->arena, (grouped->groups.n + 1) * sizeof *scores);
@@ -58,22 +47,6 @@ static void make_heading(struct ta_layout *layout, const struct grouped *grouped
         list->bars[list->n++] =
             (struct ta_bar){.kind = TA_BAR_HEADING,
                             .name = ta_pen_printf(layout, "%s", grouped->groups.names[group])};
-}
-
-static void make_bar(struct ta_layout *layout, const struct grouped *grouped, size_t row,
-                     struct ta_bar *bar)
-{
-    double value = ta_data_value(layout, row, grouped->value_column);
-    const char *text = isnan(value) ? "no value" : ta_pen_value(layout, value, grouped->unit);
-    *bar = (struct ta_bar){.kind = TA_BAR_STACK,
-                           .name = ta_data_name(layout, row, grouped->group_column),
-                           .name_ink = isnan(value) ? TA_INK_MUTED : TA_INK_TEXT,
-                           .numbers = {text},
-                           .n_parts = value > 0};
-    bar->parts[0] = (struct ta_bar_part){
-        .ink = ink_of(layout, grouped, row),
-        .value = value,
-        .tip = ta_pen_printf(layout, "%s · %s", ta_data_full_name(layout, row), text)};
 }
 
 /* The range of the group of the rows from `first` on; false when none has a value. */
@@ -197,7 +170,21 @@ static void draw(struct ta_layout *layout, const struct grouped *grouped)
         size_t group = grouped->groups.of_row[grouped->rows[i]];
         if (i == 0 || group != grouped->groups.of_row[grouped->rows[i - 1]])
             make_heading(layout, grouped, group, &list);
-        make_bar(layout, grouped, grouped->rows[i], &list.bars[list.n++]);
+
+        const size_t row = grouped->rows[i];
+        struct ta_bar *bar = &list.bars[list.n++];
+
+        double value = ta_data_value(layout, row, grouped->value_column);
+        const char *text = isnan(value) ? "no value" : ta_pen_value(layout, value, grouped->unit);
+        *bar = (struct ta_bar){.kind = TA_BAR_STACK,
+                               .name = ta_data_name(layout, row, grouped->group_column),
+                               .name_ink = isnan(value) ? TA_INK_MUTED : TA_INK_TEXT,
+                               .numbers = {text},
+                               .n_parts = value > 0};
+        bar->parts[0] = (struct ta_bar_part){
+            .ink = ink_of(layout, grouped, row),
+            .value = value,
+            .tip = ta_pen_printf(layout, "%s · %s", ta_data_full_name(layout, row), text)};
     }
     ta_bars_draw(layout, &list);
     free(list.bars);
@@ -214,8 +201,15 @@ void ta_lay_bars(struct ta_layout *layout)
     if (!grouped.rows || !ta_data_groups(layout, grouped.group_column, &grouped.groups) ||
         !color(layout, &grouped))
         layout->failed = true;
-    else
-        read_rows(layout, &grouped);
+    else {
+        for (size_t group = 0; group < grouped.groups.n; group++)
+            for (size_t row = 0; row < layout->table->n_rows; row++)
+                if (grouped.groups.of_row[row] == group) {
+                    grouped.rows[grouped.n++] = row;
+                    grouped.n_values +=
+                        isnan(ta_data_value(layout, row, grouped.value_column)) ? 0 : 1;
+                }
+    }
     if (grouped.n_values)
         draw(layout, &grouped);
     else

@@ -8,23 +8,6 @@ enum { KEY = 9, KEY_GAP = 5, ENTRY_GAP = 16, LEGEND_LINE = 16 };
 enum { TICK_LINE = 14, TITLE_LINE = 14 };
 enum { MOST_TICKS = 9, LEAST_ROOM = 44, TICK_GAP = 14, LABEL_GAP = 6 };
 
-static void legend_key(struct ta_layout *layout, const struct ta_legend_entry *entry, double x,
-                       double base)
-{
-    double middle = base - 3.5;
-    switch (entry->kind) {
-    case TA_MARK_CIRCLE:
-        ta_pen_circle(layout, entry->ink, x + KEY / 2.0, middle, 3, NULL);
-        break;
-    case TA_MARK_LINE:
-        ta_pen_segment(layout, entry->ink, (struct ta_point){x, middle},
-                       (struct ta_point){x + KEY, middle}, 2, false);
-        break;
-    default:
-        ta_pen_rect(layout, entry->ink, x, middle - KEY / 2.0, KEY, KEY, NULL);
-    }
-}
-
 double ta_guide_legend(struct ta_layout *layout, const struct ta_legend_entry *entries, size_t n,
                        double y)
 {
@@ -37,7 +20,22 @@ double ta_guide_legend(struct ta_layout *layout, const struct ta_legend_entry *e
             x = 0;
             base += LEGEND_LINE;
         }
-        legend_key(layout, &entries[i], x, base);
+
+        const struct ta_legend_entry *entry = &entries[i];
+
+        double middle = base - 3.5;
+        switch (entry->kind) {
+        case TA_MARK_CIRCLE:
+            ta_pen_circle(layout, entry->ink, x + KEY / 2.0, middle, 3, NULL);
+            break;
+        case TA_MARK_LINE:
+            ta_pen_segment(layout, entry->ink, (struct ta_point){x, middle},
+                           (struct ta_point){x + KEY, middle}, 2, false);
+            break;
+        default:
+            ta_pen_rect(layout, entry->ink, x, middle - KEY / 2.0, KEY, KEY, NULL);
+        }
+
         ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_START, x + KEY + KEY_GAP, base,
                     label, label == entries[i].label ? NULL : entries[i].label);
         x += width + ENTRY_GAP;

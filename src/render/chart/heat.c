@@ -113,25 +113,6 @@ static const char *cell_tip(struct ta_layout *layout, const struct heat *heat, s
                          to == from + 1 ? "" : "up to ", ta_pen_value(layout, most, heat->unit));
 }
 
-static void draw_line(struct ta_layout *layout, const struct heat *heat, const struct ta_plot *plot,
-                      size_t line)
-{
-    const double *values = heat->values + line * heat->n_columns;
-    const double h = plot->h / (double)heat->lines.n, w = plot->w / (double)heat->n_columns;
-    for (size_t from = 0, to; from < heat->n_columns; from = to) {
-        double most = values[from];
-        for (to = from + 1; to < heat->n_columns && !isnan(most) && !isnan(values[to]) &&
-                            ink_of(heat, values[to]) == ink_of(heat, values[from]);
-             to++)
-            most = fmax(most, values[to]);
-        if (!isnan(most))
-            ta_pen_rect(layout, ink_of(heat, values[from]), plot->x + w * (double)from,
-                        plot->y + h * (double)line, w * (double)(to - from),
-                        line + 1 < heat->lines.n ? h + OVERLAP : h,
-                        cell_tip(layout, heat, line, from, to, most));
-    }
-}
-
 /* Every line has its name, or every second, fourth … as there is room. */
 static void draw_names(struct ta_layout *layout, const struct heat *heat,
                        const struct ta_plot *plot)
@@ -207,8 +188,22 @@ void ta_lay_heat(struct ta_layout *layout)
     const double room = layout->height > 0 ? fmax(layout->height - top - below, LABEL_LINE)
                                            : fmax(free, 2 * LABEL_LINE);
     const struct ta_plot plot = {left, top, layout->width - left, room};
-    for (size_t line = 0; line < heat.lines.n; line++)
-        draw_line(layout, &heat, &plot, line);
+    for (size_t line = 0; line < heat.lines.n; line++) {
+        const double *values = heat.values + line * heat.n_columns;
+        const double h = plot.h / (double)heat.lines.n, w = plot.w / (double)heat.n_columns;
+        for (size_t from = 0, to; from < heat.n_columns; from = to) {
+            double most = values[from];
+            for (to = from + 1; to < heat.n_columns && !isnan(most) && !isnan(values[to]) &&
+                                ink_of(&heat, values[to]) == ink_of(&heat, values[from]);
+                 to++)
+                most = fmax(most, values[to]);
+            if (!isnan(most))
+                ta_pen_rect(layout, ink_of(&heat, values[from]), plot.x + w * (double)from,
+                            plot.y + h * (double)line, w * (double)(to - from),
+                            line + 1 < heat.lines.n ? h + OVERLAP : h,
+                            cell_tip(layout, &heat, line, from, to, most));
+        }
+    }
     draw_names(layout, &heat, &plot);
     draw_columns(layout, &heat, &plot);
     sum_up(layout, &heat);

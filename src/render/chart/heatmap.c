@@ -90,8 +90,12 @@ static void draw_cell(struct ta_layout *layout, const struct heat *heat, size_t 
                        text);
 }
 
-static double draw_legend(struct ta_layout *layout, const struct heat *heat)
+static void place(struct ta_layout *layout, struct heat *heat)
 {
+    double names = 0;
+    for (size_t i = 0; i < heat->n_lines; i++)
+        names = fmax(names, ta_pen_width(layout, TA_FACE_MONO, heat->lines.names[i]));
+
     const char *half = ta_pen_value(layout, heat->most / 2, TA_UNIT_NS);
     const char *tenth = ta_pen_value(layout, heat->most / 10, TA_UNIT_NS);
     const struct ta_legend_entry entries[] = {
@@ -102,50 +106,12 @@ static double draw_legend(struct ta_layout *layout, const struct heat *heat)
         {TA_INK_BETTER_2, TA_MARK_RECT, ta_pen_printf(layout, "by %s or more", tenth)},
         {TA_INK_BETTER_1, TA_MARK_RECT, "less"},
     };
-    return ta_guide_legend(layout, entries, sizeof entries / sizeof *entries, 0) + 6;
-}
+    heat->plot.y = ta_guide_legend(layout, entries, sizeof entries / sizeof *entries, 0) + 6;
 
-static void draw_labels(struct ta_layout *layout, const struct heat *heat)
-{
-    const double w = heat->plot.w / (double)heat->n_xs;
-    double free_from = heat->plot.x;
-    for (size_t i = 0; i < heat->n_lines; i++)
-        ta_pen_text(layout, TA_INK_TEXT, TA_FACE_MONO, TA_ANCHOR_END, heat->plot.x - GAP,
-                    heat->plot.y + PITCH * ((double)i + 0.5) + 3.2,
-                    ta_pen_fit(layout, TA_FACE_MONO, heat->lines.names[i], heat->plot.x - GAP),
-                    heat->lines.names[i]);
-    for (size_t i = 0; i < heat->n_xs; i++)
-        free_from = ta_guide_centered(layout, heat->plot.x + w * ((double)i + 0.5),
-                                      heat->plot.y + heat->plot.h + LABEL_LINE, free_from,
-                                      ta_pen_printf(layout, "%.0f", heat->xs[i]));
-    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_MIDDLE,
-                heat->plot.x + heat->plot.w / 2, heat->plot.y + heat->plot.h + 2 * LABEL_LINE + 2,
-                ta_data_title(layout, heat->x_column), NULL);
-}
-
-static void place(struct ta_layout *layout, struct heat *heat)
-{
-    double names = 0;
-    for (size_t i = 0; i < heat->n_lines; i++)
-        names = fmax(names, ta_pen_width(layout, TA_FACE_MONO, heat->lines.names[i]));
-    heat->plot.y = draw_legend(layout, heat);
     heat->plot.x = ceil(fmin(names, layout->width * 0.42)) + GAP;
     heat->plot.w = layout->width - heat->plot.x;
     heat->plot.h = PITCH * (double)heat->n_lines;
     layout->height = heat->plot.y + heat->plot.h + 2 * LABEL_LINE + 8;
-}
-
-static void summarize(struct ta_layout *layout, const struct heat *heat, size_t largest)
-{
-    layout->summary = ta_pen_printf(
-        layout, "%zu lines by %zu columns; the largest change is %s at %s, %s.", heat->n_lines,
-        heat->n_xs,
-        ta_pen_value(layout, ta_data_value(layout, largest, heat->value_column), heat->unit),
-        heat->lines.names[heat->lines.of_row[largest]],
-        ta_data_cell(layout, largest, heat->x_column));
-    if (heat->n_lines < heat->lines.n || heat->n_xs < heat->n_all)
-        layout->note = ta_pen_printf(layout, "%zu of %zu lines and %zu of %zu columns are drawn.",
-                                     heat->n_lines, heat->lines.n, heat->n_xs, heat->n_all);
 }
 
 static void draw(struct ta_layout *layout, struct heat *heat)
@@ -168,8 +134,31 @@ static void draw(struct ta_layout *layout, struct heat *heat)
         if (place_of(layout, heat, i, &line, &column) &&
             !isnan(ta_data_value(layout, i, heat->value_column)))
             draw_cell(layout, heat, i, line, column);
-    draw_labels(layout, heat);
-    summarize(layout, heat, largest);
+
+    const double w = heat->plot.w / (double)heat->n_xs;
+    double free_from = heat->plot.x;
+    for (size_t i = 0; i < heat->n_lines; i++)
+        ta_pen_text(layout, TA_INK_TEXT, TA_FACE_MONO, TA_ANCHOR_END, heat->plot.x - GAP,
+                    heat->plot.y + PITCH * ((double)i + 0.5) + 3.2,
+                    ta_pen_fit(layout, TA_FACE_MONO, heat->lines.names[i], heat->plot.x - GAP),
+                    heat->lines.names[i]);
+    for (size_t i = 0; i < heat->n_xs; i++)
+        free_from = ta_guide_centered(layout, heat->plot.x + w * ((double)i + 0.5),
+                                      heat->plot.y + heat->plot.h + LABEL_LINE, free_from,
+                                      ta_pen_printf(layout, "%.0f", heat->xs[i]));
+    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_MIDDLE,
+                heat->plot.x + heat->plot.w / 2, heat->plot.y + heat->plot.h + 2 * LABEL_LINE + 2,
+                ta_data_title(layout, heat->x_column), NULL);
+
+    layout->summary = ta_pen_printf(
+        layout, "%zu lines by %zu columns; the largest change is %s at %s, %s.", heat->n_lines,
+        heat->n_xs,
+        ta_pen_value(layout, ta_data_value(layout, largest, heat->value_column), heat->unit),
+        heat->lines.names[heat->lines.of_row[largest]],
+        ta_data_cell(layout, largest, heat->x_column));
+    if (heat->n_lines < heat->lines.n || heat->n_xs < heat->n_all)
+        layout->note = ta_pen_printf(layout, "%zu of %zu lines and %zu of %zu columns are drawn.",
+                                     heat->n_lines, heat->lines.n, heat->n_xs, heat->n_all);
 }
 
 void ta_lay_heatmap(struct ta_layout *layout)

@@ -64,19 +64,6 @@ static int by_group(const void *left, const void *right)
     return (a->y > b->y) - (a->y < b->y);
 }
 
-static void read_points(const struct ta_layout *layout, struct lines *lines, struct panel *panel)
-{
-    for (size_t row = 0; row < layout->table->n_rows; row++) {
-        const double x = ta_data_value(layout, row, lines->x_column);
-        const double y = ta_data_value(layout, row, panel->column);
-        if (isnan(x) || isnan(y))
-            continue;
-        panel->points[panel->n++] = (struct point){lines->groups.of_row[row], x, y};
-        lines->x_low = fmin(lines->x_low, x);
-        lines->x_high = fmax(lines->x_high, x);
-    }
-}
-
 static bool measure(struct panel *panel)
 {
     double *values = calloc(panel->n + 1, sizeof *values);
@@ -109,7 +96,17 @@ static bool read_panels(struct ta_layout *layout, struct lines *lines)
                                                                        sizeof *panel->points)};
         if (!panel->points)
             return false;
-        read_points(layout, lines, panel);
+
+        for (size_t row = 0; row < layout->table->n_rows; row++) {
+            const double x = ta_data_value(layout, row, lines->x_column);
+            const double y = ta_data_value(layout, row, panel->column);
+            if (isnan(x) || isnan(y))
+                continue;
+            panel->points[panel->n++] = (struct point){lines->groups.of_row[row], x, y};
+            lines->x_low = fmin(lines->x_low, x);
+            lines->x_high = fmax(lines->x_high, x);
+        }
+
         if (panel->n == 0)
             continue;
         if (!measure(panel))

@@ -120,17 +120,6 @@ static const char *as_said(struct ta_arena *arena, const char *line)
     return said;
 }
 
-/* How many bytes to try next, between what fits and what is too long: as many as would fit if all
- * letters were of one width, which is nearly right; measuring is dear.  Halfway when that was not.
- */
-static size_t next_length(size_t fits, size_t too_long, double share, int tries)
-{
-    enum { GUESSES = 4 };
-    const size_t between = too_long - fits;
-    const size_t more = ta_whole_size((double)between * (tries < GUESSES ? share : 0.5));
-    return fits + (more < 1 ? 1 : more < between ? more : between - 1);
-}
-
 const char *ta_measure_fit(struct ta_measure *measure, struct ta_arena *arena, enum ta_face face,
                            const char *line, double width)
 {
@@ -146,7 +135,17 @@ const char *ta_measure_fit(struct ta_measure *measure, struct ta_arena *arena, e
     size_t fits = 0, too_long = length;
     const char *best = "";
     for (int tries = 0; fits + 1 < too_long; tries++) {
-        const size_t keep = next_length(fits, too_long, (width - least) / (most - least), tries);
+        /* How many bytes to try next, between what fits and what is too long: as many as would fit
+         * if all letters were of one width, which is nearly right; measuring is dear.  Halfway when
+         * that was not.
+         */
+        const double share = (width - least) / (most - least);
+
+        enum { GUESSES = 4 };
+        const size_t between = too_long - fits;
+        const size_t more = ta_whole_size((double)between * (tries < GUESSES ? share : 0.5));
+        const size_t keep = fits + (more < 1 ? 1 : more < between ? more : between - 1);
+
         const char *shorter = shorten(arena, line, length, keep);
         if (!shorter)
             return best;

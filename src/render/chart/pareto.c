@@ -28,22 +28,6 @@ static int descending(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static void read_items(const struct ta_layout *layout, struct pareto *pareto)
-{
-    double sum = 0;
-    for (size_t row = 0; row < layout->table->n_rows; row++) {
-        double value = ta_data_value(layout, row, pareto->value_column);
-        if (isnan(value))
-            continue;
-        pareto->items[pareto->n++] = (struct item){row, value};
-        sum += fmax(0, value);
-    }
-    /* A table may not list all, but never lists more. */
-    pareto->sum = fmax(sum, (double)layout->chart->whole);
-    if (pareto->n)
-        qsort(pareto->items, pareto->n, sizeof *pareto->items, descending);
-}
-
 static double share_of(const struct pareto *pareto, double value)
 {
     return pareto->sum > 0 ? value / pareto->sum : 0;
@@ -188,9 +172,20 @@ void ta_lay_pareto(struct ta_layout *layout)
         .group_column = ta_data_column(layout, layout->chart->group),
     };
     pareto.unit = ta_data_unit(layout, pareto.value_column);
-    if (pareto.items)
-        read_items(layout, &pareto);
-    else
+    if (pareto.items) {
+        double sum = 0;
+        for (size_t row = 0; row < layout->table->n_rows; row++) {
+            double value = ta_data_value(layout, row, pareto.value_column);
+            if (isnan(value))
+                continue;
+            pareto.items[pareto.n++] = (struct item){row, value};
+            sum += fmax(0, value);
+        }
+        /* A table may not list all, but never lists more. */
+        pareto.sum = fmax(sum, (double)layout->chart->whole);
+        if (pareto.n)
+            qsort(pareto.items, pareto.n, sizeof *pareto.items, descending);
+    } else
         layout->failed = true;
     if (pareto.n)
         draw(layout, &pareto);

@@ -36,22 +36,6 @@ static bool can_place(double value)
     return value > 1 / FAR && value < FAR;
 }
 
-static void read_dots(const struct ta_layout *layout, struct ta_scatter *s)
-{
-    const size_t most = layout->chart->top ? layout->chart->top : DOTS_MAX;
-    for (size_t row = 0; row < layout->table->n_rows; row++) {
-        const double x = ta_data_value(layout, row, s->x_column);
-        const double y = ta_data_value(layout, row, s->y_column);
-        const double size = ta_data_value(layout, row, s->size_column);
-        if (can_place(x) && can_place(y))
-            s->dots[s->n++] = (struct ta_scatter_dot){x, y, can_place(size) ? size : 0, row};
-    }
-    if (s->n)
-        qsort(s->dots, s->n, sizeof *s->dots, by_size);
-    s->left_out = s->n > most ? s->n - most : 0;
-    s->n -= s->left_out;
-}
-
 /* Groups of the largest dots get the colors. */
 static bool color(struct ta_layout *layout, struct ta_scatter *s)
 {
@@ -274,17 +258,6 @@ static void summarize(struct ta_layout *layout, const struct ta_scatter *s)
     layout->note = ta_pen_printf(layout, "%s%s.%s", sample, shown, area);
 }
 
-static void draw(struct ta_layout *layout, struct ta_scatter *s)
-{
-    ta_roof_read(layout, s);
-    draw_frame(layout, s);
-    ta_roof_draw(layout, s);
-    draw_dots(layout, s);
-    ta_roof_name(layout, s);
-    name_dots(layout, s);
-    summarize(layout, s);
-}
-
 void ta_lay_scatter(struct ta_layout *layout)
 {
     const struct ta_chart *chart = layout->chart;
@@ -300,11 +273,29 @@ void ta_lay_scatter(struct ta_layout *layout)
     s.size_unit = ta_data_unit(layout, s.size_column);
     if (!s.dots || !ta_data_groups(layout, s.group_column, &s.groups))
         layout->failed = true;
-    else
-        read_dots(layout, &s);
-    if (s.n && color(layout, &s))
-        draw(layout, &s);
-    else
+    else {
+        const size_t most = layout->chart->top ? layout->chart->top : DOTS_MAX;
+        for (size_t row = 0; row < layout->table->n_rows; row++) {
+            const double x = ta_data_value(layout, row, s.x_column);
+            const double y = ta_data_value(layout, row, s.y_column);
+            const double size = ta_data_value(layout, row, s.size_column);
+            if (can_place(x) && can_place(y))
+                s.dots[s.n++] = (struct ta_scatter_dot){x, y, can_place(size) ? size : 0, row};
+        }
+        if (s.n)
+            qsort(s.dots, s.n, sizeof *s.dots, by_size);
+        s.left_out = s.n > most ? s.n - most : 0;
+        s.n -= s.left_out;
+    }
+    if (s.n && color(layout, &s)) {
+        ta_roof_read(layout, &s);
+        draw_frame(layout, &s);
+        ta_roof_draw(layout, &s);
+        draw_dots(layout, &s);
+        ta_roof_name(layout, &s);
+        name_dots(layout, &s);
+        summarize(layout, &s);
+    } else
         ta_guide_empty(layout);
     free(s.dots);
 }

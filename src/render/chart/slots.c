@@ -73,23 +73,6 @@ static bool by_text(struct ta_layout *layout, size_t column, struct ta_slots *sl
     return true;
 }
 
-static bool by_order(struct ta_layout *layout, const struct ta_groups *groups,
-                     struct ta_slots *slots)
-{
-    size_t *next = calloc(groups->n + 1, sizeof *next);
-    if (!next)
-        return !(layout->failed = true);
-    for (size_t row = 0; row < layout->table->n_rows; row++) {
-        slots->of_row[row] = next[groups->of_row[row]]++;
-        slots->n = slots->of_row[row] >= slots->n ? slots->of_row[row] + 1 : slots->n;
-    }
-    free(next);
-    slots->numbered = true;
-    slots->first = 1;
-    slots->title = "Row";
-    return true;
-}
-
 bool ta_slots_make(struct ta_layout *layout, const struct ta_groups *groups, size_t group_column,
                    struct ta_slots *slots)
 {
@@ -106,7 +89,18 @@ bool ta_slots_make(struct ta_layout *layout, const struct ta_groups *groups, siz
         return false;
     if (column != SIZE_MAX && (by_number(layout, column, slots) || by_text(layout, column, slots)))
         return true;
-    return by_order(layout, groups, slots);
+    size_t *next = calloc(groups->n + 1, sizeof *next);
+    if (!next)
+        return !(layout->failed = true);
+    for (size_t row = 0; row < layout->table->n_rows; row++) {
+        slots->of_row[row] = next[groups->of_row[row]]++;
+        slots->n = slots->of_row[row] >= slots->n ? slots->of_row[row] + 1 : slots->n;
+    }
+    free(next);
+    slots->numbered = true;
+    slots->first = 1;
+    slots->title = "Row";
+    return true;
 }
 
 double ta_slots_x(const struct ta_slots *slots, const struct ta_plot *plot, size_t slot)
@@ -120,15 +114,6 @@ static const char *label_of(struct ta_layout *layout, const struct ta_slots *slo
     if (!slots->numbered)
         return slots->labels[slot];
     return ta_pen_printf(layout, "%s", ta_number_format(text, (double)slots->first + (double)slot));
-}
-
-/* The next of 1, 2, 5, 10, 20, 50 … */
-static size_t next_stride(size_t stride)
-{
-    size_t power = 1;
-    while (power * 10 <= stride)
-        power *= 10;
-    return stride / power == 2 ? power * 5 : stride / power == 1 ? power * 2 : power * 10;
 }
 
 /* Labels at numbers that are multiples of the stride. */
@@ -148,8 +133,13 @@ void ta_slots_guide(struct ta_layout *layout, const struct ta_slots *slots,
         widest = fmax(
             widest, ta_pen_width(layout, TA_FACE_SMALL, label_of(layout, slots, slots->n - 1 - i)));
     size_t stride = 1;
-    while (step * (double)stride < fmin(widest, most) + 10 && stride < slots->n)
-        stride = next_stride(stride);
+    while (step * (double)stride < fmin(widest, most) + 10 &&
+           stride < slots->n) { /* The next of 1, 2, 5, 10, 20, 50 … */
+        size_t power = 1;
+        while (power * 10 <= stride)
+            power *= 10;
+        stride = stride / power == 2 ? power * 5 : stride / power == 1 ? power * 2 : power * 10;
+    }
     for (size_t slot = 0; slot < slots->n; slot++) {
         if (!on_stride(slots, slot, stride))
             continue;

@@ -43,24 +43,13 @@ static void put_end(struct ta_file *out, const char *element, const char *tip)
     ta_putf(out, "</title></%s>\n", element);
 }
 
-static void put_rect(struct ta_file *out, const struct ta_scene *scene, const struct ta_mark *mark)
+static void put_line(struct ta_file *out, const struct ta_mark *mark)
 {
-    if (mark->ink == TA_INK_IDLE) {
-        ta_puts(out, "<rect fill=\"url(#");
-        put_text(out, scene->id);
-        ta_puts(out, "-hatch)\"");
-    } else {
-        ta_putf(out, "<rect class=\"fill ink-%s\"", ta_ink_name(mark->ink));
-    }
-    put_attribute(out, "x", mark->rect.x);
-    put_attribute(out, "y", mark->rect.y);
-    put_attribute(out, "width", mark->rect.w);
-    put_attribute(out, "height", mark->rect.h);
-    put_end(out, "rect", mark->tip);
-}
+    const struct ta_point *p = mark->line.points;
+    bool straight = mark->line.n == 2 && (p[0].x == p[1].x || p[0].y == p[1].y);
+    ta_putf(out, "<path class=\"%s ink-%s\" d=\"", mark->line.closed ? "fill" : "line",
+            ta_ink_name(mark->ink));
 
-static void put_points(struct ta_file *out, const struct ta_mark *mark)
-{
     for (size_t i = 0; i < mark->line.n; i++) {
         ta_putc(out, i ? 'L' : 'M');
         put_number(out, mark->line.points[i].x);
@@ -69,15 +58,7 @@ static void put_points(struct ta_file *out, const struct ta_mark *mark)
     }
     if (mark->line.closed)
         ta_putc(out, 'Z');
-}
 
-static void put_line(struct ta_file *out, const struct ta_mark *mark)
-{
-    const struct ta_point *p = mark->line.points;
-    bool straight = mark->line.n == 2 && (p[0].x == p[1].x || p[0].y == p[1].y);
-    ta_putf(out, "<path class=\"%s ink-%s\" d=\"", mark->line.closed ? "fill" : "line",
-            ta_ink_name(mark->ink));
-    put_points(out, mark);
     ta_putc(out, '"');
     if (!mark->line.closed)
         put_attribute(out, "stroke-width", mark->line.width);
@@ -86,15 +67,6 @@ static void put_line(struct ta_file *out, const struct ta_mark *mark)
     if (straight)
         ta_puts(out, " shape-rendering=\"crispEdges\"");
     put_end(out, "path", mark->tip);
-}
-
-static void put_circle(struct ta_file *out, const struct ta_mark *mark)
-{
-    ta_putf(out, "<circle class=\"fill ink-%s\"", ta_ink_name(mark->ink));
-    put_attribute(out, "cx", mark->circle.x);
-    put_attribute(out, "cy", mark->circle.y);
-    put_attribute(out, "r", mark->circle.r);
-    put_end(out, "circle", mark->tip);
 }
 
 static void put_label(struct ta_file *out, const struct ta_mark *mark)
@@ -124,13 +96,28 @@ static void put_mark(struct ta_file *out, const struct ta_scene *scene, const st
 {
     switch (mark->kind) {
     case TA_MARK_RECT:
-        put_rect(out, scene, mark);
+        if (mark->ink == TA_INK_IDLE) {
+            ta_puts(out, "<rect fill=\"url(#");
+            put_text(out, scene->id);
+            ta_puts(out, "-hatch)\"");
+        } else {
+            ta_putf(out, "<rect class=\"fill ink-%s\"", ta_ink_name(mark->ink));
+        }
+        put_attribute(out, "x", mark->rect.x);
+        put_attribute(out, "y", mark->rect.y);
+        put_attribute(out, "width", mark->rect.w);
+        put_attribute(out, "height", mark->rect.h);
+        put_end(out, "rect", mark->tip);
         break;
     case TA_MARK_LINE:
         put_line(out, mark);
         break;
     case TA_MARK_CIRCLE:
-        put_circle(out, mark);
+        ta_putf(out, "<circle class=\"fill ink-%s\"", ta_ink_name(mark->ink));
+        put_attribute(out, "cx", mark->circle.x);
+        put_attribute(out, "cy", mark->circle.y);
+        put_attribute(out, "r", mark->circle.r);
+        put_end(out, "circle", mark->tip);
         break;
     case TA_MARK_TEXT:
         put_label(out, mark);
@@ -149,7 +136,7 @@ static void put_description(struct ta_file *out, const struct ta_scene *scene, c
     ta_putf(out, "</%s>\n", element);
 }
 
-static void put_head(struct ta_file *out, const struct ta_scene *scene)
+void ta_put_svg(struct ta_file *out, const struct ta_scene *scene)
 {
     ta_putf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart%s\" role=\"img\" "
@@ -169,26 +156,18 @@ static void put_head(struct ta_file *out, const struct ta_scene *scene)
     ta_puts(out, "pt\">\n");
     put_description(out, scene, "title", scene->title);
     put_description(out, scene, "desc", scene->summary);
-}
 
-static void put_hatch(struct ta_file *out, const struct ta_scene *scene)
-{
-    ta_puts(out, "<defs><pattern id=\"");
-    put_text(out, scene->id);
-    ta_puts(out, "-hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
-                 "patternTransform=\"rotate(45)\"><rect class=\"hatch-ground ink-idle\" "
-                 "width=\"5\" height=\"5\"/><rect class=\"hatch-line ink-idle\" width=\"1.6\" "
-                 "height=\"5\"/></pattern></defs>\n");
-}
-
-void ta_put_svg(struct ta_file *out, const struct ta_scene *scene)
-{
-    put_head(out, scene);
     bool hatched = false;
     for (size_t i = 0; i < scene->n_marks && !hatched; i++)
         hatched = scene->marks[i].kind == TA_MARK_RECT && scene->marks[i].ink == TA_INK_IDLE;
-    if (hatched)
-        put_hatch(out, scene);
+    if (hatched) {
+        ta_puts(out, "<defs><pattern id=\"");
+        put_text(out, scene->id);
+        ta_puts(out, "-hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+                     "patternTransform=\"rotate(45)\"><rect class=\"hatch-ground ink-idle\" "
+                     "width=\"5\" height=\"5\"/><rect class=\"hatch-line ink-idle\" width=\"1.6\" "
+                     "height=\"5\"/></pattern></defs>\n");
+    }
     for (size_t i = 0; i < scene->n_marks; i++)
         put_mark(out, scene, &scene->marks[i]);
     ta_puts(out, "</svg>\n");
@@ -207,22 +186,19 @@ static const char *colors_of_theme(struct ta_arena *arena, bool dark)
     return text;
 }
 
-static const char *rules_of_inks(struct ta_arena *arena)
+const char *ta_chart_css(struct ta_arena *arena)
 {
+    const char *light = colors_of_theme(arena, false);
+    const char *dark = colors_of_theme(arena, true);
+
     const char *text = "";
     for (int ink = 0; ink < TA_INK_COUNT && text; ink++) {
         const char *name = ta_ink_name((enum ta_ink)ink);
         text = ta_arena_printf(arena, "%s.ink-%s{color:var(--ink-%s)}.on-%s{color:var(--on-%s)}\n",
                                text, name, name, name, name);
     }
-    return text;
-}
+    const char *inks = text;
 
-const char *ta_chart_css(struct ta_arena *arena)
-{
-    const char *light = colors_of_theme(arena, false);
-    const char *dark = colors_of_theme(arena, true);
-    const char *inks = rules_of_inks(arena);
     if (!light || !dark || !inks)
         return NULL;
     char size[TA_FACE_COUNT][TA_UNIT_TEXT_MAX];

@@ -194,17 +194,6 @@ static const char *label_of(struct picture *p, const struct row *row)
     return ta_pen_fit(p->layout, TA_FACE_SMALL, text, LABELS - GAP);
 }
 
-static void draw_row(struct picture *p, const struct row *row, double y)
-{
-    double base[BINS_MOST] = {0};
-    sum_up(p, row);
-    ta_pen_text(p->layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_END, LABELS - GAP, y + ROW * 0.68,
-                label_of(p, row), NULL);
-    for (int kind = 0; kind < TA_SLICE_KIND_COUNT; kind++)
-        if (has_any(p, (enum ta_slice_kind)kind))
-            draw_area(p, (enum ta_slice_kind)kind, y, base);
-}
-
 /* Above the rows, where the kinds that they have are known only once all are drawn. */
 static double draw_legend(struct picture *p)
 {
@@ -216,18 +205,6 @@ static double draw_legend(struct picture *p)
             entries[n++] = (struct ta_legend_entry){look->ink, TA_MARK_RECT, look->title};
     }
     return ta_guide_legend(p->layout, entries, n, p->layout->height + GAP);
-}
-
-static void describe(struct picture *p)
-{
-    p->layout->summary =
-        ta_pen_printf(p->layout, "How busy %zu of %zu streams and threads were over %s.", p->n_rows,
-                      p->n_tracks, ta_pen_value(p->layout, p->end_ns - p->start_ns, TA_UNIT_NS));
-    p->layout->note = ta_pen_printf(
-        p->layout,
-        "%zu of %zu streams and threads. The height is the share of time: of streams of their "
-        "activities, of threads of their outermost slices.",
-        p->n_rows, p->n_tracks);
 }
 
 void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timeline)
@@ -249,9 +226,26 @@ void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timelin
     for (size_t i = 0; i < p->n_rows; i++)
         ta_pen_rect(layout, TA_INK_BAND, plot.x, (double)i * STEP, plot.w, ROW, NULL);
     ta_guide_x_axis(layout, &axis, &plot, title);
-    for (size_t i = 0; i < p->n_rows; i++)
-        draw_row(p, &p->rows[i], (double)i * STEP);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const double y = (double)i * STEP;
+
+        double base[BINS_MOST] = {0};
+        sum_up(p, &p->rows[i]);
+        ta_pen_text(p->layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_END, LABELS - GAP,
+                    y + ROW * 0.68, label_of(p, &p->rows[i]), NULL);
+        for (int kind = 0; kind < TA_SLICE_KIND_COUNT; kind++)
+            if (has_any(p, (enum ta_slice_kind)kind))
+                draw_area(p, (enum ta_slice_kind)kind, y, base);
+    }
     layout->height = plot.h + ta_guide_x_height(title);
     layout->height += draw_legend(p) + GAP;
-    describe(p);
+
+    p->layout->summary =
+        ta_pen_printf(p->layout, "How busy %zu of %zu streams and threads were over %s.", p->n_rows,
+                      p->n_tracks, ta_pen_value(p->layout, p->end_ns - p->start_ns, TA_UNIT_NS));
+    p->layout->note = ta_pen_printf(
+        p->layout,
+        "%zu of %zu streams and threads. The height is the share of time: of streams of their "
+        "activities, of threads of their outermost slices.",
+        p->n_rows, p->n_tracks);
 }

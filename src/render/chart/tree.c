@@ -253,17 +253,6 @@ static bool is_drawn(const struct ta_layout *layout, const struct tree *tree,
     return false;
 }
 
-static double draw_legend(struct ta_layout *layout, const struct tree *tree)
-{
-    struct ta_legend_entry entries[KINDS_MOST];
-    size_t n = 0;
-    const struct ta_kind *kind = layout->chart->kinds;
-    for (; kind && kind->value && n < KINDS_MOST; kind++)
-        if (is_drawn(layout, tree, kind))
-            entries[n++] = (struct ta_legend_entry){kind->ink, TA_MARK_RECT, kind->label};
-    return n ? ta_guide_legend(layout, entries, n, 0) + 6 : 0;
-}
-
 static void summarize(struct ta_layout *layout, const struct tree *tree)
 {
     const char *all = ta_pen_value(layout, tree->sum, tree->unit), *parts = "";
@@ -292,19 +281,6 @@ static size_t room_for_levels(const struct ta_layout *layout)
     return ta_whole_size(fmin(LEVELS_MOST, fmax(2, (layout->height - around) / ROW)));
 }
 
-static void draw(struct ta_layout *layout, struct tree *tree)
-{
-    const double top = draw_legend(layout, tree);
-    const char *whole = ta_pen_printf(layout, "%s: %s", ta_data_title(layout, tree->value_column),
-                                      ta_pen_value(layout, tree->sum, tree->unit));
-    draw_box(layout, TA_INK_BAND, 0, top, layout->width, whole,
-             ta_pen_printf(layout, "All · %s · %s", ta_pen_value(layout, tree->sum, tree->unit),
-                           ta_pen_value(layout, 1, TA_UNIT_RATIO)));
-    draw_boxes(layout, tree, top);
-    summarize(layout, tree);
-    layout->height = top + (double)(tree->levels + 1) * ROW - GAP;
-}
-
 void ta_lay_tree(struct ta_layout *layout)
 {
     struct tree tree = {.n = layout->table->n_rows};
@@ -323,7 +299,24 @@ void ta_lay_tree(struct ta_layout *layout)
     } else if (tree.sum > 0) {
         tree.levels_most = room_for_levels(layout);
         place(&tree);
-        draw(layout, &tree);
+
+        struct ta_legend_entry entries[KINDS_MOST];
+        size_t n = 0;
+        const struct ta_kind *kind = layout->chart->kinds;
+        for (; kind && kind->value && n < KINDS_MOST; kind++)
+            if (is_drawn(layout, &tree, kind))
+                entries[n++] = (struct ta_legend_entry){kind->ink, TA_MARK_RECT, kind->label};
+        const double top = n ? ta_guide_legend(layout, entries, n, 0) + 6 : 0;
+
+        const char *whole =
+            ta_pen_printf(layout, "%s: %s", ta_data_title(layout, tree.value_column),
+                          ta_pen_value(layout, tree.sum, tree.unit));
+        draw_box(layout, TA_INK_BAND, 0, top, layout->width, whole,
+                 ta_pen_printf(layout, "All · %s · %s", ta_pen_value(layout, tree.sum, tree.unit),
+                               ta_pen_value(layout, 1, TA_UNIT_RATIO)));
+        draw_boxes(layout, &tree, top);
+        summarize(layout, &tree);
+        layout->height = top + (double)(tree.levels + 1) * ROW - GAP;
     } else {
         ta_guide_empty(layout);
     }

@@ -147,21 +147,6 @@ static double width(struct ta_measure *measure, enum ta_face face, const char *l
 
 /* ---- what a thread measures with ----------------------------------------------------------- */
 
-static void type_init(struct type *type)
-{
-    type->measure.width = width;
-    type->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
-    type->glyphs = pango_glyph_string_new();
-    ta_draw_prepare(type->context);
-    for (int face = 0; face < TA_FACE_COUNT; face++) {
-        PangoFontDescription *font = ta_face_font((enum ta_face)face);
-        PangoLayout *layout = type->layouts[face] = pango_layout_new(type->context);
-        pango_layout_set_font_description(layout, font);
-        pango_layout_set_single_paragraph_mode(layout, TRUE);
-        pango_font_description_free(font);
-    }
-}
-
 void ta_measure_free(struct ta_measure *measure)
 {
     struct type *type = (struct type *)measure;
@@ -180,7 +165,18 @@ void ta_measure_free(struct ta_measure *measure)
 struct ta_measure *ta_measure_new(void)
 {
     struct type *type = ta_draw_start() ? calloc(1, sizeof *type) : NULL;
-    if (type)
-        type_init(type);
+    if (type) {
+        type->measure.width = width;
+        type->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
+        type->glyphs = pango_glyph_string_new();
+        ta_draw_prepare(type->context);
+        for (int face = 0; face < TA_FACE_COUNT; face++) {
+            PangoFontDescription *font = ta_face_font((enum ta_face)face);
+            PangoLayout *layout = type->layouts[face] = pango_layout_new(type->context);
+            pango_layout_set_font_description(layout, font);
+            pango_layout_set_single_paragraph_mode(layout, TRUE);
+            pango_font_description_free(font);
+        }
+    }
     return type ? &type->measure : NULL;
 }
