@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 #include "cli/args.h"
-#include "config/yaml.h"
+#include "base/yaml/yaml.h"
 
 struct ta_registry;
 struct ta_rule_data;

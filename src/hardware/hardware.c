@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 #include "base/suggest.h"
-#include "config/yaml.h"
+#include "base/yaml/yaml.h"
 
 #include <stdlib.h>
 #include <strings.h>

@@ -3,7 +3,7 @@
 #include "hardware/hardware.h"
 
 #include "base/suggest.h"
-#include "config/yaml.h"
+#include "base/yaml/yaml.h"
 
 #include <locale.h>
 #include <math.h>

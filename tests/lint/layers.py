@@ -40,7 +40,7 @@ LIBRARIES = {
               "src/render/chart/draw.h"),
     "glib": ("plugins/output/",),
     "mpi.h": ("src/cli/mpi/",),
-    "yaml.h": ("src/config/", "src/cli/cmd_help.c"),
+    "yaml.h": ("src/base/yaml/", "src/cli/cmd_help.c"),
     "regex.h": ("nobody, use base/regex.h",),
 }
 
@@ -49,7 +49,7 @@ LIBRARIES = {
 PROGRAM = "src/cli"
 HELPERS = ("src/base/limits", "src/base/memory", "src/base/regex", "src/base/stopwatch",
            "src/base/suggest", "src/base/value", "src/base/vec", "src/base/visible",
-           "src/config/core", "src/config/file", "src/config/yaml")
+           "src/base/yaml/core", "src/base/yaml/file", "src/base/yaml/yaml")
 
 
 def is_of_program(folder):

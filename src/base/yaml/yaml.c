@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the events of libyaml to a tree.  Aliases are refused where they stand and nesting is
  * counted, so the tree is never larger than the text and never deeper than the limit. */
-#include "config/yaml.h"
+#include "base/yaml/yaml.h"
 
 #include "base/context.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The core schema of YAML 1.2 (chapter 10.3.2): what a scalar without quotes means.  `yes`, `no`
  * and `on` are texts. */
-#include "config/yaml.h"
+#include "base/yaml/yaml.h"
 
 static bool is_one_of(const char *text, const char *const *words)
 {

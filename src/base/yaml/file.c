@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The bytes of a configuration file. */
-#include "config/yaml.h"
+#include "base/yaml/yaml.h"
 
 #include "base/context.h"
 
