@@ -72,26 +72,6 @@ struct cost {
     double most;
 };
 
-static struct cost cost_of(const struct ta_refs *in, int64_t rank)
-{
-    static const struct ta_look windows = {.cells = WINDOW};
-    struct cost cost = {.window = ta_look_most(in, &windows, rank)};
-    for (size_t i = 0; i < ta_ref_rows(in, HOST); i++) {
-        if (ta_whole(ta_ref_number(in, RANK, i, 0)) != rank)
-            continue;
-        const double lost = ta_ref_number(in, EXPOSED, i, 0) + ta_ref_number(in, IDLE, i, 0);
-        const double rate = pinned_rate(in, i);
-        const double ideal = rate > 0 ? ta_ref_number(in, BYTES, i, 0) * 1e9 / rate : lost;
-        cost.lost += lost;
-        cost.ideal += ideal < lost ? ideal : lost;
-        if (lost >= cost.most) {
-            cost.most = lost;
-            cost.worst = i;
-        }
-    }
-    return cost;
-}
-
 static const char pinned_advice[] =
     "Copy without waiting: pinned memory (pin_memory=True, made once) and non_blocking=True, on a "
     "stream of its own and before the bytes are needed. The driver copies pageable memory through "
@@ -140,10 +120,25 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
+    static const struct ta_look windows = {.cells = WINDOW};
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct cost worst = {0};
     for (size_t i = 0; i < ta_ref_rows(in, HOST); i++) {
-        const struct cost cost = cost_of(in, ta_whole(ta_ref_number(in, RANK, i, 0)));
+        const int64_t rank = ta_whole(ta_ref_number(in, RANK, i, 0));
+        struct cost cost = {.window = ta_look_most(in, &windows, rank)};
+        for (size_t k = 0; k < ta_ref_rows(in, HOST); k++) {
+            if (ta_whole(ta_ref_number(in, RANK, k, 0)) != rank)
+                continue;
+            const double lost = ta_ref_number(in, EXPOSED, k, 0) + ta_ref_number(in, IDLE, k, 0);
+            const double rate = pinned_rate(in, k);
+            const double ideal = rate > 0 ? ta_ref_number(in, BYTES, k, 0) * 1e9 / rate : lost;
+            cost.lost += lost;
+            cost.ideal += ideal < lost ? ideal : lost;
+            if (lost >= cost.most) {
+                cost.most = lost;
+                cost.worst = k;
+            }
+        }
         if (cost.window > 0 &&
             (worst.window <= 0 || cost.lost * worst.window > worst.lost * cost.window))
             worst = cost;

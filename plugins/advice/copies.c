@@ -38,24 +38,6 @@ struct worst {
     double ns, window;
 };
 
-/* The device with the largest share of exposed copies, less those that the host waits for. */
-static struct worst find_worst(const struct ta_refs *in)
-{
-    static const struct ta_look waits = {.cells = BLOCKING_EXPOSED};
-    struct worst worst = {.window = 1};
-    for (size_t row = 0; row < ta_ref_rows(in, COPIES_EXPOSED); row++) {
-        const struct ta_place place = ta_place_at(in, COPIES_EXPOSED, row);
-        const double rank = ta_ref_number(in, RANK, row, 0);
-        const struct ta_place window = ta_place_at(in, WINDOW, row);
-        if (!place.table || !window.table || window.value <= 0)
-            continue;
-        const double rest = place.value - ta_look_sum(in, &waits, ta_whole(rank));
-        if (rest / window.value > worst.ns / worst.window)
-            worst = (struct worst){place, rest, window.value};
-    }
-    return worst;
-}
-
 /* The row of copies.bandwidth of a rank with most exposed time. */
 static bool find_kind(const struct ta_refs *in, const struct ta_place *exposed,
                       struct ta_place *kind)
@@ -91,7 +73,19 @@ static const char *advice_on(const struct ta_refs *in, struct ta_advice *advice,
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, EXPOSED);
-    const struct worst worst = find_worst(in);
+    /* The device with the largest share of exposed copies, less those that the host waits for. */
+    static const struct ta_look waits = {.cells = BLOCKING_EXPOSED};
+    struct worst worst = {.window = 1};
+    for (size_t row = 0; row < ta_ref_rows(in, COPIES_EXPOSED); row++) {
+        const struct ta_place place = ta_place_at(in, COPIES_EXPOSED, row);
+        const double rank = ta_ref_number(in, RANK, row, 0);
+        const struct ta_place window = ta_place_at(in, WINDOW, row);
+        if (!place.table || !window.table || window.value <= 0)
+            continue;
+        const double rest = place.value - ta_look_sum(in, &waits, ta_whole(rank));
+        if (rest / window.value > worst.ns / worst.window)
+            worst = (struct worst){place, rest, window.value};
+    }
     const double share = worst.ns / worst.window;
     if (!worst.exposed.table || share <= threshold)
         return TA_OK;

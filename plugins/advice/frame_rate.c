@@ -42,40 +42,37 @@ static const struct ta_cell_rule blocks = {
     .confidence = 0.6,
 };
 
-static void advise_frames(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, FPS), goal = ta_ctx_option(ctx, GOAL);
     struct ta_place rate;
-    if (!ta_look_worst(in, &frames, &rate) || rate.value >= threshold || !(rate.value > 0))
-        return;
-    const struct ta_evidence evidence = ta_place_evidence(&rate);
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "frame-rate",
-            .rule = "frame_rate",
-            .title = ta_advice_printf(
-                advice,
-                "The blocks produce %.3g frames/s; real time (%.3g frames/s) needs %.1f× that%s",
-                rate.value, goal, goal / rate.value, ta_place_owner(advice, in->report, &rate)),
-            .advice = "In this order: fewer denoising steps per block or a distilled model; the "
-                      "time of a step (fused attention, torch.compile, 8-bit weights); several "
-                      "GPUs; a lower resolution. The decoder and everything outside the blocks "
-                      "come on top: compare FPS of the session under Throughput and latency.",
-            .severity = rate.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
-            .evidence = &evidence,
-            .n_evidence = 1,
-            .saving_low_ns = TA_MISSING,
-            .saving_high_ns = TA_MISSING,
-            .confidence = 0.9,
-            .threshold = ta_advice_printf(
-                advice, "frames over the time of the blocks < %.4g per second", threshold),
-        });
-}
-
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
-{
-    advise_frames(ctx, in, advice);
+    if (ta_look_worst(in, &frames, &rate) && rate.value < threshold && rate.value > 0) {
+        const struct ta_evidence evidence = ta_place_evidence(&rate);
+        ta_advise(
+            advice,
+            &(struct ta_finding){
+                .id = "frame-rate",
+                .rule = "frame_rate",
+                .title = ta_advice_printf(advice,
+                                          "The blocks produce %.3g frames/s; real time (%.3g "
+                                          "frames/s) needs %.1f× that%s",
+                                          rate.value, goal, goal / rate.value,
+                                          ta_place_owner(advice, in->report, &rate)),
+                .advice =
+                    "In this order: fewer denoising steps per block or a distilled model; the "
+                    "time of a step (fused attention, torch.compile, 8-bit weights); several "
+                    "GPUs; a lower resolution. The decoder and everything outside the blocks "
+                    "come on top: compare FPS of the session under Throughput and latency.",
+                .severity = rate.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
+                .evidence = &evidence,
+                .n_evidence = 1,
+                .saving_low_ns = TA_MISSING,
+                .saving_high_ns = TA_MISSING,
+                .confidence = 0.9,
+                .threshold = ta_advice_printf(
+                    advice, "frames over the time of the blocks < %.4g per second", threshold),
+            });
+    }
     ta_advise_cell(in, advice, &blocks, ta_ctx_option(ctx, BPS), ta_ctx_option(ctx, BPS_HIGH));
     return TA_OK;
 }

@@ -44,36 +44,31 @@ static const struct ta_ref reads[] = {
     GAPS_READS(GAPS),
 };
 
-/* Idle time of a device that no rule of its own is about: neither handing out work, nor waits, nor
- * data, nor allocation and compilation after the warm-up. */
-static double unexplained(const struct ta_refs *in, size_t row)
+/* The device with the largest share of such time in its window. */
+static bool find_worst(const struct ta_refs *in, struct ta_place *worst, struct ta_place *window)
 {
     static const struct ta_look phases[] = {
         {.cells = PHASE_IDLE, .where = {{PHASE, "steady"}}},
         {.cells = PHASE_IDLE, .where = {{PHASE, "second half"}}},
     };
-    const int64_t rank = ta_ref_integer(in, RANK, row);
-    double setup = ta_ref_number(in, SETUP, row, 0);
-    double total = ta_ref_number(in, HOST, row, 0) + setup + ta_ref_number(in, QUEUED, row, 0) +
-                   ta_ref_number(in, UNKNOWN, row, 0);
-    for (size_t i = 0; rank != TA_MISSING && i < TA_LENGTH(phases); i++) {
-        const double ruled = fmin(setup, ta_look_sum(in, &phases[i], rank));
-        setup -= ruled;
-        total -= ruled;
-    }
-    return total;
-}
-
-/* The device with the largest share of such time in its window. */
-static bool find_worst(const struct ta_refs *in, struct ta_place *worst, struct ta_place *window)
-{
     static const struct ta_look window_look = {.cells = WINDOW};
     double most = 0;
     for (size_t row = 0; row < ta_ref_rows(in, IDLE); row++) {
         struct ta_place place = ta_place_at(in, IDLE, row), whole;
         if (!place.table)
             continue;
-        place.value = unexplained(in, row);
+        /* Idle time of a device that no rule of its own is about: neither handing out work, nor
+         * waits, nor data, nor allocation and compilation after the warm-up. */
+        const int64_t rank = ta_ref_integer(in, RANK, row);
+        double setup = ta_ref_number(in, SETUP, row, 0);
+        double total = ta_ref_number(in, HOST, row, 0) + setup + ta_ref_number(in, QUEUED, row, 0) +
+                       ta_ref_number(in, UNKNOWN, row, 0);
+        for (size_t i = 0; rank != TA_MISSING && i < TA_LENGTH(phases); i++) {
+            const double ruled = fmin(setup, ta_look_sum(in, &phases[i], rank));
+            setup -= ruled;
+            total -= ruled;
+        }
+        place.value = total;
         if (!ta_look_same(in, &window_look, &place, &whole) || whole.value <= 0 ||
             place.value / whole.value <= most)
             continue;

@@ -38,9 +38,10 @@ struct fullest {
     double share;
 };
 
-/* The device whose memory is fullest. */
-static struct fullest find_fullest(const struct ta_refs *in)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
+    const double threshold = ta_ctx_option(ctx, SHARE);
+    /* The device whose memory is fullest. */
     struct fullest fullest = {.share = 0};
     for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
         const struct ta_look *look = &sources[s].used;
@@ -54,13 +55,6 @@ static struct fullest find_fullest(const struct ta_refs *in)
                 fullest = (struct fullest){used, total, used.value / total.value};
         }
     }
-    return fullest;
-}
-
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
-{
-    const double threshold = ta_ctx_option(ctx, SHARE);
-    const struct fullest fullest = find_fullest(in);
     if (fullest.share <= threshold)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&fullest.used),

@@ -25,41 +25,6 @@ static const struct ta_ref reads[] = {
     [COPY_SHARE] = {"kernels.copies_by_op", "share"},
 };
 
-static void advise_chains(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
-                          double all)
-{
-    const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const double time = ta_ref_sum(in, CHAIN_TIME);
-    if (time <= 0 || time / all <= threshold)
-        return;
-    const struct ta_evidence evidence[] = {ta_ref_evidence(in, CHAIN_TIME, 0),
-                                           ta_ref_evidence(in, CHAIN_MOST, 0)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "fusion-chains",
-                  .rule = "kernel_fusion",
-                  .title = ta_advice_printf(
-                      advice,
-                      "Chains of kernels over the same elements take %s of the kernel time (%s in "
-                      "%s kernels%s)",
-                      ta_advice_number(advice, time / all, TA_UNIT_RATIO),
-                      ta_advice_number(advice, time, TA_UNIT_NS),
-                      ta_advice_number(advice, ta_ref_sum(in, CHAIN_KERNELS), TA_UNIT_COUNT),
-                      kernel_all_ranks(in->report, advice)),
-                  .advice = "Fuse them: torch.compile of the module around them, or a fused "
-                            "operator for norm and modulation, rotary embedding, activation and "
-                            "residual.",
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = kernel_saving(in->report, ta_ref_sum(in, CHAIN_LEAST)),
-                  .saving_high_ns = kernel_saving(in->report, ta_ref_sum(in, CHAIN_MOST)),
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "chains > %s of the kernel time",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
-}
-
 static void advise_casts(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
                          double all)
 {
@@ -101,7 +66,37 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double all = ta_ref_sum(in, CLASS_TIME);
     if (all <= 0)
         return TA_OK;
-    advise_chains(ctx, in, advice, all);
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const double time = ta_ref_sum(in, CHAIN_TIME);
+    if (time > 0 && time / all > threshold) {
+        const struct ta_evidence evidence[] = {ta_ref_evidence(in, CHAIN_TIME, 0),
+                                               ta_ref_evidence(in, CHAIN_MOST, 0)};
+        ta_advise(
+            advice,
+            &(struct ta_finding){
+                .id = "fusion-chains",
+                .rule = "kernel_fusion",
+                .title = ta_advice_printf(
+                    advice,
+                    "Chains of kernels over the same elements take %s of the kernel time (%s in "
+                    "%s kernels%s)",
+                    ta_advice_number(advice, time / all, TA_UNIT_RATIO),
+                    ta_advice_number(advice, time, TA_UNIT_NS),
+                    ta_advice_number(advice, ta_ref_sum(in, CHAIN_KERNELS), TA_UNIT_COUNT),
+                    kernel_all_ranks(in->report, advice)),
+                .advice = "Fuse them: torch.compile of the module around them, or a fused "
+                          "operator for norm and modulation, rotary embedding, activation and "
+                          "residual.",
+                .severity = TA_MEDIUM,
+                .evidence = evidence,
+                .n_evidence = 2,
+                .saving_low_ns = kernel_saving(in->report, ta_ref_sum(in, CHAIN_LEAST)),
+                .saving_high_ns = kernel_saving(in->report, ta_ref_sum(in, CHAIN_MOST)),
+                .confidence = 0.6,
+                .threshold = ta_advice_printf(advice, "chains > %s of the kernel time",
+                                              ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+            });
+    }
     advise_casts(ctx, in, advice, all);
     return TA_OK;
 }

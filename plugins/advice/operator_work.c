@@ -74,7 +74,7 @@ struct sums {
     size_t row[TA_KERNEL_KIND_COUNT]; /* the largest of each */
 };
 
-static struct sums add_up(const struct ta_refs *in)
+static void advise_work(const struct ta_refs *in, struct ta_advice *advice, double threshold)
 {
     struct sums sums = {.ns = {0}};
     for (size_t i = 0; i < ta_ref_rows(in, NAME); i++) {
@@ -88,12 +88,6 @@ static struct sums add_up(const struct ta_refs *in)
             sums.row[kind] = i;
         }
     }
-    return sums;
-}
-
-static void advise_work(const struct ta_refs *in, struct ta_advice *advice, double threshold)
-{
-    const struct sums sums = add_up(in);
     const double device_ns = ta_ref_sum(in, DEVICE);
     size_t most = TA_KERNEL_OTHER;
     for (size_t i = 0; i < TA_KERNEL_KIND_COUNT; i++)
@@ -128,44 +122,39 @@ static void advise_work(const struct ta_refs *in, struct ta_advice *advice, doub
         });
 }
 
-static void advise_host(const struct ta_refs *in, struct ta_advice *advice,
-                        const struct ta_place *host)
-{
-    const struct ta_place device = ta_place_beside(in, host, DEVICE);
-    const struct ta_place wait = ta_place_beside(in, host, WAIT);
-    const double own = host->value - (wait.table && wait.value > 0 ? wait.value : 0);
-    const struct ta_evidence evidence[] = {ta_place_evidence(host), ta_place_evidence(&device)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "host-limits",
-                  .rule = "operator_work",
-                  .title = ta_advice_printf(
-                      advice, "The device has work for at most %s of the host's time%s",
-                      ta_advice_number(advice, device.value / own, TA_UNIT_RATIO),
-                      ta_place_owner(advice, in->report, host)),
-                  .advice = "Launch less or cheaper: CUDA graphs or "
-                            "torch.compile(mode=\"reduce-overhead\") for the step loop, fused "
-                            "operators, larger batches. A trace of a few steps shows where the "
-                            "device waits.",
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.5,
-                  .threshold = "the host's own work takes more than 1.25 times the device's",
-              });
-}
-
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     static const struct ta_look hosts = {.cells = HOST, .where = {{LIMIT, "host"}}};
     struct ta_place host; /* of the rank on which the host limits most */
     if (ta_ref_rows(in, KERNELS))
         return TA_OK;
-    if (ta_look_worst(in, &hosts, &host))
-        advise_host(in, advice, &host);
-    else
+    if (ta_look_worst(in, &hosts, &host)) {
+        const struct ta_place device = ta_place_beside(in, &host, DEVICE);
+        const struct ta_place wait = ta_place_beside(in, &host, WAIT);
+        const double own = host.value - (wait.table && wait.value > 0 ? wait.value : 0);
+        const struct ta_evidence evidence[] = {ta_place_evidence(&host),
+                                               ta_place_evidence(&device)};
+        ta_advise(advice,
+                  &(struct ta_finding){
+                      .id = "host-limits",
+                      .rule = "operator_work",
+                      .title = ta_advice_printf(
+                          advice, "The device has work for at most %s of the host's time%s",
+                          ta_advice_number(advice, device.value / own, TA_UNIT_RATIO),
+                          ta_place_owner(advice, in->report, &host)),
+                      .advice = "Launch less or cheaper: CUDA graphs or "
+                                "torch.compile(mode=\"reduce-overhead\") for the step loop, fused "
+                                "operators, larger batches. A trace of a few steps shows where the "
+                                "device waits.",
+                      .severity = TA_MEDIUM,
+                      .evidence = evidence,
+                      .n_evidence = 2,
+                      .saving_low_ns = TA_MISSING,
+                      .saving_high_ns = TA_MISSING,
+                      .confidence = 0.5,
+                      .threshold = "the host's own work takes more than 1.25 times the device's",
+                  });
+    } else
         advise_work(in, advice, ta_ctx_option(ctx, SHARE));
     return TA_OK;
 }

@@ -90,12 +90,6 @@ static const char *what_to_do(const char *name)
     return known[i].advice;
 }
 
-/* Whether the stage was made of other records. */
-static bool is_derived(const struct ta_refs *in, size_t row)
-{
-    return ta_ref_reads(in, SOURCE, row, "blocks") || ta_ref_reads(in, SOURCE, row, "steps");
-}
-
 struct limits {
     double share, high, even, lead;
 };
@@ -157,7 +151,9 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
                  const struct limits *limits)
 {
     const char *name = ta_place_text(advice, in, share, is_stage ? STAGE_NAME : LAYER_NAME);
-    if (is_stage && is_derived(in, share->row))
+    /* Made of other records. */
+    if (is_stage && (ta_ref_reads(in, SOURCE, share->row, "blocks") ||
+                     ta_ref_reads(in, SOURCE, share->row, "steps")))
         name = "Denoising"; /* a word, not the name of something recorded */
     const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
     ta_advise(advice, &(struct ta_finding){
@@ -223,24 +219,6 @@ static bool advise_stages(const struct ta_refs *in, struct ta_advice *advice,
     return total.table;
 }
 
-static void advise_layers(const struct ta_refs *in, struct ta_advice *advice,
-                          const struct limits *limits)
-{
-    static const struct ta_look look = {.cells = LAYER_SHARE};
-    struct ta_place most;
-    if (!ta_look_worst(in, &look, &most))
-        return;
-    size_t n = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, LAYER_SHARE); row++)
-        n += same_rank(in, row, most.row);
-    const struct ta_place total = ta_place_at(in, LAYER_TIME, most.row);
-    const struct ta_place next = next_layer(in, most.row);
-    const bool leads =
-        next.table && most.value > limits->share && most.value >= limits->lead * next.value;
-    if (total.table && (leads || is_telling(most.value, limits, n, true)))
-        give(in, advice, false, &most, &total, limits);
-}
-
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct limits limits = {ta_ctx_option(ctx, STAGE), ta_ctx_option(ctx, HIGH),
@@ -248,7 +226,19 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (!advise_stages(in, advice, &limits, false))
         advise_stages(in, advice, &limits, true);
     limits.share = ta_ctx_option(ctx, LAYER);
-    advise_layers(in, advice, &limits);
+    static const struct ta_look look = {.cells = LAYER_SHARE};
+    struct ta_place most;
+    if (ta_look_worst(in, &look, &most)) {
+        size_t n = 0;
+        for (size_t row = 0; row < ta_ref_rows(in, LAYER_SHARE); row++)
+            n += same_rank(in, row, most.row);
+        const struct ta_place total = ta_place_at(in, LAYER_TIME, most.row);
+        const struct ta_place next = next_layer(in, most.row);
+        const bool leads =
+            next.table && most.value > limits.share && most.value >= limits.lead * next.value;
+        if (total.table && (leads || is_telling(most.value, &limits, n, true)))
+            give(in, advice, false, &most, &total, &limits);
+    }
     return TA_OK;
 }
 

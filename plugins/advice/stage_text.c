@@ -44,48 +44,6 @@ static bool is_preparation(struct ta_slice name)
     return ta_slice_has_any(name, words);
 }
 
-static struct encoding find_encoding(const struct ta_refs *in)
-{
-    struct encoding found = {.share = 0};
-    for (size_t row = 0; row < ta_ref_rows(in, STAGE); row++) {
-        const double total = ta_ref_number(in, TOTAL, row, NAN);
-        const double share = ta_ref_number(in, STAGE_SHARE, row, NAN);
-        const double calls = ta_ref_number(in, STAGE_CALLS, row, NAN);
-        if (!is_text_encoding(ta_ref_text(in, STAGE, row)) || isnan(total))
-            continue;
-        found.total += total;
-        if (!isnan(share) && !ta_ref_reads(in, SHARE_OF, row, "parent"))
-            found.share += share;
-        found.of_sum |= ta_ref_reads(in, SHARE_OF, row, "sum");
-        if (!found.largest.table || total > found.largest.value)
-            found.largest = ta_place_at(in, TOTAL, row);
-        if (!isnan(calls) && (!found.repeated.table || calls > found.repeated.value))
-            found.repeated = ta_place_at(in, STAGE_CALLS, row);
-    }
-    return found;
-}
-
-/* How many generations there were, as far as the stages tell: none is without its own stages, so
- * the one with the fewest calls says at most how many.  Prompts that a setting names count as well;
- * 0 when nothing tells. */
-static double count_generations(const struct ta_refs *in)
-{
-    double fewest = INFINITY, prompts = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, STAGE); row++) {
-        const struct ta_slice name = ta_ref_text(in, STAGE, row);
-        const double calls = ta_ref_number(in, STAGE_CALLS, row, NAN);
-        const double members = ta_ref_number(in, MEMBERS, row, 1);
-        if (!is_text_encoding(name) && !is_preparation(name) && calls > 0)
-            fewest = fmin(fewest, ceil(calls / fmax(1, members)));
-    }
-    for (size_t row = 0; row < ta_ref_rows(in, TAG); row++)
-        if (ta_ref_reads(in, TAG, row, "num_prompts")) {
-            const double n = ta_text_double(ta_ref_text(in, TAG_VALUE, row));
-            prompts = n > prompts ? n : prompts;
-        }
-    return isinf(fewest) ? 0 : fmax(fewest, prompts);
-}
-
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct encoding *found,
                  double generations, bool is_repeated, double limit)
 {
@@ -137,8 +95,38 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct encoding found = find_encoding(in);
-    const double generations = count_generations(in);
+    struct encoding found = {.share = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, STAGE); row++) {
+        const double total = ta_ref_number(in, TOTAL, row, NAN);
+        const double share = ta_ref_number(in, STAGE_SHARE, row, NAN);
+        const double calls = ta_ref_number(in, STAGE_CALLS, row, NAN);
+        if (!is_text_encoding(ta_ref_text(in, STAGE, row)) || isnan(total))
+            continue;
+        found.total += total;
+        if (!isnan(share) && !ta_ref_reads(in, SHARE_OF, row, "parent"))
+            found.share += share;
+        found.of_sum |= ta_ref_reads(in, SHARE_OF, row, "sum");
+        if (!found.largest.table || total > found.largest.value)
+            found.largest = ta_place_at(in, TOTAL, row);
+        if (!isnan(calls) && (!found.repeated.table || calls > found.repeated.value))
+            found.repeated = ta_place_at(in, STAGE_CALLS, row);
+    }
+    /* How many generations there were: none is without its own stages, so the one with the fewest
+     * calls says at most how many. Prompts that a setting names count as well. */
+    double fewest = INFINITY, prompts = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, STAGE); row++) {
+        const struct ta_slice name = ta_ref_text(in, STAGE, row);
+        const double calls = ta_ref_number(in, STAGE_CALLS, row, NAN);
+        const double members = ta_ref_number(in, MEMBERS, row, 1);
+        if (!is_text_encoding(name) && !is_preparation(name) && calls > 0)
+            fewest = fmin(fewest, ceil(calls / fmax(1, members)));
+    }
+    for (size_t row = 0; row < ta_ref_rows(in, TAG); row++)
+        if (ta_ref_reads(in, TAG, row, "num_prompts")) {
+            const double n = ta_text_double(ta_ref_text(in, TAG_VALUE, row));
+            prompts = n > prompts ? n : prompts;
+        }
+    const double generations = isinf(fewest) ? 0 : fmax(fewest, prompts);
     const double limit = ta_ctx_option(ctx, SHARE);
     const bool is_repeated = found.repeated.table && generations > 0 &&
                              found.repeated.value > ta_ctx_option(ctx, CALLS) * generations;

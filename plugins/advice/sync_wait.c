@@ -91,47 +91,45 @@ static bool find_worst(const struct ta_refs *in, const struct kind *kind, struct
     return most > 0;
 }
 
-static void advise_kind(const struct ta_refs *in, struct ta_advice *advice, const struct kind *kind,
-                        double threshold)
-{
-    const struct ta_look sites = {.cells = SITE_HARM, .where = {{SITE_KIND, kind->kind}}};
-    struct ta_place worst, site;
-    double window = 0;
-    if (!find_worst(in, kind, &worst, &window) || worst.value <= threshold * window ||
-        !ta_look_worst(in, &sites, &site))
-        return;
-    const struct ta_place during = ta_place_beside(in, &worst, IDLE_DURING);
-    const double saving = ta_place_beside(in, &worst, SAVING).value;
-    const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&during),
-                                           ta_place_evidence(&site)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = kind->finding,
-                  .rule = "sync_wait",
-                  .title = ta_advice_printf(
-                      advice, "The GPU%s idles %s of its window (%s) because of %s, most at %s",
-                      ta_place_owner(advice, in->report, &worst),
-                      ta_advice_number(advice, worst.value / window, TA_UNIT_RATIO),
-                      ta_advice_number(advice, worst.value, TA_UNIT_NS), kind->what,
-                      place_of(in, advice, &site)),
-                  .advice = kind->advice,
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 3,
-                  /* What follows a wait would be shorter, not gone: the host still has to hand out
-                   * the work. */
-                  .saving_low_ns = ta_whole(fmin(during.value, saving)),
-                  .saving_high_ns = ta_whole(saving),
-                  .confidence = 0.4,
-                  .threshold = ta_advice_printf(advice, "what the waits cost > %s of the window",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
-}
-
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        advise_kind(in, advice, &kinds[i], ta_ctx_option(ctx, THRESHOLD));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct kind *kind = &kinds[i];
+        const double threshold = ta_ctx_option(ctx, THRESHOLD);
+        const struct ta_look sites = {.cells = SITE_HARM, .where = {{SITE_KIND, kind->kind}}};
+        struct ta_place worst, site;
+        double window = 0;
+        if (!find_worst(in, kind, &worst, &window) || worst.value <= threshold * window ||
+            !ta_look_worst(in, &sites, &site))
+            continue;
+        const struct ta_place during = ta_place_beside(in, &worst, IDLE_DURING);
+        const double saving = ta_place_beside(in, &worst, SAVING).value;
+        const struct ta_evidence evidence[] = {
+            ta_place_evidence(&worst), ta_place_evidence(&during), ta_place_evidence(&site)};
+        ta_advise(
+            advice,
+            &(struct ta_finding){
+                .id = kind->finding,
+                .rule = "sync_wait",
+                .title = ta_advice_printf(
+                    advice, "The GPU%s idles %s of its window (%s) because of %s, most at %s",
+                    ta_place_owner(advice, in->report, &worst),
+                    ta_advice_number(advice, worst.value / window, TA_UNIT_RATIO),
+                    ta_advice_number(advice, worst.value, TA_UNIT_NS), kind->what,
+                    place_of(in, advice, &site)),
+                .advice = kind->advice,
+                .severity = TA_MEDIUM,
+                .evidence = evidence,
+                .n_evidence = 3,
+                /* What follows a wait would be shorter, not gone: the host still has to hand out
+                 * the work. */
+                .saving_low_ns = ta_whole(fmin(during.value, saving)),
+                .saving_high_ns = ta_whole(saving),
+                .confidence = 0.4,
+                .threshold = ta_advice_printf(advice, "what the waits cost > %s of the window",
+                                              ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+            });
+    }
     return TA_OK;
 }
 

@@ -213,16 +213,6 @@ static void look_at(struct work *w, const struct ta_activity *a)
     w->sequence_ns = ta_add_sat(w->sequence_ns, stream->total_ns);
 }
 
-static void add_backends(struct work *w)
-{
-    for (size_t k = 0; k < w->kernels.n; k++) {
-        const char *family = w->kernels.at[k].facts.family;
-        add(w->out, *family ? family : "other", "name", w->calls[k], w->calls[k], w->total_ns[k]);
-    }
-    add(w->out, "math", "operator", w->math_calls, w->math_kernels, w->math_ns);
-    add(w->out, "math", "sequence", w->sequences, w->sequence_kernels, w->sequence_ns);
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -251,7 +241,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         if (activities.at[i].kernel != TA_NO_KERNEL)
             look_at(&w, &activities.at[i]);
     if (!failed) {
-        add_backends(&w);
+        for (size_t k = 0; k < w.kernels.n; k++) {
+            const char *family = w.kernels.at[k].facts.family;
+            add(w.out, *family ? family : "other", "name", w.calls[k], w.calls[k], w.total_ns[k]);
+        }
+        add(w.out, "math", "operator", w.math_calls, w.math_kernels, w.math_ns);
+        add(w.out, "math", "sequence", w.sequences, w.sequence_kernels, w.sequence_ns);
         ta_sum(&TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS], w.all_ns);
     }
     free(w.below_math);

@@ -184,16 +184,6 @@ static void own(struct work *w, ta_row row, struct owner owner, bool is_backward
     }
 }
 
-static void own_links(struct work *w, const struct ta_backward_links *links)
-{
-    for (size_t i = 0; i < links->n; i++) {
-        const struct owner owner = make_owner(w, links->at[i].forward, links->at[i].backward);
-        add(&owner, CALLS, 1);
-        own(w, links->at[i].forward, owner, false);
-        own(w, links->at[i].node, owner, true);
-    }
-}
-
 /* What is left over of the backward pass; everything else goes to the owner around it. */
 static void own_rest(struct work *w)
 {
@@ -222,23 +212,6 @@ static size_t count_nodes(const struct work *w)
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
-static void add_times(struct work *w)
-{
-    const struct ta_activities activities = ta_trace_activities(w->trace);
-    for (ta_row i = 0; i < w->spans.n; i++)
-        if (w->owner[i] != NOBODY) {
-            const struct owner *owner = &w->owners[w->owner[i]];
-            add(owner, owner->is_backward ? BACKWARD_HOST : FORWARD_HOST, w->spans.self[i]);
-        }
-    for (size_t i = 0; i < activities.n; i++) {
-        const ta_row launch = activities.at[i].launch;
-        if (launch == TA_NO_ROW || w->owner[launch] == NOBODY)
-            continue;
-        const struct owner *owner = &w->owners[w->owner[launch]];
-        add(owner, owner->is_backward ? BACKWARD : FORWARD, w->spans.dur[activities.at[i].span]);
-    }
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -255,9 +228,26 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     if (done) {
         memset(w.owner, 0xff, w.spans.n * sizeof *w.owner); /* NOBODY */
-        own_links(&w, links);
+        for (size_t i = 0; i < links->n; i++) {
+            const struct owner owner = make_owner(&w, links->at[i].forward, links->at[i].backward);
+            add(&owner, CALLS, 1);
+            own(&w, links->at[i].forward, owner, false);
+            own(&w, links->at[i].node, owner, true);
+        }
         own_rest(&w);
-        add_times(&w);
+        const struct ta_activities activities = ta_trace_activities(w.trace);
+        for (ta_row i = 0; i < w.spans.n; i++)
+            if (w.owner[i] != NOBODY) {
+                const struct owner *owner = &w.owners[w.owner[i]];
+                add(owner, owner->is_backward ? BACKWARD_HOST : FORWARD_HOST, w.spans.self[i]);
+            }
+        for (size_t i = 0; i < activities.n; i++) {
+            const ta_row launch = activities.at[i].launch;
+            if (launch == TA_NO_ROW || w.owner[launch] == NOBODY)
+                continue;
+            const struct owner *owner = &w.owners[w.owner[launch]];
+            add(owner, owner->is_backward ? BACKWARD : FORWARD, w.spans.dur[activities.at[i].span]);
+        }
         done = !w.caches[BY_OPERATOR].failed && !w.caches[BY_MODULE].failed;
     }
     ta_map_free(&w.caches[BY_OPERATOR]);

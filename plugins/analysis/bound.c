@@ -157,11 +157,6 @@ static enum part part_of(struct ta_slice cause)
     return IDLE;
 }
 
-static const char *class_of(enum part part, double share)
-{
-    return part == COMPUTE && share >= SATURATED ? "compute-saturated" : parts[part].class;
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -184,11 +179,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         time[part_of(ta_ref_text(in, IDLE_CAUSE, i))] += ta_ref_number(in, IDLE_TOTAL, i, 0);
 
     for (int i = 0; i < PARTS; i++)
-        if (time[i] > 0)
+        if (time[i] > 0) {
+            const enum part part = (enum part)i;
+            const double share = time[i] / window;
             TA_ROW(out, bound, [BOUND] = ta_text(ta_slice_of(parts[i].name)),
-                   [CLASS] = ta_text(ta_slice_of(class_of((enum part)i, time[i] / window))),
+                   [CLASS] = ta_text(ta_slice_of(part == COMPUTE && share >= SATURATED
+                                                     ? "compute-saturated"
+                                                     : parts[part].class)),
                    [TOTAL] = ta_int(ta_whole(time[i])), [SHARE] = ta_num(time[i] / window),
                    [WHAT] = ta_text(ta_slice_of(parts[i].what)));
+        }
     return TA_OK;
 }
 

@@ -101,16 +101,6 @@ static void take_reported(const struct ta_trace *trace, struct ta_partial *out)
     }
 }
 
-/* Where a profiler records hits one by one, nobody counts them but us. */
-static void count_recorded(const struct ta_trace *trace, const struct ta_cache_hit *hit,
-                           struct ta_partial *out)
-{
-    const struct ta_slice name = ta_trace_text(trace, hit->cache);
-    ta_sum(&TA_PARTIAL_ROW(out, ta_row_rank(trace, hit->rank),
-                           ta_key_text(name.len ? name : TA_LIT("cache")))[HITS],
-           1);
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -131,8 +121,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         take_reported(trace, out[0]);
     const struct ta_cache_hit *hits = ta_trace_cache_hit_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
-        if (!are_counted)
-            count_recorded(trace, &hits[i], out[0]);
+        if (!are_counted) {
+            /* Where a profiler records hits one by one, nobody counts them but us. */
+            const struct ta_slice name = ta_trace_text(trace, hits[i].cache);
+            ta_sum(&TA_PARTIAL_ROW(out[0], ta_row_rank(trace, hits[i].rank),
+                                   ta_key_text(name.len ? name : TA_LIT("cache")))[HITS],
+                   1);
+        }
         int64_t *row =
             TA_PARTIAL_ROW(out[1], ta_row_rank(trace, hits[i].rank), ta_row_file(trace),
                            ta_key_int((int64_t)i), ta_key_text(ta_trace_text(trace, hits[i].cache)),
@@ -148,8 +143,11 @@ static struct ta_cell count_cell(int64_t count)
     return count < 0 ? ta_null() : ta_int(count);
 }
 
-static void add_counts(struct ta_section_builder *out, const struct ta_partial *counts)
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
+    (void)in;
+    const struct ta_partial *counts = merged[0];
     for (size_t i = 0; i < ta_partial_rows(counts); i++) {
         const int64_t *row = ta_partial_at(counts, i);
         const bool known = row[HITS] >= 0 && row[MISSES] >= 0 && row[HITS] + row[MISSES] > 0;
@@ -161,40 +159,24 @@ static void add_counts(struct ta_section_builder *out, const struct ta_partial *
                          : ta_null(),
                [COUNT_EVICTIONS] = count_cell(row[EVICTIONS]));
     }
-}
-
-/* How often this cache of this rank hit before row i, counted by a map of its texts. */
-static int64_t count_hit(struct ta_map *seen, const int64_t *row)
-{
-    uint64_t *count = ta_map_at(seen, (uint64_t)row[HIT_RANK] << 32 ^ (uint64_t)row[HIT_CACHE], 0);
-    return count ? (int64_t)++ * count : 0;
-}
-
-static bool add_hits(struct ta_section_builder *out, const struct ta_partial *hits)
-{
+    const struct ta_partial *hits = merged[1];
     struct ta_map seen = {0};
     int64_t index = 0;
     for (size_t i = 0; i < ta_partial_rows(hits); i++) {
         const int64_t *row = ta_partial_at(hits, i);
         index = i && ta_partial_at(hits, i - 1)[HIT_RANK] == row[HIT_RANK] ? index + 1 : 0;
+        /* How often this cache of this rank hit before row i, counted by a map of its texts. */
+        uint64_t *count =
+            ta_map_at(&seen, (uint64_t)row[HIT_RANK] << 32 ^ (uint64_t)row[HIT_CACHE], 0);
         TA_ROW(out, along_video, [HITS_RANK] = ta_int(row[HIT_RANK]), [HITS_INDEX] = ta_int(index),
                [HITS_CACHE] = ta_text_or_null(ta_partial_text(hits, row, HIT_CACHE)),
                [HITS_VIDEO] = ta_int(row[VIDEO]), [HITS_FRAME] = count_cell(row[FRAME]),
-               [HITS_SO_FAR] = ta_int(count_hit(&seen, row)),
+               [HITS_SO_FAR] = ta_int(count ? (int64_t)++ * count : 0),
                [HITS_DETAILS] = ta_text_or_null(ta_partial_text(hits, row, DETAILS)));
     }
     const bool done = !seen.failed;
     ta_map_free(&seen);
-    return done;
-}
-
-static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_refs *in, struct ta_section_builder *out)
-{
-    (void)in;
-    add_counts(out, merged[0]);
-    return add_hits(out, merged[1]) ? TA_OK
-                                    : ta_fail(ctx, TA_ERR_NOMEM, "Cannot count the cache hits");
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot count the cache hits");
 }
 
 static const struct ta_table_def *const tables[] = {&by_name, &along_video, NULL};

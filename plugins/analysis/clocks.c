@@ -54,27 +54,6 @@ static void note(int64_t *row, int64_t time_ns)
     ta_most(&row[END], time_ns);
 }
 
-static void note_trace(const struct ta_trace *trace, int64_t *row)
-{
-    const int64_t origin = ta_trace_origin(trace), base = ta_trace_base_ns(trace);
-    if (ta_trace_file(trace).events == 0 || origin == TA_MISSING)
-        return;
-    const bool dated = base != TA_MISSING || origin >= TA_DATED_FROM_NS;
-    ta_most(&row[CLOCK], dated ? CLOCK_DATE : CLOCK_OWN);
-    if (dated)
-        ta_least(&row[START], base == TA_MISSING ? origin : ta_add_sat(base, origin));
-}
-
-static void note_samples(const struct ta_trace *trace, int64_t *row)
-{
-    struct ta_samples samples = ta_trace_samples(trace);
-    while (ta_samples_next(&samples))
-        if (samples.sample.relative)
-            ta_most(&row[CLOCK], CLOCK_RELATIVE);
-        else
-            note(row, samples.sample.time_ns);
-}
-
 #define NOTE_ALL(trace, kind, field, row)                                                          \
     do {                                                                                           \
         size_t n_rows;                                                                             \
@@ -88,8 +67,19 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     (void)ctx;
     int64_t times[FIELDS] = {[CLOCK] = TA_MISSING, [START] = TA_MISSING, [END] = TA_MISSING};
-    note_trace(trace, times);
-    note_samples(trace, times);
+    const int64_t origin = ta_trace_origin(trace), base = ta_trace_base_ns(trace);
+    if (ta_trace_file(trace).events != 0 && origin != TA_MISSING) {
+        const bool dated = base != TA_MISSING || origin >= TA_DATED_FROM_NS;
+        ta_most(&times[CLOCK], dated ? CLOCK_DATE : CLOCK_OWN);
+        if (dated)
+            ta_least(&times[START], base == TA_MISSING ? origin : ta_add_sat(base, origin));
+    }
+    struct ta_samples samples = ta_trace_samples(trace);
+    while (ta_samples_next(&samples))
+        if (samples.sample.relative)
+            ta_most(&times[CLOCK], CLOCK_RELATIVE);
+        else
+            note(times, samples.sample.time_ns);
     NOTE_ALL(trace, diffusion_step, end_ns, times);
     NOTE_ALL(trace, diffusion_block, end_ns, times);
     NOTE_ALL(trace, memory_mark, time_ns, times);

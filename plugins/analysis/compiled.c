@@ -146,20 +146,6 @@ static inline enum word word_at(struct work *w, size_t span)
     return (enum word)(*word - 1);
 }
 
-static void meet(struct work *w, size_t span, enum word word)
-{
-    const bool nested = w->inside[span] & IN_REGION, in_step = w->inside[span] & IN_STEP;
-    w->inside[span] |= word == REGION ? IN_REGION : IN_STEP;
-    if (word != REGION || nested)
-        return;
-    const struct word_of_name read = read_name(ta_trace_text(w->trace, w->spans.name[span]));
-    int64_t *row = TA_PARTIAL_ROW(w->regions, ta_key_int(ta_trace_rank(w->trace)),
-                                  ta_key_int(read.frame), ta_key_int(read.code));
-    ta_sum(&row[REGION_CALLS], 1);
-    ta_sum(&w->row[CALLS], 1);
-    ta_sum(&w->row[INSIDE_STEPS], in_step);
-}
-
 /* Parents come before their children, so one pass hands down what they are in.  False without
  * memory. */
 static bool mark_spans(struct work *w)
@@ -175,8 +161,18 @@ static bool mark_spans(struct work *w)
         if (s->parent[i] != TA_NO_ROW && s->parent[i] < i)
             w->inside[i] = w->inside[s->parent[i]];
         const enum word word = word_at(w, i);
-        if (word != ELSE)
-            meet(w, i, word);
+        if (word != ELSE) {
+            const bool nested = w->inside[i] & IN_REGION, in_step = w->inside[i] & IN_STEP;
+            w->inside[i] |= word == REGION ? IN_REGION : IN_STEP;
+            if (word != REGION || nested)
+                continue;
+            const struct word_of_name read = read_name(ta_trace_text(w->trace, w->spans.name[i]));
+            int64_t *row = TA_PARTIAL_ROW(w->regions, ta_key_int(ta_trace_rank(w->trace)),
+                                          ta_key_int(read.frame), ta_key_int(read.code));
+            ta_sum(&row[REGION_CALLS], 1);
+            ta_sum(&w->row[CALLS], 1);
+            ta_sum(&w->row[INSIDE_STEPS], in_step);
+        }
     }
     return true;
 }
@@ -197,27 +193,6 @@ static void look_at(void *user, ta_row row, uint8_t word)
     w->end = s->ts[row] + s->dur[row];
 }
 
-static void add_kernels(struct work *w)
-{
-    const struct ta_activities activities = ta_trace_activities(w->trace);
-    const struct ta_kernels kernels = ta_trace_kernels(w->trace);
-    int64_t all = TA_MISSING, triton = TA_MISSING, in_regions = TA_MISSING;
-    for (size_t i = 0; i < activities.n; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        if (a->kernel == TA_NO_KERNEL)
-            continue;
-        const int64_t dur = w->spans.dur[a->span];
-        ta_sum(&all, dur);
-        if (kernels.at[a->kernel].facts.kind == TA_KERNEL_TRITON)
-            ta_sum(&triton, dur);
-        if (w->inside && a->launch != TA_NO_ROW && w->inside[a->launch] & IN_REGION)
-            ta_sum(&in_regions, dur);
-    }
-    ta_sum(&w->row[KERNEL_NS], all);
-    ta_sum(&w->row[TRITON_NS], triton);
-    ta_sum(&w->row[REGION_NS], in_regions);
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -229,8 +204,25 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .track = UINT32_MAX};
     const bool done =
         ta_each_named(trace, word_of, look_at, &w) && (!w.has_regions || mark_spans(&w));
-    if (done)
-        add_kernels(&w);
+    if (done) {
+        const struct ta_activities activities = ta_trace_activities(w.trace);
+        const struct ta_kernels kernels = ta_trace_kernels(w.trace);
+        int64_t all = TA_MISSING, triton = TA_MISSING, in_regions = TA_MISSING;
+        for (size_t i = 0; i < activities.n; i++) {
+            const struct ta_activity *a = &activities.at[i];
+            if (a->kernel == TA_NO_KERNEL)
+                continue;
+            const int64_t dur = w.spans.dur[a->span];
+            ta_sum(&all, dur);
+            if (kernels.at[a->kernel].facts.kind == TA_KERNEL_TRITON)
+                ta_sum(&triton, dur);
+            if (w.inside && a->launch != TA_NO_ROW && w.inside[a->launch] & IN_REGION)
+                ta_sum(&in_regions, dur);
+        }
+        ta_sum(&w.row[KERNEL_NS], all);
+        ta_sum(&w.row[TRITON_NS], triton);
+        ta_sum(&w.row[REGION_NS], in_regions);
+    }
     free(w.words);
     free(w.inside);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot mark compiled regions");

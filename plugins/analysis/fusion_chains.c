@@ -138,9 +138,14 @@ static bool is_fusable(const struct ta_kernel_facts *facts)
            facts->kind == TA_KERNEL_COPY;
 }
 
-/* "aten::mul + aten::add + … (15)": the first names, and how many there are. */
-static size_t name_chain(const struct work *w, const struct chain *chain, char *text, size_t max)
+static int64_t *row_of(struct work *w, const struct chain *chain)
 {
+    const uint64_t *known = ta_map_find(&w->rows, chain->hash);
+    if (known)
+        return (int64_t *)(uintptr_t)*known;
+    char text[NAMES_MAX * 64 + 128];
+    /* "aten::mul + aten::add + … (15)": the first names, and how many there are. */
+    const size_t max = sizeof text;
     const int64_t shown = ta_min_i64(chain->kernels, NAMES_MAX);
     size_t n = 0;
     for (int64_t i = 0; i < shown; i++) {
@@ -160,16 +165,6 @@ static size_t name_chain(const struct work *w, const struct chain *chain, char *
         memcpy(text + n, more, sizeof more - 1);
         n += sizeof more - 1;
     }
-    return n;
-}
-
-static int64_t *row_of(struct work *w, const struct chain *chain)
-{
-    const uint64_t *known = ta_map_find(&w->rows, chain->hash);
-    if (known)
-        return (int64_t *)(uintptr_t)*known;
-    char text[NAMES_MAX * 64 + 128];
-    const size_t n = name_chain(w, chain, text, sizeof text);
     return ta_partial_cached(w->out, &w->rows, chain->hash,
                              (const struct ta_key[]){ta_key_text((struct ta_slice){text, n})});
 }
@@ -251,17 +246,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static void add_scalar(struct ta_section_builder *out, const char *id, const char *title,
-                       struct ta_cell value, enum ta_unit unit, const char *note)
-{
-    ta_add_scalar(out, &(struct ta_scalar){.id = id,
-                                           .title = title,
-                                           .value = value,
-                                           .unit = unit,
-                                           .polarity = TA_LOWER,
-                                           .note = note});
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -280,9 +264,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [GAP] = ta_int(row[FIELD_GAP_NS]), [SAVING_LOW] = ta_int(row[FIELD_LOW_NS]),
                [SAVING_HIGH] = ta_int(row[FIELD_HIGH_NS]));
     }
-    if (ta_partial_rows(merged[0]))
-        add_scalar(out, "fusion_share", "Fusible chains", ta_share(total, all), TA_UNIT_RATIO,
-                   "Time of the kernels of these chains over the time of all kernels");
+    if (ta_partial_rows(merged[0])) {
+        const struct ta_cell value = ta_share(total, all);
+        ta_add_scalar(
+            out, &(struct ta_scalar){
+                     .id = "fusion_share",
+                     .title = "Fusible chains",
+                     .value = value,
+                     .unit = TA_UNIT_RATIO,
+                     .polarity = TA_LOWER,
+                     .note = "Time of the kernels of these chains over the time of all kernels"});
+    }
     return TA_OK;
 }
 

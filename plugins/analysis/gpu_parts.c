@@ -99,26 +99,6 @@ static int64_t time_of(const struct ta_refs *in, size_t ref, size_t row)
     return row == SIZE_MAX ? 0 : ta_max_i64(ta_ref_integer(in, ref, row), 0);
 }
 
-/* `same` is the row of the idle times that is of the same device, or SIZE_MAX. */
-static void add_device(struct ta_section_builder *out, const struct ta_refs *in, size_t row,
-                       size_t same)
-{
-    const int64_t hidden = time_of(in, GPU_COMM_HIDDEN, row);
-    const int64_t queued = time_of(in, IDLE_QUEUED, same),
-                  unknown = time_of(in, IDLE_UNKNOWN, same);
-    TA_ROW(
-        out, parts, [RANK] = *ta_ref_cell(in, GPU_RANK, row),
-        [DEVICE] = *ta_ref_cell(in, GPU_DEVICE, row),
-        [WINDOW] = ta_int(time_of(in, GPU_WINDOW, row)),
-        [COMPUTE] = ta_int(time_of(in, GPU_COMPUTE, row) - hidden), [COMM_HIDDEN] = ta_int(hidden),
-        [COMM_EXPOSED] = ta_int(time_of(in, GPU_COMM_EXPOSED, row)),
-        [MEMCPY_EXPOSED] = ta_int(time_of(in, GPU_MEMCPY_EXPOSED, row)),
-        [HOST_WAIT] = ta_int(time_of(in, GPU_IDLE, row) - queued - unknown),
-        [KERNEL_WAIT] = ta_int(queued),
-        [OTHER] = ta_int(time_of(in, GPU_MEMSET_EXPOSED, row) + unknown),
-        [BUSY_SHARE] = *ta_ref_cell(in, GPU_BUSY_SHARE, row));
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -129,7 +109,20 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const size_t same = idle ? ta_table_row_of(idle, next, ta_ref_cell(in, GPU_RANK, i),
                                                    ta_ref_cell(in, GPU_DEVICE, i))
                                  : SIZE_MAX;
-        add_device(out, in, i, same);
+        const int64_t hidden = time_of(in, GPU_COMM_HIDDEN, i);
+        const int64_t queued = time_of(in, IDLE_QUEUED, same),
+                      unknown = time_of(in, IDLE_UNKNOWN, same);
+        TA_ROW(out, parts, [RANK] = *ta_ref_cell(in, GPU_RANK, i),
+               [DEVICE] = *ta_ref_cell(in, GPU_DEVICE, i),
+               [WINDOW] = ta_int(time_of(in, GPU_WINDOW, i)),
+               [COMPUTE] = ta_int(time_of(in, GPU_COMPUTE, i) - hidden),
+               [COMM_HIDDEN] = ta_int(hidden),
+               [COMM_EXPOSED] = ta_int(time_of(in, GPU_COMM_EXPOSED, i)),
+               [MEMCPY_EXPOSED] = ta_int(time_of(in, GPU_MEMCPY_EXPOSED, i)),
+               [HOST_WAIT] = ta_int(time_of(in, GPU_IDLE, i) - queued - unknown),
+               [KERNEL_WAIT] = ta_int(queued),
+               [OTHER] = ta_int(time_of(in, GPU_MEMSET_EXPOSED, i) + unknown),
+               [BUSY_SHARE] = *ta_ref_cell(in, GPU_BUSY_SHARE, i));
         next = same == SIZE_MAX ? next : same + 1;
     }
     return TA_OK;

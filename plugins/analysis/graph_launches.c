@@ -124,15 +124,6 @@ static void count_activity(struct work *w, const struct ta_activity *a)
     ta_sum(&row[DEVICE_NS], s->dur[a->span]);
 }
 
-/* Graph launches are counted whether or not their activities were recorded. */
-static void count_graph_calls(struct work *w)
-{
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (ta_row row = 0; (row = ta_host_next(&w->spans, row, TA_HOST_GRAPH)) < w->spans.n; row++)
-        if (categories.at[w->spans.cat[row]].class == TA_CLASS_RUNTIME)
-            count_call(w, row);
-}
-
 static void mark_launches(struct work *w, const struct ta_activities *activities)
 {
     for (size_t i = 0; i < activities->n; i++) {
@@ -140,18 +131,6 @@ static void mark_launches(struct work *w, const struct ta_activities *activities
         if (launch != TA_NO_ROW)
             w->marks[launch] = w->marks[launch] ? MANY : ONE;
     }
-}
-
-static void count_all(struct work *w, const struct ta_activities *activities, int64_t *all_ns)
-{
-    int64_t sum = TA_MISSING;
-    for (size_t i = 0; i < activities->n; i++) {
-        const struct ta_activity *a = &activities->at[i];
-        ta_sum(&sum, w->spans.dur[a->span]);
-        if (a->launch != TA_NO_ROW)
-            count_activity(w, a);
-    }
-    ta_sum(all_ns, sum);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -170,10 +149,21 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .delays = ta_partial_dist(out[1], rank, DELAY)};
     bool done = w.marks && launched;
     if (done) {
-        count_graph_calls(&w);
+        /* Graph launches are counted whether or not their activities were recorded. */
+        const struct ta_categories categories = ta_trace_categories(w.trace);
+        for (ta_row row = 0; (row = ta_host_next(&w.spans, row, TA_HOST_GRAPH)) < w.spans.n; row++)
+            if (categories.at[w.spans.cat[row]].class == TA_CLASS_RUNTIME)
+                count_call(&w, row);
         if (launched->n < launched->n_activities)
             mark_launches(&w, &activities);
-        count_all(&w, &activities, &rank[ALL_NS]);
+        int64_t sum = TA_MISSING;
+        for (size_t i = 0; i < activities.n; i++) {
+            const struct ta_activity *a = &activities.at[i];
+            ta_sum(&sum, w.spans.dur[a->span]);
+            if (a->launch != TA_NO_ROW)
+                count_activity(&w, a);
+        }
+        ta_sum(&rank[ALL_NS], sum);
     }
     done &= !w.rows.failed;
     free(w.marks);
@@ -190,34 +180,30 @@ static const int64_t *rank_row(const struct ta_partial *ranks, int64_t rank)
     return NULL;
 }
 
-static void add_row(struct ta_section_builder *out, const struct ta_partial *const *merged,
-                    const int64_t *row)
-{
-    const int64_t *rank = rank_row(merged[1], row[RANK]);
-    const struct ta_dist *delays = rank ? ta_partial_dist_at(merged[1], rank, DELAY) : NULL;
-    const bool launched = row[LAUNCHES] != TA_MISSING;
-    const bool known = launched && delays && ta_dist_count(delays) >= ORDINARY_MIN;
-    const double spared = launched ? (double)(row[ACTIVITIES] - row[LAUNCHES]) : 0;
-    TA_ROW(out, graphs, [GRAPHS_RANK] = ta_int(row[RANK]),
-           [GRAPHS_CALL] = ta_text(ta_partial_text(merged[0], row, CALL)),
-           [GRAPHS_CALLS] = ta_int(row[CALLS]),
-           [GRAPHS_LAUNCHES] = ta_int(launched ? row[LAUNCHES] : 0),
-           [GRAPHS_KERNELS] = ta_int(row[KERNELS]),
-           [GRAPHS_KERNELS_PER_LAUNCH] =
-               launched ? ta_num((double)row[KERNELS] / (double)row[LAUNCHES]) : ta_null(),
-           [GRAPHS_HOST] = ta_int(row[HOST_NS]), [GRAPHS_DEVICE] = ta_int(row[DEVICE_NS]),
-           [GRAPHS_DEVICE_SHARE] = ta_share(row[DEVICE_NS], rank ? rank[ALL_NS] : TA_MISSING),
-           [GRAPHS_SAVED] = known ? ta_num(spared * ta_dist_quantile(delays, 5)) : ta_null());
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
     (void)in;
 
-    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++)
-        add_row(out, merged, ta_partial_at(merged[0], i));
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        const int64_t *rank = rank_row(merged[1], row[RANK]);
+        const struct ta_dist *delays = rank ? ta_partial_dist_at(merged[1], rank, DELAY) : NULL;
+        const bool launched = row[LAUNCHES] != TA_MISSING;
+        const bool known = launched && delays && ta_dist_count(delays) >= ORDINARY_MIN;
+        const double spared = launched ? (double)(row[ACTIVITIES] - row[LAUNCHES]) : 0;
+        TA_ROW(out, graphs, [GRAPHS_RANK] = ta_int(row[RANK]),
+               [GRAPHS_CALL] = ta_text(ta_partial_text(merged[0], row, CALL)),
+               [GRAPHS_CALLS] = ta_int(row[CALLS]),
+               [GRAPHS_LAUNCHES] = ta_int(launched ? row[LAUNCHES] : 0),
+               [GRAPHS_KERNELS] = ta_int(row[KERNELS]),
+               [GRAPHS_KERNELS_PER_LAUNCH] =
+                   launched ? ta_num((double)row[KERNELS] / (double)row[LAUNCHES]) : ta_null(),
+               [GRAPHS_HOST] = ta_int(row[HOST_NS]), [GRAPHS_DEVICE] = ta_int(row[DEVICE_NS]),
+               [GRAPHS_DEVICE_SHARE] = ta_share(row[DEVICE_NS], rank ? rank[ALL_NS] : TA_MISSING),
+               [GRAPHS_SAVED] = known ? ta_num(spared * ta_dist_quantile(delays, 5)) : ta_null());
+    }
     return TA_OK;
 }
 

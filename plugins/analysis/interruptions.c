@@ -220,19 +220,6 @@ static bool is_marked(const struct work *w)
     return w->steps >= 2;
 }
 
-/* Finds the calls; and where the warm-up ends: the first marker's end if there are two, else the
- * middle of the device work. */
-static void look_around(struct work *w)
-{
-    w->step_start = INT64_MAX;
-    w->failed |= !ta_each_named(w->trace, what_of, take_span, w);
-    if (w->busy->n) {
-        w->first = w->busy->at[0].start;
-        w->last = w->busy->at[w->busy->n - 1].end;
-    }
-    w->warm_end = is_marked(w) ? w->step_end : w->first + (w->last - w->first) / 2;
-}
-
 static struct call *call_of(struct work *w, size_t span, enum what what)
 {
     const ta_str name = w->spans.name[span];
@@ -264,27 +251,6 @@ struct open_call {
     int64_t end;
 };
 
-static void collect(struct work *w)
-{
-    struct open_call open[STEP];
-    for (size_t i = 0; i < STEP; i++)
-        open[i] = (struct open_call){UINT32_MAX, 0};
-    for (size_t i = 0; i < w->n_found; i++) {
-        const ta_row row = w->found[i].row;
-        const enum what what = w->found[i].what;
-        const uint32_t track = w->spans.track[row];
-        const int64_t start = w->spans.ts[row], end = start + w->spans.dur[row];
-        if (open[what].track == track && start < open[what].end)
-            continue;
-        open[what] = (struct open_call){track, end};
-        struct call *call = call_of(w, row, what);
-        if (!call)
-            continue;
-        call->calls++;
-        ta_intervals_add(&call->times, start, end);
-    }
-}
-
 /* Time outside of the device's window counts as busy here: nobody waits for the device. */
 static void add_call(struct work *w, struct call *call, struct ta_partial *out)
 {
@@ -314,8 +280,32 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .busy = ta_trace_busy(trace)};
     w.failed = !w.busy;
     if (!w.failed) {
-        look_around(&w);
-        collect(&w);
+        /* The warm-up ends with the first marker if there are two, else in the middle of the device
+         * work. */
+        w.step_start = INT64_MAX;
+        w.failed |= !ta_each_named(w.trace, what_of, take_span, &w);
+        if (w.busy->n) {
+            w.first = w.busy->at[0].start;
+            w.last = w.busy->at[w.busy->n - 1].end;
+        }
+        w.warm_end = is_marked(&w) ? w.step_end : w.first + (w.last - w.first) / 2;
+        struct open_call open[STEP];
+        for (size_t i = 0; i < STEP; i++)
+            open[i] = (struct open_call){UINT32_MAX, 0};
+        for (size_t i = 0; i < w.n_found; i++) {
+            const ta_row row = w.found[i].row;
+            const enum what what = w.found[i].what;
+            const uint32_t track = w.spans.track[row];
+            const int64_t start = w.spans.ts[row], end = start + w.spans.dur[row];
+            if (open[what].track == track && start < open[what].end)
+                continue;
+            open[what] = (struct open_call){track, end};
+            struct call *call = call_of(&w, row, what);
+            if (!call)
+                continue;
+            call->calls++;
+            ta_intervals_add(&call->times, start, end);
+        }
     }
     for (size_t i = 0; i < w.n; i++) {
         add_call(&w, &w.calls[i], out[0]);

@@ -84,15 +84,6 @@ static struct ta_slice loop_of(struct ta_slice stage)
     return ends ? (struct ta_slice){stage.ptr, stage.len - n} : (struct ta_slice){0};
 }
 
-static void add_call(const struct ta_trace *trace, struct ta_partial *out, int64_t rank,
-                     struct ta_slice name, size_t order, int64_t dur_ns)
-{
-    if (dur_ns != TA_MISSING)
-        TA_PARTIAL_ROW(out, ta_row_rank(trace, rank), ta_key_text(name), ta_row_file(trace),
-                       ta_key_int((int64_t)order))
-    [DURATION] = dur_ns;
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -112,8 +103,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_timed_stage *stages = ta_trace_stage_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
         const struct ta_slice name = loop_of(ta_trace_text(trace, stages[i].name));
-        if (stages[i].is_call && name.len)
-            add_call(trace, out[1], stages[i].rank, name, i, stages[i].total_ns);
+        if (stages[i].is_call && name.len) {
+            if (stages[i].total_ns != TA_MISSING)
+                TA_PARTIAL_ROW(out[1], ta_row_rank(trace, stages[i].rank), ta_key_text(name),
+                               ta_row_file(trace), ta_key_int((int64_t)i))
+            [DURATION] = stages[i].total_ns;
+        }
     }
     return TA_OK;
 }
@@ -123,23 +118,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 static struct ta_cell rate(int64_t count, int64_t ns)
 {
     return count > 0 && ns > 0 ? ta_num((double)count * 1e9 / (double)ns) : ta_null();
-}
-
-static void add_sums(struct ta_section_builder *out, const struct ta_partial *sums)
-{
-    for (size_t i = 0; i < ta_partial_rows(sums); i++) {
-        const int64_t *row = ta_partial_at(sums, i);
-        const struct ta_slice name = ta_partial_text(sums, row, SUM_NAME);
-        const bool timed = row[SUM_COUNT] > 0 && row[SUM_TOTAL] != TA_MISSING;
-        TA_ROW(out, by_name, [RANK] = ta_int(row[SUM_RANK]),
-               [LOOP] = ta_text(name.len ? name : TA_LIT("iterations")),
-               [COUNT] = row[SUM_COUNT] < 0 ? ta_null() : ta_int(row[SUM_COUNT]),
-               [TOTAL] = ta_int(row[SUM_TOTAL]), [PER_S] = rate(row[SUM_COUNT], row[SUM_TOTAL]),
-               [MEAN] = timed ? ta_num((double)row[SUM_TOTAL] / (double)row[SUM_COUNT]) : ta_null(),
-               [MIN] = ta_int(row[LEAST]), [MAX] = ta_int(row[MOST]), [P50] = ta_null(),
-               [MEDIAN_REPORTED] = row[SUMS] == 1 ? ta_int(row[MEDIAN]) : ta_null(),
-               [WARMUP] = ta_null(), [STEADY_PER_S] = ta_null());
-    }
 }
 
 /* Iterations of a loop in the order of recording, and room for as many. */
@@ -219,7 +197,21 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                         .values = calloc(most, sizeof *loop.values)};
     const bool done = loop.times && loop.values;
     if (done) {
-        add_sums(out, merged[0]);
+        const struct ta_partial *sums = merged[0];
+        for (size_t i = 0; i < ta_partial_rows(sums); i++) {
+            const int64_t *row = ta_partial_at(sums, i);
+            const struct ta_slice name = ta_partial_text(sums, row, SUM_NAME);
+            const bool timed = row[SUM_COUNT] > 0 && row[SUM_TOTAL] != TA_MISSING;
+            TA_ROW(out, by_name, [RANK] = ta_int(row[SUM_RANK]),
+                   [LOOP] = ta_text(name.len ? name : TA_LIT("iterations")),
+                   [COUNT] = row[SUM_COUNT] < 0 ? ta_null() : ta_int(row[SUM_COUNT]),
+                   [TOTAL] = ta_int(row[SUM_TOTAL]), [PER_S] = rate(row[SUM_COUNT], row[SUM_TOTAL]),
+                   [MEAN] =
+                       timed ? ta_num((double)row[SUM_TOTAL] / (double)row[SUM_COUNT]) : ta_null(),
+                   [MIN] = ta_int(row[LEAST]), [MAX] = ta_int(row[MOST]), [P50] = ta_null(),
+                   [MEDIAN_REPORTED] = row[SUMS] == 1 ? ta_int(row[MEDIAN]) : ta_null(),
+                   [WARMUP] = ta_null(), [STEADY_PER_S] = ta_null());
+        }
         add_calls(out, calls, &loop);
         add_steps(out, in, &loop);
     }

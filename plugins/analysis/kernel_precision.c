@@ -210,29 +210,6 @@ static void add_up(const struct ta_partial *products, int64_t kind, int64_t matr
 static const enum ta_kernel_kind kinds[] = {TA_KERNEL_GEMM, TA_KERNEL_CONV, TA_KERNEL_ATTENTION};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* AMD calls them matrix cores. */
-static const char *use_of_units(const struct ta_report *prior)
-{
-    return ta_run_is_amd(ta_report_run(prior)) ? "Matrix-core use" : "Tensor-core use";
-}
-
-static void add_units(const struct ta_partial *products, struct ta_section_builder *out)
-{
-    static const char *const words[] = {
-        [TA_MATRIX_ANY] = "unknown", [TA_MATRIX_YES] = "yes", [TA_MATRIX_NO] = "no"};
-    for (size_t k = 0; k < KINDS; k++)
-        for (int matrix = TA_MATRIX_ANY; matrix <= TA_MATRIX_NO; matrix++) {
-            int64_t all[SUMS], part[SUMS];
-            add_up(products, kinds[k], -1, -1, -1, all);
-            add_up(products, kinds[k], matrix, -1, -1, part);
-            if (part[0])
-                TA_ROW(out, matrix_units, [UNITS_CLASS] = kind_cell(kinds[k]),
-                       [UNITS_USE] = ta_text(ta_slice_of(words[matrix])),
-                       [UNITS_CALLS] = ta_int(part[0]), [UNITS_TOTAL] = ta_int(part[1]),
-                       [UNITS_SHARE] = ta_share(part[1], all[1]));
-        }
-}
-
 /* A column of zeros alone is not shown. */
 static struct ta_cell some(int64_t ns)
 {
@@ -294,8 +271,23 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)ctx;
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
-    add_share(merged[0], use_of_units(in->report), out);
-    add_units(merged[0], out);
+    /* AMD calls them matrix cores. */
+    add_share(merged[0],
+              ta_run_is_amd(ta_report_run(in->report)) ? "Matrix-core use" : "Tensor-core use",
+              out);
+    static const char *const words[] = {
+        [TA_MATRIX_ANY] = "unknown", [TA_MATRIX_YES] = "yes", [TA_MATRIX_NO] = "no"};
+    for (size_t k = 0; k < KINDS; k++)
+        for (int matrix = TA_MATRIX_ANY; matrix <= TA_MATRIX_NO; matrix++) {
+            int64_t all[SUMS], part[SUMS];
+            add_up(merged[0], kinds[k], -1, -1, -1, all);
+            add_up(merged[0], kinds[k], matrix, -1, -1, part);
+            if (part[0])
+                TA_ROW(out, matrix_units, [UNITS_CLASS] = kind_cell(kinds[k]),
+                       [UNITS_USE] = ta_text(ta_slice_of(words[matrix])),
+                       [UNITS_CALLS] = ta_int(part[0]), [UNITS_TOTAL] = ta_int(part[1]),
+                       [UNITS_SHARE] = ta_share(part[1], all[1]));
+        }
     add_precision(merged[0], out);
     return TA_OK;
 }

@@ -89,25 +89,6 @@ struct sums {
     int64_t *calls, *total_ns;
 };
 
-static void add_kernels(const struct ta_trace *trace, const struct sums *sums,
-                        struct ta_partial *const *out)
-{
-    const struct ta_kernels kernels = ta_trace_kernels(trace);
-    for (size_t k = 0; k < kernels.n; k++) {
-        const struct ta_kernel_facts *facts = &kernels.at[k].facts;
-        int64_t *row =
-            TA_PARTIAL_ROW(out[0], ta_key_int(facts->kind), ta_key_text(ta_slice_of(facts->family)),
-                           ta_key_int(facts->known));
-        ta_sum(&row[CALLS], sums->calls[k]);
-        ta_sum(&row[TOTAL], sums->total_ns[k]);
-        if (facts->known)
-            continue;
-        row = TA_PARTIAL_ROW(out[1], ta_key_text(ta_trace_text(trace, kernels.at[k].name)));
-        ta_sum(&row[NAME_CALLS], sums->calls[k]);
-        ta_sum(&row[NAME_TOTAL], sums->total_ns[k]);
-    }
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -123,54 +104,28 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         sums.calls[a->kernel]++;
         sums.total_ns[a->kernel] = ta_add_sat(sums.total_ns[a->kernel], s.dur[a->span]);
     }
-    if (done)
-        add_kernels(trace, &sums, out);
+    if (done) {
+        const struct ta_kernels kernels = ta_trace_kernels(trace);
+        for (size_t k = 0; k < kernels.n; k++) {
+            const struct ta_kernel_facts *facts = &kernels.at[k].facts;
+            int64_t *row =
+                TA_PARTIAL_ROW(out[0], ta_key_int(facts->kind),
+                               ta_key_text(ta_slice_of(facts->family)), ta_key_int(facts->known));
+            ta_sum(&row[CALLS], sums.calls[k]);
+            ta_sum(&row[TOTAL], sums.total_ns[k]);
+            if (facts->known)
+                continue;
+            row = TA_PARTIAL_ROW(out[1], ta_key_text(ta_trace_text(trace, kernels.at[k].name)));
+            ta_sum(&row[NAME_CALLS], sums.calls[k]);
+            ta_sum(&row[NAME_TOTAL], sums.total_ns[k]);
+        }
+    }
     free(sums.calls);
     free(sums.total_ns);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up kernels: names=%zu", n);
 }
 
 /* ---- tables -------------------------------------------------------------------------------- */
-
-static void add_classes(const struct ta_partial *classes, int64_t all,
-                        struct ta_section_builder *out)
-{
-    int64_t calls[TA_KERNEL_KIND_COUNT] = {0}, total_ns[TA_KERNEL_KIND_COUNT] = {0};
-    for (size_t i = 0; i < ta_partial_rows(classes); i++) {
-        const int64_t *row = ta_partial_at(classes, i);
-        calls[row[KIND]] += row[CALLS];
-        total_ns[row[KIND]] = ta_add_sat(total_ns[row[KIND]], row[TOTAL]);
-    }
-
-    for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++)
-        if (calls[kind])
-            TA_ROW(
-                out, by_class,
-                [BY_CLASS_CLASS] =
-                    ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind))),
-                [BY_CLASS_CALLS] = ta_int(calls[kind]), [BY_CLASS_TOTAL] = ta_int(total_ns[kind]),
-                [BY_CLASS_SHARE] = ta_share(total_ns[kind], all));
-}
-
-static void add_families(const struct ta_partial *classes, int64_t all,
-                         struct ta_section_builder *out)
-{
-    bool unknown = false;
-    for (size_t i = 0; i < ta_partial_rows(classes); i++) {
-        const int64_t *row = ta_partial_at(classes, i);
-        unknown |= !row[KNOWN];
-        const char *class = ta_kernel_kind_name((enum ta_kernel_kind)row[KIND]);
-        TA_ROW(out, by_family, [FAMILY_CLASS] = ta_text(ta_slice_of(class)),
-               [FAMILY_FAMILY] =
-                   ta_text(row[KNOWN] ? ta_partial_text(classes, row, FAMILY) : TA_LIT("unknown")),
-               [FAMILY_CALLS] = ta_int(row[CALLS]), [FAMILY_TOTAL] = ta_int(row[TOTAL]),
-               [FAMILY_SHARE] = ta_share(row[TOTAL], all));
-    }
-    if (!unknown) /* said in any case */
-        TA_ROW(out, by_family, [FAMILY_CLASS] = ta_text(TA_LIT("other")),
-               [FAMILY_FAMILY] = ta_text(TA_LIT("unknown")), [FAMILY_CALLS] = ta_int(0),
-               [FAMILY_TOTAL] = ta_int(0), [FAMILY_SHARE] = ta_share(0, all));
-}
 
 static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_section_builder *out)
 {
@@ -205,8 +160,37 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         all = ta_add_sat(all, ta_partial_at(merged[0], i)[TOTAL]);
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
-    add_classes(merged[0], all, out);
-    add_families(merged[0], all, out);
+    int64_t calls[TA_KERNEL_KIND_COUNT] = {0}, total_ns[TA_KERNEL_KIND_COUNT] = {0};
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        calls[row[KIND]] += row[CALLS];
+        total_ns[row[KIND]] = ta_add_sat(total_ns[row[KIND]], row[TOTAL]);
+    }
+
+    for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++)
+        if (calls[kind])
+            TA_ROW(
+                out, by_class,
+                [BY_CLASS_CLASS] =
+                    ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind))),
+                [BY_CLASS_CALLS] = ta_int(calls[kind]), [BY_CLASS_TOTAL] = ta_int(total_ns[kind]),
+                [BY_CLASS_SHARE] = ta_share(total_ns[kind], all));
+    const struct ta_partial *classes = merged[0];
+    bool unknown = false;
+    for (size_t i = 0; i < ta_partial_rows(classes); i++) {
+        const int64_t *row = ta_partial_at(classes, i);
+        unknown |= !row[KNOWN];
+        const char *class = ta_kernel_kind_name((enum ta_kernel_kind)row[KIND]);
+        TA_ROW(out, by_family, [FAMILY_CLASS] = ta_text(ta_slice_of(class)),
+               [FAMILY_FAMILY] =
+                   ta_text(row[KNOWN] ? ta_partial_text(classes, row, FAMILY) : TA_LIT("unknown")),
+               [FAMILY_CALLS] = ta_int(row[CALLS]), [FAMILY_TOTAL] = ta_int(row[TOTAL]),
+               [FAMILY_SHARE] = ta_share(row[TOTAL], all));
+    }
+    if (!unknown) /* said in any case */
+        TA_ROW(out, by_family, [FAMILY_CLASS] = ta_text(TA_LIT("other")),
+               [FAMILY_FAMILY] = ta_text(TA_LIT("unknown")), [FAMILY_CALLS] = ta_int(0),
+               [FAMILY_TOTAL] = ta_int(0), [FAMILY_SHARE] = ta_share(0, all));
     add_unknown(merged[1], all, out);
     return TA_OK;
 }

@@ -177,17 +177,6 @@ static void add_step(void *user, int64_t value, int64_t at_or_below)
            [ECDF_KERNELS] = ta_int(at_or_below));
 }
 
-static void finish_ecdf(const struct ta_partial *classes, struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(classes); i++) {
-        const int64_t *row = ta_partial_at(classes, i);
-        const struct ta_dist *times = ta_partial_dist_at(classes, row, CLASS_TIMES);
-        const char *class = ta_kernel_class_name((enum ta_kernel_class)row[CLASS]);
-        struct curve curve = {out, ta_slice_of(class), ta_dist_count(times)};
-        ta_dist_steps(times, ECDF_STEPS, add_step, &curve);
-    }
-}
-
 /* ---- quantiles ----------------------------------------------------------------------------- */
 
 struct heavy {
@@ -203,29 +192,10 @@ static int by_total(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static void add_quantiles(struct ta_section_builder *out, struct ta_slice name,
-                          const struct ta_dist *times)
-{
-    static const unsigned percents[] = {50, 95};
-    struct ta_cell ends[2][2] = {{ta_null(), ta_null()}, {ta_null(), ta_null()}};
-    for (size_t i = 0; i < 2; i++) {
-        int64_t low, high;
-        if (!ta_dist_quantile_interval(times, percents[i], CONFIDENCE, &low, &high))
-            continue;
-        ends[i][0] = ta_int(low);
-        ends[i][1] = ta_int(high);
-    }
-    TA_ROW(
-        out,
-        quantiles, [QUANTILE_NAME] = ta_text(name), [QUANTILE_CALLS] = ta_int(ta_dist_count(times)),
-        [QUANTILE_P50] = ta_num(ta_dist_quantile(times, 50)), [QUANTILE_P50_LOW] = ends[0][0],
-        [QUANTILE_P50_HIGH] = ends[0][1], [QUANTILE_P95] = ta_num(ta_dist_quantile(times, 95)),
-        [QUANTILE_P95_LOW] = ends[1][0], [QUANTILE_P95_HIGH] = ends[1][1]);
-}
-
 /* Of the kernels that take most. */
 static bool finish_quantiles(const struct ta_partial *names, struct ta_section_builder *out)
 {
+    static const unsigned percents[] = {50, 95};
     const size_t n = ta_partial_rows(names);
     struct heavy *list = calloc(n + 1, sizeof *list);
     if (!list)
@@ -235,26 +205,35 @@ static bool finish_quantiles(const struct ta_partial *names, struct ta_section_b
         list[i] = (struct heavy){row, ta_dist_sum(ta_partial_dist_at(names, row, TIMES))};
     }
     qsort(list, n, sizeof *list, by_total);
-    for (size_t i = 0; i < n && i < QUANTILES_MOST; i++)
-        add_quantiles(out, ta_partial_text(names, list[i].row, NAME),
-                      ta_partial_dist_at(names, list[i].row, TIMES));
+    for (size_t i = 0; i < n && i < QUANTILES_MOST; i++) {
+        const struct ta_slice name = ta_partial_text(names, list[i].row, NAME);
+        const struct ta_dist *times = ta_partial_dist_at(names, list[i].row, TIMES);
+        struct ta_cell ends[2][2] = {{ta_null(), ta_null()}, {ta_null(), ta_null()}};
+        for (size_t k = 0; k < 2; k++) {
+            int64_t low, high;
+            if (!ta_dist_quantile_interval(times, percents[k], CONFIDENCE, &low, &high))
+                continue;
+            ends[k][0] = ta_int(low);
+            ends[k][1] = ta_int(high);
+        }
+        TA_ROW(
+            out, quantiles, [QUANTILE_NAME] = ta_text(name),
+            [QUANTILE_CALLS] = ta_int(ta_dist_count(times)),
+            [QUANTILE_P50] = ta_num(ta_dist_quantile(times, 50)), [QUANTILE_P50_LOW] = ends[0][0],
+            [QUANTILE_P50_HIGH] = ends[0][1], [QUANTILE_P95] = ta_num(ta_dist_quantile(times, 95)),
+            [QUANTILE_P95_LOW] = ends[1][0], [QUANTILE_P95_HIGH] = ends[1][1]);
+    }
     free(list);
     return true;
-}
-
-static int64_t total_of_all(const struct ta_partial *names)
-{
-    int64_t total = 0;
-    for (size_t i = 0; i < ta_partial_rows(names); i++)
-        ta_sum(&total, ta_dist_sum(ta_partial_dist_at(names, ta_partial_at(names, i), TIMES)));
-    return total;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *names = merged[0];
-    const int64_t all_ns = total_of_all(names);
+    int64_t all_ns = 0;
+    for (size_t i = 0; i < ta_partial_rows(names); i++)
+        ta_sum(&all_ns, ta_dist_sum(ta_partial_dist_at(names, ta_partial_at(names, i), TIMES)));
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         const struct ta_slice name = ta_partial_text(names, row, NAME);
@@ -271,7 +250,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     if (!finish_quantiles(names, out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order kernels");
-    finish_ecdf(merged[1], out);
+    const struct ta_partial *classes = merged[1];
+    for (size_t i = 0; i < ta_partial_rows(classes); i++) {
+        const int64_t *row = ta_partial_at(classes, i);
+        const struct ta_dist *times = ta_partial_dist_at(classes, row, CLASS_TIMES);
+        const char *class = ta_kernel_class_name((enum ta_kernel_class)row[CLASS]);
+        struct curve curve = {out, ta_slice_of(class), ta_dist_count(times)};
+        ta_dist_steps(times, ECDF_STEPS, add_step, &curve);
+    }
     if (ta_partial_rows(names) == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(out, "No kernel was recorded: profile with device activities on.");
     return TA_OK;

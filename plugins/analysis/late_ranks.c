@@ -197,31 +197,28 @@ static void add_row(struct ta_section_builder *out, const struct source *source,
         [LOSS_NS] = ta_num(excess * slowest->times));
 }
 
-static bool add_source(struct ta_section_builder *out, const struct ta_refs *in,
-                       const struct source *source)
-{
-    const size_t most = ta_ref_rows(in, source->rank);
-    struct entry *entries = calloc(most + 1, sizeof *entries);
-    double *values = calloc(most + 1, sizeof *values);
-    const bool done = entries && values;
-    const size_t n = done ? read_entries(in, source, entries) : 0;
-    for (size_t first = 0, end; first < n; first = end) {
-        for (end = first + 1; end < n && ta_slice_equal(entries[end].name, entries[first].name);)
-            end++;
-        add_row(out, source, entries + first, end - first, values);
-    }
-    free(entries);
-    free(values);
-    return done;
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    for (size_t i = 0; i < TA_LENGTH(sources); i++)
-        if (!add_source(out, in, &sources[i]))
+    for (size_t i = 0; i < TA_LENGTH(sources); i++) {
+        const struct source *source = &sources[i];
+        const size_t most = ta_ref_rows(in, source->rank);
+        struct entry *entries = calloc(most + 1, sizeof *entries);
+        double *values = calloc(most + 1, sizeof *values);
+        const bool done = entries && values;
+        const size_t n = done ? read_entries(in, source, entries) : 0;
+        for (size_t first = 0, end; first < n; first = end) {
+            for (end = first + 1;
+                 end < n && ta_slice_equal(entries[end].name, entries[first].name);)
+                end++;
+            add_row(out, source, entries + first, end - first, values);
+        }
+        free(entries);
+        free(values);
+        if (!done)
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the ranks");
+    }
     return TA_OK;
 }
 

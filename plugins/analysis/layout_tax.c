@@ -90,30 +90,6 @@ static struct ta_slice name_of(const struct work *w, ta_row row)
     return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[row]);
 }
 
-static int64_t *row_of(struct work *w, const struct ta_activity *a)
-{
-    const char *what = w->kernels.at[a->kernel].facts.family;
-    ta_row op = a->op;
-    ta_row above = op == TA_NO_ROW ? TA_NO_ROW : operator_above(w, op);
-    for (int i = 0; i < CLIMB_MAX && above != TA_NO_ROW && moves_only(name_of(w, above)); i++) {
-        op = above;
-        above = operator_above(w, above);
-    }
-    const uint64_t names = (uint64_t)(op == TA_NO_ROW ? 0 : w->spans.name[op]) << 32 |
-                           (above == TA_NO_ROW ? 0 : w->spans.name[above]);
-    const uint64_t *pair = ta_map_at(&w->pairs, names, w->pairs.n);
-    return ta_partial_cached(w->out, &w->rows, (pair ? *pair : 0) << 32 | a->kernel,
-                             (const struct ta_key[]){ta_key_text(ta_slice_of(what)),
-                                                     ta_key_text(name_of(w, op)),
-                                                     ta_key_text(name_of(w, above))});
-}
-
-/* Fills, and requests of the DMA engine, which are no kernels. */
-static bool is_no_copy(const char *family)
-{
-    return strcmp(family, "fill") == 0 || strcmp(family, "dma") == 0;
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -133,9 +109,25 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             continue;
         const struct ta_kernel_facts *facts = &w.kernels.at[a->kernel].facts;
         ta_sum(&rank[ALL_NS], w.spans.dur[a->span]);
-        if (facts->kind != TA_KERNEL_COPY || is_no_copy(facts->family))
+        /* Fills, and requests of the DMA engine, which are no kernels. */
+        if (facts->kind != TA_KERNEL_COPY || strcmp(facts->family, "fill") == 0 ||
+            strcmp(facts->family, "dma") == 0)
             continue;
-        int64_t *row = row_of(&w, a);
+        const char *what = w.kernels.at[a->kernel].facts.family;
+        ta_row op = a->op;
+        ta_row above = op == TA_NO_ROW ? TA_NO_ROW : operator_above(&w, op);
+        for (int k = 0; k < CLIMB_MAX && above != TA_NO_ROW && moves_only(name_of(&w, above));
+             k++) {
+            op = above;
+            above = operator_above(&w, above);
+        }
+        const uint64_t names = (uint64_t)(op == TA_NO_ROW ? 0 : w.spans.name[op]) << 32 |
+                               (above == TA_NO_ROW ? 0 : w.spans.name[above]);
+        const uint64_t *pair = ta_map_at(&w.pairs, names, w.pairs.n);
+        int64_t *row = ta_partial_cached(w.out, &w.rows, (pair ? *pair : 0) << 32 | a->kernel,
+                                         (const struct ta_key[]){ta_key_text(ta_slice_of(what)),
+                                                                 ta_key_text(name_of(&w, op)),
+                                                                 ta_key_text(name_of(&w, above))});
         ta_sum(&row[CALLS], 1);
         ta_sum(&row[TOTAL], w.spans.dur[a->span]);
     }

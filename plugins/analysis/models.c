@@ -117,10 +117,25 @@ static bool goes_on(const struct ta_partial *models, size_t i)
            ta_slice_equal(ta_partial_text(models, row, NAME), ta_partial_text(models, next, NAME));
 }
 
-/* Rank and model are the key of the table; of several types the last by name is shown, which is
- * never an absent one. */
-static void add_models(struct ta_section_builder *out, const struct ta_partial *models)
+static int64_t total_of_rank(const struct ta_partial *layers, int64_t rank)
 {
+    int64_t sum = 0;
+    for (size_t i = 0; i < ta_partial_rows(layers); i++) {
+        const int64_t *row = ta_partial_at(layers, i);
+        if (row[RANK] == rank && row[TOTAL] > 0)
+            sum = ta_add_sat(sum, row[TOTAL]);
+    }
+    return sum;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)in;
+    /* Rank and model are the key of the table; of several types the last by name is shown, which is
+     * never an absent one. */
+    const struct ta_partial *models = merged[0];
     int64_t most = TA_MISSING;
     for (size_t i = 0; i < ta_partial_rows(models); i++) {
         const int64_t *row = ta_partial_at(models, i);
@@ -133,21 +148,7 @@ static void add_models(struct ta_section_builder *out, const struct ta_partial *
                [MODEL_PARAMETERS] = most < 0 ? ta_null() : ta_int(most));
         most = TA_MISSING;
     }
-}
-
-static int64_t total_of_rank(const struct ta_partial *layers, int64_t rank)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < ta_partial_rows(layers); i++) {
-        const int64_t *row = ta_partial_at(layers, i);
-        if (row[RANK] == rank && row[TOTAL] > 0)
-            sum = ta_add_sat(sum, row[TOTAL]);
-    }
-    return sum;
-}
-
-static void add_layers(struct ta_section_builder *out, const struct ta_partial *layers)
-{
+    const struct ta_partial *layers = merged[1];
     int64_t rank = TA_MISSING, sum = 0;
     for (size_t i = 0; i < ta_partial_rows(layers); i++) {
         const int64_t *row = ta_partial_at(layers, i);
@@ -165,15 +166,6 @@ static void add_layers(struct ta_section_builder *out, const struct ta_partial *
                [LAYERS_MIN] = ta_int(row[LEAST]), [LAYERS_MAX] = ta_int(row[MOST]),
                [LAYERS_PARAMETERS] = ta_int(row[LAYER_PARAMETERS]));
     }
-}
-
-static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_refs *in, struct ta_section_builder *out)
-{
-    (void)ctx;
-    (void)in;
-    add_models(out, merged[0]);
-    add_layers(out, merged[1]);
     return TA_OK;
 }
 

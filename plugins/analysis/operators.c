@@ -109,36 +109,6 @@ static int64_t *row_of(struct work *w, enum kind kind, ta_str name)
     return *row;
 }
 
-/* Each activity to what launched it; and to the call, from where it is handed up. */
-static void add_activities(struct work *w)
-{
-    const struct ta_activities activities = ta_trace_activities(w->trace);
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    const struct ta_spans *s = &w->spans;
-    struct ta_sharing sharing = {.n = 0};
-    for (size_t i = 0; i < activities.n; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        if (i > 0 && a->device != activities.at[i - 1].device)
-            ta_sharing_end(&sharing);
-        const bool linked = a->op != TA_NO_ROW;
-        const bool by_call = a->op == a->launch;
-        int64_t *row = linked
-                           ? row_of(w, by_call ? CALL : OPERATOR, s->name[a->op])
-                           : TA_PARTIAL_ROW(w->out, ta_key_int(UNLINKED), ta_key_text(TA_LIT("")));
-        const int64_t start = s->ts[a->span], ns = s->dur[a->span];
-        ta_sum(&row[DEVICE_SELF], ns);
-        ta_sum(&row[KERNELS], categories.at[s->cat[a->span]].class == TA_CLASS_KERNEL);
-        ta_sharing_begin(&sharing, start, start + ns, &row[EXPOSED]);
-        if (linked) {
-            int64_t *device_ns = &w->device_ns[ta_launched_place(w->launched, a->launch)];
-            *device_ns = ta_add_sat(*device_ns, ns);
-        } else {
-            ta_sum(&row[DEVICE], ns);
-        }
-    }
-    ta_sharing_end(&sharing);
-}
-
 /* Adds an operator but for its device time; returns the cell for that, NULL when a call of the name
  * encloses it. */
 static int64_t *add_operator(struct work *w, ta_row i)
@@ -244,7 +214,32 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     w.outermost = calloc(names, sizeof *w.outermost);
     bool done = w.launched && w.device_ns && w.rows && w.outermost;
     if (done) {
-        add_activities(&w);
+        /* Each activity to what launched it; and to the call, from where it is handed up. */
+        const struct ta_activities activities = ta_trace_activities(w.trace);
+        const struct ta_categories categories = ta_trace_categories(w.trace);
+        const struct ta_spans *s = &w.spans;
+        struct ta_sharing sharing = {.n = 0};
+        for (size_t i = 0; i < activities.n; i++) {
+            const struct ta_activity *a = &activities.at[i];
+            if (i > 0 && a->device != activities.at[i - 1].device)
+                ta_sharing_end(&sharing);
+            const bool linked = a->op != TA_NO_ROW;
+            const bool by_call = a->op == a->launch;
+            int64_t *row =
+                linked ? row_of(&w, by_call ? CALL : OPERATOR, s->name[a->op])
+                       : TA_PARTIAL_ROW(w.out, ta_key_int(UNLINKED), ta_key_text(TA_LIT("")));
+            const int64_t start = s->ts[a->span], ns = s->dur[a->span];
+            ta_sum(&row[DEVICE_SELF], ns);
+            ta_sum(&row[KERNELS], categories.at[s->cat[a->span]].class == TA_CLASS_KERNEL);
+            ta_sharing_begin(&sharing, start, start + ns, &row[EXPOSED]);
+            if (linked) {
+                int64_t *device_ns = &w.device_ns[ta_launched_place(w.launched, a->launch)];
+                *device_ns = ta_add_sat(*device_ns, ns);
+            } else {
+                ta_sum(&row[DEVICE], ns);
+            }
+        }
+        ta_sharing_end(&sharing);
         done = add_host(&w);
         add_launching_calls(&w);
     }

@@ -60,41 +60,33 @@ struct work {
     struct ta_map rows;   /* by category and name */
 };
 
-static void find_place(struct work *w, struct place *place, ta_cat cat, ta_str name)
-{
-    const struct ta_category *category = &ta_trace_categories(w->trace).at[cat];
-    place->cat = cat;
-    place->row = ta_partial_cached(
-        w->out, &w->rows, (uint64_t)cat << 32 | name,
-        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, category->name)),
-                                ta_key_text(ta_trace_text(w->trace, name))});
-    place->times = ta_partial_dist(w->out, place->row, FIELD_TIMES);
-}
-
-static void add_all(struct work *w)
-{
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t i = 0; i < s.n; i++) {
-        const ta_cat cat = s.cat[i];
-        if (!ta_class_is_host(categories.at[cat].class))
-            continue;
-        struct place *place = &w->places[s.name[i]];
-        if (!place->row || place->cat != cat)
-            find_place(w, place, cat, s.name[i]);
-        ta_sum(&place->row[FIELD_SELF], s.self[i]);
-        ta_dist_add(place->times, s.dur[i]);
-    }
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const size_t n = ta_trace_string_count(trace);
     struct work w = {.trace = trace, .out = out[0], .places = calloc(n + 1, sizeof *w.places)};
     const bool done = w.places != NULL;
-    if (done)
-        add_all(&w);
+    if (done) {
+        const struct ta_spans s = ta_trace_spans(w.trace);
+        const struct ta_categories categories = ta_trace_categories(w.trace);
+        for (size_t i = 0; i < s.n; i++) {
+            const ta_cat cat = s.cat[i];
+            if (!ta_class_is_host(categories.at[cat].class))
+                continue;
+            struct place *place = &w.places[s.name[i]];
+            if (!place->row || place->cat != cat) {
+                const struct ta_category *category = &ta_trace_categories(w.trace).at[cat];
+                place->cat = cat;
+                place->row = ta_partial_cached(
+                    w.out, &w.rows, (uint64_t)cat << 32 | s.name[i],
+                    (const struct ta_key[]){ta_key_text(ta_trace_text(w.trace, category->name)),
+                                            ta_key_text(ta_trace_text(w.trace, s.name[i]))});
+                place->times = ta_partial_dist(w.out, place->row, FIELD_TIMES);
+            }
+            ta_sum(&place->row[FIELD_SELF], s.self[i]);
+            ta_dist_add(place->times, s.dur[i]);
+        }
+    }
     free(w.places);
     ta_map_free(&w.rows);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index names: names=%zu", n);

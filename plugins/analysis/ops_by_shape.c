@@ -85,39 +85,6 @@ static inline int64_t *row_of(struct work *w, ta_str name, ta_str shapes)
     return last->row;
 }
 
-static void add_calls(struct work *w)
-{
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t i = 0; i < w->dims.n; i++) {
-        const ta_row span = w->dims.row[i];
-        if (!ta_args_is_text(&w->dims, i) || categories.at[s.cat[span]].class != TA_CLASS_OP)
-            continue;
-        int64_t *row = row_of(w, s.name[span], (ta_str)ta_args_value(&w->dims, i));
-        ta_sum(&row[CALLS], 1);
-        ta_sum(&row[TOTAL], s.dur[span]);
-        ta_sum(&row[SELF], s.self[span]);
-    }
-}
-
-static void add_activities(struct work *w)
-{
-    const struct ta_activities activities = ta_trace_activities(w->trace);
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t i = 0; i < activities.n; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        if (a->op == TA_NO_ROW || categories.at[s.cat[a->op]].class != TA_CLASS_OP)
-            continue;
-        const ta_str shapes = ta_args_text(&w->dims, a->op);
-        if (shapes == TA_STR_ABSENT)
-            continue;
-        int64_t *row = row_of(w, s.name[a->op], shapes);
-        ta_sum(&row[KERNELS], a->kernel != TA_NO_KERNEL);
-        ta_sum(&row[DEVICE], s.dur[a->span]);
-    }
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -126,8 +93,30 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         return TA_OK;
     w.last = calloc(ta_trace_string_count(trace) + 1, sizeof *w.last);
     if (w.last) {
-        add_calls(&w);
-        add_activities(&w);
+        const struct ta_spans s = ta_trace_spans(w.trace);
+        const struct ta_categories categories = ta_trace_categories(w.trace);
+        for (size_t i = 0; i < w.dims.n; i++) {
+            const ta_row span = w.dims.row[i];
+            if (!ta_args_is_text(&w.dims, i) || categories.at[s.cat[span]].class != TA_CLASS_OP)
+                continue;
+            int64_t *row = row_of(&w, s.name[span], (ta_str)ta_args_value(&w.dims, i));
+            ta_sum(&row[CALLS], 1);
+            ta_sum(&row[TOTAL], s.dur[span]);
+            ta_sum(&row[SELF], s.self[span]);
+        }
+        const struct ta_activities activities = ta_trace_activities(w.trace);
+
+        for (size_t i = 0; i < activities.n; i++) {
+            const struct ta_activity *a = &activities.at[i];
+            if (a->op == TA_NO_ROW || categories.at[s.cat[a->op]].class != TA_CLASS_OP)
+                continue;
+            const ta_str shapes = ta_args_text(&w.dims, a->op);
+            if (shapes == TA_STR_ABSENT)
+                continue;
+            int64_t *row = row_of(&w, s.name[a->op], shapes);
+            ta_sum(&row[KERNELS], a->kernel != TA_NO_KERNEL);
+            ta_sum(&row[DEVICE], s.dur[a->span]);
+        }
     }
     const bool failed = !w.last || w.rows.failed;
     free(w.last);
@@ -157,18 +146,6 @@ static int compare(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void add_row(struct ta_section_builder *out, const struct ta_partial *shapes,
-                    const int64_t *row)
-{
-    const int64_t device = or_zero(row[DEVICE]);
-    TA_ROW(out, by_shape, [BY_SHAPE_NAME] = ta_text(ta_partial_text(shapes, row, NAME)),
-           [BY_SHAPE_SHAPES] = ta_text(ta_partial_text(shapes, row, SHAPES)),
-           [BY_SHAPE_CALLS] = ta_int(row[CALLS]), [BY_SHAPE_DEVICE_SELF] = ta_int(device),
-           [BY_SHAPE_KERNELS] = ta_int(or_zero(row[KERNELS])),
-           [BY_SHAPE_DEVICE_MEAN] = ta_num((double)device / (double)row[CALLS]),
-           [BY_SHAPE_HOST_TOTAL] = ta_int(row[TOTAL]), [BY_SHAPE_HOST_SELF] = ta_int(row[SELF]));
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -182,8 +159,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         rows[i] = (struct place){ta_partial_at(shapes, i), i};
     qsort(rows, n, sizeof *rows, compare);
 
-    for (size_t i = 0; i < n && i < MOST_ROWS; i++)
-        add_row(out, shapes, rows[i].row);
+    for (size_t i = 0; i < n && i < MOST_ROWS; i++) {
+        const int64_t *row = rows[i].row;
+        const int64_t device = or_zero(row[DEVICE]);
+        TA_ROW(
+            out, by_shape, [BY_SHAPE_NAME] = ta_text(ta_partial_text(shapes, row, NAME)),
+            [BY_SHAPE_SHAPES] = ta_text(ta_partial_text(shapes, row, SHAPES)),
+            [BY_SHAPE_CALLS] = ta_int(row[CALLS]), [BY_SHAPE_DEVICE_SELF] = ta_int(device),
+            [BY_SHAPE_KERNELS] = ta_int(or_zero(row[KERNELS])),
+            [BY_SHAPE_DEVICE_MEAN] = ta_num((double)device / (double)row[CALLS]),
+            [BY_SHAPE_HOST_TOTAL] = ta_int(row[TOTAL]), [BY_SHAPE_HOST_SELF] = ta_int(row[SELF]));
+    }
     free(rows);
     return TA_OK;
 }

@@ -65,45 +65,35 @@ static int64_t beyond(struct operator_work *op, uint64_t device, int64_t start, 
     return end - from;
 }
 
-/* Whether a span is met for the first time; `seen` has a bit per span. */
-static bool first_time(uint8_t *seen, ta_row row)
-{
-    const uint8_t bit = (uint8_t)(1U << row % 8);
-    const bool first = !(seen[row / 8] & bit);
-    seen[row / 8] |= bit;
-    return first;
-}
-
-static void add_activities(const struct ta_trace *trace, struct operator_work *ops, uint8_t *seen,
-                           struct ta_partial *out)
-{
-    const struct ta_activities activities = ta_trace_activities(trace);
-    const struct ta_spans s = ta_trace_spans(trace);
-    uint64_t device = 1;
-    for (size_t i = 0; i < activities.n; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        device += i > 0 && a->device != activities.at[i - 1].device;
-        if (a->op == TA_NO_ROW)
-            continue;
-        struct operator_work *op = &ops[s.name[a->op]];
-        if (!op->row)
-            op->row = TA_PARTIAL_ROW(out, ta_key_text(ta_trace_text(trace, s.name[a->op])));
-        const int64_t start = s.ts[a->span], ns = s.dur[a->span];
-        ta_sum(&op->row[CALLS], first_time(seen, a->op));
-        ta_sum(&op->row[KERNELS], a->kernel != TA_NO_KERNEL);
-        ta_sum(&op->row[TOTAL], ns);
-        ta_sum(&op->row[BUSY], beyond(op, device, start, start + ns));
-    }
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     struct operator_work *ops = calloc(ta_trace_string_count(trace) + 1, sizeof *ops);
     uint8_t *seen = calloc(ta_trace_spans(trace).n / 8 + 1, sizeof *seen);
     const bool done = ops && seen;
-    if (done)
-        add_activities(trace, ops, seen, out[0]);
+    if (done) {
+        const struct ta_activities activities = ta_trace_activities(trace);
+        const struct ta_spans s = ta_trace_spans(trace);
+        uint64_t device = 1;
+        for (size_t i = 0; i < activities.n; i++) {
+            const struct ta_activity *a = &activities.at[i];
+            device += i > 0 && a->device != activities.at[i - 1].device;
+            if (a->op == TA_NO_ROW)
+                continue;
+            struct operator_work *op = &ops[s.name[a->op]];
+            if (!op->row)
+                op->row = TA_PARTIAL_ROW(out[0], ta_key_text(ta_trace_text(trace, s.name[a->op])));
+            const int64_t start = s.ts[a->span], ns = s.dur[a->span];
+            /* `seen` has a bit per span. */
+            const uint8_t bit = (uint8_t)(1U << a->op % 8);
+            const bool first = !(seen[a->op / 8] & bit);
+            seen[a->op / 8] |= bit;
+            ta_sum(&op->row[CALLS], first);
+            ta_sum(&op->row[KERNELS], a->kernel != TA_NO_KERNEL);
+            ta_sum(&op->row[TOTAL], ns);
+            ta_sum(&op->row[BUSY], beyond(op, device, start, start + ns));
+        }
+    }
     free(ops);
     free(seen);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index launches");

@@ -60,31 +60,6 @@ static void add_count(struct ta_section_builder *out, const char *id, const char
                                            .note = note});
 }
 
-static void add_gpu(struct ta_section_builder *out, const struct ta_refs *in)
-{
-    const double window = total(in, GPU_WINDOW);
-    double longest = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, GPU_WINDOW); i++)
-        longest = fmax(longest, ta_ref_number(in, GPU_WINDOW, i, 0));
-    if (window <= 0)
-        return;
-    add(out, "gpu_busy_share", "GPU busy", total(in, GPU_BUSY) / window, TA_UNIT_RATIO, TA_HIGHER,
-        "Busy time over window, all ranks together");
-    add(out, "gpu_compute_share", "Computing", total(in, GPU_COMPUTE) / window, TA_UNIT_RATIO,
-        TA_HIGHER, "Time with a compute kernel over window, all ranks together");
-    add(out, "comm_exposed_share", "Exposed communication", total(in, GPU_COMM) / window,
-        TA_UNIT_RATIO, TA_LOWER, "Communication that no compute covers, over window");
-    add(out, "memcpy_exposed_share", "Exposed copies", total(in, GPU_MEMCPY) / window,
-        TA_UNIT_RATIO, TA_LOWER, "Copies that nothing covers, over window");
-    ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
-                                           .title = "GPU window",
-                                           .value = ta_int(ta_whole(longest)),
-                                           .unit = TA_UNIT_NS,
-                                           .polarity = TA_LOWER,
-                                           .note = "First to last device activity, the longest "
-                                                   "of all ranks"});
-}
-
 /* Whether any step is timed by its device work. */
 static bool has_device_times(const struct ta_refs *in)
 {
@@ -132,7 +107,27 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    add_gpu(out, in);
+    const double window = total(in, GPU_WINDOW);
+    double longest = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, GPU_WINDOW); i++)
+        longest = fmax(longest, ta_ref_number(in, GPU_WINDOW, i, 0));
+    if (window > 0) {
+        add(out, "gpu_busy_share", "GPU busy", total(in, GPU_BUSY) / window, TA_UNIT_RATIO,
+            TA_HIGHER, "Busy time over window, all ranks together");
+        add(out, "gpu_compute_share", "Computing", total(in, GPU_COMPUTE) / window, TA_UNIT_RATIO,
+            TA_HIGHER, "Time with a compute kernel over window, all ranks together");
+        add(out, "comm_exposed_share", "Exposed communication", total(in, GPU_COMM) / window,
+            TA_UNIT_RATIO, TA_LOWER, "Communication that no compute covers, over window");
+        add(out, "memcpy_exposed_share", "Exposed copies", total(in, GPU_MEMCPY) / window,
+            TA_UNIT_RATIO, TA_LOWER, "Copies that nothing covers, over window");
+        ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
+                                               .title = "GPU window",
+                                               .value = ta_int(ta_whole(longest)),
+                                               .unit = TA_UNIT_NS,
+                                               .polarity = TA_LOWER,
+                                               .note = "First to last device activity, the longest "
+                                                       "of all ranks"});
+    }
     if (ta_ref_rows(in, STEP_HOST) && !add_step_time(out, in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
     if (ta_ref_exists(in, KERNEL_CALLS))

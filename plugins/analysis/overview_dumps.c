@@ -124,20 +124,6 @@ static double most_of_a_rank(const struct ta_refs *in, size_t rank, size_t colum
     return found;
 }
 
-/* Mean over all devices of the means of a signal. */
-static double mean_of_devices(const struct ta_refs *in, const char *signal)
-{
-    double sum = 0, n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, SAMPLED_MEAN); i++) {
-        const double mean = ta_ref_number(in, SAMPLED_MEAN, i, NAN);
-        if (!ta_ref_reads(in, SAMPLED_SIGNAL, i, signal) || isnan(mean))
-            continue;
-        sum += mean;
-        n++;
-    }
-    return n > 0 ? sum / n : NAN;
-}
-
 /* The rate of the slowest rank of a run with a single loop: that of several tells nothing. */
 static double iteration_rate(const struct ta_refs *in)
 {
@@ -162,18 +148,6 @@ static bool has_several_sessions(const struct ta_refs *in)
 static struct ta_cell whole(double value)
 {
     return value >= 0 && value < 9e18 ? ta_int(ta_whole(value)) : ta_null();
-}
-
-/* Where what is held is known at snapshots only, more may have been in use between two of them. */
-static void add_reserved(struct ta_section_builder *out, const struct ta_refs *in)
-{
-    const double reserved = largest(in, MEMORY_RESERVED, NULL);
-    const bool is_peak = !(reserved < largest(in, MEMORY_ALLOCATED, NULL));
-    add(out, "peak_reserved_bytes",
-        is_peak ? "Peak memory reserved" : "Most reserved at a snapshot", whole(reserved),
-        TA_UNIT_BYTES, TA_LOWER,
-        "Largest memory held by the allocator, of all ranks and devices, as far as it was "
-        "recorded");
 }
 
 /* The title of a figure of samples, which may be of a part of the session only. */
@@ -208,11 +182,28 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     add(out, "peak_allocated_bytes", "Peak memory allocated",
         whole(largest(in, MEMORY_ALLOCATED, NULL)), TA_UNIT_BYTES, TA_LOWER,
         "Largest memory in use by tensors, of all ranks and devices");
-    add_reserved(out, in);
+    /* Where what is held is known at snapshots only, more may have been in use between two of them.
+     */
+    const double reserved = largest(in, MEMORY_RESERVED, NULL);
+    const bool is_peak = !(reserved < largest(in, MEMORY_ALLOCATED, NULL));
+    add(out, "peak_reserved_bytes",
+        is_peak ? "Peak memory reserved" : "Most reserved at a snapshot", whole(reserved),
+        TA_UNIT_BYTES, TA_LOWER,
+        "Largest memory held by the allocator, of all ranks and devices, as far as it was "
+        "recorded");
     char title[96];
+    /* Mean over all devices of the means of a signal. */
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, SAMPLED_MEAN); i++) {
+        const double mean = ta_ref_number(in, SAMPLED_MEAN, i, NAN);
+        if (!ta_ref_reads(in, SAMPLED_SIGNAL, i, "gpu_utilization") || isnan(mean))
+            continue;
+        sum += mean;
+        n++;
+    }
     add(out, "gpu_utilization",
         sampled_title(title, "Devices in use", in, SAMPLED_SHARE, "gpu_utilization"),
-        ta_num(mean_of_devices(in, "gpu_utilization")), TA_UNIT_RATIO, TA_HIGHER,
+        ta_num(n > 0 ? sum / n : NAN), TA_UNIT_RATIO, TA_HIGHER,
         "Share of time with work on the device, mean of its samples and of all devices");
     add(out, "gpu_temperature",
         sampled_title(title, "Hottest device", in, SAMPLED_SHARE, "gpu_temperature"),

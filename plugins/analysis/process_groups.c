@@ -61,20 +61,6 @@ static bool is_same(const struct group *a, const struct group *b)
            a->ranks == b->ranks;
 }
 
-static int64_t *row_of(const struct ta_trace *trace, const struct group *group,
-                       struct ta_partial *out)
-{
-    char number[24];
-    struct ta_slice name = {number, 0};
-    if (group->is_text)
-        name = ta_trace_text(trace, (ta_str)group->name);
-    else
-        name.len = (size_t)snprintf(number, sizeof number, "%" PRId64, group->name);
-    return TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_text(name),
-                          ta_key_text(text_of(trace, group->description)),
-                          ta_key_text(text_of(trace, group->ranks)));
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -91,7 +77,15 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                               .ranks = beside(&names, i, &ranks)};
         struct group *met = &recent[(uint64_t)group.name % RECENT];
         if (!met->row || !is_same(met, &group)) {
-            group.row = row_of(trace, &group, out[0]);
+            char number[24];
+            struct ta_slice name = {number, 0};
+            if (group.is_text)
+                name = ta_trace_text(trace, (ta_str)group.name);
+            else
+                name.len = (size_t)snprintf(number, sizeof number, "%" PRId64, group.name);
+            group.row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)), ta_key_text(name),
+                                       ta_key_text(text_of(trace, group.description)),
+                                       ta_key_text(text_of(trace, group.ranks)));
             *met = group;
         }
         ta_sum(&met->row[CALLS], 1);

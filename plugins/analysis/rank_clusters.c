@@ -145,33 +145,6 @@ static uint32_t root_of(struct points *p, uint32_t point)
     return point;
 }
 
-/* The nearest that is left, `before` when it is as near. */
-static size_t nearest(const struct points *p, size_t to, size_t before)
-{
-    size_t best = before;
-    for (size_t i = 0; i < p->n; i++)
-        if (i != to && !p->gone[i] &&
-            (best == SIZE_MAX || p->distance[to * p->n + i] < p->distance[to * p->n + best]))
-            best = i;
-    return best;
-}
-
-/* `b` becomes part of `a`; they are of one cluster when they are near enough. */
-static void join(struct points *p, size_t a, size_t b, double cut)
-{
-    if (p->distance[a * p->n + b] <= cut)
-        p->cluster[root_of(p, (uint32_t)b)] = root_of(p, (uint32_t)a);
-    const double both = p->weight[a] + p->weight[b];
-    for (size_t i = 0; i < p->n; i++) {
-        const double d =
-            (p->weight[a] * p->distance[a * p->n + i] + p->weight[b] * p->distance[b * p->n + i]) /
-            both;
-        p->distance[a * p->n + i] = p->distance[i * p->n + a] = d;
-    }
-    p->weight[a] = both;
-    p->gone[b] = true;
-}
-
 /* Follows nearest neighbors until two are that of each other, and joins these. */
 static bool link_points(struct points *p, double cut)
 {
@@ -183,12 +156,31 @@ static bool link_points(struct points *p, double cut)
                 chain[0]++;
         n = n ? n : 1;
         const size_t last = chain[n - 1], before = n > 1 ? chain[n - 2] : SIZE_MAX;
-        const size_t next = nearest(p, last, before);
+        /* The nearest that is left, `before` when it is as near. */
+        size_t next = before;
+        for (size_t i = 0; i < p->n; i++)
+            if (i != last && !p->gone[i] &&
+                (next == SIZE_MAX ||
+                 p->distance[last * p->n + i] < p->distance[last * p->n + next]))
+                next = i;
         if (next != before) {
             chain[n++] = next;
             continue;
         }
-        join(p, last < before ? last : before, last < before ? before : last, cut);
+        /* `b` becomes part of `a`; they are of one cluster when they are near enough. */
+        const size_t a = last < before ? last : before;
+        const size_t b = last < before ? before : last;
+        if (p->distance[a * p->n + b] <= cut)
+            p->cluster[root_of(p, (uint32_t)b)] = root_of(p, (uint32_t)a);
+        const double both = p->weight[a] + p->weight[b];
+        for (size_t i = 0; i < p->n; i++) {
+            const double d = (p->weight[a] * p->distance[a * p->n + i] +
+                              p->weight[b] * p->distance[b * p->n + i]) /
+                             both;
+            p->distance[a * p->n + i] = p->distance[i * p->n + a] = d;
+        }
+        p->weight[a] = both;
+        p->gone[b] = true;
         left--;
         n -= 2;
         if (n == 0)

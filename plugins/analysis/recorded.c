@@ -101,15 +101,6 @@ static struct ta_key text_key(const struct ta_trace *trace, ta_str text)
 
 /* ---- map ------------------------------------------------------------------------------------ */
 
-static int64_t *counter_row(const struct ta_trace *trace, const struct ta_counter_series *series,
-                            struct ta_partial *out)
-{
-    const struct ta_track *track = &ta_trace_tracks(trace).at[series->track];
-    const ta_str process = track->process_name != TA_STR_ABSENT ? track->process_name : track->pid;
-    return TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), text_key(trace, process),
-                          text_key(trace, series->name), text_key(trace, series->series));
-}
-
 static void add_samples(const double *values, size_t n, int64_t *row)
 {
     double least = INFINITY, most = -INFINITY, last = 0;
@@ -131,19 +122,22 @@ static void add_samples(const double *values, size_t n, int64_t *row)
     row[LAST] = order_of(last);
 }
 
-static void map_counters(const struct ta_trace *trace, struct ta_partial *out)
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
 {
+    (void)ctx;
     const struct ta_counters counters = ta_trace_counters(trace);
     for (size_t i = 0; i < counters.n_series; i++) {
         const struct ta_counter_series *series = &counters.series[i];
-        int64_t *row = counter_row(trace, series, out);
+        const struct ta_track *track = &ta_trace_tracks(trace).at[series->track];
+        const ta_str process =
+            track->process_name != TA_STR_ABSENT ? track->process_name : track->pid;
+        int64_t *row = TA_PARTIAL_ROW(out[COUNTERS], ta_key_int(ta_trace_rank(trace)),
+                                      text_key(trace, process), text_key(trace, series->name),
+                                      text_key(trace, series->series));
         ta_sum(&row[PIECES], 1);
         add_samples(counters.value + series->first, series->n, row);
     }
-}
-
-static void map_instants(const struct ta_trace *trace, struct ta_partial *out)
-{
     const struct ta_instants instants = ta_trace_instants(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
     struct ta_map cache = {0};
@@ -154,24 +148,20 @@ static void map_instants(const struct ta_trace *trace, struct ta_partial *out)
             text_key(trace, instants.name[i]),
         };
         const uint64_t id = (uint64_t)instants.cat[i] << 32 | instants.name[i];
-        ta_sum(&ta_partial_cached(out, &cache, id, keys)[COUNT], 1);
+        ta_sum(&ta_partial_cached(out[INSTANTS], &cache, id, keys)[COUNT], 1);
     }
     ta_map_free(&cache);
-}
-
-static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                          struct ta_partial *const *out)
-{
-    (void)ctx;
-    map_counters(trace, out[COUNTERS]);
-    map_instants(trace, out[INSTANTS]);
     return TA_OK;
 }
 
 /* ---- finish --------------------------------------------------------------------------------- */
 
-static void add_counters(const struct ta_partial *counters, struct ta_section_builder *out)
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
+    (void)ctx;
+    (void)in;
+    const struct ta_partial *counters = merged[COUNTERS];
     for (size_t i = 0; i < ta_partial_rows(counters); i++) {
         const int64_t *row = ta_partial_at(counters, i);
         TA_ROW(out, counter, [COUNTER_RANK] = ta_int(row[RANK]),
@@ -182,10 +172,7 @@ static void add_counters(const struct ta_partial *counters, struct ta_section_bu
                [COUNTER_MIN] = number_of(row[LEAST]), [COUNTER_MAX] = number_of(row[MOST]),
                [COUNTER_LAST] = row[PIECES] == 1 ? number_of(row[LAST]) : ta_null());
     }
-}
-
-static void add_instants(const struct ta_partial *instants, struct ta_section_builder *out)
-{
+    const struct ta_partial *instants = merged[INSTANTS];
     for (size_t i = 0; i < ta_partial_rows(instants); i++) {
         const int64_t *row = ta_partial_at(instants, i);
         TA_ROW(out, instant, [INSTANT_RANK] = ta_int(row[RANK]),
@@ -193,15 +180,6 @@ static void add_instants(const struct ta_partial *instants, struct ta_section_bu
                [INSTANT_NAME] = ta_text(ta_partial_text(instants, row, NAME)),
                [INSTANT_COUNT] = ta_int(row[COUNT]));
     }
-}
-
-static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_refs *in, struct ta_section_builder *out)
-{
-    (void)ctx;
-    (void)in;
-    add_counters(merged[COUNTERS], out);
-    add_instants(merged[INSTANTS], out);
     return TA_OK;
 }
 

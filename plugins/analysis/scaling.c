@@ -190,23 +190,6 @@ static const struct group *base_of(const struct group *groups, size_t n, const s
     return base;
 }
 
-static void add_group(struct ta_section_builder *out, const struct group *g,
-                      const struct group *base)
-{
-    const double speedup = base ? g->fps / base->fps : NAN;
-    TA_ROW(out, by_world_size, [BY_WORLD_SIZE_MODEL] = ta_text_or_null(g->model),
-           [BY_WORLD_SIZE_WORLD_SIZE] = ta_int(g->world),
-           [BY_WORLD_SIZE_RANKS_PER_BLOCK] = ta_int(g->sharers),
-           [BY_WORLD_SIZE_RANKS] = ta_int(g->ranks),
-           [BY_WORLD_SIZE_FRAMES_PER_BLOCK] = ta_num(g->frames_per_block),
-           [BY_WORLD_SIZE_STEPS_PER_BLOCK] = ta_num(g->steps_per_block),
-           [BY_WORLD_SIZE_FPS] = ta_num(g->fps),
-           [BY_WORLD_SIZE_BASE_WORLD_SIZE] = base ? ta_int(base->world) : ta_null(),
-           [BY_WORLD_SIZE_SPEEDUP] = ta_num(speedup),
-           [BY_WORLD_SIZE_EFFICIENCY] =
-               base ? ta_num(speedup * (double)base->world / (double)g->world) : ta_null());
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -222,8 +205,22 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         n += groups[n].ranks > 0;
     }
     /* A single world size scales to nothing. */
-    for (size_t i = 0; n > 1 && i < n; i++)
-        add_group(out, &groups[i], base_of(groups, n, &groups[i]));
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        const struct group *g = &groups[i];
+        const struct group *base = base_of(groups, n, &groups[i]);
+        const double speedup = base ? g->fps / base->fps : NAN;
+        TA_ROW(out, by_world_size, [BY_WORLD_SIZE_MODEL] = ta_text_or_null(g->model),
+               [BY_WORLD_SIZE_WORLD_SIZE] = ta_int(g->world),
+               [BY_WORLD_SIZE_RANKS_PER_BLOCK] = ta_int(g->sharers),
+               [BY_WORLD_SIZE_RANKS] = ta_int(g->ranks),
+               [BY_WORLD_SIZE_FRAMES_PER_BLOCK] = ta_num(g->frames_per_block),
+               [BY_WORLD_SIZE_STEPS_PER_BLOCK] = ta_num(g->steps_per_block),
+               [BY_WORLD_SIZE_FPS] = ta_num(g->fps),
+               [BY_WORLD_SIZE_BASE_WORLD_SIZE] = base ? ta_int(base->world) : ta_null(),
+               [BY_WORLD_SIZE_SPEEDUP] = ta_num(speedup),
+               [BY_WORLD_SIZE_EFFICIENCY] =
+                   base ? ta_num(speedup * (double)base->world / (double)g->world) : ta_null());
+    }
     free(groups);
     return TA_OK;
 }

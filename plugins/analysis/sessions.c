@@ -113,20 +113,6 @@ static struct ta_cell since(int64_t time, int64_t origin)
     return time == TA_MISSING || origin == TA_MISSING ? ta_null() : ta_int(time - origin);
 }
 
-static void add_sessions(struct ta_section_builder *out, const struct ta_partial *sessions)
-{
-    int64_t first = TA_MISSING, index = 0;
-    for (size_t i = 0; i < ta_partial_rows(sessions); i++)
-        ta_least(&first, ta_partial_at(sessions, i)[START]);
-    for (size_t i = 0; i < ta_partial_rows(sessions); i++) {
-        const int64_t *row = ta_partial_at(sessions, i);
-        index = next_index(sessions, i, index);
-        TA_ROW(out, session, [SESSION_RANK] = ta_int(row[RANK]), [SESSION_INDEX] = ta_int(index),
-               [SESSION_NAME] = ta_text_or_null(ta_partial_text(sessions, row, ID)),
-               [SESSION_START] = since(row[START], first), [SESSION_DUR] = ta_int(row[DURATION]));
-    }
-}
-
 static void add_happenings(struct ta_section_builder *out, const struct ta_partial *happenings)
 {
     int64_t first = TA_MISSING, index = 0;
@@ -149,7 +135,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)in;
-    add_sessions(out, merged[0]);
+    const struct ta_partial *sessions = merged[0];
+    int64_t first = TA_MISSING, index = 0;
+    for (size_t i = 0; i < ta_partial_rows(sessions); i++)
+        ta_least(&first, ta_partial_at(sessions, i)[START]);
+    for (size_t i = 0; i < ta_partial_rows(sessions); i++) {
+        const int64_t *row = ta_partial_at(sessions, i);
+        index = next_index(sessions, i, index);
+        TA_ROW(out, session, [SESSION_RANK] = ta_int(row[RANK]), [SESSION_INDEX] = ta_int(index),
+               [SESSION_NAME] = ta_text_or_null(ta_partial_text(sessions, row, ID)),
+               [SESSION_START] = since(row[START], first), [SESSION_DUR] = ta_int(row[DURATION]));
+    }
 
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {
         const int64_t *row = ta_partial_at(merged[1], i);

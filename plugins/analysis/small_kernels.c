@@ -66,17 +66,6 @@ static const struct ta_column small_columns[] = {
 static const struct ta_table_def small = {"kernels.small", "Small kernels",
                                           TA_COLUMNS(small_columns), .tier = TA_TIER_DETAIL};
 
-/* Compares a kernel with the call that launched it alone. */
-static void compare(const struct ta_spans *s, const struct ta_activity *a, int64_t *row)
-{
-    if (a->launch == TA_NO_ROW || s->work[a->launch] == TA_HOST_GRAPH)
-        return;
-    const bool under = s->dur[a->span] < s->dur[a->launch];
-    ta_sum(&row[FIELD_LAUNCHED], 1);
-    ta_sum(&row[FIELD_UNDER], under);
-    ta_sum(&row[FIELD_UNDER_NS], under ? s->dur[a->span] : 0);
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -95,7 +84,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&row[FIELD_TOTAL], dur);
         ta_sum(&row[FIELD_SMALL], dur < below_ns);
         ta_sum(&row[FIELD_SMALL_NS], dur < below_ns ? dur : 0);
-        compare(&s, a, row);
+        if (a->launch == TA_NO_ROW || s.work[a->launch] == TA_HOST_GRAPH)
+            continue;
+        const bool under = s.dur[a->span] < s.dur[a->launch];
+        ta_sum(&row[FIELD_LAUNCHED], 1);
+        ta_sum(&row[FIELD_UNDER], under);
+        ta_sum(&row[FIELD_UNDER_NS], under ? s.dur[a->span] : 0);
     }
     return TA_OK;
 }

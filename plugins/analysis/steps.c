@@ -174,26 +174,22 @@ static bool find_steps(const struct ta_trace *trace, struct steps *steps)
     return done && !steps->failed;
 }
 
-/* Number of steps that start at or before `t`. */
-static size_t search(const struct steps *steps, const int64_t *ts, int64_t t)
-{
-    size_t low = 0, high = steps->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ts[steps->at[middle].span] <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The same; it is mostly that of the time before. */
 static size_t started(struct steps *steps, const int64_t *ts, int64_t t)
 {
     const size_t n = steps->recent;
-    if ((n > 0 && ts[steps->at[n - 1].span] > t) || (n < steps->n && ts[steps->at[n].span] <= t))
-        steps->recent = search(steps, ts, t);
+    if ((n > 0 && ts[steps->at[n - 1].span] > t) || (n < steps->n && ts[steps->at[n].span] <= t)) {
+        /* How many steps start at `t` or earlier. */
+        size_t low = 0, high = steps->n;
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (ts[steps->at[middle].span] <= t)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        steps->recent = low;
+    }
     return steps->recent;
 }
 
@@ -391,13 +387,6 @@ static bool add_ranks(const struct ta_partial *steps, struct ta_section_builder 
 
 /* ---- by step ------------------------------------------------------------------------------- */
 
-/* How often a label came before within its rank: (rank, step) is a key, so repeats are numbered. */
-static uint64_t earlier(struct ta_map *labels, const int64_t *row)
-{
-    uint64_t *count = ta_map_at(labels, (uint64_t)row[RANK] << 32 | (uint64_t)row[STEP], 0);
-    return count ? (*count)++ : 0;
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -411,7 +400,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const int64_t *row = ta_partial_at(steps, i);
         char numbered[160];
         struct ta_slice label = ta_partial_text(steps, row, STEP);
-        const uint64_t before = earlier(&labels, row);
+        /* How often a label came before within its rank: (rank, step) is a key, so repeats are
+         * numbered. */
+        uint64_t *count = ta_map_at(&labels, (uint64_t)row[RANK] << 32 | (uint64_t)row[STEP], 0);
+        const uint64_t before = count ? (*count)++ : 0;
         if (before) {
             const int n = snprintf(numbered, sizeof numbered, "%.*s (%llu)",
                                    (int)(label.len < 100 ? label.len : 100), label.ptr,

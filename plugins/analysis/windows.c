@@ -28,13 +28,6 @@ static const struct ta_table_def by_rank = {"trace.by_rank", "Traces by rank",
                                             TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
                                             .rank_words = "Traces"};
 
-/* The one span of this category is how long the profiler recorded, not what it recorded. */
-static bool is_recording(const struct ta_trace *trace, const struct ta_category *category)
-{
-    return category->class == TA_CLASS_ANNOTATION && category->name != TA_STR_ABSENT &&
-           ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("Trace"));
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -45,9 +38,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     int64_t threads = 0;
     if (!extents)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the extent of a trace");
-    for (size_t i = 0; i < categories.n; i++)
-        if (!is_recording(trace, &categories.at[i]))
+    for (size_t i = 0; i < categories.n; i++) {
+        /* The one span of this category is how long the profiler recorded, not what it recorded. */
+        const struct ta_category *category = &categories.at[i];
+        if (!(category->class == TA_CLASS_ANNOTATION && category->name != TA_STR_ABSENT &&
+              ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("Trace"))))
             all = ta_extent_join(all, extents[i]);
+    }
     if (all.n == 0)
         return TA_OK;
     for (size_t i = 0; i < tracks.n; i++)

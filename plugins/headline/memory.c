@@ -157,31 +157,6 @@ static int by_line(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void add_place(struct ta_line *line, struct place *place)
-{
-    char bytes[TA_UNIT_TEXT_MAX];
-    ta_unit_format(bytes, place->bytes, TA_UNIT_BYTES);
-    const struct ta_slice name = place->site.function;
-    if (ta_slice_equal(name, TA_LIT("(no Python frame)"))) {
-        ta_say_on(line, "%s whose stacks have no Python frame", bytes);
-        return;
-    }
-    if (place->site.path.len == 0) {
-        ta_say_on(line, "%s from %.*s", bytes, (int)(name.len < 80 ? name.len : 80), name.ptr);
-        return;
-    }
-    qsort(place->lines, place->n_lines, sizeof *place->lines, by_line);
-    const struct ta_slice path = short_path(place->site.path);
-    ta_say_on(line, "%s from %.*s", bytes, (int)path.len, path.ptr);
-    for (size_t i = 0; i < place->n_lines; i++)
-        ta_say_on(line, "%s:%ld",
-                  i == 0                   ? ""
-                  : i + 1 < place->n_lines ? ", "
-                                           : " and ",
-                  place->lines[i]);
-    ta_say_on(line, " (%.*s)", (int)(name.len < 60 ? name.len : 60), name.ptr);
-}
-
 static int by_bytes(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
@@ -198,7 +173,28 @@ static void add_places(struct ta_line *line, struct sites *sites, double peak)
     qsort(places, n, sizeof *places, by_bytes);
     for (size_t i = 0; i < n; i++) {
         ta_say_on(line, "%s", i == 0 ? ": " : i + 1 < n ? ", " : " and ");
-        add_place(line, &places[i]);
+        struct place *place = &places[i];
+        char bytes[TA_UNIT_TEXT_MAX];
+        ta_unit_format(bytes, place->bytes, TA_UNIT_BYTES);
+        const struct ta_slice name = place->site.function;
+        if (ta_slice_equal(name, TA_LIT("(no Python frame)"))) {
+            ta_say_on(line, "%s whose stacks have no Python frame", bytes);
+            continue;
+        }
+        if (place->site.path.len == 0) {
+            ta_say_on(line, "%s from %.*s", bytes, (int)(name.len < 80 ? name.len : 80), name.ptr);
+            continue;
+        }
+        qsort(place->lines, place->n_lines, sizeof *place->lines, by_line);
+        const struct ta_slice path = short_path(place->site.path);
+        ta_say_on(line, "%s from %.*s", bytes, (int)path.len, path.ptr);
+        for (size_t k = 0; k < place->n_lines; k++)
+            ta_say_on(line, "%s:%ld",
+                      k == 0                   ? ""
+                      : k + 1 < place->n_lines ? ", "
+                                               : " and ",
+                      place->lines[k]);
+        ta_say_on(line, " (%.*s)", (int)(name.len < 60 ? name.len : 60), name.ptr);
     }
 }
 

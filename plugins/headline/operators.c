@@ -69,18 +69,6 @@ static struct most find_most_of(const struct ta_refs *in, size_t name, size_t co
     return most;
 }
 
-static void say_most(struct ta_line *line, const struct most *most, const char *whose)
-{
-    if (isnan(most->share))
-        return;
-    const struct ta_slice name = ta_line_name(line, most->name, NAME_MOST);
-    char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
-    ta_unit_format(share, most->share, TA_UNIT_RATIO);
-    ta_unit_format(time, most->value, TA_UNIT_NS);
-    ta_say(line, "%.*s itself takes %s of the %s's time (%s).", (int)name.len, name.ptr, share,
-           whose, time);
-}
-
 /* Whether the traces hold work of devices that could not be told from that of the host. */
 static bool has_foreign_devices(const struct ta_refs *in)
 {
@@ -154,19 +142,6 @@ static void say_limit(struct ta_line *line, const struct ta_refs *in,
     }
 }
 
-/* The kernel or operator that takes most time of the device. */
-static void say_on_device(struct ta_line *line, const struct op_totals *totals,
-                          const struct most *most)
-{
-    char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX];
-    const struct ta_slice name = ta_line_name(line, most->name, NAME_MOST);
-    ta_unit_format(share, most->value / totals->device, TA_UNIT_RATIO);
-    ta_unit_format(time, most->value, TA_UNIT_NS);
-    ta_unit_format(all, totals->device, TA_UNIT_NS);
-    ta_say(line, "%.*s takes %s of the %.*s's %s (%s).", (int)name.len, name.ptr, share,
-           (int)totals->who.len, totals->who.ptr, all, time);
-}
-
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     (void)worst;
@@ -175,7 +150,13 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         const struct op_totals totals = find_totals(line, in);
         if (totals.host > 0)
             say_limit(line, in, &totals);
-        say_on_device(line, &totals, &on_device);
+        char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX];
+        const struct ta_slice name = ta_line_name(line, on_device.name, NAME_MOST);
+        ta_unit_format(share, on_device.value / totals.device, TA_UNIT_RATIO);
+        ta_unit_format(time, on_device.value, TA_UNIT_NS);
+        ta_unit_format(all, totals.device, TA_UNIT_NS);
+        ta_say(line, "%.*s takes %s of the %.*s's %s (%s).", (int)name.len, name.ptr, share,
+               (int)totals.who.len, totals.who.ptr, all, time);
         return;
     }
     const bool has_ops = ta_ref_rows(in, OP_SELF);
@@ -186,7 +167,14 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
                has_foreign_devices(in)
                    ? "Work of devices is in a form that is not known, and counts as the host's."
                    : "No device activity was recorded: host figures only.");
-    say_most(line, &on_host, "host");
+    if (isnan(on_host.share))
+        return;
+    const struct ta_slice name = ta_line_name(line, on_host.name, NAME_MOST);
+    char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
+    ta_unit_format(share, on_host.share, TA_UNIT_RATIO);
+    ta_unit_format(time, on_host.value, TA_UNIT_NS);
+    ta_say(line, "%.*s itself takes %s of the %s's time (%s).", (int)name.len, name.ptr, share,
+           "host", time);
 }
 
 static const struct ta_headline_ops ops = {

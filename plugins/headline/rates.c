@@ -14,21 +14,6 @@ static const struct ta_ref reads[] = {
     [BASIS] = {"throughput.values", "basis"},
 };
 
-/* `rate` is that of all ranks together, where there is one: of `n` ranks, else of the slowest. */
-static void say_rates(struct ta_line *line, double rate, double slowest, size_t n, const char *what,
-                      const char *how)
-{
-    char all[TA_UNIT_TEXT_MAX], one[TA_UNIT_TEXT_MAX];
-    ta_unit_format(all, rate, TA_UNIT_NONE);
-    ta_unit_format(one, slowest, TA_UNIT_NONE);
-    if (rate > slowest)
-        ta_say(line, "%s %s per second %s by %zu ranks, %s on the slowest.", all, what, how, n,
-               one);
-    else
-        ta_say(line, "%s %s per second %s%s.", all, what, how,
-               n > 1 ? ", on the slowest rank" : "");
-}
-
 /* The most telling rate: of frames before tokens, ours before the profiler's. */
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
@@ -65,7 +50,16 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         }
         if (isnan(slowest) && isnan(of_run))
             continue;
-        say_rates(line, isnan(of_run) ? slowest : of_run, slowest, n, rates[r].what, rates[r].how);
+        const double rate = isnan(of_run) ? slowest : of_run;
+        char all[TA_UNIT_TEXT_MAX], one[TA_UNIT_TEXT_MAX];
+        ta_unit_format(all, rate, TA_UNIT_NONE);
+        ta_unit_format(one, slowest, TA_UNIT_NONE);
+        if (rate > slowest)
+            ta_say(line, "%s %s per second %s by %zu ranks, %s on the slowest.", all, rates[r].what,
+                   rates[r].how, n, one);
+        else
+            ta_say(line, "%s %s per second %s%s.", all, rates[r].what, rates[r].how,
+                   n > 1 ? ", on the slowest rank" : "");
         return;
     }
 }

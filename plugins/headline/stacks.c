@@ -25,15 +25,6 @@ static int by_name(const void *left, const void *right)
     return ta_slice_compare(a->name, b->name);
 }
 
-/* The innermost frame of "outer;…;inner". */
-static struct ta_slice innermost(struct ta_slice stack)
-{
-    size_t start = stack.len;
-    while (start > 0 && stack.ptr[start - 1] != ';')
-        start--;
-    return ta_slice_from(stack, start);
-}
-
 /* The frame that is innermost for most of the time. */
 static struct frame heaviest(struct frame *frames, size_t n)
 {
@@ -56,8 +47,13 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
     double all = 0;
     for (size_t i = 0; frames && i < ta_ref_rows(in, TOTAL); i++) {
-        frames[i] = (struct frame){innermost(ta_ref_text(in, STACK, i)),
-                                   fmax(0, ta_ref_number(in, TOTAL, i, NAN))};
+        /* The innermost frame of "outer;…;inner". */
+        const struct ta_slice stack = ta_ref_text(in, STACK, i);
+        size_t start = stack.len;
+        while (start > 0 && stack.ptr[start - 1] != ';')
+            start--;
+        frames[i] =
+            (struct frame){ta_slice_from(stack, start), fmax(0, ta_ref_number(in, TOTAL, i, NAN))};
         all += frames[i].weight;
     }
     const struct frame most =

@@ -46,20 +46,6 @@ static size_t largest(const struct ta_refs *in, size_t column, bool lone)
     return most;
 }
 
-/* The stage with the largest share; without shares the one with the largest total.  Batches and
- * chunks are the run itself, so they tell less than another part of about their size. */
-static size_t telling_stage(const struct ta_refs *in)
-{
-    const size_t lone = largest(in, SHARE, true);
-    size_t most = largest(in, SHARE, false);
-    if (most == SIZE_MAX)
-        most = largest(in, MEAN_TOTAL, false);
-    else if (lone != SIZE_MAX && ta_ref_number(in, SHARE, lone, NAN) >= TELLING &&
-             ta_ref_number(in, SHARE, lone, NAN) >= RIVAL * ta_ref_number(in, SHARE, most, NAN))
-        most = lone;
-    return most;
-}
-
 /* "vae_decode takes 66.1 % of the session (8.00 s of 12.1 s)." */
 static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row, const char *what)
 {
@@ -103,16 +89,18 @@ static void say_unknown(struct ta_line *line, const struct ta_refs *in, double m
                ta_session_words(in, SESSION_RANK, words));
 }
 
-/* Whether the profiler recorded the stage as one, under the name that it has. */
-static bool is_recorded(const struct ta_refs *in, size_t row)
-{
-    return !ta_ref_reads(in, SOURCE, row, "blocks") && !ta_ref_reads(in, SOURCE, row, "steps");
-}
-
 /* Returns the name that it says; empty when no stage tells anything. */
 static struct ta_slice say_stage(struct ta_line *line, const struct ta_refs *in)
 {
-    const size_t most = telling_stage(in);
+    /* The stage with the largest share; without shares the one with the largest total. Batches and
+     * chunks are the run itself, so they tell less than another part of about their size. */
+    const size_t lone = largest(in, SHARE, true);
+    size_t most = largest(in, SHARE, false);
+    if (most == SIZE_MAX)
+        most = largest(in, MEAN_TOTAL, false);
+    else if (lone != SIZE_MAX && ta_ref_number(in, SHARE, lone, NAN) >= TELLING &&
+             ta_ref_number(in, SHARE, lone, NAN) >= RIVAL * ta_ref_number(in, SHARE, most, NAN))
+        most = lone;
     const double share = most == SIZE_MAX ? 0 : ta_ref_number(in, SHARE, most, NAN);
     /* Blocks and steps that are lost with the rest of a report may have taken more. */
     const bool is_cut = ta_report_scalar(in->report, "fps_until_cut") != NULL;
@@ -129,7 +117,7 @@ static struct ta_slice say_stage(struct ta_line *line, const struct ta_refs *in)
         snprintf(what, sizeof what, "%.*s (%.0f stages)", (int)name.len, name.ptr, members);
     else
         snprintf(what, sizeof what, "%.*s", (int)name.len, name.ptr);
-    if (!is_recorded(in, most))
+    if (ta_ref_reads(in, SOURCE, most, "blocks") || ta_ref_reads(in, SOURCE, most, "steps"))
         what[0] = (char)toupper((unsigned char)what[0]); /* a word, not a name */
     if (isnan(share)) {
         ta_unit_format(total, ta_ref_number(in, MEAN_TOTAL, most, NAN), TA_UNIT_NS);
@@ -149,21 +137,17 @@ static bool is_of_stage(const struct ta_finding *finding, struct ta_slice name)
            strncasecmp(finding->title, name.ptr, name.len) == 0 && finding->title[name.len] == ' ';
 }
 
-static void say_step(struct ta_line *line, const struct ta_refs *in)
-{
-    double slowest = NAN;
-    for (size_t i = 0; i < ta_ref_rows(in, STEP_MEAN); i++)
-        slowest = fmax(slowest, ta_ref_number(in, STEP_MEAN, i, NAN));
-    char step[TA_UNIT_TEXT_MAX];
-    if (!isnan(slowest))
-        ta_say(line, "A denoising step takes %s.", ta_unit_format(step, slowest, TA_UNIT_NS));
-}
-
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     const struct ta_slice stage = say_stage(line, in);
-    if (stage.len == 0)
-        say_step(line, in);
+    if (stage.len == 0) {
+        double slowest = NAN;
+        for (size_t i = 0; i < ta_ref_rows(in, STEP_MEAN); i++)
+            slowest = fmax(slowest, ta_ref_number(in, STEP_MEAN, i, NAN));
+        char step[TA_UNIT_TEXT_MAX];
+        if (!isnan(slowest))
+            ta_say(line, "A denoising step takes %s.", ta_unit_format(step, slowest, TA_UNIT_NS));
+    }
     if (worst && is_of_stage(worst, stage))
         ta_line_covers_finding(line);
 }

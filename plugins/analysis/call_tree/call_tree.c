@@ -195,18 +195,13 @@ static bool put_tree(const struct tree *tree, const struct ta_trace *trace, stru
     return done;
 }
 
-static bool has_modules(const struct tree *modules)
-{
-    return modules->n > 2 || (modules->n == 2 && modules->at[1].kind == NODE_MODULE);
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const size_t kept = ta_whole_size(ta_ctx_option(ctx, NODES)) * KEPT_PER_SHOWN;
     struct tree tree = {0}, modules = {0};
     bool done = tree_grow(&tree, trace) && tree_of_modules(&tree, &modules);
-    if (done && has_modules(&modules)) {
+    if (done && (modules.n > 2 || (modules.n == 2 && modules.at[1].kind == NODE_MODULE))) {
         done = modules_add_up(&modules, trace, out[PARTIAL_CLASSES]);
         tree_fold(&modules, kept);
         done = done && !modules.failed && put_tree(&modules, trace, out[PARTIAL_MODULES]);
@@ -221,29 +216,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 /* ---- finish ---------------------------------------------------------------------------------- */
-
-/* The tree of all ranks; the name of a node is the number of its row. */
-static bool read_tree(const struct ta_partial *merged, struct tree *tree)
-{
-    struct ta_map nodes = {0}; /* by path */
-    bool done = tree_start(tree);
-    for (size_t i = 0; done && i < ta_partial_rows(merged); i++) {
-        const int64_t *row = ta_partial_at(merged, i);
-        const uint64_t callers = (uint64_t)row[CALLERS];
-        const uint64_t *parent = ta_map_find(&nodes, callers);
-        const uint32_t number = tree_child(tree, parent ? (uint32_t)*parent : 0,
-                                           (enum node_kind)row[KIND], (uint32_t)i);
-        struct node *node = &tree->at[number];
-        node->calls = row[CALLS];
-        node->host_ns = row[HOST];
-        node->device_ns = row[DEVICE];
-        node->folded = row[FOLDED];
-        const uint64_t path = path_of(callers, row[KIND], ta_partial_text(merged, row, NAME));
-        done = ta_map_at(&nodes, path, number) && !tree->failed;
-    }
-    ta_map_free(&nodes);
-    return done;
-}
 
 struct listing {
     const struct ta_partial *merged;
@@ -264,36 +236,32 @@ static struct ta_cell device_cell(const struct listing *l, int64_t ns)
     return l->tree->totals[0].device_ns > 0 ? ta_int(ns) : ta_null();
 }
 
-static void list(struct listing *l, uint32_t i)
-{
-    const struct node *node = &l->tree->at[i];
-    const struct totals *totals = &l->tree->totals[i];
-    const int64_t *row = ta_partial_at(l->merged, node->name);
-    const struct ta_slice name =
-        node->kind == NODE_OTHER ? TA_LIT("(other)") : ta_partial_text(l->merged, row, NAME);
-    l->numbers[i] = ++l->n;
-    ta_add_row(l->rows,
-               (const struct ta_cell[TA_LENGTH(tree_columns)]){
-                   [TREE_NODE] = ta_int(l->n),
-                   [TREE_PARENT] = node->parent ? ta_int(l->numbers[node->parent]) : ta_null(),
-                   [TREE_DEPTH] = ta_int((int64_t)node->depth - 1),
-                   [TREE_NAME] = ta_text(name),
-                   [TREE_KIND] = ta_text(ta_slice_of(node_kind_name(node->kind))),
-                   [TREE_CALLS] = ta_int(node->calls),
-                   [TREE_HOST] = host_cell(l, node, totals->host_ns),
-                   [TREE_HOST_SELF] = host_cell(l, node, node->host_ns),
-                   [TREE_DEVICE] = device_cell(l, totals->device_ns),
-                   [TREE_DEVICE_SELF] = device_cell(l, node->device_ns),
-                   [TREE_FOLDED] = node->kind == NODE_OTHER ? ta_int(node->folded) : ta_null()});
-}
-
 static bool list_all(struct listing *l)
 {
     struct tree_links links;
     l->numbers = calloc(l->tree->n + 1, sizeof *l->numbers);
     const bool done = tree_link(l->tree, true, &links) && l->numbers;
     for (uint32_t i = done ? links.first[0] : 0; i;) {
-        list(l, i);
+        const struct node *node = &l->tree->at[i];
+        const struct totals *totals = &l->tree->totals[i];
+        const int64_t *row = ta_partial_at(l->merged, node->name);
+        const struct ta_slice name =
+            node->kind == NODE_OTHER ? TA_LIT("(other)") : ta_partial_text(l->merged, row, NAME);
+        l->numbers[i] = ++l->n;
+        ta_add_row(
+            l->rows,
+            (const struct ta_cell[TA_LENGTH(tree_columns)]){
+                [TREE_NODE] = ta_int(l->n),
+                [TREE_PARENT] = node->parent ? ta_int(l->numbers[node->parent]) : ta_null(),
+                [TREE_DEPTH] = ta_int((int64_t)node->depth - 1),
+                [TREE_NAME] = ta_text(name),
+                [TREE_KIND] = ta_text(ta_slice_of(node_kind_name(node->kind))),
+                [TREE_CALLS] = ta_int(node->calls),
+                [TREE_HOST] = host_cell(l, node, totals->host_ns),
+                [TREE_HOST_SELF] = host_cell(l, node, node->host_ns),
+                [TREE_DEVICE] = device_cell(l, totals->device_ns),
+                [TREE_DEVICE_SELF] = device_cell(l, node->device_ns),
+                [TREE_FOLDED] = node->kind == NODE_OTHER ? ta_int(node->folded) : ta_null()});
         if (links.first[i]) {
             i = links.first[i];
             continue;
@@ -319,7 +287,24 @@ static bool add_tree(struct ta_ctx *ctx, const struct view *view,
 {
     const struct ta_partial *rows = merged[view->partial];
     struct tree tree = {0};
-    bool done = read_tree(rows, &tree);
+    /* The tree of all ranks; the name of a node is the number of its row. */
+    struct ta_map nodes = {0}; /* by path */
+    bool done = tree_start(&tree);
+    for (size_t i = 0; done && i < ta_partial_rows(rows); i++) {
+        const int64_t *row = ta_partial_at(rows, i);
+        const uint64_t callers = (uint64_t)row[CALLERS];
+        const uint64_t *parent = ta_map_find(&nodes, callers);
+        const uint32_t number = tree_child(&tree, parent ? (uint32_t)*parent : 0,
+                                           (enum node_kind)row[KIND], (uint32_t)i);
+        struct node *node = &tree.at[number];
+        node->calls = row[CALLS];
+        node->host_ns = row[HOST];
+        node->device_ns = row[DEVICE];
+        node->folded = row[FOLDED];
+        const uint64_t path = path_of(callers, row[KIND], ta_partial_text(rows, row, NAME));
+        done = ta_map_at(&nodes, path, number) && !tree.failed;
+    }
+    ta_map_free(&nodes);
     if (done)
         tree_fold(&tree, ta_whole_size(ta_ctx_option(ctx, NODES)));
     done = done && !tree.failed;
@@ -335,9 +320,20 @@ static bool add_tree(struct ta_ctx *ctx, const struct view *view,
     return done;
 }
 
-static void add_classes(const struct ta_partial *classes, int64_t device_ns,
-                        struct ta_section_builder *out)
+static const struct view views[] = {
+    {PARTIAL_CALLS, &call_tree, &host_chart, &device_chart},
+    {PARTIAL_MODULES, &module_tree, &module_host_chart, &module_device_chart},
+};
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
+    (void)in;
+    bool done = add_tree(ctx, &views[0], merged, out) && add_tree(ctx, &views[1], merged, out);
+    const struct ta_partial *classes = merged[PARTIAL_CLASSES];
+    int64_t device_ns = 0;
+    for (size_t i = 0; i < ta_partial_rows(merged[PARTIAL_CALLS]); i++)
+        device_ns = ta_add_sat(device_ns, ta_partial_at(merged[PARTIAL_CALLS], i)[DEVICE]);
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
         const bool on_device = device_ns > 0;
@@ -352,28 +348,6 @@ static void add_classes(const struct ta_partial *classes, int64_t device_ns,
     }
     ta_order_rows(out, &by_module, &by_module_columns[device_ns > 0 ? MODULE_DEVICE : MODULE_HOST],
                   TA_DESCENDING);
-}
-
-/* Device time of all nodes. */
-static int64_t device_time(const struct ta_partial *calls)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < ta_partial_rows(calls); i++)
-        sum = ta_add_sat(sum, ta_partial_at(calls, i)[DEVICE]);
-    return sum;
-}
-
-static const struct view views[] = {
-    {PARTIAL_CALLS, &call_tree, &host_chart, &device_chart},
-    {PARTIAL_MODULES, &module_tree, &module_host_chart, &module_device_chart},
-};
-
-static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_refs *in, struct ta_section_builder *out)
-{
-    (void)in;
-    bool done = add_tree(ctx, &views[0], merged, out) && add_tree(ctx, &views[1], merged, out);
-    add_classes(merged[PARTIAL_CLASSES], device_time(merged[PARTIAL_CALLS]), out);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot lay out the call tree");
 }
 

@@ -97,18 +97,6 @@ static struct ta_slice builtin_of(struct ta_slice name)
     return ta_slice_part(name, 1, end);
 }
 
-/* The beginning of a name, whole characters: a tree repeats names in every place. */
-static struct ta_slice beginning(struct ta_slice name)
-{
-    enum { MOST = 4096 };
-    if (name.len <= MOST)
-        return name;
-    name.len = MOST;
-    while (name.len > 0 && ((unsigned char)name.ptr[name.len] & 0xc0) == 0x80)
-        name.len--;
-    return name;
-}
-
 static struct ta_slice whole_name(const struct ta_trace *trace, const struct node *node)
 {
     if (node->kind == NODE_OTHER)
@@ -127,16 +115,15 @@ static struct ta_slice whole_name(const struct ta_trace *trace, const struct nod
 
 struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node)
 {
-    return beginning(whole_name(trace, node));
-}
-
-/* Threads of the same name are one node, with a call for each. */
-static uint32_t add_thread(struct growth *g, uint32_t track)
-{
-    const ta_str name = ta_trace_tracks(g->trace).at[track].thread_name;
-    const uint32_t node = tree_child(g->tree, 0, NODE_THREAD, name);
-    g->tree->at[node].calls++;
-    return node;
+    /* The beginning of a name, whole characters: a tree repeats names in every place. */
+    struct ta_slice name = whole_name(trace, node);
+    enum { MOST = 4096 };
+    if (name.len <= MOST)
+        return name;
+    name.len = MOST;
+    while (name.len > 0 && ((unsigned char)name.ptr[name.len] & 0xc0) == 0x80)
+        name.len--;
+    return name;
 }
 
 /* tree_child(), with what came after `last` the last time as a guess: programs are loops. */
@@ -179,7 +166,11 @@ static void add_spans(struct growth *g)
             continue;
         if (s->track[i] != track) {
             track = s->track[i];
-            thread = add_thread(g, track);
+            /* Threads of the same name are one node, with a call for each. */
+            const ta_str name = ta_trace_tracks(g->trace).at[track].thread_name;
+            const uint32_t node = tree_child(g->tree, 0, NODE_THREAD, name);
+            g->tree->at[node].calls++;
+            thread = node;
         }
         while (g->n_open && g->open[g->n_open - 1].row != s->parent[i])
             g->n_open--;
@@ -196,23 +187,6 @@ static void add_spans(struct growth *g)
         if (kind == NODE_CALL && ta_launched_has(g->launched, i))
             g->node_of[ta_launched_place(g->launched, i)] = number;
         open_span(g, i, number);
-    }
-}
-
-static void add_activities(struct growth *g)
-{
-    const struct ta_activities activities = ta_trace_activities(g->trace);
-    uint32_t number = 0;
-    for (size_t i = 0; i < activities.n && !g->tree->failed; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        const uint32_t above = a->launch == TA_NO_ROW
-                                   ? tree_child(g->tree, 0, NODE_UNLINKED, 0)
-                                   : g->node_of[ta_launched_place(g->launched, a->launch)];
-        number =
-            step(g->tree, number, above, g->kinds[g->spans.cat[a->span]], g->spans.name[a->span]);
-        struct node *node = &g->tree->at[number];
-        node->calls++;
-        node->device_ns = ta_add_sat(node->device_ns, g->spans.dur[a->span]);
     }
 }
 
@@ -233,7 +207,19 @@ bool tree_grow(struct tree *tree, const struct ta_trace *trace)
             g.kinds[i] = kind_of(trace, &categories.at[i]);
         mark_names(&g);
         add_spans(&g);
-        add_activities(&g);
+        const struct ta_activities activities = ta_trace_activities(g.trace);
+        uint32_t number = 0;
+        for (size_t i = 0; i < activities.n && !g.tree->failed; i++) {
+            const struct ta_activity *a = &activities.at[i];
+            const uint32_t above = a->launch == TA_NO_ROW
+                                       ? tree_child(g.tree, 0, NODE_UNLINKED, 0)
+                                       : g.node_of[ta_launched_place(g.launched, a->launch)];
+            number =
+                step(g.tree, number, above, g.kinds[g.spans.cat[a->span]], g.spans.name[a->span]);
+            struct node *node = &g.tree->at[number];
+            node->calls++;
+            node->device_ns = ta_add_sat(node->device_ns, g.spans.dur[a->span]);
+        }
     }
     free(g.kinds);
     free(g.marks);

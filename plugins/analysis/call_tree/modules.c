@@ -54,22 +54,6 @@ static int64_t *row_of(struct sums *sums, const struct node *node)
     return row;
 }
 
-/* Time inside of several modules of a class counts once. */
-static void enter(struct sums *sums, uint32_t i)
-{
-    const struct node *node = &sums->modules->at[i];
-    const struct totals *totals = &sums->modules->totals[i];
-    int64_t *row = row_of(sums, node);
-    uint64_t *open = ta_map_at(&sums->open, (uintptr_t)row, 0);
-    if (open && (*open)++ == 0) {
-        ta_sum(&row[MODULE_HOST], totals->host_ns);
-        ta_sum(&row[MODULE_DEVICE], totals->device_ns);
-    }
-    ta_sum(&row[MODULE_CALLS], node->calls);
-    ta_sum(&row[MODULE_HOST_SELF], node->host_ns);
-    ta_sum(&row[MODULE_DEVICE_SELF], node->device_ns);
-}
-
 static void leave(struct sums *sums, const struct node *node)
 {
     uint64_t *open = ta_map_find(&sums->open, (uintptr_t)row_of(sums, node));
@@ -84,8 +68,20 @@ bool modules_add_up(const struct tree *modules, const struct ta_trace *trace,
     struct tree_links links;
     const bool done = tree_link(modules, false, &links);
     for (uint32_t i = done ? links.first[0] : 0; i;) {
-        if (modules->at[i].kind == NODE_MODULE)
-            enter(&sums, i);
+        if (modules->at[i].kind == NODE_MODULE) {
+            /* Time inside of several modules of a class counts once. */
+            const struct node *node = &sums.modules->at[i];
+            const struct totals *totals = &sums.modules->totals[i];
+            int64_t *row = row_of(&sums, node);
+            uint64_t *open = ta_map_at(&sums.open, (uintptr_t)row, 0);
+            if (open && (*open)++ == 0) {
+                ta_sum(&row[MODULE_HOST], totals->host_ns);
+                ta_sum(&row[MODULE_DEVICE], totals->device_ns);
+            }
+            ta_sum(&row[MODULE_CALLS], node->calls);
+            ta_sum(&row[MODULE_HOST_SELF], node->host_ns);
+            ta_sum(&row[MODULE_DEVICE_SELF], node->device_ns);
+        }
         if (links.first[i]) {
             i = links.first[i];
             continue;

@@ -188,29 +188,6 @@ static double least_weight(const struct tree *tree, struct folding *f, size_t mo
     return f->sorted[n - most];
 }
 
-/* The root stays in any case, and an "other" never: what it holds goes into a new one.  Of nodes of
- * the same weight the first ones stay, so none loses its parent. */
-static void choose(const struct tree *tree, struct folding *f, size_t most)
-{
-    size_t n_kept = 0;
-    for (size_t i = 1; i < tree->n; i++)
-        f->weights[i] = weigh(tree, i);
-    const double least = least_weight(tree, f, most);
-    f->keep[0] = true;
-    for (size_t i = 1; i < tree->n; i++)
-        n_kept += f->keep[i] = f->weights[i] > least;
-    for (size_t i = 1; i < tree->n && n_kept < most; i++)
-        if (f->weights[i] == least)
-            n_kept += f->keep[i] = true;
-}
-
-static void add_node(struct node *into, const struct node *from)
-{
-    into->calls = ta_add_sat(into->calls, from->calls);
-    into->host_ns = ta_add_sat(into->host_ns, from->host_ns);
-    into->device_ns = ta_add_sat(into->device_ns, from->device_ns);
-}
-
 static void move_nodes(const struct tree *tree, const struct folding *f, struct tree *folded)
 {
     for (size_t i = 1; i < tree->n && !folded->failed; i++) {
@@ -223,7 +200,9 @@ static void move_nodes(const struct tree *tree, const struct folding *f, struct 
         else
             f->home[i] = above;
         struct node *into = &folded->at[f->home[i]];
-        add_node(into, node);
+        into->calls = ta_add_sat(into->calls, node->calls);
+        into->host_ns = ta_add_sat(into->host_ns, node->host_ns);
+        into->device_ns = ta_add_sat(into->device_ns, node->device_ns);
         if (!f->keep[i])
             into->folded += node->kind == NODE_OTHER ? node->folded : 1;
     }
@@ -243,7 +222,18 @@ void tree_fold(struct tree *tree, size_t most)
         tree_add_up(tree);
     done = done && !tree->failed;
     if (done) {
-        choose(tree, &f, most);
+        /* The root stays in any case, and an "other" never: what it holds goes into a new one. Of
+         * nodes of the same weight the first ones stay, so none loses its parent. */
+        size_t n_kept = 0;
+        for (size_t i = 1; i < tree->n; i++)
+            f.weights[i] = weigh(tree, i);
+        const double least = least_weight(tree, &f, most);
+        f.keep[0] = true;
+        for (size_t i = 1; i < tree->n; i++)
+            n_kept += f.keep[i] = f.weights[i] > least;
+        for (size_t i = 1; i < tree->n && n_kept < most; i++)
+            if (f.weights[i] == least)
+                n_kept += f.keep[i] = true;
         move_nodes(tree, &f, &folded);
         tree_add_up(&folded);
         done = !folded.failed;

@@ -94,29 +94,6 @@ static void add_copy(int64_t *row, int64_t dur, int64_t bytes)
         ta_sum(&row[SUM_SIZED_NS], dur);
 }
 
-static void take_rate(struct walk *w, const struct kind *kind, ta_row copy, int64_t bytes,
-                      int64_t exposed)
-{
-    const int64_t ns = w->spans.dur[copy], rate = rate_of(bytes, ns);
-    if (rate == TA_MISSING)
-        return;
-    const int size = copies_size_class(bytes);
-    const uint64_t id = (uint64_t)size << 32 | w->spans.name[copy];
-    int64_t *row = ta_partial_cached(
-        w->out[COPIES_RATES], &w->rates, id,
-        (const struct ta_key[]){ta_key_int(ta_trace_rank(w->trace)), ta_key_text(kind->direction),
-                                ta_key_text(kind->memory), ta_key_int(size)});
-    ta_sum(&row[RATE_COUNT], 1);
-    ta_sum(&row[RATE_BYTES], bytes);
-    ta_sum(&row[RATE_TOTAL], ns);
-    ta_sum(&row[RATE_EXPOSED], exposed);
-    ta_most(&row[RATE_LINK], stated_link(w, kind->direction));
-    if (bytes >= COPIES_LARGE_FROM) {
-        int64_t *link = TA_PARTIAL_ROW(w->out[COPIES_LINKS], ta_key_text(kind->direction));
-        ta_dist_add(ta_partial_dist(w->out[COPIES_LINKS], link, LINK_RATE), rate);
-    }
-}
-
 /* ---- waits ---------------------------------------------------------------------------------- */
 
 /* The row of a copy for which a host thread waits within the call: by its own choice, or because
@@ -130,18 +107,6 @@ static int64_t *wait_row(struct walk *w, const struct ta_activity *a)
     return TA_PARTIAL_ROW(w->out[COPIES_WAITS], ta_key_int(ta_trace_rank(w->trace)),
                           ta_key_text(kind->direction), ta_key_text(kind->memory),
                           ta_key_text(name_of(w, call)));
-}
-
-/* A call may make several copies; its own time counts once. */
-static void take_call(struct walk *w, ta_row call, int64_t *row)
-{
-    uint64_t *seen = ta_map_at(&w->seen, call, 0);
-    if (!seen || *seen)
-        return;
-    *seen = 1;
-    const int64_t start = w->spans.ts[call], end = start + w->spans.dur[call];
-    ta_sum(&row[WAIT_HOST], end - start);
-    ta_sum(&row[WAIT_IDLE], ta_intervals_gaps(w->busy, start, end));
 }
 
 static void take_wait(struct walk *w, const struct ta_activity *a, int64_t bytes, int64_t exposed)
@@ -161,7 +126,14 @@ static void take_wait(struct walk *w, const struct ta_activity *a, int64_t bytes
     ta_sum(&row[WAIT_BYTES], bytes);
     ta_sum(&row[WAIT_COPY], w->spans.dur[a->span]);
     ta_sum(&row[WAIT_EXPOSED], exposed);
-    take_call(w, a->launch, row);
+    /* A call may make several copies; its own time counts once. */
+    uint64_t *seen = ta_map_at(&w->seen, a->launch, 0);
+    if (!seen || *seen)
+        return;
+    *seen = 1;
+    const int64_t start = w->spans.ts[a->launch], end = start + w->spans.dur[a->launch];
+    ta_sum(&row[WAIT_HOST], end - start);
+    ta_sum(&row[WAIT_IDLE], ta_intervals_gaps(w->busy, start, end));
 }
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -194,7 +166,25 @@ static void take_device(struct walk *w, size_t from, size_t to)
         ta_args_find(&w->sizes, a->span, &bytes);
         add_copy(kind->by_direction, w->spans.dur[a->span], bytes);
         add_copy(kind->by_memory, w->spans.dur[a->span], bytes);
-        take_rate(w, kind, a->span, bytes, exposed);
+        const int64_t ns = w->spans.dur[a->span], rate = rate_of(bytes, ns);
+        if (rate != TA_MISSING) {
+            const int size = copies_size_class(bytes);
+            const uint64_t id = (uint64_t)size << 32 | w->spans.name[a->span];
+            int64_t *row = ta_partial_cached(
+                w->out[COPIES_RATES], &w->rates, id,
+                (const struct ta_key[]){ta_key_int(ta_trace_rank(w->trace)),
+                                        ta_key_text(kind->direction), ta_key_text(kind->memory),
+                                        ta_key_int(size)});
+            ta_sum(&row[RATE_COUNT], 1);
+            ta_sum(&row[RATE_BYTES], bytes);
+            ta_sum(&row[RATE_TOTAL], ns);
+            ta_sum(&row[RATE_EXPOSED], exposed);
+            ta_most(&row[RATE_LINK], stated_link(w, kind->direction));
+            if (bytes >= COPIES_LARGE_FROM) {
+                int64_t *link = TA_PARTIAL_ROW(w->out[COPIES_LINKS], ta_key_text(kind->direction));
+                ta_dist_add(ta_partial_dist(w->out[COPIES_LINKS], link, LINK_RATE), rate);
+            }
+        }
         take_wait(w, a, bytes, exposed);
     }
 }

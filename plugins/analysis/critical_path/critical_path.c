@@ -148,24 +148,6 @@ static void take_piece(void *user, enum path_class class, ta_row row, int64_t ns
     c->classes[class].ns = ta_add_sat(c->classes[class].ns, ns);
 }
 
-/* Hands in the sums of the classes; returns the length of the path. */
-static int64_t add_sums(const struct collector *c)
-{
-    int64_t total = 0;
-    for (int class = 0; class < PATH_CLASSES; class ++) {
-        const struct sum *sum = &c->classes[class];
-        if (sum->pieces == 0)
-            continue;
-        int64_t *cells =
-            TA_PARTIAL_ROW(c->out[PARTIAL_CLASSES], ta_key_int(ta_trace_rank(c->trace)),
-                           ta_key_text(ta_slice_of(path_class_name((enum path_class) class))));
-        ta_sum(&cells[CLASS_PIECES], sum->pieces);
-        ta_sum(&cells[CLASS_TOTAL], sum->ns);
-        total = ta_add_sat(total, sum->ns);
-    }
-    return total;
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -181,7 +163,18 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     free(c.places);
     if (!done)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow the critical path of a trace");
-    const int64_t total = add_sums(&c);
+    int64_t total = 0;
+    for (int class = 0; class < PATH_CLASSES; class ++) {
+        const struct sum *sum = &c.classes[class];
+        if (sum->pieces == 0)
+            continue;
+        int64_t *cells =
+            TA_PARTIAL_ROW(c.out[PARTIAL_CLASSES], ta_key_int(ta_trace_rank(c.trace)),
+                           ta_key_text(ta_slice_of(path_class_name((enum path_class) class))));
+        ta_sum(&cells[CLASS_PIECES], sum->pieces);
+        ta_sum(&cells[CLASS_TOTAL], sum->ns);
+        total = ta_add_sat(total, sum->ns);
+    }
     if (total > 0) {
         int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_EDGES], ta_key_int(ta_trace_rank(trace)));
         ta_sum(&row[EDGE_KNOWN], path.edges.known);
@@ -202,15 +195,18 @@ static int64_t window_of(const struct ta_partial *edges, int64_t rank)
     return 0;
 }
 
-static void add_classes(const struct ta_partial *classes, const struct ta_partial *edges,
-                        struct ta_section_builder *out)
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
+    (void)ctx;
+    (void)in;
+    const struct ta_partial *classes = merged[PARTIAL_CLASSES];
     int64_t rank = TA_MISSING, window = 0;
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
         if (i == 0 || row[CLASS_RANK] != rank) {
             rank = row[CLASS_RANK];
-            window = window_of(edges, rank);
+            window = window_of(merged[PARTIAL_EDGES], rank);
         }
         TA_ROW(out, by_class, [CLASS_RANK] = ta_int(row[CLASS_RANK]),
                [CLASS_CLASS] = ta_text(ta_partial_text(classes, row, CLASS_CLASS)),
@@ -218,10 +214,7 @@ static void add_classes(const struct ta_partial *classes, const struct ta_partia
                [CLASS_SHARE] =
                    window > 0 ? ta_num((double)row[CLASS_TOTAL] / (double)window) : ta_null());
     }
-}
-
-static void add_names(const struct ta_partial *names, struct ta_section_builder *out)
-{
+    const struct ta_partial *names = merged[PARTIAL_NAMES];
     double total = 0;
     for (size_t i = 0; i < ta_partial_rows(names); i++)
         total += (double)ta_partial_at(names, i)[NAME_TOTAL];
@@ -233,12 +226,8 @@ static void add_names(const struct ta_partial *names, struct ta_section_builder 
                [NAME_PIECES] = ta_int(row[NAME_PIECES]), [NAME_TOTAL] = ta_int(row[NAME_TOTAL]),
                [NAME_SHARE] = ta_num((double)row[NAME_TOTAL] / total));
     }
-}
-
-static void add_edges(const struct ta_partial *edges, struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(edges); i++) {
-        const int64_t *row = ta_partial_at(edges, i);
+    for (size_t i = 0; i < ta_partial_rows(merged[PARTIAL_EDGES]); i++) {
+        const int64_t *row = ta_partial_at(merged[PARTIAL_EDGES], i);
         const double steps = (double)row[EDGE_KNOWN] + (double)row[EDGE_LIKELY];
         TA_ROW(
             out, by_rank, [BY_RANK_RANK] = ta_int(row[EDGE_RANK]),
@@ -246,16 +235,6 @@ static void add_edges(const struct ta_partial *edges, struct ta_section_builder 
             [BY_RANK_LIKELY] = ta_int(row[EDGE_LIKELY]),
             [BY_RANK_COVERAGE] = steps > 0 ? ta_num((double)row[EDGE_KNOWN] / steps) : ta_null());
     }
-}
-
-static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_refs *in, struct ta_section_builder *out)
-{
-    (void)ctx;
-    (void)in;
-    add_classes(merged[PARTIAL_CLASSES], merged[PARTIAL_EDGES], out);
-    add_names(merged[PARTIAL_NAMES], out);
-    add_edges(merged[PARTIAL_EDGES], out);
     return TA_OK;
 }
 

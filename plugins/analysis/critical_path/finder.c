@@ -25,19 +25,6 @@ static bool order_ends(struct finder *finder)
     return finder->by_end != NULL;
 }
 
-static void place_span(struct finder *finder, uint32_t number, ta_row span)
-{
-    const uint32_t track = finder->spans.track[span];
-    const struct ta_track *rows = &finder->tracks.at[track];
-    size_t *offset = &finder->offsets[track];
-    if (*offset == NO_OFFSET) {
-        *offset = finder->n_rows;
-        memset(finder->of_rows + *offset, 0, rows->n * sizeof *finder->of_rows);
-        finder->n_rows += rows->n;
-    }
-    finder->of_rows[*offset + (span - rows->first)] = number;
-}
-
 static void place_call(struct finder *finder, uint32_t number, ta_row call)
 {
     uint32_t *first = &finder->of_calls[ta_launched_place(finder->launched, call)];
@@ -54,7 +41,16 @@ static bool place_all(struct finder *finder)
     for (size_t i = 0; i < finder->activities.n; i++) {
         const struct ta_activity *a = &finder->activities.at[i];
         const int64_t start = s->ts[a->span], end = start + s->dur[a->span];
-        place_span(finder, (uint32_t)i + 1, a->span);
+        const uint32_t number = (uint32_t)i + 1;
+        const uint32_t track = finder->spans.track[a->span];
+        const struct ta_track *rows = &finder->tracks.at[track];
+        size_t *offset = &finder->offsets[track];
+        if (*offset == NO_OFFSET) {
+            *offset = finder->n_rows;
+            memset(finder->of_rows + *offset, 0, rows->n * sizeof *finder->of_rows);
+            finder->n_rows += rows->n;
+        }
+        finder->of_rows[*offset + (a->span - rows->first)] = number;
         if (a->launch != TA_NO_ROW)
             place_call(finder, (uint32_t)i + 1, a->launch);
         finder->start = ta_min_i64(finder->start, start);

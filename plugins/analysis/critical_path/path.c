@@ -129,12 +129,6 @@ struct place {
     ta_row first, row;
 };
 
-static struct place place_on(const struct walk *w, uint32_t track)
-{
-    const struct ta_track *t = &w->tracks.at[track];
-    return (struct place){t->first, last_before(w, t->first, t->first + t->n, w->now)};
-}
-
 /* When the thread was in a span last; now where one is open. */
 static int64_t last_active(const struct walk *w, struct place place)
 {
@@ -149,7 +143,9 @@ static bool change_thread(struct walk *w, struct place *place, int64_t since)
 {
     bool found = false;
     for (size_t i = 0; i < w->n_threads; i++) {
-        const struct place other = place_on(w, w->threads[i]);
+        const struct ta_track *t = &w->tracks.at[w->threads[i]];
+        const struct place other =
+            (struct place){t->first, last_before(w, t->first, t->first + t->n, w->now)};
         const int64_t active = other.row == TA_NO_ROW ? INT64_MIN : last_active(w, other);
         if (active <= since || other.first == place->first)
             continue;
@@ -161,18 +157,6 @@ static bool change_thread(struct walk *w, struct place *place, int64_t since)
     return found;
 }
 
-/* The activity that ran at now on the device of another. */
-static size_t running(const struct walk *w, size_t activity)
-{
-    size_t i = activity;
-    while (i > 0 && w->activities.at[i - 1].device == w->activities.at[activity].device) {
-        const ta_row span = w->activities.at[--i].span;
-        if (w->spans.ts[span] < w->now)
-            return end_of(w, span) >= w->now ? i : SIZE_MAX;
-    }
-    return SIZE_MAX;
-}
-
 /* At the end of a launch: the activity that ran then, when what was launched had to queue. */
 static size_t host_was_ahead(struct walk *w, ta_row call)
 {
@@ -182,7 +166,14 @@ static size_t host_was_ahead(struct walk *w, ta_row call)
     if (launched == SIZE_MAX ||
         w->spans.ts[w->activities.at[launched].span] - w->now <= TA_FRONT_END_NS)
         return SIZE_MAX;
-    return running(w, launched);
+    /* What ran at that time on the device of the other. */
+    size_t i = launched;
+    while (i > 0 && w->activities.at[i - 1].device == w->activities.at[launched].device) {
+        const ta_row span = w->activities.at[--i].span;
+        if (w->spans.ts[span] < w->now)
+            return end_of(w, span) >= w->now ? i : SIZE_MAX;
+    }
+    return SIZE_MAX;
 }
 
 /* Nothing tells what the host did from `from` to now: the activity that ended last in between. */
@@ -269,35 +260,6 @@ struct cause {
     bool known;
 };
 
-static struct cause cause_of(struct walk *w, const struct ta_activity *a)
-{
-    const int64_t start = w->spans.ts[a->span];
-    bool waits;
-    const size_t before = before_on_stream(w, a->span, &waits);
-    struct cause cause = {INT64_MIN, SIZE_MAX, TA_NO_ROW, PATH_UNKNOWN, false};
-    if (before != SIZE_MAX) {
-        cause.ready = ta_min_i64(finder_end_of(&w->finder, before), start);
-        cause.activity = before;
-        cause.gap = start - cause.ready <= TA_FRONT_END_NS ? PATH_FRONT_END : PATH_DEPENDENCY;
-        cause.known = true;
-    }
-    if (a->launch != TA_NO_ROW) {
-        const int64_t launched = ta_min_i64(end_of(w, a->launch), start);
-        if (launched > cause.ready)
-            cause = (struct cause){launched, SIZE_MAX, a->launch, PATH_LATENCY, true};
-    }
-    /* Work of another stream that ended later than all that is known: what it waited for when the
-     * stream waits for an event, or when it began late without another reason. */
-    const size_t other = finder_ended(&w->finder, start);
-    if (other != SIZE_MAX && other != cause.activity && w->activities.at[other].span != a->span) {
-        const ta_row span = w->activities.at[other].span;
-        const bool late = cause.ready == INT64_MIN || start - cause.ready > TA_FRONT_END_NS;
-        if (end_of(w, span) > cause.ready && w->spans.ts[span] < start && (waits || late))
-            cause = (struct cause){end_of(w, span), other, TA_NO_ROW, PATH_DEPENDENCY, waits};
-    }
-    return cause;
-}
-
 /* Goes back from the end of an activity to what had to end before it; the same way on from there.
  */
 static void follow(struct walk *w, size_t activity)
@@ -305,7 +267,31 @@ static void follow(struct walk *w, size_t activity)
     while (activity != SIZE_MAX && w->now > w->start && w->steps-- > 0) {
         const struct ta_activity *a = &w->activities.at[activity];
         give(w, w->spans.ts[a->span], device_class(w, a), a->span);
-        const struct cause cause = cause_of(w, a);
+        const int64_t start = w->spans.ts[a->span];
+        bool waits;
+        const size_t before = before_on_stream(w, a->span, &waits);
+        struct cause cause = {INT64_MIN, SIZE_MAX, TA_NO_ROW, PATH_UNKNOWN, false};
+        if (before != SIZE_MAX) {
+            cause.ready = ta_min_i64(finder_end_of(&w->finder, before), start);
+            cause.activity = before;
+            cause.gap = start - cause.ready <= TA_FRONT_END_NS ? PATH_FRONT_END : PATH_DEPENDENCY;
+            cause.known = true;
+        }
+        if (a->launch != TA_NO_ROW) {
+            const int64_t launched = ta_min_i64(end_of(w, a->launch), start);
+            if (launched > cause.ready)
+                cause = (struct cause){launched, SIZE_MAX, a->launch, PATH_LATENCY, true};
+        }
+        /* Work of another stream that ended later than all that is known: what it waited for when
+         * the stream waits for an event, or when it began late without another reason. */
+        const size_t other = finder_ended(&w->finder, start);
+        if (other != SIZE_MAX && other != cause.activity &&
+            w->activities.at[other].span != a->span) {
+            const ta_row span = w->activities.at[other].span;
+            const bool late = cause.ready == INT64_MIN || start - cause.ready > TA_FRONT_END_NS;
+            if (end_of(w, span) > cause.ready && w->spans.ts[span] < start && (waits || late))
+                cause = (struct cause){end_of(w, span), other, TA_NO_ROW, PATH_DEPENDENCY, waits};
+        }
         if (cause.ready == INT64_MIN)
             return;
         w->path->edges.known += cause.known;

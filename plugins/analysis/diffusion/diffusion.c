@@ -272,25 +272,6 @@ static size_t count_of_rank(const struct ta_partial *rows, int64_t rank)
     return n;
 }
 
-static void add_steps(struct ta_section_builder *out, const struct ta_partial *steps,
-                      const struct step_record *records)
-{
-    for (size_t first = 0, end; first < ta_partial_rows(steps); first = end) {
-        end = rank_end(steps, first);
-        for (size_t i = first; i < end; i++) {
-            const int64_t *row = ta_partial_at(steps, i);
-            TA_ROW(
-                out, step_table, [STEP_RANK] = ta_int(row[RANK]),
-                [STEP_INDEX] = ta_int((int64_t)(i - first)), [STEP_NUMBER] = ta_int(row[STEP]),
-                [STEP_TIMESTEP] = ta_num(ta_real_of(row[TIMESTEP])),
-                [STEP_BLOCK_SIZE] = ta_int(row[BLOCK_SIZE]), [STEP_DUR_NS] = ta_int(row[STEP_NS]),
-                [STEP_GUIDANCE_SCALE] = ta_num(ta_real_of(row[GUIDANCE])),
-                [STEP_PASS] = ta_int(records[i].pass),
-                [STEP_STEP_NS] = ta_int(step_time(steps, first, end, records + first, i - first)));
-        }
-    }
-}
-
 static void add_blocks(struct ta_section_builder *out, const struct ta_partial *blocks)
 {
     for (size_t first = 0, end; first < ta_partial_rows(blocks); first = end) {
@@ -321,18 +302,6 @@ struct rank {
     int64_t rank, steps, passes, longest_pass, step_records, blocks, frames, memory;
     double step_mean, step_p50, step_p95, timestep, block_mean, block_p50, block_max;
 };
-
-/* Values of a column of rows [first, end) that are there, in order; the number of them. */
-static size_t gather(const struct ta_partial *rows, size_t first, size_t end, size_t column,
-                     double *values)
-{
-    size_t n = 0;
-    for (size_t i = first; i < end; i++)
-        if (ta_partial_at(rows, i)[column] != TA_MISSING)
-            values[n++] = (double)ta_partial_at(rows, i)[column];
-    ta_sort_numbers(values, n);
-    return n;
-}
 
 static double mean_of(const double *values, size_t n)
 {
@@ -387,30 +356,15 @@ static void sum_blocks(const struct ta_partial *blocks, size_t first, size_t end
         ta_sum(&rank->frames, ta_partial_at(blocks, i)[FRAMES]);
         ta_most(&rank->memory, ta_partial_at(blocks, i)[MEMORY]);
     }
-    const size_t n = gather(blocks, first, end, BLOCK_NS, values);
+    size_t n = 0;
+    for (size_t i = first; i < end; i++)
+        if (ta_partial_at(blocks, i)[BLOCK_NS] != TA_MISSING)
+            values[n++] = (double)ta_partial_at(blocks, i)[BLOCK_NS];
+    ta_sort_numbers(values, n);
     rank->blocks = (int64_t)(end - first);
     rank->block_mean = mean_of(values, n);
     rank->block_p50 = ta_quantile(values, n, 0.5);
     rank->block_max = n ? values[n - 1] : NAN;
-}
-
-static void add_rank(struct ta_section_builder *out, const struct rank *r)
-{
-    const bool stepped = r->steps > 0, blocked = r->blocks > 0;
-    TA_ROW(
-        out, rank_table, [OF_RANK] = ta_int(r->rank),
-        [RANK_STEPS] = stepped ? ta_int(r->steps) : ta_null(),
-        [RANK_PASSES] = stepped ? ta_int(r->passes) : ta_null(),
-        [RANK_STEPS_PER_PASS] = stepped ? ta_int(r->longest_pass) : ta_null(),
-        [RANK_RECORDS_PER_STEP] = r->step_records > 1 ? ta_int(r->step_records) : ta_null(),
-        [RANK_STEP_MEAN] = ta_num(r->step_mean), [RANK_STEP_P50] = ta_num(r->step_p50),
-        [RANK_STEP_P95] = ta_num(r->step_p95), [RANK_TIMESTEP_MEAN] = ta_num(r->timestep),
-        [RANK_BLOCKS] = blocked ? ta_int(r->blocks) : ta_null(), [RANK_FRAMES] = ta_int(r->frames),
-        [RANK_FRAMES_PER_BLOCK] = r->frames != TA_MISSING && blocked
-                                      ? ta_num((double)r->frames / (double)r->blocks)
-                                      : ta_null(),
-        [RANK_BLOCK_MEAN] = ta_num(r->block_mean), [RANK_BLOCK_P50] = ta_num(r->block_p50),
-        [RANK_BLOCK_MAX] = ta_num(r->block_max), [RANK_BLOCK_MEMORY] = ta_int(r->memory));
 }
 
 /* Ranks of steps and blocks are both ascending: they are gone through side by side. */
@@ -444,7 +398,22 @@ static void add_ranks(struct ta_section_builder *out, const struct ta_partial *s
             sum_blocks(blocks, block, end, values, &rank);
             block = end;
         }
-        add_rank(out, &rank);
+        const bool stepped = rank.steps > 0, blocked = rank.blocks > 0;
+        TA_ROW(
+            out, rank_table, [OF_RANK] = ta_int(rank.rank),
+            [RANK_STEPS] = stepped ? ta_int(rank.steps) : ta_null(),
+            [RANK_PASSES] = stepped ? ta_int(rank.passes) : ta_null(),
+            [RANK_STEPS_PER_PASS] = stepped ? ta_int(rank.longest_pass) : ta_null(),
+            [RANK_RECORDS_PER_STEP] = rank.step_records > 1 ? ta_int(rank.step_records) : ta_null(),
+            [RANK_STEP_MEAN] = ta_num(rank.step_mean), [RANK_STEP_P50] = ta_num(rank.step_p50),
+            [RANK_STEP_P95] = ta_num(rank.step_p95), [RANK_TIMESTEP_MEAN] = ta_num(rank.timestep),
+            [RANK_BLOCKS] = blocked ? ta_int(rank.blocks) : ta_null(),
+            [RANK_FRAMES] = ta_int(rank.frames),
+            [RANK_FRAMES_PER_BLOCK] = rank.frames != TA_MISSING && blocked
+                                          ? ta_num((double)rank.frames / (double)rank.blocks)
+                                          : ta_null(),
+            [RANK_BLOCK_MEAN] = ta_num(rank.block_mean), [RANK_BLOCK_P50] = ta_num(rank.block_p50),
+            [RANK_BLOCK_MAX] = ta_num(rank.block_max), [RANK_BLOCK_MEMORY] = ta_int(rank.memory));
     }
 }
 
@@ -459,7 +428,23 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (done) {
         add_ranks(out, merged[0], merged[1], records, values);
         add_blocks(out, merged[1]);
-        add_steps(out, merged[0], records);
+        const struct ta_partial *steps = merged[0];
+        for (size_t first = 0, end; first < ta_partial_rows(steps); first = end) {
+            end = rank_end(steps, first);
+            for (size_t i = first; i < end; i++) {
+                const int64_t *row = ta_partial_at(steps, i);
+                TA_ROW(
+                    out, step_table, [STEP_RANK] = ta_int(row[RANK]),
+                    [STEP_INDEX] = ta_int((int64_t)(i - first)), [STEP_NUMBER] = ta_int(row[STEP]),
+                    [STEP_TIMESTEP] = ta_num(ta_real_of(row[TIMESTEP])),
+                    [STEP_BLOCK_SIZE] = ta_int(row[BLOCK_SIZE]),
+                    [STEP_DUR_NS] = ta_int(row[STEP_NS]),
+                    [STEP_GUIDANCE_SCALE] = ta_num(ta_real_of(row[GUIDANCE])),
+                    [STEP_PASS] = ta_int(records[i].pass),
+                    [STEP_STEP_NS] =
+                        ta_int(step_time(steps, first, end, records + first, i - first)));
+            }
+        }
     }
     free(values);
     free(records);

@@ -16,11 +16,6 @@
 
 #include <math.h>
 
-static bool is_same_number(const struct step_record *records, size_t i)
-{
-    return i > 0 && records[i].number != TA_MISSING && records[i].number == records[i - 1].number;
-}
-
 /* Whether more numbers fall than rise. */
 static bool counts_down(const struct step_record *records, size_t n)
 {
@@ -44,7 +39,8 @@ static bool divide(struct step_record *records, size_t n, bool down, bool repeat
     int64_t pass = -1, before = TA_MISSING;
     for (size_t i = 0; i < n; i++) {
         struct step_record *record = &records[i];
-        const bool same = is_same_number(records, i);
+        const bool same =
+            i > 0 && records[i].number != TA_MISSING && records[i].number == records[i - 1].number;
         const bool known = before != TA_MISSING && record->number != TA_MISSING;
         const bool back = known && (down ? record->number > before : record->number < before);
         record->continues = same && (steps > 1 || repeats);
@@ -66,16 +62,6 @@ static bool have_one_number(const struct step_record *records, size_t n)
         if (records[i].number == TA_MISSING || records[i].number != records[0].number)
             return false;
     return n > 0;
-}
-
-/* Schedules with a single step: a pass per block where that fits, else per record. */
-static void divide_evenly(struct step_record *records, size_t n, size_t blocks)
-{
-    const size_t each = blocks && n % blocks == 0 ? n / blocks : 1;
-    for (size_t i = 0; i < n; i++) {
-        records[i].pass = (int64_t)(i / each);
-        records[i].continues = i % each != 0;
-    }
 }
 
 static bool is_same_timestep(const struct step_record *records, size_t i)
@@ -106,7 +92,12 @@ static size_t records_per_timestep(const struct step_record *records, size_t n)
 void find_passes(struct step_record *records, size_t n, size_t blocks)
 {
     if (have_one_number(records, n)) {
-        divide_evenly(records, n, blocks);
+        /* Schedules with a single step: a pass per block where that fits, else per record. */
+        const size_t each = blocks && n % blocks == 0 ? n / blocks : 1;
+        for (size_t i = 0; i < n; i++) {
+            records[i].pass = (int64_t)(i / each);
+            records[i].continues = i % each != 0;
+        }
         return;
     }
     const bool down = counts_down(records, n);

@@ -36,15 +36,6 @@ static bool is_less(const struct gap *a, const struct gap *b)
     return left != right ? left < right : a->start > b->start;
 }
 
-static size_t find_least(const struct sums *s)
-{
-    size_t least = 0;
-    for (size_t i = 1; i < s->n_longest; i++)
-        if (is_less(&s->longest[i], &s->longest[least]))
-            least = i;
-    return least;
-}
-
 static void keep_longest(struct sums *s, const struct gap *gap)
 {
     if (s->n_longest < IDLE_LONGEST_KEPT)
@@ -53,8 +44,13 @@ static void keep_longest(struct sums *s, const struct gap *gap)
         s->longest[s->least] = *gap;
     else
         return;
-    if (s->n_longest == IDLE_LONGEST_KEPT)
-        s->least = find_least(s);
+    if (s->n_longest == IDLE_LONGEST_KEPT) {
+        size_t least = 0;
+        for (size_t i = 1; i < s->n_longest; i++)
+            if (is_less(&s->longest[i], &s->longest[least]))
+                least = i;
+        s->least = least;
+    }
 }
 
 static void list_longest(void *user, int64_t device)
@@ -94,18 +90,6 @@ static void count_piece(void *user, enum ta_idle_cause cause, int64_t ns, ta_row
     ta_sum(&row[SITE_TOTAL], ns);
 }
 
-static void count_cause(struct sums *s, int64_t device, enum ta_idle_cause cause, int64_t ns)
-{
-    if (!s->causes[cause])
-        s->causes[cause] = TA_PARTIAL_ROW(s->out[IDLE_PARTIAL_CAUSES],
-                                          ta_key_int(ta_trace_rank(s->trace)), ta_key_int(device),
-                                          ta_key_text(ta_slice_of(ta_idle_causes[cause].name)));
-    int64_t *row = s->causes[cause];
-    ta_sum(&row[CAUSE_GAPS], 1);
-    ta_sum(&row[CAUSE_TOTAL], ns);
-    ta_most(&row[CAUSE_LONGEST], ns);
-}
-
 static void count_gap(void *user, const struct ta_idle_gap *of)
 {
     struct sums *s = user;
@@ -114,7 +98,15 @@ static void count_gap(void *user, const struct ta_idle_gap *of)
     int64_t most = -1;
     for (size_t i = 0; i < of->parts.n; i++) {
         const struct ta_idle_part *part = &of->parts.at[i];
-        count_cause(s, next->device, part->cause, part->ns);
+        const enum ta_idle_cause cause = part->cause;
+        if (!s->causes[cause])
+            s->causes[cause] = TA_PARTIAL_ROW(
+                s->out[IDLE_PARTIAL_CAUSES], ta_key_int(ta_trace_rank(s->trace)),
+                ta_key_int(next->device), ta_key_text(ta_slice_of(ta_idle_causes[cause].name)));
+        int64_t *row = s->causes[cause];
+        ta_sum(&row[CAUSE_GAPS], 1);
+        ta_sum(&row[CAUSE_TOTAL], part->ns);
+        ta_most(&row[CAUSE_LONGEST], part->ns);
         if (part->ns > most || (part->ns == most && part->cause < gap.cause)) {
             most = part->ns;
             gap.cause = part->cause;

@@ -239,36 +239,6 @@ static void add_device(const struct ta_partial *causes, size_t from, size_t to,
            [BY_RANK_UNKNOWN] = ta_int(groups[TA_IDLE_GROUP_UNKNOWN]));
 }
 
-static void add_causes(const struct ta_partial *causes, struct ta_section_builder *out)
-{
-    const size_t n = ta_partial_rows(causes);
-    for (size_t from = 0, to; from < n; from = to) {
-        const int64_t *first = ta_partial_at(causes, from);
-        for (to = from + 1; to < n; to++) {
-            const int64_t *row = ta_partial_at(causes, to);
-            if (row[CAUSE_RANK] != first[CAUSE_RANK] || row[CAUSE_DEVICE] != first[CAUSE_DEVICE])
-                break;
-        }
-        add_device(causes, from, to, out);
-    }
-}
-
-static void add_sites(const struct ta_partial *sites, struct ta_section_builder *out)
-{
-    int64_t idle = 0;
-    for (size_t i = 0; i < ta_partial_rows(sites); i++)
-        idle = ta_add_sat(idle, ta_partial_at(sites, i)[SITE_TOTAL]);
-    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
-        const int64_t *row = ta_partial_at(sites, i);
-        const struct ta_slice site = ta_partial_text(sites, row, SITE_SITE);
-        TA_ROW(
-            out, by_site, [BY_SITE_CAUSE] = ta_text(ta_partial_text(sites, row, SITE_CAUSE)),
-            [BY_SITE_SITE] = site.len ? ta_text(site) : ta_null(),
-            [BY_SITE_PIECES] = ta_int(row[SITE_PIECES]), [BY_SITE_TOTAL] = ta_int(row[SITE_TOTAL]),
-            [BY_SITE_SHARE] = ta_num(ratio(row[SITE_TOTAL], idle)));
-    }
-}
-
 /* Rows of gpu_idle.longest: of thousands of devices the longest of all. */
 enum { GAPS_MOST = 10000 };
 
@@ -289,23 +259,18 @@ static int by_length(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static void number_gaps(const struct ta_partial *gaps, struct gap *list)
-{
-    for (size_t i = 0; i < ta_partial_rows(gaps); i++) {
-        const int64_t *row = ta_partial_at(gaps, i), *before = i ? list[i - 1].row : NULL;
-        const bool is_next =
-            before && before[GAP_RANK] == row[GAP_RANK] && before[GAP_DEVICE] == row[GAP_DEVICE];
-        list[i] = (struct gap){row, is_next ? list[i - 1].index + 1 : 0};
-    }
-}
-
 static bool add_gaps(const struct ta_partial *gaps, struct ta_section_builder *out)
 {
     const size_t n = ta_partial_rows(gaps), kept = n < GAPS_MOST ? n : GAPS_MOST;
     struct gap *list = calloc(n + 1, sizeof *list);
     if (!list)
         return false;
-    number_gaps(gaps, list);
+    for (size_t i = 0; i < ta_partial_rows(gaps); i++) {
+        const int64_t *row = ta_partial_at(gaps, i), *before = i ? list[i - 1].row : NULL;
+        const bool is_next =
+            before && before[GAP_RANK] == row[GAP_RANK] && before[GAP_DEVICE] == row[GAP_DEVICE];
+        list[i] = (struct gap){row, is_next ? list[i - 1].index + 1 : 0};
+    }
     qsort(list, n, sizeof *list, by_length);
     for (size_t i = 0; i < kept; i++) {
         const int64_t *row = list[i].row;
@@ -328,8 +293,30 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)in;
-    add_causes(merged[IDLE_PARTIAL_CAUSES], out);
-    add_sites(merged[IDLE_PARTIAL_SITES], out);
+    const struct ta_partial *causes = merged[IDLE_PARTIAL_CAUSES];
+    const size_t n = ta_partial_rows(causes);
+    for (size_t from = 0, to; from < n; from = to) {
+        const int64_t *first = ta_partial_at(causes, from);
+        for (to = from + 1; to < n; to++) {
+            const int64_t *row = ta_partial_at(causes, to);
+            if (row[CAUSE_RANK] != first[CAUSE_RANK] || row[CAUSE_DEVICE] != first[CAUSE_DEVICE])
+                break;
+        }
+        add_device(causes, from, to, out);
+    }
+    const struct ta_partial *sites = merged[IDLE_PARTIAL_SITES];
+    int64_t idle = 0;
+    for (size_t i = 0; i < ta_partial_rows(sites); i++)
+        idle = ta_add_sat(idle, ta_partial_at(sites, i)[SITE_TOTAL]);
+    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
+        const int64_t *row = ta_partial_at(sites, i);
+        const struct ta_slice site = ta_partial_text(sites, row, SITE_SITE);
+        TA_ROW(
+            out, by_site, [BY_SITE_CAUSE] = ta_text(ta_partial_text(sites, row, SITE_CAUSE)),
+            [BY_SITE_SITE] = site.len ? ta_text(site) : ta_null(),
+            [BY_SITE_PIECES] = ta_int(row[SITE_PIECES]), [BY_SITE_TOTAL] = ta_int(row[SITE_TOTAL]),
+            [BY_SITE_SHARE] = ta_num(ratio(row[SITE_TOTAL], idle)));
+    }
     if (!add_gaps(merged[IDLE_PARTIAL_GAPS], out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the longest gaps");
     return TA_OK;

@@ -36,28 +36,6 @@ static struct ta_key rank_key(const struct device *d)
 
 /* ---- which classes run, from moment to moment ---------------------------------------------- */
 
-static void open_window(struct device *d)
-{
-    const int64_t length = d->last - d->first;
-    d->n_bins = length < BINS ? 1 : BINS; /* none of less than a nanosecond */
-    for (int b = 0; b <= d->n_bins; b++)
-        d->starts[b] = d->first + (int64_t)((__int128)length * b / d->n_bins);
-    d->now = d->first;
-    for (int c = 0; c < CLASSES; c++)
-        d->until[c] = d->first;
-}
-
-/* The same classes run up to `to`. */
-static void pass(struct device *d, unsigned set, int64_t to)
-{
-    while (d->starts[d->bin + 1] < to) {
-        d->time[d->bin][set] += d->starts[d->bin + 1] - d->now;
-        d->now = d->starts[++d->bin];
-    }
-    d->time[d->bin][set] += to - d->now;
-    d->now = to;
-}
-
 /* Goes on to `to`: before it no other activity begins than those that are known. */
 static void go_on(struct device *d, int64_t to)
 {
@@ -69,14 +47,13 @@ static void go_on(struct device *d, int64_t to)
                 set |= 1u << c;
                 next = ta_min_i64(next, d->until[c]);
             }
-        pass(d, set, next);
+        while (d->starts[d->bin + 1] < next) {
+            d->time[d->bin][set] += d->starts[d->bin + 1] - d->now;
+            d->now = d->starts[++d->bin];
+        }
+        d->time[d->bin][set] += next - d->now;
+        d->now = next;
     }
-}
-
-static void run(struct device *d, enum activity_class class, int64_t start, int64_t end)
-{
-    go_on(d, start);
-    d->until[class] = ta_max_i64(d->until[class], end);
 }
 
 /* The time in a bin in which a class of `any` runs and none of `none`. */
@@ -98,26 +75,6 @@ static int64_t time_of(const struct device *d, unsigned any, unsigned none)
 }
 
 /* ---- the figures --------------------------------------------------------------------------- */
-
-/* By priority: each class is exposed where none before it runs. */
-static void split_window(const struct device *d)
-{
-    static const struct {
-        uint8_t total, exposed;
-    } fields[CLASSES] = {[CLASS_COMPUTE] = {COMPUTE, 0},
-                         [CLASS_COMM] = {COMM, COMM_EXPOSED},
-                         [CLASS_MEMCPY] = {MEMCPY, MEMCPY_EXPOSED},
-                         [CLASS_MEMSET] = {MEMSET, MEMSET_EXPOSED}};
-    int64_t *row = TA_PARTIAL_ROW(d->out[PARTIAL_DEVICES], rank_key(d), ta_key_int(d->number));
-    for (unsigned c = 0; c < CLASSES; c++) {
-        const unsigned class = 1u << c;
-        ta_sum(&row[fields[c].total], time_of(d, class, 0));
-        if (fields[c].exposed)
-            ta_sum(&row[fields[c].exposed], time_of(d, class, class - 1));
-    }
-    ta_sum(&row[WINDOW], d->last - d->first);
-    ta_sum(&row[BUSY], time_of(d, SETS - 1, 0));
-}
 
 static void overlap_classes(const struct device *d)
 {
@@ -198,7 +155,8 @@ static void take(struct walk *w, const struct ta_activity *a)
     ta_sum(&row[NAME_CALLS], 1);
     ta_sum(&row[NAME_TOTAL], end - start);
     ta_sharing_begin(&w->sharing, start, end, &row[NAME_SHARED]);
-    run(&w->device, class, start, end);
+    go_on(&w->device, start);
+    w->device.until[class] = ta_max_i64(w->device.until[class], end);
 }
 
 /* The activities of one device, `n` of them, in the order of their starts. */
@@ -214,12 +172,33 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
                          .kernel_rows = d->kernel_rows};
     for (size_t i = 0; i < n; i++)
         d->last = ta_max_i64(d->last, w->spans.ts[at[i].span] + w->spans.dur[at[i].span]);
-    open_window(d);
+    const int64_t length = d->last - d->first;
+    d->n_bins = length < BINS ? 1 : BINS; /* none of less than a nanosecond */
+    for (int b = 0; b <= d->n_bins; b++)
+        d->starts[b] = d->first + (int64_t)((__int128)length * b / d->n_bins);
+    d->now = d->first;
+    for (int c = 0; c < CLASSES; c++)
+        d->until[c] = d->first;
     for (size_t i = 0; i < n; i++)
         take(w, &at[i]);
     ta_sharing_end(&w->sharing);
     go_on(d, d->last);
-    split_window(d);
+    /* By priority: each class is exposed where none before it runs. */
+    static const struct {
+        uint8_t total, exposed;
+    } fields[CLASSES] = {[CLASS_COMPUTE] = {COMPUTE, 0},
+                         [CLASS_COMM] = {COMM, COMM_EXPOSED},
+                         [CLASS_MEMCPY] = {MEMCPY, MEMCPY_EXPOSED},
+                         [CLASS_MEMSET] = {MEMSET, MEMSET_EXPOSED}};
+    int64_t *row = TA_PARTIAL_ROW(d->out[PARTIAL_DEVICES], rank_key(d), ta_key_int(d->number));
+    for (unsigned c = 0; c < CLASSES; c++) {
+        const unsigned class = 1u << c;
+        ta_sum(&row[fields[c].total], time_of(d, class, 0));
+        if (fields[c].exposed)
+            ta_sum(&row[fields[c].exposed], time_of(d, class, class - 1));
+    }
+    ta_sum(&row[WINDOW], d->last - d->first);
+    ta_sum(&row[BUSY], time_of(d, SETS - 1, 0));
     overlap_classes(d);
     fill_bins(d);
     const bool done = !d->rows.failed;

@@ -184,24 +184,6 @@ static double ratio(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void add_overlap(const struct ta_partial *pairs, struct ta_section_builder *out)
-{
-    bool any = false;
-    for (size_t i = 0; i < ta_partial_rows(pairs); i++) {
-        const int64_t *row = ta_partial_at(pairs, i);
-        TA_ROW(out, overlap, [OVERLAP_RANK] = ta_int(row[OVERLAP_RANK]),
-               [OVERLAP_DEVICE] = ta_int(row[OVERLAP_DEVICE]),
-               [OVERLAP_FIRST] = ta_text(ta_partial_text(pairs, row, OVERLAP_FIRST)),
-               [OVERLAP_SECOND] = ta_text(ta_partial_text(pairs, row, OVERLAP_SECOND)),
-               [OVERLAP_BOTH] = ta_int(row[OVERLAP_BOTH]),
-               [OVERLAP_SHORTER] = ta_int(row[OVERLAP_SHORTER]),
-               [OVERLAP_SHARE] = ta_num(ratio(row[OVERLAP_BOTH], row[OVERLAP_SHORTER])));
-        any |= row[OVERLAP_BOTH] > 0;
-    }
-    if (any)
-        ta_draw(out, &overlap, &overlap_chart);
-}
-
 static void add_bins(const struct ta_partial *bins, struct ta_section_builder *out)
 {
     const size_t n = ta_partial_rows(bins), width = 1 + n / BIN_ROWS_MOST;
@@ -246,7 +228,21 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         ta_draw(out, &by_rank, &comm_chart);
     if (!gpu_time_add_names(merged[PARTIAL_NAMES], ta_partial_rows(devices), out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up busy time by name");
-    add_overlap(merged[PARTIAL_OVERLAP], out);
+    const struct ta_partial *pairs = merged[PARTIAL_OVERLAP];
+    bool any = false;
+    for (size_t i = 0; i < ta_partial_rows(pairs); i++) {
+        const int64_t *row = ta_partial_at(pairs, i);
+        TA_ROW(out, overlap, [OVERLAP_RANK] = ta_int(row[OVERLAP_RANK]),
+               [OVERLAP_DEVICE] = ta_int(row[OVERLAP_DEVICE]),
+               [OVERLAP_FIRST] = ta_text(ta_partial_text(pairs, row, OVERLAP_FIRST)),
+               [OVERLAP_SECOND] = ta_text(ta_partial_text(pairs, row, OVERLAP_SECOND)),
+               [OVERLAP_BOTH] = ta_int(row[OVERLAP_BOTH]),
+               [OVERLAP_SHORTER] = ta_int(row[OVERLAP_SHORTER]),
+               [OVERLAP_SHARE] = ta_num(ratio(row[OVERLAP_BOTH], row[OVERLAP_SHORTER])));
+        any |= row[OVERLAP_BOTH] > 0;
+    }
+    if (any)
+        ta_draw(out, &overlap, &overlap_chart);
     add_bins(merged[PARTIAL_BINS], out);
     if (ta_partial_rows(devices) == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(

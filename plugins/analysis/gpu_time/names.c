@@ -65,18 +65,12 @@ static int by_name(const void *left, const void *right, void *user)
                                     ta_partial_text(names, b, NAME_NAME));
 }
 
-static int64_t busy_of(const struct rows *rows)
-{
-    int64_t busy = 0;
-    for (size_t i = 0; i < rows->n; i++)
-        busy = ta_add_sat(busy, rows->at[i][NAME_SHARED]);
-    return busy;
-}
-
 static void add_by_name(const struct rows *rows, struct ta_section_builder *out)
 {
     const struct ta_partial *names = rows->names;
-    const int64_t busy = busy_of(rows);
+    int64_t busy = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        busy = ta_add_sat(busy, rows->at[i][NAME_SHARED]);
     for (size_t i = 0, end; i < rows->n; i = end) {
         int64_t calls = 0, total = 0, shared = 0;
         for (end = i;
@@ -104,19 +98,6 @@ static int by_time(const void *left, const void *right, void *user)
     return by_name(left, right, user);
 }
 
-static void add_listed(struct ta_section_builder *out, const struct rows *device, size_t most)
-{
-    for (size_t i = 0; i < device->n && i < most; i++) {
-        const int64_t *row = device->at[i];
-        TA_ROW(out, gpu_time_by_rank_name, [BY_RANK_RANK] = ta_int(row[NAME_RANK]),
-               [BY_RANK_DEVICE] = ta_int(row[NAME_DEVICE]),
-               [BY_RANK_CLASS] = ta_text(ta_partial_text(device->names, row, NAME_CLASS)),
-               [BY_RANK_NAME] = ta_text(ta_partial_text(device->names, row, NAME_NAME)),
-               [BY_RANK_CALLS] = ta_int(row[NAME_CALLS]),
-               [BY_RANK_EXPOSED] = ta_int(row[NAME_SHARED]));
-    }
-}
-
 /* Those that are not listed, as one row of each class. */
 static void add_rest(struct ta_section_builder *out, const struct rows *device, size_t most)
 {
@@ -136,22 +117,6 @@ static void add_rest(struct ta_section_builder *out, const struct rows *device, 
     }
 }
 
-static void add_by_rank(const struct rows *rows, size_t n_devices, struct ta_section_builder *out)
-{
-    const size_t share = ROWS_MOST / n_devices, most = share > ROWS_LEAST ? share : ROWS_LEAST;
-    for (size_t i = 0, end; i < rows->n; i = end) {
-        const int64_t *first = rows->at[i];
-        for (end = i; end < rows->n && rows->at[end][NAME_RANK] == first[NAME_RANK] &&
-                      rows->at[end][NAME_DEVICE] == first[NAME_DEVICE];
-             end++)
-            ;
-        const struct rows device = {rows->names, rows->at + i, end - i};
-        qsort_r(device.at, device.n, sizeof *device.at, by_time, (void *)(uintptr_t)rows->names);
-        add_listed(out, &device, most);
-        add_rest(out, &device, most);
-    }
-}
-
 bool gpu_time_add_names(const struct ta_partial *names, size_t n_devices,
                         struct ta_section_builder *out)
 {
@@ -162,7 +127,28 @@ bool gpu_time_add_names(const struct ta_partial *names, size_t n_devices,
     for (size_t i = 0; i < rows.n; i++)
         rows.at[i] = ta_partial_at(names, i);
     if (n_devices > 1) /* of one device gpu_time.by_name says the same */
-        add_by_rank(&rows, n_devices, out);
+    {
+        const size_t share = ROWS_MOST / n_devices, most = share > ROWS_LEAST ? share : ROWS_LEAST;
+        for (size_t i = 0, end; i < rows.n; i = end) {
+            const int64_t *first = rows.at[i];
+            for (end = i; end < rows.n && rows.at[end][NAME_RANK] == first[NAME_RANK] &&
+                          rows.at[end][NAME_DEVICE] == first[NAME_DEVICE];
+                 end++)
+                ;
+            const struct rows device = {rows.names, rows.at + i, end - i};
+            qsort_r(device.at, device.n, sizeof *device.at, by_time, (void *)(uintptr_t)rows.names);
+            for (size_t k = 0; k < device.n && k < most; k++) {
+                const int64_t *row = device.at[k];
+                TA_ROW(out, gpu_time_by_rank_name, [BY_RANK_RANK] = ta_int(row[NAME_RANK]),
+                       [BY_RANK_DEVICE] = ta_int(row[NAME_DEVICE]),
+                       [BY_RANK_CLASS] = ta_text(ta_partial_text(device.names, row, NAME_CLASS)),
+                       [BY_RANK_NAME] = ta_text(ta_partial_text(device.names, row, NAME_NAME)),
+                       [BY_RANK_CALLS] = ta_int(row[NAME_CALLS]),
+                       [BY_RANK_EXPOSED] = ta_int(row[NAME_SHARED]));
+            }
+            add_rest(out, &device, most);
+        }
+    }
     qsort_r(rows.at, rows.n, sizeof *rows.at, by_name, (void *)(uintptr_t)names);
     add_by_name(&rows, out);
     free(rows.at);

@@ -60,36 +60,9 @@ struct sums {
     double shift, grain;
 };
 
-static struct sums add_up(const struct ta_partial *traces)
-{
-    struct sums sums = {.shift = NAN, .grain = NAN};
-    for (size_t i = 0; i < ta_partial_rows(traces); i++) {
-        const int64_t *row = ta_partial_at(traces, i);
-        /* Where activities of the rank are known all the same, as from the tables beside an Ascend
-         * trace, its tracks of devices do no harm. */
-        const int end = row[HEALTH_ACTIVITIES] > 0 ? HEALTH_DEVICE : HEALTH_FIELDS;
-        for (int f = HEALTH_ACTIVITIES; f < end; f++)
-            sums.field[f] += row[f] == TA_MISSING ? 0 : (double)row[f];
-        if (row[HEALTH_SHIFT] != TA_MISSING)
-            sums.shift = fmax(sums.shift, (double)row[HEALTH_SHIFT]);
-        if (row[HEALTH_GRAIN] != TA_MISSING && row[HEALTH_OPENED] >= GRAIN_LEAST)
-            sums.grain = fmax(sums.grain, (double)row[HEALTH_GRAIN]);
-    }
-    return sums;
-}
-
 static double ratio(double part, double whole)
 {
     return whole > 0 ? part / whole : NAN;
-}
-
-/* How many of the records seen were dropped. */
-static double dropped_share(const struct ta_report *prior)
-{
-    const struct ta_accounts *accounts = ta_report_accounts(prior);
-    return accounts ? ratio((double)accounts->totals.events_dropped,
-                            (double)accounts->totals.events_seen)
-                    : NAN;
 }
 
 /* Cases of a code in all files, over the host's spans. */
@@ -161,10 +134,25 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     static const enum ta_quality_code bad_times[] = {
         TA_Q_BAD_TS, TA_Q_NEGATIVE_DURATION, TA_Q_BAD_DURATION, TA_Q_UNFINISHED, TA_Q_ZERO_TIME};
     static const enum ta_quality_code crossings[] = {TA_Q_OVERLAP, TA_Q_CROSSED_PAIR};
-    const struct sums s = add_up(traces);
+    struct sums s = {.shift = NAN, .grain = NAN};
+    for (size_t i = 0; i < ta_partial_rows(traces); i++) {
+        const int64_t *row = ta_partial_at(traces, i);
+        /* Where activities of the rank are known all the same, as from the tables beside an Ascend
+         * trace, its tracks of devices do no harm. */
+        const int end = row[HEALTH_ACTIVITIES] > 0 ? HEALTH_DEVICE : HEALTH_FIELDS;
+        for (int f = HEALTH_ACTIVITIES; f < end; f++)
+            s.field[f] += row[f] == TA_MISSING ? 0 : (double)row[f];
+        if (row[HEALTH_SHIFT] != TA_MISSING)
+            s.shift = fmax(s.shift, (double)row[HEALTH_SHIFT]);
+        if (row[HEALTH_GRAIN] != TA_MISSING && row[HEALTH_OPENED] >= GRAIN_LEAST)
+            s.grain = fmax(s.grain, (double)row[HEALTH_GRAIN]);
+    }
     const double spans = s.field[HEALTH_OPENED], activities = s.field[HEALTH_ACTIVITIES];
     const double calls = s.field[HEALTH_CALLS], foreign = s.field[HEALTH_DEVICE];
-    values[CHECK_DROPPED] = dropped_share(in->report);
+    const struct ta_accounts *accounts = ta_report_accounts(in->report);
+    values[CHECK_DROPPED] = accounts ? ratio((double)accounts->totals.events_dropped,
+                                             (double)accounts->totals.events_seen)
+                                     : NAN;
     values[CHECK_CUT_SHORT] = lossy_share(in->report);
     values[CHECK_TIMES] = case_share(in->report, bad_times, 5, spans);
     values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], spans);

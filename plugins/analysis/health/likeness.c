@@ -12,15 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* FNV-1a, its halves folded. */
-static size_t class_of_name(struct ta_slice name)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < name.len; i++)
-        hash = (hash ^ (uint8_t)name.ptr[i]) * UINT64_C(1099511628211);
-    return (size_t)((hash ^ hash >> 32) % HEALTH_NAMES);
-}
-
 bool health_count_names(const struct ta_trace *trace, struct ta_partial *out)
 {
     const struct ta_kernels kernels = ta_trace_kernels(trace);
@@ -36,7 +27,12 @@ bool health_count_names(const struct ta_trace *trace, struct ta_partial *out)
     int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)));
     for (size_t k = 0; k < kernels.n; k++) {
         const struct ta_slice name = ta_trace_text(trace, kernels.at[k].name);
-        ta_sum(&row[HEALTH_NAMES_RANK + 1 + class_of_name(name)], counts[k]);
+        /* FNV-1a, its halves folded. */
+        uint64_t hash = UINT64_C(14695981039346656037);
+        for (size_t i = 0; i < name.len; i++)
+            hash = (hash ^ (uint8_t)name.ptr[i]) * UINT64_C(1099511628211);
+        ta_sum(&row[HEALTH_NAMES_RANK + 1 + ((size_t)((hash ^ hash >> 32) % HEALTH_NAMES))],
+               counts[k]);
     }
     free(counts);
     return true;
@@ -48,16 +44,6 @@ struct rank {
     double counts[HEALTH_NAMES]; /* by class of name */
 };
 
-static double likeness(const struct rank *a, const struct rank *b)
-{
-    double both = 0, either = 0;
-    for (size_t i = 0; i < HEALTH_NAMES; i++) {
-        both += a->counts[i] < b->counts[i] ? a->counts[i] : b->counts[i];
-        either += a->counts[i] < b->counts[i] ? b->counts[i] : a->counts[i];
-    }
-    return either > 0 ? both / either : 1;
-}
-
 /* The rank most like rank `i`, of several that are equally so the next one. */
 static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most)
 {
@@ -65,7 +51,14 @@ static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most
     *most = -1;
     for (size_t step = 1; step < n && *most < 1; step++) {
         const size_t j = (i + step) % n;
-        const double alike = likeness(&ranks[i], &ranks[j]);
+        const struct rank *a = &ranks[i];
+        const struct rank *b = &ranks[j];
+        double both = 0, either = 0;
+        for (size_t k = 0; k < HEALTH_NAMES; k++) {
+            both += a->counts[k] < b->counts[k] ? a->counts[k] : b->counts[k];
+            either += a->counts[k] < b->counts[k] ? b->counts[k] : a->counts[k];
+        }
+        const double alike = either > 0 ? both / either : 1;
         if (alike > *most) {
             *most = alike;
             found = j;
@@ -88,18 +81,6 @@ const struct ta_table_def health_kernels = {"health.kernels", "Kernels of ranks 
                                             TA_COLUMNS(health_kernels_columns),
                                             .tier = TA_TIER_DETAIL};
 
-static struct rank *read_ranks(const struct ta_partial *names)
-{
-    const size_t n = ta_partial_rows(names);
-    struct rank *ranks = calloc(n + 1, sizeof *ranks);
-    for (size_t i = 0; ranks && i < n; i++)
-        for (size_t c = 0; c < HEALTH_NAMES; c++) {
-            const int64_t count = ta_partial_at(names, i)[HEALTH_NAMES_RANK + 1 + c];
-            ranks[i].counts[c] = count == TA_MISSING ? 0 : (double)count;
-        }
-    return ranks;
-}
-
 bool health_compare_names(const struct ta_partial *names, struct ta_section_builder *out,
                           double *least)
 {
@@ -107,7 +88,12 @@ bool health_compare_names(const struct ta_partial *names, struct ta_section_buil
     *least = NAN;
     if (n < 2)
         return true;
-    struct rank *ranks = read_ranks(names);
+    struct rank *ranks = calloc(n + 1, sizeof *ranks);
+    for (size_t i = 0; ranks && i < n; i++)
+        for (size_t c = 0; c < HEALTH_NAMES; c++) {
+            const int64_t count = ta_partial_at(names, i)[HEALTH_NAMES_RANK + 1 + c];
+            ranks[i].counts[c] = count == TA_MISSING ? 0 : (double)count;
+        }
     if (!ranks)
         return false;
     for (size_t i = 0; i < n; i++) {

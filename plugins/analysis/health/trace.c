@@ -20,11 +20,6 @@ static enum ta_event_class class_of(const struct search *s, ta_row row)
     return s->categories.at[s->spans.cat[row]].class;
 }
 
-static int64_t end_of(const struct search *s, ta_row row)
-{
-    return s->spans.ts[row] + s->spans.dur[row];
-}
-
 static bool count_lost(struct search *s)
 {
     const struct ta_lost *lost = ta_trace_lost(s->trace);
@@ -34,26 +29,6 @@ static bool count_lost(struct search *s)
     ta_sum(&s->row[HEALTH_LOST], (int64_t)lost->n - lost->head);
     ta_sum(&s->row[HEALTH_HEAD], lost->head);
     return true;
-}
-
-static void count_activities(struct search *s)
-{
-    const struct ta_activities activities = ta_trace_activities(s->trace);
-    int64_t linked = 0, early = 0;
-    for (size_t i = 0; i < activities.n; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        if (a->launch == TA_NO_ROW)
-            continue;
-        linked++;
-        const int64_t shift = s->spans.ts[a->launch] - s->spans.ts[a->span];
-        if (shift > 0) {
-            early++;
-            ta_most(&s->row[HEALTH_SHIFT], shift);
-        }
-    }
-    ta_sum(&s->row[HEALTH_ACTIVITIES], (int64_t)activities.n);
-    ta_sum(&s->row[HEALTH_LINKED], linked);
-    ta_sum(&s->row[HEALTH_EARLY], early);
 }
 
 /* Each thread numbers its operators as they begin, together with the ranges around them, so from
@@ -103,26 +78,6 @@ static bool is_overhead(const struct search *s, size_t category)
                           TA_LIT("overhead"));
 }
 
-static void add_overhead(struct search *s, ta_cat category)
-{
-    for (ta_row row = 0; (row = ta_category_next(&s->spans, row, category)) < s->spans.n; row++)
-        ta_intervals_add(&s->overhead, s->spans.ts[row], end_of(s, row));
-}
-
-/* The largest number that divides all times. */
-static void find_grain(struct search *s)
-{
-    int64_t first = INT64_MAX, grain = 0;
-    for (ta_row row = 0; row < s->spans.n && row < GRAIN_SAMPLES && grain != 1; row++) {
-        if (!ta_class_is_host(class_of(s, row)))
-            continue;
-        first = ta_min_i64(first, s->spans.ts[row]);
-        grain = divisor(divisor(llabs(s->spans.ts[row] - first), s->spans.dur[row]), grain);
-    }
-    if (grain)
-        ta_least(&s->row[HEALTH_GRAIN], grain);
-}
-
 /* The extent of the host's spans, and what of it was overhead.  False without memory. */
 static bool measure_host(struct search *s)
 {
@@ -132,8 +87,13 @@ static bool measure_host(struct search *s)
         if (!ta_class_is_host(s->categories.at[c].class))
             continue;
         host = ta_extent_join(host, extents[c]);
-        if (is_overhead(s, c))
-            add_overhead(s, (ta_cat)c);
+        if (is_overhead(s, c)) {
+            const ta_cat category = (ta_cat)c;
+            for (ta_row row = 0; (row = ta_category_next(&s->spans, row, category)) < s->spans.n;
+                 row++)
+                ta_intervals_add(&s->overhead, s->spans.ts[row],
+                                 s->spans.ts[row] + s->spans.dur[row]);
+        }
     }
     ta_intervals_unite(&s->overhead);
     ta_sum(&s->row[HEALTH_OPENED], (int64_t)host.n);
@@ -212,9 +172,33 @@ enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (s.spans.n == 0)
         return TA_OK;
     s.row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
-    count_activities(&s);
+    const struct ta_activities activities = ta_trace_activities(s.trace);
+    int64_t linked = 0, early = 0;
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->launch == TA_NO_ROW)
+            continue;
+        linked++;
+        const int64_t shift = s.spans.ts[a->launch] - s.spans.ts[a->span];
+        if (shift > 0) {
+            early++;
+            ta_most(&s.row[HEALTH_SHIFT], shift);
+        }
+    }
+    ta_sum(&s.row[HEALTH_ACTIVITIES], (int64_t)activities.n);
+    ta_sum(&s.row[HEALTH_LINKED], linked);
+    ta_sum(&s.row[HEALTH_EARLY], early);
     count_successions(&s);
-    find_grain(&s);
+    /* The largest number that divides all times. */
+    int64_t first = INT64_MAX, grain = 0;
+    for (ta_row row = 0; row < s.spans.n && row < GRAIN_SAMPLES && grain != 1; row++) {
+        if (!ta_class_is_host(class_of(&s, row)))
+            continue;
+        first = ta_min_i64(first, s.spans.ts[row]);
+        grain = divisor(divisor(llabs(s.spans.ts[row] - first), s.spans.dur[row]), grain);
+    }
+    if (grain)
+        ta_least(&s.row[HEALTH_GRAIN], grain);
     look_for_devices(&s);
     const bool done = count_lost(&s) && measure_host(&s) && look_for_strays(&s) &&
                       health_count_names(trace, out[1]);

@@ -78,26 +78,22 @@ static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_sect
     return end;
 }
 
-/* Rows come by the number of the step, those without one first; they are listed last. */
-static void add_steps(const struct ta_partial *steps, struct ta_section_builder *out)
-{
-    const size_t n = ta_partial_rows(steps);
-    size_t first = 0;
-    while (first < n && ta_partial_at(steps, first)[STEP_NUMBER] == TA_MISSING)
-        first++;
-    if (first == n)
-        return;
-    for (size_t i = first; i < n;)
-        i = list_step(steps, i, out);
-    if (first > 0)
-        list_step(steps, 0, out);
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)in;
-    add_steps(merged[PARTIAL_STEPS], out);
+    /* Rows come by the number of the step, those without one first; they are listed last. */
+    const struct ta_partial *steps = merged[PARTIAL_STEPS];
+    const size_t n = ta_partial_rows(steps);
+    size_t first = 0;
+    while (first < n && ta_partial_at(steps, first)[STEP_NUMBER] == TA_MISSING)
+        first++;
+    if (first != n) {
+        for (size_t i = first; i < n;)
+            i = list_step(steps, i, out);
+        if (first > 0)
+            list_step(steps, 0, out);
+    }
     return phase_list(merged[PARTIAL_PHASES], out)
                ? TA_OK
                : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the phases");

@@ -128,37 +128,6 @@ static void find_ranges(struct work *w)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static int64_t *step_row(struct work *w, ta_str name, int64_t kind)
-{
-    const int64_t number =
-        name == TA_STR_ABSENT ? TA_MISSING : ta_host_step_number(ta_trace_text(w->trace, name));
-    return ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows,
-                             (uint64_t)name << 8 | (uint64_t)kind,
-                             (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
-}
-
-static void add_to_step(struct work *w, ta_row launch, int64_t kind, int64_t dur)
-{
-    const ta_row marker =
-        launch == TA_NO_ROW ? TA_NO_ROW : phase_range_at(&w->steps, w->spans.ts[launch]);
-    const ta_str name = marker == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[marker];
-    int64_t **row = recent_row(&w->step, name, kind);
-    if (!*row)
-        *row = step_row(w, name, kind);
-    ta_sum(&(*row)[STEP_CALLS], 1);
-    ta_sum(&(*row)[STEP_TOTAL], dur);
-}
-
-static int64_t *phase_row(struct work *w, uint32_t number, int64_t kind)
-{
-    const struct phase phase = w->phases[number];
-    return ta_partial_cached(
-        w->out[PARTIAL_PHASES], &w->phase_rows, (uint64_t)number << 8 | (uint64_t)kind,
-        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, phase.outer)),
-                                ta_key_text(ta_trace_text(w->trace, phase.inner)),
-                                ta_key_int(kind)});
-}
-
 /* The phase of a launch; where its own thread has none, that of another one. */
 static uint32_t phase_of(struct work *w, ta_row launch)
 {
@@ -173,8 +142,14 @@ static void add_to_phase(struct work *w, ta_row launch, int64_t kind, ta_row spa
 {
     const uint32_t number = phase_of(w, launch);
     int64_t **row = recent_row(&w->phase, number, kind);
-    if (!*row)
-        *row = phase_row(w, number, kind);
+    if (!*row) {
+        const struct phase phase = w->phases[number];
+        *row = ta_partial_cached(
+            w->out[PARTIAL_PHASES], &w->phase_rows, (uint64_t)number << 8 | (uint64_t)kind,
+            (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, phase.outer)),
+                                    ta_key_text(ta_trace_text(w->trace, phase.inner)),
+                                    ta_key_int(kind)});
+    }
     ta_sum(&(*row)[PHASE_CALLS], 1);
     ta_sum(&(*row)[PHASE_TOTAL], w->spans.dur[span]);
     ta_least(&(*row)[PHASE_START], w->spans.ts[span] - ta_trace_origin(w->trace));
@@ -189,7 +164,21 @@ static void add_kernels(struct work *w)
         if (a->kernel == TA_NO_KERNEL)
             continue;
         const int64_t kind = kernels.at[a->kernel].facts.kind;
-        add_to_step(w, a->launch, kind, w->spans.dur[a->span]);
+        const int64_t dur = w->spans.dur[a->span];
+        const ta_row marker =
+            a->launch == TA_NO_ROW ? TA_NO_ROW : phase_range_at(&w->steps, w->spans.ts[a->launch]);
+        const ta_str name = marker == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[marker];
+        int64_t **row = recent_row(&w->step, name, kind);
+        if (!*row) {
+            const int64_t number = name == TA_STR_ABSENT
+                                       ? TA_MISSING
+                                       : ta_host_step_number(ta_trace_text(w->trace, name));
+            *row = ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows,
+                                     (uint64_t)name << 8 | (uint64_t)kind,
+                                     (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
+        }
+        ta_sum(&(*row)[STEP_CALLS], 1);
+        ta_sum(&(*row)[STEP_TOTAL], dur);
         add_to_phase(w, a->launch, kind, a->span);
     }
 }
@@ -203,15 +192,6 @@ static enum sort sort_of(const struct ta_trace *trace, const struct ta_category 
     if (ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("user_annotation")))
         return SORT_RANGE;
     return category->class == TA_CLASS_RUNTIME ? SORT_CALL : SORT_HOST;
-}
-
-static void look_at_names(struct work *w)
-{
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t i = 0; i < categories.n; i++)
-        w->sorts[i] = (uint8_t)sort_of(w->trace, &categories.at[i]);
-    for (size_t id = 0; id < ta_trace_string_count(w->trace); id++)
-        w->is_step[id] = ta_host_is_step(ta_trace_text(w->trace, (ta_str)id));
 }
 
 enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -228,7 +208,11 @@ enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     w.phase_of = calloc(w.launched ? w.launched->n + 1 : 1, sizeof *w.phase_of);
     bool done = w.launched && w.is_step && w.sorts && w.phase_of;
     if (done) {
-        look_at_names(&w);
+        const struct ta_categories categories = ta_trace_categories(w.trace);
+        for (size_t i = 0; i < categories.n; i++)
+            w.sorts[i] = (uint8_t)sort_of(w.trace, &categories.at[i]);
+        for (size_t id = 0; id < ta_trace_string_count(w.trace); id++)
+            w.is_step[id] = ta_host_is_step(ta_trace_text(w.trace, (ta_str)id));
         add_phase(&w, (struct phase){TA_STR_ABSENT, TA_STR_ABSENT});
         find_ranges(&w);
         if (!w.failed)

@@ -43,10 +43,18 @@ struct entry {
 /* A range that holds so much of all annotated kernel time is no phase, if it holds others. */
 #define NEARLY_ALL 0.9
 
-/* The range that holds nearly all, most of it in inner ranges; empty without one.  Rows come by the
- * name of the outer range. */
-static struct ta_slice find_frame(const struct ta_partial *rows)
+static int by_phase(const void *left, const void *right)
 {
+    const struct entry *a = left, *b = right;
+    return ta_slice_compare(a->phase, b->phase);
+}
+
+/* Fills `phases`, which has room for one per row; returns how many there are. */
+static size_t make_phases(const struct ta_partial *rows, struct entry *entries,
+                          struct phase *phases)
+{
+    /* The range that holds nearly all, most of it in inner ranges. Rows come by the name of the
+     * outer range. */
     struct ta_slice largest = TA_LIT("");
     double all = 0, most = 0, most_within = 0;
     for (size_t i = 0, end; i < ta_partial_rows(rows); i = end) {
@@ -67,28 +75,8 @@ static struct ta_slice find_frame(const struct ta_partial *rows)
             most_within = within;
         }
     }
-    return most >= NEARLY_ALL * all && most_within >= most / 2 ? largest : TA_LIT("");
-}
-
-static int by_phase(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    return ta_slice_compare(a->phase, b->phase);
-}
-
-static void add_entry(struct phase *phase, const int64_t *row)
-{
-    phase->start_ns = ta_min_i64(phase->start_ns, row[PHASE_START]);
-    phase->total_ns = ta_add_sat(phase->total_ns, row[PHASE_TOTAL]);
-    phase->calls[row[PHASE_CLASS]] = ta_add_sat(phase->calls[row[PHASE_CLASS]], row[PHASE_CALLS]);
-    phase->times[row[PHASE_CLASS]] = ta_add_sat(phase->times[row[PHASE_CLASS]], row[PHASE_TOTAL]);
-}
-
-/* Fills `phases`, which has room for one per row; returns how many there are. */
-static size_t make_phases(const struct ta_partial *rows, struct entry *entries,
-                          struct phase *phases)
-{
-    const struct ta_slice frame = find_frame(rows);
+    const struct ta_slice frame =
+        most >= NEARLY_ALL * all && most_within >= most / 2 ? largest : TA_LIT("");
     const size_t n_rows = ta_partial_rows(rows);
     size_t n = 0;
     for (size_t i = 0; i < n_rows; i++) {
@@ -103,7 +91,14 @@ static size_t make_phases(const struct ta_partial *rows, struct entry *entries,
     for (size_t i = 0; i < n_rows; i++) {
         if (n == 0 || !ta_slice_equal(phases[n - 1].name, entries[i].phase))
             phases[n++] = (struct phase){.name = entries[i].phase, .start_ns = INT64_MAX};
-        add_entry(&phases[n - 1], entries[i].row);
+        struct phase *phase = &phases[n - 1];
+        const int64_t *row = entries[i].row;
+        phase->start_ns = ta_min_i64(phase->start_ns, row[PHASE_START]);
+        phase->total_ns = ta_add_sat(phase->total_ns, row[PHASE_TOTAL]);
+        phase->calls[row[PHASE_CLASS]] =
+            ta_add_sat(phase->calls[row[PHASE_CLASS]], row[PHASE_CALLS]);
+        phase->times[row[PHASE_CLASS]] =
+            ta_add_sat(phase->times[row[PHASE_CLASS]], row[PHASE_TOTAL]);
     }
     return n;
 }

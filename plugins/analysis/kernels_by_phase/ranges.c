@@ -39,31 +39,22 @@ void phase_ranges_order(struct phase_ranges *ranges)
     }
 }
 
-/* How many ranges start at `time` or earlier. */
-static size_t started(const struct phase_ranges *ranges, int64_t time)
-{
-    size_t low = 0, high = ranges->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ranges->at[middle].start <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Whether that is their number. */
-static bool is_started(const struct phase_ranges *ranges, size_t n, int64_t time)
-{
-    return (n == 0 || ranges->at[n - 1].start <= time) &&
-           (n == ranges->n || ranges->at[n].start > time);
-}
-
 ta_row phase_range_at(struct phase_ranges *ranges, int64_t time)
 {
-    if (!is_started(ranges, ranges->recent, time))
-        ranges->recent = started(ranges, time);
+    const size_t n = ranges->recent;
+    if (!((n == 0 || ranges->at[n - 1].start <= time) &&
+          (n == ranges->n || ranges->at[n].start > time))) {
+        /* How many ranges start at `time` or earlier. */
+        size_t low = 0, high = ranges->n;
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (ranges->at[middle].start <= time)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ranges->recent = low;
+    }
     for (size_t i = ranges->recent; i > 0 && ranges->at[i - 1].latest > time; i--)
         if (ranges->at[i - 1].end > time)
             return ranges->at[i - 1].span;

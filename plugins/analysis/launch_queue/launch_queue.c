@@ -251,52 +251,6 @@ static struct shown show(const int64_t *figures, const struct ta_dist *bare)
     };
 }
 
-static void add_ranks(const struct ta_partial *devices, const struct ta_refs *in,
-                      struct ta_section_builder *out)
-{
-    size_t next = 0;
-    for (size_t i = 0; i < ta_partial_rows(devices); i++) {
-        const int64_t *row = ta_partial_at(devices, i), *figures = row + DEVICE_FIGURES;
-        const struct ta_dist *delays =
-            ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_DELAY);
-        if (figures[FIGURE_WINDOW] == TA_MISSING || figures[FIGURE_WINDOW] <= 0)
-            continue;
-        const struct shown shown =
-            show(figures, ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_BARE));
-        const double window = (double)figures[FIGURE_WINDOW];
-        TA_ROW(out, by_rank, [RANK_RANK] = ta_int(row[DEVICE_RANK]),
-               [RANK_DEVICE] = ta_int(row[DEVICE_DEVICE]), [RANK_DEPTH] = shown.depth,
-               [RANK_DEPTH_MAX] = shown.most, [RANK_EMPTY] = shown.empty,
-               [RANK_FULL] = ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]),
-               [RANK_FLOOR] = shown.floor,
-               [RANK_SHORT] = shown.floor.kind == TA_CELL_NULL
-                                  ? ta_null()
-                                  : short_share(delays, ta_cell_number(&shown.floor, 0)),
-               [RANK_LATE] = shown.late,
-               [RANK_LAUNCH_BOUND] = ta_num(dispatch_of(in, &next, row) / window));
-    }
-}
-
-static void add_streams(const struct ta_partial *streams, struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(streams); i++) {
-        const int64_t *row = ta_partial_at(streams, i), *figures = row + STREAM_FIGURES;
-        const struct ta_dist *delays =
-            ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_DELAY);
-        const struct shown shown =
-            show(figures, ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_BARE));
-        TA_ROW(out, by_stream, [STREAM_RANK] = ta_int(row[DEVICE_RANK]),
-               [STREAM_DEVICE] = ta_int(row[DEVICE_DEVICE]),
-               [STREAM_NAME] = ta_text(ta_partial_text(streams, row, STREAM_STREAM)),
-               [STREAM_LAUNCHES] = ta_int(figures[FIGURE_LAUNCHES]), [STREAM_DEPTH] = shown.depth,
-               [STREAM_DEPTH_MAX] = shown.most, [STREAM_EMPTY] = shown.empty,
-               [STREAM_FLOOR] = shown.floor,
-               [STREAM_P50] = delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
-               [STREAM_P95] = delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(),
-               [STREAM_LATE] = shown.late);
-    }
-}
-
 static void add_bins(const struct ta_partial *bins, struct ta_section_builder *out)
 {
     const size_t n = ta_partial_rows(bins), width = 1 + n / QUEUE_BIN_ROWS_MOST;
@@ -346,8 +300,45 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    add_ranks(merged[QUEUE_DEVICES], in, out);
-    add_streams(merged[QUEUE_STREAMS], out);
+    const struct ta_partial *devices = merged[QUEUE_DEVICES];
+    size_t next = 0;
+    for (size_t i = 0; i < ta_partial_rows(devices); i++) {
+        const int64_t *row = ta_partial_at(devices, i), *figures = row + DEVICE_FIGURES;
+        const struct ta_dist *delays =
+            ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_DELAY);
+        if (figures[FIGURE_WINDOW] == TA_MISSING || figures[FIGURE_WINDOW] <= 0)
+            continue;
+        const struct shown shown =
+            show(figures, ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_BARE));
+        const double window = (double)figures[FIGURE_WINDOW];
+        TA_ROW(out, by_rank, [RANK_RANK] = ta_int(row[DEVICE_RANK]),
+               [RANK_DEVICE] = ta_int(row[DEVICE_DEVICE]), [RANK_DEPTH] = shown.depth,
+               [RANK_DEPTH_MAX] = shown.most, [RANK_EMPTY] = shown.empty,
+               [RANK_FULL] = ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]),
+               [RANK_FLOOR] = shown.floor,
+               [RANK_SHORT] = shown.floor.kind == TA_CELL_NULL
+                                  ? ta_null()
+                                  : short_share(delays, ta_cell_number(&shown.floor, 0)),
+               [RANK_LATE] = shown.late,
+               [RANK_LAUNCH_BOUND] = ta_num(dispatch_of(in, &next, row) / window));
+    }
+    const struct ta_partial *streams = merged[QUEUE_STREAMS];
+    for (size_t i = 0; i < ta_partial_rows(streams); i++) {
+        const int64_t *row = ta_partial_at(streams, i), *figures = row + STREAM_FIGURES;
+        const struct ta_dist *delays =
+            ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_DELAY);
+        const struct shown shown =
+            show(figures, ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_BARE));
+        TA_ROW(out, by_stream, [STREAM_RANK] = ta_int(row[DEVICE_RANK]),
+               [STREAM_DEVICE] = ta_int(row[DEVICE_DEVICE]),
+               [STREAM_NAME] = ta_text(ta_partial_text(streams, row, STREAM_STREAM)),
+               [STREAM_LAUNCHES] = ta_int(figures[FIGURE_LAUNCHES]), [STREAM_DEPTH] = shown.depth,
+               [STREAM_DEPTH_MAX] = shown.most, [STREAM_EMPTY] = shown.empty,
+               [STREAM_FLOOR] = shown.floor,
+               [STREAM_P50] = delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
+               [STREAM_P95] = delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(),
+               [STREAM_LATE] = shown.late);
+    }
     add_bins(merged[QUEUE_OVER_TIME], out);
     add_delays(merged[QUEUE_DELAYS], out);
     return TA_OK;

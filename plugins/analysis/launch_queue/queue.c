@@ -40,33 +40,7 @@ static int64_t end_of(const struct walk *w, ta_row row)
     return w->spans.ts[row] + w->spans.dur[row];
 }
 
-static bool is_graph(const struct walk *w, ta_row call)
-{
-    return w->spans.work[call] == TA_HOST_GRAPH;
-}
-
 /* ---- launches ------------------------------------------------------------------------------- */
-
-/* Makes room for the activities [from, to), each stream's in a block of its own.  A trace of many
- * devices has many tracks, so each device looks at its own alone. */
-static void part_streams(struct walk *w, size_t from, size_t to)
-{
-    for (size_t i = 0; i < w->n_used; i++) /* of the device before */
-        w->streams[w->used[i]] = (struct stream){0};
-    w->n_used = 0;
-    for (size_t i = from; i < to; i++) {
-        const uint32_t track = w->spans.track[w->activities.at[i].span];
-        if (w->streams[track].end++ == 0)
-            w->used[w->n_used++] = track;
-    }
-    for (size_t i = 0, below = 0; i < w->n_used; i++) {
-        struct stream *stream = &w->streams[w->used[i]];
-        stream->first = below;
-        below += stream->end;
-        stream->end = stream->first;
-    }
-    w->n = 0;
-}
 
 /* The place of a launch; the later kernels of a graph make theirs longer. */
 static size_t place_of(struct walk *w, const struct ta_activity *a, bool graph)
@@ -101,18 +75,6 @@ static void close_up(struct walk *w)
     }
 }
 
-/* The stream of an activity, which has its row from now on. */
-static struct stream *open_stream(struct walk *w, const struct ta_activity *a)
-{
-    const uint32_t track = w->spans.track[a->span];
-    struct stream *stream = &w->streams[track];
-    if (!stream->row)
-        stream->row = TA_PARTIAL_ROW(w->out[QUEUE_STREAMS], ta_key_int(ta_trace_rank(w->trace)),
-                                     ta_key_int(a->device),
-                                     ta_key_text(ta_trace_text(w->trace, w->tracks.at[track].tid)));
-    return stream;
-}
-
 /* One delay, in a partial whose figures are at `row`. */
 static void add_delay(struct ta_partial *out, int64_t *row, size_t figures, struct delays *to,
                       int64_t delay, int64_t idle)
@@ -134,32 +96,17 @@ static void take_delay(struct walk *w, const struct ta_activity *a, int64_t *row
                        struct delays *delays, int64_t idle)
 {
     const int64_t delay = w->spans.ts[a->span] - end_of(w, a->launch);
-    struct stream *const stream = open_stream(w, a);
+    const uint32_t track = w->spans.track[a->span];
+    struct stream *stream = &w->streams[track];
+    if (!stream->row)
+        stream->row = TA_PARTIAL_ROW(w->out[QUEUE_STREAMS], ta_key_int(ta_trace_rank(w->trace)),
+                                     ta_key_int(a->device),
+                                     ta_key_text(ta_trace_text(w->trace, w->tracks.at[track].tid)));
     if (delay < 0)
         return;
     add_delay(w->out[QUEUE_DEVICES], row, DEVICE_FIGURES, delays, delay, idle);
     add_delay(w->out[QUEUE_STREAMS], stream->row, STREAM_FIGURES, &stream->delays, delay, idle);
     ta_dist_add(w->delays[a->kernel == TA_NO_KERNEL], delay);
-}
-
-/* The activities [from, to) are those of one device. */
-static void collect(struct walk *w, size_t from, size_t to, int64_t *row)
-{
-    w->first = w->spans.ts[w->activities.at[from].span];
-    w->last = w->first;
-    struct delays delays = {0};
-    for (size_t i = from; i < to; i++) {
-        const struct ta_activity *a = &w->activities.at[i];
-        const int64_t start = w->spans.ts[a->span];
-        if (a->launch != TA_NO_ROW) {
-            const bool graph = is_graph(w, a->launch);
-            int64_t *const end = &w->ends[place_of(w, a, graph)];
-            *end = ta_max_i64(*end, end_of(w, a->span));
-            if (!graph)
-                take_delay(w, a, row, &delays, i == from ? INT64_MAX : start - w->last);
-        }
-        w->last = ta_max_i64(w->last, end_of(w, a->span));
-    }
 }
 
 /* ---- how many wait or run ------------------------------------------------------------------- */
@@ -206,32 +153,6 @@ static size_t count_until(const int64_t *times, size_t n, size_t from, int64_t t
     return from;
 }
 
-/* Fills the bins; they are behind each other, so of the launches those go on where they ended.
- *
- * What starts within a bin is there until its end, less what ends within it; so are those that were
- * in the queue before.  When launch i starts, more than `most` are in the queue if the end that
- * lies `most` places before it is still to come: a look at one end, which seldom comes out true. */
-static void fill_bins(const struct times *t, struct bins *bins)
-{
-    size_t begun = 0, done = 0;
-    for (int bin = 0; bin < bins->n; bin++) {
-        const int64_t from = bins->starts[bin], to = bins->starts[bin + 1];
-        begun = count_until(t->starts, t->n, begun, from);
-        done = count_until(t->ends, t->n, done, from);
-        size_t most = begun - done;
-        __int128 area = (__int128)most * (to - from);
-        for (; begun < t->n && t->starts[begun] < to; begun++) {
-            area += to - t->starts[begun];
-            while (most <= begun && t->ends[begun - most] > t->starts[begun])
-                most++;
-        }
-        for (; done < t->n && t->ends[done] < to; done++)
-            area -= to - t->ends[done];
-        bins->area[bin] = (int64_t)(area < INT64_MAX ? area : INT64_MAX);
-        bins->most[bin] = (int64_t)most;
-    }
-}
-
 /* What is found in all of the window, as FIGURE_…. */
 struct depths {
     int64_t area, most, empty, full;
@@ -247,7 +168,27 @@ static struct depths sweep(const struct walk *w, int64_t *starts, int64_t *ends,
     ta_sort_times(ends, n);
     if (w->first == w->last)
         return depths;
-    fill_bins(&times, bins);
+    /* Bins follow each other, so each goes on in the launches where the one before ended. What
+     * starts within a bin is there until its end, less what ends within it; so is what was in the
+     * queue before. When launch i starts, more than `most` are in the queue if the end `most`
+     * places before it is still to come: one comparison, which is rarely true. */
+    size_t begun = 0, done = 0;
+    for (int bin = 0; bin < bins->n; bin++) {
+        const int64_t from = bins->starts[bin], to = bins->starts[bin + 1];
+        begun = count_until(times.starts, times.n, begun, from);
+        done = count_until(times.ends, times.n, done, from);
+        size_t most = begun - done;
+        __int128 area = (__int128)most * (to - from);
+        for (; begun < times.n && times.starts[begun] < to; begun++) {
+            area += to - times.starts[begun];
+            while (most <= begun && times.ends[begun - most] > times.starts[begun])
+                most++;
+        }
+        for (; done < times.n && times.ends[done] < to; done++)
+            area -= to - times.ends[done];
+        bins->area[bin] = (int64_t)(area < INT64_MAX ? area : INT64_MAX);
+        bins->most[bin] = (int64_t)most;
+    }
     for (int bin = 0; bin < bins->n; bin++) {
         depths.area = ta_add_sat(depths.area, bins->area[bin]);
         depths.most = ta_max_i64(depths.most, bins->most[bin]);
@@ -311,8 +252,38 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     int64_t *row = TA_PARTIAL_ROW(w->out[QUEUE_DEVICES], ta_key_int(ta_trace_rank(w->trace)),
                                   ta_key_int(device));
     struct bins bins;
-    part_streams(w, from, to);
-    collect(w, from, to, row);
+    /* Makes room for the activities [from, to), each stream's in a block of its own. A trace of
+     * many devices has many tracks, so each device looks at its own alone. */
+    for (size_t i = 0; i < w->n_used; i++) /* of the device before */
+        w->streams[w->used[i]] = (struct stream){0};
+    w->n_used = 0;
+    for (size_t i = from; i < to; i++) {
+        const uint32_t track = w->spans.track[w->activities.at[i].span];
+        if (w->streams[track].end++ == 0)
+            w->used[w->n_used++] = track;
+    }
+    for (size_t i = 0, below = 0; i < w->n_used; i++) {
+        struct stream *stream = &w->streams[w->used[i]];
+        stream->first = below;
+        below += stream->end;
+        stream->end = stream->first;
+    }
+    w->n = 0;
+    w->first = w->spans.ts[w->activities.at[from].span];
+    w->last = w->first;
+    struct delays delays = {0};
+    for (size_t i = from; i < to; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        const int64_t start = w->spans.ts[a->span];
+        if (a->launch != TA_NO_ROW) {
+            const bool graph = w->spans.work[a->launch] == TA_HOST_GRAPH;
+            int64_t *const end = &w->ends[place_of(w, a, graph)];
+            *end = ta_max_i64(*end, end_of(w, a->span));
+            if (!graph)
+                take_delay(w, a, row, &delays, i == from ? INT64_MAX : start - w->last);
+        }
+        w->last = ta_max_i64(w->last, end_of(w, a->span));
+    }
     close_up(w);
     if (w->n == 0)
         return;
@@ -324,20 +295,6 @@ static void walk_device(struct walk *w, size_t from, size_t to)
 }
 
 /* ---- one trace ------------------------------------------------------------------------------ */
-
-static bool open_walk(struct walk *w)
-{
-    w->starts = malloc(w->activities.n * sizeof *w->starts);
-    w->ends = malloc(w->activities.n * sizeof *w->ends);
-    w->streams = calloc(w->tracks.n + 1, sizeof *w->streams);
-    w->used = malloc((w->tracks.n + 1) * sizeof *w->used);
-    static const char *const whats[] = {"kernel", "copy or memory set"};
-    for (int i = 0; i < 2; i++)
-        w->delays[i] = ta_partial_dist(
-            w->out[QUEUE_DELAYS],
-            TA_PARTIAL_ROW(w->out[QUEUE_DELAYS], ta_key_text(ta_slice_of(whats[i]))), DELAY_TIMES);
-    return w->starts && w->ends && w->streams && w->used;
-}
 
 enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                          struct ta_partial *const *out)
@@ -352,7 +309,16 @@ enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (w.activities.n == 0)
         return TA_OK;
     w.bin_width = ta_parts_as_one(&w.activities);
-    bool done = open_walk(&w);
+    w.starts = malloc(w.activities.n * sizeof *w.starts);
+    w.ends = malloc(w.activities.n * sizeof *w.ends);
+    w.streams = calloc(w.tracks.n + 1, sizeof *w.streams);
+    w.used = malloc((w.tracks.n + 1) * sizeof *w.used);
+    static const char *const whats[] = {"kernel", "copy or memory set"};
+    for (int i = 0; i < 2; i++)
+        w.delays[i] = ta_partial_dist(
+            w.out[QUEUE_DELAYS],
+            TA_PARTIAL_ROW(w.out[QUEUE_DELAYS], ta_key_text(ta_slice_of(whats[i]))), DELAY_TIMES);
+    bool done = w.starts && w.ends && w.streams && w.used;
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         to = ta_device_end(&w.activities, from);
         walk_device(&w, from, to);

@@ -98,20 +98,6 @@ static void take_moment(struct device *device, int64_t reserved, int64_t allocat
     take_reserved(device, reserved, source);
 }
 
-static void sum_up(struct device *device, const int64_t *row)
-{
-    device->snapshots += row[STATE] != STATE_TRACE;
-    take_peak(device, row[ALLOCATED], "snapshot");
-    take_peak(device, row[MAX_ALLOCATED], "profiler");
-    take_peak(device, row[PEAK_ALLOCATED], "history");
-    take_moment(device, row[PEAK_RESERVED], row[ALLOCATED_AT_PEAK], "history");
-    take_moment(device, row[RESERVED], row[ALLOCATED], "snapshot");
-    take_reserved(device, row[MAX_RESERVED], "profiler");
-    ta_most(&device->capacity, row[CAPACITY]);
-    ta_most(&device->ooms, row[OOMS]);
-    ta_most(&device->retries, row[RETRIES]);
-}
-
 static struct ta_cell name_of(const char *source, int64_t bytes)
 {
     return source && bytes >= 0 ? ta_text(ta_slice_of(source)) : ta_null();
@@ -150,8 +136,19 @@ bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
                                 .retries = TA_MISSING,
                                 .gap = NAN,
                                 .widest = TA_MISSING};
-        for (end = first; end < n && by_device(&rows[first], &rows[end]) == 0; end++)
-            sum_up(&device, rows[end]);
+        for (end = first; end < n && by_device(&rows[first], &rows[end]) == 0; end++) {
+            const int64_t *row = rows[end];
+            device.snapshots += row[STATE] != STATE_TRACE;
+            take_peak(&device, row[ALLOCATED], "snapshot");
+            take_peak(&device, row[MAX_ALLOCATED], "profiler");
+            take_peak(&device, row[PEAK_ALLOCATED], "history");
+            take_moment(&device, row[PEAK_RESERVED], row[ALLOCATED_AT_PEAK], "history");
+            take_moment(&device, row[RESERVED], row[ALLOCATED], "snapshot");
+            take_reserved(&device, row[MAX_RESERVED], "profiler");
+            ta_most(&device.capacity, row[CAPACITY]);
+            ta_most(&device.ooms, row[OOMS]);
+            ta_most(&device.retries, row[RETRIES]);
+        }
         add_device(out, &device);
     }
     free(rows);

@@ -74,26 +74,6 @@ static const struct ta_table_def by_allocator = {
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-static void add_marks(const struct ta_trace *trace, struct ta_partial *out)
-{
-    size_t n;
-    const struct ta_memory_mark *marks = ta_trace_memory_mark_rows(trace, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_memory_mark *mark = &marks[i];
-        int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, mark->rank), ta_row_file(trace),
-                                      ta_key_int((int64_t)i), ta_key_int(mark->device),
-                                      ta_key_text(ta_trace_text(trace, mark->label)));
-        row[TIME] = mark->time_ns;
-        row[ALLOCATED] = mark->allocated_bytes;
-        row[RESERVED] = mark->reserved_bytes;
-        row[MAX_ALLOCATED] = mark->max_allocated_bytes;
-        row[MAX_RESERVED] = mark->max_reserved_bytes;
-        row[CAPACITY] = mark->total_bytes;
-        row[OOMS] = mark->ooms;
-        row[RETRIES] = mark->retries;
-    }
-}
-
 static int64_t bytes_of(uint64_t bytes)
 {
     return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
@@ -105,27 +85,6 @@ static bool has_device(const struct ta_allocator *a, int64_t device)
         if (a->segments[s].device == device)
             return true;
     return false;
-}
-
-/* The entries [first, end) of a device, which has a state. */
-static void add_peaks(const struct ta_allocator *a, size_t first, size_t end, int64_t *row)
-{
-    struct ta_levels state = {0};
-    for (size_t s = 0; s < a->n_segments; s++)
-        if (a->segments[s].device == a->events[first].device)
-            ta_levels_add(&a->segments[s], a->blocks, &state);
-    struct ta_levels levels = ta_levels_start(&state, a->events + first, end - first);
-    for (size_t e = first; e <= end; e++) {
-        const bool higher = levels.reserved > row[PEAK_RESERVED];
-        if (higher || row[PEAK_RESERVED] == TA_MISSING)
-            row[ALLOCATED_AT_PEAK] = TA_MISSING;
-        ta_most(&row[PEAK_ALLOCATED], levels.allocated);
-        ta_most(&row[PEAK_RESERVED], levels.reserved);
-        if (levels.reserved == row[PEAK_RESERVED])
-            ta_most(&row[ALLOCATED_AT_PEAK], levels.allocated);
-        if (e < end)
-            ta_levels_step(&a->events[e], &levels);
-    }
 }
 
 /* Adds what the history of a device tells; a device without memory has no row. */
@@ -146,28 +105,23 @@ static void add_history(const struct ta_trace *trace, const struct ta_allocator 
             if (a->events[e].action == TA_ALLOC_OOM)
                 ta_sum(&row[OOMS], 1);
         }
-        add_peaks(a, first, end, row);
+        struct ta_levels state = {0};
+        for (size_t s = 0; s < a->n_segments; s++)
+            if (a->segments[s].device == a->events[first].device)
+                ta_levels_add(&a->segments[s], a->blocks, &state);
+        struct ta_levels levels = ta_levels_start(&state, a->events + first, end - first);
+        for (size_t e = first; e <= end; e++) {
+            const bool higher = levels.reserved > row[PEAK_RESERVED];
+            if (higher || row[PEAK_RESERVED] == TA_MISSING)
+                row[ALLOCATED_AT_PEAK] = TA_MISSING;
+            ta_most(&row[PEAK_ALLOCATED], levels.allocated);
+            ta_most(&row[PEAK_RESERVED], levels.reserved);
+            if (levels.reserved == row[PEAK_RESERVED])
+                ta_most(&row[ALLOCATED_AT_PEAK], levels.allocated);
+            if (e < end)
+                ta_levels_step(&a->events[e], &levels);
+        }
     }
-}
-
-/* The state is that at the end of the history of its device. */
-static void add_allocator(const struct ta_trace *trace, struct ta_partial *out)
-{
-    const struct ta_allocator *a = ta_trace_allocator(trace);
-    for (size_t s = 0; a && s < a->n_segments; s++) {
-        const struct ta_alloc_segment *segment = &a->segments[s];
-        int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
-                                      ta_key_int(segment->device), ta_key_int(segment->device),
-                                      ta_key_text(ta_row_file_label(trace)));
-        row[STATE] = STATE_ALLOCATOR;
-        ta_sum(&row[ALLOCATED], 0);
-        for (size_t b = segment->first; b < segment->first + segment->n; b++)
-            if (a->blocks[b].state == TA_BLOCK_ALLOCATED)
-                ta_sum(&row[ALLOCATED], bytes_of(a->blocks[b].size));
-        ta_sum(&row[RESERVED], bytes_of(segment->total));
-    }
-    if (a)
-        add_history(trace, a, out);
 }
 
 /* The number behind the prefix of such a counter; TA_MISSING for any other. */
@@ -185,17 +139,6 @@ static int64_t device_of(struct ta_slice counter)
     return device;
 }
 
-static int64_t *levels_row(const struct ta_trace *trace, int64_t device, struct ta_partial *out)
-{
-    const struct ta_device *facts = ta_trace_device(trace, device);
-    int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
-                                  ta_key_int(-1), ta_key_int(device), ta_key_text(TA_LIT("")));
-    row[STATE] = STATE_TRACE;
-    if (facts && facts->memory_bytes > 0)
-        row[CAPACITY] = facts->memory_bytes;
-    return row;
-}
-
 /* Peaks of the counters that the reader makes of torch's records of memory. */
 static void add_levels(const struct ta_trace *trace, struct ta_partial *out)
 {
@@ -211,7 +154,12 @@ static void add_levels(const struct ta_trace *trace, struct ta_partial *out)
         double peak = -1;
         for (size_t s = 0; s < series->n; s++)
             peak = values[s] > peak && values[s] < 9e18 ? values[s] : peak;
-        int64_t *row = levels_row(trace, device, out);
+        const struct ta_device *facts = ta_trace_device(trace, device);
+        int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
+                                      ta_key_int(-1), ta_key_int(device), ta_key_text(TA_LIT("")));
+        row[STATE] = STATE_TRACE;
+        if (facts && facts->memory_bytes > 0)
+            row[CAPACITY] = facts->memory_bytes;
         if (peak >= 0)
             ta_most(&row[reserved ? PEAK_RESERVED : PEAK_ALLOCATED], ta_whole(peak));
     }
@@ -240,8 +188,38 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     (void)ctx;
-    add_marks(trace, out[0]);
-    add_allocator(trace, out[0]);
+    size_t n;
+    const struct ta_memory_mark *marks = ta_trace_memory_mark_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_memory_mark *mark = &marks[i];
+        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, mark->rank), ta_row_file(trace),
+                                      ta_key_int((int64_t)i), ta_key_int(mark->device),
+                                      ta_key_text(ta_trace_text(trace, mark->label)));
+        row[TIME] = mark->time_ns;
+        row[ALLOCATED] = mark->allocated_bytes;
+        row[RESERVED] = mark->reserved_bytes;
+        row[MAX_ALLOCATED] = mark->max_allocated_bytes;
+        row[MAX_RESERVED] = mark->max_reserved_bytes;
+        row[CAPACITY] = mark->total_bytes;
+        row[OOMS] = mark->ooms;
+        row[RETRIES] = mark->retries;
+    }
+    /* The state is that at the end of the history of its device. */
+    const struct ta_allocator *a = ta_trace_allocator(trace);
+    for (size_t s = 0; a && s < a->n_segments; s++) {
+        const struct ta_alloc_segment *segment = &a->segments[s];
+        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
+                                      ta_key_int(segment->device), ta_key_int(segment->device),
+                                      ta_key_text(ta_row_file_label(trace)));
+        row[STATE] = STATE_ALLOCATOR;
+        ta_sum(&row[ALLOCATED], 0);
+        for (size_t b = segment->first; b < segment->first + segment->n; b++)
+            if (a->blocks[b].state == TA_BLOCK_ALLOCATED)
+                ta_sum(&row[ALLOCATED], bytes_of(a->blocks[b].size));
+        ta_sum(&row[RESERVED], bytes_of(segment->total));
+    }
+    if (a)
+        add_history(trace, a, out[0]);
     add_levels(trace, out[0]);
     add_patterns(trace, out[1]);
     return TA_OK;
@@ -249,8 +227,18 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- allocators ---------------------------------------------------------------------------- */
 
-static void add_allocators(struct ta_section_builder *out, const struct ta_partial *patterns)
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
+    (void)in;
+    struct snapshots all;
+    bool done = gather_snapshots(merged[0], &all);
+    if (done) {
+        done = add_ranks(out, &all);
+        add_snapshots(out, &all);
+    }
+    free(all.rows);
+    const struct ta_partial *patterns = merged[1];
     for (size_t i = 0; i < ta_partial_rows(patterns); i++) {
         const int64_t *row = ta_partial_at(patterns, i);
         const double share = row[SMALL] == TA_MISSING || row[ALLOCS] <= 0
@@ -264,20 +252,6 @@ static void add_allocators(struct ta_section_builder *out, const struct ta_parti
                [BY_ALLOCATOR_MAX] = ta_int(row[MOST]),
                [BY_ALLOCATOR_SMALL_SHARE] = ta_num(share <= 1 ? share : NAN));
     }
-}
-
-static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_refs *in, struct ta_section_builder *out)
-{
-    (void)in;
-    struct snapshots all;
-    bool done = gather_snapshots(merged[0], &all);
-    if (done) {
-        done = add_ranks(out, &all);
-        add_snapshots(out, &all);
-    }
-    free(all.rows);
-    add_allocators(out, merged[1]);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the memory snapshots");
 }
 

@@ -44,27 +44,6 @@ static const struct ta_key no_key;
 
 /* ---- timeline ------------------------------------------------------------------------------ */
 
-/* The largest levels of each stretch: the level before it, and those after its entries. */
-static void collect_timeline(const struct device *d, const struct replay *r)
-{
-    struct ta_levels levels = r->start;
-    const size_t step = r->n / STRETCHES + 1;
-    for (size_t first = 0; first < r->n; first += step) {
-        int64_t *row = row_of(d, TIMELINE, ta_key_int((int64_t)(first / step)));
-        const int64_t time_ns = r->events[first].time_ns;
-        row[ENTRY] = (int64_t)first;
-        row[TIME] = time_ns == TA_MISSING ? TA_MISSING : time_ns - r->first_ns;
-        for (size_t i = first; i <= r->n && i <= first + step; i++) {
-            ta_most(&row[REQUESTED_LEVEL], levels.requested);
-            ta_most(&row[REQUESTED_ACTIVE], levels.requested_active);
-            ta_most(&row[BLOCK_LEVEL], levels.allocated);
-            ta_most(&row[RESERVED], levels.reserved);
-            if (i < r->n && i < first + step)
-                ta_levels_step(&r->events[i], &levels);
-        }
-    }
-}
-
 /* ---- sites and classes of sizes ------------------------------------------------------------ */
 
 static struct ta_slice site_text(const struct device *d, uint32_t frames, bool known)
@@ -112,24 +91,20 @@ static void add_live(struct device *d, const struct live_set *live, int count)
             add_block(d, &live->at[i], count, live->at[i].requested);
 }
 
-static void add_state(const struct device *d, const struct live_set *unfreed, bool has_history)
+static void collect_blocks(struct device *d, const struct replay *r)
 {
+    struct live_set live;
+    replay_unfreed(r, &live);
+    const bool has_history = r->n > 0;
     for (size_t s = 0; s < d->state.n_segments; s++)
         for (size_t b = 0; b < d->state.segments[s]->n; b++) {
             const struct ta_alloc_block *block = &d->state.blocks[d->state.segments[s]->first + b];
             if (block->state != TA_BLOCK_ALLOCATED)
                 continue;
             struct live_block held = live_of_state(block, has_history);
-            held.known |= live_find(unfreed, block->address) != NULL;
+            held.known |= live_find(&live, block->address) != NULL;
             add_block(d, &held, HELD_BLOCKS, held.size);
         }
-}
-
-static void collect_blocks(struct device *d, const struct replay *r)
-{
-    struct live_set live;
-    replay_unfreed(r, &live);
-    add_state(d, &live, r->n > 0);
     add_live(d, &live, UNFREED_BLOCKS);
     live_free(&live);
     if (r->n == 0)
@@ -149,26 +124,6 @@ static void collect_blocks(struct device *d, const struct replay *r)
 
 /* ---- the state ----------------------------------------------------------------------------- */
 
-static void add_segment(const struct ta_allocator *a, const struct ta_alloc_segment *segment,
-                        int64_t *row)
-{
-    ta_sum(&row[SEGMENTS], 1);
-    ta_sum(&row[STATE_RESERVED], bytes_of(segment->total));
-    for (size_t b = segment->first; b < segment->first + segment->n; b++) {
-        const struct ta_alloc_block *block = &a->blocks[b];
-        const int64_t size = bytes_of(block->size);
-        ta_sum(&row[BLOCKS], 1);
-        if (block->state == TA_BLOCK_INACTIVE) {
-            ta_sum(&row[FREE], size);
-            ta_sum(&row[SPLIT], segment->n > 1 ? size : 0);
-            ta_most(&row[LARGEST_FREE], size);
-            continue;
-        }
-        ta_sum(&row[REQUESTED], bytes_of(block->requested));
-        ta_sum(&row[block->state == TA_BLOCK_ALLOCATED ? STATE_ALLOCATED : PENDING], size);
-    }
-}
-
 static void collect_state(const struct device *d)
 {
     if (d->state.n_segments == 0)
@@ -176,8 +131,24 @@ static void collect_state(const struct device *d)
     int64_t *row = row_of(d, STATES, no_key);
     for (int field = SEGMENTS; field < STATE_FIELDS; field++)
         ta_sum(&row[field], 0); /* a state says so when there is none of a kind */
-    for (size_t s = 0; s < d->state.n_segments; s++)
-        add_segment(d->allocator, d->state.segments[s], row);
+    for (size_t s = 0; s < d->state.n_segments; s++) {
+        const struct ta_alloc_segment *segment = d->state.segments[s];
+        ta_sum(&row[SEGMENTS], 1);
+        ta_sum(&row[STATE_RESERVED], bytes_of(segment->total));
+        for (size_t b = segment->first; b < segment->first + segment->n; b++) {
+            const struct ta_alloc_block *block = &d->allocator->blocks[b];
+            const int64_t size = bytes_of(block->size);
+            ta_sum(&row[BLOCKS], 1);
+            if (block->state == TA_BLOCK_INACTIVE) {
+                ta_sum(&row[FREE], size);
+                ta_sum(&row[SPLIT], segment->n > 1 ? size : 0);
+                ta_most(&row[LARGEST_FREE], size);
+                continue;
+            }
+            ta_sum(&row[REQUESTED], bytes_of(block->requested));
+            ta_sum(&row[block->state == TA_BLOCK_ALLOCATED ? STATE_ALLOCATED : PENDING], size);
+        }
+    }
 }
 
 /* ---- churn --------------------------------------------------------------------------------- */
@@ -212,17 +183,6 @@ static void count_entry(const struct ta_alloc_event *event, int64_t *row)
     }
 }
 
-/* The driver had no memory, so the allocator gave all that was free back and asked again: segments
- * are freed and the next entry allocates one. */
-static int64_t count_retries(const struct replay *r)
-{
-    int64_t retries = 0;
-    for (size_t i = 1; i < r->n; i++)
-        retries += r->events[i - 1].action == TA_ALLOC_SEGMENT_FREE &&
-                   r->events[i].action == TA_ALLOC_SEGMENT_ALLOC;
-    return retries;
-}
-
 static void collect_churn(struct device *d, const struct replay *r)
 {
     int64_t *row = row_of(d, CHURN, no_key);
@@ -239,7 +199,13 @@ static void collect_churn(struct device *d, const struct replay *r)
     d->failed |= live.failed;
     live_free(&live);
     ta_sum(&row[ENTRIES], (int64_t)r->n);
-    ta_sum(&row[RETRIES], count_retries(r));
+    /* The driver had no memory, so the allocator gave all that was free back and asked again:
+     * segments are freed and the next entry allocates one. */
+    int64_t retries = 0;
+    for (size_t i = 1; i < r->n; i++)
+        retries += r->events[i - 1].action == TA_ALLOC_SEGMENT_FREE &&
+                   r->events[i].action == TA_ALLOC_SEGMENT_ALLOC;
+    ta_sum(&row[RETRIES], retries);
     row[DURATION] = r->first_ns == TA_MISSING ? TA_MISSING : r->last_ns - r->first_ns;
     row[START_REQUESTED] = r->start.requested;
     row[START_ALLOCATED] = r->start.allocated;
@@ -280,7 +246,23 @@ static void collect_device(struct device *d)
     collect_blocks(d, &r);
     if (r.n == 0)
         return;
-    collect_timeline(d, &r);
+    /* The largest levels of each stretch: the level before it, and those after its entries. */
+    struct ta_levels levels = r.start;
+    const size_t step = r.n / STRETCHES + 1;
+    for (size_t first = 0; first < r.n; first += step) {
+        int64_t *row = row_of(d, TIMELINE, ta_key_int((int64_t)(first / step)));
+        const int64_t time_ns = r.events[first].time_ns;
+        row[ENTRY] = (int64_t)first;
+        row[TIME] = time_ns == TA_MISSING ? TA_MISSING : time_ns - r.first_ns;
+        for (size_t i = first; i <= r.n && i <= first + step; i++) {
+            ta_most(&row[REQUESTED_LEVEL], levels.requested);
+            ta_most(&row[REQUESTED_ACTIVE], levels.requested_active);
+            ta_most(&row[BLOCK_LEVEL], levels.allocated);
+            ta_most(&row[RESERVED], levels.reserved);
+            if (i < r.n && i < first + step)
+                ta_levels_step(&r.events[i], &levels);
+        }
+    }
     collect_churn(d, &r);
     collect_failures(d, &r);
 }

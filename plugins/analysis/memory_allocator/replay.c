@@ -4,28 +4,18 @@
 
 #include <stdlib.h>
 
-static void find_start(struct replay *r)
-{
-    struct ta_levels state = {0};
-    for (size_t i = 0; i < r->device->n_segments; i++)
-        ta_levels_add(r->device->segments[i], r->device->blocks, &state);
-    r->start = ta_levels_start(&state, r->events, r->n);
-}
-
-static void find_times(struct replay *r)
-{
-    r->first_ns = r->last_ns = TA_MISSING;
-    for (size_t i = 0; i < r->n; i++) {
-        ta_least(&r->first_ns, r->events[i].time_ns);
-        ta_most(&r->last_ns, r->events[i].time_ns);
-    }
-}
-
 struct replay replay_make(const struct device_state *device)
 {
     struct replay r = {.device = device, .events = device->events, .n = device->n_events};
-    find_times(&r);
-    find_start(&r);
+    r.first_ns = r.last_ns = TA_MISSING;
+    for (size_t i = 0; i < r.n; i++) {
+        ta_least(&r.first_ns, r.events[i].time_ns);
+        ta_most(&r.last_ns, r.events[i].time_ns);
+    }
+    struct ta_levels state = {0};
+    for (size_t i = 0; i < r.device->n_segments; i++)
+        ta_levels_add(r.device->segments[i], r.device->blocks, &state);
+    r.start = ta_levels_start(&state, r.events, r.n);
     r.end = r.peak = r.at_reserved_peak = r.start;
     for (size_t i = 0; i < r.n; i++) {
         ta_levels_step(&r.events[i], &r.end);
@@ -102,9 +92,12 @@ struct live_block live_of_state(const struct ta_alloc_block *block, bool has_his
                                .known = !has_history || block->frames != UINT32_MAX};
 }
 
-/* The blocks of the state at the end: what was let go is not in use, but its stack is known. */
-static void add_state(const struct replay *r, struct live_set *live)
+/* From the state at the end backwards to the peak, then from the first entry up to it for the
+ * places of allocation. */
+void replay_live(const struct replay *r, struct live_set *live)
 {
+    *live = (struct live_set){.failed = false};
+    /* The blocks of the state at the end: what was let go is not in use, but its stack is known. */
     for (size_t i = 0; i < r->device->n_segments; i++) {
         const struct ta_alloc_segment *segment = r->device->segments[i];
         for (size_t b = segment->first; b < segment->first + segment->n; b++) {
@@ -115,34 +108,22 @@ static void add_state(const struct replay *r, struct live_set *live)
                 live_add(live, &one);
         }
     }
-}
-
-/* The block that is in use before it is let go: one that waits in the state, or one of which
- * nothing but this is known. */
-static void take_back(struct live_set *live, const struct ta_alloc_event *event)
-{
-    struct live_block *waiting = live_find(live, event->address);
-    if (waiting && waiting->gone)
-        waiting->gone = false;
-    else
-        live_add(live, &(struct live_block){.address = event->address,
-                                            .requested = event->size,
-                                            .size = event->block_bytes,
-                                            .frames = UINT32_MAX});
-}
-
-/* From the state at the end backwards to the peak, then from the first entry up to it for the
- * places of allocation. */
-void replay_live(const struct replay *r, struct live_set *live)
-{
-    *live = (struct live_set){.failed = false};
-    add_state(r, live);
     for (size_t i = r->n; i-- > r->peak_at;) {
         const struct ta_alloc_event *event = &r->events[i];
         if (event->action == TA_ALLOC_ALLOC)
             live_remove(live, event->address);
-        if (event->action == TA_ALLOC_FREE_REQUESTED)
-            take_back(live, event);
+        if (event->action == TA_ALLOC_FREE_REQUESTED) {
+            /* The block that is in use before it is let go: one that waits in the state, or one of
+             * which nothing but this is known. */
+            struct live_block *waiting = live_find(live, event->address);
+            if (waiting && waiting->gone)
+                waiting->gone = false;
+            else
+                live_add(live, &(struct live_block){.address = event->address,
+                                                    .requested = event->size,
+                                                    .size = event->block_bytes,
+                                                    .frames = UINT32_MAX});
+        }
     }
     for (size_t i = 0; i < r->peak_at; i++) {
         const struct ta_alloc_event *event = &r->events[i];

@@ -101,31 +101,6 @@ static bool has_several_devices(const struct ta_partial *p)
     return false;
 }
 
-static void add_site_chart(struct ta_section_builder *out, const struct ta_partial *p,
-                           bool has_history)
-{
-    struct ta_chart_def chart = {
-        .id = "memory-sites",
-        .title = has_history ? "Memory at the peak by call site" : "Memory held by call site",
-        .caption =
-            has_history
-                ? "Bytes alive when most memory was allocated, by the place that asked for them."
-                : "Bytes in use when the snapshot was taken, by the place that asked for them.",
-        .kind = TA_CHART_PARETO,
-        .label = {&memory_sites_columns[BLOCK_WHAT]},
-        .y = {{&memory_sites_columns[has_history ? BLOCK_PEAK_SIZE : BLOCK_HELD_BYTES], "Bytes",
-               TA_INK_SERIES_1}},
-        .top = 20,
-    };
-    const enum owners owners = owners_of(p);
-    size_t n = 1;
-    if (owners != ONE)
-        chart.label[n++] = &memory_sites_columns[owners == RANKS ? OF_RANK : OF_LABEL];
-    if (has_several_devices(p))
-        chart.label[n] = &memory_sites_columns[OF_DEVICE];
-    ta_draw(out, &memory_sites, &chart);
-}
-
 /* What is alive at the peak of the device that row `first` begins. */
 static int64_t peak_of(const struct ta_partial *p, size_t first)
 {
@@ -171,16 +146,6 @@ static bool add_blocks(struct ta_section_builder *out, const struct ta_partial *
                               [BLOCK_UNFREED_BYTES] = known(row[UNFREED_BYTES], h)});
     }
     return any_peak;
-}
-
-static void add_sites(struct ta_section_builder *out, const struct ta_partial *p)
-{
-    const bool any_peak = add_blocks(out, p, false);
-    ta_order_rows(out, &memory_sites,
-                  &memory_sites_columns[any_peak ? BLOCK_PEAK_SIZE : BLOCK_HELD_BYTES],
-                  TA_DESCENDING);
-    if (ta_partial_rows(p))
-        add_site_chart(out, p, any_peak);
 }
 
 /* ---- fragmentation ------------------------------------------------------------------------- */
@@ -477,7 +442,34 @@ enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     if (!memory_add_timeline(out, merged[TIMELINE], in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the histories of memory");
-    add_sites(out, merged[SITES]);
+    const struct ta_partial *p = merged[SITES];
+    const bool any_peak = add_blocks(out, p, false);
+    ta_order_rows(out, &memory_sites,
+                  &memory_sites_columns[any_peak ? BLOCK_PEAK_SIZE : BLOCK_HELD_BYTES],
+                  TA_DESCENDING);
+    if (ta_partial_rows(p)) {
+        struct ta_chart_def chart = {
+            .id = "memory-sites",
+            .title = any_peak ? "Memory at the peak by call site" : "Memory held by call site",
+            .caption =
+                any_peak
+                    ? "Bytes alive when most memory was allocated, by the place that asked for "
+                      "them."
+                    : "Bytes in use when the snapshot was taken, by the place that asked for them.",
+            .kind = TA_CHART_PARETO,
+            .label = {&memory_sites_columns[BLOCK_WHAT]},
+            .y = {{&memory_sites_columns[any_peak ? BLOCK_PEAK_SIZE : BLOCK_HELD_BYTES], "Bytes",
+                   TA_INK_SERIES_1}},
+            .top = 20,
+        };
+        const enum owners owners = owners_of(p);
+        size_t n = 1;
+        if (owners != ONE)
+            chart.label[n++] = &memory_sites_columns[owners == RANKS ? OF_RANK : OF_LABEL];
+        if (has_several_devices(p))
+            chart.label[n] = &memory_sites_columns[OF_DEVICE];
+        ta_draw(out, &memory_sites, &chart);
+    }
     add_blocks(out, merged[CLASSES], true);
     add_states(out, merged[STATES], merged[CHURN]);
     add_segments(out, merged[STATES]);

@@ -58,18 +58,6 @@ static bool is_drawn(const struct ta_table *table, const char *id)
     return false;
 }
 
-static struct ta_slice name_series(const struct ta_partial *p, const int64_t *row, char *text,
-                                   size_t size)
-{
-    const struct ta_slice label = ta_partial_text(p, row, LABEL);
-    char device[32] = "";
-    if (row[DEVICE] != TA_MISSING)
-        snprintf(device, sizeof device, " device %" PRId64, row[DEVICE]);
-    snprintf(text, size, "rank %" PRId64 "%s %.*s", row[RANK], device,
-             (int)(label.len < 60 ? label.len : 60), label.ptr);
-    return ta_slice_of(text);
-}
-
 /* The last row of the history that row `first` begins. */
 static size_t last_of(const struct ta_partial *p, size_t first)
 {
@@ -149,9 +137,16 @@ bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial
         for (size_t k = i; k <= last; k++) {
             const int64_t *row = ta_partial_at(p, k);
             char series[160];
+            const size_t size = sizeof series;
+            const struct ta_slice label = ta_partial_text(p, row, LABEL);
+            char device[32] = "";
+            if (row[DEVICE] != TA_MISSING)
+                snprintf(device, sizeof device, " device %" PRId64, row[DEVICE]);
+            snprintf(series, size, "rank %" PRId64 "%s %.*s", row[RANK], device,
+                     (int)(label.len < 60 ? label.len : 60), label.ptr);
             TA_ROW(
-                out, memory_timeline, OWNER_CELLS(p, row),
-                [LINE_SERIES] = ta_text(name_series(p, row, series, sizeof series)),
+                out, memory_timeline,
+                OWNER_CELLS(p, row), [LINE_SERIES] = ta_text(ta_slice_of(series)),
                 [LINE_ENTRY] = ta_int(row[ENTRY]), [LINE_TIME] = ta_int(row[TIME]),
                 [LINE_PROGRESS] = ta_num(end > 0 ? (double)row[ENTRY] / (double)end : 0),
                 [LINE_ALLOCATED] = ta_int(row[REQUESTED_LEVEL]),

@@ -113,16 +113,6 @@ static bool is_known_range(struct ta_slice name)
     return false;
 }
 
-/* "sm80_…", "sm90_…" */
-static bool holds_architecture(struct ta_slice name)
-{
-    for (size_t i = 0; i + 4 < name.len; i++)
-        if (memcmp(ta_slice_at(name, i), "sm", 2) == 0 && isdigit((unsigned char)name.ptr[i + 2]) &&
-            isdigit((unsigned char)name.ptr[i + 3]))
-            return true;
-    return false;
-}
-
 /* Names that a program does not give to a range: signatures, and what libraries and compilers call
  * their kernels.  Not by ta_kernel_describe(), which takes "attention" for a kernel too. */
 static bool is_kernel_name(struct ta_slice name)
@@ -139,15 +129,15 @@ static bool is_kernel_name(struct ta_slice name)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (holds(name, parts[i]))
             return true;
-    return holds_architecture(name);
+    /* "sm80_…", "sm90_…" */
+    for (size_t i = 0; i + 4 < name.len; i++)
+        if (memcmp(ta_slice_at(name, i), "sm", 2) == 0 && isdigit((unsigned char)name.ptr[i + 2]) &&
+            isdigit((unsigned char)name.ptr[i + 3]))
+            return true;
+    return false;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
-
-static struct ta_slice name_of(const struct recording *r, size_t i)
-{
-    return ta_trace_text(r->trace, r->rows[i].name);
-}
 
 static bool on_host(const struct ta_operator_sum *row)
 {
@@ -175,24 +165,6 @@ struct judgment {
     unsigned char *kinds;
     bool *open; /* rows that may be kernels or ranges */
 };
-
-static void judge_names(const struct recording *r, const struct judgment *j,
-                        const struct ta_map *ranges)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        const struct ta_slice name = name_of(r, i);
-        j->open[i] = false;
-        if (on_host(&r->rows[i]) || device_ns(&r->rows[i]) == 0) {
-            j->kinds[i] = (unsigned char)kind_on_host(name, device_ns(&r->rows[i]) > 0);
-            continue;
-        }
-        const bool sure = is_kernel_name(name);
-        const bool range =
-            is_known_range(name) || (!sure && ta_map_find(ranges, r->rows[i].name) != NULL);
-        j->kinds[i] = range ? KIND_ANNOTATION : KIND_KERNEL;
-        j->open[i] = !range && !sure;
-    }
-}
 
 /* Names under which the host launches kernels only within others, not itself. */
 static bool find_ranges(const struct recording *r, struct ta_map *ranges)
@@ -300,20 +272,6 @@ static int64_t mean_ns(const struct ta_operator_sum *row)
     return row->calls > 0 ? device_ns(row) / row->calls : 0;
 }
 
-static void judge_by_length(const struct recording *r, const struct judgment *j)
-{
-    const int64_t total = total_device_ns(r);
-    int64_t longest = 0;
-    if (total != TA_MISSING && !is_below(sum_of(r, j->kinds, KIND_KERNEL), total))
-        return;
-    for (size_t i = 0; i < r->n; i++)
-        if (j->kinds[i] == KIND_KERNEL && !j->open[i] && mean_ns(&r->rows[i]) > longest)
-            longest = mean_ns(&r->rows[i]);
-    for (size_t i = 0; longest > 0 && i < r->n; i++)
-        if (j->open[i] && mean_ns(&r->rows[i]) / LONGER > longest)
-            j->kinds[i] = KIND_ANNOTATION;
-}
-
 static void mark(const struct recording *r, const unsigned char *kinds, bool host,
                  struct ta_map *names)
 {
@@ -348,9 +306,30 @@ bool recording_kinds(const struct recording *r, unsigned char *kinds)
     const struct judgment j = {kinds, calloc(r->n + 1, sizeof(bool))};
     bool done = j.open && find_ranges(r, &ranges);
     if (done) {
-        judge_names(r, &j, &ranges);
+        for (size_t i = 0; i < r->n; i++) {
+            const struct ta_slice name = ta_trace_text(r->trace, r->rows[i].name);
+            j.open[i] = false;
+            if (on_host(&r->rows[i]) || device_ns(&r->rows[i]) == 0) {
+                j.kinds[i] = (unsigned char)kind_on_host(name, device_ns(&r->rows[i]) > 0);
+                continue;
+            }
+            const bool sure = is_kernel_name(name);
+            const bool range =
+                is_known_range(name) || (!sure && ta_map_find(&ranges, r->rows[i].name) != NULL);
+            j.kinds[i] = range ? KIND_ANNOTATION : KIND_KERNEL;
+            j.open[i] = !range && !sure;
+        }
         done = judge_by_total(r, &j);
-        judge_by_length(r, &j);
+        const int64_t total = total_device_ns(r);
+        int64_t longest = 0;
+        if (total == TA_MISSING || is_below(sum_of(r, j.kinds, KIND_KERNEL), total)) {
+            for (size_t i = 0; i < r->n; i++)
+                if (j.kinds[i] == KIND_KERNEL && !j.open[i] && mean_ns(&r->rows[i]) > longest)
+                    longest = mean_ns(&r->rows[i]);
+            for (size_t i = 0; longest > 0 && i < r->n; i++)
+                if (j.open[i] && mean_ns(&r->rows[i]) / LONGER > longest)
+                    j.kinds[i] = KIND_ANNOTATION;
+        }
         done = done && judge_twins(r, kinds);
     }
     ta_map_free(&ranges);

@@ -143,45 +143,39 @@ static const struct ta_table_def stacks_folded = {
 
 /* ---- map ------------------------------------------------------------------------------------ */
 
-/* A range of the device has no time of its own: kernels have it. */
-static void add_row(struct ta_partial *operators, const struct ta_trace *trace,
-                    const struct ta_operator_sum *op, enum kind kind)
-{
-    const bool repeats = kind == KIND_ANNOTATION && op->self_device_ns > 0;
-    int64_t *row = TA_PARTIAL_ROW(operators, ta_row_rank(trace, op->rank),
-                                  ta_key_text(ta_trace_text(trace, op->name)), ta_key_int(kind));
-    ta_sum(&row[CALLS], op->calls);
-    ta_sum(&row[SELF_CPU], op->self_cpu_ns);
-    ta_sum(&row[CPU], op->cpu_ns);
-    ta_sum(&row[SELF_DEVICE], repeats ? TA_MISSING : op->self_device_ns);
-    ta_sum(&row[DEVICE], op->device_ns);
-    ta_sum(&row[CPU_BYTES], op->self_cpu_bytes);
-    ta_sum(&row[DEVICE_BYTES], op->self_device_bytes);
-    ta_sum(&row[FLOPS], op->flops);
-}
-
-static bool add_recording(const struct recording *recording, struct ta_partial *const *out)
-{
-    unsigned char *kinds = malloc(recording->n + 1);
-    const bool done = kinds && recording_kinds(recording, kinds);
-    for (size_t i = 0; done && i < recording->n; i++)
-        if (kinds[i] != KIND_TWIN)
-            add_row(out[0], recording->trace, &recording->rows[i], (enum kind)kinds[i]);
-    if (done)
-        totals_map(out[2], recording, kinds);
-    free(kinds);
-    return done;
-}
-
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     size_t n, at = 0;
     struct recording recording;
     const struct ta_operator_sum *ops = ta_trace_operator_sum_rows(trace, &n);
-    while (recording_next(trace, ops, n, &at, &recording))
-        if (!add_recording(&recording, out))
+    while (recording_next(trace, ops, n, &at, &recording)) {
+        unsigned char *kinds = malloc(recording.n + 1);
+        const bool done = kinds && recording_kinds(&recording, kinds);
+        for (size_t i = 0; done && i < recording.n; i++)
+            if (kinds[i] != KIND_TWIN) {
+                /* A range of the device has no time of its own: kernels have it. */
+                const struct ta_operator_sum *op = &recording.rows[i];
+                const enum kind kind = (enum kind)kinds[i];
+                const bool repeats = kind == KIND_ANNOTATION && op->self_device_ns > 0;
+                int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(recording.trace, op->rank),
+                                              ta_key_text(ta_trace_text(recording.trace, op->name)),
+                                              ta_key_int(kind));
+                ta_sum(&row[CALLS], op->calls);
+                ta_sum(&row[SELF_CPU], op->self_cpu_ns);
+                ta_sum(&row[CPU], op->cpu_ns);
+                ta_sum(&row[SELF_DEVICE], repeats ? TA_MISSING : op->self_device_ns);
+                ta_sum(&row[DEVICE], op->device_ns);
+                ta_sum(&row[CPU_BYTES], op->self_cpu_bytes);
+                ta_sum(&row[DEVICE_BYTES], op->self_device_bytes);
+                ta_sum(&row[FLOPS], op->flops);
+            }
+        if (done)
+            totals_map(out[2], &recording, kinds);
+        free(kinds);
+        if (!done)
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot tell operators from kernels");
+    }
     const struct ta_stack_weight *stacks = ta_trace_stack_rows(trace, &n);
     for (size_t i = 0; i < n; i++)
         ta_sum(&TA_PARTIAL_ROW(out[1], ta_row_rank(trace, stacks[i].rank),
@@ -204,13 +198,18 @@ static bool counts(const int64_t *row, const struct totals *of_rank)
            (row[KIND] == KIND_KERNEL) == of_rank->by_kernels;
 }
 
-static void add_ops(struct ta_section_builder *out, const struct ta_partial *operators,
-                    const struct all_totals *totals)
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
+    (void)in;
+    struct all_totals totals;
+    if (!totals_find(merged[2], &totals))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add the time of the operators up");
+    const struct ta_partial *operators = merged[0];
     bool on_device = false;
     for (size_t i = 0; i < ta_partial_rows(operators); i++) {
         const int64_t *row = ta_partial_at(operators, i);
-        const struct totals *of_rank = totals_of(totals, row[RANK]);
+        const struct totals *of_rank = totals_of(&totals, row[RANK]);
         on_device |= row[SELF_DEVICE] > 0;
         TA_ROW(out, summed, [OP_RANK] = ta_int(row[RANK]),
                [OP_NAME] = ta_text(ta_partial_text(operators, row, NAME)),
@@ -227,20 +226,10 @@ static void add_ops(struct ta_section_builder *out, const struct ta_partial *ope
     ta_order_rows(out, &summed, &summed_columns[on_device ? OP_SELF_DEVICE : OP_SELF_HOST],
                   TA_DESCENDING);
     struct ta_chart_def chart = on_device ? device_chart : host_chart;
-    for (size_t i = 0; i < totals->n; i++)
-        chart.whole = ta_add_sat(chart.whole, ta_max_i64(0, on_device ? totals->at[i].device_ns
-                                                                      : totals->at[i].host_ns));
+    for (size_t i = 0; i < totals.n; i++)
+        chart.whole = ta_add_sat(
+            chart.whole, ta_max_i64(0, on_device ? totals.at[i].device_ns : totals.at[i].host_ns));
     ta_draw(out, &summed, &chart);
-}
-
-static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_refs *in, struct ta_section_builder *out)
-{
-    (void)in;
-    struct all_totals totals;
-    if (!totals_find(merged[2], &totals))
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add the time of the operators up");
-    add_ops(out, merged[0], &totals);
     totals_add(&totals, out);
     totals_free(&totals);
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {

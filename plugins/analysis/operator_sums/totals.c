@@ -75,34 +75,6 @@ void totals_map(struct ta_partial *out, const struct recording *r, const unsigne
 
 /* ---- finish --------------------------------------------------------------------------------- */
 
-static int64_t more_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b; /* TA_MISSING is the least */
-}
-
-/* The rows of kernels add up where they are all or nearly all there. */
-static bool are_complete(int64_t kernels, int64_t operators)
-{
-    return kernels > 0 && (operators <= 0 || kernels >= operators / 10 * 9);
-}
-
-static void add_word(const struct ta_partial *merged, const int64_t *row, struct totals *to,
-                     int64_t *kernels, int64_t *operators)
-{
-    const struct ta_slice word = ta_partial_text(merged, row, WORD);
-    if (to->device.len == 0)
-        to->device = word;
-    ta_sum(&to->device_ns, row[DEVICE]);
-    ta_sum(&to->device_ns, more_of(row[LOOSE_KERNELS], row[LOOSE_OPERATORS]));
-    ta_sum(&to->host_ns, row[HOST]);
-    ta_sum(&to->wait_ns, row[WAIT]);
-    ta_sum(&to->calls, row[CALLS]);
-    ta_sum(&to->shown_ns, row[SHOWN]);
-    ta_sum(kernels, row[KERNELS]);
-    ta_sum(operators, row[OPERATORS]);
-    to->by_kernels = are_complete(*kernels, *operators);
-}
-
 static const struct totals unknown = {.device_ns = TA_MISSING,
                                       .host_ns = TA_MISSING,
                                       .wait_ns = TA_MISSING,
@@ -121,7 +93,21 @@ bool totals_find(const struct ta_partial *merged, struct all_totals *out)
             out->at[out->n++].rank = row[RANK];
             kernels = operators = TA_MISSING;
         }
-        add_word(merged, row, &out->at[out->n - 1], &kernels, &operators);
+        struct totals *to = &out->at[out->n - 1];
+        const struct ta_slice word = ta_partial_text(merged, row, WORD);
+        if (to->device.len == 0)
+            to->device = word;
+        ta_sum(&to->device_ns, row[DEVICE]);
+        ta_sum(&to->device_ns, row[LOOSE_KERNELS] > row[LOOSE_OPERATORS] ? row[LOOSE_KERNELS]
+                                                                         : row[LOOSE_OPERATORS]);
+        ta_sum(&to->host_ns, row[HOST]);
+        ta_sum(&to->wait_ns, row[WAIT]);
+        ta_sum(&to->calls, row[CALLS]);
+        ta_sum(&to->shown_ns, row[SHOWN]);
+        ta_sum(&kernels, row[KERNELS]);
+        ta_sum(&operators, row[OPERATORS]);
+        /* The rows of kernels add up where they are all or nearly all there. */
+        to->by_kernels = (kernels) > 0 && ((operators) <= 0 || (kernels) >= (operators) / 10 * 9);
     }
     return out->at != NULL;
 }

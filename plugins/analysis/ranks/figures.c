@@ -167,10 +167,11 @@ static bool append(struct figures *list, const struct figure *figure)
     return true;
 }
 
-/* The values of one column over the entries [first, end), by rank; false without memory. */
-static bool take_values(struct reading *m, size_t first, size_t end, size_t column,
-                        struct figure *out)
+/* One column over the entries [first, end), which have the same keys. */
+static bool add_figure(struct reading *m, size_t first, size_t end, size_t column, double weight)
 {
+    const char *keys = m->entries[first].keys;
+    struct figure figure = {.weight = weight * source_weight_of_keys(&m->source, keys)};
     int64_t *ranks = ta_arena_alloc(m->arena, (end - first) * sizeof *ranks);
     double *values = ta_arena_alloc(m->arena, 2 * (end - first) * sizeof *values);
     if (!ranks || !values)
@@ -180,47 +181,31 @@ static bool take_values(struct reading *m, size_t first, size_t end, size_t colu
         const double value = ta_cell_number(ta_table_cell(m->table, entry->row, column), NAN);
         if (isnan(value))
             continue;
-        ranks[out->n] = entry->rank;
-        values[out->n++] = value;
+        ranks[figure.n] = entry->rank;
+        values[figure.n++] = value;
     }
-    double *ordered = values + out->n;
-    if (out->n)
-        memcpy(ordered, values, out->n * sizeof *values);
-    ta_sort_numbers(ordered, out->n);
-    out->ranks = ranks;
-    out->values = values;
-    out->ordered = ordered;
-    return true;
-}
-
-/* Extremes, mean and median of two values or more. */
-static void sum_up(struct figure *figure)
-{
-    double sum = 0;
-    figure->low = INFINITY;
-    figure->high = -INFINITY;
-    for (size_t i = 0; i < figure->n; i++) {
-        const double value = figure->values[i];
-        figure->low_rank = value < figure->low ? figure->ranks[i] : figure->low_rank;
-        figure->high_rank = value > figure->high ? figure->ranks[i] : figure->high_rank;
-        figure->low = fmin(figure->low, value);
-        figure->high = fmax(figure->high, value);
-        sum += figure->ordered[i];
-    }
-    figure->mean = sum / (double)figure->n;
-    figure->median = ta_quantile(figure->ordered, figure->n, 0.5);
-}
-
-/* One column over the entries [first, end), which have the same keys. */
-static bool add_figure(struct reading *m, size_t first, size_t end, size_t column, double weight)
-{
-    const char *keys = m->entries[first].keys;
-    struct figure figure = {.weight = weight * source_weight_of_keys(&m->source, keys)};
-    if (!take_values(m, first, end, column, &figure))
-        return false;
+    double *ordered = values + figure.n;
+    if (figure.n)
+        memcpy(ordered, values, figure.n * sizeof *values);
+    ta_sort_numbers(ordered, figure.n);
+    figure.ranks = ranks;
+    figure.values = values;
+    figure.ordered = ordered;
     if (figure.n < 2)
         return true; /* nothing to compare */
-    sum_up(&figure);
+    double sum = 0;
+    figure.low = INFINITY;
+    figure.high = -INFINITY;
+    for (size_t i = 0; i < figure.n; i++) {
+        const double value = figure.values[i];
+        figure.low_rank = value < figure.low ? figure.ranks[i] : figure.low_rank;
+        figure.high_rank = value > figure.high ? figure.ranks[i] : figure.high_rank;
+        figure.low = fmin(figure.low, value);
+        figure.high = fmax(figure.high, value);
+        sum += figure.ordered[i];
+    }
+    figure.mean = sum / (double)figure.n;
+    figure.median = ta_quantile(figure.ordered, figure.n, 0.5);
     figure.name =
         ta_arena_printf(m->arena, "%s.%s%s%s%s", m->table->id, m->table->columns[column].key,
                         *keys ? "[" : "", keys, *keys ? "]" : "");

@@ -14,25 +14,6 @@ const char *const counting_args[] = {[ARG_DIMS] = "Input Dims",
                                      [ARG_OLD_DIMS] = "Input dims", /* of older profilers */
                                      [ARGS] = NULL};
 
-static struct texts texts_of(const struct counting *c, ta_row op)
-{
-    ta_str text[ARGS];
-    size_t place = 0;
-    for (int i = 0; i < ARGS; i++) {
-        const struct ta_args *args = &c->args[i];
-        if (i == 0 || args->row != args[-1].row) /* mostly an operator has all or none */
-            place = ta_args_place(args, op);
-        text[i] = place < args->n && ta_args_is_text(args, place)
-                      ? (ta_str)ta_args_value(args, place)
-                      : TA_STR_ABSENT;
-    }
-    return (struct texts){.name = c->spans.name[op],
-                          .dims =
-                              text[ARG_DIMS] == TA_STR_ABSENT ? text[ARG_OLD_DIMS] : text[ARG_DIMS],
-                          .types = text[ARG_TYPES],
-                          .values = text[ARG_VALUES]};
-}
-
 /* ---- work by the texts of a call ------------------------------------------------------------ */
 
 const struct formula no_formula;
@@ -90,7 +71,21 @@ static bool same_texts(const struct texts *a, const struct texts *b)
 
 size_t counting_of(struct counting *c, ta_row op)
 {
-    const struct texts t = texts_of(c, op);
+    ta_str text[ARGS];
+    size_t place = 0;
+    for (int i = 0; i < ARGS; i++) {
+        const struct ta_args *args = &c->args[i];
+        if (i == 0 || args->row != args[-1].row) /* mostly an operator has all or none */
+            place = ta_args_place(args, op);
+        text[i] = place < args->n && ta_args_is_text(args, place)
+                      ? (ta_str)ta_args_value(args, place)
+                      : TA_STR_ABSENT;
+    }
+    const struct texts t = (struct texts){
+        .name = c->spans.name[op],
+        .dims = text[ARG_DIMS] == TA_STR_ABSENT ? text[ARG_OLD_DIMS] : text[ARG_DIMS],
+        .types = text[ARG_TYPES],
+        .values = text[ARG_VALUES]};
     const uint32_t hash = (t.name * 31 + t.dims) * 31 + t.types * 7 + t.values;
     uint32_t *recent = &c->recent[hash % RECENT];
     if (*recent && same_texts(&c->at[*recent - 1].texts, &t))

@@ -12,17 +12,6 @@ static bool is_real(const struct type *type)
     return type && type->precision != TA_PRECISION_ANY && type->precision != TA_PRECISION_INT8;
 }
 
-/* The operand with the most elements among some positions; NULL when none is a tensor. */
-static const struct operand *largest_of(const struct call *call, unsigned positions)
-{
-    const struct operand *largest = NULL;
-    for (int i = 0; i < OPERANDS_MAX; i++)
-        if ((positions & ARG(i)) && call->at[i].kind == TENSOR &&
-            (!largest || call->at[i].elements > largest->elements))
-            largest = &call->at[i];
-    return largest;
-}
-
 /* The type of an elementwise result: of tensors with sizes, if there are any. */
 static const struct type *common_type(const struct call *call, unsigned positions)
 {
@@ -106,7 +95,13 @@ static const struct type *result_type(const struct pass_arguments *at, const str
 static enum lack measure(const struct pass_arguments *at, const struct call *call,
                          struct operand *extent)
 {
-    const struct operand *largest = largest_of(call, at->reads | at->writes);
+    /* The operand with the most elements among some positions. */
+    const unsigned positions = at->reads | at->writes;
+    const struct operand *largest = NULL;
+    for (int i = 0; i < OPERANDS_MAX; i++)
+        if ((positions & ARG(i)) && call->at[i].kind == TENSOR &&
+            (!largest || call->at[i].elements > largest->elements))
+            largest = &call->at[i];
     if (!largest)
         return LACK_SENSE;
     *extent = *largest;

@@ -117,14 +117,6 @@ static bool ends_search(void *user, ta_row row)
            counting_formula(&m->counting, m->spans.name[row]) != &no_formula;
 }
 
-/* The innermost operator with a formula, from the launching one outwards as long as there is
- * nothing but operators; else the launching one. */
-static ta_row owner_of(struct mapping *m, ta_row op)
-{
-    const ta_row row = ta_outward_find(&m->outward, op, ends_search, m);
-    return row == TA_NO_ROW || !is_operator(m, row) ? op : row;
-}
-
 /* Marks the operators around a product: its work is part of theirs. */
 static void mark_outer(struct mapping *m, ta_row op)
 {
@@ -146,7 +138,10 @@ static enum lack lack_of(struct mapping *m, const struct ta_activity *a, const s
 
 static struct owner find_owner(struct mapping *m, ta_row op)
 {
-    struct owner owner = {owner_of(m, op), NOT_COUNTED};
+    /* The innermost operator with a formula, from the launching one outwards as long as there is
+     * nothing but operators; else the launching one. */
+    const ta_row row = ta_outward_find(&m->outward, op, ends_search, m);
+    struct owner owner = {row == TA_NO_ROW || !is_operator(m, row) ? op : row, NOT_COUNTED};
     const struct formula *formula = counting_formula(&m->counting, m->spans.name[owner.row]);
     if (formula == &no_formula)
         return owner;
@@ -158,24 +153,6 @@ static struct owner find_owner(struct mapping *m, ta_row op)
     if (is_operator(m, owner.row))
         owner.counted = (uint32_t)index;
     return owner;
-}
-
-/* All are found first: which operators have a product inside that launched something itself is
- * known only then. */
-static void find_owners(struct mapping *m)
-{
-    ta_row last = TA_NO_ROW;
-    struct owner owner = {TA_NO_ROW, NOT_COUNTED};
-    for (size_t i = 0; i < m->activities.n; i++) {
-        const struct ta_activity *a = &m->activities.at[i];
-        if (a->kernel == TA_NO_KERNEL)
-            continue;
-        if (a->op != last)
-            owner =
-                a->op == TA_NO_ROW ? (struct owner){TA_NO_ROW, NOT_COUNTED} : find_owner(m, a->op);
-        last = a->op;
-        m->owners[i] = owner;
-    }
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -216,16 +193,6 @@ static int64_t beyond(int64_t *reached, int64_t start, int64_t end)
     return end - from;
 }
 
-static int64_t *op_row(struct mapping *m, const struct counted *c, const struct ta_device *device)
-{
-    const struct work *w = &c->work;
-    return TA_PARTIAL_ROW(m->out[PART_OPS], ta_key_text(ta_trace_text(m->trace, c->texts.name)),
-                          ta_key_int(w->class), ta_key_text(ta_slice_of(w->shape)),
-                          ta_key_text(ta_slice_of(w->type->name)), ta_key_int(w->flop),
-                          ta_key_int(w->bytes), ta_key_text(device->name),
-                          ta_key_int(device->multiprocessors), ta_key_int(device->memory_bytes));
-}
-
 /* NULL without memory. */
 static struct entry *entry_of(struct mapping *m, size_t counted, const struct current *device)
 {
@@ -245,9 +212,16 @@ static struct entry *entry_of(struct mapping *m, size_t counted, const struct cu
         m->failed = true;
         return NULL;
     }
+    const struct work *w = &m->counting.at[counted].work;
     m->entries[m->n_entries] = (struct entry){
         .counted = counted,
-        .row = op_row(m, &m->counting.at[counted], &device->facts),
+        .row = TA_PARTIAL_ROW(
+            m->out[PART_OPS],
+            ta_key_text(ta_trace_text(m->trace, m->counting.at[counted].texts.name)),
+            ta_key_int(w->class), ta_key_text(ta_slice_of(w->shape)),
+            ta_key_text(ta_slice_of(w->type->name)), ta_key_int(w->flop), ta_key_int(w->bytes),
+            ta_key_text(device->facts.name), ta_key_int(device->facts.multiprocessors),
+            ta_key_int(device->facts.memory_bytes)),
         .device = device->id,
         .reached = INT64_MIN,
     };
@@ -376,8 +350,22 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     struct current device = {.id = TA_MISSING};
     counting_begin(&m->counting, trace);
     m->failed = m->counting.failed || !m->owners || !m->seen || !m->outer;
-    if (!m->failed)
-        find_owners(m);
+    if (!m->failed) {
+        /* All are found first: which operators have a product inside that launched something itself
+         * is known only then. */
+        ta_row last = TA_NO_ROW;
+        struct owner owner = {TA_NO_ROW, NOT_COUNTED};
+        for (size_t i = 0; i < m->activities.n; i++) {
+            const struct ta_activity *a = &m->activities.at[i];
+            if (a->kernel == TA_NO_KERNEL)
+                continue;
+            if (a->op != last)
+                owner = a->op == TA_NO_ROW ? (struct owner){TA_NO_ROW, NOT_COUNTED}
+                                           : find_owner(m, a->op);
+            last = a->op;
+            m->owners[i] = owner;
+        }
+    }
     for (size_t i = 0; !m->failed && !m->counting.failed && i < m->activities.n; i++) {
         if (i == 0 || m->activities.at[i].device != device.id)
             meet_device(m, &device, m->activities.at[i].device);

@@ -154,20 +154,6 @@ static enum causal_corner corner_of(const struct attention_arguments *at, const 
 
 /* ---- formula ------------------------------------------------------------------------------- */
 
-static void describe(struct work *work, const struct attention *a)
-{
-    shape_add(work, "B=%" PRId64 " H=%" PRId64, a->batch, a->heads);
-    if (a->key_heads != a->heads)
-        shape_add(work, "/%" PRId64, a->key_heads);
-    shape_add(work, " Nq=%" PRId64 " Nk=%" PRId64 " d=%" PRId64, a->queries, a->keys, a->depth);
-    if (a->value_depth != a->depth)
-        shape_add(work, "/%" PRId64, a->value_depth);
-    if (a->causal)
-        shape_add(work, " causal");
-    if (a->left >= 0 || (a->right >= 0 && !a->causal))
-        shape_add(work, " window=%" PRId64 "/%" PRId64, a->left, a->causal ? 0 : a->right);
-}
-
 static enum lack count_attention(const struct formula *formula, const struct call *call,
                                  struct work *work)
 {
@@ -193,7 +179,16 @@ static enum lack count_attention(const struct formula *formula, const struct cal
     if (at->bias >= 0)
         traffic_operand(&traffic, &call->at[at->bias]);
     work->type = t.q->type;
-    describe(work, &a);
+    shape_add(work, "B=%" PRId64 " H=%" PRId64, a.batch, a.heads);
+    if (a.key_heads != a.heads)
+        shape_add(work, "/%" PRId64, a.key_heads);
+    shape_add(work, " Nq=%" PRId64 " Nk=%" PRId64 " d=%" PRId64, a.queries, a.keys, a.depth);
+    if (a.value_depth != a.depth)
+        shape_add(work, "/%" PRId64, a.value_depth);
+    if (a.causal)
+        shape_add(work, " causal");
+    if (a.left >= 0 || (a.right >= 0 && !a.causal))
+        shape_add(work, " window=%" PRId64 "/%" PRId64, a.left, a.causal ? 0 : a.right);
     const int64_t depths = at->is_backward ? plus(times(3, a.depth), times(2, a.value_depth))
                                            : plus(a.depth, a.value_depth);
     return work_done(work, times(times(times(a.batch, a.heads), depths), pairs), &traffic);

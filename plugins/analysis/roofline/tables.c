@@ -318,42 +318,6 @@ static struct ta_cell text_or_null(const char *text)
     return text ? ta_text(ta_slice_of(text)) : ta_null();
 }
 
-static void add_op(struct ta_ctx *ctx, const struct ta_partial *ops, const int64_t *row,
-                   struct ta_section_builder *out)
-{
-    const struct bounds b = bounds_of(ctx, ops, row);
-    const bool computes = row[OP_FLOP] != TA_MISSING;
-    const double seconds = (double)row[OP_BUSY] / 1e9, calls = (double)row[OP_CALLS];
-    const double flop = computes ? (double)row[OP_FLOP] : NAN, bytes = (double)row[OP_BYTES];
-    const double intensity = bytes > 0 ? flop / bytes : NAN;
-    const double above = fmax(0, (double)row[OP_BUSY] - b.shortest_ns);
-    const double attainable =
-        isnan(b.flop_rate) || isnan(b.byte_rate) ? NAN : fmin(b.flop_rate, intensity * b.byte_rate);
-    TA_ROW(
-        out, roofline_by_op, [BY_OP_NAME] = ta_text(ta_partial_text(ops, row, OP_NAME)),
-        [BY_OP_CLASS] = text_or_null(work_class_name((enum work_class)row[OP_CLASS])),
-        [BY_OP_SHAPE] = ta_text(ta_partial_text(ops, row, OP_SHAPE)),
-        [BY_OP_TYPE] = ta_text(ta_partial_text(ops, row, OP_TYPE)),
-        [BY_OP_CALLS] = ta_int(row[OP_CALLS]), [BY_OP_BUSY] = ta_int(row[OP_BUSY]),
-        [BY_OP_EFFICIENCY] = ta_num(b.shortest_ns / (double)row[OP_BUSY]),
-        [BY_OP_BOUND] = text_or_null(b.bound), [BY_OP_FLOP_RATE] = ta_num(flop * calls / seconds),
-        [BY_OP_BYTE_RATE] = ta_num(bytes * calls / seconds), [BY_OP_INTENSITY] = ta_num(intensity),
-        [BY_OP_ABOVE_ROOF] = isnan(b.shortest_ns) ? ta_null() : ta_int(ta_whole(above)),
-        [BY_OP_FLOP] = ta_int(row[OP_FLOP]), [BY_OP_BYTES] = ta_int(row[OP_BYTES]),
-        [BY_OP_KERNELS] = ta_int(row[OP_KERNELS]), [BY_OP_UNIT] = text_or_null(b.unit),
-        [BY_OP_PEAK_FLOP_RATE] = ta_num(b.flop_rate), [BY_OP_PEAK_BYTE_RATE] = ta_num(b.byte_rate),
-        [BY_OP_ATTAINABLE_FLOP_RATE] = ta_num(attainable),
-        [BY_OP_MATRIX_FLOP_RATE] = ta_num(b.matrix_flop_rate),
-        [BY_OP_DEVICE] = ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
-}
-
-static void add_ops(struct ta_ctx *ctx, const struct ta_partial *ops,
-                    struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(ops); i++)
-        add_op(ctx, ops, ta_partial_at(ops, i), out);
-}
-
 /* ---- devices -------------------------------------------------------------------------------- */
 
 /* FLOPs of a device, and those of the unit that has most of them. */
@@ -402,20 +366,6 @@ struct total {
     bool is_one; /* all devices have the same peak */
 };
 
-static void add_total(struct total *total, const int64_t *row, const struct flops *flops,
-                      const struct ta_hardware *hardware, const char *why)
-{
-    total->kernel_ns = ta_add_sat(total->kernel_ns, row[DEV_KERNEL_NS]);
-    total->flop_ns = ta_add_sat(total->flop_ns, row[DEV_FLOP_NS]);
-    total->flop += flops->all;
-    total->possible += (double)row[DEV_BUSY_NS] / 1e9 * flops->peak;
-    total->is_one = !total->unit || (flops->unit && total->peak == flops->peak && total->is_one);
-    total->unit = flops->unit ? flops->unit : total->unit;
-    total->peak = flops->peak;
-    total->name = hardware ? hardware->name : total->name;
-    total->why = why ? why : total->why;
-}
-
 static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                       struct ta_section_builder *out, struct total *total)
 {
@@ -428,7 +378,15 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
             continue;
         const struct flops flops = flops_of(merged[PART_FLOPS], row, hardware);
         const int64_t window = row[DEV_END] - row[DEV_START];
-        add_total(total, row, &flops, hardware, why);
+        total->kernel_ns = ta_add_sat(total->kernel_ns, row[DEV_KERNEL_NS]);
+        total->flop_ns = ta_add_sat(total->flop_ns, row[DEV_FLOP_NS]);
+        total->flop += flops.all;
+        total->possible += (double)row[DEV_BUSY_NS] / 1e9 * flops.peak;
+        total->is_one = !total->unit || (flops.unit && total->peak == flops.peak && total->is_one);
+        total->unit = flops.unit ? flops.unit : total->unit;
+        total->peak = flops.peak;
+        total->name = hardware ? hardware->name : total->name;
+        total->why = why ? why : total->why;
         TA_ROW(out, roofline_by_rank, [BY_RANK_RANK] = ta_int(row[DEV_RANK]),
                [BY_RANK_DEVICE] = ta_int(row[DEV_DEVICE]),
                [BY_RANK_MFU] = ta_num(flops.all / ((double)row[DEV_BUSY_NS] / 1e9 * flops.peak)),
@@ -499,7 +457,37 @@ enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *cons
 {
     struct total total = {.peak = NAN};
     (void)in;
-    add_ops(ctx, merged[PART_OPS], out);
+    const struct ta_partial *ops = merged[PART_OPS];
+    for (size_t i = 0; i < ta_partial_rows(ops); i++) {
+        const int64_t *row = ta_partial_at(ops, i);
+        const struct bounds b = bounds_of(ctx, ops, row);
+        const bool computes = row[OP_FLOP] != TA_MISSING;
+        const double seconds = (double)row[OP_BUSY] / 1e9, calls = (double)row[OP_CALLS];
+        const double flop = computes ? (double)row[OP_FLOP] : NAN, bytes = (double)row[OP_BYTES];
+        const double intensity = bytes > 0 ? flop / bytes : NAN;
+        const double above = fmax(0, (double)row[OP_BUSY] - b.shortest_ns);
+        const double attainable = isnan(b.flop_rate) || isnan(b.byte_rate)
+                                      ? NAN
+                                      : fmin(b.flop_rate, intensity * b.byte_rate);
+        TA_ROW(out, roofline_by_op, [BY_OP_NAME] = ta_text(ta_partial_text(ops, row, OP_NAME)),
+               [BY_OP_CLASS] = text_or_null(work_class_name((enum work_class)row[OP_CLASS])),
+               [BY_OP_SHAPE] = ta_text(ta_partial_text(ops, row, OP_SHAPE)),
+               [BY_OP_TYPE] = ta_text(ta_partial_text(ops, row, OP_TYPE)),
+               [BY_OP_CALLS] = ta_int(row[OP_CALLS]), [BY_OP_BUSY] = ta_int(row[OP_BUSY]),
+               [BY_OP_EFFICIENCY] = ta_num(b.shortest_ns / (double)row[OP_BUSY]),
+               [BY_OP_BOUND] = text_or_null(b.bound),
+               [BY_OP_FLOP_RATE] = ta_num(flop * calls / seconds),
+               [BY_OP_BYTE_RATE] = ta_num(bytes * calls / seconds),
+               [BY_OP_INTENSITY] = ta_num(intensity),
+               [BY_OP_ABOVE_ROOF] = isnan(b.shortest_ns) ? ta_null() : ta_int(ta_whole(above)),
+               [BY_OP_FLOP] = ta_int(row[OP_FLOP]), [BY_OP_BYTES] = ta_int(row[OP_BYTES]),
+               [BY_OP_KERNELS] = ta_int(row[OP_KERNELS]), [BY_OP_UNIT] = text_or_null(b.unit),
+               [BY_OP_PEAK_FLOP_RATE] = ta_num(b.flop_rate),
+               [BY_OP_PEAK_BYTE_RATE] = ta_num(b.byte_rate),
+               [BY_OP_ATTAINABLE_FLOP_RATE] = ta_num(attainable),
+               [BY_OP_MATRIX_FLOP_RATE] = ta_num(b.matrix_flop_rate),
+               [BY_OP_DEVICE] = ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
+    }
     add_ranks(ctx, merged, out, &total);
     add_mfu(&total, out);
     add_unknown(merged[PART_LACKS], total.kernel_ns, out);

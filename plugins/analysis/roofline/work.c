@@ -32,11 +32,6 @@ static bool starts_with(struct ta_slice name, const char *start)
     return name.len >= strlen(start) && memcmp(name.ptr, start, strlen(start)) == 0;
 }
 
-static bool is_in_place(struct ta_slice name)
-{
-    return name.len > 2 && name.ptr[name.len - 1] == '_' && name.ptr[name.len - 2] != '_';
-}
-
 /* A generated kernel: the operands are what it reads and writes, what it computes is not known.
  * Templates are products, whose operands are read more than once. */
 static enum lack count_triton(const struct formula *formula, const struct call *call,
@@ -68,7 +63,8 @@ const struct formula *formula_find(struct ta_slice name)
         return starts_with(name, "triton_tem_") ? NULL : &triton_formula;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const struct formula *found = find_in(tables[i], name);
-        if (!found && is_in_place(name))
+        if (!found && name.len > 2 && name.ptr[name.len - 1] == '_' &&
+            name.ptr[name.len - 2] != '_')
             found = find_in(tables[i], (struct ta_slice){name.ptr, name.len - 1});
         if (found)
             return found;

@@ -49,15 +49,6 @@ static struct made sum_up(const struct ta_refs *in, size_t of_rank, size_t colum
     return made;
 }
 
-static struct made make(const struct ta_refs *in, int64_t rank, double *values)
-{
-    struct made steps = sum_up(in, STEPS_RANK, STEPS_TIME, rank, values);
-    struct made blocks = sum_up(in, BLOCKS_RANK, BLOCKS_TIME, rank, values);
-    steps.of = "steps";
-    blocks.of = "blocks";
-    return ROUNDING * (double)blocks.total_ns >= (double)steps.total_ns ? blocks : steps;
-}
-
 /* ---- the stage ------------------------------------------------------------------------------- */
 
 static bool is_in_group(const struct stage *stage, int64_t rank)
@@ -133,7 +124,12 @@ bool add_denoising(struct stages *stages, const struct ta_refs *in)
     bool done = values != NULL;
     for (size_t i = 0; done && i < ta_ref_rows(in, DIFFUSION_RANK); i++) {
         const int64_t rank = ta_ref_integer(in, DIFFUSION_RANK, i);
-        const struct made made = make(in, rank, values);
+        struct made steps = sum_up(in, STEPS_RANK, STEPS_TIME, rank, values);
+        struct made blocks = sum_up(in, BLOCKS_RANK, BLOCKS_TIME, rank, values);
+        steps.of = "steps";
+        blocks.of = "blocks";
+        const struct made made =
+            ROUNDING * (double)blocks.total_ns >= (double)steps.total_ns ? blocks : steps;
         const int64_t run_ns = sessions_of(stages, rank, TA_LIT(INFERIX_GROUP));
         const bool fits = run_ns == TA_MISSING
                               ? has_stages(stages, rank)
@@ -147,12 +143,6 @@ bool add_denoising(struct stages *stages, const struct ta_refs *in)
 
 /* ---- what holds it --------------------------------------------------------------------------- */
 
-static bool is_as_long(const struct stage *stage, const struct stage *inner)
-{
-    return !stage->made && !stage->inside.len &&
-           ROUNDING * (double)total_of(stage) >= (double)total_of(inner);
-}
-
 /* The shortest stage that is as long; `by_name`: whose name says so, else of those that may. */
 static struct stage *find_holder(struct stage *at, size_t n, const struct stage *inner,
                                  bool by_name)
@@ -161,7 +151,10 @@ static struct stage *find_holder(struct stage *at, size_t n, const struct stage 
     for (size_t i = 0; i < n; i++) {
         const bool may = by_name ? ta_slice_has_any(at[i].name, hold_it)
                                  : !ta_slice_has_any(at[i].name, come_beside);
-        if (is_as_long(&at[i], inner) && may && (!found || total_of(&at[i]) < total_of(found)))
+        const struct stage *stage = &at[i];
+        if ((!stage->made && !stage->inside.len &&
+             ROUNDING * (double)total_of(stage) >= (double)total_of(inner)) &&
+            may && (!found || total_of(&at[i]) < total_of(found)))
             found = &at[i];
     }
     return found;

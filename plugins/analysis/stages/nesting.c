@@ -124,14 +124,6 @@ static void nest(struct scope *scope, struct stage *inner)
     }
 }
 
-static void nest_known(struct scope *scope)
-{
-    for (size_t i = 0; i < scope->n; i++)
-        for (size_t k = 0; k < sizeof nests / sizeof *nests; k++)
-            if (is_word(scope->at[i].name, nests[k].inner) && !scope->at[i].inside.len)
-                nest(scope, &scope->at[i]);
-}
-
 /* ---- the same twice ------------------------------------------------------------------------ */
 
 /* Parts that a report and a console both have, under names of their own; 0 for others. */
@@ -142,21 +134,6 @@ static int part_of(struct ta_slice name)
     if (ta_slice_has_word(name, "diffusion") || ta_slice_has_word(name, "denois"))
         return 2;
     return ta_slice_has_word(name, "text") && ta_slice_has_word(name, "encod") ? 3 : 0;
-}
-
-static void nest_repeated(struct scope *scope)
-{
-    for (size_t i = 0; i < scope->n; i++)
-        for (size_t k = 0; k < scope->n; k++) {
-            struct stage *outer = &scope->at[i], *inner = &scope->at[k];
-            if (ta_slice_equal(outer->source, inner->source) || outer->made || inner->made ||
-                outer->inside.len || inner->inside.len || total_of(inner) > total_of(outer) ||
-                (total_of(inner) == total_of(outer) && k < i) || part_of(outer->name) == 0 ||
-                part_of(outer->name) != part_of(inner->name))
-                continue;
-            inner->inside = outer->family;
-            inner->encloses = true; /* no share beside the outer one */
-        }
 }
 
 /* ---- shares -------------------------------------------------------------------------------- */
@@ -187,19 +164,6 @@ static struct base time_of_run(const struct scope *scope)
     return (struct base){TA_MISSING, "sum"};
 }
 
-static void add_up(struct scope *scope)
-{
-    for (size_t i = 0; i < scope->n; i++) {
-        const int64_t total = ta_max_i64(0, total_of(&scope->at[i]));
-        if (!scope->at[i].inside.len)
-            scope->sum = ta_add_sat(scope->sum, total);
-        if (!scope->at[i].inside.len && !scope->at[i].made)
-            scope->recorded = ta_add_sat(scope->recorded, total);
-        if (total_of(&scope->at[i]) > total_of(&scope->at[scope->longest]))
-            scope->longest = i;
-    }
-}
-
 /* Marks the stages that enclose all others. */
 static void find_parents(struct scope *scope, const struct base *base)
 {
@@ -221,10 +185,31 @@ static void find_parents(struct scope *scope, const struct base *base)
 
 static void share_out(struct scope *scope)
 {
-    nest_known(scope);
-    nest_repeated(scope);
+    for (size_t i = 0; i < scope->n; i++)
+        for (size_t k = 0; k < sizeof nests / sizeof *nests; k++)
+            if (is_word(scope->at[i].name, nests[k].inner) && !scope->at[i].inside.len)
+                nest(scope, &scope->at[i]);
+    for (size_t i = 0; i < scope->n; i++)
+        for (size_t k = 0; k < scope->n; k++) {
+            struct stage *outer = &scope->at[i], *inner = &scope->at[k];
+            if (ta_slice_equal(outer->source, inner->source) || outer->made || inner->made ||
+                outer->inside.len || inner->inside.len || total_of(inner) > total_of(outer) ||
+                (total_of(inner) == total_of(outer) && k < i) || part_of(outer->name) == 0 ||
+                part_of(outer->name) != part_of(inner->name))
+                continue;
+            inner->inside = outer->family;
+            inner->encloses = true; /* no share beside the outer one */
+        }
     nest_denoising(scope->at, scope->n, scope->sessions_ns);
-    add_up(scope);
+    for (size_t i = 0; i < scope->n; i++) {
+        const int64_t total = ta_max_i64(0, total_of(&scope->at[i]));
+        if (!scope->at[i].inside.len)
+            scope->sum = ta_add_sat(scope->sum, total);
+        if (!scope->at[i].inside.len && !scope->at[i].made)
+            scope->recorded = ta_add_sat(scope->recorded, total);
+        if (total_of(&scope->at[i]) > total_of(&scope->at[scope->longest]))
+            scope->longest = i;
+    }
     struct base base = time_of_run(scope);
     find_parents(scope, &base);
     if (base.ns == TA_MISSING) {
@@ -284,9 +269,20 @@ static const int64_t *marks_of(const struct ta_partial *walls, int64_t rank)
     return NULL;
 }
 
-/* The stage of an engine that holds the stages of other scopes, when there are any. */
-static struct stage *find_runner(const struct stages *stages)
+void share_stages(struct stages *stages)
 {
+    qsort(stages->at, stages->n, sizeof *stages->at, by_scope);
+    for (size_t first = 0, end; first < stages->n; first = end) {
+        end = end_of_scope(stages, first);
+        const int64_t rank = stages->at[first].row[RANK];
+        struct scope scope = {.at = stages->at + first,
+                              .n = end - first,
+                              .sessions_ns = sessions_of(stages, rank, stages->at[first].group),
+                              .marks = marks_of(stages->walls, rank)};
+        share_out(&scope);
+    }
+    /* The shares of other scopes become parts of that of the stage around them. */
+    /* The stage of an engine that holds the stages of other scopes. */
     struct stage *found = NULL;
     bool has_inner = false;
     for (size_t i = 0; i < stages->n; i++)
@@ -296,13 +292,7 @@ static struct stage *find_runner(const struct stages *stages)
         has_inner |= stages->at[i].scope.len &&
                      !ta_slice_equal(stages->at[i].scope, found->scope) &&
                      !isnan(stages->at[i].share);
-    return has_inner && !isnan(found->share) ? found : NULL;
-}
-
-/* The shares of other scopes become parts of that of the stage around them. */
-static void join_scopes(struct stages *stages)
-{
-    struct stage *around = find_runner(stages);
+    struct stage *around = has_inner && !isnan(found->share) ? found : NULL;
     if (!around)
         return;
     for (size_t i = 0; i < stages->n; i++) {
@@ -319,19 +309,4 @@ static void join_scopes(struct stages *stages)
     around->encloses = true;
     around->share = around->own_share = NAN;
     around->share_of = around->own_share_of = NULL;
-}
-
-void share_stages(struct stages *stages)
-{
-    qsort(stages->at, stages->n, sizeof *stages->at, by_scope);
-    for (size_t first = 0, end; first < stages->n; first = end) {
-        end = end_of_scope(stages, first);
-        const int64_t rank = stages->at[first].row[RANK];
-        struct scope scope = {.at = stages->at + first,
-                              .n = end - first,
-                              .sessions_ns = sessions_of(stages, rank, stages->at[first].group),
-                              .marks = marks_of(stages->walls, rank)};
-        share_out(&scope);
-    }
-    join_scopes(stages);
 }

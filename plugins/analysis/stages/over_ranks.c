@@ -100,21 +100,6 @@ static int by_text(const void *left, const void *right)
     return ta_slice_compare(*(const struct ta_slice *)left, *(const struct ta_slice *)right);
 }
 
-/* How many names the family has; 0 without memory. */
-static size_t count_members(const struct family *family)
-{
-    struct ta_slice *names = calloc(family->n + 1, sizeof *names);
-    size_t n = 0;
-    for (size_t i = 0; names && i < family->n; i++)
-        names[i] = family->at[i].name;
-    if (names)
-        qsort(names, family->n, sizeof *names, by_text);
-    for (size_t i = 0; names && i < family->n; i++)
-        n += i == 0 || !ta_slice_equal(names[i], names[i - 1]);
-    free(names);
-    return n;
-}
-
 /* What the stages of a family amount to, rank by rank. */
 struct sums {
     int64_t ranks, calls, sum, least, most, most_rank;
@@ -147,7 +132,16 @@ static bool add_row(struct ta_section_builder *out, const struct family *family)
             end++;
         add_rank(&sums, stages + first, end - first);
     }
-    const size_t members = count_members(family);
+    /* How many names the family has. */
+    struct ta_slice *names = calloc(family->n + 1, sizeof *names);
+    size_t members = 0;
+    for (size_t i = 0; names && i < family->n; i++)
+        names[i] = family->at[i].name;
+    if (names)
+        qsort(names, family->n, sizeof *names, by_text);
+    for (size_t i = 0; names && i < family->n; i++)
+        members += i == 0 || !ta_slice_equal(names[i], names[i - 1]);
+    free(names);
     const bool several = sums.ranks > 1;
     TA_ROW(out, stages_over_ranks, [OVER_RANKS_STAGE] = ta_text(stages->family),
            [OVER_RANKS_SOURCE] = ta_text(stages->source),
@@ -164,8 +158,12 @@ static bool add_row(struct ta_section_builder *out, const struct family *family)
     return members > 0;
 }
 
-static size_t gather(struct family *families, const struct stages *stages)
+bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages)
 {
+    struct family *families = calloc(stages->n + 1, sizeof *families);
+    if (!families)
+        return false;
+    qsort(stages->at, stages->n, sizeof *stages->at, by_family);
     size_t n = 0;
     for (size_t i = 0; i < stages->n; i++) {
         const struct stage *stage = &stages->at[i];
@@ -184,16 +182,6 @@ static size_t gather(struct family *families, const struct stages *stages)
             if (ta_slice_equal(families[i].at->beside, families[k].at->beside))
                 families[i].source_place = ta_min_i64(families[i].source_place, families[k].place);
     }
-    return n;
-}
-
-bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages)
-{
-    struct family *families = calloc(stages->n + 1, sizeof *families);
-    if (!families)
-        return false;
-    qsort(stages->at, stages->n, sizeof *stages->at, by_family);
-    const size_t n = gather(families, stages);
     qsort(families, n, sizeof *families, by_place);
     bool done = true;
     for (size_t i = 0; done && i < n; i++)

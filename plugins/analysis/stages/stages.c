@@ -121,16 +121,11 @@ static const struct {
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-static bool begins_with(const char *text, const char *start)
-{
-    return strncmp(text ? text : "", start, strlen(start)) == 0;
-}
-
 static int64_t source_of(const struct ta_trace *trace)
 {
     const char *format = ta_trace_file(trace).format;
     int64_t i = 0;
-    while (!begins_with(format, sources[i].format))
+    while (strncmp(format ? format : "", sources[i].format, strlen(sources[i].format)) != 0)
         i++;
     return i;
 }
@@ -220,21 +215,6 @@ static int by_rank_and_scope(const void *left, const void *right)
     return order ? order : ta_slice_compare(a->name, b->name);
 }
 
-/* A stage table has several stages of a scope, or at least their total; a slash in a name that
- * stands alone, such as that of "loading/caching" on a console, divides nothing. */
-static void drop_lone_scopes(struct stages *stages)
-{
-    struct stage *at = stages->at;
-    qsort(at, stages->n, sizeof *at, by_rank_and_scope);
-    for (size_t first = 0, end; first < stages->n; first = end) {
-        for (end = first + 1; end < stages->n && at[end].row[RANK] == at[first].row[RANK] &&
-                              ta_slice_equal(at[end].scope, at[first].scope);)
-            end++;
-        if (end - first == 1 && !is_named_parent(&at[first]))
-            at[first].scope = (struct ta_slice){0};
-    }
-}
-
 static int by_rank_and_place(const void *left, const void *right)
 {
     const struct stage *a = left, *b = right;
@@ -304,7 +284,17 @@ static bool gather(struct stages *stages, const struct ta_refs *in)
     if (!stages->at)
         return false;
     count_places(stages);
-    drop_lone_scopes(stages);
+    /* A stage table has several stages of a scope, or at least their total; a slash in a name that
+     * stands alone, such as that of "loading/caching" on a console, divides nothing. */
+    struct stage *at = stages->at;
+    qsort(at, stages->n, sizeof *at, by_rank_and_scope);
+    for (size_t first = 0, end; first < stages->n; first = end) {
+        for (end = first + 1; end < stages->n && at[end].row[RANK] == at[first].row[RANK] &&
+                              ta_slice_equal(at[end].scope, at[first].scope);)
+            end++;
+        if (end - first == 1 && !is_named_parent(&at[first]))
+            at[first].scope = (struct ta_slice){0};
+    }
     for (size_t i = 0; i < stages->n; i++) {
         struct stage *stage = &stages->at[i];
         stage->source =
@@ -317,35 +307,6 @@ static bool gather(struct stages *stages, const struct ta_refs *in)
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static void add_row(struct ta_section_builder *out, const struct ta_partial *partial,
-                    const struct stage *stage)
-{
-    const int64_t *row = stage->row;
-    const struct ta_dist *times = ta_partial_dist_at(partial, row, TIMES);
-    const bool all = times && row[SUMMED] == TA_MISSING;
-    const bool has_mean = row[CALLS] != TA_MISSING && row[CALLS] > 0 && row[TOTAL] != TA_MISSING;
-    TA_ROW(out, by_name, [BY_NAME_RANK] = ta_int(row[RANK]), [BY_NAME_STAGE] = ta_text(stage->name),
-           [BY_NAME_CALLS] = ta_int(row[CALLS]), [BY_NAME_TOTAL] = ta_int(row[TOTAL]),
-           [BY_NAME_SHARE] = ta_num(stage->share),
-           [BY_NAME_SHARE_OF] = stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
-           [BY_NAME_INSIDE] = ta_text_or_null(stage->inside),
-           [BY_NAME_MEAN] = has_mean ? ta_num((double)row[TOTAL] / (double)row[CALLS]) : ta_null(),
-           [BY_NAME_MIN] = ta_int(row[LEAST]), [BY_NAME_MAX] = ta_int(row[MOST]),
-           [BY_NAME_P50] = all ? ta_num(ta_dist_quantile(times, 50)) : ta_null(),
-           [BY_NAME_P95] = all ? ta_num(ta_dist_quantile(times, 95)) : ta_null(),
-           [BY_NAME_DEVICE] = ta_int(row[DEVICE]),
-           [BY_NAME_EXCEPTIONS] =
-               stage->scope.len || row[ENDED_BADLY] > 0 ? ta_int(row[ENDED_BADLY]) : ta_null(),
-           [BY_NAME_ORDER] = ta_int(stage->order));
-}
-
-static void add_by_name(struct ta_section_builder *out, const struct stages *stages)
-{
-    for (size_t i = 0; i < stages->n; i++)
-        if (!stages->at[i].made)
-            add_row(out, stages->partial, &stages->at[i]);
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -353,7 +314,31 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     bool done = gather(&stages, in) && add_denoising(&stages, in) && find_families(&stages);
     if (done) {
         share_stages(&stages);
-        add_by_name(out, &stages);
+        for (size_t i = 0; i < stages.n; i++)
+            if (!stages.at[i].made) {
+                const struct stage *stage = &stages.at[i];
+                const int64_t *row = stage->row;
+                const struct ta_dist *times = ta_partial_dist_at(stages.partial, row, TIMES);
+                const bool all = times && row[SUMMED] == TA_MISSING;
+                const bool has_mean =
+                    row[CALLS] != TA_MISSING && row[CALLS] > 0 && row[TOTAL] != TA_MISSING;
+                TA_ROW(out, by_name, [BY_NAME_RANK] = ta_int(row[RANK]),
+                       [BY_NAME_STAGE] = ta_text(stage->name), [BY_NAME_CALLS] = ta_int(row[CALLS]),
+                       [BY_NAME_TOTAL] = ta_int(row[TOTAL]), [BY_NAME_SHARE] = ta_num(stage->share),
+                       [BY_NAME_SHARE_OF] =
+                           stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
+                       [BY_NAME_INSIDE] = ta_text_or_null(stage->inside),
+                       [BY_NAME_MEAN] =
+                           has_mean ? ta_num((double)row[TOTAL] / (double)row[CALLS]) : ta_null(),
+                       [BY_NAME_MIN] = ta_int(row[LEAST]), [BY_NAME_MAX] = ta_int(row[MOST]),
+                       [BY_NAME_P50] = all ? ta_num(ta_dist_quantile(times, 50)) : ta_null(),
+                       [BY_NAME_P95] = all ? ta_num(ta_dist_quantile(times, 95)) : ta_null(),
+                       [BY_NAME_DEVICE] = ta_int(row[DEVICE]),
+                       [BY_NAME_EXCEPTIONS] = stage->scope.len || row[ENDED_BADLY] > 0
+                                                  ? ta_int(row[ENDED_BADLY])
+                                                  : ta_null(),
+                       [BY_NAME_ORDER] = ta_int(stage->order));
+            }
         add_derived(out, &stages);
         done = add_stages_over_ranks(out, &stages);
     }

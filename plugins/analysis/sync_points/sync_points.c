@@ -113,31 +113,6 @@ static struct ta_cell name_cell(const struct ta_partial *sites, const int64_t *r
     return text.len ? ta_text(text) : ta_null();
 }
 
-static void add_ranks(const struct ta_partial *ranks, struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
-        const int64_t *row = ta_partial_at(ranks, i);
-        TA_ROW(out, by_rank, [RANK] = ta_int(row[RANK]), [RANK_COUNT] = ta_int(row[RANK_COUNT]),
-               [RANK_TOTAL] = ta_int(row[RANK_TOTAL]), [RANK_HARMFUL] = ta_int(row[RANK_HARMFUL]),
-               [RANK_WINDOW] = ta_int(row[RANK_WINDOW]),
-               [RANK_HARMFUL_SHARE] = row[RANK_WINDOW] > 0 ? ta_num((double)row[RANK_HARMFUL] /
-                                                                    (double)row[RANK_WINDOW])
-                                                           : ta_null());
-    }
-}
-
-static void add_kinds(const struct ta_partial *kinds, struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(kinds); i++) {
-        const int64_t *row = ta_partial_at(kinds, i);
-        TA_ROW(out, by_kind, [KIND_RANK] = ta_int(row[KIND_RANK]),
-               [KIND_KIND] = name_cell(kinds, row, KIND_KIND),
-               [KIND_COUNT] = ta_int(row[KIND_COUNT]), [KIND_TOTAL] = ta_int(row[KIND_TOTAL]),
-               [KIND_DURING] = ta_int(row[KIND_DURING]), [KIND_AFTER] = ta_int(row[KIND_AFTER]),
-               [KIND_REFILL] = ta_int(row[KIND_REFILL]), [KIND_SAVING] = ta_int(row[KIND_SAVING]));
-    }
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -154,8 +129,24 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [DURING] = ta_int(row[DURING]), [AFTER] = ta_int(row[AFTER]),
                [HARMFUL] = ta_int(ta_add_sat(row[DURING], row[AFTER])));
     }
-    add_ranks(merged[PARTIAL_RANKS], out);
-    add_kinds(merged[PARTIAL_KINDS], out);
+    for (size_t i = 0; i < ta_partial_rows(merged[PARTIAL_RANKS]); i++) {
+        const int64_t *row = ta_partial_at(merged[PARTIAL_RANKS], i);
+        TA_ROW(out, by_rank, [RANK] = ta_int(row[RANK]), [RANK_COUNT] = ta_int(row[RANK_COUNT]),
+               [RANK_TOTAL] = ta_int(row[RANK_TOTAL]), [RANK_HARMFUL] = ta_int(row[RANK_HARMFUL]),
+               [RANK_WINDOW] = ta_int(row[RANK_WINDOW]),
+               [RANK_HARMFUL_SHARE] = row[RANK_WINDOW] > 0 ? ta_num((double)row[RANK_HARMFUL] /
+                                                                    (double)row[RANK_WINDOW])
+                                                           : ta_null());
+    }
+    const struct ta_partial *kinds = merged[PARTIAL_KINDS];
+    for (size_t i = 0; i < ta_partial_rows(kinds); i++) {
+        const int64_t *row = ta_partial_at(kinds, i);
+        TA_ROW(out, by_kind, [KIND_RANK] = ta_int(row[KIND_RANK]),
+               [KIND_KIND] = name_cell(kinds, row, KIND_KIND),
+               [KIND_COUNT] = ta_int(row[KIND_COUNT]), [KIND_TOTAL] = ta_int(row[KIND_TOTAL]),
+               [KIND_DURING] = ta_int(row[KIND_DURING]), [KIND_AFTER] = ta_int(row[KIND_AFTER]),
+               [KIND_REFILL] = ta_int(row[KIND_REFILL]), [KIND_SAVING] = ta_int(row[KIND_SAVING]));
+    }
     return TA_OK;
 }
 

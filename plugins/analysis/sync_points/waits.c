@@ -89,11 +89,6 @@ static ta_row site_of(struct search *s, ta_row row)
     return ta_outward_find(&s->sites, row, is_outermost, s);
 }
 
-static ta_row caller_of(struct search *s, ta_row row)
-{
-    return ta_outward_find(&s->callers, row, is_python, s);
-}
-
 /* How far the waits that were taken reach: what lies before counts for them. */
 struct reach {
     int64_t to;   /* end of the latest, and of the idle time behind it */
@@ -129,20 +124,6 @@ static ta_str id_of(const struct search *s, ta_row row)
     return row == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[row];
 }
 
-/* The row of a kind of wait, a call and its place. */
-static int64_t *cells_of(struct search *s, enum kind kind, ta_row row)
-{
-    const ta_row site = site_of(s, row), caller = caller_of(s, site);
-    const uint64_t *call =
-        ta_map_at(&s->calls, (uint64_t)id_of(s, row) << 32 | id_of(s, site), s->calls.n);
-    const uint64_t id = call ? (*call << 2 | kind) << 32 | id_of(s, caller) : 0;
-    return ta_partial_cached(s->out[PARTIAL_SITES], &s->cells, id,
-                             (const struct ta_key[]){ta_key_text(ta_slice_of(kind_names[kind])),
-                                                     ta_key_text(name_of(s, row)),
-                                                     ta_key_text(ta_host_place(name_of(s, site))),
-                                                     ta_key_text(name_of(s, caller))});
-}
-
 static enum kind kind_of(const struct search *s, ta_row row)
 {
     const enum ta_host_work work = work_of(s, row);
@@ -156,60 +137,26 @@ static enum kind kind_of(const struct search *s, ta_row row)
 static void take_site(struct search *s, const struct wait *wait, enum kind kind, int64_t during,
                       int64_t after)
 {
-    int64_t *cells = cells_of(s, kind, wait->row);
+    const ta_row site = site_of(s, wait->row),
+                 caller = ta_outward_find(&s->callers, site, is_python, s);
+    const uint64_t *call =
+        ta_map_at(&s->calls, (uint64_t)id_of(s, wait->row) << 32 | id_of(s, site), s->calls.n);
+    const uint64_t id = call ? (*call << 2 | kind) << 32 | id_of(s, caller) : 0;
+    int64_t *cells =
+        ta_partial_cached(s->out[PARTIAL_SITES], &s->cells, id,
+                          (const struct ta_key[]){ta_key_text(ta_slice_of(kind_names[kind])),
+                                                  ta_key_text(name_of(s, wait->row)),
+                                                  ta_key_text(ta_host_place(name_of(s, site))),
+                                                  ta_key_text(name_of(s, caller))});
     ta_sum(&cells[COUNT], 1);
     ta_sum(&cells[TOTAL], wait->to - wait->from);
     ta_sum(&cells[DURING], during);
     ta_sum(&cells[AFTER], after);
 }
 
-static int64_t *kind_row(struct search *s, enum kind kind)
-{
-    if (!s->kinds[kind])
-        s->kinds[kind] = TA_PARTIAL_ROW(s->out[PARTIAL_KINDS], ta_key_int(ta_trace_rank(s->trace)),
-                                        ta_key_text(ta_slice_of(kind_names[kind])));
-    return s->kinds[kind];
-}
-
-static void take_wait(struct search *s, const struct wait *wait, struct reach *reach)
-{
-    const int64_t length = wait->to - wait->from;
-    int64_t during, after;
-    idle_around(s, wait, reach, &during, &after);
-    const int64_t refill = late_within(s, reach->to, reach->next);
-    const enum kind kind = kind_of(s, wait->row);
-    take_site(s, wait, kind, during, after);
-    ta_sum(&s->rank[RANK_COUNT], 1);
-    ta_sum(&s->rank[RANK_TOTAL], length);
-    ta_sum(&s->rank[RANK_HARMFUL], during + after);
-    int64_t *cells = kind_row(s, kind);
-    ta_sum(&cells[KIND_COUNT], 1);
-    ta_sum(&cells[KIND_TOTAL], length);
-    ta_sum(&cells[KIND_DURING], during);
-    ta_sum(&cells[KIND_AFTER], after);
-    ta_sum(&cells[KIND_REFILL], refill);
-    ta_sum(&cells[KIND_SAVING], ta_min_i64(length, during + after + refill));
-}
-
 static bool is_wait(enum ta_host_work work)
 {
     return work == TA_HOST_SYNC || work == TA_HOST_COPY;
-}
-
-static void add_wait(struct search *s, ta_row row)
-{
-    if (s->n_waits == s->max_waits) {
-        const size_t max = 2 * s->max_waits + 64;
-        struct wait *more = reallocarray(s->waits, max, sizeof *more);
-        if (!more) {
-            s->failed = true;
-            return;
-        }
-        s->waits = more;
-        s->max_waits = max;
-    }
-    const int64_t from = s->spans.ts[row];
-    s->waits[s->n_waits++] = (struct wait){from, from + s->spans.dur[row], row};
 }
 
 static int by_start(const void *left, const void *right)
@@ -227,7 +174,27 @@ static void take_waits(struct search *s)
     struct reach reach = {.to = INT64_MIN};
     for (size_t i = 0; i < s->n_waits; i++) {
         reach.next = i + 1 < s->n_waits ? s->waits[i + 1].from : INT64_MAX;
-        take_wait(s, &s->waits[i], &reach);
+        const struct wait *wait = &s->waits[i];
+        const int64_t length = wait->to - wait->from;
+        int64_t during, after;
+        idle_around(s, wait, &reach, &during, &after);
+        const int64_t refill = late_within(s, reach.to, reach.next);
+        const enum kind kind = kind_of(s, wait->row);
+        take_site(s, wait, kind, during, after);
+        ta_sum(&s->rank[RANK_COUNT], 1);
+        ta_sum(&s->rank[RANK_TOTAL], length);
+        ta_sum(&s->rank[RANK_HARMFUL], during + after);
+        if (!s->kinds[kind])
+            s->kinds[kind] =
+                TA_PARTIAL_ROW(s->out[PARTIAL_KINDS], ta_key_int(ta_trace_rank(s->trace)),
+                               ta_key_text(ta_slice_of(kind_names[kind])));
+        int64_t *cells = s->kinds[kind];
+        ta_sum(&cells[KIND_COUNT], 1);
+        ta_sum(&cells[KIND_TOTAL], length);
+        ta_sum(&cells[KIND_DURING], during);
+        ta_sum(&cells[KIND_AFTER], after);
+        ta_sum(&cells[KIND_REFILL], refill);
+        ta_sum(&cells[KIND_SAVING], ta_min_i64(length, during + after + refill));
     }
 }
 
@@ -237,17 +204,20 @@ static void take_call(struct search *s, ta_row row)
     const ta_row parent = s->spans.parent[row];
     if (class_of(s, row) == TA_CLASS_RUNTIME &&
         (parent == TA_NO_ROW || class_of(s, parent) != TA_CLASS_RUNTIME ||
-         !is_wait(work_of(s, parent))))
-        add_wait(s, row);
-}
-
-/* The calls that wait, besides those that copy pageable memory. */
-static void find_waits(struct search *s)
-{
-    static const enum ta_host_work waits[] = {TA_HOST_SYNC, TA_HOST_COPY};
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-        for (ta_row row = 0; (row = ta_host_next(&s->spans, row, waits[i])) < s->spans.n; row++)
-            take_call(s, row);
+         !is_wait(work_of(s, parent)))) {
+        if (s->n_waits == s->max_waits) {
+            const size_t max = 2 * s->max_waits + 64;
+            struct wait *more = reallocarray(s->waits, max, sizeof *more);
+            if (!more) {
+                s->failed = true;
+                return;
+            }
+            s->waits = more;
+            s->max_waits = max;
+        }
+        const int64_t from = s->spans.ts[row];
+        s->waits[s->n_waits++] = (struct wait){from, from + s->spans.dur[row], row};
+    }
 }
 
 static bool is_pageable(struct search *s, ta_str id)
@@ -273,25 +243,6 @@ static void take_copy(struct search *s, const struct ta_activity *a)
         *copies |= COPIES_BYTES;
 }
 
-static int64_t end_of(const struct search *s, ta_row row)
-{
-    return s->spans.ts[row] + s->spans.dur[row];
-}
-
-/* The gap of all devices together that an activity ends, if it was launched within it, up to its
- * launch and the way from there to the device.  `next` is the first interval of the busy ones that
- * ends behind its start. */
-static void take_gap(struct search *s, const struct ta_activity *a, size_t next)
-{
-    enum { WAY_NS = 1000000 };
-    const int64_t start = s->spans.ts[a->span];
-    if (next == 0 || next == s->busy->n || s->busy->at[next].start != start)
-        return; /* begins beside others */
-    const int64_t gap = s->busy->at[next - 1].end, launched = end_of(s, a->launch);
-    if (launched > gap)
-        ta_intervals_add(&s->late, gap, ta_min_i64(start, launched + WAY_NS));
-}
-
 static void take_activities(struct search *s)
 {
     const struct ta_activities activities = ta_trace_activities(s->trace);
@@ -302,7 +253,17 @@ static void take_activities(struct search *s)
         next = ta_intervals_near(s->busy, s->spans.ts[a->span], next);
         if (a->launch == TA_NO_ROW)
             continue;
-        take_gap(s, a, next);
+        /* The gap of all devices together that an activity ends, if it was launched within it, up
+         * to its launch and the way from there to the device. */
+        enum { WAY_NS = 1000000 };
+        const int64_t start = s->spans.ts[a->span];
+        if (next != 0 && next != s->busy->n &&
+            s->busy->at[next].start == start) { /* begins beside others */
+            const int64_t gap = s->busy->at[next - 1].end,
+                          launched = s->spans.ts[a->launch] + s->spans.dur[a->launch];
+            if (launched > gap)
+                ta_intervals_add(&s->late, gap, ta_min_i64(start, launched + WAY_NS));
+        }
         if (a->kernel == TA_NO_KERNEL && class_of(s, a->span) == TA_CLASS_MEMCPY)
             take_copy(s, a);
     }
@@ -329,7 +290,11 @@ enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&s.rank[RANK_COUNT], 0);
         ta_sum(&s.rank[RANK_TOTAL], 0);
         ta_sum(&s.rank[RANK_HARMFUL], 0);
-        find_waits(&s);
+        /* The calls that wait, besides those that copy pageable memory. */
+        static const enum ta_host_work waits[] = {TA_HOST_SYNC, TA_HOST_COPY};
+        for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+            for (ta_row row = 0; (row = ta_host_next(&s.spans, row, waits[i])) < s.spans.n; row++)
+                take_call(&s, row);
         take_waits(&s);
     }
     const bool done = !s.failed && !s.late.failed && !s.calls.failed && !s.cells.failed;

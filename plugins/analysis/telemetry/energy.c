@@ -43,16 +43,6 @@ const struct ta_table_def telemetry_energy = {
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
-/* The longest step of time between two samples that counts. */
-static double longest_step(struct readings readings, double *steps)
-{
-    size_t n = 0;
-    for (size_t i = 1; i < readings.n; i++)
-        steps[n++] = (double)(readings.at[i].time - readings.at[i - 1].time);
-    ta_sort_numbers(steps, n);
-    return n ? 3 * ta_quantile(steps, n, 0.5) : 0;
-}
-
 struct summary telemetry_sum_up(struct readings readings, double *steps)
 {
     const struct reading *at = readings.at;
@@ -68,7 +58,12 @@ struct summary telemetry_sum_up(struct readings readings, double *steps)
     }
     if (sums.first_ns == TA_MISSING)
         return sums;
-    const double longest = longest_step(readings, steps);
+    /* The longest step of time between two samples that counts. */
+    size_t n = 0;
+    for (size_t i = 1; i < readings.n; i++)
+        steps[n++] = (double)(readings.at[i].time - readings.at[i - 1].time);
+    ta_sort_numbers(steps, n);
+    const double longest = n ? 3 * ta_quantile(steps, n, 0.5) : 0;
     for (size_t i = 1; i < readings.n; i++) {
         const int64_t step = at[i].time - at[i - 1].time;
         if (step <= 0 || (double)step > longest)
@@ -108,32 +103,31 @@ static int64_t frames_of(const struct ta_refs *in, int64_t rank)
     return 0;
 }
 
-static void add_series(struct ta_section_builder *out, const struct all *all,
-                       const struct series *series, const struct ta_refs *in, double *scratch)
-{
-    struct summary sums = telemetry_sum_up(
-        (struct readings){all->readings + series->first, series->end - series->first}, scratch);
-    telemetry_join(&sums, &series->summary);
-    if (sums.covered_ns == 0)
-        return;
-    const double part = telemetry_covered_share(all, series, &sums);
-    const double frames =
-        isnan(part) ? (double)frames_of(in, series->rank)
-                    : telemetry_frames_between(all, series->rank, sums.first_ns, sums.last_ns);
-    TA_ROW(out, telemetry_energy, [BY_RANK_RANK] = ta_int(series->rank),
-           [BY_RANK_DEVICE] = ta_int(series->device), [BY_RANK_SAMPLES] = ta_int(sums.n),
-           [BY_RANK_SPAN] = ta_int(sums.last_ns - sums.first_ns),
-           [BY_RANK_COVERED] = ta_int(sums.covered_ns), [BY_RANK_ENERGY_J] = ta_num(sums.joules),
-           [BY_RANK_ENERGY_WH] = ta_num(sums.joules / 3600),
-           [BY_RANK_MEAN_W] = ta_num(sums.joules / ((double)sums.covered_ns / 1e9)),
-           [BY_RANK_FRAME_J] = frames > 0 ? ta_num(sums.joules / frames) : ta_null(),
-           [BY_RANK_SESSION_SHARE] = ta_num(part));
-}
-
 void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,
                           const struct ta_refs *in, double *scratch)
 {
     for (size_t s = 0; s < all->n; s++)
-        if (all->at[s].used && all->at[s].signal == TA_SIGNAL_GPU_POWER)
-            add_series(out, all, &all->at[s], in, scratch);
+        if (all->at[s].used && all->at[s].signal == TA_SIGNAL_GPU_POWER) {
+            const struct series *series = &all->at[s];
+            struct summary sums = telemetry_sum_up(
+                (struct readings){all->readings + series->first, series->end - series->first},
+                scratch);
+            telemetry_join(&sums, &series->summary);
+            if (sums.covered_ns == 0)
+                continue;
+            const double part = telemetry_covered_share(all, series, &sums);
+            const double frames =
+                isnan(part)
+                    ? (double)frames_of(in, series->rank)
+                    : telemetry_frames_between(all, series->rank, sums.first_ns, sums.last_ns);
+            TA_ROW(out, telemetry_energy, [BY_RANK_RANK] = ta_int(series->rank),
+                   [BY_RANK_DEVICE] = ta_int(series->device), [BY_RANK_SAMPLES] = ta_int(sums.n),
+                   [BY_RANK_SPAN] = ta_int(sums.last_ns - sums.first_ns),
+                   [BY_RANK_COVERED] = ta_int(sums.covered_ns),
+                   [BY_RANK_ENERGY_J] = ta_num(sums.joules),
+                   [BY_RANK_ENERGY_WH] = ta_num(sums.joules / 3600),
+                   [BY_RANK_MEAN_W] = ta_num(sums.joules / ((double)sums.covered_ns / 1e9)),
+                   [BY_RANK_FRAME_J] = frames > 0 ? ta_num(sums.joules / frames) : ta_null(),
+                   [BY_RANK_SESSION_SHARE] = ta_num(part));
+        }
 }

@@ -154,22 +154,17 @@ static size_t join(struct reading *readings, const struct moment *moments, size_
 
 /* ---- many samples -------------------------------------------------------------------------- */
 
-/* The narrowest span of 2^n ns of which SPANS cover the samples. */
-static int64_t span_width(int64_t first, int64_t last)
-{
-    int64_t width = 1;
-    while ((last - first) / width >= SPANS)
-        width *= 2;
-    return width;
-}
-
 /* Means over equal spans, at the time of their first sample.  Returns how many. */
 static size_t take_means(const struct moment *moments, size_t n, struct reading *means)
 {
     const int64_t first = moments[0].reading.time;
     if (first == TA_MISSING)
         return 0;
-    const int64_t width = span_width(first, moments[n - 1].reading.time);
+    /* The narrowest span of 2^n ns of which SPANS cover the samples. */
+    const int64_t last = moments[n - 1].reading.time;
+    int64_t width = 1;
+    while ((last - first) / width >= SPANS)
+        width *= 2;
     size_t n_means = 0;
     for (size_t i = 0, end; i < n; i = end) {
         const int64_t span = (moments[i].reading.time - first) / width;
@@ -179,31 +174,6 @@ static size_t take_means(const struct moment *moments, size_t n, struct reading 
         means[n_means++] = (struct reading){moments[i].reading.time, sum / (double)(end - i)};
     }
     return n_means;
-}
-
-static void write_summary(int64_t *row, const struct summary *summary, bool stamped)
-{
-    row[COUNT] = summary->n;
-    row[LEAST] = ta_real_cell(summary->least);
-    row[MOST] = ta_real_cell(summary->most);
-    row[SUM] = ta_real_cell(summary->sum);
-    row[JOULES] = ta_real_cell(summary->joules);
-    row[COVERED] = summary->covered_ns;
-    row[FIRST] = summary->first_ns;
-    row[LAST] = summary->last_ns;
-    row[STAMPED] = stamped;
-}
-
-static struct summary read_summary(const int64_t *row)
-{
-    return (struct summary){.n = row[COUNT],
-                            .first_ns = row[FIRST],
-                            .last_ns = row[LAST],
-                            .covered_ns = row[COVERED],
-                            .least = ta_real_of(row[LEAST]),
-                            .most = ta_real_of(row[MOST]),
-                            .sum = ta_real_of(row[SUM]),
-                            .joules = ta_real_of(row[JOULES])};
 }
 
 /* Adds a group of more samples than are kept; false without memory. */
@@ -225,7 +195,15 @@ static bool add_many(const struct ta_trace *trace, struct ta_partial *out,
             out, ta_row_rank(trace, group->like.rank), ta_key_int(group->like.device),
             ta_key_int(group->like.signal), ta_row_file(trace),
             ta_key_text((struct ta_slice){(const char *)means, n * sizeof *means}));
-        write_summary(row, &summary, group->stamped);
+        row[COUNT] = summary.n;
+        row[LEAST] = ta_real_cell(summary.least);
+        row[MOST] = ta_real_cell(summary.most);
+        row[SUM] = ta_real_cell(summary.sum);
+        row[JOULES] = ta_real_cell(summary.joules);
+        row[COVERED] = summary.covered_ns;
+        row[FIRST] = summary.first_ns;
+        row[LAST] = summary.last_ns;
+        row[STAMPED] = group->stamped;
         const double scale = telemetry_signals[group->like.signal].steps;
         struct ta_dist *dist = ta_partial_dist(out, row, VALUES);
         for (size_t i = 0; i < group->n; i++)
@@ -235,16 +213,6 @@ static bool add_many(const struct ta_trace *trace, struct ta_partial *out,
     free(steps);
     free(means);
     return done;
-}
-
-static void add_few(const struct ta_trace *trace, struct ta_partial *out, const struct group *group,
-                    const struct reading *readings)
-{
-    TA_PARTIAL_ROW(
-        out, ta_row_rank(trace, group->like.rank), ta_key_int(group->like.device),
-        ta_key_int(group->like.signal),
-        group->stamped ? ta_key_int(TA_MISSING) : ta_row_file(trace),
-        ta_key_text((struct ta_slice){(const char *)readings, group->n * sizeof *readings}));
 }
 
 enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -262,7 +230,11 @@ enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         if (group->n > EXACT_MOST)
             done = add_many(trace, out[0], group, first);
         else
-            add_few(trace, out[0], group, first);
+            TA_PARTIAL_ROW(
+                out[0], ta_row_rank(trace, group->like.rank), ta_key_int(group->like.device),
+                ta_key_int(group->like.signal),
+                group->stamped ? ta_key_int(TA_MISSING) : ta_row_file(trace),
+                ta_key_text((struct ta_slice){(const char *)first, group->n * sizeof *first}));
     }
     free(p.groups);
     free(p.readings);
@@ -344,7 +316,15 @@ static void add_means(struct all *all, struct series *series)
     for (size_t i = series->first_row; i < series->end_row; i++) {
         if (!is_many(all, i) || all->dropped[i])
             continue;
-        const struct summary summary = read_summary(ta_partial_at(all->partial, i));
+        const int64_t *row = ta_partial_at(all->partial, i);
+        const struct summary summary = (struct summary){.n = row[COUNT],
+                                                        .first_ns = row[FIRST],
+                                                        .last_ns = row[LAST],
+                                                        .covered_ns = row[COVERED],
+                                                        .least = ta_real_of(row[LEAST]),
+                                                        .most = ta_real_of(row[MOST]),
+                                                        .sum = ta_real_of(row[SUM]),
+                                                        .joules = ta_real_of(row[JOULES])};
         telemetry_join(&series->summary, &summary);
         all->n_readings += unpack(all->partial, i, all->readings + all->n_readings);
     }

@@ -34,9 +34,10 @@ static const struct ta_column telemetry_sampling_columns[] = {
 const struct ta_table_def telemetry_sampling = {"telemetry.sampling", "Sampling",
                                                 TA_COLUMNS(telemetry_sampling_columns)};
 
-/* Makes ascending steps of readings by time; returns their number. */
-static size_t find_steps(const struct all *all, const struct series *series, double *steps)
+static void add_series(struct ta_section_builder *out, const struct all *all,
+                       const struct series *series, double *steps)
 {
+    /* The steps of time between readings, ascending. */
     size_t n = 0;
     for (size_t i = series->first + 1; i < series->end; i++) {
         const int64_t before = all->readings[i - 1].time, now = all->readings[i].time;
@@ -44,21 +45,6 @@ static size_t find_steps(const struct all *all, const struct series *series, dou
             steps[n++] = (double)ta_add_sat(now, -before);
     }
     ta_sort_numbers(steps, n);
-    return n;
-}
-
-static double deviation_of(double *steps, size_t n, double median)
-{
-    for (size_t i = 0; i < n; i++)
-        steps[i] = fabs(steps[i] - median);
-    ta_sort_numbers(steps, n);
-    return ta_quantile(steps, n, 0.5);
-}
-
-static void add_series(struct ta_section_builder *out, const struct all *all,
-                       const struct series *series, double *steps)
-{
-    const size_t n = find_steps(all, series, steps);
     const double median = ta_quantile(steps, n, 0.5);
     int64_t holes = 0, hole_ns = 0, span = 0;
     for (size_t i = 0; i < n; i++) {
@@ -67,12 +53,15 @@ static void add_series(struct ta_section_builder *out, const struct all *all,
         holes += is_hole;
         hole_ns = ta_add_sat(hole_ns, is_hole ? ta_whole(steps[i]) : 0);
     }
+    for (size_t i = 0; i < n; i++)
+        steps[i] = fabs(steps[i] - median);
+    ta_sort_numbers(steps, n);
     TA_ROW(out, telemetry_sampling, [SAMPLING_RANK] = ta_int(series->rank),
            [SAMPLING_DEVICE] = ta_int(series->device),
            [SAMPLING_SIGNAL] = ta_text(ta_slice_of(ta_signal_name(series->signal))),
            [SAMPLING_SAMPLES] = ta_int((int64_t)(series->end - series->first)),
            [SAMPLING_SPAN] = ta_int(span), [SAMPLING_INTERVAL] = ta_num(median),
-           [SAMPLING_DEVIATION] = ta_num(deviation_of(steps, n, median)),
+           [SAMPLING_DEVIATION] = ta_num(ta_quantile(steps, n, 0.5)),
            [SAMPLING_HOLES] = ta_int(holes), [SAMPLING_HOLE] = ta_int(hole_ns));
 }
 

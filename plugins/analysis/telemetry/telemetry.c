@@ -88,19 +88,6 @@ static bool is_zero(const struct all *all, const struct series *series)
     return series->summary.n == 0 || (series->summary.least == 0 && series->summary.most == 0);
 }
 
-/* Where there is no device, profilers write zeros. */
-static void drop_absent_devices(struct all *all)
-{
-    for (size_t first = 0, end; first < all->n; first = end) {
-        bool any = false;
-        end = telemetry_device_end(all, first);
-        for (size_t i = first; i < end; i++)
-            any |= telemetry_signals[all->at[i].signal].of_gpu && !is_zero(all, &all->at[i]);
-        for (size_t i = first; i < end; i++)
-            all->at[i].used = any || !telemetry_signals[all->at[i].signal].of_gpu;
-    }
-}
-
 /* A series over all devices is not used where the rank has one per device, of any signal: the sum
  * is of the same samples. */
 static void drop_sums(struct all *all)
@@ -191,43 +178,40 @@ static double quantile_of_many(const struct all *all, const struct series *serie
     return fmin(fmax(below + (above - below) * (place - low), sums->least), sums->most);
 }
 
-static void add_series(struct ta_section_builder *out, const struct all *all,
-                       const struct series *series, double *values)
-{
-    const size_t n = series->end - series->first;
-    struct summary all_of =
-        telemetry_sum_up((struct readings){all->readings + series->first, n}, values);
-    telemetry_join(&all_of, &series->summary);
-    const double part = telemetry_covered_share(all, series, &all_of);
-    struct summary sums = {.n = (int64_t)n};
-    for (size_t i = 0; i < n; i++)
-        values[i] = all->readings[series->first + i].value;
-    ta_sort_numbers(values, n);
-    for (size_t i = 0; i < n; i++)
-        sums.sum += values[i];
-    sums.least = n ? values[0] : NAN;
-    sums.most = n ? values[n - 1] : NAN;
-    telemetry_join(&sums, &series->summary);
-    if (sums.n == 0)
-        return;
-    const double p95 =
-        series->summary.n ? quantile_of_many(all, series, &sums) : ta_quantile(values, n, 0.95);
-    const char *name = ta_signal_name(series->signal);
-    const char *unit = ta_unit_name(ta_signal_unit(series->signal));
-    TA_ROW(
-        out,
-        by_rank, [BY_RANK_RANK] = ta_int(series->rank), [BY_RANK_DEVICE] = ta_int(series->device),
-        [BY_RANK_SIGNAL] = ta_text(ta_slice_of(name)), [BY_RANK_SAMPLES] = ta_int(sums.n),
-        [BY_RANK_MIN] = ta_num(sums.least), [BY_RANK_MAX] = ta_num(sums.most),
-        [BY_RANK_MEAN] = ta_num(sums.sum / (double)sums.n), [BY_RANK_P95] = ta_num(p95),
-        [BY_RANK_UNIT] = ta_text(ta_slice_of(unit)), [BY_RANK_SESSION_SHARE] = ta_num(part));
-}
-
 static void add_ranks(struct ta_section_builder *out, const struct all *all, double *values)
 {
     for (size_t s = 0; s < all->n; s++)
-        if (all->at[s].used)
-            add_series(out, all, &all->at[s], values);
+        if (all->at[s].used) {
+            const struct series *series = &all->at[s];
+            const size_t n = series->end - series->first;
+            struct summary all_of =
+                telemetry_sum_up((struct readings){all->readings + series->first, n}, values);
+            telemetry_join(&all_of, &series->summary);
+            const double part = telemetry_covered_share(all, series, &all_of);
+            struct summary sums = {.n = (int64_t)n};
+            for (size_t i = 0; i < n; i++)
+                values[i] = all->readings[series->first + i].value;
+            ta_sort_numbers(values, n);
+            for (size_t i = 0; i < n; i++)
+                sums.sum += values[i];
+            sums.least = n ? values[0] : NAN;
+            sums.most = n ? values[n - 1] : NAN;
+            telemetry_join(&sums, &series->summary);
+            if (sums.n == 0)
+                continue;
+            const double p95 = series->summary.n ? quantile_of_many(all, series, &sums)
+                                                 : ta_quantile(values, n, 0.95);
+            const char *name = ta_signal_name(series->signal);
+            const char *unit = ta_unit_name(ta_signal_unit(series->signal));
+            TA_ROW(
+                out, by_rank, [BY_RANK_RANK] = ta_int(series->rank),
+                [BY_RANK_DEVICE] = ta_int(series->device),
+                [BY_RANK_SIGNAL] = ta_text(ta_slice_of(name)), [BY_RANK_SAMPLES] = ta_int(sums.n),
+                [BY_RANK_MIN] = ta_num(sums.least), [BY_RANK_MAX] = ta_num(sums.most),
+                [BY_RANK_MEAN] = ta_num(sums.sum / (double)sums.n), [BY_RANK_P95] = ta_num(p95),
+                [BY_RANK_UNIT] = ta_text(ta_slice_of(unit)),
+                [BY_RANK_SESSION_SHARE] = ta_num(part));
+        }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -239,7 +223,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     int64_t *times = calloc(all.n_readings + 1, sizeof *times);
     done = done && values && times;
     if (done) {
-        drop_absent_devices(&all);
+        /* Where there is no device, profilers write zeros. */
+        for (size_t first = 0, end; first < all.n; first = end) {
+            bool any = false;
+            end = telemetry_device_end(&all, first);
+            for (size_t i = first; i < end; i++)
+                any |= telemetry_signals[all.at[i].signal].of_gpu && !is_zero(&all, &all.at[i]);
+            for (size_t i = first; i < end; i++)
+                all.at[i].used = any || !telemetry_signals[all.at[i].signal].of_gpu;
+        }
         drop_sums(&all);
         add_ranks(out, &all, values);
         telemetry_add_energy(out, &all, in, values);

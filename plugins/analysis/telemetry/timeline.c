@@ -167,37 +167,6 @@ static size_t find_moments(const struct all *all, size_t first, size_t end, int6
     return moments->failed ? 0 : distinct;
 }
 
-static void add_points(struct ta_section_builder *out, const struct series *of,
-                       const struct point *points, size_t n, int64_t origin)
-{
-    char source[80] = "";
-    size_t used = 0;
-    int64_t index = 0;
-    if (of->rank != TA_MISSING)
-        used = (size_t)snprintf(source, sizeof source, "rank %lld", (long long)of->rank);
-    if (of->device != TA_MISSING)
-        snprintf(source + used, sizeof source - used, "%sdevice %lld", used ? " · " : "",
-                 (long long)of->device);
-    for (size_t i = 0; i < n; i++) {
-        struct ta_cell cells[TA_LENGTH(telemetry_timeline_columns)] = {
-            [TIMELINE_RANK] = ta_int(of->rank),
-            [TIMELINE_DEVICE] = ta_int(of->device),
-            [TIMELINE_SOURCE] = ta_text(ta_slice_of(source)),
-            [TIMELINE_POINT] = ta_int(index),
-            [TIMELINE_TIME] = ta_int(points[i].first_ns - origin)};
-        bool any = false;
-        for (int c = 0; c < DRAWN; c++) {
-            const bool has = points[i].n[c] > 0;
-            any |= has;
-            cells[FIRST_DRAWN + c] =
-                has ? ta_num(points[i].sum[c] / (double)points[i].n[c]) : ta_null();
-        }
-        index += any;
-        if (any)
-            ta_add_row(ta_rows(out, &telemetry_timeline), cells);
-    }
-}
-
 static void fill_points(const struct all *all, size_t first, size_t end, const struct span *span,
                         struct ta_map *moments, struct point *points)
 {
@@ -233,7 +202,33 @@ static bool add_device(struct ta_section_builder *out, const struct all *all, si
         for (size_t i = 0; i < n; i++)
             points[i].first_ns = INT64_MAX;
         fill_points(all, first, end, &span, is_short ? &moments : NULL, points);
-        add_points(out, &all->at[first], points, n, origin);
+        const struct series *of = &all->at[first];
+        char source[80] = "";
+        size_t used = 0;
+        int64_t index = 0;
+        if (of->rank != TA_MISSING)
+            used = (size_t)snprintf(source, sizeof source, "rank %lld", (long long)of->rank);
+        if (of->device != TA_MISSING)
+            snprintf(source + used, sizeof source - used, "%sdevice %lld", used ? " · " : "",
+                     (long long)of->device);
+        for (size_t i = 0; i < n; i++) {
+            struct ta_cell cells[TA_LENGTH(telemetry_timeline_columns)] = {
+                [TIMELINE_RANK] = ta_int(of->rank),
+                [TIMELINE_DEVICE] = ta_int(of->device),
+                [TIMELINE_SOURCE] = ta_text(ta_slice_of(source)),
+                [TIMELINE_POINT] = ta_int(index),
+                [TIMELINE_TIME] = ta_int(points[i].first_ns - origin)};
+            bool any = false;
+            for (int c = 0; c < DRAWN; c++) {
+                const bool has = points[i].n[c] > 0;
+                any |= has;
+                cells[FIRST_DRAWN + c] =
+                    has ? ta_num(points[i].sum[c] / (double)points[i].n[c]) : ta_null();
+            }
+            index += any;
+            if (any)
+                ta_add_row(ta_rows(out, &telemetry_timeline), cells);
+        }
     }
     free(points);
     ta_map_free(&moments);

@@ -24,17 +24,6 @@ static int64_t size_of(const int64_t *row)
     return ulysses * (row[RING] == TA_MISSING ? 1 : row[RING]); /* both below 2³¹ */
 }
 
-static struct sharing find_sharing(const struct rank *ranks, size_t n)
-{
-    struct sharing sharing = {.size = 1};
-    for (size_t i = 0; i < n; i++) {
-        const int64_t size = size_of(ranks[i].row);
-        sharing.known |= size != TA_MISSING;
-        sharing.size = ta_max_i64(sharing.size, size);
-    }
-    return sharing;
-}
-
 static void count(struct sharing *sharing, const struct rank *ranks, size_t n, enum rate rate)
 {
     sharing->n = sharing->videos = 0;
@@ -80,29 +69,31 @@ static double over_wall(const struct rank *ranks, size_t n, bool frames, int64_t
     return longest > 0 ? (double)amount * 1e9 / (double)longest : NAN;
 }
 
-/* What was assumed, and why. */
-static void explain(char note[96], const struct sharing *sharing)
-{
-    if (sharing->size == 1)
-        snprintf(note, 96, "%zu ranks, each its own video%s: summed", sharing->n,
-                 sharing->known ? "" : " (assumed: no tag says else)");
-    else if (sharing->videos == 1)
-        snprintf(note, 96, "%zu ranks on one video, by their tags: the slowest counts", sharing->n);
-    else
-        snprintf(note, 96, "%zu videos on %zu ranks, by their tags: the slowest of each, summed",
-                 sharing->videos, sharing->n);
-}
-
 void add_run(struct ta_section_builder *out, const struct rank *ranks, size_t n)
 {
-    struct sharing sharing = find_sharing(ranks, n);
+    struct sharing sharing = {.size = 1};
+    for (size_t i = 0; i < n; i++) {
+        const int64_t size = size_of(ranks[i].row);
+        sharing.known |= size != TA_MISSING;
+        sharing.size = ta_max_i64(sharing.size, size);
+    }
     for (int rate = 0; rate < RATES; rate++) {
         char note[96];
         count(&sharing, ranks, n, (enum rate)rate);
         if (sharing.n < 2 || rate == RATE_FPS_CUT || rate == RATE_BPS_CUT)
             continue; /* reports are cut at different times */
         const bool wall = rate == RATE_FPS_WALL || rate == RATE_BPS_WALL;
-        explain(note, &sharing);
+        /* What is assumed, and why. */
+        if (sharing.size == 1)
+            snprintf(note, 96, "%zu ranks, each its own video%s: summed", sharing.n,
+                     sharing.known ? "" : " (assumed: no tag says else)");
+        else if (sharing.videos == 1)
+            snprintf(note, 96, "%zu ranks on one video, by their tags: the slowest counts",
+                     sharing.n);
+        else
+            snprintf(note, 96,
+                     "%zu videos on %zu ranks, by their tags: the slowest of each, summed",
+                     sharing.videos, sharing.n);
         add_rate(out, TA_MISSING, (enum rate)rate,
                  wall ? over_wall(ranks, n, rate == RATE_FPS_WALL, sharing.size)
                       : sum_of_slowest(ranks, n, (enum rate)rate, sharing.size),

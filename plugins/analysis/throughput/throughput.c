@@ -312,18 +312,6 @@ static int64_t count_steps(struct rows *ranks, int64_t rank)
     return is_there ? ta_ref_integer(ranks->in, RANKS_STEPS, row) : TA_MISSING;
 }
 
-static void make_rates(struct rank *rank, struct rows *blocks, struct rows *steps,
-                       struct rows *ranks)
-{
-    make_of_blocks(rank, blocks);
-    const struct sums all = sum_up(steps, rank->rank, 0);
-    if (all.n)
-        rank->of[RATE_STEPS] = rate_of(all.all_ns, count_steps(ranks, rank->rank), all.ns);
-    if (rank->row)
-        rank->of[RATE_TOKENS] =
-            rate_of(rank->row[TOKENS] != TA_MISSING, rank->row[TOKENS], rank->row[TOKENS_NS]);
-}
-
 static void add_ours(struct ta_section_builder *out, const struct rank *rank)
 {
     static const char cut[] = "the report is cut: what is left of it, up to its last block";
@@ -381,22 +369,6 @@ static double ours_of(const struct rank *rank, struct ta_slice metric)
                                              : NAN;
 }
 
-/* Why the number of the profiler is not ours, in a line short enough to be shown whole; "" when it
- * is. */
-static void explain(const struct compared *c, char note[NOTE_MAX])
-{
-    note[0] = '\0';
-    if (is_word(c->metric, "first_block_ns"))
-        snprintf(note, NOTE_MAX, "the block alone, not from the start");
-    if (is_word(c->metric, "tpf"))
-        snprintf(note, NOTE_MAX, "of the benchmark; requests.by_rank has ours, where recorded");
-    if (isfinite(c->ours) && c->ours > 0 && fabs(c->reported - c->ours) > 1e-3 * c->ours)
-        snprintf(note, NOTE_MAX, "%s: ×%.3g", reason_of(c), c->reported / c->ours);
-    else if (is_word(c->group, "diffusion") && !isfinite(c->ours) &&
-             (is_word(c->metric, "fps") || is_word(c->metric, "bps")))
-        snprintf(note, NOTE_MAX, "%s", reason_of(c));
-}
-
 /* Which of the groups that report a metric has the plain basis "as_reported": the one that the
  * advice of the profilers rests on, else the first by name. */
 static struct ta_slice main_group(const struct ta_partial *figures, size_t first, size_t end)
@@ -439,9 +411,21 @@ static void add_metric(const struct writer *w, const struct ta_partial *figures,
             snprintf(basis, sizeof basis, "as_reported (%.*s)",
                      (int)(group.len < 60 ? group.len : 60), group.ptr);
         snprintf(name, sizeof name, "%.*s", (int)metric.len, metric.ptr);
-        explain(&(struct compared){metric, group, ta_real_of(row[VALUE]), ours_of(w->rank, metric),
-                                   count_files(figures, i, end)},
-                note);
+        /* Why the number of the profiler is not ours, in a line short enough to be shown whole; ""
+         * when it is. */
+        const struct compared *c =
+            &(struct compared){metric, group, ta_real_of(row[VALUE]), ours_of(w->rank, metric),
+                               count_files(figures, i, end)};
+        note[0] = '\0';
+        if (is_word(c->metric, "first_block_ns"))
+            snprintf(note, NOTE_MAX, "the block alone, not from the start");
+        if (is_word(c->metric, "tpf"))
+            snprintf(note, NOTE_MAX, "of the benchmark; requests.by_rank has ours, where recorded");
+        if (isfinite(c->ours) && c->ours > 0 && fabs(c->reported - c->ours) > 1e-3 * c->ours)
+            snprintf(note, NOTE_MAX, "%s: ×%.3g", reason_of(c), c->reported / c->ours);
+        else if (is_word(c->group, "diffusion") && !isfinite(c->ours) &&
+                 (is_word(c->metric, "fps") || is_word(c->metric, "bps")))
+            snprintf(note, NOTE_MAX, "%s", reason_of(c));
         const bool known = row[UNIT] >= 0 && row[UNIT] < TA_UNIT_COUNT_OF_UNITS;
         add_value(w->out, w->rank->rank, name, basis, ta_real_of(row[VALUE]),
                   known ? (enum ta_unit)row[UNIT] : TA_UNIT_NONE, note);
@@ -524,7 +508,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the ranks");
     for (size_t i = 0; i < n; i++) {
         fill(&ranks[i], merged[0], &at_rank);
-        make_rates(&ranks[i], &blocks, &steps, &by_rank);
+        struct rank *rank = &ranks[i];
+        make_of_blocks(rank, &blocks);
+        const struct sums all = sum_up(&steps, rank->rank, 0);
+        if (all.n)
+            rank->of[RATE_STEPS] = rate_of(all.all_ns, count_steps(&by_rank, rank->rank), all.ns);
+        if (rank->row)
+            rank->of[RATE_TOKENS] =
+                rate_of(rank->row[TOKENS] != TA_MISSING, rank->row[TOKENS], rank->row[TOKENS_NS]);
         add_ours(out, &ranks[i]);
         add_theirs(&(struct writer){out, &ranks[i]}, merged[1], &at_figure);
     }

@@ -8,20 +8,6 @@ struct shape {
     double blocks, units, resident; /* 0 when not known */
 };
 
-static struct shape shape_of(const struct kernel_numbers *of, struct ta_device_units device)
-{
-    struct shape shape = {.blocks = of->at[GRID]};
-    const double per_unit = of->at[PER_UNIT];
-    shape.units = device.multiprocessors > 0 ? (double)device.multiprocessors
-                  : per_unit > 0             ? nearbyint(shape.blocks / per_unit)
-                                             : 0;
-    const double threads = of->at[BLOCK], occupancy = of->at[OCCUPANCY];
-    /* The profiler's occupancy is of min(blocks per multiprocessor, what it can hold). */
-    if (threads > 0 && occupancy > 0 && device.threads > 0)
-        shape.resident = fmax(1, nearbyint(occupancy / 100 * (double)device.threads / threads));
-    return shape;
-}
-
 /* Waves and the share of time that is lost; false when it is not known. */
 static bool judge(struct shape shape, double *waves, double *lost)
 {
@@ -40,7 +26,15 @@ static bool judge(struct shape shape, double *waves, double *lost)
 
 struct filling filling_of(const struct kernel_numbers *of, struct ta_device_units device)
 {
-    const struct shape shape = shape_of(of, device);
+    struct shape shape = {.blocks = of->at[GRID]};
+    const double per_unit = of->at[PER_UNIT];
+    shape.units = device.multiprocessors > 0 ? (double)device.multiprocessors
+                  : per_unit > 0             ? nearbyint(shape.blocks / per_unit)
+                                             : 0;
+    const double threads = of->at[BLOCK], occupancy = of->at[OCCUPANCY];
+    /* The profiler's occupancy is of min(blocks per multiprocessor, what it can hold). */
+    if (threads > 0 && occupancy > 0 && device.threads > 0)
+        shape.resident = fmax(1, nearbyint(occupancy / 100 * (double)device.threads / threads));
     const double in_use = fmin(of->at[PER_UNIT], 1);
     double waves = 0, lost = 0;
     struct filling f = {

@@ -91,41 +91,28 @@ static void read_values(const struct numbers *numbers, ta_row row, struct values
     values->kinds = kinds;
 }
 
-static struct kernel_numbers read_all(const struct ta_trace *trace, const struct values *values)
-{
-    struct kernel_numbers of = {0};
-    for (int i = 0; i < NUMBERS; i++) {
-        const int64_t value = values->at[i];
-        const unsigned kind = values->kinds >> 2 * i & 3;
-        const double number =
-            kind == is_text ? sources[i].read(ta_trace_text(trace, (ta_str)value)) : (double)value;
-        of.has[i] = kind != 0 && !isnan(number);
-        of.at[i] = of.has[i] ? number : 0;
-    }
-    return of;
-}
-
-static bool is_same(const struct values *a, const struct values *b)
-{
-    return a->kinds == b->kinds && a->at[GRID] == b->at[GRID] && a->at[BLOCK] == b->at[BLOCK] &&
-           a->at[PER_UNIT] == b->at[PER_UNIT] && a->at[OCCUPANCY] == b->at[OCCUPANCY];
-}
-
-static size_t place_of(const struct values *values)
-{
-    const uint64_t hash = ((uint64_t)values->at[GRID] * 31 + (uint64_t)values->at[BLOCK]) * 31 +
-                          (uint64_t)values->at[PER_UNIT] * 7 + (uint64_t)values->at[OCCUPANCY];
-    return hash % NUMBERS_RECENT;
-}
-
 /* A place that was not used yet holds what follows from no values. */
 const struct filling *numbers_filling(struct numbers *numbers, ta_row row)
 {
     struct values values;
     read_values(numbers, row, &values);
-    const size_t place = place_of(&values);
-    if (!is_same(&numbers->recent[place].values, &values)) {
-        const struct kernel_numbers of = read_all(numbers->trace, &values);
+    const uint64_t hash = ((uint64_t)values.at[GRID] * 31 + (uint64_t)values.at[BLOCK]) * 31 +
+                          (uint64_t)values.at[PER_UNIT] * 7 + (uint64_t)values.at[OCCUPANCY];
+    const size_t place = hash % NUMBERS_RECENT;
+    const struct values *a = &numbers->recent[place].values;
+    if (!(a->kinds == values.kinds && a->at[GRID] == values.at[GRID] &&
+          a->at[BLOCK] == values.at[BLOCK] && a->at[PER_UNIT] == values.at[PER_UNIT] &&
+          a->at[OCCUPANCY] == values.at[OCCUPANCY])) {
+        struct kernel_numbers of = {0};
+        for (int i = 0; i < NUMBERS; i++) {
+            const int64_t value = values.at[i];
+            const unsigned kind = values.kinds >> 2 * i & 3;
+            const double number =
+                kind == is_text ? sources[i].read(ta_trace_text(numbers->trace, (ta_str)value))
+                                : (double)value;
+            of.has[i] = kind != 0 && !isnan(number);
+            of.at[i] = of.has[i] ? number : 0;
+        }
         numbers->recent[place].values = values;
         numbers->recent[place].filling = filling_of(&of, numbers->device);
     }

@@ -74,16 +74,6 @@ static void go_on(struct occupancy_sweep *sweep, int64_t to)
     pass(sweep, to);
 }
 
-static void begin(struct occupancy_sweep *sweep, int64_t start, int64_t end, int64_t share)
-{
-    go_on(sweep, start);
-    if (sweep->n == OCCUPANCY_RUNNING_MOST)
-        return;
-    sweep->running[sweep->n].end = end;
-    sweep->running[sweep->n++].share = share;
-    sweep->share += share;
-}
-
 static int64_t start_of(const struct occupancy *o, const struct ta_activity *a)
 {
     return o->spans.ts[a->span];
@@ -128,7 +118,13 @@ void occupancy_take(struct occupancy *o, const struct ta_activity *a, const stru
         return;
     if (of->units != TA_MISSING) {
         o->known = ta_add_sat(o->known, dur);
-        begin(&o->sweep, start, start + dur, of->units);
+        const int64_t end = start + dur;
+        go_on(&o->sweep, start);
+        if (o->sweep.n != OCCUPANCY_RUNNING_MOST) {
+            o->sweep.running[o->sweep.n].end = end;
+            o->sweep.running[o->sweep.n++].share = of->units;
+            o->sweep.share += of->units;
+        }
     }
     if (of->has_warps) {
         o->time = ta_add_sat(o->time, dur);

@@ -131,28 +131,6 @@ static void put_sums(const struct sums *sums)
     ta_sum(&sums->row[UNDER_NS], sums->under_ns);
 }
 
-static int64_t add_all(const struct ta_trace *trace, struct numbers *numbers, struct sums *sums,
-                       struct occupancy *occupancy)
-{
-    const struct ta_activities activities = ta_trace_activities(trace);
-    const struct ta_spans s = ta_trace_spans(trace);
-    int64_t all_ns = 0;
-    for (size_t i = 0; i < activities.n; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        if (a->kernel == TA_NO_KERNEL) {
-            occupancy_take(occupancy, a, NULL);
-            continue;
-        }
-        const struct filling *filling = numbers_filling(numbers, a->span);
-        occupancy_take(occupancy, a, filling);
-        all_ns = ta_add_sat(all_ns, s.dur[a->span]);
-        if (sums[a->kernel].row)
-            add(&sums[a->kernel], s.dur[a->span], filling);
-    }
-    occupancy_end(occupancy);
-    return all_ns;
-}
-
 static void meet_kernels(const struct ta_trace *trace, struct ta_partial *out, struct sums *sums)
 {
     const struct ta_kernels kernels = ta_trace_kernels(trace);
@@ -179,7 +157,22 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             .trace = trace, .spans = ta_trace_spans(trace), .out = out[2]};
         numbers_open(numbers, trace);
         meet_kernels(trace, out[0], sums);
-        const int64_t all_ns = add_all(trace, numbers, sums, &occupancy);
+        const struct ta_activities activities = ta_trace_activities(trace);
+        const struct ta_spans s = ta_trace_spans(trace);
+        int64_t all_ns = 0;
+        for (size_t i = 0; i < activities.n; i++) {
+            const struct ta_activity *a = &activities.at[i];
+            if (a->kernel == TA_NO_KERNEL) {
+                occupancy_take(&occupancy, a, NULL);
+                continue;
+            }
+            const struct filling *filling = numbers_filling(numbers, a->span);
+            occupancy_take(&occupancy, a, filling);
+            all_ns = ta_add_sat(all_ns, s.dur[a->span]);
+            if (sums[a->kernel].row)
+                add(&sums[a->kernel], s.dur[a->span], filling);
+        }
+        occupancy_end(&occupancy);
         ta_sum(&TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS], all_ns);
         for (size_t k = 0; k < kernels.n; k++)
             put_sums(&sums[k]);
@@ -191,25 +184,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-static void add_row(struct ta_section_builder *out, const struct ta_partial *kernels,
-                    const int64_t *row, int64_t all)
-{
-    const struct ta_dist *waves = ta_partial_dist_at(kernels, row, WAVES);
-    const struct ta_dist *blocks = ta_partial_dist_at(kernels, row, BLOCKS);
-    const bool some = row[KNOWN_NS] != TA_MISSING;
-    const bool known = some && row[KNOWN_NS] >= row[TOTAL] / 2;
-    TA_ROW(out, by_kernel, [KERNEL_NAME] = ta_text(ta_partial_text(kernels, row, NAME)),
-           [KERNEL_CALLS] = ta_int(row[CALLS]), [KERNEL_TOTAL] = ta_int(row[TOTAL]),
-           [KERNEL_SHARE] = ta_share(row[TOTAL], all),
-           [KERNEL_BLOCKS] = blocks ? ta_num(ta_dist_quantile(blocks, 50)) : ta_null(),
-           [KERNEL_WAVES] = waves && known ? ta_num(ta_dist_quantile(waves, 50) / 1000) : ta_null(),
-           [KERNEL_EFFICIENCY] =
-               known ? ta_share(row[KNOWN_NS] - row[LOST_NS], row[KNOWN_NS]) : ta_null(),
-           [KERNEL_LOST] = ta_int(row[LOST_NS]), [KERNEL_UNDERFILLED] = ta_int(row[UNDER]),
-           [KERNEL_UNDERFILLED_NS] = ta_int(row[UNDER_NS]),
-           [KERNEL_KNOWN] = ta_int(some ? row[KNOWN_NS] : 0));
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -220,8 +194,24 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        if (row[CALLS] != TA_MISSING && ta_partial_dist_at(merged[0], row, BLOCKS))
-            add_row(out, merged[0], row, all);
+        if (row[CALLS] != TA_MISSING && ta_partial_dist_at(merged[0], row, BLOCKS)) {
+            const struct ta_partial *kernels = merged[0];
+            const struct ta_dist *waves = ta_partial_dist_at(kernels, row, WAVES);
+            const struct ta_dist *blocks = ta_partial_dist_at(kernels, row, BLOCKS);
+            const bool some = row[KNOWN_NS] != TA_MISSING;
+            const bool known = some && row[KNOWN_NS] >= row[TOTAL] / 2;
+            TA_ROW(out, by_kernel, [KERNEL_NAME] = ta_text(ta_partial_text(kernels, row, NAME)),
+                   [KERNEL_CALLS] = ta_int(row[CALLS]), [KERNEL_TOTAL] = ta_int(row[TOTAL]),
+                   [KERNEL_SHARE] = ta_share(row[TOTAL], all),
+                   [KERNEL_BLOCKS] = blocks ? ta_num(ta_dist_quantile(blocks, 50)) : ta_null(),
+                   [KERNEL_WAVES] =
+                       waves && known ? ta_num(ta_dist_quantile(waves, 50) / 1000) : ta_null(),
+                   [KERNEL_EFFICIENCY] =
+                       known ? ta_share(row[KNOWN_NS] - row[LOST_NS], row[KNOWN_NS]) : ta_null(),
+                   [KERNEL_LOST] = ta_int(row[LOST_NS]), [KERNEL_UNDERFILLED] = ta_int(row[UNDER]),
+                   [KERNEL_UNDERFILLED_NS] = ta_int(row[UNDER_NS]),
+                   [KERNEL_KNOWN] = ta_int(some ? row[KNOWN_NS] : 0));
+        }
     }
     occupancy_add(merged[2], out);
     return TA_OK;
