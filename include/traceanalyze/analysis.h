@@ -70,8 +70,9 @@ struct ta_analysis_ops {
      * ranks, a structure that built-in analyses know (src/ranks/ranks.h). */
     bool needs_ranks;
 
-    /* finish() adds scalars: figures that runs are compared by, beside those of `tables`. */
-    bool has_figures;
+    /* The scalars that finish() sets; TA_SCALARS(). */
+    const struct ta_scalar_def *scalars;
+    size_t n_scalars;
 };
 
 /* ---- advice ---------------------------------------------------------------------------- */

@@ -226,6 +226,128 @@ enum ta_role {
     TA_NOTE         /* names or explains something and is not compared, such as a path */
 };
 
+/* What a reader that knows no table reads a column or a scalar as: comparisons, gates and the
+ * grading of findings ask for the time of steps, whichever analysis has it.  A reading has one
+ * owner. */
+enum ta_reading {
+    TA_AS_NOTHING, /* it has an id for those who name it */
+
+    /* Kernels, and operators with what they run, by name. */
+    TA_AS_KERNEL,
+    TA_AS_KERNEL_CLASS,
+    TA_AS_KERNEL_CALLS,
+    TA_AS_KERNEL_TIME,
+    TA_AS_OP,
+    TA_AS_OP_CATEGORY,
+    TA_AS_OP_CALLS,
+    TA_AS_OP_TIME,
+    TA_AS_OP_SELF,
+    TA_AS_SHAPED_OP, /* operators by the shapes of their inputs */
+    TA_AS_SHAPES,
+    TA_AS_SHAPES_TIME,
+    /* Rows in the order in which an operator first ran a kernel, or another operator. */
+    TA_AS_LAUNCHER,
+    TA_AS_LAUNCHED,
+    TA_AS_LAUNCHER_WITHIN,
+    TA_AS_LAUNCHED_START,
+    TA_AS_LAUNCHED_CALLS,
+    TA_AS_CALLER,
+    TA_AS_CALLED,
+    TA_AS_CALLER_WITHIN,
+    TA_AS_CALLED_START,
+    TA_AS_CALLED_CALLS,
+
+    /* Stages of a rank; one without a share encloses others.  Derived ones are made of other
+     * records. */
+    TA_AS_STAGE,
+    TA_AS_STAGE_CALLS,
+    TA_AS_STAGE_TIME,
+    TA_AS_STAGE_SHARE,
+    TA_AS_STAGE_INSIDE,
+    TA_AS_STAGE_ORDER,
+    TA_AS_DERIVED_STAGE,
+    TA_AS_DERIVED_CALLS,
+    TA_AS_DERIVED_TIME,
+    TA_AS_DERIVED_SHARE,
+
+    /* Steps of a rank, together and in the order of time. */
+    TA_AS_STEP,
+    TA_AS_STEP_START,
+    TA_AS_STEP_HOST_TIME,
+    TA_AS_STEP_GPU_TIME,
+
+    /* Windows of devices, sessions and ranks, and what adds up to that of a device. */
+    TA_AS_DEVICE_WINDOW,
+    TA_AS_DEVICE_COMPUTE,
+    TA_AS_SESSION_TIME,
+    TA_AS_TRACE_WINDOW,
+    TA_AS_ACTIVITY, /* of all devices */
+    TA_AS_ACTIVITY_CLASS,
+    TA_AS_ACTIVITY_CALLS,
+    TA_AS_ACTIVITY_TIME,
+    TA_AS_ACTIVITY_EXPOSED,
+    TA_AS_DEVICE_ACTIVITY, /* of each device */
+    TA_AS_DEVICE_ACTIVITY_CLASS,
+    TA_AS_DEVICE_ACTIVITY_CALLS,
+    TA_AS_DEVICE_ACTIVITY_EXPOSED,
+    TA_AS_IDLE_CAUSE,
+    TA_AS_IDLE_GAPS,
+    TA_AS_IDLE_TIME,
+
+    /* What a run is of. */
+    TA_AS_KERNEL_KIND,
+    TA_AS_KERNEL_KIND_CALLS,
+    TA_AS_KERNEL_KIND_TIME,
+    TA_AS_PRECISION,
+    TA_AS_PRECISION_TIME,
+    TA_AS_ATTENTION,
+    TA_AS_ATTENTION_TIME,
+    TA_AS_MODEL,
+    TA_AS_MODEL_PARAMETERS,
+    TA_AS_FORMAT,
+    TA_AS_FORMAT_BYTES,
+    TA_AS_EVENT_CATEGORY,
+    TA_AS_TAG,
+    TA_AS_TAG_VALUE,
+    TA_AS_DONE_STEPS, /* of a rank, where no steps are listed */
+    TA_AS_DONE_FRAMES,
+    TA_AS_SIGNAL,
+    TA_AS_SIGNAL_MEAN,
+
+    /* Memory of a device at the peak by call site, and at labels. */
+    TA_AS_SITE,
+    TA_AS_SITE_LABEL,
+    TA_AS_SITE_BLOCKS, /* bytes of blocks */
+    TA_AS_SITE_BYTES,  /* bytes asked for */
+    TA_AS_LEVEL_LABEL,
+    TA_AS_LEVEL_BYTES,
+
+    TA_AS_PEAK_ALLOCATED, /* scalars */
+    TA_AS_TRUST,
+    TA_AS_GPU_WINDOW,
+
+    /* Only comparisons of world sizes read what follows; other comparisons do without it. */
+    TA_READINGS_OF_SCALING,
+    TA_AS_DENOISING_STEP = TA_READINGS_OF_SCALING,
+    TA_AS_DENOISING_TIME,
+    TA_AS_BLOCK_TIME,
+    TA_AS_BLOCK_FRAMES,
+    TA_AS_RATE,
+    TA_AS_RATE_BASIS,
+    TA_AS_RATE_VALUE,
+    TA_AS_FLOP,
+    TA_AS_ENERGY,
+    TA_AS_ENERGY_SHARE,
+    TA_AS_FACTOR, /* of the parallel efficiency */
+    TA_AS_FACTOR_EFFICIENCY,
+    TA_AS_IDLE_DISPATCH, /* idle time of a device by cause */
+    TA_AS_IDLE_HOST,
+    TA_AS_IDLE_SYNC,
+    TA_AS_IDLE_SETUP,
+    TA_AS_IDLE_INPUT,
+    TA_READINGS
+};
+
 struct ta_column {
     const char *key;   /* stable name in report.json */
     const char *title; /* column head */
@@ -236,6 +358,7 @@ struct ta_column {
     enum ta_role role;
     double weight; /* how much a difference between ranks matters, 0 to 1; 0: little */
     bool detail;   /* for a closer look: what other columns are worked out of */
+    enum ta_reading read_as;
 };
 
 static inline bool ta_column_is_number(const struct ta_column *column)
@@ -478,7 +601,6 @@ static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t m
 struct ta_section_builder;
 struct ta_table_builder;
 
-TA_API void ta_add_scalar(struct ta_section_builder *section, const struct ta_scalar *scalar);
 TA_API void ta_add_finding(struct ta_section_builder *section, const struct ta_finding *finding);
 
 /* Says in one line what the input lacked, when an analysis has nothing to show. */

@@ -105,6 +105,10 @@ struct ta_figures {
     const struct ta_column *duration[TA_SAMPLED_COLUMNS];
     /* Its rows are rates and latencies, each a figure "metric@basis" with the unit of its row. */
     const struct ta_column *metric, *basis, *value;
+    /* Metrics that it can have: a gate on one is no mistake where the input does not have it.  On
+     * which basis one is meant by its name alone: the first of these that there is.  Both end with
+     * NULL. */
+    const char *const *metrics, *const *bases;
 };
 
 #define TA_TABLE_CHARTS 4
@@ -158,14 +162,37 @@ TA_API void ta_draw(struct ta_section_builder *section, const struct ta_table_de
 TA_API void ta_order_rows(struct ta_section_builder *section, const struct ta_table_def *def,
                           const struct ta_column *column, enum ta_direction direction);
 
-/* ---- references ------------------------------------------------------------------------ */
+/* ---- scalars --------------------------------------------------------------------------- */
 
-/* A column of a declared table; `column` NULL is the table as a whole. */
-struct ta_ref {
-    const char *table, *column;
+/* A figure of the run as a whole.  Runs are compared by it, and gates are set on it by its id. */
+struct ta_scalar_def {
+    const char *id, *title;
+    enum ta_unit unit;
+    enum ta_polarity better;
+    const char *doc;
+    enum ta_reading read_as;
+    const char *gate;  /* what gates may call it, too; or NULL */
+    bool not_compared; /* a hint, no figure of what a run did */
 };
 
-#define TA_REFS_MAX 96
+/* Scalars of an analysis, in the braces of its callbacks. */
+#define TA_SCALARS(array) .scalars = (array), .n_scalars = TA_LENGTH(array)
+
+/* Sets a scalar that the running analysis declares; one that it does not is refused. */
+TA_API void ta_set_scalar(struct ta_section_builder *section, const struct ta_scalar_def *def,
+                          struct ta_cell value);
+/* The same in other words where the data decides them; NULL for those of the declaration. */
+TA_API void ta_word_scalar(struct ta_section_builder *section, const struct ta_scalar_def *def,
+                           struct ta_cell value, const char *title, const char *doc);
+
+/* ---- references ------------------------------------------------------------------------ */
+
+/* A column of a declared table, `column` NULL is the table as a whole; or a declared scalar. */
+struct ta_ref {
+    const char *table, *column, *scalar;
+};
+
+#define TA_REFS_MAX 128
 
 /* A list of references, in the braces of the callbacks of a plugin. */
 #define TA_READS(array) .reads = (array), .n_reads = TA_LENGTH(array)
@@ -180,8 +207,10 @@ struct ta_refs {
     const struct ta_ref *list;
     size_t n;
     struct ta_ref_place {
-        const struct ta_table *table; /* NULL: the report has none */
-        size_t column;                /* SIZE_MAX: the table has none, or it is a whole table */
+        const struct ta_table *table;   /* NULL: the report has none */
+        size_t column;                  /* SIZE_MAX: the table has none, or it is a whole table */
+        const struct ta_scalar *scalar; /* NULL: the report has none */
+        size_t rank, device; /* columns of the table that say whose a row is, or SIZE_MAX */
     } places[TA_REFS_MAX];
 };
 
@@ -199,9 +228,11 @@ static inline size_t ta_ref_rows(const struct ta_refs *in, size_t ref)
     return in->places[ref].table ? in->places[ref].table->n_rows : 0;
 }
 
-/* Whether the report has the table and the column. */
+/* Whether the report has the table and the column, or the scalar. */
 static inline bool ta_ref_exists(const struct ta_refs *in, size_t ref)
 {
+    if (in->list[ref].scalar)
+        return in->places[ref].scalar;
     return in->places[ref].table && (in->places[ref].column != SIZE_MAX || !in->list[ref].column);
 }
 
@@ -211,7 +242,7 @@ static inline size_t ta_ref_column(const struct ta_refs *in, size_t ref)
     return in->places[ref].column;
 }
 
-/* The cell of a row; a null one where there is no such column. */
+/* The cell of a row, or the value of a scalar; a null one where there is none. */
 TA_API const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t row);
 
 /* The number of a row; `otherwise` without one. */
@@ -221,12 +252,22 @@ static inline double ta_ref_number(const struct ta_refs *in, size_t ref, size_t 
     return ta_cell_number(ta_ref_cell(in, ref, row), otherwise);
 }
 
+/* The value of a scalar; `otherwise` without one. */
+static inline double ta_ref_scalar(const struct ta_refs *in, size_t ref, double otherwise)
+{
+    return ta_ref_number(in, ref, 0, otherwise);
+}
+
 /* The integer of a row; TA_MISSING without one. */
 static inline int64_t ta_ref_integer(const struct ta_refs *in, size_t ref, size_t row)
 {
     const struct ta_cell *cell = ta_ref_cell(in, ref, row);
     return cell->kind == TA_CELL_INT ? cell->i : TA_MISSING;
 }
+
+/* The rank of a row, or its device, of whichever column `ref` is; TA_MISSING without one. */
+TA_API int64_t ta_ref_rank(const struct ta_refs *in, size_t ref, size_t row);
+TA_API int64_t ta_ref_device(const struct ta_refs *in, size_t ref, size_t row);
 
 /* The text of a row; empty without one. */
 static inline struct ta_slice ta_ref_text(const struct ta_refs *in, size_t ref, size_t row)

@@ -10,11 +10,12 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { CHECK, PENALTY };
+enum { CHECK, PENALTY, SCORE };
 
 static const struct ta_ref reads[] = {
     [CHECK] = {"health.checks", "check"},
     [PENALTY] = {"health.checks", "penalty"},
+    [SCORE] = {.scalar = "trust_score"},
 };
 
 static const struct {
@@ -56,10 +57,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     static const struct ta_look look = {.cells = PENALTY};
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct ta_scalar *trust = ta_report_scalar(in->report, "trust_score");
+    const double trust = ta_ref_scalar(in, SCORE, 1);
     struct ta_place worst;
-    if (!trust || ta_cell_number(&trust->value, 1) >= threshold ||
-        !ta_look_worst(in, &look, &worst))
+    if (trust >= threshold || !ta_look_worst(in, &look, &worst))
         return TA_OK;
     const struct ta_evidence evidence = ta_place_evidence(&worst);
     ta_advise(advice,
@@ -70,7 +70,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       advice,
                       "The traces are trusted only %s, most is lost by \"%s\": take all "
                       "other findings as hints",
-                      ta_advice_number(advice, ta_cell_number(&trust->value, 1), TA_UNIT_RATIO),
+                      ta_advice_number(advice, trust, TA_UNIT_RATIO),
                       ta_place_text(advice, in, &worst, CHECK)),
                   .advice = remedy(in, &worst),
                   .severity = TA_MEDIUM,

@@ -26,7 +26,7 @@ static const struct ta_partial_def partials[] = {
 enum { SHARE = FIELDS, KERNEL_SHARE };
 static const struct ta_column by_backend_columns[] = {
     [BACKEND] =
-        {"backend", "Backend", TA_TEXT,
+        {"backend", "Backend", TA_TEXT, .read_as = TA_AS_ATTENTION,
          .doc = "Implementation by the name of its kernels; math is attention by separate products "
                 "and softmax, other a fused kernel of a library that the name does not tell"},
     [SOURCE] = {"source", "Source", TA_TEXT,
@@ -36,7 +36,7 @@ static const struct ta_column by_backend_columns[] = {
     [CALLS] = {"calls", "Calls", TA_COUNT,
                .doc = "Kernels of a fused backend; operators, or sequences, of math"},
     [KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER, .doc = "Kernels executed"},
-    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_ATTENTION_TIME,
                .doc = "Sum of durations, all ranks"},
     [SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all attention"},
     [KERNEL_SHARE] = {"kernel_share", "Share of kernels", TA_RATIO,

@@ -57,9 +57,10 @@ static bool replay(const struct ta_ranks *ranks, struct hierarchy *h)
 
 enum { TERM, EFFICIENCY, WITH, WITHOUT, LOSS, MEANING };
 static const struct ta_column hierarchy_columns[] = {
-    [TERM] = {"term", "Efficiency", TA_WORD,
+    [TERM] = {"term", "Efficiency", TA_WORD, .read_as = TA_AS_FACTOR,
               .doc = "transfer, host, serialization, balance; parallel is their product"},
     [EFFICIENCY] = {"efficiency", "Value", TA_RATIO, .better = TA_HIGHER,
+                    .read_as = TA_AS_FACTOR_EFFICIENCY,
                     .doc = "Time without the loss over the time with it; from 0.8 on acceptable"},
     [WITH] = {"with_ns", "With", TA_NS_MEAN, .better = TA_LOWER,
               .doc = "Time of the run with the loss"},

@@ -15,11 +15,11 @@ static const struct ta_partial_def partials[] = {{"files", fields, FIELDS}, {0}}
 
 static const struct ta_column run_files_columns[] = {
     [PATH] = {"path", "File", TA_TEXT, .role = TA_NOTE, .doc = "Path below the input"},
-    [FORMAT] = {"format", "Format", TA_WORD, .role = TA_NOTE,
+    [FORMAT] = {"format", "Format", TA_WORD, .role = TA_NOTE, .read_as = TA_AS_FORMAT,
                 .doc = "Input plugin that read the file"},
     [RANK] = TA_RANK_COLUMN_OF("Rank the file belongs to"),
     [BYTES] = {"bytes", "On disk", TA_BYTES, .doc = "Size of the file"},
-    [RAW_BYTES] = {"raw_bytes", "Inflated", TA_BYTES,
+    [RAW_BYTES] = {"raw_bytes", "Inflated", TA_BYTES, .read_as = TA_AS_FORMAT_BYTES,
                    .doc = "Size of its content after decompression"},
     [EVENTS] = {"events", "Events", TA_COUNT,
                 .doc = "Event records read; none of a dump, whose records are no events"},

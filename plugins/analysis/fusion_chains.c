@@ -246,6 +246,15 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
+/* To know it takes two arguments of every kernel: a comparison does not ask for that. */
+static const struct ta_scalar_def share = {
+    "fusion_share",
+    "Fusible chains",
+    TA_UNIT_RATIO,
+    TA_LOWER,
+    .doc = "Time of the kernels of these chains over the time of all kernels",
+    .not_compared = true};
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -264,17 +273,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [GAP] = ta_int(row[FIELD_GAP_NS]), [SAVING_LOW] = ta_int(row[FIELD_LOW_NS]),
                [SAVING_HIGH] = ta_int(row[FIELD_HIGH_NS]));
     }
-    if (ta_partial_rows(merged[0])) {
-        const struct ta_cell value = ta_share(total, all);
-        ta_add_scalar(
-            out, &(struct ta_scalar){
-                     .id = "fusion_share",
-                     .title = "Fusible chains",
-                     .value = value,
-                     .unit = TA_UNIT_RATIO,
-                     .polarity = TA_LOWER,
-                     .note = "Time of the kernels of these chains over the time of all kernels"});
-    }
+    if (ta_partial_rows(merged[0]))
+        ta_set_scalar(out, &share, ta_share(total, all));
     return TA_OK;
 }
 
@@ -289,6 +289,8 @@ static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,
+                                           .scalars = &share,
+                                           .n_scalars = 1,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, fusion_chains, &ops, .title = "Fusion chains",

@@ -46,7 +46,7 @@ enum {
 static const struct ta_column precisions_columns[] = {
     [PRECISION_CLASS] = {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
     [PRECISION_TYPE] =
-        {"precision", "Precision", TA_TEXT,
+        {"precision", "Precision", TA_TEXT, .read_as = TA_AS_PRECISION,
          .doc = "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for tensor cores), fp16, bf16, "
                 "fp8, int8, fp4, or unknown. Sums are often kept in a wider type"},
     [PRECISION_SOURCE] = {"source", "Source", TA_TEXT,
@@ -54,7 +54,7 @@ static const struct ta_column precisions_columns[] = {
                                  "of the operator that launched it"},
     [PRECISION_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
     [PRECISION_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                         .doc = "Sum of durations, all ranks"},
+                         .read_as = TA_AS_PRECISION_TIME, .doc = "Sum of durations, all ranks"},
     [PRECISION_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
     [PRECISION_VECTOR] = {"vector_ns", "Without tensor cores", TA_NS, .better = TA_LOWER,
                           .doc = "Time of kernels whose names show that they do not use tensor "
@@ -237,8 +237,15 @@ static void add_precision(const struct ta_partial *products, struct ta_section_b
             }
 }
 
+static const struct ta_scalar_def scalar = {
+    "matrix_unit_share", "Tensor-core use", TA_UNIT_RATIO, TA_HIGHER,
+    .doc = "Time of gemm and conv kernels whose names show an "
+           "instruction of tensor cores (matrix cores on AMD), over "
+           "the time of all gemm and conv kernels; "
+           "the table of their use says how many names do not say it"};
+
 /* Of matrix products and convolutions: those of attention are bound by other things as well. */
-static void add_share(const struct ta_partial *products, const char *title,
+static void add_share(const struct ta_partial *products, bool is_amd,
                       struct ta_section_builder *out)
 {
     int64_t all = 0, yes = 0, no = 0;
@@ -253,16 +260,7 @@ static void add_share(const struct ta_partial *products, const char *title,
     }
     if (yes + no == 0) /* no name tells, as of devices that are not NVIDIA's or AMD's */
         return;
-    ta_add_scalar(out, &(struct ta_scalar){
-                           .id = "matrix_unit_share",
-                           .title = title,
-                           .value = ta_share(yes, all),
-                           .unit = TA_UNIT_RATIO,
-                           .polarity = TA_HIGHER,
-                           .note = "Time of gemm and conv kernels whose names show an "
-                                   "instruction of tensor cores (matrix cores on AMD), over "
-                                   "the time of all gemm and conv kernels; "
-                                   "the table of their use says how many names do not say it"});
+    ta_word_scalar(out, &scalar, ta_share(yes, all), is_amd ? "Matrix-core use" : NULL, NULL);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -272,9 +270,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
     /* AMD calls them matrix cores. */
-    add_share(merged[0],
-              ta_run_is_amd(ta_report_run(in->report)) ? "Matrix-core use" : "Tensor-core use",
-              out);
+    add_share(merged[0], ta_run_is_amd(ta_report_run(in->report)), out);
     static const char *const words[] = {
         [TA_MATRIX_ANY] = "unknown", [TA_MATRIX_YES] = "yes", [TA_MATRIX_NO] = "no"};
     for (size_t k = 0; k < KINDS; k++)
@@ -300,7 +296,8 @@ static const struct ta_table_def *const tables[] = {&matrix_units, &precisions, 
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .behind = behind,
                                            .section = "kernels",
-                                           .has_figures = true,
+                                           .scalars = &scalar,
+                                           .n_scalars = 1,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

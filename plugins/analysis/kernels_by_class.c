@@ -26,12 +26,14 @@ static const struct ta_partial_def partials[] = {
 enum { BY_CLASS_CLASS, BY_CLASS_CALLS, BY_CLASS_TOTAL, BY_CLASS_SHARE };
 static const struct ta_column by_class_columns[] = {
     [BY_CLASS_CLASS] =
-        {"class", "Class", TA_TEXT,
+        {"class", "Class", TA_TEXT, .read_as = TA_AS_KERNEL_KIND,
          .doc = "What the kernel does, by its name: gemm, attention, conv, norm, softmax, "
                 "elementwise, copy (with casts and changes of layout), reduce, index, random, "
                 "quant, triton (compiled by Inductor), comm, other"},
-    [BY_CLASS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [BY_CLASS_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_KERNEL_KIND_CALLS,
+                        .doc = "Number of executions"},
     [BY_CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                        .read_as = TA_AS_KERNEL_KIND_TIME,
                         .doc = "Sum of durations over all ranks: work, not wall time"},
     [BY_CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
 };
@@ -127,6 +129,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
+static const struct ta_scalar_def scalar = {
+    "kernels_unknown_share", "Kernels of unknown class", TA_UNIT_RATIO, TA_LOWER,
+    .doc = "Kernel time whose names match no row of the table of names; "
+           "the names are listed below"};
+
 static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_section_builder *out)
 {
     int64_t unknown_ns = 0;
@@ -140,14 +147,7 @@ static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_s
     }
     if (unknown_ns == 0)
         return;
-    ta_add_scalar(out, &(struct ta_scalar){
-                           .id = "kernels_unknown_share",
-                           .title = "Kernels of unknown class",
-                           .value = ta_share(unknown_ns, all),
-                           .unit = TA_UNIT_RATIO,
-                           .polarity = TA_LOWER,
-                           .note = "Kernel time whose names match no row of the table of names; "
-                                   "the names are listed below"});
+    ta_set_scalar(out, &scalar, ta_share(unknown_ns, all));
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -205,7 +205,8 @@ static const struct ta_table_def *const tables[] = {&by_class, &by_family, &unkn
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .behind = behind,
                                            .section = "kernels",
-                                           .has_figures = true,
+                                           .scalars = &scalar,
+                                           .n_scalars = 1,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

@@ -33,11 +33,13 @@ enum {
     KERNEL_FAMILY
 };
 static const struct ta_column by_name_columns[] = {
-    [KERNEL_NAME] = {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
-    [KERNEL_CLASS] = {"class", "Class", TA_TEXT,
+    [KERNEL_NAME] = {"name", "Kernel", TA_TEXT, .read_as = TA_AS_KERNEL,
+                     .doc = "Name of the kernel"},
+    [KERNEL_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_KERNEL_CLASS,
                       .doc = "comm moves data between ranks, compute is all else; by the name"},
-    [KERNEL_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
-    [KERNEL_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+    [KERNEL_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_KERNEL_CALLS,
+                      .doc = "Number of executions"},
+    [KERNEL_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_KERNEL_TIME,
                       .doc = "Sum of durations over all ranks: work, not wall time"},
     [KERNEL_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
     TA_SPREAD_COLUMNS(KERNEL_MEAN),

@@ -5,7 +5,7 @@
 #include <traceanalyze/analysis.h>
 
 static const struct ta_column by_op_columns[] = {TA_PLACE_COLUMNS(
-    "op", "Operator",
+    TA_AS_LAUNCHER, "op", "Operator",
     "Innermost operator around the launch; none without one, or where no launch is "
     "known",
     "Kernel", "Name of the kernel")};

@@ -138,6 +138,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index copies") : TA_OK;
 }
 
+static const struct ta_scalar_def scalar = {
+    "layout_tax_share", "Casts and layout", TA_UNIT_RATIO, TA_LOWER,
+    .doc = "Time of kernels that only convert or move over the time "
+           "of all kernels; dequantization is class quant"};
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -157,14 +162,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [TOTAL] = ta_int(row[TOTAL]), [SHARE] = ta_share(row[TOTAL], all));
     }
     if (ta_partial_rows(merged[0]))
-        ta_add_scalar(out, &(struct ta_scalar){
-                               .id = "layout_tax_share",
-                               .title = "Casts and layout",
-                               .value = ta_share(total, all),
-                               .unit = TA_UNIT_RATIO,
-                               .polarity = TA_LOWER,
-                               .note = "Time of kernels that only convert or move over the time "
-                                       "of all kernels; dequantization is class quant"});
+        ta_set_scalar(out, &scalar, ta_share(total, all));
     return TA_OK;
 }
 
@@ -174,7 +172,8 @@ static const struct ta_table_def *const tables[] = {&copies_by_op, NULL};
 
 static const struct ta_analysis_ops ops = {.behind = behind,
                                            .section = "kernels",
-                                           .has_figures = true,
+                                           .scalars = &scalar,
+                                           .n_scalars = 1,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

@@ -5,9 +5,10 @@
 
 #include <traceanalyze/analysis.h>
 
-static const struct ta_column by_caller_columns[] = {TA_PLACE_COLUMNS(
-    "caller", "Caller", "Innermost operator or annotated range around it; none without one",
-    "Operator", "Name of the operator or range")};
+static const struct ta_column by_caller_columns[] = {
+    TA_PLACE_COLUMNS(TA_AS_CALLER, "caller", "Caller",
+                     "Innermost operator or annotated range around it; none without one",
+                     "Operator", "Name of the operator or range")};
 
 static const struct ta_table_def by_caller = {
     "ops.by_caller", "Operators by caller", TA_COLUMNS(by_caller_columns), .tier = TA_TIER_DETAIL};

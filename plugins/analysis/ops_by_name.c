@@ -18,12 +18,13 @@ static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS};
 
 enum { CATEGORY, NAME, CALLS, TOTAL, SELF, SHARE, MEAN };
 static const struct ta_column by_name_columns[] = {
-    [CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as written"},
-    [NAME] = {"name", "Name", TA_TEXT, .doc = "Name of the host span"},
-    [CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of spans"},
-    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+    [CATEGORY] = {"category", "Category", TA_TEXT, .read_as = TA_AS_OP_CATEGORY,
+                  .doc = "Category as written"},
+    [NAME] = {"name", "Name", TA_TEXT, .read_as = TA_AS_OP, .doc = "Name of the host span"},
+    [CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_OP_CALLS, .doc = "Number of spans"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_TIME,
                .doc = "Sum of durations, children included: work, not wall time"},
-    [SELF] = {"self_ns", "Self", TA_NS, .better = TA_LOWER,
+    [SELF] = {"self_ns", "Self", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_SELF,
               .doc = "Time during which the span was the innermost of its thread"},
     [SHARE] = {"share", "Share", TA_RATIO, .doc = "Self time over the self time of all host spans"},
     TA_SPREAD_COLUMNS(MEAN),

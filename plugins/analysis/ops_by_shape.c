@@ -28,11 +28,13 @@ enum {
     BY_SHAPE_HOST_SELF
 };
 static const struct ta_column by_shape_columns[] = {
-    [BY_SHAPE_NAME] = {"name", "Operator", TA_TEXT, .doc = "Name of the operator"},
-    [BY_SHAPE_SHAPES] = {"shapes", "Input shapes", TA_TEXT,
+    [BY_SHAPE_NAME] = {"name", "Operator", TA_TEXT, .read_as = TA_AS_SHAPED_OP,
+                       .doc = "Name of the operator"},
+    [BY_SHAPE_SHAPES] = {"shapes", "Input shapes", TA_TEXT, .read_as = TA_AS_SHAPES,
                          .doc = "Sizes of its inputs as recorded; of those that are no tensors []"},
     [BY_SHAPE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
     [BY_SHAPE_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
+                              .read_as = TA_AS_SHAPES_TIME,
                               .doc = "Sum of the device activities that it launched itself"},
     [BY_SHAPE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels among these"},
     [BY_SHAPE_DEVICE_MEAN] = {"device_mean_ns", "Device mean", TA_NS_MEAN, .better = TA_LOWER,

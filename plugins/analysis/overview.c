@@ -38,26 +38,42 @@ static double total(const struct ta_refs *in, size_t ref)
     return sum;
 }
 
-static void add(struct ta_section_builder *out, const char *id, const char *title, double value,
-                enum ta_unit unit, enum ta_polarity polarity, const char *note)
-{
-    ta_add_scalar(out, &(struct ta_scalar){.id = id,
-                                           .title = title,
-                                           .value = ta_num(value),
-                                           .unit = unit,
-                                           .polarity = polarity,
-                                           .note = note});
-}
+enum { BUSY, COMPUTE, COMM, MEMCPY, WINDOW, STEP_TIME, KERNELS, EVENTS };
 
-static void add_count(struct ta_section_builder *out, const char *id, const char *title,
-                      double value, const char *note)
+static const struct ta_scalar_def scalars[] = {
+    [BUSY] = {"gpu_busy_share", "GPU busy", TA_UNIT_RATIO, TA_HIGHER,
+              .doc = "Busy time over window, all ranks together", .gate = "gpu_busy"},
+    [COMPUTE] = {"gpu_compute_share", "Computing", TA_UNIT_RATIO, TA_HIGHER,
+                 .doc = "Time with a compute kernel over window, all ranks together"},
+    [COMM] = {"comm_exposed_share", "Exposed communication", TA_UNIT_RATIO, TA_LOWER,
+              .doc = "Communication that no compute covers, over window", .gate = "comm_exposed"},
+    [MEMCPY] = {"memcpy_exposed_share", "Exposed copies", TA_UNIT_RATIO, TA_LOWER,
+                .doc = "Copies that nothing covers, over window"},
+    [WINDOW] = {"gpu_window_ns", "GPU window", TA_UNIT_NS, TA_LOWER,
+                .doc = "First to last device activity, the longest of all ranks",
+                .read_as = TA_AS_GPU_WINDOW},
+    [STEP_TIME] = {"step_time_p50_ns", "Step time p50", TA_UNIT_NS, TA_LOWER,
+                   .doc = "Median host duration of the marked steps, all ranks",
+                   .gate = "step_time.p50"},
+    [KERNELS] = {"kernels", "Kernels", TA_UNIT_COUNT, TA_NEUTRAL,
+                 .doc = "Kernel executions on all ranks"},
+    [EVENTS] = {"events", "Events", TA_UNIT_COUNT, TA_NEUTRAL,
+                .doc = "Event records read from all files"},
+};
+
+static void add_gpu(struct ta_section_builder *out, const struct ta_refs *in)
 {
-    ta_add_scalar(out, &(struct ta_scalar){.id = id,
-                                           .title = title,
-                                           .value = ta_int(ta_whole(value)),
-                                           .unit = TA_UNIT_COUNT,
-                                           .polarity = TA_NEUTRAL,
-                                           .note = note});
+    const double window = total(in, GPU_WINDOW);
+    double longest = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, GPU_WINDOW); i++)
+        longest = fmax(longest, ta_ref_number(in, GPU_WINDOW, i, 0));
+    if (window <= 0)
+        return;
+    ta_set_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window));
+    ta_set_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window));
+    ta_set_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window));
+    ta_set_scalar(out, &scalars[MEMCPY], ta_num(total(in, GPU_MEMCPY) / window));
+    ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest)));
 }
 
 /* Whether any step is timed by its device work. */
@@ -87,10 +103,10 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
     ta_sort_numbers(values, n);
     const double median = ta_quantile(values, n, 0.5);
     free(values);
-    add(out, "step_time_p50_ns", "Step time p50", median, TA_UNIT_NS, TA_LOWER,
-        has_device_times(in) ? "Median of the time that a marked step keeps the device busy, all "
-                               "ranks: the markers cover only the launches"
-                             : "Median host duration of the marked steps, all ranks");
+    ta_word_scalar(out, &scalars[STEP_TIME], ta_num(median), NULL,
+                   has_device_times(in) ? "Median of the time that a marked step keeps the device "
+                                          "busy, all ranks: the markers cover only the launches"
+                                        : NULL);
     return true;
 }
 
@@ -107,40 +123,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    const double window = total(in, GPU_WINDOW);
-    double longest = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, GPU_WINDOW); i++)
-        longest = fmax(longest, ta_ref_number(in, GPU_WINDOW, i, 0));
-    if (window > 0) {
-        add(out, "gpu_busy_share", "GPU busy", total(in, GPU_BUSY) / window, TA_UNIT_RATIO,
-            TA_HIGHER, "Busy time over window, all ranks together");
-        add(out, "gpu_compute_share", "Computing", total(in, GPU_COMPUTE) / window, TA_UNIT_RATIO,
-            TA_HIGHER, "Time with a compute kernel over window, all ranks together");
-        add(out, "comm_exposed_share", "Exposed communication", total(in, GPU_COMM) / window,
-            TA_UNIT_RATIO, TA_LOWER, "Communication that no compute covers, over window");
-        add(out, "memcpy_exposed_share", "Exposed copies", total(in, GPU_MEMCPY) / window,
-            TA_UNIT_RATIO, TA_LOWER, "Copies that nothing covers, over window");
-        ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
-                                               .title = "GPU window",
-                                               .value = ta_int(ta_whole(longest)),
-                                               .unit = TA_UNIT_NS,
-                                               .polarity = TA_LOWER,
-                                               .note = "First to last device activity, the longest "
-                                                       "of all ranks"});
-    }
+    add_gpu(out, in);
     if (ta_ref_rows(in, STEP_HOST) && !add_step_time(out, in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
     if (ta_ref_exists(in, KERNEL_CALLS))
-        add_count(out, "kernels", "Kernels", total(in, KERNEL_CALLS),
-                  "Kernel executions on all ranks");
+        ta_set_scalar(out, &scalars[KERNELS], ta_int(ta_whole(total(in, KERNEL_CALLS))));
     const double events = total(in, FILE_EVENTS);
     if (events > 0 || (has_events(in) && !ta_report_run(in->report)->has_dumps))
-        add_count(out, "events", "Events", events, "Event records read from all files");
+        ta_set_scalar(out, &scalars[EVENTS], ta_int(ta_whole(events)));
     return TA_OK;
 }
 
 static const struct ta_analysis_ops ops = {.section = "overview",
-                                           .has_figures = true,
+                                           TA_SCALARS(scalars),
                                            .finish = finish,
                                            .of_tables = true,
                                            TA_READS(reads)};

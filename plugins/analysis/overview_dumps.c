@@ -46,17 +46,72 @@ static const struct ta_ref reads[] = {
     [ENERGY_SHARE] = {"energy.by_rank", "session_share"},
 };
 
-static void add(struct ta_section_builder *out, const char *id, const char *title,
-                struct ta_cell value, enum ta_unit unit, enum ta_polarity polarity,
-                const char *note)
+enum {
+    FPS_WALL,
+    FPS_CUT,
+    FPS_BLOCKS,
+    BPS_WALL,
+    BPS_BLOCKS,
+    FIRST_BLOCK,
+    TOKENS,
+    ITERATIONS,
+    SESSION,
+    PARAMETERS,
+    ALLOCATED,
+    RESERVED,
+    UTILIZATION,
+    TEMPERATURE,
+    ENERGY
+};
+
+static const struct ta_scalar_def scalars[] = {
+    [FPS_WALL] = {"fps_wall", "FPS of the session", TA_UNIT_PER_S, TA_HIGHER,
+                  .doc = "Frames of the blocks over the time of the session, slowest rank"},
+    [FPS_CUT] =
+        {"fps_until_cut", "FPS up to the cut", TA_UNIT_PER_S, TA_HIGHER,
+         .doc = "Frames of the blocks that are left of a report that is cut, over the time up to "
+                "the last of them, slowest rank"},
+    [FPS_BLOCKS] = {"fps_blocks", "FPS of the blocks", TA_UNIT_PER_S, TA_HIGHER,
+                    .doc = "Frames over the time of their blocks, slowest rank", .gate = "fps"},
+    [BPS_WALL] = {"bps_wall", "BPS of the session", TA_UNIT_PER_S, TA_HIGHER,
+                  .doc = "Blocks over the time of the session, slowest rank"},
+    [BPS_BLOCKS] = {"bps_blocks", "BPS of the blocks", TA_UNIT_PER_S, TA_HIGHER,
+                    .doc = "Blocks over their time, slowest rank", .gate = "bps"},
+    [FIRST_BLOCK] = {"first_block_ns", "First block", TA_UNIT_NS, TA_LOWER,
+                     .doc = "Start of the session to the end of the first block, slowest rank",
+                     .gate = "first_block"},
+    [TOKENS] = {"tokens_per_s", "Tokens per second", TA_UNIT_PER_S, TA_HIGHER,
+                .doc = "Tokens over the time of the sections that generated them, slowest rank"},
+    [ITERATIONS] = {"iterations_per_s", "Iterations per second", TA_UNIT_PER_S, TA_HIGHER,
+                    .doc = "Iterations over their time, slowest rank"},
+    [SESSION] = {"session_ns", "Session", TA_UNIT_NS, TA_LOWER,
+                 .doc = "Duration of the longest session", .gate = "session"},
+    [PARAMETERS] = {"parameters", "Parameters", TA_UNIT_COUNT, TA_NEUTRAL,
+                    .doc = "Parameters of all models of a rank"},
+    [ALLOCATED] = {"peak_allocated_bytes", "Peak memory allocated", TA_UNIT_BYTES, TA_LOWER,
+                   .doc = "Largest memory in use by tensors, of all ranks and devices",
+                   .read_as = TA_AS_PEAK_ALLOCATED, .gate = "peak_memory"},
+    [RESERVED] =
+        {"peak_reserved_bytes", "Peak memory reserved", TA_UNIT_BYTES, TA_LOWER,
+         .doc = "Largest memory held by the allocator, of all ranks and devices, as far as it "
+                "was recorded",
+         .gate = "peak_reserved"},
+    [UTILIZATION] = {"gpu_utilization", "Devices in use", TA_UNIT_RATIO, TA_HIGHER,
+                     .doc = "Share of time with work on the device, mean of its samples and of all "
+                            "devices"},
+    [TEMPERATURE] = {"gpu_temperature", "Hottest device", TA_UNIT_CELSIUS, TA_LOWER,
+                     .doc = "Largest sample of all devices"},
+    [ENERGY] = {"energy_j", "Energy", TA_UNIT_JOULE, TA_LOWER,
+                .doc =
+                    "Power integrated over the times of its samples, all devices that a rank sees",
+                .gate = "energy"},
+};
+
+static void add(struct ta_section_builder *out, size_t scalar, struct ta_cell value,
+                const char *title)
 {
     if (value.kind != TA_CELL_NULL)
-        ta_add_scalar(out, &(struct ta_scalar){.id = id,
-                                               .title = title,
-                                               .value = value,
-                                               .unit = unit,
-                                               .polarity = polarity,
-                                               .note = note});
+        ta_word_scalar(out, &scalars[scalar], value, title, NULL);
 }
 
 /* The worst of all ranks: the smallest rate, the longest time; NaN without one. */
@@ -76,24 +131,22 @@ static double worst(const struct ta_refs *in, const char *metric, const char *ba
 
 static void add_throughput(struct ta_section_builder *out, const struct ta_refs *in)
 {
-    add(out, "fps_wall", "FPS of the session", ta_num(worst(in, "fps", "wall", true)),
-        TA_UNIT_PER_S, TA_HIGHER,
-        "Frames of the blocks over the time of the session, slowest rank");
-    add(out, "fps_until_cut", "FPS up to the cut", ta_num(worst(in, "fps", "until_cut", true)),
-        TA_UNIT_PER_S, TA_HIGHER,
-        "Frames of the blocks that are left of a report that is cut, over the time up to the last "
-        "of them, slowest rank");
-    add(out, "fps_blocks", "FPS of the blocks", ta_num(worst(in, "fps", "blocks", true)),
-        TA_UNIT_PER_S, TA_HIGHER, "Frames over the time of their blocks, slowest rank");
-    add(out, "bps_wall", "BPS of the session", ta_num(worst(in, "bps", "wall", true)),
-        TA_UNIT_PER_S, TA_HIGHER, "Blocks over the time of the session, slowest rank");
-    add(out, "bps_blocks", "BPS of the blocks", ta_num(worst(in, "bps", "blocks", true)),
-        TA_UNIT_PER_S, TA_HIGHER, "Blocks over their time, slowest rank");
-    add(out, "first_block_ns", "First block", ta_num(worst(in, "first_block_ns", "wall", false)),
-        TA_UNIT_NS, TA_LOWER, "Start of the session to the end of the first block, slowest rank");
-    add(out, "tokens_per_s", "Tokens per second",
-        ta_num(worst(in, "tokens_per_s", "sections", true)), TA_UNIT_PER_S, TA_HIGHER,
-        "Tokens over the time of the sections that generated them, slowest rank");
+    static const struct {
+        size_t scalar;
+        const char *metric, *basis;
+        bool smallest;
+    } rates[] = {
+        {FPS_WALL, "fps", "wall", true},
+        {FPS_CUT, "fps", "until_cut", true},
+        {FPS_BLOCKS, "fps", "blocks", true},
+        {BPS_WALL, "bps", "wall", true},
+        {BPS_BLOCKS, "bps", "blocks", true},
+        {FIRST_BLOCK, "first_block_ns", "wall", false},
+        {TOKENS, "tokens_per_s", "sections", true},
+    };
+    for (size_t i = 0; i < TA_LENGTH(rates); i++)
+        add(out, rates[i].scalar,
+            ta_num(worst(in, rates[i].metric, rates[i].basis, rates[i].smallest)), NULL);
 }
 
 /* Largest value of a column, of the samples of a signal when one is given. */
@@ -124,6 +177,20 @@ static double most_of_a_rank(const struct ta_refs *in, size_t rank, size_t colum
     return found;
 }
 
+/* Mean over all devices of the means of a signal. */
+static double mean_of_devices(const struct ta_refs *in, const char *signal)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, SAMPLED_MEAN); i++) {
+        const double mean = ta_ref_number(in, SAMPLED_MEAN, i, NAN);
+        if (!ta_ref_reads(in, SAMPLED_SIGNAL, i, signal) || isnan(mean))
+            continue;
+        sum += mean;
+        n++;
+    }
+    return n > 0 ? sum / n : NAN;
+}
+
 /* The rate of the slowest rank of a run with a single loop: that of several tells nothing. */
 static double iteration_rate(const struct ta_refs *in)
 {
@@ -150,19 +217,17 @@ static struct ta_cell whole(double value)
     return value >= 0 && value < 9e18 ? ta_int(ta_whole(value)) : ta_null();
 }
 
-/* The title of a figure of samples, which may be of a part of the session only. */
-static const char *sampled_title(char text[96], const char *title, const struct ta_refs *in,
-                                 size_t share, const char *signal)
+/* A figure of samples, whose title says so when they are of a part of the session only. */
+static void add_sampled(struct ta_section_builder *out, const struct ta_refs *in, size_t scalar,
+                        double value, size_t share, const char *signal)
 {
+    char title[96];
     double least = NAN;
     for (size_t i = 0; i < ta_ref_rows(in, share); i++)
         if (!signal || ta_ref_reads(in, SAMPLED_SIGNAL, i, signal))
             least = fmin(least, ta_ref_number(in, share, i, NAN));
-    if (isnan(least))
-        snprintf(text, 96, "%s", title);
-    else
-        snprintf(text, 96, "%s (%.0f %% sampled)", title, 100 * least);
-    return text;
+    snprintf(title, sizeof title, "%s (%.0f %% sampled)", scalars[scalar].title, 100 * least);
+    add(out, scalar, ta_num(value), isnan(least) ? NULL : title);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -172,46 +237,21 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)merged;
     add_throughput(out, in);
     if (!ta_ref_table(in, THROUGHPUT_VALUE))
-        add(out, "iterations_per_s", "Iterations per second", ta_num(iteration_rate(in)),
-            TA_UNIT_PER_S, TA_HIGHER, "Iterations over their time, slowest rank");
-    add(out, "session_ns", has_several_sessions(in) ? "Longest session" : "Session",
-        whole(largest(in, SESSION_TIME, NULL)), TA_UNIT_NS, TA_LOWER,
-        "Duration of the longest session");
-    add(out, "parameters", "Parameters", whole(most_of_a_rank(in, MODEL_RANK, MODEL_PARAMETERS)),
-        TA_UNIT_COUNT, TA_NEUTRAL, "Parameters of all models of a rank");
-    add(out, "peak_allocated_bytes", "Peak memory allocated",
-        whole(largest(in, MEMORY_ALLOCATED, NULL)), TA_UNIT_BYTES, TA_LOWER,
-        "Largest memory in use by tensors, of all ranks and devices");
-    /* Where what is held is known at snapshots only, more may have been in use between two of them.
-     */
+        add(out, ITERATIONS, ta_num(iteration_rate(in)), NULL);
+    add(out, SESSION, whole(largest(in, SESSION_TIME, NULL)),
+        has_several_sessions(in) ? "Longest session" : NULL);
+    add(out, PARAMETERS, whole(most_of_a_rank(in, MODEL_RANK, MODEL_PARAMETERS)), NULL);
+    add(out, ALLOCATED, whole(largest(in, MEMORY_ALLOCATED, NULL)), NULL);
+    /* Where what is held is known at snapshots only, more may have been in use between two. */
     const double reserved = largest(in, MEMORY_RESERVED, NULL);
-    const bool is_peak = !(reserved < largest(in, MEMORY_ALLOCATED, NULL));
-    add(out, "peak_reserved_bytes",
-        is_peak ? "Peak memory reserved" : "Most reserved at a snapshot", whole(reserved),
-        TA_UNIT_BYTES, TA_LOWER,
-        "Largest memory held by the allocator, of all ranks and devices, as far as it was "
-        "recorded");
-    char title[96];
-    /* Mean over all devices of the means of a signal. */
-    double sum = 0, n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, SAMPLED_MEAN); i++) {
-        const double mean = ta_ref_number(in, SAMPLED_MEAN, i, NAN);
-        if (!ta_ref_reads(in, SAMPLED_SIGNAL, i, "gpu_utilization") || isnan(mean))
-            continue;
-        sum += mean;
-        n++;
-    }
-    add(out, "gpu_utilization",
-        sampled_title(title, "Devices in use", in, SAMPLED_SHARE, "gpu_utilization"),
-        ta_num(n > 0 ? sum / n : NAN), TA_UNIT_RATIO, TA_HIGHER,
-        "Share of time with work on the device, mean of its samples and of all devices");
-    add(out, "gpu_temperature",
-        sampled_title(title, "Hottest device", in, SAMPLED_SHARE, "gpu_temperature"),
-        ta_num(largest(in, SAMPLED_MAX, "gpu_temperature")), TA_UNIT_CELSIUS, TA_LOWER,
-        "Largest sample of all devices");
-    add(out, "energy_j", sampled_title(title, "Energy", in, ENERGY_SHARE, NULL),
-        ta_num(most_of_a_rank(in, ENERGY_RANK, ENERGY_JOULES)), TA_UNIT_JOULE, TA_LOWER,
-        "Power integrated over the times of its samples, all devices that a rank sees");
+    add(out, RESERVED, whole(reserved),
+        reserved < largest(in, MEMORY_ALLOCATED, NULL) ? "Most reserved at a snapshot" : NULL);
+    add_sampled(out, in, UTILIZATION, mean_of_devices(in, "gpu_utilization"), SAMPLED_SHARE,
+                "gpu_utilization");
+    add_sampled(out, in, TEMPERATURE, largest(in, SAMPLED_MAX, "gpu_temperature"), SAMPLED_SHARE,
+                "gpu_temperature");
+    add_sampled(out, in, ENERGY, most_of_a_rank(in, ENERGY_RANK, ENERGY_JOULES), ENERGY_SHARE,
+                NULL);
     return TA_OK;
 }
 
@@ -219,7 +259,7 @@ static const char *const behind[] = {"overview", NULL};
 
 static const struct ta_analysis_ops ops = {.behind = behind,
                                            .section = "overview",
-                                           .has_figures = true,
+                                           TA_SCALARS(scalars),
                                            .finish = finish,
                                            .of_tables = true,
                                            TA_READS(reads)};

@@ -42,7 +42,7 @@ static const struct ta_column session_columns[] = {
     [SESSION_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                        .doc =
                            "Start since the first session of the run, by the clocks of the hosts"},
-    [SESSION_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
+    [SESSION_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER, .read_as = TA_AS_SESSION_TIME,
                      .doc = "Duration of the session"},
 };
 
@@ -52,8 +52,9 @@ static const struct ta_table_def session = {"run.sessions", "Sessions",
 enum { TAGS_RANK, TAGS_KEY, TAGS_VALUE, TAGS_COUNT };
 static const struct ta_column tag_columns[] = {
     [TAGS_RANK] = TA_DUMP_RANK_COLUMN,
-    [TAGS_KEY] = {"key", "Tag", TA_TEXT, .doc = "Name of the tag or setting"},
-    [TAGS_VALUE] = {"value", "Value", TA_TEXT, .doc = "Its value, as written"},
+    [TAGS_KEY] = {"key", "Tag", TA_TEXT, .read_as = TA_AS_TAG, .doc = "Name of the tag or setting"},
+    [TAGS_VALUE] = {"value", "Value", TA_TEXT, .read_as = TA_AS_TAG_VALUE,
+                    .doc = "Its value, as written"},
     [TAGS_COUNT] = {"count", "Times", TA_COUNT, .doc = "How often it is recorded"},
 };
 

@@ -55,17 +55,18 @@ enum {
 };
 static const struct ta_column by_step_columns[] = {
     [BY_STEP_RANK] = TA_RANK_COLUMN,
-    [BY_STEP_LABEL] = {"step", "Step", TA_TEXT, .role = TA_IN_SERIES, .doc = "Label of the step"},
+    [BY_STEP_LABEL] = {"step", "Step", TA_TEXT, .role = TA_IN_SERIES, .read_as = TA_AS_STEP,
+                       .doc = "Label of the step"},
     [BY_STEP_SOURCE] = {"source", "Source", TA_WORD, .role = TA_NOTE,
                         .doc = "How the step was found: marker is a ProfilerStep#N range"},
-    [BY_STEP_HOST_START] = {"host_start_ns", "Host start", TA_NS,
+    [BY_STEP_HOST_START] = {"host_start_ns", "Host start", TA_NS, .read_as = TA_AS_STEP_START,
                             .doc = "Start of the marker since the earliest span of the rank"},
     [BY_STEP_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
-                          .doc = "Duration of the marker"},
+                          .read_as = TA_AS_STEP_HOST_TIME, .doc = "Duration of the marker"},
     [BY_STEP_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS,
                            .doc = "First start of the device activities launched in the step"},
     [BY_STEP_GPU_DUR] =
-        {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER,
+        {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER, .read_as = TA_AS_STEP_GPU_TIME,
          .doc = "First start to last end of the device activities launched in the step"},
     [BY_STEP_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS,
                           .doc = "Union of these activities over all devices"},

@@ -20,7 +20,7 @@ static const struct ta_column by_rank_columns[] = {
     [SPANS] = {"spans", "Spans", TA_COUNT, .weight = 0.4,
                .doc = "Events with a duration, but for the one that says how long was recorded"},
     [THREADS] = {"threads", "Threads", TA_COUNT, .doc = "Threads and streams that have spans"},
-    [WINDOW] = {"window_ns", "Window", TA_NS, .weight = 0.5,
+    [WINDOW] = {"window_ns", "Window", TA_NS, .weight = 0.5, .read_as = TA_AS_TRACE_WINDOW,
                 .doc = "First start to last end of the spans, added over the files of the rank"},
 };
 

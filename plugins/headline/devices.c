@@ -4,10 +4,12 @@
 
 #include <stdio.h>
 
-enum { CLASS, BOUND, SHARE };
+enum { CLASS, BOUND, SHARE, BUSY, WINDOW };
 static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BOUND] = {"run.bound", "bound"},
-                                      [SHARE] = {"run.bound", "share"}};
+                                      [SHARE] = {"run.bound", "share"},
+                                      [BUSY] = {.scalar = "gpu_busy_share"},
+                                      [WINDOW] = {.scalar = "gpu_window_ns"}};
 
 /* Parts this close to each other both name the run. */
 #define CLOSE 0.05
@@ -39,13 +41,12 @@ static void say_bound(struct ta_line *line, const struct ta_refs *in)
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    const struct ta_scalar *busy = ta_report_scalar(in->report, "gpu_busy_share");
-    const struct ta_scalar *window = ta_report_scalar(in->report, "gpu_window_ns");
+    const double busy = ta_ref_scalar(in, BUSY, -1);
     char length[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-    if (!busy || ta_cell_number(&busy->value, -1) < 0)
+    if (busy < 0)
         return;
-    ta_unit_format(length, window ? ta_cell_number(&window->value, -1) : -1, TA_UNIT_NS);
-    ta_unit_format(share, ta_cell_number(&busy->value, -1), TA_UNIT_RATIO);
+    ta_unit_format(length, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
+    ta_unit_format(share, busy, TA_UNIT_RATIO);
     ta_say(line, "GPU busy %s of %s", share, length);
     say_bound(line, in);
     ta_say_on(line, ".");

@@ -2,8 +2,9 @@
 /* How large models are, where nothing was timed. */
 #include <traceanalyze/headline.h>
 
-enum { PARAMETERS, MODEL };
+enum { ALL, PARAMETERS, MODEL };
 static const struct ta_ref reads[] = {
+    [ALL] = {.scalar = "parameters"},
     [PARAMETERS] = {"models.parameters", "parameters"},
     [MODEL] = {"models.parameters", "model"},
 };
@@ -14,9 +15,8 @@ enum { NAME_MOST = 60 };
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     (void)worst;
-    const struct ta_scalar *all = ta_report_scalar(in->report, "parameters");
     const size_t row = ta_ref_largest(in, PARAMETERS);
-    const double n = all ? ta_cell_number(&all->value, 0) : 0;
+    const double n = ta_ref_scalar(in, ALL, 0);
     if (row == SIZE_MAX || !(n > 0))
         return;
     const struct ta_slice name = ta_line_name(line, ta_ref_text(in, MODEL, row), NAME_MOST);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { STEP_MEAN, SESSION_RANK, MEMBERS, SHARE, MEAN_TOTAL, SHARE_OF, SOURCE, STAGE };
+enum { STEP_MEAN, SESSION_RANK, MEMBERS, SHARE, MEAN_TOTAL, SHARE_OF, SOURCE, STAGE, CUT };
 static const struct ta_ref reads[] = {
     [STEP_MEAN] = {"diffusion.by_rank", "step_mean_ns"},
     [SESSION_RANK] = {"run.sessions", "rank"},
@@ -20,6 +20,7 @@ static const struct ta_ref reads[] = {
     [SHARE_OF] = {"stages.over_ranks", "share_of"},
     [SOURCE] = {"stages.over_ranks", "source"},
     [STAGE] = {"stages.over_ranks", "stage"},
+    [CUT] = {.scalar = "fps_until_cut"},
 };
 
 /* What fits a sentence. */
@@ -103,7 +104,7 @@ static struct ta_slice say_stage(struct ta_line *line, const struct ta_refs *in)
         most = lone;
     const double share = most == SIZE_MAX ? 0 : ta_ref_number(in, SHARE, most, NAN);
     /* Blocks and steps that are lost with the rest of a report may have taken more. */
-    const bool is_cut = ta_report_scalar(in->report, "fps_until_cut") != NULL;
+    const bool is_cut = ta_ref_exists(in, CUT);
     if (most == SIZE_MAX || !(ta_ref_number(in, MEAN_TOTAL, most, NAN) > 0) || share < TELLING ||
         (is_cut && share < MOST_OF_IT)) {
         if (!is_cut)

@@ -57,17 +57,22 @@ enum {
 
 /* clang-format off */
 
-/* The first two are an operator by that key, and what it ran. */
-#define TA_PLACE_COLUMNS(op_key, op_title, op_doc, name_title, name_doc) \
-    [TA_PLACE_OP] = {op_key, op_title, TA_TEXT, .doc = op_doc}, \
-    [TA_PLACE_NAME] = {"name", name_title, TA_TEXT, .doc = name_doc}, \
+/* The first two are an operator by that key, and what it ran; readers that know no table read the
+ * first five as `reading` and those after it. */
+#define TA_PLACE_COLUMNS(reading, op_key, op_title, op_doc, name_title, name_doc) \
+    [TA_PLACE_OP] = {op_key, op_title, TA_TEXT, .doc = op_doc, \
+                     .read_as = (enum ta_reading)((reading) + TA_PLACE_OP)}, \
+    [TA_PLACE_NAME] = {"name", name_title, TA_TEXT, .doc = name_doc, \
+                       .read_as = (enum ta_reading)((reading) + TA_PLACE_NAME)}, \
     [TA_PLACE_WITHIN] = \
-        {"within", "Within", TA_TEXT, \
+        {"within", "Within", TA_TEXT, .read_as = (enum ta_reading)((reading) + TA_PLACE_WITHIN), \
          .doc = "Operators and ranges around that the first time, the outermost first, with ; " \
                 "between them; steps are left out"}, \
     [TA_PLACE_FIRST] = {"first_start_ns", "First start", TA_NS, \
+                        .read_as = (enum ta_reading)((reading) + TA_PLACE_FIRST), \
                         .doc = "When that first ran, since the earliest span of the rank"}, \
-    [TA_PLACE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Executions, all ranks"}, \
+    [TA_PLACE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Executions, all ranks", \
+                        .read_as = (enum ta_reading)((reading) + TA_PLACE_CALLS)}, \
     [TA_PLACE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
                         .doc = "Sum of durations over all ranks"}
 

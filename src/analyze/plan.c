@@ -105,7 +105,11 @@ static void find_edges(const struct choice *choice)
             wait_for(choice, i, *id, false);
         for (size_t ref = 0; ref < ops->n_reads; ref++) {
             const struct ta_entry *owner;
-            if (ta_registry_table(choice->registry, ops->reads[ref].table, &owner) && owner)
+            const struct ta_ref *read = &ops->reads[ref];
+            const bool is_found =
+                read->scalar ? ta_registry_scalar(choice->registry, read->scalar, &owner) != NULL
+                             : ta_registry_table(choice->registry, read->table, &owner) != NULL;
+            if (is_found && owner)
                 wait_for(choice, i, owner->plugin.id, true);
         }
     }
@@ -210,7 +214,7 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
     if (status == TA_OK)
         find_edges(&choice);
     for (size_t i = 0; status == TA_OK && i < n; i++)
-        if (ta_registry_wants(registry, ta_registry_at(registry, TA_KIND_analysis, i), wanted))
+        if (ta_registry_wants(ta_registry_at(registry, TA_KIND_analysis, i), wanted))
             choose(&choice, i);
     if (status == TA_OK)
         status = list_analyses(ctx, &choice, plan);

@@ -181,6 +181,7 @@ enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_s
     ta_refs_open(&in, report, ops->reads, ops->n_reads);
     in.ranks = ops->needs_ranks ? across : NULL;
     ta_declare_tables(section, ops->tables);
+    ta_declare_scalars(section, ops->scalars, ops->n_scalars);
     ctx->option_values = entry->option_values;
     const enum ta_status status =
         ops->finish(ctx, (const struct ta_partial *const *)set->tables[a], &in, section);

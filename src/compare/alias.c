@@ -86,11 +86,9 @@ static bool alias(struct diff *diff, const struct diff_pairs *pairs, struct diff
 }
 
 /* Makes one name for each pair of two. */
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     (void)out;
-    (void)in;
     return alias(diff, &diff->kernels, &diff->kernel_names) &&
            alias(diff, &diff->ops, &diff->op_names) &&
            alias(diff, &diff->stages, &diff->stage_names);

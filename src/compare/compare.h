@@ -6,6 +6,7 @@
 #include "compare/diff.h"
 #include "compare/likeness.h"
 #include "plugin/builtin.h"
+#include "plugin/registry.h"
 #include "traceanalyze/base.h"
 
 struct diff;
@@ -13,14 +14,12 @@ struct ta_durations;
 
 /* ---- parts ------------------------------------------------------------------------------- */
 
-/* A part of a comparison: the tables that it makes in a section, and what it reads of the shown run
- * of each side.  They run in the order of ta_diff_parts[]. */
+/* A part of a comparison: the tables that it makes in a section.  They run in the order of
+ * ta_diff_parts[]. */
 struct diff_part {
     struct ta_part declares;
-    const char *section; /* NULL: it makes nothing */
-    /* False without memory.  NULL: other parts read by these references. */
-    bool (*add)(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES]);
+    const char *section;                                            /* NULL: it makes nothing */
+    bool (*add)(struct diff *diff, struct ta_section_builder *out); /* false without memory */
 };
 
 extern const struct diff_part diff_of_stages, diff_of_ops, diff_of_kernels, diff_of_copies;
@@ -29,17 +28,14 @@ extern const struct diff_part diff_of_windows, diff_of_ranks, diff_of_figures;
 extern const struct diff_part diff_of_step_times, diff_of_step_classes, diff_of_memory;
 extern const struct diff_part diff_of_divergence, diff_of_units, diff_of_means, diff_of_machine;
 extern const struct diff_part diff_of_environment, diff_of_offloading, diff_of_runs;
-extern const struct diff_part diff_of_verdict, diff_of_run_figures;
+extern const struct diff_part diff_of_verdict;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-/* No reference. */
-#define DIFF_NOT_READ SIZE_MAX
-
-/* Columns of a table that lists names, by their places in a list of references. */
+/* What the columns of a table that lists names are read as. */
 struct diff_source {
-    size_t name, group; /* group: what a name is of, or DIFF_NOT_READ */
-    size_t calls, total, self;
+    enum ta_reading name, group; /* group: what a name is of, or TA_AS_NOTHING */
+    enum ta_reading calls, total, self;
     const char *const *groups; /* rows of these groups alone, ends with NULL; NULL is all */
 };
 
@@ -74,7 +70,6 @@ struct diff_items {
 
 /* A list of names, which several tables may make together. */
 struct diff_list {
-    const struct ta_part *part; /* whose references these are */
     struct diff_source sources[2];
     size_t n_sources;
 };
@@ -203,7 +198,8 @@ struct diff {
     /* The run of each side that tables show: the one of median length.  What is said to the
      * nanosecond is said of these two; the others are evidence of how sure it is. */
     const struct ta_report *shown[TA_DIFF_SIDES];
-    struct ta_arena arena; /* of everything below */
+    struct ta_refs in[TA_DIFF_SIDES]; /* what their tables are read as */
+    struct ta_arena arena;            /* of everything below */
     struct ta_report *out;
     struct diff_pairs stages, kernels, copies, ops; /* of the shown runs */
     struct diff_items op_items[TA_DIFF_SIDES];      /* of `ops` */
@@ -246,7 +242,7 @@ void diff_find_unit(struct diff *diff);
 /* A time of the shown run of a side for each of them. */
 double diff_per_unit(const struct diff *diff, int side, int64_t ns);
 /* Steps or frames of a run, of the rank with most; TA_MISSING when nothing says them. */
-int64_t diff_units(const struct ta_report *report, enum diff_unit unit);
+int64_t diff_units(const struct ta_refs *in, enum diff_unit unit);
 /* The durations of steps, or blocks, that both shown runs have, and the id of their figure; NULL of
  * both without.  False without memory. */
 bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],

@@ -37,9 +37,10 @@ static bool choose_run(struct diff *diff, int side)
     if (!lengths)
         return false;
     for (size_t i = 0; i < runs->n; i++)
-        lengths[i] = (struct length){ta_run_time(runs->runs[i]), i};
+        lengths[i] = (struct length){ta_run_time(diff->registry, runs->runs[i]), i};
     qsort(lengths, runs->n, sizeof *lengths, by_length);
     diff->shown[side] = runs->runs[lengths[(runs->n - 1) / 2].run];
+    ta_readings_open(&diff->in[side], diff->registry, diff->shown[side]);
     return true;
 }
 
@@ -61,41 +62,26 @@ static const struct {
 
 /* In the order of what they need of each other.  Kernels are found by the operators that launch
  * them, so these come first. */
-const struct ta_part *const ta_diff_parts[] = {&diff_of_stages.declares,
-                                               &diff_of_ops.declares,
-                                               &diff_of_kernels.declares,
-                                               &diff_of_copies.declares,
-                                               &diff_of_aliases.declares,
-                                               &diff_of_kernel_sets.declares,
-                                               &diff_of_op_sets.declares,
-                                               &diff_of_windows.declares,
-                                               &diff_of_ranks.declares,
-                                               &diff_of_figures.declares,
-                                               &diff_of_step_times.declares,
-                                               &diff_of_step_classes.declares,
-                                               &diff_of_memory.declares,
-                                               &diff_of_divergence.declares,
-                                               &diff_of_units.declares,
-                                               &diff_of_means.declares,
-                                               &diff_of_machine.declares,
-                                               &diff_of_environment.declares,
-                                               &diff_of_offloading.declares,
-                                               &diff_of_runs.declares,
-                                               &diff_of_verdict.declares,
-                                               &diff_of_run_figures.declares,
-                                               NULL};
+const struct ta_part *const ta_diff_parts[] = {
+    &diff_of_stages.declares,     &diff_of_ops.declares,
+    &diff_of_kernels.declares,    &diff_of_copies.declares,
+    &diff_of_aliases.declares,    &diff_of_kernel_sets.declares,
+    &diff_of_op_sets.declares,    &diff_of_windows.declares,
+    &diff_of_ranks.declares,      &diff_of_figures.declares,
+    &diff_of_step_times.declares, &diff_of_step_classes.declares,
+    &diff_of_memory.declares,     &diff_of_divergence.declares,
+    &diff_of_units.declares,      &diff_of_means.declares,
+    &diff_of_machine.declares,    &diff_of_environment.declares,
+    &diff_of_offloading.declares, &diff_of_runs.declares,
+    &diff_of_verdict.declares,    NULL};
 
 static bool make(struct diff *diff, const struct diff_part *part)
 {
-    if (!part->add)
-        return true;
-    struct ta_refs in[TA_DIFF_SIDES];
     struct ta_section_builder *out =
         part->section ? ta_report_open_section(diff->out, part->section, "") : NULL;
-    for (int side = 0; side < TA_DIFF_SIDES; side++)
-        ta_refs_open(&in[side], diff->shown[side], part->declares.reads, part->declares.n_reads);
     ta_declare_tables(out, part->declares.tables);
-    const bool done = part->add(diff, out, in);
+    ta_declare_scalars(out, part->declares.scalars, part->declares.n_scalars);
+    const bool done = part->add(diff, out);
     ta_close_tables(out);
     return done;
 }

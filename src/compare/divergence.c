@@ -41,19 +41,6 @@ static const struct ta_column divergence_columns[] = {
 static const struct ta_table_def divergence = {"diff.divergence", "Where the runs part",
                                                TA_COLUMNS(divergence_columns)};
 
-enum { KERNEL, KERNEL_OP, KERNEL_START, STEP_RANK, STEP, STEP_START, STEP_TIME };
-
-/* Kernels in the order in which they were first reached, and steps. */
-static const struct ta_ref reads[] = {
-    [KERNEL] = {"kernels.by_op", "name"},
-    [KERNEL_OP] = {"kernels.by_op", "op"},
-    [KERNEL_START] = {"kernels.by_op", "first_start_ns"},
-    [STEP_RANK] = {"steps.by_step", "rank"},
-    [STEP] = {"steps.by_step", "step"},
-    [STEP_START] = {"steps.by_step", "host_start_ns"},
-    [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
-};
-
 static struct ta_cell cell_of(const struct ta_refs *in, size_t ref, size_t row)
 {
     return row < ta_ref_rows(in, ref) ? *ta_ref_cell(in, ref, row) : ta_null();
@@ -66,30 +53,29 @@ static struct ta_cell cell_of(const struct ta_refs *in, size_t ref, size_t row)
  * they were first reached. */
 struct programs {
     const struct diff *diff;
-    const struct ta_refs *in; /* of each side */
     size_t from;
 };
 
 static struct ta_slice text_at(const struct programs *programs, int side, size_t i, size_t ref)
 {
-    return ta_ref_text(&programs->in[side], ref, programs->from + i);
+    return ta_ref_text(&programs->diff->in[side], ref, programs->from + i);
 }
 
 /* Whether a kernel is the same one, whatever numbers its name has on either side; one with another
  * name in its place is not. */
 static bool is_same_kernel(const struct programs *programs, size_t i, size_t k)
 {
-    const struct ta_slice name = text_at(programs, TA_DIFF_BASE, i, KERNEL);
+    const struct ta_slice name = text_at(programs, TA_DIFF_BASE, i, TA_AS_LAUNCHED);
     const struct ta_slice base = diff_name_of(&programs->diff->kernel_names, TA_DIFF_BASE, name);
     const struct ta_slice new = diff_name_of(&programs->diff->kernel_names, TA_DIFF_NEW,
-                                             text_at(programs, TA_DIFF_NEW, k, KERNEL));
+                                             text_at(programs, TA_DIFF_NEW, k, TA_AS_LAUNCHED));
     return ta_slice_equal(base, name) && ta_slice_equal(base, new);
 }
 
 static bool is_same_op(const struct programs *programs, size_t i, size_t k)
 {
-    return ta_slice_equal(text_at(programs, TA_DIFF_BASE, i, KERNEL_OP),
-                          text_at(programs, TA_DIFF_NEW, k, KERNEL_OP));
+    return ta_slice_equal(text_at(programs, TA_DIFF_BASE, i, TA_AS_LAUNCHER),
+                          text_at(programs, TA_DIFF_NEW, k, TA_AS_LAUNCHER));
 }
 
 enum { FIT_KERNEL = 4, FIT_OP = 1 };
@@ -104,7 +90,7 @@ static size_t rows_left(const struct programs *programs, int side)
 {
     /* What follows tells whether something came in between; far ahead it tells nothing more. */
     enum { AHEAD_MOST = 512 };
-    const size_t left = ta_ref_rows(&programs->in[side], KERNEL) - programs->from;
+    const size_t left = ta_ref_rows(&programs->diff->in[side], TA_AS_LAUNCHED) - programs->from;
     return left < AHEAD_MOST ? left : AHEAD_MOST;
 }
 
@@ -126,13 +112,12 @@ static const char *difference_of(struct diff *diff, const struct programs *progr
     return has_base && has_new ? "replaced" : has_new ? "added" : "removed";
 }
 
-static bool add_kernel(struct diff *diff, struct ta_section_builder *out,
-                       const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_kernel(struct diff *diff, struct ta_section_builder *out)
 {
-    const struct ta_refs *base = &in[TA_DIFF_BASE], *new = &in[TA_DIFF_NEW];
-    const size_t n = ta_ref_rows(base, KERNEL), m = ta_ref_rows(new, KERNEL);
-    struct programs programs = {.diff = diff, .in = in};
-    if (!ta_ref_table(base, KERNEL) || !ta_ref_table(new, KERNEL))
+    const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
+    const size_t n = ta_ref_rows(base, TA_AS_LAUNCHED), m = ta_ref_rows(new, TA_AS_LAUNCHED);
+    struct programs programs = {.diff = diff};
+    if (!ta_ref_table(base, TA_AS_LAUNCHED) || !ta_ref_table(new, TA_AS_LAUNCHED))
         return true;
     size_t i = 0;
     while (i < n && i < m && is_same_op(&programs, i, i) && is_same_kernel(&programs, i, i))
@@ -147,11 +132,11 @@ static bool add_kernel(struct diff *diff, struct ta_section_builder *out,
     const bool is_removed = strcmp(difference, "removed") == 0;
     TA_ROW(out, divergence, [WHAT] = ta_text(TA_LIT("kernel")),
            [DIFFERENCE] = ta_text(ta_slice_of(difference)), [PLACE] = ta_int((int64_t)i),
-           [OP] = cell_of(is_added ? new : base, KERNEL_OP, i),
-           [BASE] = is_added ? ta_null() : cell_of(base, KERNEL, i),
-           [NEW] = is_removed ? ta_null() : cell_of(new, KERNEL, i),
-           [BASE_START] = cell_of(base, KERNEL_START, i),
-           [NEW_START] = cell_of(new, KERNEL_START, i), [CHANGE] = ta_null());
+           [OP] = cell_of(is_added ? new : base, TA_AS_LAUNCHER, i),
+           [BASE] = is_added ? ta_null() : cell_of(base, TA_AS_LAUNCHED, i),
+           [NEW] = is_removed ? ta_null() : cell_of(new, TA_AS_LAUNCHED, i),
+           [BASE_START] = cell_of(base, TA_AS_LAUNCHED_START, i),
+           [NEW_START] = cell_of(new, TA_AS_LAUNCHED_START, i), [CHANGE] = ta_null());
     return true;
 }
 
@@ -165,8 +150,8 @@ static bool add_kernel(struct diff *diff, struct ta_section_builder *out,
 static size_t steps_of(const struct ta_refs *in)
 {
     size_t n = 0;
-    while (n < ta_ref_rows(in, STEP_RANK) &&
-           ta_ref_number(in, STEP_RANK, n, -1) == ta_ref_number(in, STEP_RANK, 0, -1))
+    while (n < ta_ref_rows(in, TA_AS_STEP) &&
+           ta_ref_rank(in, TA_AS_STEP, n) == ta_ref_rank(in, TA_AS_STEP, 0))
         n++;
     return n;
 }
@@ -180,18 +165,17 @@ static double mean_of(const double *logs, size_t from, size_t end)
     return end > from ? sum / (double)(end - from) : 0;
 }
 
-static bool add_step(struct diff *diff, struct ta_section_builder *out,
-                     const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_step(struct diff *diff, struct ta_section_builder *out)
 {
-    const struct ta_refs *base = &in[TA_DIFF_BASE], *new = &in[TA_DIFF_NEW];
+    const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
     const size_t a = steps_of(base), b = steps_of(new), n = a < b ? a : b;
     double *logs = ta_arena_alloc(&diff->arena, (n + 1) * sizeof *logs);
     struct ta_changes changes = {0};
     if (!logs)
         return false;
     for (size_t i = 0; i < n; i++)
-        logs[i] = log(fmax(ta_ref_number(new, STEP_TIME, i, 1), 1) /
-                      fmax(ta_ref_number(base, STEP_TIME, i, 1), 1));
+        logs[i] = log(fmax(ta_ref_number(new, TA_AS_STEP_HOST_TIME, i, 1), 1) /
+                      fmax(ta_ref_number(base, TA_AS_STEP_HOST_TIME, i, 1), 1));
     if (n == 0 || !ta_change_points(logs, n, &changes))
         return n == 0;
     for (size_t c = 0, from = 0; c <= changes.n; from = c < changes.n ? changes.at[c] : n, c++) {
@@ -199,25 +183,24 @@ static bool add_step(struct diff *diff, struct ta_section_builder *out,
         const double change = exp(mean_of(logs, from, end)) - 1;
         if (fabs(change) <= OTHER_SHARE)
             continue;
-        TA_ROW(
-            out, divergence, [WHAT] = ta_text(TA_LIT("step")),
-            [DIFFERENCE] = ta_text(change > 0 ? TA_LIT("slower") : TA_LIT("faster")),
-            [PLACE] = ta_int((int64_t)from), [OP] = ta_null(), [BASE] = cell_of(base, STEP, from),
-            [NEW] = cell_of(new, STEP, from), [BASE_START] = cell_of(base, STEP_START, from),
-            [NEW_START] = cell_of(new, STEP_START, from), [CHANGE] = ta_num(change));
+        TA_ROW(out, divergence, [WHAT] = ta_text(TA_LIT("step")),
+               [DIFFERENCE] = ta_text(change > 0 ? TA_LIT("slower") : TA_LIT("faster")),
+               [PLACE] = ta_int((int64_t)from), [OP] = ta_null(),
+               [BASE] = cell_of(base, TA_AS_STEP, from), [NEW] = cell_of(new, TA_AS_STEP, from),
+               [BASE_START] = cell_of(base, TA_AS_STEP_START, from),
+               [NEW_START] = cell_of(new, TA_AS_STEP_START, from), [CHANGE] = ta_num(change));
         break;
     }
     free(changes.at);
     return true;
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    return add_kernel(diff, out, in) && add_step(diff, out, in);
+    return add_kernel(diff, out) && add_step(diff, out);
 }
 
 static const struct ta_table_def *const tables[] = {&divergence, NULL};
 
 const struct diff_part diff_of_divergence = {
-    .declares = {"diff.divergence", tables, TA_READS(reads)}, .section = "diff", .add = add};
+    .declares = {.name = "diff.divergence", .tables = tables}, .section = "diff", .add = add};

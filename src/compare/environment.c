@@ -4,6 +4,7 @@
 #include "report/report.h"
 #include "traceanalyze/table.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { KEY, BASE, NEW, STATUS, WEIGHT };
@@ -33,105 +34,61 @@ static const struct ta_table_def environment = {"diff.environment", "What the ru
 
 /* ---- what a report says --------------------------------------------------------------------- */
 
-enum {
-    PRECISION,
-    PRECISION_TOTAL,
-    MODEL,
-    MODEL_PARAMETERS,
-    FORMAT,
-    FORMAT_BYTES,
-    SHAPED,
-    SHAPES,
-    SHAPES_TOTAL,
-    ATTENTION,
-    ATTENTION_TOTAL,
-    CATEGORY,
-    TAG_RANK,
-    TAG,
-    TAG_VALUE
-};
-
-static const struct ta_ref reads[] = {
-    [PRECISION] = {"kernels.precision", "precision"},
-    [PRECISION_TOTAL] = {"kernels.precision", "total_ns"},
-    [MODEL] = {"models.parameters", "model"},
-    [MODEL_PARAMETERS] = {"models.parameters", "parameters"},
-    [FORMAT] = {"run.files", "format"},
-    [FORMAT_BYTES] = {"run.files", "raw_bytes"},
-    [SHAPED] = {"ops.by_shape", "name"},
-    [SHAPES] = {"ops.by_shape", "shapes"},
-    [SHAPES_TOTAL] = {"ops.by_shape", "device_self_ns"},
-    [ATTENTION] = {"attention.by_backend", "backend"},
-    [ATTENTION_TOTAL] = {"attention.by_backend", "total_ns"},
-    [CATEGORY] = {"events.by_kind", "category"},
-    [TAG_RANK] = {"run.tags", "rank"},
-    [TAG] = {"run.tags", "key"},
-    [TAG_VALUE] = {"run.tags", "value"},
-};
-
-/* What the comparison is of, and the references of both sides. */
-struct asked {
-    struct diff *diff;
-    const struct ta_refs *sides;
-};
-
 static const char *count_text(struct diff *diff, int64_t count)
 {
     return count == TA_MISSING ? NULL : ta_arena_printf(&diff->arena, "%lld", (long long)count);
 }
 
-static const char *devices(const struct asked *asked, const struct ta_refs *in)
+static const char *devices(struct diff *diff, const struct ta_refs *in)
 {
-    (void)asked;
+    (void)diff;
     const char *names = ta_report_run(in->report)->devices;
     return *names ? names : NULL;
 }
 
-static const char *ranks(const struct asked *asked, const struct ta_refs *in)
+static const char *ranks(struct diff *diff, const struct ta_refs *in)
 {
-    return count_text(asked->diff, (int64_t)ta_report_run(in->report)->n_ranks);
+    return count_text(diff, (int64_t)ta_report_run(in->report)->n_ranks);
 }
 
-static const char *world_size(const struct asked *asked, const struct ta_refs *in)
+static const char *world_size(struct diff *diff, const struct ta_refs *in)
 {
-    return count_text(asked->diff, ta_report_run(in->report)->world_size);
+    return count_text(diff, ta_report_run(in->report)->world_size);
 }
 
 /* The text of the row with most of something. */
-static const char *most_of(const struct asked *asked, const struct ta_refs *in, size_t name,
-                           size_t amount)
+static const char *most_of(struct diff *diff, const struct ta_refs *in, size_t name, size_t amount)
 {
     size_t most = 0;
     for (size_t i = 1; i < ta_ref_rows(in, amount); i++)
         if (ta_ref_number(in, amount, i, 0) > ta_ref_number(in, amount, most, 0))
             most = i;
-    return ta_ref_table(in, name) ? ta_arena_copy(&asked->diff->arena, ta_ref_text(in, name, most))
-                                  : NULL;
+    return ta_ref_table(in, name) ? ta_arena_copy(&diff->arena, ta_ref_text(in, name, most)) : NULL;
 }
 
-static const char *precision(const struct asked *asked, const struct ta_refs *in)
+static const char *precision(struct diff *diff, const struct ta_refs *in)
 {
-    return most_of(asked, in, PRECISION, PRECISION_TOTAL);
+    return most_of(diff, in, TA_AS_PRECISION, TA_AS_PRECISION_TIME);
 }
 
-static const char *model(const struct asked *asked, const struct ta_refs *in)
+static const char *model(struct diff *diff, const struct ta_refs *in)
 {
-    return most_of(asked, in, MODEL, MODEL_PARAMETERS);
+    return most_of(diff, in, TA_AS_MODEL, TA_AS_MODEL_PARAMETERS);
 }
 
-static const char *format(const struct asked *asked, const struct ta_refs *in)
+static const char *format(struct diff *diff, const struct ta_refs *in)
 {
-    return most_of(asked, in, FORMAT, FORMAT_BYTES);
+    return most_of(diff, in, TA_AS_FORMAT, TA_AS_FORMAT_BYTES);
 }
 
-static const char *steps(const struct asked *asked, const struct ta_refs *in)
+static const char *steps(struct diff *diff, const struct ta_refs *in)
 {
-    return count_text(asked->diff, diff_units(in->report, DIFF_STEPS));
+    return count_text(diff, diff_units(in, DIFF_STEPS));
 }
 
-static const char *frames(const struct asked *asked, const struct ta_refs *in)
+static const char *frames(struct diff *diff, const struct ta_refs *in)
 {
-    return count_text(asked->diff, diff_units(in->report, DIFF_FRAMES));
+    return count_text(diff, diff_units(in, DIFF_FRAMES));
 }
 
 static const char *yes_or_no(bool yes)
@@ -146,78 +103,76 @@ enum { OP_MOST = 24 };
 static const char *largest_shapes(struct diff *diff, const struct ta_refs *in, struct ta_slice op)
 {
     size_t most = SIZE_MAX;
-    for (size_t i = 0; i < ta_ref_rows(in, SHAPED); i++)
-        if (ta_slice_equal(ta_ref_text(in, SHAPED, i), op) &&
-            (most == SIZE_MAX ||
-             ta_ref_number(in, SHAPES_TOTAL, i, 0) > ta_ref_number(in, SHAPES_TOTAL, most, 0)))
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_SHAPED_OP); i++)
+        if (ta_slice_equal(ta_ref_text(in, TA_AS_SHAPED_OP, i), op) &&
+            (most == SIZE_MAX || ta_ref_number(in, TA_AS_SHAPES_TIME, i, 0) >
+                                     ta_ref_number(in, TA_AS_SHAPES_TIME, most, 0)))
             most = i;
     if (most == SIZE_MAX)
         return NULL;
-    const struct ta_slice of = ta_ref_text(in, SHAPES, most);
+    const struct ta_slice of = ta_ref_text(in, TA_AS_SHAPES, most);
     op = diff_brief(diff, op, OP_MOST);
     return ta_arena_printf(&diff->arena, "%.*s %.*s", (int)op.len, op.ptr, (int)of.len, of.ptr);
 }
 
 static bool has_shapes(const struct ta_refs *in, struct ta_slice op)
 {
-    for (size_t i = 0; i < ta_ref_rows(in, SHAPED); i++)
-        if (ta_slice_equal(ta_ref_text(in, SHAPED, i), op))
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_SHAPED_OP); i++)
+        if (ta_slice_equal(ta_ref_text(in, TA_AS_SHAPED_OP, i), op))
             return true;
     return false;
 }
 
 /* Of the operator of both runs that takes the device of the baseline longest: one that gave its
  * place to another, as another kind of attention does, says nothing about the work. */
-static const char *shapes(const struct asked *asked, const struct ta_refs *in)
+static const char *shapes(struct diff *diff, const struct ta_refs *in)
 {
-    const struct ta_refs *base = &asked->sides[TA_DIFF_BASE], *new = &asked->sides[TA_DIFF_NEW];
+    const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
     double most = -1;
     struct ta_slice op = {NULL, 0};
-    for (size_t i = 0; i < ta_ref_rows(base, SHAPED); i++) {
-        const double ns = ta_ref_number(base, SHAPES_TOTAL, i, 0);
-        if (ns > most && has_shapes(new, ta_ref_text(base, SHAPED, i))) {
+    for (size_t i = 0; i < ta_ref_rows(base, TA_AS_SHAPED_OP); i++) {
+        const double ns = ta_ref_number(base, TA_AS_SHAPES_TIME, i, 0);
+        if (ns > most && has_shapes(new, ta_ref_text(base, TA_AS_SHAPED_OP, i))) {
             most = ns;
-            op = ta_ref_text(base, SHAPED, i);
+            op = ta_ref_text(base, TA_AS_SHAPED_OP, i);
         }
     }
-    return op.len ? largest_shapes(asked->diff, in, op) : NULL;
+    return op.len ? largest_shapes(diff, in, op) : NULL;
 }
 
 /* The kind of attention that takes the device longest. */
-static const char *attention(const struct asked *asked, const struct ta_refs *in)
+static const char *attention(struct diff *diff, const struct ta_refs *in)
 {
-    return most_of(asked, in, ATTENTION, ATTENTION_TOTAL);
+    return most_of(diff, in, TA_AS_ATTENTION, TA_AS_ATTENTION_TIME);
 }
 
-static const char *shapes_recorded(const struct asked *asked, const struct ta_refs *in)
+static const char *shapes_recorded(struct diff *diff, const struct ta_refs *in)
 {
-    (void)asked;
-    return yes_or_no(ta_ref_table(in, SHAPED) != NULL);
+    (void)diff;
+    return yes_or_no(ta_ref_table(in, TA_AS_SHAPED_OP) != NULL);
 }
 
-static const char *python_recorded(const struct asked *asked, const struct ta_refs *in)
+static const char *python_recorded(struct diff *diff, const struct ta_refs *in)
 {
-    (void)asked;
-    for (size_t i = 0; i < ta_ref_rows(in, CATEGORY); i++)
-        if (ta_ref_reads(in, CATEGORY, i, "python_function"))
+    (void)diff;
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_EVENT_CATEGORY); i++)
+        if (ta_ref_reads(in, TA_AS_EVENT_CATEGORY, i, "python_function"))
             return yes_or_no(true);
     return yes_or_no(false);
 }
 
 /* Figures of a trace that is trusted less are hints, as are those of a comparison with it. */
-static const char *trust(const struct asked *asked, const struct ta_refs *in)
+static const char *trust(struct diff *diff, const struct ta_refs *in)
 {
     static const double enough = 0.5;
-    const struct ta_scalar *score = ta_report_scalar(in->report, "trust_score");
-    (void)asked;
-    if (!score || score->value.kind == TA_CELL_NULL)
-        return NULL;
-    return ta_cell_number(&score->value, 1) < enough ? "hints only" : "trusted";
+    const double trust = ta_ref_scalar(in, TA_AS_TRUST, (double)NAN);
+    (void)diff;
+    return isnan(trust) ? NULL : trust < enough ? "hints only" : "trusted";
 }
 
-static const char *data_status(const struct asked *asked, const struct ta_refs *in)
+static const char *data_status(struct diff *diff, const struct ta_refs *in)
 {
-    (void)asked;
+    (void)diff;
     return ta_quality_status_name(ta_report_accounts(in->report)->status);
 }
 
@@ -225,7 +180,7 @@ static const char *data_status(const struct asked *asked, const struct ta_refs *
 
 static const struct {
     const char *key;
-    const char *(*read)(const struct asked *asked, const struct ta_refs *in);
+    const char *(*read)(struct diff *diff, const struct ta_refs *in);
     bool is_caution;
 } keys[] = {
     {"devices", devices, true},
@@ -263,12 +218,11 @@ static struct ta_cell text_or_null(const char *text)
     return text ? ta_text(ta_slice_of(text)) : ta_null();
 }
 
-static void add_keys(const struct asked *asked, struct ta_section_builder *out,
-                     struct doubts *doubts)
+static void add_keys(struct diff *diff, struct ta_section_builder *out, struct doubts *doubts)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *base = keys[i].read(asked, &asked->sides[TA_DIFF_BASE]);
-        const char *new = keys[i].read(asked, &asked->sides[TA_DIFF_NEW]);
+        const char *base = keys[i].read(diff, &diff->in[TA_DIFF_BASE]);
+        const char *new = keys[i].read(diff, &diff->in[TA_DIFF_NEW]);
         const char *status = !base || !new ? "unknown" : strcmp(base, new) ? "differs" : "same";
         if (!base && !new)
             continue;
@@ -284,31 +238,31 @@ static void add_keys(const struct asked *asked, struct ta_section_builder *out,
 static size_t find_tag(const struct ta_refs *in, struct ta_slice key)
 {
     size_t i = 0;
-    while (i < ta_ref_rows(in, TAG) && !ta_slice_equal(ta_ref_text(in, TAG, i), key))
+    while (i < ta_ref_rows(in, TA_AS_TAG) && !ta_slice_equal(ta_ref_text(in, TA_AS_TAG, i), key))
         i++;
     return i;
 }
 
 /* Tags of a session, versions of libraries, options of the profiler; as the first rank has them:
  * others mostly have the same.  What one run alone says is not known of the other. */
-static void add_tags(const struct asked *asked, struct ta_section_builder *out,
-                     struct doubts *doubts)
+static void add_tags(struct diff *diff, struct ta_section_builder *out, struct doubts *doubts)
 {
     enum { NAMED_MOST = 8 };
-    const struct ta_refs *base = &asked->sides[TA_DIFF_BASE], *new = &asked->sides[TA_DIFF_NEW];
-    const double rank = ta_ref_rows(base, TAG) ? ta_ref_number(base, TAG_RANK, 0, -1) : 0;
-    for (size_t i = 0; i < ta_ref_rows(base, TAG); i++) {
-        const struct ta_slice key = ta_ref_text(base, TAG, i);
+    const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
+    for (size_t i = 0; i < ta_ref_rows(base, TA_AS_TAG); i++) {
+        const struct ta_slice key = ta_ref_text(base, TA_AS_TAG, i);
         const size_t k = find_tag(new, key);
-        if (ta_ref_number(base, TAG_RANK, i, -1) != rank || k == ta_ref_rows(new, TAG) ||
-            ta_slice_equal(ta_ref_text(new, TAG_VALUE, k), ta_ref_text(base, TAG_VALUE, i)))
+        if (ta_ref_rank(base, TA_AS_TAG, i) != ta_ref_rank(base, TA_AS_TAG, 0) ||
+            k == ta_ref_rows(new, TA_AS_TAG) ||
+            ta_slice_equal(ta_ref_text(new, TA_AS_TAG_VALUE, k),
+                           ta_ref_text(base, TA_AS_TAG_VALUE, i)))
             continue;
-        const char *name = ta_arena_copy(&asked->diff->arena, key);
+        const char *name = ta_arena_copy(&diff->arena, key);
         if (name && doubts->n < NAMED_MOST)
             add_doubt(doubts, name);
-        TA_ROW(out,
-               environment, [KEY] = ta_text(key), [BASE] = ta_text(ta_ref_text(base, TAG_VALUE, i)),
-               [NEW] = ta_text(ta_ref_text(new, TAG_VALUE, k)),
+        TA_ROW(out, environment, [KEY] = ta_text(key),
+               [BASE] = ta_text(ta_ref_text(base, TA_AS_TAG_VALUE, i)),
+               [NEW] = ta_text(ta_ref_text(new, TA_AS_TAG_VALUE, k)),
                [STATUS] = ta_text(TA_LIT("differs")), [WEIGHT] = ta_text(TA_LIT("caution")));
     }
 }
@@ -328,18 +282,27 @@ static double shared_time(const struct diff_pairs *pairs)
     return all > 0 ? shared / all : -1;
 }
 
+enum { COMPARABLE, SHARED };
+
+static const struct ta_scalar_def scalars[] = {
+    [COMPARABLE] = {"diff_comparable", "Comparable", TA_UNIT_NONE, TA_NEUTRAL,
+                    .doc = "Whether the runs did the same work, and what differs or is not known"},
+    [SHARED] =
+        {"diff_shared_time", "Time in common", TA_UNIT_RATIO, TA_HIGHER,
+         .doc = "Share of the time of both runs in kernels, or else stages or operators, that are "
+                "matched"},
+};
+
 /* Runs with less in common did different things. */
 #define LEAST_SHARED 0.05
 /* Runs with less are compared with caution. */
 #define ENOUGH_SHARED 0.5
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    const struct asked asked = {diff, in};
     struct doubts doubts = {"", 0};
-    add_keys(&asked, out, &doubts);
-    add_tags(&asked, out, &doubts);
+    add_keys(diff, out, &doubts);
+    add_tags(diff, out, &doubts);
     double shared = shared_time(&diff->kernels);
     if (shared < 0)
         shared = shared_time(&diff->stages);
@@ -356,20 +319,14 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
         : doubts.n ? ta_arena_printf(&diff->arena, "Differ or are not known: %s", doubts.text)
                    : "What is known of both runs is the same";
     const char *verdict = no ? "no" : doubts.n ? "with caution" : "yes";
-    const struct ta_scalar scalars[] = {
-        {"diff_comparable", "Comparable", ta_text(ta_slice_of(verdict)), TA_UNIT_NONE, TA_NEUTRAL,
-         note},
-        {"diff_shared_time", "Time in common", shared < 0 ? ta_null() : ta_num(shared),
-         TA_UNIT_RATIO, TA_HIGHER,
-         "Share of the time of both runs in kernels, or else stages or operators, that are "
-         "matched"},
-    };
-    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
-        ta_add_scalar(out, &scalars[i]);
+    ta_word_scalar(out, &scalars[COMPARABLE], ta_text(ta_slice_of(verdict)), NULL, note);
+    ta_set_scalar(out, &scalars[SHARED], shared < 0 ? ta_null() : ta_num(shared));
     return true;
 }
 
 static const struct ta_table_def *const tables[] = {&environment, NULL};
 
 const struct diff_part diff_of_environment = {
-    .declares = {"diff.environment", tables, TA_READS(reads)}, .section = "diff_runs", .add = add};
+    .declares = {.name = "diff.environment", .tables = tables, TA_SCALARS(scalars)},
+    .section = "diff_runs",
+    .add = add};

@@ -8,19 +8,56 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { GPU_WINDOW, GPU_COMPUTE, SESSION_TIME, STAGE_RANK, STAGE_TOTAL, STAGE_SHARE, TRACE_WINDOW };
+enum part { MEDIAN, P95, LONGEST, MEAN, PARTS };
 
-static const struct ta_ref reads[] = {
-    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
-    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
-    [SESSION_TIME] = {"run.sessions", "dur_ns"},
-    [STAGE_RANK] = {"stages.by_name", "rank"},
-    [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
-    [STAGE_SHARE] = {"stages.by_name", "share"},
-    [TRACE_WINDOW] = {"trace.by_rank", "window_ns"},
+/* The figures that are made here, of durations one for each part. */
+enum {
+    RUN_TIME,
+    SKEW,
+    OF_STEPS,
+    OF_DENOISING = OF_STEPS + PARTS,
+    OF_BLOCKS = OF_DENOISING + PARTS
 };
 
-const struct diff_part diff_of_run_figures = {.declares = {"figures", NULL, TA_READS(reads)}};
+static const char *const ids[] = {[RUN_TIME] = "run_time",
+                                  [SKEW] = "straggler_skew",
+                                  [OF_STEPS] = "step_time_p50_ns",
+                                  "step_time.p95",
+                                  "step_time.max",
+                                  "step_time.mean",
+                                  [OF_DENOISING] = "step_time.p50",
+                                  "step_time.p95",
+                                  "step_time.max",
+                                  "step_time.mean",
+                                  [OF_BLOCKS] = "block_time.p50",
+                                  "block_time.p95",
+                                  "block_time.max",
+                                  "block_time.mean"};
+
+static const char *const titles[] = {[RUN_TIME] = "Time of the run",
+                                     [SKEW] = "Slowest rank behind the median",
+                                     [OF_STEPS] = "Step time p50",
+                                     "Step time p95",
+                                     "Longest step",
+                                     "Step time mean",
+                                     [OF_DENOISING] = "Denoising step p50",
+                                     "Denoising step p95",
+                                     "Longest denoising step",
+                                     "Denoising step mean",
+                                     [OF_BLOCKS] = "Block time p50",
+                                     "Block time p95",
+                                     "Longest block",
+                                     "Block time mean"};
+
+static const int of_sampled[TA_SAMPLED_COUNT] = {[TA_SAMPLED_STEPS] = OF_STEPS,
+                                                 [TA_SAMPLED_DENOISING] = OF_DENOISING,
+                                                 [TA_SAMPLED_BLOCKS] = OF_BLOCKS};
+
+const char *const *ta_run_figure_names(size_t *n)
+{
+    *n = TA_LENGTH(ids);
+    return ids;
+}
 
 struct list {
     struct ta_arena *arena;
@@ -45,17 +82,13 @@ static void add(struct list *list, const struct ta_run_figure *figure)
 static int64_t largest(const struct ta_refs *in, size_t ref)
 {
     int64_t most = TA_MISSING;
-    for (size_t i = 0; i < ta_ref_rows(in, ref); i++) {
-        const struct ta_cell *cell = ta_ref_cell(in, ref, i);
-        if (cell->kind == TA_CELL_INT)
-            most = ta_max_i64(most, cell->i);
-    }
+    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
+        most = ta_max_i64(most, ta_ref_integer(in, ref, i));
     return most;
 }
 
 struct stage {
-    double rank; /* −1: none */
-    int64_t ns;
+    int64_t rank, ns;
 };
 
 static int by_rank(const void *left, const void *right)
@@ -67,14 +100,14 @@ static int by_rank(const void *left, const void *right)
 /* Sum of the stages that are in no other, which have a share, of the rank where it is largest. */
 static int64_t stages_time(const struct ta_refs *in)
 {
-    const size_t rows = ta_ref_exists(in, STAGE_TOTAL) ? ta_ref_rows(in, STAGE_TOTAL) : 0;
+    const size_t rows = ta_ref_rows(in, TA_AS_STAGE_TIME);
     struct stage *stages = rows ? calloc(rows, sizeof *stages) : NULL;
     int64_t most = TA_MISSING, sum = 0;
     size_t n = 0;
     for (size_t i = 0; stages && i < rows; i++) {
-        const struct ta_cell *cell = ta_ref_cell(in, STAGE_TOTAL, i);
-        if (cell->kind == TA_CELL_INT && ta_ref_number(in, STAGE_SHARE, i, -1) >= 0)
-            stages[n++] = (struct stage){ta_ref_number(in, STAGE_RANK, i, -1), cell->i};
+        const int64_t ns = ta_ref_integer(in, TA_AS_STAGE_TIME, i);
+        if (ns != TA_MISSING && ta_ref_number(in, TA_AS_STAGE_SHARE, i, -1) >= 0)
+            stages[n++] = (struct stage){ta_ref_rank(in, TA_AS_STAGE, i), ns};
     }
     if (n)
         qsort(stages, n, sizeof *stages, by_rank);
@@ -89,20 +122,20 @@ static int64_t stages_time(const struct ta_refs *in)
 
 static int64_t time_of(const struct ta_refs *in)
 {
-    int64_t time = largest(in, GPU_WINDOW);
+    int64_t time = largest(in, TA_AS_DEVICE_WINDOW);
     if (time == TA_MISSING)
-        time = largest(in, SESSION_TIME);
+        time = largest(in, TA_AS_SESSION_TIME);
     if (time == TA_MISSING)
         time = stages_time(in);
     if (time == TA_MISSING)
-        time = largest(in, TRACE_WINDOW);
+        time = largest(in, TA_AS_TRACE_WINDOW);
     return time;
 }
 
-int64_t ta_run_time(const struct ta_report *report)
+int64_t ta_run_time(const struct ta_registry *registry, const struct ta_report *report)
 {
     struct ta_refs in;
-    ta_refs_open(&in, report, reads, TA_LENGTH(reads));
+    ta_readings_open(&in, registry, report);
     return time_of(&in);
 }
 
@@ -110,8 +143,8 @@ static void add_run_time(struct list *list)
 {
     const int64_t time = time_of(&list->in);
     if (time != TA_MISSING)
-        add(list, &(struct ta_run_figure){.id = "run_time",
-                                          .title = "Time of the run",
+        add(list, &(struct ta_run_figure){.id = ids[RUN_TIME],
+                                          .title = titles[RUN_TIME],
                                           .value = (double)time,
                                           .unit = TA_UNIT_NS,
                                           .polarity = TA_LOWER,
@@ -120,38 +153,20 @@ static void add_run_time(struct list *list)
 
 /* ---- steps and blocks ---------------------------------------------------------------------- */
 
-enum part { MEDIAN, P95, LONGEST, MEAN, PARTS };
-
-/* What figures of durations are called. */
-static const struct {
-    const char *ids[PARTS], *titles[PARTS];
-} sampled[TA_SAMPLED_COUNT] = {
-    [TA_SAMPLED_STEPS] = {{"step_time_p50_ns", "step_time.p95", "step_time.max", "step_time.mean"},
-                          {"Step time p50", "Step time p95", "Longest step", "Step time mean"}},
-    [TA_SAMPLED_DENOISING] = {{"step_time.p50", "step_time.p95", "step_time.max", "step_time.mean"},
-                              {"Denoising step p50", "Denoising step p95", "Longest denoising step",
-                               "Denoising step mean"}},
-    [TA_SAMPLED_BLOCKS] = {{"block_time.p50", "block_time.p95", "block_time.max",
-                            "block_time.mean"},
-                           {"Block time p50", "Block time p95", "Longest block",
-                            "Block time mean"}},
-};
-
 /* Where the rows of a table go in a matrix of steps and ranks. */
 struct place {
-    double rank;
+    int64_t rank;
     size_t k, step; /* number of the rank among them, of the step in the rank */
     bool any;
 };
 
 /* Goes on to a row; false for one without a duration, which is no step: of several records of a
  * step only one has it. */
-static bool next_step(struct place *place, const struct ta_refs *in, size_t row, size_t rank,
-                      size_t time)
+static bool next_step(struct place *place, const struct ta_refs *in, size_t row, size_t time)
 {
     if (ta_ref_cell(in, time, row)->kind == TA_CELL_NULL)
         return false;
-    const double of = ta_ref_number(in, rank, row, -1);
+    const int64_t of = ta_ref_rank(in, time, row);
     const bool is_same = place->any && place->rank == of;
     *place = (struct place){.rank = of,
                             .k = place->k + (place->any && !is_same),
@@ -163,7 +178,7 @@ static bool next_step(struct place *place, const struct ta_refs *in, size_t row,
 /* A row per step, a column per rank.  NULL without memory, or when ranks have steps that are too
  * different in number for such a matrix. */
 static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_refs *in,
-                                        size_t rank, size_t time)
+                                        size_t time)
 {
     struct ta_durations *series = ta_arena_alloc(arena, sizeof *series);
     if (!series)
@@ -171,7 +186,7 @@ static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_
     struct place place = {.any = false};
     size_t n_rows = 0;
     for (size_t i = 0; i < ta_ref_rows(in, time); i++) {
-        if (!next_step(&place, in, i, rank, time))
+        if (!next_step(&place, in, i, time))
             continue;
         n_rows++;
         series->ranks = place.k + 1;
@@ -187,7 +202,7 @@ static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_
         at[i] = (double)NAN;
     place = (struct place){.any = false};
     for (size_t i = 0; i < ta_ref_rows(in, time); i++)
-        if (next_step(&place, in, i, rank, time))
+        if (next_step(&place, in, i, time))
             at[place.step * series->ranks + place.k] = ta_ref_number(in, time, i, (double)NAN);
     series->at = at;
     return series;
@@ -218,15 +233,6 @@ static double mean_of(const double *values, size_t n)
     return n ? (double)(sum / (long double)n) : (double)NAN;
 }
 
-/* Key of the column of ranks, NULL without one. */
-static const char *rank_key(const struct ta_table_def *def)
-{
-    for (size_t i = 0; i < def->n_columns; i++)
-        if (def->columns[i].role == TA_RANK)
-            return def->columns[i].key;
-    return NULL;
-}
-
 static bool has_values(const struct ta_refs *in, size_t ref)
 {
     return ta_ref_exists(in, ref) &&
@@ -236,10 +242,9 @@ static bool has_values(const struct ta_refs *in, size_t ref)
 /* Rows of a rank are together, and in the order of time. */
 static void add_times(struct list *list, const struct ta_table_def *def)
 {
-    enum { RANK, FIRST, SECOND };
+    enum { FIRST, SECOND };
     const struct ta_column *const *duration = def->figures->duration;
     const struct ta_ref refs[] = {
-        [RANK] = {def->id, rank_key(def)},
         [FIRST] = {def->id, duration[0]->key},
         [SECOND] = {def->id, duration[duration[1] != NULL]->key},
     };
@@ -247,7 +252,7 @@ static void add_times(struct list *list, const struct ta_table_def *def)
     const struct ta_refs *in = &opened;
     ta_refs_open(&opened, list->in.report, refs, TA_LENGTH(refs));
     const size_t time = has_values(in, FIRST) ? FIRST : SECOND;
-    if (!ta_ref_exists(in, time) || ta_ref_column(in, RANK) == SIZE_MAX)
+    if (!ta_ref_exists(in, time) || in->places[time].rank == SIZE_MAX)
         return;
     size_t n;
     const double *values = sorted_column(list->arena, in, time, &n);
@@ -259,25 +264,25 @@ static void add_times(struct list *list, const struct ta_table_def *def)
                             [MEAN] = mean_of(values, n)};
     for (int i = MEDIAN; i < PARTS; i++)
         add(list, &(struct ta_run_figure){
-                      .id = sampled[def->figures->sampled].ids[i],
-                      .title = sampled[def->figures->sampled].titles[i],
+                      .id = ids[of_sampled[def->figures->sampled] + i],
+                      .title = titles[of_sampled[def->figures->sampled] + i],
                       .value = parts[i],
                       .unit = TA_UNIT_NS,
                       .polarity = TA_LOWER,
                       .is_key = i == MEDIAN,
-                      .series = i == MEDIAN ? read_series(list->arena, in, RANK, time) : NULL,
+                      .series = i == MEDIAN ? read_series(list->arena, in, time) : NULL,
                   });
 }
 
 /* ---- rates -------------------------------------------------------------------------------- */
 
-enum { RATE_RANK, RATE, RATE_BASIS, RATE_VALUE };
+enum { RATE, RATE_BASIS, RATE_VALUE };
 
 /* Rows of one rank count where the table has no other. */
 static bool is_of_one_rank(const struct ta_refs *in)
 {
     for (size_t i = 1; i < ta_ref_rows(in, RATE); i++)
-        if (ta_ref_number(in, RATE_RANK, i, -1) != ta_ref_number(in, RATE_RANK, 0, -1))
+        if (ta_ref_rank(in, RATE, i) != ta_ref_rank(in, RATE, 0))
             return false;
     return true;
 }
@@ -285,7 +290,6 @@ static bool is_of_one_rank(const struct ta_refs *in)
 static void add_rates(struct list *list, const struct ta_table_def *def)
 {
     const struct ta_ref refs[] = {
-        [RATE_RANK] = {def->id, rank_key(def)},
         [RATE] = {def->id, def->figures->metric->key},
         [RATE_BASIS] = {def->id, def->figures->basis->key},
         [RATE_VALUE] = {def->id, def->figures->value->key},
@@ -295,7 +299,7 @@ static void add_rates(struct list *list, const struct ta_table_def *def)
     ta_refs_open(&opened, list->in.report, refs, TA_LENGTH(refs));
     const bool one = is_of_one_rank(in);
     for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
-        if (ta_ref_number(in, RATE_RANK, i, -1) >= 0 && !one)
+        if (ta_ref_rank(in, RATE, i) != TA_MISSING && !one)
             continue;
         const struct ta_slice metric = ta_ref_text(in, RATE, i);
         const struct ta_slice basis = ta_ref_text(in, RATE_BASIS, i);
@@ -335,11 +339,11 @@ static void add_declared(struct list *list)
 static void add_skew(struct list *list)
 {
     size_t n;
-    const double *values = sorted_column(list->arena, &list->in, GPU_COMPUTE, &n);
+    const double *values = sorted_column(list->arena, &list->in, TA_AS_DEVICE_COMPUTE, &n);
     const double median = values ? ta_quantile(values, n, 0.5) : 0;
     if (n >= 2 && median > 0)
-        add(list, &(struct ta_run_figure){.id = "straggler_skew",
-                                          .title = "Slowest rank behind the median",
+        add(list, &(struct ta_run_figure){.id = ids[SKEW],
+                                          .title = titles[SKEW],
                                           .value = values[n - 1] / median - 1,
                                           .unit = TA_UNIT_RATIO,
                                           .polarity = TA_LOWER});
@@ -347,20 +351,16 @@ static void add_skew(struct list *list)
 
 /* ---- scalars ------------------------------------------------------------------------------ */
 
-/* What could be fused is a hint, no figure of what a run did, and to know it takes two arguments of
- * every kernel: a comparison does not ask for it, and a report that was written before may have it.
- */
-static bool is_compared(const struct ta_scalar *scalar)
-{
-    return strcmp(scalar->id, "fusion_share") != 0;
-}
-
 static void add_scalars(struct list *list, const struct ta_section *section)
 {
+    const struct ta_entry *owner;
     for (size_t i = 0; i < section->n_items; i++) {
-        if (section->items[i].kind != TA_ITEM_SCALAR || !is_compared(section->items[i].scalar))
+        if (section->items[i].kind != TA_ITEM_SCALAR)
             continue;
         const struct ta_scalar *scalar = section->items[i].scalar;
+        const struct ta_scalar_def *def = ta_registry_scalar(list->registry, scalar->id, &owner);
+        if (def && def->not_compared)
+            continue;
         add(list, &(struct ta_run_figure){.id = scalar->id,
                                           .title = scalar->title,
                                           .value = ta_cell_number(&scalar->value, (double)NAN),
@@ -389,7 +389,7 @@ bool ta_run_figures_read(struct ta_arena *arena, const struct ta_registry *regis
                          const struct ta_report *report, struct ta_run_figures *figures)
 {
     struct list list = {.arena = arena, .registry = registry};
-    ta_refs_open(&list.in, report, reads, TA_LENGTH(reads));
+    ta_readings_open(&list.in, registry, report);
     list.max = count_most(&list);
     list.at = ta_arena_alloc(arena, list.max * sizeof *list.at);
     if (!list.at)

@@ -34,6 +34,10 @@ bool ta_run_figures_read(struct ta_arena *arena, const struct ta_registry *regis
                          const struct ta_report *report,
                          struct ta_run_figures *figures) TA_MUST_CHECK;
 
+/* The ids of the figures that every run may have, whatever its analyses: its time, and durations of
+ * steps and blocks. */
+const char *const *ta_run_figure_names(size_t *n);
+
 /* The figure with this id, or NULL. */
 const struct ta_run_figure *ta_run_figures_find(const struct ta_run_figures *figures,
                                                 const char *id);
@@ -41,6 +45,6 @@ const struct ta_run_figure *ta_run_figures_find(const struct ta_run_figures *fig
 /* Longest window of a device of a run; without devices that of a session, the sum of the stages
  * that are in no other, or the window of the host; TA_MISSING when nothing says how long the run
  * took. */
-int64_t ta_run_time(const struct ta_report *report);
+int64_t ta_run_time(const struct ta_registry *registry, const struct ta_report *report);
 
 #endif

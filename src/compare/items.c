@@ -43,24 +43,18 @@ static void settle(struct diff_items *items)
     items->n = n;
 }
 
-/* The amount in a column that the table need not have. */
-static int64_t amount(const struct ta_refs *in, size_t ref, size_t row)
-{
-    return ref == DIFF_NOT_READ ? 0 : diff_amount(in, ref, row);
-}
-
 static void read_rows(const struct ta_refs *in, const struct diff_source *source,
                       struct diff_items *items)
 {
     for (size_t i = 0; i < ta_ref_rows(in, source->name); i++) {
-        const struct ta_slice group =
-            source->group == DIFF_NOT_READ ? TA_LIT("") : ta_ref_text(in, source->group, i);
+        const struct ta_slice group = ta_ref_text(in, source->group, i);
         if (is_wanted(source, group))
-            items->at[items->n++] = (struct diff_item){.name = ta_ref_text(in, source->name, i),
-                                                       .group = group,
-                                                       .calls = amount(in, source->calls, i),
-                                                       .total_ns = amount(in, source->total, i),
-                                                       .self_ns = amount(in, source->self, i)};
+            items->at[items->n++] =
+                (struct diff_item){.name = ta_ref_text(in, source->name, i),
+                                   .group = group,
+                                   .calls = diff_amount(in, source->calls, i),
+                                   .total_ns = diff_amount(in, source->total, i),
+                                   .self_ns = diff_amount(in, source->self, i)};
     }
 }
 
@@ -68,7 +62,7 @@ static bool read_run(struct diff *diff, const struct ta_report *report,
                      const struct diff_list *list, struct diff_items *items)
 {
     struct ta_refs in;
-    ta_refs_open(&in, report, list->part->reads, list->part->n_reads);
+    ta_readings_open(&in, diff->registry, report);
     size_t rows = 0;
     for (size_t i = 0; i < list->n_sources; i++)
         rows += ta_ref_rows(&in, list->sources[i].name);

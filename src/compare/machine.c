@@ -33,19 +33,14 @@ static const struct ta_column machine_columns[] = {
 static const struct ta_table_def machine = {"diff.machine", "Machine and program",
                                             TA_COLUMNS(machine_columns)};
 
-enum { SIGNAL, MEAN };
-
-static const struct ta_ref reads[] = {
-    [SIGNAL] = {"telemetry.by_rank", "signal"}, [MEAN] = {"telemetry.by_rank", "mean"}};
-
 /* Mean of the devices; 0 when no clock was recorded. */
 static double clock_of(const struct ta_refs *in)
 {
     double sum = 0;
     size_t n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, MEAN); i++) {
-        const double mean = ta_ref_number(in, MEAN, i, 0);
-        if (!ta_ref_reads(in, SIGNAL, i, "gpu_clock") || mean <= 0)
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_SIGNAL_MEAN); i++) {
+        const double mean = ta_ref_number(in, TA_AS_SIGNAL_MEAN, i, 0);
+        if (!ta_ref_reads(in, TA_AS_SIGNAL, i, "gpu_clock") || mean <= 0)
             continue;
         sum += mean;
         n++;
@@ -53,10 +48,10 @@ static double clock_of(const struct ta_refs *in)
     return n ? sum / (double)n : 0;
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    const double before = clock_of(&in[TA_DIFF_BASE]), after = clock_of(&in[TA_DIFF_NEW]);
+    const double before = clock_of(&diff->in[TA_DIFF_BASE]),
+                 after = clock_of(&diff->in[TA_DIFF_NEW]);
     const int64_t base = diff->compute_ns[TA_DIFF_BASE], new = diff->compute_ns[TA_DIFF_NEW];
     if (base == TA_MISSING || new == TA_MISSING)
         return true;
@@ -76,4 +71,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 static const struct ta_table_def *const tables[] = {&machine, NULL};
 
 const struct diff_part diff_of_machine = {
-    .declares = {"diff.machine", tables, TA_READS(reads)}, .section = "diff", .add = add};
+    .declares = {.name = "diff.machine", .tables = tables}, .section = "diff", .add = add};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.memory and diff.memory_levels: what changed the peak of memory, and memory at each label.
  *
- * The peak of a device is the sum of what call sites hold at that moment (memory.sites), or of how
- * the level changed from label to label until then (memory.snapshots).  Either way the differences
+ * The peak of a device is the sum of what call sites hold at that moment, or of how the level
+ * changed from label to label until then.  Either way the differences
  * add up to the difference of the peaks, to the byte. */
 #include "compare/compare.h"
 #include "report/report.h"
@@ -12,45 +12,18 @@
 
 /* ---- the device with the largest peak ------------------------------------------------------- */
 
-enum {
-    SITE_RANK,
-    SITE_DEVICE,
-    SITE_LABEL,
-    SITE,
-    SITE_BLOCKS,
-    SITE_BYTES,
-    LEVEL_RANK,
-    LEVEL_DEVICE,
-    LEVEL_LABEL,
-    LEVEL_BYTES
-};
-
-static const struct ta_ref reads[] = {
-    [SITE_RANK] = {"memory.sites", "rank"},
-    [SITE_DEVICE] = {"memory.sites", "device"},
-    [SITE_LABEL] = {"memory.sites", "label"},
-    [SITE] = {"memory.sites", "site"},
-    [SITE_BLOCKS] = {"memory.sites", "peak_block_bytes"},
-    [SITE_BYTES] = {"memory.sites", "peak_bytes"},
-    [LEVEL_RANK] = {"memory.snapshots", "rank"},
-    [LEVEL_DEVICE] = {"memory.snapshots", "device"},
-    [LEVEL_LABEL] = {"memory.snapshots", "label"},
-    [LEVEL_BYTES] = {"memory.snapshots", "allocated_bytes"},
-};
-
 /* A table whose rows say what is in memory. */
 struct source {
-    size_t rank, device, label;
-    size_t name, bytes;
+    enum ta_reading label, name, bytes;
     bool by_file; /* a device has a state in each of several files, which the label tells apart */
     bool levels;  /* bytes are those in use at the time, not those of a part */
 };
 
 static const struct source sources[] = {
-    {SITE_RANK, SITE_DEVICE, SITE_LABEL, SITE, SITE_BLOCKS, true, false},
+    {TA_AS_SITE_LABEL, TA_AS_SITE, TA_AS_SITE_BLOCKS, true, false},
     /* All that earlier versions wrote. */
-    {SITE_RANK, SITE_DEVICE, SITE_LABEL, SITE, SITE_BYTES, true, false},
-    {LEVEL_RANK, LEVEL_DEVICE, LEVEL_LABEL, LEVEL_LABEL, LEVEL_BYTES, false, true},
+    {TA_AS_SITE_LABEL, TA_AS_SITE, TA_AS_SITE_BYTES, true, false},
+    {TA_AS_LEVEL_LABEL, TA_AS_LEVEL_LABEL, TA_AS_LEVEL_BYTES, false, true},
 };
 
 /* Rows of one device, in the order of the table. */
@@ -67,10 +40,10 @@ static int by_device(const void *left, const void *right, void *user)
     const struct device *all = user;
     const size_t a = *(const size_t *)left, b = *(const size_t *)right;
     const struct source *source = all->source;
-    const int64_t x[] = {ta_ref_integer(all->in, source->rank, a),
-                         ta_ref_integer(all->in, source->device, a)};
-    const int64_t y[] = {ta_ref_integer(all->in, source->rank, b),
-                         ta_ref_integer(all->in, source->device, b)};
+    const int64_t x[] = {ta_ref_rank(all->in, source->name, a),
+                         ta_ref_device(all->in, source->name, a)};
+    const int64_t y[] = {ta_ref_rank(all->in, source->name, b),
+                         ta_ref_device(all->in, source->name, b)};
     for (int i = 0; i < 2; i++)
         if (x[i] != y[i])
             return x[i] < y[i] ? -1 : 1;
@@ -246,7 +219,7 @@ static const struct ta_table_def levels = {"diff.memory_levels", "Memory at labe
 static size_t row_of(const struct device *device, struct ta_slice label)
 {
     for (size_t i = 0; i < device->n; i++)
-        if (ta_slice_equal(ta_ref_text(device->in, LEVEL_LABEL, device->rows[i]), label))
+        if (ta_slice_equal(ta_ref_text(device->in, TA_AS_LEVEL_LABEL, device->rows[i]), label))
             return device->rows[i];
     return SIZE_MAX;
 }
@@ -256,12 +229,12 @@ static void add_levels(struct diff *diff, struct ta_section_builder *out,
 {
     const struct device *base = &devices[TA_DIFF_BASE], *new = &devices[TA_DIFF_NEW];
     for (size_t i = 0; i < base->n; i++) {
-        const struct ta_slice label = ta_ref_text(base->in, LEVEL_LABEL, base->rows[i]);
+        const struct ta_slice label = ta_ref_text(base->in, TA_AS_LEVEL_LABEL, base->rows[i]);
         const size_t row = row_of(new, label);
         if (row == SIZE_MAX || row_of(base, label) != base->rows[i])
             continue;
-        const int64_t before = ta_ref_integer(base->in, LEVEL_BYTES, base->rows[i]);
-        const int64_t after = ta_ref_integer(new->in, LEVEL_BYTES, row);
+        const int64_t before = ta_ref_integer(base->in, TA_AS_LEVEL_BYTES, base->rows[i]);
+        const int64_t after = ta_ref_integer(new->in, TA_AS_LEVEL_BYTES, row);
         if (before == TA_MISSING || after == TA_MISSING)
             continue;
         TA_ROW(out,
@@ -273,14 +246,13 @@ static void add_levels(struct diff *diff, struct ta_section_builder *out,
     }
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     bool explained = false;
     for (size_t i = 0; i < TA_LENGTH(sources); i++) {
         struct device devices[TA_DIFF_SIDES];
         for (int side = 0; side < TA_DIFF_SIDES; side++)
-            if (!find_highest(diff, &in[side], &sources[i], &devices[side]))
+            if (!find_highest(diff, &diff->in[side], &sources[i], &devices[side]))
                 return false;
         if (devices[0].peak <= 0 || devices[1].peak <= 0)
             continue;
@@ -296,4 +268,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 static const struct ta_table_def *const tables[] = {&peak, &levels, NULL};
 
 const struct diff_part diff_of_memory = {
-    .declares = {"diff.memory", tables, TA_READS(reads)}, .section = "diff_memory", .add = add};
+    .declares = {.name = "diff.memory", .tables = tables}, .section = "diff_memory", .add = add};

@@ -206,10 +206,8 @@ static bool add_figure(struct diff *diff, struct ta_section_builder *out,
     return true;
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    (void)in;
     struct side sides[TA_DIFF_SIDES];
     if (!read_side(diff, TA_DIFF_BASE, &sides[TA_DIFF_BASE]) ||
         !read_side(diff, TA_DIFF_NEW, &sides[TA_DIFF_NEW]))

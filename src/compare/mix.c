@@ -41,53 +41,34 @@ static const struct ta_column mix_columns[] = {
 static const struct ta_table_def mix = {"diff.mix", "Means and what they are of",
                                         TA_COLUMNS(mix_columns)};
 
-enum {
-    KERNEL_CLASS,
-    KERNEL_CALLS,
-    KERNEL_TOTAL,
-    STAGE,
-    STAGE_CALLS,
-    STAGE_TOTAL,
-    STEP_RANK,
-    STEP_TIME
-};
-
-static const struct ta_ref reads[] = {
-    [KERNEL_CLASS] = {"kernels.by_class", "class"},
-    [KERNEL_CALLS] = {"kernels.by_class", "calls"},
-    [KERNEL_TOTAL] = {"kernels.by_class", "total_ns"},
-    [STAGE] = {"stages.by_name", "stage"},
-    [STAGE_CALLS] = {"stages.by_name", "calls"},
-    [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
-    [STEP_RANK] = {"steps.by_step", "rank"},
-    [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
-};
-
-/* Classes of a mean; without `calls` each row is one. */
+/* Classes of a mean.  Without `key` they are the ranks, and without `calls` each row is one. */
 static const struct classes {
     const char *of;
-    size_t key, calls, total;
+    enum ta_reading key, calls, total;
 } means[] = {
-    {"kernels_by_class", KERNEL_CLASS, KERNEL_CALLS, KERNEL_TOTAL},
-    {"stages", STAGE, STAGE_CALLS, STAGE_TOTAL},
-    {"steps_by_rank", STEP_RANK, DIFF_NOT_READ, STEP_TIME},
+    {"kernels_by_class", TA_AS_KERNEL_KIND, TA_AS_KERNEL_KIND_CALLS, TA_AS_KERNEL_KIND_TIME},
+    {"stages", TA_AS_STAGE, TA_AS_STAGE_CALLS, TA_AS_STAGE_TIME},
+    {"steps_by_rank", TA_AS_NOTHING, TA_AS_NOTHING, TA_AS_STEP_HOST_TIME},
 };
 
 struct sum {
     double calls, total;
 };
 
-static bool is_key(const struct ta_refs *a, size_t i, const struct ta_refs *b, size_t k, size_t key)
+static bool is_key(const struct ta_refs *a, size_t i, const struct ta_refs *b, size_t k,
+                   const struct classes *classes)
 {
-    const struct ta_cell *x = ta_ref_cell(a, key, i), *y = ta_ref_cell(b, key, k);
-    return x->kind == y->kind && (x->kind == TA_CELL_TEXT ? ta_slice_equal(x->text, y->text)
-                                                          : x->kind == TA_CELL_INT && x->i == y->i);
+    const int64_t rank = ta_ref_rank(a, classes->total, i);
+    const struct ta_slice key = ta_ref_text(a, classes->key, i);
+    return classes->key == TA_AS_NOTHING
+               ? rank != TA_MISSING && rank == ta_ref_rank(b, classes->total, k)
+               : key.len && ta_slice_equal(key, ta_ref_text(b, classes->key, k));
 }
 
 static void add_row(const struct ta_refs *in, size_t row, const struct classes *classes,
                     struct sum *sum)
 {
-    sum->calls += classes->calls == DIFF_NOT_READ ? 1 : ta_ref_number(in, classes->calls, row, 0);
+    sum->calls += classes->calls == TA_AS_NOTHING ? 1 : ta_ref_number(in, classes->calls, row, 0);
     sum->total += ta_ref_number(in, classes->total, row, 0);
 }
 
@@ -96,8 +77,8 @@ static struct sum sum_of(const struct ta_refs *in, const struct ta_refs *like, s
                          const struct classes *classes)
 {
     struct sum sum = {0, 0};
-    for (size_t k = 0; k < ta_ref_rows(in, classes->key); k++)
-        if (is_key(like, i, in, k, classes->key))
+    for (size_t k = 0; k < ta_ref_rows(in, classes->total); k++)
+        if (is_key(like, i, in, k, classes))
             add_row(in, k, classes, &sum);
     return sum;
 }
@@ -105,15 +86,15 @@ static struct sum sum_of(const struct ta_refs *in, const struct ta_refs *like, s
 static struct sum sum_all(const struct ta_refs *in, const struct classes *classes)
 {
     struct sum sum = {0, 0};
-    for (size_t k = 0; k < ta_ref_rows(in, classes->key); k++)
+    for (size_t k = 0; k < ta_ref_rows(in, classes->total); k++)
         add_row(in, k, classes, &sum);
     return sum;
 }
 
-static bool is_first(const struct ta_refs *in, size_t i, size_t key)
+static bool is_first(const struct ta_refs *in, size_t i, const struct classes *classes)
 {
     for (size_t k = 0; k < i; k++)
-        if (is_key(in, i, in, k, key))
+        if (is_key(in, i, in, k, classes))
             return false;
     return true;
 }
@@ -132,8 +113,8 @@ static void add_mean(struct ta_section_builder *out, const struct classes *class
     size_t n = 0, faster = 0, slower = 0;
     if (all.calls <= 0 || now.calls <= 0)
         return;
-    for (size_t i = 0; i < ta_ref_rows(base, classes->key); i++) {
-        if (!is_first(base, i, classes->key))
+    for (size_t i = 0; i < ta_ref_rows(base, classes->total); i++) {
+        if (!is_first(base, i, classes))
             continue;
         const struct sum a = sum_of(base, base, i, classes), b = sum_of(new, base, i, classes);
         if (a.calls <= 0 || b.calls <= 0)
@@ -156,18 +137,17 @@ static void add_mean(struct ta_section_builder *out, const struct classes *class
                [MISLEADS] = ta_bool(misleads));
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    (void)diff;
+    const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
     for (size_t i = 0; i < TA_LENGTH(means); i++)
-        if (ta_ref_rows(&in[TA_DIFF_BASE], means[i].key) <= CLASSES_MOST &&
-            ta_ref_rows(&in[TA_DIFF_NEW], means[i].key) <= CLASSES_MOST)
-            add_mean(out, &means[i], &in[TA_DIFF_BASE], &in[TA_DIFF_NEW]);
+        if (ta_ref_rows(base, means[i].total) <= CLASSES_MOST &&
+            ta_ref_rows(new, means[i].total) <= CLASSES_MOST)
+            add_mean(out, &means[i], base, new);
     return true;
 }
 
 static const struct ta_table_def *const tables[] = {&mix, NULL};
 
 const struct diff_part diff_of_means = {
-    .declares = {"diff.mix", tables, TA_READS(reads)}, .section = "diff", .add = add};
+    .declares = {.name = "diff.mix", .tables = tables}, .section = "diff", .add = add};

@@ -204,187 +204,101 @@ static bool compare_list(struct diff *diff, struct ta_section_builder *out, cons
 
 /* ---- stages --------------------------------------------------------------------------------- */
 
-enum {
-    STAGE_RANK,
-    STAGE,
-    STAGE_CALLS,
-    STAGE_TOTAL,
-    STAGE_INSIDE,
-    STAGE_ORDER,
-    DERIVED,
-    DERIVED_CALLS,
-    DERIVED_TOTAL
-};
-
-static const struct ta_ref stage_reads[] = {
-    [STAGE_RANK] = {"stages.by_name", "rank"},
-    [STAGE] = {"stages.by_name", "stage"},
-    [STAGE_CALLS] = {"stages.by_name", "calls"},
-    [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
-    [STAGE_INSIDE] = {"stages.by_name", "inside"},
-    [STAGE_ORDER] = {"stages.by_name", "order"},
-    [DERIVED] = {"stages.derived", "stage"},
-    [DERIVED_CALLS] = {"stages.derived", "calls"},
-    [DERIVED_TOTAL] = {"stages.derived", "total_ns"},
-};
-
 static const struct ta_table_def stages = {"diff.stages", "Stages", TA_COLUMNS(columns)};
 static const struct ta_table_def *const stage_tables[] = {&stages, NULL};
 
-static bool add_stages(struct diff *diff, struct ta_section_builder *out,
-                       const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_stages(struct diff *diff, struct ta_section_builder *out)
 {
-    static const struct diff_order order = {.part = &diff_of_stages.declares,
-                                            .name = STAGE,
-                                            .op = STAGE_INSIDE,
-                                            .within = DIFF_NOT_READ,
-                                            .calls = STAGE_CALLS,
-                                            .rank = STAGE_RANK,
-                                            .order = STAGE_ORDER,
+    static const struct diff_order order = {.name = TA_AS_STAGE,
+                                            .op = TA_AS_STAGE_INSIDE,
+                                            .calls = TA_AS_STAGE_CALLS,
+                                            .order = TA_AS_STAGE_ORDER,
                                             .is_of_ops = true,
                                             .is_of_stages = true};
     static const struct list list = {
         &stages,
         FOREST("-stages", "stages"),
         TA_NOISE_OF_STAGE,
-        {&diff_of_stages.declares,
-         {{STAGE, DIFF_NOT_READ, STAGE_CALLS, STAGE_TOTAL, DIFF_NOT_READ, NULL},
-          {DERIVED, DIFF_NOT_READ, DERIVED_CALLS, DERIVED_TOTAL, DIFF_NOT_READ, NULL}},
+        {{{.name = TA_AS_STAGE, .calls = TA_AS_STAGE_CALLS, .total = TA_AS_STAGE_TIME},
+          {.name = TA_AS_DERIVED_STAGE, .calls = TA_AS_DERIVED_CALLS, .total = TA_AS_DERIVED_TIME}},
          2},
         &order};
-    (void)in;
     return compare_list(diff, out, &list, &diff->stages);
 }
 
 const struct diff_part diff_of_stages = {
-    .declares = {"diff.stages", stage_tables, TA_READS(stage_reads)},
-    .section = "diff_stages",
-    .add = add_stages};
+    .declares = {"diff.stages", stage_tables}, .section = "diff_stages", .add = add_stages};
 
 /* ---- operators and calls of the host --------------------------------------------------------- */
-
-enum { OP, OP_CATEGORY, OP_CALLS, OP_TOTAL, OP_SELF, INNER, INNER_CALLS, CALLER, CALLER_WITHIN };
-
-static const struct ta_ref op_reads[] = {
-    [OP] = {"ops.by_name", "name"},
-    [OP_CATEGORY] = {"ops.by_name", "category"},
-    [OP_CALLS] = {"ops.by_name", "calls"},
-    [OP_TOTAL] = {"ops.by_name", "total_ns"},
-    [OP_SELF] = {"ops.by_name", "self_ns"},
-    [INNER] = {"ops.by_caller", "name"},
-    [INNER_CALLS] = {"ops.by_caller", "calls"},
-    [CALLER] = {"ops.by_caller", "caller"},
-    [CALLER_WITHIN] = {"ops.by_caller", "within"},
-};
 
 static const struct ta_table_def ops = {"diff.ops", "Host operators and calls",
                                         TA_COLUMNS(columns)};
 static const struct ta_table_def *const op_tables[] = {&ops, NULL};
 
-static bool add_ops(struct diff *diff, struct ta_section_builder *out,
-                    const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_ops(struct diff *diff, struct ta_section_builder *out)
 {
-    static const struct diff_order order = {.part = &diff_of_ops.declares,
-                                            .name = INNER,
-                                            .op = CALLER,
-                                            .within = CALLER_WITHIN,
-                                            .calls = INNER_CALLS,
-                                            .rank = DIFF_NOT_READ,
-                                            .order = DIFF_NOT_READ,
+    static const struct diff_order order = {.name = TA_AS_CALLED,
+                                            .op = TA_AS_CALLER,
+                                            .within = TA_AS_CALLER_WITHIN,
+                                            .calls = TA_AS_CALLED_CALLS,
                                             .is_of_ops = true};
     static const struct list list = {
         &ops,
         FOREST("", "operators"),
         TA_NOISE_OF_OP,
-        {&diff_of_ops.declares, {{OP, OP_CATEGORY, OP_CALLS, OP_TOTAL, OP_SELF, NULL}}, 1},
+        {{{TA_AS_OP, TA_AS_OP_CATEGORY, TA_AS_OP_CALLS, TA_AS_OP_TIME, TA_AS_OP_SELF, NULL}}, 1},
         &order};
-    (void)in;
     return compare_list(diff, out, &list, &diff->ops);
 }
 
 const struct diff_part diff_of_ops = {
-    .declares = {"diff.ops", op_tables, TA_READS(op_reads)}, .section = "diff_ops", .add = add_ops};
+    .declares = {"diff.ops", op_tables}, .section = "diff_ops", .add = add_ops};
 
 /* ---- kernels and copies ---------------------------------------------------------------------- */
-
-enum {
-    KERNEL,
-    KERNEL_CLASS,
-    KERNEL_CALLS,
-    KERNEL_TOTAL,
-    LAUNCHED,
-    LAUNCHED_CALLS,
-    LAUNCHER,
-    LAUNCHER_WITHIN
-};
-
-static const struct ta_ref kernel_reads[] = {
-    [KERNEL] = {"kernels.by_name", "name"},        [KERNEL_CLASS] = {"kernels.by_name", "class"},
-    [KERNEL_CALLS] = {"kernels.by_name", "calls"}, [KERNEL_TOTAL] = {"kernels.by_name", "total_ns"},
-    [LAUNCHED] = {"kernels.by_op", "name"},        [LAUNCHED_CALLS] = {"kernels.by_op", "calls"},
-    [LAUNCHER] = {"kernels.by_op", "op"},          [LAUNCHER_WITHIN] = {"kernels.by_op", "within"},
-};
 
 static const struct ta_table_def kernels = {"diff.kernels", "Kernels", TA_COLUMNS(columns)};
 static const struct ta_table_def *const kernel_tables[] = {&kernels, NULL};
 
-static bool add_kernels(struct diff *diff, struct ta_section_builder *out,
-                        const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_kernels(struct diff *diff, struct ta_section_builder *out)
 {
-    static const struct diff_order order = {.part = &diff_of_kernels.declares,
-                                            .name = LAUNCHED,
-                                            .op = LAUNCHER,
-                                            .within = LAUNCHER_WITHIN,
-                                            .calls = LAUNCHED_CALLS,
-                                            .rank = DIFF_NOT_READ,
-                                            .order = DIFF_NOT_READ};
-    static const struct list list = {
-        &kernels,
-        FOREST("-kernels", "kernels"),
-        TA_NOISE_OF_KERNEL,
-        {&diff_of_kernels.declares,
-         {{KERNEL, KERNEL_CLASS, KERNEL_CALLS, KERNEL_TOTAL, DIFF_NOT_READ, NULL}},
-         1},
-        &order};
-    (void)in;
+    static const struct diff_order order = {.name = TA_AS_LAUNCHED,
+                                            .op = TA_AS_LAUNCHER,
+                                            .within = TA_AS_LAUNCHER_WITHIN,
+                                            .calls = TA_AS_LAUNCHED_CALLS};
+    static const struct list list = {&kernels,
+                                     FOREST("-kernels", "kernels"),
+                                     TA_NOISE_OF_KERNEL,
+                                     {{{.name = TA_AS_KERNEL,
+                                        .group = TA_AS_KERNEL_CLASS,
+                                        .calls = TA_AS_KERNEL_CALLS,
+                                        .total = TA_AS_KERNEL_TIME}},
+                                      1},
+                                     &order};
     return compare_list(diff, out, &list, &diff->kernels);
 }
 
 const struct diff_part diff_of_kernels = {
-    .declares = {"diff.kernels", kernel_tables, TA_READS(kernel_reads)},
-    .section = "diff_kernels",
-    .add = add_kernels};
-
-enum { COPY, COPY_CLASS, COPY_CALLS, COPY_TOTAL };
-
-static const struct ta_ref copy_reads[] = {
-    [COPY] = {"gpu_time.by_name", "name"},
-    [COPY_CLASS] = {"gpu_time.by_name", "class"},
-    [COPY_CALLS] = {"gpu_time.by_name", "calls"},
-    [COPY_TOTAL] = {"gpu_time.by_name", "total_ns"},
-};
+    .declares = {"diff.kernels", kernel_tables}, .section = "diff_kernels", .add = add_kernels};
 
 static const struct ta_table_def copies = {"diff.copies", "Copies and memory sets",
                                            TA_COLUMNS(columns)};
 static const struct ta_table_def *const copy_tables[] = {&copies, NULL};
 
-static bool add_copies(struct diff *diff, struct ta_section_builder *out,
-                       const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_copies(struct diff *diff, struct ta_section_builder *out)
 {
     static const char *const classes[] = {"memcpy", "memset", NULL};
-    static const struct list list = {
-        &copies,
-        FOREST("-copies", "copies"),
-        TA_NOISE_OF_COPY,
-        {&diff_of_copies.declares,
-         {{COPY, COPY_CLASS, COPY_CALLS, COPY_TOTAL, DIFF_NOT_READ, classes}},
-         1},
-        NULL};
-    (void)in;
+    static const struct list list = {&copies,
+                                     FOREST("-copies", "copies"),
+                                     TA_NOISE_OF_COPY,
+                                     {{{.name = TA_AS_ACTIVITY,
+                                        .group = TA_AS_ACTIVITY_CLASS,
+                                        .calls = TA_AS_ACTIVITY_CALLS,
+                                        .total = TA_AS_ACTIVITY_TIME,
+                                        .groups = classes}},
+                                      1},
+                                     NULL};
     return compare_list(diff, out, &list, &diff->copies);
 }
 
 const struct diff_part diff_of_copies = {
-    .declares = {"diff.copies", copy_tables, TA_READS(copy_reads)},
-    .section = "diff_kernels",
-    .add = add_copies};
+    .declares = {"diff.copies", copy_tables}, .section = "diff_kernels", .add = add_copies};

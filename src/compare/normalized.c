@@ -26,39 +26,27 @@ static const struct ta_column normalized_columns[] = {
 static const struct ta_table_def normalized = {"diff.normalized", "Window for each unit of work",
                                                TA_COLUMNS(normalized_columns)};
 
-enum { DUMP_RANK, DUMP_STEPS, DUMP_FRAMES, STEP_RANK };
-
-static const struct ta_ref reads[] = {
-    [DUMP_RANK] = {"diffusion.by_rank", "rank"},
-    [DUMP_STEPS] = {"diffusion.by_rank", "steps"},
-    [DUMP_FRAMES] = {"diffusion.by_rank", "frames"},
-    [STEP_RANK] = {"steps.by_step", "rank"},
-};
-
-/* The largest sum over the rows of a rank, or number of them for DIFF_NOT_READ. */
-static int64_t most_by_rank(const struct ta_refs *in, size_t rank_column, size_t amount)
+/* The largest sum over the rows of a rank of what is read as `of`, or number of its rows. */
+static int64_t most_by_rank(const struct ta_refs *in, enum ta_reading of, bool is_counted)
 {
-    const size_t n = ta_ref_rows(in, rank_column);
+    const size_t n = ta_ref_rows(in, of);
     int64_t most = TA_MISSING;
     for (size_t i = 0, end; i < n; i = end) {
-        const double rank = ta_ref_number(in, rank_column, i, -1);
         double sum = 0;
-        for (end = i; end < n && ta_ref_number(in, rank_column, end, -1) == rank; end++)
-            sum += amount == DIFF_NOT_READ ? 1 : ta_ref_number(in, amount, end, 0);
+        for (end = i; end < n && ta_ref_rank(in, of, end) == ta_ref_rank(in, of, i); end++)
+            sum += is_counted ? 1 : ta_ref_number(in, of, end, 0);
         if (sum > 0)
             most = ta_max_i64(most, ta_whole(sum));
     }
     return most;
 }
 
-int64_t diff_units(const struct ta_report *report, enum diff_unit unit)
+int64_t diff_units(const struct ta_refs *in, enum diff_unit unit)
 {
-    struct ta_refs in;
-    ta_refs_open(&in, report, reads, TA_LENGTH(reads));
     if (unit == DIFF_FRAMES)
-        return most_by_rank(&in, DUMP_RANK, DUMP_FRAMES);
-    return ta_ref_table(&in, STEP_RANK) ? most_by_rank(&in, STEP_RANK, DIFF_NOT_READ)
-                                        : most_by_rank(&in, DUMP_RANK, DUMP_STEPS);
+        return most_by_rank(in, TA_AS_DONE_FRAMES, false);
+    return ta_ref_table(in, TA_AS_STEP) ? most_by_rank(in, TA_AS_STEP, true)
+                                        : most_by_rank(in, TA_AS_DONE_STEPS, false);
 }
 
 static const char *const names[] = {[DIFF_STEPS] = "step", [DIFF_FRAMES] = "frame"};
@@ -67,8 +55,8 @@ static const char *const names[] = {[DIFF_STEPS] = "step", [DIFF_FRAMES] = "fram
 void diff_find_unit(struct diff *diff)
 {
     for (int unit = DIFF_STEPS; unit <= DIFF_FRAMES && !diff->unit; unit++) {
-        const int64_t before = diff_units(diff->shown[TA_DIFF_BASE], (enum diff_unit)unit);
-        const int64_t after = diff_units(diff->shown[TA_DIFF_NEW], (enum diff_unit)unit);
+        const int64_t before = diff_units(&diff->in[TA_DIFF_BASE], (enum diff_unit)unit);
+        const int64_t after = diff_units(&diff->in[TA_DIFF_NEW], (enum diff_unit)unit);
         if (before == TA_MISSING || after == TA_MISSING || before == after)
             continue;
         diff->unit = names[unit];
@@ -112,10 +100,8 @@ static void add_steady(struct diff *diff, struct ta_section_builder *out,
         add_row(out, "steady_step", units, ns);
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    (void)in;
     if (diff->window_ns[TA_DIFF_BASE] == TA_MISSING)
         return true;
     const double window_ns[] = {(double)diff->window_ns[TA_DIFF_BASE],
@@ -124,7 +110,7 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
     for (int unit = DIFF_STEPS; unit <= DIFF_FRAMES; unit++) {
         int64_t units[TA_DIFF_SIDES];
         for (int side = 0; side < TA_DIFF_SIDES; side++)
-            units[side] = diff_units(diff->shown[side], (enum diff_unit)unit);
+            units[side] = diff_units(&diff->in[side], (enum diff_unit)unit);
         if (units[TA_DIFF_BASE] == TA_MISSING || units[TA_DIFF_NEW] == TA_MISSING)
             continue;
         add_row(out, names[unit], units, window_ns);
@@ -137,4 +123,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
 static const struct ta_table_def *const tables[] = {&normalized, NULL};
 
 const struct diff_part diff_of_units = {
-    .declares = {"diff.normalized", tables, TA_READS(reads)}, .section = "diff", .add = add};
+    .declares = {.name = "diff.normalized", .tables = tables}, .section = "diff", .add = add};

@@ -22,12 +22,6 @@ static int fell(const int64_t bytes[TA_DIFF_SIDES])
     return is_more(bytes[TA_DIFF_NEW], bytes[TA_DIFF_BASE]) ? 1 : 0;
 }
 
-static int64_t peak_of(const struct ta_report *report)
-{
-    const struct ta_scalar *peak = ta_report_scalar(report, "peak_allocated_bytes");
-    return peak && peak->value.kind == TA_CELL_INT ? peak->value.i : 0;
-}
-
 static void add_finding(struct diff *diff, struct ta_section_builder *out,
                         const struct ta_evidence *evidence)
 {
@@ -65,15 +59,14 @@ static void add_finding(struct diff *diff, struct ta_section_builder *out,
 
 /* The label where memory changed most tells which stage holds it; else the peak tells that it is
  * held. */
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    (void)in;
     const struct ta_slice label = diff->level.label;
     const bool known = label.len > 0;
-    const int64_t bytes[] = {
-        known ? diff->level.bytes[TA_DIFF_BASE] : peak_of(diff->shown[TA_DIFF_BASE]),
-        known ? diff->level.bytes[TA_DIFF_NEW] : peak_of(diff->shown[TA_DIFF_NEW])};
+    const int64_t bytes[] = {known ? diff->level.bytes[TA_DIFF_BASE]
+                                   : diff_amount(&diff->in[TA_DIFF_BASE], TA_AS_PEAK_ALLOCATED, 0),
+                             known ? diff->level.bytes[TA_DIFF_NEW]
+                                   : diff_amount(&diff->in[TA_DIFF_NEW], TA_AS_PEAK_ALLOCATED, 0)};
     const int sign = bytes[TA_DIFF_BASE] && bytes[TA_DIFF_NEW] ? fell(bytes) : 0;
     if (!sign || diff->is_other_work) /* another model needs other memory */
         return true;
@@ -81,12 +74,14 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
         known ? ta_arena_printf(&diff->arena, "memory at %.*s", (int)label.len, label.ptr)
               : "peak memory";
     diff->offload = (struct diff_offload){sign, what ? what : "memory", {bytes[0], bytes[1]}};
-    const struct ta_evidence evidence = {.table = known ? "diff.memory_levels" : "diff.metrics",
-                                         .column = known ? "delta_bytes" : "delta",
-                                         .row = known ? ta_text(label)
-                                                      : ta_text(TA_LIT("peak_allocated_bytes")),
-                                         .value = ta_int(bytes[TA_DIFF_NEW] - bytes[TA_DIFF_BASE]),
-                                         .unit = TA_UNIT_BYTES_CHANGE};
+    const struct ta_evidence evidence = {
+        .table = known ? "diff.memory_levels" : "diff.metrics",
+        .column = known ? "delta_bytes" : "delta",
+        .row = known
+                   ? ta_text(label)
+                   : ta_text(ta_slice_of(diff->in[TA_DIFF_NEW].list[TA_AS_PEAK_ALLOCATED].scalar)),
+        .value = ta_int(bytes[TA_DIFF_NEW] - bytes[TA_DIFF_BASE]),
+        .unit = TA_UNIT_BYTES_CHANGE};
     add_finding(diff, out, &evidence);
     return true;
 }

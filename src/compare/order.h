@@ -5,14 +5,12 @@
 
 #include "compare/compare.h"
 
-/* A table whose rows say which operator runs what, by the places of its columns in the references
- * of a part. */
+/* A table whose rows say which operator runs what, by what its columns are read as. */
 struct diff_order {
-    const struct ta_part *part;
-    size_t name, op, within, calls; /* within: or DIFF_NOT_READ */
-    /* Column that numbers the rows of a rank in the order in which they first ran, and the rank;
-     * DIFF_NOT_READ: the rows are in this order. */
-    size_t order, rank;
+    enum ta_reading name, op, within, calls; /* within: or TA_AS_NOTHING */
+    /* Column that numbers the rows of a rank in the order in which they first ran; TA_AS_NOTHING:
+     * the rows are in this order. */
+    enum ta_reading order;
     bool is_of_ops;    /* the names are operators themselves, else kernels */
     bool is_of_stages; /* that goes for them, too, but nothing says what they are: they are the same
                           at the same place alone, and with times that are alike */

@@ -32,41 +32,39 @@ static int by_order(const void *left, const void *right)
 }
 
 /* Rows that are numbered are of ranks, which do the same: the first of them stands for all. */
-static double least_rank(const struct ta_refs *in, const struct diff_order *order)
+static int64_t least_rank(const struct ta_refs *in, const struct diff_order *order)
 {
-    double least = INFINITY;
-    for (size_t i = 0; order->order != DIFF_NOT_READ && i < ta_ref_rows(in, order->rank); i++)
-        least = fmin(least, ta_ref_number(in, order->rank, i, -1));
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < ta_ref_rows(in, order->order); i++)
+        least = ta_min_i64(least, ta_ref_rank(in, order->order, i));
     return least;
 }
 
 static bool read_places(struct diff *diff, int side, const struct diff_order *order,
                         const struct diff_items *items, struct places *places)
 {
-    const bool is_numbered = order->order != DIFF_NOT_READ;
+    const bool is_numbered = order->order != TA_AS_NOTHING;
     const struct diff_items *ops = order->is_of_ops ? items : &diff->op_items[side];
-    struct ta_refs in;
-    ta_refs_open(&in, diff->shown[side], order->part->reads, order->part->n_reads);
+    const struct ta_refs *in = &diff->in[side];
     /* A report that was written before may lack the column. */
-    const bool has_order = !is_numbered || ta_ref_exists(&in, order->order);
-    const size_t rows = has_order ? ta_ref_rows(&in, order->name) : 0;
-    const double rank = rows ? least_rank(&in, order) : 0;
+    const bool has_order = !is_numbered || ta_ref_exists(in, order->order);
+    const size_t rows = has_order ? ta_ref_rows(in, order->name) : 0;
+    const int64_t rank = is_numbered ? least_rank(in, order) : 0;
     *places = (struct places){ta_arena_alloc(&diff->arena, (rows + 1) * sizeof *places->at), 0};
     for (size_t i = 0; places->at && i < rows; i++) {
-        const struct ta_slice name = ta_ref_text(&in, order->name, i);
-        const struct ta_slice op = ta_ref_text(&in, order->op, i);
+        const struct ta_slice name = ta_ref_text(in, order->name, i);
+        const struct ta_slice op = ta_ref_text(in, order->op, i);
         struct diff_item *item = find(items, name);
-        if (!item || (is_numbered && ta_ref_number(&in, order->rank, i, -1) != rank))
+        if (!item || (is_numbered && ta_ref_rank(in, order->name, i) != rank))
             continue;
-        places->at[places->n++] = (struct place){
-            .op = op,
-            .within =
-                order->within == DIFF_NOT_READ ? TA_LIT("") : ta_ref_text(&in, order->within, i),
-            .kind = order->is_of_ops ? TA_LIT("") : kind_of(name),
-            .item = item,
-            .op_item = find(ops, op),
-            .calls = diff_amount(&in, order->calls, i),
-            .order = is_numbered ? diff_amount(&in, order->order, i) : (int64_t)i};
+        places->at[places->n++] =
+            (struct place){.op = op,
+                           .within = ta_ref_text(in, order->within, i),
+                           .kind = order->is_of_ops ? TA_LIT("") : kind_of(name),
+                           .item = item,
+                           .op_item = find(ops, op),
+                           .calls = diff_amount(in, order->calls, i),
+                           .order = is_numbered ? diff_amount(in, order->order, i) : (int64_t)i};
     }
     if (places->at && is_numbered)
         qsort(places->at, places->n, sizeof *places->at, by_order);

@@ -193,11 +193,9 @@ static const struct ta_column runs_columns[] = {
 
 static const struct ta_table_def runs = {"diff.runs", "Runs compared", TA_COLUMNS(runs_columns)};
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     static const char *const names[TA_DIFF_SIDES] = {"base", "new"};
-    (void)in;
     for (int s = 0; s < TA_DIFF_SIDES; s++)
         for (size_t i = 0; i < diff->sides[s].n; i++) {
             const struct ta_report *report = diff->sides[s].runs[i];
@@ -209,7 +207,7 @@ static bool add(struct diff *diff, struct ta_section_builder *out,
                    [RANKS] = ta_int((int64_t)run->n_ranks),
                    [FILES] = ta_int((int64_t)totals->files_used),
                    [EVENTS] = ta_int((int64_t)totals->events_kept),
-                   [LENGTH] = ta_int(ta_run_time(report)),
+                   [LENGTH] = ta_int(ta_run_time(diff->registry, report)),
                    [DEVICES] = *run->devices ? ta_text(ta_slice_of(run->devices)) : ta_null());
         }
     return true;

@@ -93,17 +93,13 @@ static bool add_sets(struct diff *diff, struct ta_table_builder *rows, bool of_o
     return !diff->arena.failed;
 }
 
-static bool add_kernel_sets(struct diff *diff, struct ta_section_builder *out,
-                            const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_kernel_sets(struct diff *diff, struct ta_section_builder *out)
 {
-    (void)in;
     return add_sets(diff, ta_rows(out, &kernel_sets), false);
 }
 
-static bool add_op_sets(struct diff *diff, struct ta_section_builder *out,
-                        const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_op_sets(struct diff *diff, struct ta_section_builder *out)
 {
-    (void)in;
     return add_sets(diff, ta_rows(out, &op_sets), true);
 }
 

@@ -184,13 +184,11 @@ static struct diff_warm_up warm_up(const struct ta_durations *series, size_t n)
     return warm_up;
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
     struct steps sides[TA_DIFF_SIDES];
     const char *id;
-    (void)in;
     if (!diff_step_series(diff, series, &id))
         return false;
     if (!series[TA_DIFF_BASE])

@@ -102,12 +102,10 @@ static bool is_distribution(const struct ta_durations *series)
     return series->n * series->ranks >= LEAST;
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
     const char *id;
-    (void)in;
     if (!diff_step_series(diff, series, &id))
         return false;
     if (!series[TA_DIFF_BASE] || !is_distribution(series[TA_DIFF_BASE]) ||

@@ -141,13 +141,11 @@ static void put_offloading(const struct diff *diff, char *line)
 static const char *untimed(const struct diff *diff, char line[LINE])
 {
     char pair[TA_UNIT_PAIR_MAX];
-    const struct ta_scalar *base =
-        ta_report_scalar(diff->shown[TA_DIFF_BASE], "peak_allocated_bytes");
-    const struct ta_scalar *new =
-        ta_report_scalar(diff->shown[TA_DIFF_NEW], "peak_allocated_bytes");
-    if (!base || !new)
+    const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
+    if (!ta_ref_exists(base, TA_AS_PEAK_ALLOCATED) || !ta_ref_exists(new, TA_AS_PEAK_ALLOCATED))
         return "Nothing says how long the runs took";
-    const double before = ta_cell_number(&base->value, 0), after = ta_cell_number(&new->value, 0);
+    const double before = ta_ref_scalar(base, TA_AS_PEAK_ALLOCATED, 0);
+    const double after = ta_ref_scalar(new, TA_AS_PEAK_ALLOCATED, 0);
     snprintf(line, LINE, "%s memory at the peak: %s",
              after > before   ? "More"
              : after < before ? "Less"
@@ -167,12 +165,13 @@ static void say(struct diff *diff, struct ta_section_builder *out, const char *l
     }
     const char *title = ta_arena_printf(&diff->arena, "Against the baseline %s: %s",
                                         ta_report_run(diff->shown[TA_DIFF_BASE])->title, text);
-    const struct ta_evidence evidence = {.table = "diff.metrics",
-                                         .column = "delta",
-                                         .row = ta_text(TA_LIT("run_time")),
-                                         .value = ta_int(ta_run_time(diff->shown[TA_DIFF_NEW]) -
-                                                         ta_run_time(diff->shown[TA_DIFF_BASE])),
-                                         .unit = TA_UNIT_NS_CHANGE};
+    const struct ta_evidence evidence = {
+        .table = "diff.metrics",
+        .column = "delta",
+        .row = ta_text(TA_LIT("run_time")),
+        .value = ta_int(ta_run_time(diff->registry, diff->shown[TA_DIFF_NEW]) -
+                        ta_run_time(diff->registry, diff->shown[TA_DIFF_BASE])),
+        .unit = TA_UNIT_NS_CHANGE};
     ta_add_finding(
         out, &(struct ta_finding){.id = "against-baseline",
                                   .rule = "diff",
@@ -187,15 +186,13 @@ static void say(struct diff *diff, struct ta_section_builder *out, const char *l
                                   .threshold = "with --baseline"});
 }
 
-static bool add(struct diff *diff, struct ta_section_builder *out,
-                const struct ta_refs in[TA_DIFF_SIDES])
+static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    (void)in;
     const bool known = diff->window_ns[TA_DIFF_BASE] != TA_MISSING;
-    const int64_t base =
-        known ? diff->window_ns[TA_DIFF_BASE] : ta_run_time(diff->shown[TA_DIFF_BASE]);
-    const int64_t new =
-        known ? diff->window_ns[TA_DIFF_NEW] : ta_run_time(diff->shown[TA_DIFF_NEW]);
+    const int64_t base = known ? diff->window_ns[TA_DIFF_BASE]
+                               : ta_run_time(diff->registry, diff->shown[TA_DIFF_BASE]);
+    const int64_t new = known ? diff->window_ns[TA_DIFF_NEW]
+                              : ta_run_time(diff->registry, diff->shown[TA_DIFF_NEW]);
     char line[LINE];
     if (base == TA_MISSING || new == TA_MISSING || base <= 0) {
         if (ta_report_kind(diff->out) == TA_REPORT_DIFF)

@@ -385,25 +385,31 @@ static void note_windows(struct diff *diff, const struct diff_couple *couple)
     }
 }
 
+enum { WINDOW_BASE, WINDOW_NEW, WINDOW_CHANGE, WINDOW_RESIDUAL };
+
+static const struct ta_scalar_def window_scalars[] = {
+    [WINDOW_BASE] = {"diff_base_window_ns", "Window before", TA_UNIT_NS, TA_LOWER,
+                     .doc = "Longest window of the baseline"},
+    [WINDOW_NEW] = {"diff_new_window_ns", "Window after", TA_UNIT_NS, TA_LOWER,
+                    .doc = "Longest window of the other run"},
+    [WINDOW_CHANGE] = {"diff_window_change_ns", "Change", TA_UNIT_NS_CHANGE, TA_LOWER,
+                       .doc = "After minus before"},
+    [WINDOW_RESIDUAL] = {"diff_residual_ns", "Not explained", TA_UNIT_NS, TA_LOWER,
+                         .doc = "Change of the window minus the sum of the changes of its terms"},
+};
+
 static void add_scalars(const struct diff *diff, struct ta_section_builder *out,
                         const struct diff_couple *couple, int64_t residual_ns)
 {
     const int64_t base = couple->window[TA_DIFF_BASE]->length_ns;
     const int64_t new = couple->window[TA_DIFF_NEW]->length_ns;
-    const struct ta_scalar scalars[] = {
-        {"diff_base_window_ns", "Window before", ta_int(base), TA_UNIT_NS, TA_LOWER,
-         diff->sides[TA_DIFF_BASE].n > 1 ? "Longest window of the run of median length"
-                                         : "Longest window of the baseline"},
-        {"diff_new_window_ns", "Window after", ta_int(new), TA_UNIT_NS, TA_LOWER,
-         diff->sides[TA_DIFF_NEW].n > 1 ? "Longest window of the run of median length"
-                                        : "Longest window of the other run"},
-        {"diff_window_change_ns", "Change", ta_int(new - base), TA_UNIT_NS_CHANGE, TA_LOWER,
-         "After minus before"},
-        {"diff_residual_ns", "Not explained", ta_int(residual_ns), TA_UNIT_NS, TA_LOWER,
-         "Change of the window minus the sum of the changes of its terms"},
-    };
-    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
-        ta_add_scalar(out, &scalars[i]);
+    const char *const several = "Longest window of the run of median length";
+    ta_word_scalar(out, &window_scalars[WINDOW_BASE], ta_int(base), NULL,
+                   diff->sides[TA_DIFF_BASE].n > 1 ? several : NULL);
+    ta_word_scalar(out, &window_scalars[WINDOW_NEW], ta_int(new), NULL,
+                   diff->sides[TA_DIFF_NEW].n > 1 ? several : NULL);
+    ta_set_scalar(out, &window_scalars[WINDOW_CHANGE], ta_int(new - base));
+    ta_set_scalar(out, &window_scalars[WINDOW_RESIDUAL], ta_int(residual_ns));
 }
 
 /* Why there is nothing to explain, or NULL. */
@@ -430,12 +436,11 @@ static const char *refusal(struct diff *diff, const struct diff_windows windows[
     return NULL;
 }
 
-static bool add_windows(struct diff *diff, struct ta_section_builder *out,
-                        const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_windows(struct diff *diff, struct ta_section_builder *out)
 {
     struct diff_windows windows[TA_DIFF_SIDES];
     for (int side = 0; side < TA_DIFF_SIDES; side++)
-        if (!diff_windows_read(diff, side, &in[side], &windows[side]))
+        if (!diff_windows_read(diff, side, &windows[side]))
             return false;
     const char *reason = refusal(diff, windows);
     if (reason) {
@@ -455,10 +460,8 @@ static bool add_windows(struct diff *diff, struct ta_section_builder *out,
     return true;
 }
 
-static bool add_ranks(struct diff *diff, struct ta_section_builder *out,
-                      const struct ta_refs in[TA_DIFF_SIDES])
+static bool add_ranks(struct diff *diff, struct ta_section_builder *out)
 {
-    (void)in;
     for (size_t i = 0; i < diff->ranks.n; i++)
         add_rank_bars(diff, out, &diff->ranks.at[i]);
     return true;
@@ -468,7 +471,7 @@ static const struct ta_table_def *const window_tables[] = {&bars, &compared, NUL
 static const struct ta_table_def *const rank_tables[] = {&rank_bars, NULL};
 
 const struct diff_part diff_of_windows = {
-    .declares = {"diff.windows", window_tables, diff_window_reads, DIFF_WINDOW_READS},
+    .declares = {.name = "diff.windows", .tables = window_tables, TA_SCALARS(window_scalars)},
     .section = "diff",
     .add = add_windows};
 const struct diff_part diff_of_ranks = {

@@ -4,96 +4,13 @@
 
 #include <stdlib.h>
 
-enum {
-    DEVICE_RANK,
-    DEVICE,
-    DEVICE_WINDOW,
-    NAMED_RANK,
-    NAMED_DEVICE,
-    NAMED_CLASS,
-    NAMED,
-    NAMED_CALLS,
-    NAMED_TIME,
-    BUSY_CLASS,
-    BUSY,
-    BUSY_CALLS,
-    BUSY_TIME,
-    IDLE_RANK,
-    IDLE_DEVICE,
-    IDLE,
-    IDLE_GAPS,
-    IDLE_TIME,
-    STAGE_RANK,
-    STAGE,
-    STAGE_CALLS,
-    STAGE_TIME,
-    STAGE_SHARE,
-    DERIVED_RANK,
-    DERIVED,
-    DERIVED_CALLS,
-    DERIVED_TIME,
-    DERIVED_SHARE,
-    SESSION_RANK,
-    SESSION_TIME,
-    TRACE_RANK,
-    TRACE_WINDOW,
-    OP,
-    OP_CALLS,
-    OP_SELF
-};
-
-const struct ta_ref diff_window_reads[] = {
-    [DEVICE_RANK] = {"gpu_time.by_rank", "rank"},
-    [DEVICE] = {"gpu_time.by_rank", "device"},
-    [DEVICE_WINDOW] = {"gpu_time.by_rank", "window_ns"},
-    [NAMED_RANK] = {"gpu_time.by_rank_name", "rank"},
-    [NAMED_DEVICE] = {"gpu_time.by_rank_name", "device"},
-    [NAMED_CLASS] = {"gpu_time.by_rank_name", "class"},
-    [NAMED] = {"gpu_time.by_rank_name", "name"},
-    [NAMED_CALLS] = {"gpu_time.by_rank_name", "calls"},
-    [NAMED_TIME] = {"gpu_time.by_rank_name", "exposed_ns"},
-    [BUSY_CLASS] = {"gpu_time.by_name", "class"},
-    [BUSY] = {"gpu_time.by_name", "name"},
-    [BUSY_CALLS] = {"gpu_time.by_name", "calls"},
-    [BUSY_TIME] = {"gpu_time.by_name", "exposed_ns"},
-    [IDLE_RANK] = {"gpu_idle.by_cause", "rank"},
-    [IDLE_DEVICE] = {"gpu_idle.by_cause", "device"},
-    [IDLE] = {"gpu_idle.by_cause", "cause"},
-    [IDLE_GAPS] = {"gpu_idle.by_cause", "gaps"},
-    [IDLE_TIME] = {"gpu_idle.by_cause", "total_ns"},
-    [STAGE_RANK] = {"stages.by_name", "rank"},
-    [STAGE] = {"stages.by_name", "stage"},
-    [STAGE_CALLS] = {"stages.by_name", "calls"},
-    [STAGE_TIME] = {"stages.by_name", "total_ns"},
-    [STAGE_SHARE] = {"stages.by_name", "share"},
-    [DERIVED_RANK] = {"stages.derived", "rank"},
-    [DERIVED] = {"stages.derived", "stage"},
-    [DERIVED_CALLS] = {"stages.derived", "calls"},
-    [DERIVED_TIME] = {"stages.derived", "total_ns"},
-    [DERIVED_SHARE] = {"stages.derived", "share"},
-    [SESSION_RANK] = {"run.sessions", "rank"},
-    [SESSION_TIME] = {"run.sessions", "dur_ns"},
-    [TRACE_RANK] = {"trace.by_rank", "rank"},
-    [TRACE_WINDOW] = {"trace.by_rank", "window_ns"},
-    [OP] = {"ops.by_name", "name"},
-    [OP_CALLS] = {"ops.by_name", "calls"},
-    [OP_SELF] = {"ops.by_name", "self_ns"},
-};
-
-_Static_assert(TA_LENGTH(diff_window_reads) == DIFF_WINDOW_READS, "window.h says how many");
-
 /* ---- rows by window ------------------------------------------------------------------------- */
 
 /* A row of a table, and the window that it is of. */
 struct place {
     int64_t rank, device; /* TA_MISSING: none */
-    size_t table;         /* its place in `tables` */
+    size_t table;         /* its place among those that are listed */
     size_t row;
-};
-
-/* Columns that say whose a row is. */
-struct whose {
-    size_t rank, device; /* device: or DIFF_NOT_READ, the windows are of ranks */
 };
 
 /* The rows of tables by their windows, so that a window looks at its own alone. */
@@ -118,25 +35,13 @@ static int by_window_and_row(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static void add_places(const struct ta_refs *in, const struct whose *whose, size_t table,
-                       struct places *places)
-{
-    const bool by_device = whose->device != DIFF_NOT_READ;
-    for (size_t i = 0; i < ta_ref_rows(in, whose->rank); i++)
-        places->at[places->n++] =
-            (struct place){.rank = ta_ref_integer(in, whose->rank, i),
-                           .device = by_device ? ta_ref_integer(in, whose->device, i) : TA_MISSING,
-                           .table = table,
-                           .row = i};
-}
-
-/* Of `n` tables; false without memory. */
-static bool find_places(struct diff *diff, const struct ta_refs *in, const struct whose *tables,
+/* The rows of `n` tables, each by what a column of it is read as; false without memory. */
+static bool find_places(struct diff *diff, const struct ta_refs *in, const enum ta_reading *tables,
                         size_t n, struct places *places)
 {
     size_t rows = 0;
     for (size_t i = 0; i < n; i++)
-        rows += ta_ref_rows(in, tables[i].rank);
+        rows += ta_ref_rows(in, tables[i]);
     *places = (struct places){NULL, 0};
     if (rows == 0)
         return true;
@@ -144,7 +49,11 @@ static bool find_places(struct diff *diff, const struct ta_refs *in, const struc
     if (!places->at)
         return false;
     for (size_t i = 0; i < n; i++)
-        add_places(in, &tables[i], i, places);
+        for (size_t row = 0; row < ta_ref_rows(in, tables[i]); row++)
+            places->at[places->n++] = (struct place){.rank = ta_ref_rank(in, tables[i], row),
+                                                     .device = ta_ref_device(in, tables[i], row),
+                                                     .table = i,
+                                                     .row = row};
     qsort(places->at, places->n, sizeof *places->at, by_window_and_row);
     return true;
 }
@@ -177,21 +86,20 @@ struct sources {
     struct places stages; /* of ranks: recorded ones, and those made of other records */
 };
 
-/* The same columns of two tables. */
-struct timed {
-    size_t kind, name, calls, ns;
-};
-
-static const struct timed busy_of_device = {NAMED_CLASS, NAMED, NAMED_CALLS, NAMED_TIME};
-static const struct timed busy_of_all = {BUSY_CLASS, BUSY, BUSY_CALLS, BUSY_TIME};
+/* What the columns of tables of one kind are read as. */
+static const struct timed {
+    enum ta_reading kind, name, calls, ns;
+} busy_of_device = {TA_AS_DEVICE_ACTIVITY_CLASS, TA_AS_DEVICE_ACTIVITY, TA_AS_DEVICE_ACTIVITY_CALLS,
+                    TA_AS_DEVICE_ACTIVITY_EXPOSED},
+  busy_of_all = {TA_AS_ACTIVITY_CLASS, TA_AS_ACTIVITY, TA_AS_ACTIVITY_CALLS,
+                 TA_AS_ACTIVITY_EXPOSED};
 
 /* Stages that were recorded, and those that were made of other records. */
-static const struct stage_columns {
-    size_t name, calls, ns, share;
-} stage_columns[] = {{STAGE, STAGE_CALLS, STAGE_TIME, STAGE_SHARE},
-                     {DERIVED, DERIVED_CALLS, DERIVED_TIME, DERIVED_SHARE}};
-static const struct whose stages_whose[] = {{STAGE_RANK, DIFF_NOT_READ},
-                                            {DERIVED_RANK, DIFF_NOT_READ}};
+static const enum ta_reading stage_names[] = {TA_AS_STAGE, TA_AS_DERIVED_STAGE};
+static const struct {
+    enum ta_reading calls, ns, share;
+} stage_columns[] = {{TA_AS_STAGE_CALLS, TA_AS_STAGE_TIME, TA_AS_STAGE_SHARE},
+                     {TA_AS_DERIVED_CALLS, TA_AS_DERIVED_TIME, TA_AS_DERIVED_SHARE}};
 
 static void add_term(struct diff_window *window, struct ta_slice kind, struct ta_slice name,
                      int64_t calls, int64_t ns)
@@ -245,7 +153,8 @@ static bool read_device(struct diff *diff, int side, const struct sources *sourc
     const struct ta_refs *in = sources->in;
     const struct places busy = places_of(&sources->busy, window);
     const struct places idle = places_of(&sources->idle, window);
-    const size_t n_all = ta_ref_table(in, NAMED) ? 0 : ta_ref_rows(in, BUSY);
+    const size_t n_all =
+        ta_ref_table(in, TA_AS_DEVICE_ACTIVITY) ? 0 : ta_ref_rows(in, TA_AS_ACTIVITY);
     if (!reserve(diff, window, n_all + busy.n + idle.n))
         return false;
     for (size_t i = 0; i < n_all; i++)
@@ -254,8 +163,8 @@ static bool read_device(struct diff *diff, int side, const struct sources *sourc
         add_busy(diff, side, in, &busy_of_device, busy.at[i].row, window);
     for (size_t i = 0; i < idle.n; i++) {
         const size_t row = idle.at[i].row;
-        add_term(window, TA_LIT("idle"), ta_ref_text(in, IDLE, row),
-                 diff_amount(in, IDLE_GAPS, row), diff_amount(in, IDLE_TIME, row));
+        add_term(window, TA_LIT("idle"), ta_ref_text(in, TA_AS_IDLE_CAUSE, row),
+                 diff_amount(in, TA_AS_IDLE_GAPS, row), diff_amount(in, TA_AS_IDLE_TIME, row));
     }
     unite_terms(window);
     return true;
@@ -275,12 +184,12 @@ static bool read_stages(struct diff *diff, int side, const struct sources *sourc
     if (!reserve(diff, window, stages.n))
         return false;
     for (size_t i = 0; i < stages.n; i++) {
-        const struct stage_columns *columns = &stage_columns[stages.at[i].table];
-        const size_t row = stages.at[i].row;
+        const size_t table = stages.at[i].table, row = stages.at[i].row;
+        const struct ta_slice name = ta_ref_text(in, stage_names[table], row);
         if (counts(in, &stages.at[i]))
-            add_term(window, TA_LIT("stage"),
-                     diff_name_of(&diff->stage_names, side, ta_ref_text(in, columns->name, row)),
-                     diff_amount(in, columns->calls, row), diff_amount(in, columns->ns, row));
+            add_term(window, TA_LIT("stage"), diff_name_of(&diff->stage_names, side, name),
+                     diff_amount(in, stage_columns[table].calls, row),
+                     diff_amount(in, stage_columns[table].ns, row));
     }
     if (window->length_ns == TA_MISSING)
         window->length_ns = window->explained_ns;
@@ -292,12 +201,12 @@ static bool read_host(struct diff *diff, int side, const struct sources *sources
                       struct diff_window *window)
 {
     const struct ta_refs *in = sources->in;
-    if (!reserve(diff, window, ta_ref_rows(in, OP)))
+    if (!reserve(diff, window, ta_ref_rows(in, TA_AS_OP)))
         return false;
-    for (size_t i = 0; i < ta_ref_rows(in, OP); i++)
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_OP); i++)
         add_term(window, TA_LIT("host"),
-                 diff_name_of(&diff->op_names, side, ta_ref_text(in, OP, i)),
-                 diff_amount(in, OP_CALLS, i), diff_amount(in, OP_SELF, i));
+                 diff_name_of(&diff->op_names, side, ta_ref_text(in, TA_AS_OP, i)),
+                 diff_amount(in, TA_AS_OP_CALLS, i), diff_amount(in, TA_AS_OP_SELF, i));
     unite_terms(window);
     return true;
 }
@@ -325,14 +234,14 @@ static bool read_terms(struct diff *diff, int side, const struct sources *source
 
 static bool list_devices(struct diff *diff, const struct ta_refs *in, struct diff_windows *windows)
 {
-    const size_t n = ta_ref_rows(in, DEVICE);
+    const size_t n = ta_ref_rows(in, TA_AS_DEVICE_WINDOW);
     windows->at = ta_arena_alloc(&diff->arena, n * sizeof *windows->at);
     for (size_t i = 0; windows->at && i < n; i++)
         windows->at[windows->n++] =
             (struct diff_window){.kind = DIFF_OF_DEVICE,
-                                 .rank = ta_ref_integer(in, DEVICE_RANK, i),
-                                 .device = ta_ref_integer(in, DEVICE, i),
-                                 .length_ns = ta_ref_integer(in, DEVICE_WINDOW, i)};
+                                 .rank = ta_ref_rank(in, TA_AS_DEVICE_WINDOW, i),
+                                 .device = ta_ref_device(in, TA_AS_DEVICE_WINDOW, i),
+                                 .length_ns = ta_ref_integer(in, TA_AS_DEVICE_WINDOW, i)};
     return windows->at != NULL;
 }
 
@@ -343,7 +252,7 @@ static int64_t sessions_time(const struct ta_refs *in, const struct places *sess
     const struct places own = places_of(sessions, window);
     int64_t sum = TA_MISSING;
     for (size_t i = 0; i < own.n; i++) {
-        const int64_t ns = ta_ref_integer(in, SESSION_TIME, own.at[i].row);
+        const int64_t ns = ta_ref_integer(in, TA_AS_SESSION_TIME, own.at[i].row);
         sum = sum == TA_MISSING || ns == TA_MISSING ? ns : sum + ns;
     }
     return sum;
@@ -361,7 +270,7 @@ static int by_row(const void *left, const void *right)
 static bool list_ranks(struct diff *diff, const struct ta_refs *in, const struct places *stages,
                        struct diff_windows *windows)
 {
-    static const struct whose session = {SESSION_RANK, DIFF_NOT_READ};
+    static const enum ta_reading session = TA_AS_SESSION_TIME;
     struct places sessions;
     struct place *firsts = ta_arena_alloc(&diff->arena, stages->n * sizeof *firsts);
     windows->at = ta_arena_alloc(&diff->arena, stages->n * sizeof *windows->at);
@@ -385,30 +294,30 @@ static bool list_ranks(struct diff *diff, const struct ta_refs *in, const struct
 /* Operators are listed over all ranks: they say what one rank did where there is one. */
 static bool list_host(struct diff *diff, const struct ta_refs *in, struct diff_windows *windows)
 {
-    if (ta_ref_rows(in, TRACE_RANK) != 1 || !ta_ref_table(in, OP))
+    if (ta_ref_rows(in, TA_AS_TRACE_WINDOW) != 1 || !ta_ref_table(in, TA_AS_OP))
         return true;
     windows->at = ta_arena_alloc(&diff->arena, sizeof *windows->at);
     if (!windows->at)
         return false;
     windows->n = 1;
     *windows->at = (struct diff_window){.kind = DIFF_OF_HOST,
-                                        .rank = ta_ref_integer(in, TRACE_RANK, 0),
+                                        .rank = ta_ref_rank(in, TA_AS_TRACE_WINDOW, 0),
                                         .device = TA_MISSING,
-                                        .length_ns = ta_ref_integer(in, TRACE_WINDOW, 0)};
+                                        .length_ns = ta_ref_integer(in, TA_AS_TRACE_WINDOW, 0)};
     return true;
 }
 
-bool diff_windows_read(struct diff *diff, int side, const struct ta_refs *in,
-                       struct diff_windows *windows)
+bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows)
 {
-    static const struct whose busy = {NAMED_RANK, NAMED_DEVICE}, idle = {IDLE_RANK, IDLE_DEVICE};
+    static const enum ta_reading busy = TA_AS_DEVICE_ACTIVITY, idle = TA_AS_IDLE_CAUSE;
+    const struct ta_refs *in = &diff->in[side];
     struct sources sources = {.in = in};
-    const bool has_devices = ta_ref_table(in, DEVICE);
+    const bool has_devices = ta_ref_table(in, TA_AS_DEVICE_WINDOW);
     *windows = (struct diff_windows){NULL, 0, 0};
     bool done = has_devices
                     ? find_places(diff, in, &busy, 1, &sources.busy) &&
                           find_places(diff, in, &idle, 1, &sources.idle)
-                    : find_places(diff, in, stages_whose, TA_LENGTH(stages_whose), &sources.stages);
+                    : find_places(diff, in, stage_names, TA_LENGTH(stage_names), &sources.stages);
     done = done && (has_devices        ? list_devices(diff, in, windows)
                     : sources.stages.n ? list_ranks(diff, in, &sources.stages, windows)
                                        : list_host(diff, in, windows));

@@ -2,12 +2,12 @@
 /* Windows as sums of terms.
  *
  * The window of a device is its busy time plus its idle time; the busy time is the sum of what each
- * name takes of it (gpu_time.by_rank_name), the idle time that of its causes (gpu_idle.by_cause).
- * All of them are integers, so the terms of a window add up to it to the nanosecond.  In a run
- * without devices the window of a rank is that of its session, or else the sum of its stages; its
- * terms are the stages that are in no other, and the rest.  Without stages, too, it is that of the
- * recording of the only rank, and its terms are the own times of operators and calls; what threads
- * do at once counts for each, so that the rest may be negative. */
+ * name takes of it, the idle time is the sum of its causes.  All of them are integers, so the terms
+ * of a window add up to it to the nanosecond.  In a run without devices the window of a rank is
+ * that of its session, or else the sum of its stages; its terms are the stages that are in no
+ * other, and the rest.  Without stages, too, it is that of the recording of the only rank, and its
+ * terms are the own times of operators and calls; what threads do at once counts for each, so that
+ * the rest may be negative. */
 #ifndef TA_COMPARE_WINDOW_H
 #define TA_COMPARE_WINDOW_H
 
@@ -35,14 +35,8 @@ struct diff_windows {
     size_t n, longest;
 };
 
-/* What windows are read from. */
-enum { DIFF_WINDOW_READS = 35 };
-extern const struct ta_ref diff_window_reads[DIFF_WINDOW_READS];
-
-/* The windows of the shown run of a side by these references, none when nothing has one; false
- * without memory. */
-bool diff_windows_read(struct diff *diff, int side, const struct ta_refs *in,
-                       struct diff_windows *windows);
+/* The windows of the shown run of a side, none when nothing has one; false without memory. */
+bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows);
 
 /* Order of terms by kind and name, for qsort() and bsearch(). */
 int diff_term_order(const void *left, const void *right);

@@ -16,6 +16,8 @@ struct ta_part {
     const struct ta_table_def *const *tables; /* ends with NULL, or NULL */
     const struct ta_ref *reads;
     size_t n_reads;
+    const struct ta_scalar_def *scalars;
+    size_t n_scalars;
 };
 
 /* Lists of those parts, each of which ends with NULL, as does the list of lists. */

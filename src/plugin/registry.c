@@ -221,6 +221,7 @@ void ta_registry_free(struct ta_registry *registry)
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
         free(registry->slots[kind]);
     free(registry->tables);
+    free(registry->scalars);
     ta_arena_free(&registry->arena);
     ta_libraries_close(registry->libraries);
     free(registry);

@@ -6,8 +6,6 @@
 #include "traceanalyze/run.h"
 #include "traceanalyze/table.h"
 
-struct ta_part;
-
 /* Loads one shared object, or every *.so of a folder by name.  A file that is not ours, of
  * another ABI, in an untrusted place, or that repeats a (kind, id) is TA_ERR_PLUGIN. */
 enum ta_status ta_registry_load(struct ta_ctx *ctx, struct ta_registry *registry,
@@ -21,9 +19,8 @@ enum ta_status ta_registry_load_defaults(struct ta_ctx *ctx,
 
 /* Which analyses a run needs; those whose results they read come with them. */
 struct ta_wanted {
-    const char *const *ids;             /* of built-in ones; ends with NULL, or NULL */
-    const struct ta_part *const *parts; /* and whose tables these read; ends with NULL, or NULL */
-    bool loaded;                        /* and all that are not built in */
+    const char *const *ids; /* of built-in ones; ends with NULL, or NULL */
+    bool loaded;            /* and all that are not built in */
     bool compared; /* for a comparison: and those with figures; of partials what it reads */
 };
 
@@ -31,8 +28,7 @@ struct ta_wanted {
 extern const struct ta_wanted ta_want_nothing;
 
 /* Whether an analysis is on, and one of them; NULL wants all. */
-bool ta_registry_wants(const struct ta_registry *registry, const struct ta_entry *entry,
-                       const struct ta_wanted *wanted);
+bool ta_registry_wants(const struct ta_entry *entry, const struct ta_wanted *wanted);
 
 /* Checks what plugins declare of tables, when all are loaded: tables, their columns and charts, and
  * the references of all readers, each of which names a declared column.  TA_ERR_PLUGIN otherwise.
@@ -47,6 +43,19 @@ enum ta_status ta_rule_check_columns(struct ta_ctx *ctx, const struct ta_entry *
  * makes.  NULL when nothing declares it. */
 const struct ta_table_def *ta_registry_table(const struct ta_registry *registry, const char *id,
                                              const struct ta_entry **owner);
+
+/* Resolves what tables are read as in a report: the references are the values of enum ta_reading.
+ * What nothing declares the report does not have. */
+void ta_readings_open(struct ta_refs *refs, const struct ta_registry *registry,
+                      const struct ta_report *report);
+
+/* The same of a scalar. */
+const struct ta_scalar_def *ta_registry_scalar(const struct ta_registry *registry, const char *id,
+                                               const struct ta_entry **owner);
+
+/* All declared scalars. */
+size_t ta_registry_scalar_count(const struct ta_registry *registry);
+const struct ta_scalar_def *ta_registry_scalar_at(const struct ta_registry *registry, size_t index);
 
 /* All declared tables, ordered by id. */
 size_t ta_registry_table_count(const struct ta_registry *registry);

@@ -33,7 +33,12 @@ struct ta_registry {
         const struct ta_table_def *def;
         const struct ta_entry *owner;
     } * tables; /* by id, of ta_registry_check() */
-    size_t n_tables;
+    struct ta_declared_scalar {
+        const struct ta_scalar_def *def;
+        const struct ta_entry *owner;
+    } * scalars; /* in the order of analyses */
+    size_t n_tables, n_scalars;
+    struct ta_ref readings[TA_READINGS]; /* who is read as what; NULL: nobody */
     struct ta_library *libraries;
 };
 

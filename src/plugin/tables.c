@@ -15,6 +15,12 @@ struct party {
     const char *kind, *name;
 };
 
+/* The owner of a declaration; NULL is the program. */
+static const char *name_of(const struct ta_entry *owner)
+{
+    return owner ? owner->plugin.id : "the program";
+}
+
 /* ---- one table ------------------------------------------------------------------------- */
 
 static enum ta_status refuse(struct ta_ctx *ctx, const struct party *party,
@@ -95,6 +101,81 @@ static enum ta_status check_table(struct ta_ctx *ctx, const struct party *party,
     return status;
 }
 
+/* ---- readings -------------------------------------------------------------------------- */
+
+/* Notes what a column or a scalar is read as. */
+static enum ta_status add_reading(struct ta_ctx *ctx, struct ta_registry *registry,
+                                  const struct party *party, enum ta_reading as, struct ta_ref ref)
+{
+    struct ta_ref *reading = &registry->readings[as];
+    const bool is_table = reading->table != NULL;
+    if (as != TA_AS_NOTHING && (is_table || reading->scalar))
+        return ta_fail(ctx, TA_ERR_PLUGIN, "%s \"%s\": \"%s\"%s%s is read as \"%s\"%s%s already is",
+                       party->kind, party->name, ref.table ? ref.table : ref.scalar,
+                       ref.table ? ", column " : "", ref.table ? ref.column : "",
+                       is_table ? reading->table : reading->scalar, is_table ? ", column " : "",
+                       is_table ? reading->column : "");
+    if (as != TA_AS_NOTHING)
+        *reading = ref;
+    return TA_OK;
+}
+
+void ta_readings_open(struct ta_refs *refs, const struct ta_registry *registry,
+                      const struct ta_report *report)
+{
+    ta_refs_open(refs, report, registry->readings, TA_READINGS);
+}
+
+/* ---- all scalars ------------------------------------------------------------------------ */
+
+const struct ta_scalar_def *ta_registry_scalar(const struct ta_registry *registry, const char *id,
+                                               const struct ta_entry **owner)
+{
+    for (size_t i = 0; i < registry->n_scalars; i++)
+        if (strcmp(registry->scalars[i].def->id, id) == 0) {
+            *owner = registry->scalars[i].owner;
+            return registry->scalars[i].def;
+        }
+    return NULL;
+}
+
+size_t ta_registry_scalar_count(const struct ta_registry *registry)
+{
+    return registry->n_scalars;
+}
+
+const struct ta_scalar_def *ta_registry_scalar_at(const struct ta_registry *registry, size_t index)
+{
+    return registry->scalars[index].def;
+}
+
+static enum ta_status add_scalars(struct ta_ctx *ctx, struct ta_registry *registry,
+                                  const struct party *party, const struct ta_entry *owner,
+                                  const struct ta_scalar_def *defs, size_t n)
+{
+    struct ta_declared_scalar *grown =
+        reallocarray(registry->scalars, registry->n_scalars + n + 1, sizeof *grown);
+    if (!grown)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: scalars=%zu", registry->n_scalars + n);
+    registry->scalars = grown;
+    enum ta_status status = TA_OK;
+    for (const struct ta_scalar_def *def = defs; status == TA_OK && def < defs + n; def++) {
+        const struct ta_entry *other;
+        if (!def->id || !def->title || !def->doc)
+            return ta_fail(ctx, TA_ERR_PLUGIN,
+                           "%s \"%s\": a scalar has no id, title or description: %s", party->kind,
+                           party->name, def->id ? def->id : "");
+        if (ta_registry_scalar(registry, def->id, &other))
+            return ta_fail(ctx, TA_ERR_PLUGIN,
+                           "%s \"%s\": the scalar \"%s\" is declared by %s, too", party->kind,
+                           party->name, def->id, name_of(other));
+        status =
+            add_reading(ctx, registry, party, def->read_as, (struct ta_ref){.scalar = def->id});
+        grown[registry->n_scalars++] = (struct ta_declared_scalar){def, owner};
+    }
+    return status;
+}
+
 /* ---- all tables ------------------------------------------------------------------------ */
 
 static enum ta_status add_table(struct ta_ctx *ctx, struct ta_registry *registry,
@@ -116,6 +197,10 @@ static enum ta_status add_tables(struct ta_ctx *ctx, struct ta_registry *registr
     enum ta_status status = TA_OK;
     for (; defs && *defs && status == TA_OK; defs++) {
         status = check_table(ctx, party, *defs);
+        for (size_t i = 0; status == TA_OK && i < (*defs)->n_columns; i++)
+            status = add_reading(
+                ctx, registry, party, (*defs)->columns[i].read_as,
+                (struct ta_ref){.table = (*defs)->id, .column = (*defs)->columns[i].key});
         if (status == TA_OK)
             status = add_table(ctx, registry, *defs, owner);
     }
@@ -128,31 +213,34 @@ static int by_id(const void *left, const void *right)
     return strcmp(a->def->id, b->def->id);
 }
 
-static const char *name_of(const struct ta_declared *declared)
-{
-    return declared->owner ? declared->owner->plugin.id : "the program";
-}
-
 static enum ta_status list_tables(struct ta_ctx *ctx, struct ta_registry *registry)
 {
     enum ta_status status = TA_OK;
-    registry->n_tables = 0;
+    registry->n_tables = registry->n_scalars = 0;
+    memset(registry->readings, 0, sizeof registry->readings);
     for (const struct ta_part *const *const *list = ta_parts; *list; list++)
-        for (const struct ta_part *const *part = *list; *part && status == TA_OK; part++)
-            status = add_tables(ctx, registry, &(struct party){"Part", (*part)->name}, NULL,
-                                (*part)->tables);
+        for (const struct ta_part *const *part = *list; *part && status == TA_OK; part++) {
+            const struct party party = {"Part", (*part)->name};
+            status = add_tables(ctx, registry, &party, NULL, (*part)->tables);
+            if (status == TA_OK)
+                status =
+                    add_scalars(ctx, registry, &party, NULL, (*part)->scalars, (*part)->n_scalars);
+        }
     for (size_t i = 0; i < registry->count[TA_KIND_analysis] && status == TA_OK; i++) {
         const struct ta_entry *entry = &registry->slots[TA_KIND_analysis][i]->entry;
-        status = add_tables(ctx, registry, &(struct party){"Analysis", entry->plugin.id}, entry,
-                            entry->plugin.analysis->tables);
+        const struct ta_analysis_ops *ops = entry->plugin.analysis;
+        const struct party party = {"Analysis", entry->plugin.id};
+        status = add_tables(ctx, registry, &party, entry, ops->tables);
+        if (status == TA_OK)
+            status = add_scalars(ctx, registry, &party, entry, ops->scalars, ops->n_scalars);
     }
     if (status == TA_OK && registry->n_tables)
         qsort(registry->tables, registry->n_tables, sizeof *registry->tables, by_id);
     for (size_t i = 1; i < registry->n_tables && status == TA_OK; i++)
         if (by_id(&registry->tables[i - 1], &registry->tables[i]) == 0)
             status = ta_fail(ctx, TA_ERR_PLUGIN, "Two plugins declare the table \"%s\": %s and %s",
-                             registry->tables[i].def->id, name_of(&registry->tables[i - 1]),
-                             name_of(&registry->tables[i]));
+                             registry->tables[i].def->id, name_of(registry->tables[i - 1].owner),
+                             name_of(registry->tables[i].owner));
     return status;
 }
 
@@ -189,6 +277,13 @@ static enum ta_status check_reads(struct ta_ctx *ctx, const struct ta_registry *
         return ta_fail(ctx, TA_ERR_PLUGIN, "%s \"%s\" has more than %d references", party->kind,
                        party->name, TA_REFS_MAX);
     for (size_t i = 0; i < n; i++) {
+        const struct ta_entry *owner;
+        if (reads[i].scalar && !ta_registry_scalar(registry, reads[i].scalar, &owner))
+            return ta_fail(ctx, TA_ERR_PLUGIN,
+                           "%s \"%s\" reads the scalar \"%s\", which nothing declares", party->kind,
+                           party->name, reads[i].scalar);
+        if (reads[i].scalar)
+            continue;
         const struct ta_table_def *def =
             reads[i].table ? ta_registry_table(registry, reads[i].table, NULL) : NULL;
         if (!reads[i].table)
@@ -247,35 +342,26 @@ enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registr
 
 const struct ta_wanted ta_want_nothing = {.ids = NULL};
 
-/* Whether a reference is to a table of an analysis. */
-static bool is_of(const struct ta_registry *registry, const struct ta_ref *ref,
-                  const struct ta_entry *entry)
+static bool is_compared(enum ta_reading as)
 {
-    const struct ta_entry *owner;
-    return ta_registry_table(registry, ref->table, &owner) && owner == entry;
+    return as != TA_AS_NOTHING && as < TA_READINGS_OF_SCALING;
 }
 
-static bool is_read(const struct ta_registry *registry, const struct ta_part *const *parts,
-                    const struct ta_entry *entry)
-{
-    for (; parts && *parts; parts++)
-        for (size_t i = 0; i < (*parts)->n_reads; i++)
-            if (is_of(registry, &(*parts)->reads[i], entry))
-                return true;
-    return false;
-}
-
-/* Whether an analysis makes figures of a run. */
+/* Whether a comparison reads anything of an analysis: figures, scalars, or some column. */
 static bool has_figures(const struct ta_analysis_ops *ops)
 {
-    bool has = ops->has_figures;
-    for (const struct ta_table_def *const *def = ops->tables; !has && def && *def; def++)
-        has = (*def)->figures;
+    bool has = false;
+    for (size_t i = 0; i < ops->n_scalars; i++)
+        has |= !ops->scalars[i].not_compared;
+    for (const struct ta_table_def *const *def = ops->tables; def && *def; def++) {
+        has |= (*def)->figures != NULL;
+        for (size_t i = 0; i < (*def)->n_columns; i++)
+            has |= is_compared((*def)->columns[i].read_as);
+    }
     return has;
 }
 
-bool ta_registry_wants(const struct ta_registry *registry, const struct ta_entry *entry,
-                       const struct ta_wanted *wanted)
+bool ta_registry_wants(const struct ta_entry *entry, const struct ta_wanted *wanted)
 {
     if (!wanted || entry->off)
         return !entry->off;
@@ -284,6 +370,5 @@ bool ta_registry_wants(const struct ta_registry *registry, const struct ta_entry
     for (const char *const *id = wanted->ids; id && *id; id++)
         if (strcmp(*id, entry->plugin.id) == 0)
             return true;
-    return (wanted->compared && has_figures(entry->plugin.analysis)) ||
-           is_read(registry, wanted->parts, entry);
+    return wanted->compared && has_figures(entry->plugin.analysis);
 }

@@ -198,11 +198,11 @@ static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *re
 enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
                             struct ta_report *report)
 {
-    const struct ta_scalar *trust = ta_report_scalar(report, "trust_score");
-    const struct ta_scalar *window = ta_report_scalar(report, "gpu_window_ns");
+    struct ta_refs in;
+    ta_readings_open(&in, registry, report);
     struct ta_advice advice = {.arena = ta_report_arena(report),
-                               .trust = trust ? ta_cell_number(&trust->value, 1) : 1,
-                               .window = window ? ta_cell_number(&window->value, 0) : 0};
+                               .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
+                               .window = ta_ref_scalar(&in, TA_AS_GPU_WINDOW, 0)};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         if (advice.findings.n)

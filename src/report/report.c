@@ -30,6 +30,8 @@ struct ta_section_builder {
     struct ta_section section;
     struct ta_report *report;
     struct draft *first, **last;
+    const struct ta_scalar_def *scalars; /* of the running analysis */
+    size_t n_scalars;
     struct draft *declared; /* tables of the running analysis, where its part begins; or NULL */
     struct ta_section_builder *next;
 };
@@ -431,6 +433,36 @@ void ta_close_tables(struct ta_section_builder *section)
                           d->table->table.def->order.direction);
     if (section)
         section->declared = NULL;
+    ta_declare_scalars(section, NULL, 0);
+}
+
+void ta_declare_scalars(struct ta_section_builder *section, const struct ta_scalar_def *defs,
+                        size_t n)
+{
+    if (section) {
+        section->scalars = defs;
+        section->n_scalars = n;
+    }
+}
+
+void ta_word_scalar(struct ta_section_builder *section, const struct ta_scalar_def *def,
+                    struct ta_cell value, const char *title, const char *doc)
+{
+    if (section && (def < section->scalars || def >= section->scalars + section->n_scalars))
+        note_fault(section->report, "A scalar is set that is not declared",
+                   &(struct ta_table){.id = ""}, &(struct ta_column){.key = def->id});
+    ta_add_scalar(section, &(struct ta_scalar){.id = def->id,
+                                               .title = title ? title : def->title,
+                                               .value = value,
+                                               .unit = def->unit,
+                                               .polarity = def->better,
+                                               .note = doc ? doc : def->doc});
+}
+
+void ta_set_scalar(struct ta_section_builder *section, const struct ta_scalar_def *def,
+                   struct ta_cell value)
+{
+    ta_word_scalar(section, def, value, NULL, NULL);
 }
 
 const char *ta_report_fault(const struct ta_report *report)
@@ -447,19 +479,45 @@ void ta_refs_open(struct ta_refs *refs, const struct ta_report *report, const st
         (struct ta_refs){.report = report, .list = list, .n = n < TA_REFS_MAX ? n : TA_REFS_MAX};
     for (size_t i = 0; i < refs->n; i++) {
         struct ta_ref_place *place = &refs->places[i];
-        place->table = i > 0 && strcmp(list[i - 1].table, list[i].table) == 0
-                           ? refs->places[i - 1].table
-                           : ta_report_table(report, list[i].table);
+        const char *before = i > 0 ? list[i - 1].table : NULL;
+        place->scalar = list[i].scalar ? ta_report_scalar(report, list[i].scalar) : NULL;
+        if (!list[i].table)
+            place->table = NULL;
+        else if (before && strcmp(before, list[i].table) == 0)
+            place->table = refs->places[i - 1].table;
+        else
+            place->table = ta_report_table(report, list[i].table);
         place->column = place->table && list[i].column
                             ? ta_table_column(place->table, list[i].column)
                             : SIZE_MAX;
+        place->rank = place->table ? ta_table_rank(place->table) : SIZE_MAX;
+        place->device = place->table ? ta_table_device(place->table) : SIZE_MAX;
     }
+}
+
+/* The integer of a row of a table in any of its columns. */
+static int64_t integer_at(const struct ta_table *table, size_t column, size_t row)
+{
+    const bool has = column != SIZE_MAX && ta_table_cell(table, row, column)->kind == TA_CELL_INT;
+    return has ? ta_table_cell(table, row, column)->i : TA_MISSING;
+}
+
+int64_t ta_ref_rank(const struct ta_refs *in, size_t ref, size_t row)
+{
+    return integer_at(in->places[ref].table, in->places[ref].rank, row);
+}
+
+int64_t ta_ref_device(const struct ta_refs *in, size_t ref, size_t row)
+{
+    return integer_at(in->places[ref].table, in->places[ref].device, row);
 }
 
 const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t row)
 {
     static const struct ta_cell none = {.kind = TA_CELL_NULL};
     const struct ta_ref_place *place = &in->places[ref];
+    if (place->scalar)
+        return &place->scalar->value;
     return place->table && place->column != SIZE_MAX
                ? ta_table_cell(place->table, row, place->column)
                : &none;

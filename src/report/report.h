@@ -22,12 +22,17 @@ struct ta_section_builder *ta_report_open_section(struct ta_report *report, cons
  * rows are left out when the report is frozen.  Scalars that are added until ta_close_tables() come
  * after the tables that have rows by then, and before the others. */
 void ta_declare_tables(struct ta_section_builder *section, const struct ta_table_def *const *defs);
+/* The scalars that ta_set_scalar() may set until then. */
+void ta_declare_scalars(struct ta_section_builder *section, const struct ta_scalar_def *defs,
+                        size_t n);
 /* Puts rows in the declared order; nothing is added to these tables afterwards. */
 void ta_close_tables(struct ta_section_builder *section);
 /* What was done wrong while the report was made: a row with too few cells, a cell of another type,
  * a table that was not declared.  NULL when nothing was. */
 const char *ta_report_fault(const struct ta_report *report);
 
+/* Adds a scalar, of a report that is read again. */
+void ta_add_scalar(struct ta_section_builder *section, const struct ta_scalar *scalar);
 /* What ta_add_missing() says, as a whole. */
 void ta_section_set_missing(struct ta_section_builder *section, const char *missing);
 /* Says by which declaration a table was made that was read again. */

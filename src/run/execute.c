@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* What is run for a comparison: analyses that are not built in may have figures to compare. */
-static const struct ta_wanted compared = {.parts = ta_diff_parts, .loaded = true, .compared = true};
+static const struct ta_wanted compared = {.loaded = true, .compared = true};
 
 /* ---- the timeline ---------------------------------------------------------------------------- */
 

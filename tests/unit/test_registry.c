@@ -308,12 +308,9 @@ static enum ta_status finish_nothing(struct ta_ctx *run, const struct ta_partial
 static const struct ta_column own_columns[] = {{"dur_ns", "Duration", TA_NS, .doc = "A duration"}};
 static const struct ta_column other_columns[] = {{"dur_ns", "Duration", TA_NS, .doc = "Another"}};
 
-static void check_figures(const struct ta_column *duration, enum ta_status status)
+static void check_table(const struct ta_table_def *def, enum ta_status status)
 {
-    const struct ta_figures figures = {.sampled = TA_SAMPLED_STEPS, .duration = {duration}};
-    const struct ta_table_def def = {"toy.steps", "Steps", TA_COLUMNS(own_columns),
-                                     .figures = &figures};
-    const struct ta_table_def *const tables[] = {&def, NULL};
+    const struct ta_table_def *const tables[] = {def, NULL};
     const struct ta_analysis_ops analysis = {
         .section = "toy", .finish = finish_nothing, .tables = tables};
     struct ta_plugin plugin = toy();
@@ -321,6 +318,14 @@ static void check_figures(const struct ta_column *duration, enum ta_status statu
     plugin.analysis = &analysis;
     assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "here"), TA_OK);
     assert_int_equal(ta_registry_check(&ctx, registry), status);
+}
+
+static void check_figures(const struct ta_column *duration, enum ta_status status)
+{
+    const struct ta_figures figures = {.sampled = TA_SAMPLED_STEPS, .duration = {duration}};
+    check_table(
+        &(struct ta_table_def){"toy.steps", "Steps", TA_COLUMNS(own_columns), .figures = &figures},
+        status);
 }
 
 static void figures_are_of_own_columns(void **state)
@@ -344,12 +349,25 @@ static void refuses_figures_without_columns(void **state)
     says("its figures need columns of its own");
 }
 
+static void a_reading_has_one_owner(void **state)
+{
+    static const struct ta_column step_columns[] = {
+        {"step", "Step", TA_TEXT, .read_as = TA_AS_STEP, .doc = "Label"}};
+    static const struct ta_table_def steps = {"toy.steps", "Steps", TA_COLUMNS(step_columns)};
+    (void)state;
+    for (int reading = TA_AS_NOTHING + 1; reading < TA_READINGS; reading++)
+        assert_true(registry->readings[reading].table || registry->readings[reading].scalar);
+    check_table(&steps, TA_ERR_PLUGIN);
+    says("toy.steps");
+    says("steps.by_step");
+}
+
 static bool is_compared(const char *id)
 {
-    static const struct ta_wanted wanted = {.parts = ta_diff_parts, .compared = true};
+    static const struct ta_wanted wanted = {.compared = true};
     const struct ta_entry *entry = ta_registry_find(registry, TA_KIND_analysis, id);
     assert_non_null(entry);
-    return ta_registry_wants(registry, entry, &wanted);
+    return ta_registry_wants(entry, &wanted);
 }
 
 /* Because it reads their tables, their figures or their scalars. */
@@ -379,6 +397,7 @@ int main(void)
         TEST(figures_are_of_own_columns),
         TEST(refuses_figures_of_other_columns),
         TEST(refuses_figures_without_columns),
+        TEST(a_reading_has_one_owner),
         TEST(a_comparison_wants_what_it_reads),
         TEST(loads_a_shared_object),
         TEST(loads_a_folder),

@@ -54,11 +54,12 @@ static const struct ta_column step_table_columns[] = {
                        .doc = "Noise level of the schedule, as recorded"},
     [STEP_BLOCK_SIZE] = {"block_size", "Frames", TA_COUNT, .doc = "Frames of its block"},
     [STEP_DUR_NS] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
-                     .doc = "Duration of the record"},
+                     .read_as = TA_AS_DENOISING_TIME, .doc = "Duration of the record"},
     [STEP_GUIDANCE_SCALE] = {"guidance_scale", "Guidance", TA_NUMBER, .doc = "Guidance scale"},
     [STEP_PASS] = {"pass", "Pass", TA_INTEGER,
                    .doc = "Run of the schedule that it belongs to, from 0"},
     [STEP_STEP_NS] = {"step_ns", "Step time", TA_NS, .better = TA_LOWER,
+                      .read_as = TA_AS_DENOISING_STEP,
                       .doc = "Duration of the step, all its records together; at the last of them"},
 };
 
@@ -95,8 +96,10 @@ static const struct ta_column block_table_columns[] = {
     [BLOCKS_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                       .doc = "Place in the order of recording, from 0"},
     [BLOCKS_NUMBER] = {"block", "Block", TA_INTEGER, .doc = "Number of the block"},
-    [BLOCKS_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of the block"},
-    [BLOCKS_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER, .doc = "Time the block took"},
+    [BLOCKS_FRAMES] = {"frames", "Frames", TA_COUNT, .read_as = TA_AS_BLOCK_FRAMES,
+                       .doc = "Frames of the block"},
+    [BLOCKS_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER, .read_as = TA_AS_BLOCK_TIME,
+                    .doc = "Time the block took"},
     [BLOCKS_FPS] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
                     .doc = "Frames over duration"},
     [BLOCKS_MEMORY] = {"memory_bytes", "Memory", TA_BYTES, .better = TA_LOWER,
@@ -145,7 +148,8 @@ enum {
 };
 static const struct ta_column rank_table_columns[] = {
     [OF_RANK] = TA_DUMP_RANK_COLUMN,
-    [RANK_STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Denoising steps recorded"},
+    [RANK_STEPS] = {"steps", "Steps", TA_COUNT, .read_as = TA_AS_DONE_STEPS,
+                    .doc = "Denoising steps recorded"},
     [RANK_PASSES] = {"passes", "Passes", TA_COUNT,
                      .doc =
                          "Runs of the schedule: one begins where the number of a step goes back"},
@@ -167,7 +171,7 @@ static const struct ta_column rank_table_columns[] = {
     [RANK_TIMESTEP_MEAN] = {"timestep_mean", "Timestep", TA_NUMBER,
                             .doc = "Mean of the recorded timesteps"},
     [RANK_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Blocks recorded"},
-    [RANK_FRAMES] = {"frames", "Frames", TA_COUNT, .weight = 0.9,
+    [RANK_FRAMES] = {"frames", "Frames", TA_COUNT, .weight = 0.9, .read_as = TA_AS_DONE_FRAMES,
                      .doc = "Frames of the blocks, each counted once"},
     [RANK_FRAMES_PER_BLOCK] = {"frames_per_block", "Frames per block", TA_NUMBER, .weight = 0.9,
                                .doc = "Mean number of frames of a block"},

@@ -64,11 +64,11 @@ enum {
 static const struct ta_column by_cause_columns[] = {
     [BY_CAUSE_RANK] = TA_RANK_COLUMN,
     [BY_CAUSE_DEVICE] = TA_DEVICE_COLUMN,
-    [BY_CAUSE_CAUSE] = {"cause", "Cause", TA_TEXT, .doc = cause_doc},
-    [BY_CAUSE_GAPS] = {"gaps", "Gaps", TA_COUNT, .better = TA_LOWER,
+    [BY_CAUSE_CAUSE] = {"cause", "Cause", TA_TEXT, .read_as = TA_AS_IDLE_CAUSE, .doc = cause_doc},
+    [BY_CAUSE_GAPS] = {"gaps", "Gaps", TA_COUNT, .better = TA_LOWER, .read_as = TA_AS_IDLE_GAPS,
                        .doc = "Gaps with a part of this cause"},
     [BY_CAUSE_TOTAL] =
-        {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_IDLE_TIME,
          .doc = "Idle time of this cause; the causes of a device add up to its idle time"},
     [BY_CAUSE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
                         .doc = "Of the idle time of the device"},
@@ -99,16 +99,20 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
     [BY_RANK_DISPATCH] =
         {"dispatch_ns", "Dispatch", TA_NS, .better = TA_LOWER, .weight = 0.5,
+         .read_as = TA_AS_IDLE_DISPATCH,
          .doc = "The host was handing out work: operators, Python, calls of the runtime"},
     [BY_RANK_HOST] = {"host_ns", "Host untraced", TA_NS, .better = TA_LOWER, .weight = 0.5,
+                      .read_as = TA_AS_IDLE_HOST,
                       .doc = "The host was late, and nothing tells why"},
     [BY_RANK_SYNC] = {"sync_ns", "Synchronization", TA_NS, .better = TA_LOWER, .weight = 0.5,
+                      .read_as = TA_AS_IDLE_SYNC,
                       .doc =
                           "The host waited for the device before it went on, or copied and waited"},
     [BY_RANK_SETUP] =
-        {"setup_ns", "Setup", TA_NS, .better = TA_LOWER, .weight = 0.3,
+        {"setup_ns", "Setup", TA_NS, .better = TA_LOWER, .weight = 0.3, .read_as = TA_AS_IDLE_SETUP,
          .doc = "Memory was allocated, code compiled or loaded, or a first call set things up"},
     [BY_RANK_INPUT] = {"input_ns", "Input", TA_NS, .better = TA_LOWER, .weight = 0.5,
+                       .read_as = TA_AS_IDLE_INPUT,
                        .doc = "Data was loaded, or other hosts waited for"},
     [BY_RANK_LATENCY] = {"latency_ns", "Launch latency", TA_NS, .better = TA_LOWER,
                          .doc = "From the end of a launch to the start of its activity"},

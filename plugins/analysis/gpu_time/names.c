@@ -11,13 +11,17 @@ enum { ROWS_MOST = 20000, ROWS_LEAST = 5 };
 
 enum { BY_NAME_CLASS, BY_NAME_NAME, BY_NAME_CALLS, BY_NAME_TOTAL, BY_NAME_EXPOSED, BY_NAME_SHARE };
 static const struct ta_column gpu_time_by_name_columns[] = {
-    [BY_NAME_CLASS] = {"class", "Class", TA_TEXT, .doc = "compute, comm, memcpy or memset"},
-    [BY_NAME_NAME] = {"name", "Name", TA_TEXT, .doc = "Kernel, copy or memory set"},
-    [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Activities, all ranks"},
+    [BY_NAME_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_ACTIVITY_CLASS,
+                       .doc = "compute, comm, memcpy or memset"},
+    [BY_NAME_NAME] = {"name", "Name", TA_TEXT, .read_as = TA_AS_ACTIVITY,
+                      .doc = "Kernel, copy or memory set"},
+    [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_ACTIVITY_CALLS,
+                       .doc = "Activities, all ranks"},
     [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .read_as = TA_AS_ACTIVITY_TIME,
                        .doc = "Sum of durations: work, not wall time"},
     [BY_NAME_EXPOSED] =
-        {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+        {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER, .read_as = TA_AS_ACTIVITY_EXPOSED,
          .doc = "Part of the busy time: each instant is divided evenly between the activities of "
                 "the device that run then. The parts of all names add up to the busy time"},
     [BY_NAME_SHARE] = {"share", "Busy %", TA_RATIO,
@@ -32,13 +36,16 @@ enum { BY_RANK_RANK, BY_RANK_DEVICE, BY_RANK_CLASS, BY_RANK_NAME, BY_RANK_CALLS,
 static const struct ta_column gpu_time_by_rank_name_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
     [BY_RANK_DEVICE] = TA_DEVICE_COLUMN,
-    [BY_RANK_CLASS] = {"class", "Class", TA_TEXT, .doc = "compute, comm, memcpy or memset"},
+    [BY_RANK_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_DEVICE_ACTIVITY_CLASS,
+                       .doc = "compute, comm, memcpy or memset"},
     [BY_RANK_NAME] =
-        {"name", "Name", TA_TEXT,
+        {"name", "Name", TA_TEXT, .read_as = TA_AS_DEVICE_ACTIVITY,
          .doc = "Kernel, copy or memory set; none for the sum of those that are not listed"},
-    [BY_RANK_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Activities"},
+    [BY_RANK_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_DEVICE_ACTIVITY_CALLS,
+                       .doc = "Activities"},
     [BY_RANK_EXPOSED] =
         {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+         .read_as = TA_AS_DEVICE_ACTIVITY_EXPOSED,
          .doc = "Part of the busy time of the device, each instant divided evenly between the "
                 "activities that run then. The parts of all rows add up to the busy time"},
 };

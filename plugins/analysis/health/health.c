@@ -174,6 +174,15 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     values[CHECK_GRAIN] = s.grain;
 }
 
+static const struct ta_scalar_def scalar = {
+    "trust_score",
+    "Trust",
+    TA_UNIT_RATIO,
+    TA_HIGHER,
+    .doc = "Product of what the checks of the traces leave; findings are "
+           "believed that much less",
+    .read_as = TA_AS_TRUST};
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -184,14 +193,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the kernels of ranks");
     measure(in, merged[0], alike, values);
     const double trust = health_add_checks(out, values);
-    ta_add_scalar(out, &(struct ta_scalar){
-                           .id = "trust_score",
-                           .title = "Trust",
-                           .value = ta_num(trust),
-                           .unit = TA_UNIT_RATIO,
-                           .polarity = TA_HIGHER,
-                           .note = "Product of what the checks of the traces leave; findings are "
-                                   "believed that much less"});
+    ta_set_scalar(out, &scalar, ta_num(trust));
     return TA_OK;
 }
 
@@ -201,7 +203,8 @@ static const struct ta_table_def *const tables[] = {&health_checks, &health_kern
 
 static const struct ta_analysis_ops ops = {.samples_op_args = samples_op_args,
                                            .section = "health",
-                                           .has_figures = true,
+                                           .scalars = &scalar,
+                                           .n_scalars = 1,
                                            .partials = partials,
                                            .map = health_map,
                                            .finish = finish,

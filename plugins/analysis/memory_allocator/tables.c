@@ -30,13 +30,21 @@ enum {
     BLOCK_UNFREED_BLOCKS,
     BLOCK_UNFREED_BYTES
 };
-#define BLOCK_COLUMNS                                                                              \
+#define BLOCK_COLUMNS(bytes, size)                                                                 \
     [BLOCK_PEAK_BLOCKS] = {"peak_blocks", "Blocks at peak", TA_COUNT, .better = TA_LOWER,          \
                            .doc = "Blocks alive when most memory was allocated"},                  \
-    [BLOCK_PEAK_BYTES] = {"peak_bytes", "Requested", TA_BYTES, .better = TA_LOWER,                 \
+    [BLOCK_PEAK_BYTES] = {"peak_bytes",                                                            \
+                          "Requested",                                                             \
+                          TA_BYTES,                                                                \
+                          .better = TA_LOWER,                                                      \
+                          .read_as = (bytes),                                                      \
                           .doc = "Their bytes, as asked for; none without a history"},             \
     [BLOCK_PEAK_SIZE] =                                                                            \
-        {"peak_block_bytes", "At peak", TA_BYTES, .better = TA_LOWER,                              \
+        {"peak_block_bytes",                                                                       \
+         "At peak",                                                                                \
+         TA_BYTES,                                                                                 \
+         .better = TA_LOWER,                                                                       \
+         .read_as = (size),                                                                        \
          .doc = "Their bytes, as the allocator hands them out: what the peak is made of"},         \
     [BLOCK_PEAK_SHARE] = {"peak_share", "Share", TA_RATIO, .better = TA_LOWER,                     \
                           .doc = "Of all bytes in blocks alive at the peak of the device"},        \
@@ -55,11 +63,11 @@ enum {
                              .doc = "Their bytes, as asked for"}
 
 static const struct ta_column memory_sites_columns[] = {
-    OWNER_COLUMNS,
-    [BLOCK_WHAT] = {"site", "Site", TA_TEXT,
+    OWNER_COLUMNS_AS(TA_AS_SITE_LABEL),
+    [BLOCK_WHAT] = {"site", "Site", TA_TEXT, .read_as = TA_AS_SITE,
                     .doc = "Innermost frame of the program's Python, else the innermost of Python, "
                            "else the operator"},
-    BLOCK_COLUMNS,
+    BLOCK_COLUMNS(TA_AS_SITE_BYTES, TA_AS_SITE_BLOCKS),
 };
 
 const struct ta_table_def memory_sites = {"memory.sites", "Memory by call site",
@@ -70,7 +78,7 @@ static const struct ta_column memory_by_size_columns[] = {
     [BLOCK_WHAT] = {"class", "Size", TA_TEXT,
                     .doc = "Bytes asked for; up to 1 MiB are served from small segments, from 10 "
                            "MiB on from segments of their own"},
-    BLOCK_COLUMNS,
+    BLOCK_COLUMNS(TA_AS_NOTHING, TA_AS_NOTHING),
 };
 
 const struct ta_table_def memory_by_size = {"memory.size_classes", "Memory by size of request",

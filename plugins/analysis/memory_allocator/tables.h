@@ -106,9 +106,11 @@ enum { STRETCHES = 240, FAILURES_MAX = 1000 };
 
 /* Whose row it is: the first columns of all tables. */
 enum { OF_RANK, OF_LABEL, OF_DEVICE, OF_OWNER };
-#define OWNER_COLUMNS                                                                              \
+#define OWNER_COLUMNS OWNER_COLUMNS_AS(TA_AS_NOTHING)
+#define OWNER_COLUMNS_AS(label)                                                                    \
     [OF_RANK] = TA_RANK_COLUMN_OF("Rank of the snapshot"),                                         \
-    [OF_LABEL] = {"label", "Snapshot", TA_TEXT, .doc = "Name of the file, without its suffix"},    \
+    [OF_LABEL] = {"label", "Snapshot", TA_TEXT, .read_as = (label),                                \
+                  .doc = "Name of the file, without its suffix"},                                  \
     [OF_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the file does not name it")
 #define OWNER_CELLS(partial, row)                                                                  \
     [OF_RANK] = ta_int((row)[RANK]),                                                               \

@@ -129,7 +129,7 @@ static const struct ta_column roofline_by_rank_columns[] = {
     [BY_RANK_WINDOW_MFU] = {"window_mfu", "Window MFU", TA_RATIO, .better = TA_HIGHER,
                             .doc = "Work over window times peak: idle time counts, too"},
     [BY_RANK_FLOP] = {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, .weight = 0.3,
-                      .doc = "Sum of these FLOPs"},
+                      .read_as = TA_AS_FLOP, .doc = "Sum of these FLOPs"},
     [BY_RANK_FLOP_SHARE] = {"flop_share", "FLOPs known", TA_RATIO, .better = TA_HIGHER,
                             .doc = "Share of the kernel time whose FLOPs are known"},
     [BY_RANK_KNOWN_SHARE] = {"known_share", "Bytes known", TA_RATIO, .better = TA_HIGHER,
@@ -406,6 +406,10 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
     }
 }
 
+const struct ta_scalar_def roofline_mfu = {
+    "mfu", "Model FLOPs utilization", TA_UNIT_RATIO, TA_HIGHER,
+    .doc = "FLOPs of the model over busy time times peak, as far as they are known"};
+
 static void add_mfu(const struct total *total, struct ta_section_builder *out)
 {
     char share[TA_UNIT_TEXT_MAX], peak[TA_UNIT_TEXT_MAX], note[512];
@@ -427,12 +431,7 @@ static void add_mfu(const struct total *total, struct ta_section_builder *out)
                  "FLOPs of the model over busy time times peak (%s, %s: %s); a lower bound, since "
                  "they are known for %s of the kernel time",
                  total->is_one ? total->name : "the last device", total->unit, peak, share);
-    ta_add_scalar(out, &(struct ta_scalar){.id = "mfu",
-                                           .title = "Model FLOPs utilization",
-                                           .value = ta_num(total->flop / total->possible),
-                                           .unit = TA_UNIT_RATIO,
-                                           .polarity = TA_HIGHER,
-                                           .note = note});
+    ta_word_scalar(out, &roofline_mfu, ta_num(total->flop / total->possible), NULL, note);
 }
 
 /* ---- what is not known ---------------------------------------------------------------------- */

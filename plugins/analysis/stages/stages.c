@@ -64,18 +64,21 @@ enum {
 };
 static const struct ta_column by_name_columns[] = {
     [BY_NAME_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; none for a stage that is of no rank"),
-    [BY_NAME_STAGE] = {"stage", "Stage", TA_TEXT,
+    [BY_NAME_STAGE] = {"stage", "Stage", TA_TEXT, .read_as = TA_AS_STAGE,
                        .doc = "Name of the stage; of a stage table scope/stage"},
-    [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
+    [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_STAGE_CALLS,
+                       .doc = "Number of calls"},
     [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 1,
+                       .read_as = TA_AS_STAGE_TIME,
                        .doc = "Sum of durations, nested stages included"},
     [BY_NAME_SHARE] =
         {"share", "Share", TA_RATIO, .better = TA_LOWER, .weight = 0.15,
+         .read_as = TA_AS_STAGE_SHARE,
          .doc = "Total over the time named beside it; none for a stage that encloses others"},
     [BY_NAME_SHARE_OF] =
         {"share_of", "Share of", TA_TEXT, .role = TA_NOTE,
          .doc = "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
-    [BY_NAME_INSIDE] = {"inside", "Inside", TA_TEXT, .role = TA_NOTE,
+    [BY_NAME_INSIDE] = {"inside", "Inside", TA_TEXT, .role = TA_NOTE, .read_as = TA_AS_STAGE_INSIDE,
                         .doc = "The stage around it, as far as names and figures tell"},
     [BY_NAME_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.15,
                       .doc = "Total divided by calls"},
@@ -92,6 +95,7 @@ static const struct ta_column by_name_columns[] = {
          .doc = "Calls that ended with an exception; none where the dump does not tell"},
     [BY_NAME_ORDER] =
         {"order", "Order", TA_INTEGER, .role = TA_NOTE, .detail = true,
+         .read_as = TA_AS_STAGE_ORDER,
          .doc =
              "Place among the stages of the rank in the order in which the dumps first name them"},
 };

@@ -60,14 +60,14 @@ static const struct ta_partial_def partials[] = {
 enum { VALUES_RANK, VALUES_METRIC, VALUES_BASIS, VALUES_VALUE, VALUES_UNIT, VALUES_NOTE };
 static const struct ta_column values_columns[] = {
     [VALUES_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; none for all ranks together"),
-    [VALUES_METRIC] = {"metric", "Metric", TA_WORD,
+    [VALUES_METRIC] = {"metric", "Metric", TA_WORD, .read_as = TA_AS_RATE,
                        .doc = "What is counted per second, or how long something takes"},
     [VALUES_BASIS] =
-        {"basis", "Basis", TA_WORD,
+        {"basis", "Basis", TA_WORD, .read_as = TA_AS_RATE_BASIS,
          .doc = "What it is made from: blocks, steady (without the first block), wall (session "
                 "time), until cut (start of the session to the last block of a report that is "
                 "cut), steps, sections; as reported is the profiler's own number"},
-    [VALUES_VALUE] = {"value", "Value", TA_NUMBER, .weight = 1,
+    [VALUES_VALUE] = {"value", "Value", TA_NUMBER, .weight = 1, .read_as = TA_AS_RATE_VALUE,
                       .doc = "The value, in the unit beside it"},
     [VALUES_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
     [VALUES_NOTE] = {"note", "Note", TA_SENTENCE,
@@ -76,7 +76,30 @@ static const struct ta_column values_columns[] = {
                          "put together"},
 };
 
-static const struct ta_figures value_figures = {.metric = &values_columns[VALUES_METRIC],
+/* Figures that are rates or latencies; all others are in figures.reported. */
+static const char *const metrics[] = {"fps",
+                                      "bps",
+                                      "steps_per_s",
+                                      "images_per_s",
+                                      "tokens_per_s",
+                                      "ttft_ns",
+                                      "tpot_ns",
+                                      "tpf",
+                                      "prefill_tokens_per_s",
+                                      "decode_tokens_per_s",
+                                      "it_per_s",
+                                      "first_block_ns",
+                                      "frames_per_s",
+                                      "requests_per_s",
+                                      "e2e_tokens_per_s",
+                                      NULL};
+
+static const char *const bases[] = {"blocks",   "wall",        "steady", "steps",
+                                    "sections", "as_reported", NULL};
+
+static const struct ta_figures value_figures = {.metrics = metrics,
+                                                .bases = bases,
+                                                .metric = &values_columns[VALUES_METRIC],
                                                 .basis = &values_columns[VALUES_BASIS],
                                                 .value = &values_columns[VALUES_VALUE]};
 
@@ -84,26 +107,10 @@ static const struct ta_table_def values = {"throughput.values",        "Throughp
                                            TA_COLUMNS(values_columns), .figures = &value_figures,
                                            .rank_words = "",           .has_run_rows = true};
 
-/* Figures that are rates or latencies; all others are in figures.reported. */
 static bool is_throughput(struct ta_slice name)
 {
-    static const char *const names[] = {"fps",
-                                        "bps",
-                                        "steps_per_s",
-                                        "images_per_s",
-                                        "tokens_per_s",
-                                        "ttft_ns",
-                                        "tpot_ns",
-                                        "tpf",
-                                        "prefill_tokens_per_s",
-                                        "decode_tokens_per_s",
-                                        "it_per_s",
-                                        "first_block_ns",
-                                        "frames_per_s",
-                                        "requests_per_s",
-                                        "e2e_tokens_per_s"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (ta_slice_equal(name, ta_slice_of(names[i])))
+    for (const char *const *metric = metrics; *metric; metric++)
+        if (ta_slice_equal(name, ta_slice_of(*metric)))
             return true;
     return false;
 }

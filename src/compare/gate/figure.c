@@ -8,40 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Short names for figures, and figures that many runs do not have: a gate on one of these is no
- * mistake where it is not there. */
-static const struct {
-    const char *name, *id;
-} known[] = {
-    {"run_time", "run_time"},
-    {"step_time.p50", "step_time_p50_ns"},
-    {"step_time.p95", "step_time.p95"},
-    {"step_time.max", "step_time.max"},
-    {"step_time.mean", "step_time.mean"},
-    {"block_time.p50", "block_time.p50"},
-    {"block_time.p95", "block_time.p95"},
-    {"block_time.max", "block_time.max"},
-    {"block_time.mean", "block_time.mean"},
-    {"peak_memory", "peak_allocated_bytes"},
-    {"peak_reserved", "peak_reserved_bytes"},
-    {"first_block", "first_block_ns"},
-    {"session", "session_ns"},
-    {"energy", "energy_j"},
-    {"gpu_busy", "gpu_busy_share"},
-    {"comm_exposed", "comm_exposed_share"},
-    {"straggler_skew", "straggler_skew"},
-    {"fps", "fps_blocks"},
-    {"bps", "bps_blocks"},
-    {"images_per_s", "images_per_s"},
-    {"steps_per_s", "steps_per_s"},
-    {"tokens_per_s", "tokens_per_s"},
-};
-
-enum { KNOWN = sizeof known / sizeof *known };
-
-/* Of a rate that several ways of counting give, the first that is there. */
-static const char *const bases[] = {"blocks", "wall", "steady", "steps", "sections", "as_reported"};
-
 enum {
     METRIC,
     TITLE,
@@ -108,51 +74,83 @@ static size_t find_id(const struct shelf *shelf, struct ta_slice id)
     return SIZE_MAX;
 }
 
-/* By its id, its short name, or as a rate on the first basis that there is. */
-static size_t find_figure(const struct shelf *shelf, struct ta_slice metric)
+/* By its id, as a rate on the first basis that there is, or as gates may call it, too. */
+static size_t find_figure(const struct gate_job *job, const struct shelf *shelf,
+                          struct ta_slice metric)
 {
     size_t at = find_id(shelf, metric);
-    for (size_t i = 0; at == SIZE_MAX && i < sizeof bases / sizeof *bases; i++) {
-        char id[128];
-        snprintf(id, sizeof id, "%.*s@%s", (int)(metric.len < 100 ? metric.len : 100), metric.ptr,
-                 bases[i]);
-        at = find_id(shelf, ta_slice_of(id));
+    for (size_t t = 0; at == SIZE_MAX && t < ta_registry_table_count(job->registry); t++) {
+        const struct ta_figures *figures = ta_registry_table_at(job->registry, t)->figures;
+        for (const char *const *basis = figures ? figures->bases : NULL;
+             at == SIZE_MAX && basis && *basis; basis++) {
+            const char *id =
+                ta_arena_printf(job->arena, "%.*s@%s", (int)metric.len, metric.ptr, *basis);
+            at = id ? find_id(shelf, ta_slice_of(id)) : SIZE_MAX;
+        }
     }
-    for (size_t i = 0; at == SIZE_MAX && i < KNOWN; i++)
-        if (ta_slice_equal(metric, ta_slice_of(known[i].name)))
-            at = find_id(shelf, ta_slice_of(known[i].id));
+    for (size_t i = 0; at == SIZE_MAX && i < ta_registry_scalar_count(job->registry); i++) {
+        const struct ta_scalar_def *def = ta_registry_scalar_at(job->registry, i);
+        if (def->gate && ta_slice_equal(metric, ta_slice_of(def->gate)))
+            at = find_id(shelf, ta_slice_of(def->id));
+    }
     return at;
 }
 
-static bool is_known(struct ta_slice metric)
+/* A figure that a gate asks for, while it is looked for among names. */
+struct asked {
+    struct ta_slice metric; /* without a basis */
+    struct ta_suggest suggestion;
+    bool is_known;
+};
+
+static void offer(struct asked *asked, const char *name)
 {
-    const char *basis = memchr(metric.ptr, '@', metric.len);
-    if (basis)
-        metric.len = (size_t)(basis - metric.ptr);
-    for (size_t i = 0; i < KNOWN; i++)
-        if (ta_slice_equal(metric, ta_slice_of(known[i].name)) ||
-            ta_slice_equal(metric, ta_slice_of(known[i].id)))
-            return true;
-    return false;
+    asked->is_known |= ta_slice_equal(asked->metric, ta_slice_of(name));
+    ta_suggest_offer(&asked->suggestion, name);
 }
 
-static enum ta_status refuse_unknown(const struct gate_job *job, const struct shelf *shelf,
-                                     const struct ta_gate *gate)
+/* Names of figures that an input may have: a gate on one is no mistake where it is not there. */
+static void offer_known(const struct ta_registry *registry, struct asked *asked)
+{
+    size_t n;
+    const char *const *own = ta_run_figure_names(&n);
+    for (size_t i = 0; i < n; i++)
+        offer(asked, own[i]);
+    for (size_t i = 0; i < ta_registry_scalar_count(registry); i++) {
+        const struct ta_scalar_def *def = ta_registry_scalar_at(registry, i);
+        offer(asked, def->id);
+        if (def->gate)
+            offer(asked, def->gate);
+    }
+    for (size_t i = 0; i < ta_registry_table_count(registry); i++) {
+        const struct ta_figures *figures = ta_registry_table_at(registry, i)->figures;
+        for (const char *const *m = figures ? figures->metrics : NULL; m && *m; m++)
+            offer(asked, *m);
+    }
+}
+
+/* Nothing is wrong with a gate on a figure that the input does not have, as long as some other
+ * input may. */
+static enum ta_status check_known(const struct gate_job *job, const struct shelf *shelf,
+                                  const struct ta_gate *gate)
 {
     char word[64], text[TA_SUGGEST_TEXT_MAX];
-    const size_t n = gate->metric.len < sizeof word ? gate->metric.len : sizeof word - 1;
-    snprintf(word, sizeof word, "%.*s", (int)n, gate->metric.ptr);
-    struct ta_suggest suggestion = {.word = word};
-    ta_suggest_offer(&suggestion, "regression");
-    for (size_t i = 0; i < KNOWN; i++)
-        ta_suggest_offer(&suggestion, known[i].name);
+    const char *basis = memchr(gate->metric.ptr, '@', gate->metric.len);
+    struct asked asked = {.metric = gate->metric, .suggestion = {.word = word}};
+    if (basis)
+        asked.metric.len = (size_t)(basis - gate->metric.ptr);
+    snprintf(word, sizeof word, "%.*s", (int)gate->metric.len, gate->metric.ptr);
+    offer_known(job->registry, &asked);
+    if (asked.is_known)
+        return TA_OK;
+    offer(&asked, "regression");
     for (size_t i = 0; i < shelf_count(shelf); i++) {
         const char *id = ta_arena_copy(job->arena, shelf_id(shelf, i));
         if (id)
-            ta_suggest_offer(&suggestion, id);
+            offer(&asked, id);
     }
     return ta_gate_refuse(job->ctx, gate->text, gate->metric.ptr, "no figure is called \"%s\"%s",
-                          word, ta_suggest_text(&suggestion, text));
+                          word, ta_suggest_text(&asked.suggestion, text));
 }
 
 /* ---- rows of a comparison ------------------------------------------------------------------- */
@@ -203,12 +201,10 @@ enum ta_status gate_judge_figure(const struct gate_job *job, const struct ta_gat
     if (!shelf.is_diff &&
         !ta_run_figures_read(job->arena, job->registry, job->report, &shelf.figures))
         return ta_fail(job->ctx, TA_ERR_NOMEM, "Cannot hold the figures of the report");
-    const size_t at = find_figure(&shelf, gate->metric);
-    if (at == SIZE_MAX && !is_known(gate->metric))
-        return refuse_unknown(job, &shelf, gate);
+    const size_t at = find_figure(job, &shelf, gate->metric);
     if (at == SIZE_MAX) {
         verdict->reason = "The input does not have this figure";
-        return TA_OK;
+        return check_known(job, &shelf, gate);
     }
     const enum ta_unit unit = shelf.is_diff ? unit_of(&shelf.in, at) : shelf.figures.at[at].unit;
     const enum ta_status status = gate_check_limit(job, gate, unit);

@@ -34,20 +34,7 @@ enum {
     DIFF_OPS,
     DIFF_KERNELS = DIFF_OPS + DIFF_COLUMNS,
     DIFF_STAGES = DIFF_KERNELS + DIFF_COLUMNS,
-    DIFF_COPIES = DIFF_STAGES + DIFF_COLUMNS,
-    OP = DIFF_COPIES + DIFF_COLUMNS,
-    OP_CALLS,
-    OP_TOTAL,
-    KERNEL,
-    KERNEL_CALLS,
-    KERNEL_TOTAL,
-    STAGE,
-    STAGE_CALLS,
-    STAGE_TOTAL,
-    COPY,
-    COPY_CALLS,
-    COPY_TOTAL,
-    COPY_CLASS
+    DIFF_COPIES = DIFF_STAGES + DIFF_COLUMNS
 };
 
 static const struct ta_ref reads[] = {
@@ -55,37 +42,23 @@ static const struct ta_ref reads[] = {
     DIFF_READ(DIFF_KERNELS, "diff.kernels"),
     DIFF_READ(DIFF_STAGES, "diff.stages"),
     DIFF_READ(DIFF_COPIES, "diff.copies"),
-    [OP] = {"ops.by_name", "name"},
-    [OP_CALLS] = {"ops.by_name", "calls"},
-    [OP_TOTAL] = {"ops.by_name", "total_ns"},
-    [KERNEL] = {"kernels.by_name", "name"},
-    [KERNEL_CALLS] = {"kernels.by_name", "calls"},
-    [KERNEL_TOTAL] = {"kernels.by_name", "total_ns"},
-    [STAGE] = {"stages.by_name", "stage"},
-    [STAGE_CALLS] = {"stages.by_name", "calls"},
-    [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
-    [COPY] = {"gpu_time.by_name", "name"},
-    [COPY_CALLS] = {"gpu_time.by_name", "calls"},
-    [COPY_TOTAL] = {"gpu_time.by_name", "total_ns"},
-    [COPY_CLASS] = {"gpu_time.by_name", "class"},
 };
 
 const struct ta_part ta_gate_names_part = {"names of gates", NULL, TA_READS(reads)};
-
-#define NOT_READ SIZE_MAX
 
 /* Where names are listed: in a comparison, and in a report on one run. */
 static const struct source {
     const char *kind;
     size_t diff; /* first of the references to the table of a comparison */
-    size_t name, calls, total, class;
+    enum ta_reading name, calls, total, class;
     const char *const *classes; /* rows of these alone, ends with NULL; NULL is all */
 } sources[] = {
-    {"op", DIFF_OPS, OP, OP_CALLS, OP_TOTAL, NOT_READ, NULL},
-    {"kernel", DIFF_KERNELS, KERNEL, KERNEL_CALLS, KERNEL_TOTAL, NOT_READ, NULL},
-    {"stage", DIFF_STAGES, STAGE, STAGE_CALLS, STAGE_TOTAL, NOT_READ, NULL},
-    {"copy", DIFF_COPIES, COPY, COPY_CALLS, COPY_TOTAL, COPY_CLASS,
-     (const char *const[]){"memcpy", "memset", NULL}},
+    {"op", DIFF_OPS, TA_AS_OP, TA_AS_OP_CALLS, TA_AS_OP_TIME, TA_AS_NOTHING, NULL},
+    {"kernel", DIFF_KERNELS, TA_AS_KERNEL, TA_AS_KERNEL_CALLS, TA_AS_KERNEL_TIME, TA_AS_NOTHING,
+     NULL},
+    {"stage", DIFF_STAGES, TA_AS_STAGE, TA_AS_STAGE_CALLS, TA_AS_STAGE_TIME, TA_AS_NOTHING, NULL},
+    {"copy", DIFF_COPIES, TA_AS_ACTIVITY, TA_AS_ACTIVITY_CALLS, TA_AS_ACTIVITY_TIME,
+     TA_AS_ACTIVITY_CLASS, (const char *const[]){"memcpy", "memset", NULL}},
 };
 
 static const struct source *source_of(const struct ta_gate *gate)
@@ -201,12 +174,14 @@ enum ta_status gate_judge_names(const struct gate_job *job, const struct ta_gate
                                 struct verdict *verdict)
 {
     const struct source *source = source_of(gate);
-    struct ta_refs in;
-    ta_refs_open(&in, job->report, reads, TA_LENGTH(reads));
-    const enum ta_status status =
-        ta_ref_table(&in, source->diff)   ? judge_diff(job, gate, &in, source->diff, verdict)
-        : ta_ref_table(&in, source->name) ? judge_run(job, gate, source, &in, verdict)
-                                          : TA_OK;
+    struct ta_refs changes, run;
+    ta_refs_open(&changes, job->report, reads, TA_LENGTH(reads));
+    ta_readings_open(&run, job->registry, job->report);
+    const enum ta_status status = ta_ref_table(&changes, source->diff)
+                                      ? judge_diff(job, gate, &changes, source->diff, verdict)
+                                  : ta_ref_table(&run, source->name)
+                                      ? judge_run(job, gate, source, &run, verdict)
+                                      : TA_OK;
     if (!verdict->what)
         verdict->reason = "No name fits the pattern";
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Why it does not scale: scaling.factors.
  *
- * The parallel efficiency of a run is a product of factors (efficiency.ladder), so its logarithm is
+ * The parallel efficiency of a run is a product of factors, so its logarithm is
  * their sum, and the change from the base to a larger run is divided among them without a rest. */
 #include "compare/scaling/runs.h"
 
@@ -48,47 +48,22 @@ struct factors {
     double at[FACTORS];
 };
 
-enum {
-    TERM,
-    TERM_EFFICIENCY,
-    GPU_WINDOW,
-    GPU_COMPUTE,
-    IDLE_DISPATCH,
-    IDLE_HOST,
-    IDLE_SYNC,
-    IDLE_SETUP,
-    IDLE_INPUT
-};
-
-static const struct ta_ref reads[] = {
-    [TERM] = {"efficiency.ladder", "term"},
-    [TERM_EFFICIENCY] = {"efficiency.ladder", "efficiency"},
-    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
-    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
-    [IDLE_DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
-    [IDLE_HOST] = {"gpu_idle.by_rank", "host_ns"},
-    [IDLE_SYNC] = {"gpu_idle.by_rank", "sync_ns"},
-    [IDLE_SETUP] = {"gpu_idle.by_rank", "setup_ns"},
-    [IDLE_INPUT] = {"gpu_idle.by_rank", "input_ns"},
-};
-
-const struct ta_part scaling_factors = {"factors of scaling", NULL, TA_READS(reads)};
-
 static bool read_ladder(const struct ta_refs *in, struct factors *factors)
 {
-    for (size_t row = 0; row < ta_ref_rows(in, TERM); row++)
+    for (size_t row = 0; row < ta_ref_rows(in, TA_AS_FACTOR); row++)
         for (size_t i = 0; i < FACTORS; i++)
-            if (ta_ref_reads(in, TERM, row, names[i]))
-                factors->at[i] = ta_ref_number(in, TERM_EFFICIENCY, row, NAN);
-    return ta_ref_table(in, TERM);
+            if (ta_ref_reads(in, TA_AS_FACTOR, row, names[i]))
+                factors->at[i] = ta_ref_number(in, TA_AS_FACTOR_EFFICIENCY, row, NAN);
+    return ta_ref_table(in, TA_AS_FACTOR);
 }
 
 /* Idle time of the only device since its host has launched nothing. */
 static double late_of(const struct ta_refs *in)
 {
-    static const size_t of_host[] = {IDLE_DISPATCH, IDLE_HOST, IDLE_SYNC, IDLE_SETUP, IDLE_INPUT};
+    static const enum ta_reading of_host[] = {TA_AS_IDLE_DISPATCH, TA_AS_IDLE_HOST, TA_AS_IDLE_SYNC,
+                                              TA_AS_IDLE_SETUP, TA_AS_IDLE_INPUT};
     double late = 0;
-    for (size_t i = 0; ta_ref_rows(in, IDLE_HOST) == 1 && i < TA_LENGTH(of_host); i++)
+    for (size_t i = 0; ta_ref_rows(in, TA_AS_IDLE_HOST) == 1 && i < TA_LENGTH(of_host); i++)
         late += ta_ref_number(in, of_host[i], 0, 0);
     return late;
 }
@@ -98,10 +73,10 @@ static double late_of(const struct ta_refs *in)
 static bool read_alone(const struct ta_refs *in, const struct scaling_run *run,
                        struct factors *factors)
 {
-    if (run->world != 1 || ta_ref_rows(in, GPU_WINDOW) != 1)
+    if (run->world != 1 || ta_ref_rows(in, TA_AS_DEVICE_WINDOW) != 1)
         return false;
-    const double whole = ta_ref_number(in, GPU_WINDOW, 0, NAN);
-    const double compute = ta_ref_number(in, GPU_COMPUTE, 0, NAN);
+    const double whole = ta_ref_number(in, TA_AS_DEVICE_WINDOW, 0, NAN);
+    const double compute = ta_ref_number(in, TA_AS_DEVICE_COMPUTE, 0, NAN);
     const double no_host = fmax(compute, whole - late_of(in));
     *factors = (struct factors){{1, no_host / whole, compute / no_host, 1, compute / whole}};
     return compute > 0;
@@ -130,7 +105,7 @@ void scaling_add_factors(struct scaling *scaling, struct ta_section_builder *out
         struct factors of = {{NAN, NAN, NAN, NAN, NAN}};
         const struct scaling_run *run = &scaling->runs[i];
         struct ta_refs in;
-        ta_refs_open(&in, run->report, reads, TA_LENGTH(reads));
+        ta_readings_open(&in, scaling->registry, run->report);
         if (!read_ladder(&in, &of) && !read_alone(&in, run, &of))
             continue;
         if (has_base)

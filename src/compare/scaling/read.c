@@ -9,42 +9,6 @@
 
 #define NONE ((double)NAN)
 
-enum {
-    STEP_RANK,
-    STEP_GPU,
-    STEP_HOST,
-    DIFFUSION_STEP,
-    DIFFUSION_TIME,
-    BLOCK_TIME,
-    BLOCK_FRAMES,
-    RATE_RANK,
-    RATE,
-    RATE_BASIS,
-    RATE_VALUE,
-    FLOP,
-    ENERGY,
-    ENERGY_SHARE
-};
-
-static const struct ta_ref reads[] = {
-    [STEP_RANK] = {"steps.by_step", "rank"},
-    [STEP_GPU] = {"steps.by_step", "gpu_dur_ns"},
-    [STEP_HOST] = {"steps.by_step", "host_dur_ns"},
-    [DIFFUSION_STEP] = {"diffusion.steps", "step_ns"},
-    [DIFFUSION_TIME] = {"diffusion.steps", "dur_ns"},
-    [BLOCK_TIME] = {"diffusion.blocks", "dur_ns"},
-    [BLOCK_FRAMES] = {"diffusion.blocks", "frames"},
-    [RATE_RANK] = {"throughput.values", "rank"},
-    [RATE] = {"throughput.values", "metric"},
-    [RATE_BASIS] = {"throughput.values", "basis"},
-    [RATE_VALUE] = {"throughput.values", "value"},
-    [FLOP] = {"roofline.by_rank", "flop"},
-    [ENERGY] = {"energy.by_rank", "energy_j"},
-    [ENERGY_SHARE] = {"energy.by_rank", "session_share"},
-};
-
-const struct ta_part scaling_figures = {"figures of scaling", NULL, TA_READS(reads)};
-
 static double number(const struct ta_refs *in, size_t ref, size_t row)
 {
     return ta_ref_number(in, ref, row, NONE);
@@ -55,16 +19,17 @@ static double number(const struct ta_refs *in, size_t ref, size_t row)
 /* A step takes as long as on the rank where it takes longest; without devices, of the host. */
 static double step_time(const struct ta_refs *in, size_t row)
 {
-    const double gpu = number(in, STEP_GPU, row);
-    return gpu > 0 ? gpu : number(in, STEP_HOST, row);
+    const double gpu = number(in, TA_AS_STEP_GPU_TIME, row);
+    return gpu > 0 ? gpu : number(in, TA_AS_STEP_HOST_TIME, row);
 }
 
 /* Steps of all ranks by their place. */
 static size_t longest_steps(const struct ta_refs *in, double *at)
 {
     size_t place = 0, n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, STEP_RANK); i++) {
-        const bool is_first = i == 0 || number(in, STEP_RANK, i) != number(in, STEP_RANK, i - 1);
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_STEP); i++) {
+        const bool is_first =
+            i == 0 || ta_ref_rank(in, TA_AS_STEP, i) != ta_ref_rank(in, TA_AS_STEP, i - 1);
         place = is_first ? 0 : place + 1;
         const double time = step_time(in, i);
         if (!(time > 0))
@@ -94,8 +59,8 @@ static void leave_out_first(struct scaling_series *series)
 static bool read_steps(struct ta_arena *arena, const struct ta_refs *in,
                        struct scaling_series *series)
 {
-    const bool is_traced = ta_ref_table(in, STEP_RANK);
-    const size_t rows = ta_ref_rows(in, is_traced ? STEP_RANK : DIFFUSION_TIME);
+    const bool is_traced = ta_ref_table(in, TA_AS_STEP);
+    const size_t rows = ta_ref_rows(in, is_traced ? TA_AS_STEP : TA_AS_DENOISING_TIME);
     if (rows == 0)
         return true;
     series->at = ta_arena_alloc(arena, 2 * rows * sizeof *series->at);
@@ -106,7 +71,8 @@ static bool read_steps(struct ta_arena *arena, const struct ta_refs *in,
         leave_out_first(series);
     } else {
         /* Passes of a profiler's records have no places that ranks share. */
-        const size_t time = ta_ref_exists(in, DIFFUSION_STEP) ? DIFFUSION_STEP : DIFFUSION_TIME;
+        const size_t time =
+            ta_ref_exists(in, TA_AS_DENOISING_STEP) ? TA_AS_DENOISING_STEP : TA_AS_DENOISING_TIME;
         for (size_t i = 0; i < rows; i++)
             if (number(in, time, i) > 0)
                 series->at[series->n++] = number(in, time, i);
@@ -127,7 +93,7 @@ static bool read_steps(struct ta_arena *arena, const struct ta_refs *in,
 static bool read_blocks(struct ta_arena *arena, const struct ta_refs *in, struct scaling_run *run,
                         struct scaling_series *series)
 {
-    const size_t rows = ta_ref_rows(in, BLOCK_TIME);
+    const size_t rows = ta_ref_rows(in, TA_AS_BLOCK_TIME);
     double sum = 0;
     if (rows == 0)
         return true;
@@ -136,7 +102,8 @@ static bool read_blocks(struct ta_arena *arena, const struct ta_refs *in, struct
         return false;
     run->frames = 0;
     for (size_t i = 0; i < rows; i++) {
-        const double time = number(in, BLOCK_TIME, i), frames = number(in, BLOCK_FRAMES, i);
+        const double time = number(in, TA_AS_BLOCK_TIME, i),
+                     frames = number(in, TA_AS_BLOCK_FRAMES, i);
         if (!(time > 0) || !(frames > 0))
             continue;
         series->at[series->n++] = time;
@@ -152,13 +119,14 @@ static double frame_rate(const struct ta_refs *in)
 {
     double of_all = NONE, of_one = NONE;
     size_t ones = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
-        if (!ta_ref_reads(in, RATE, i, "fps") || !ta_ref_reads(in, RATE_BASIS, i, "blocks"))
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_RATE); i++) {
+        if (!ta_ref_reads(in, TA_AS_RATE, i, "fps") ||
+            !ta_ref_reads(in, TA_AS_RATE_BASIS, i, "blocks"))
             continue;
-        if (ta_ref_number(in, RATE_RANK, i, -1) < 0) {
-            of_all = number(in, RATE_VALUE, i);
+        if (ta_ref_rank(in, TA_AS_RATE, i) == TA_MISSING) {
+            of_all = number(in, TA_AS_RATE_VALUE, i);
         } else {
-            of_one = number(in, RATE_VALUE, i);
+            of_one = number(in, TA_AS_RATE_VALUE, i);
             ones++;
         }
     }
@@ -172,9 +140,10 @@ static double flop_of_step(const struct ta_refs *in, const struct scaling_run *r
 {
     double sum = 0;
     size_t n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, FLOP); i++)
-        sum += number(in, FLOP, i);
-    while (n < ta_ref_rows(in, STEP_RANK) && number(in, STEP_RANK, n) == number(in, STEP_RANK, 0))
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_FLOP); i++)
+        sum += number(in, TA_AS_FLOP, i);
+    while (n < ta_ref_rows(in, TA_AS_STEP) &&
+           ta_ref_rank(in, TA_AS_STEP, n) == ta_ref_rank(in, TA_AS_STEP, 0))
         n++;
     return n && sum > 0 ? sum / (double)n * (double)run->world / (double)run->ranks : NONE;
 }
@@ -182,9 +151,9 @@ static double flop_of_step(const struct ta_refs *in, const struct scaling_run *r
 static double energy_of(const struct ta_refs *in)
 {
     double sum = NONE;
-    for (size_t i = 0; i < ta_ref_rows(in, ENERGY); i++) {
-        const double joules = number(in, ENERGY, i);
-        if (!isnan(number(in, ENERGY_SHARE, i)))
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_ENERGY); i++) {
+        const double joules = number(in, TA_AS_ENERGY, i);
+        if (!isnan(number(in, TA_AS_ENERGY_SHARE, i)))
             return NONE; /* of a part of the run */
         if (joules > 0)
             sum = isnan(sum) ? joules : sum + joules;
@@ -195,7 +164,7 @@ static double energy_of(const struct ta_refs *in)
 bool scaling_read(struct scaling *scaling, const struct ta_report *report, struct scaling_run *run)
 {
     const struct ta_run_info *info = ta_report_run(report);
-    const int64_t time = ta_run_time(report);
+    const int64_t time = ta_run_time(scaling->registry, report);
     const int64_t ranks = info->n_ranks ? (int64_t)info->n_ranks : 1;
     *run = (struct scaling_run){.report = report,
                                 .title = info->title,
@@ -206,7 +175,7 @@ bool scaling_read(struct scaling *scaling, const struct ta_report *report, struc
         run->series[i].time = NONE;
     run->series[SCALING_TIME].time = time == TA_MISSING ? NONE : (double)time;
     struct ta_refs in;
-    ta_refs_open(&in, report, reads, TA_LENGTH(reads));
+    ta_readings_open(&in, scaling->registry, report);
     run->fps = frame_rate(&in);
     run->flop = flop_of_step(&in, run);
     run->joules = energy_of(&in);

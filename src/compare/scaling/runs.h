@@ -40,6 +40,7 @@ struct scaling_run {
 
 struct scaling {
     struct ta_ctx *ctx;
+    const struct ta_registry *registry;
     struct ta_arena arena;
     struct scaling_run *runs; /* by world size, then in the order given */
     size_t n, sizes;          /* sizes: different ones */
@@ -66,10 +67,9 @@ bool scaling_compare(struct scaling *scaling) TA_MUST_CHECK;
 /* Fits both laws; false without memory. */
 bool scaling_fit(struct scaling *scaling) TA_MUST_CHECK;
 
-/* What is declared of the tables that are made, and of those that are read. */
+/* The tables that are made. */
 extern const struct ta_table_def scaling_run_table, scaling_curve, scaling_fits;
 extern const struct ta_table_def scaling_factor_table;
-extern const struct ta_part scaling_figures, scaling_factors;
 
 /* Table scaling.factors: which factors of the parallel efficiency change from run to run. */
 void scaling_add_factors(struct scaling *scaling, struct ta_section_builder *out);

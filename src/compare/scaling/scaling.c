@@ -17,7 +17,7 @@ static const struct ta_table_def *const tables[] = {&scaling_run_table, &scaling
 
 static const struct ta_part made = {.name = "scaling", .tables = tables};
 
-const struct ta_part *const ta_scaling_parts[] = {&made, &scaling_figures, &scaling_factors, NULL};
+const struct ta_part *const ta_scaling_parts[] = {&made, NULL};
 
 /* ---- the head ----------------------------------------------------------------------------- */
 
@@ -77,8 +77,8 @@ static enum ta_status check(const struct scaling *scaling)
     return TA_OK;
 }
 
-static enum ta_status compare(struct scaling *scaling, const struct ta_registry *registry,
-                              const struct ta_report *const *runs, const char *title)
+static enum ta_status compare(struct scaling *scaling, const struct ta_report *const *runs,
+                              const char *title)
 {
     bool done = true;
     scaling->runs = ta_arena_alloc(&scaling->arena, scaling->n * sizeof *scaling->runs);
@@ -98,7 +98,7 @@ static enum ta_status compare(struct scaling *scaling, const struct ta_registry 
     ta_close_tables(out);
     if (!describe(scaling, title))
         return ta_fail(scaling->ctx, TA_ERR_NOMEM, "Cannot hold the accounts of the runs");
-    status = ta_recommend(scaling->ctx, registry, scaling->out);
+    status = ta_recommend(scaling->ctx, scaling->registry, scaling->out);
     add_verdict(scaling);
     if (status == TA_OK && ta_report_freeze(scaling->out) != TA_OK)
         status = ta_fail(scaling->ctx, TA_ERR_NOMEM, "Cannot hold the comparison");
@@ -109,10 +109,11 @@ enum ta_status ta_scaling(struct ta_ctx *ctx, const struct ta_registry *registry
                           const struct ta_report *const *runs, size_t n, enum ta_scaling_kind kind,
                           const char *title, struct ta_report **report)
 {
-    struct scaling scaling = {.ctx = ctx, .n = n, .kind = kind, .out = ta_report_new()};
+    struct scaling scaling = {
+        .ctx = ctx, .registry = registry, .n = n, .kind = kind, .out = ta_report_new()};
     if (!scaling.out)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
-    const enum ta_status status = compare(&scaling, registry, runs, title);
+    const enum ta_status status = compare(&scaling, runs, title);
     if (status == TA_OK)
         *report = scaling.out;
     else
