@@ -30,7 +30,7 @@ static const struct ta_partial_def partials[] = {
 enum { MODEL_RANK, MODEL_NAME, MODEL_TYPE, MODEL_PARAMETERS };
 static const struct ta_column model_columns[] = {
     [MODEL_RANK] = TA_DUMP_RANK_COLUMN,
-    [MODEL_NAME] = {"model", "Model", TA_TEXT, .doc = "Name of the model"},
+    [MODEL_NAME] = {"model", "Model", TA_TEXT, .read_as = TA_AS_MODEL, .doc = "Name of the model"},
     [MODEL_TYPE] = {"type", "Type", TA_TEXT, .doc = "Kind of the model, as recorded"},
     [MODEL_PARAMETERS] = {"parameters", "Parameters", TA_COUNT, .read_as = TA_AS_MODEL_PARAMETERS,
                           .doc =
