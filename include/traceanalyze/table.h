@@ -71,6 +71,9 @@ struct ta_chart_def {
 
 /* ---- declarations ---------------------------------------------------------------------- */
 
+struct ta_ref;
+struct ta_refs;
+
 #define TA_LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* Columns of a table, in the braces of a struct ta_table_def. */
@@ -111,12 +114,70 @@ struct ta_figures {
     const char *const *metrics, *const *bases;
 };
 
+#define TA_BRIEF_COLUMNS 8
+#define TA_BRIEF_WORDS 4
+
+/* What the terminal shows of a table: of those that say so, in the order of `place`.  Columns are
+ * columns of the table. */
+struct ta_brief {
+    int place;
+    uint32_t rows;                   /* at most */
+    const struct ta_column *largest; /* with more rows, those with the largest values of it */
+    const char *rows_are;            /* else what the rows are that are shown: "the first ranks" */
+    /* Those that have room before all others, those that have it together or not at all, after
+     * names that can be read, and those that say nothing new. */
+    const struct ta_column *first[TA_BRIEF_COLUMNS], *together[TA_BRIEF_COLUMNS],
+        *never[TA_BRIEF_COLUMNS];
+    bool whole_names;                  /* names have room before all other columns */
+    const struct ta_column *call_site; /* its texts are "function (file:line)" */
+    const struct ta_column *remark;    /* shown below the row where it has no room in it */
+    /* Rows that are left out: those that read so, or read so up to a point: "table.column"; and
+     * those with 0 in a column. */
+    struct {
+        const struct ta_column *column;
+        const char *words[TA_BRIEF_WORDS], *tables[TA_BRIEF_WORDS];
+    } hidden;
+    const struct ta_column *nonzero;
+    /* The other name of what has two, which are shown as one: "old → new"; and how they were
+     * matched, where a name that is the same but for its numbers reads "normalized". */
+    struct {
+        const struct ta_column *name, *method;
+    } renamed;
+    /* When it is shown. */
+    uint32_t least_rows; /* with so many rows */
+    const char *unless;  /* without this table in the report; NULL: always */
+    bool alone;          /* only where none of the other tables says what the run did */
+    bool is_supplement;  /* it does not say what the run did */
+    bool (*applies)(const struct ta_refs *in); /* by what `reads` has; NULL: always */
+    const struct ta_ref *reads;                /* TA_READS() */
+    size_t n_reads;
+};
+
+/* Where summary.md, for pull requests and jobs, shows a table. */
+enum ta_digest_part {
+    TA_DIGEST_OUTCOME, /* first of all */
+    TA_DIGEST_FIGURES, /* in place of the key figures of a single run */
+    TA_DIGEST_CHANGES  /* after such figures, where readers open it */
+};
+
+/* What it shows of the table; tables of one part have the order of their briefs. */
+struct ta_digest {
+    enum ta_digest_part part;
+    const char *title;
+    uint32_t rows; /* at most; 0: all but those that the brief hides */
+    const struct ta_column *columns[TA_BRIEF_COLUMNS]; /* the first one names the row */
+    /* A ratio of two numbers, with the ends of its interval, of a column that is the change. */
+    const struct ta_column *change, *low, *high;
+};
+
 #define TA_TABLE_CHARTS 4
 
 struct ta_table_def {
     const char *id, *title;
     const struct ta_column *columns;
     size_t n_columns;
+    const char *doc; /* paragraphs of Markdown for docs/RESULTS.md: what a row is, how its figures
+                        are found, what they add up to; or NULL */
     enum ta_tier tier;
     const struct ta_chart_def *chart[TA_TABLE_CHARTS]; /* drawn whenever it has rows */
     struct {
@@ -132,6 +193,8 @@ struct ta_table_def {
     bool has_run_rows; /* a row without a rank is of the run as a whole: that of a part is not
                           joined */
     const struct ta_figures *figures; /* NULL: none but what readers make of it */
+    const struct ta_brief *brief;     /* NULL: the terminal leaves it to the other outputs */
+    const struct ta_digest *digest;   /* NULL: so does summary.md; else it has a brief */
     /* How ranks are compared in a table that has a column of them: row by row of equal keys, which
      * are the columns with the roles TA_KEY and TA_DEVICE and the texts that have no role. */
     bool not_of_ranks;   /* they are not: rows say what happened when, where or why */

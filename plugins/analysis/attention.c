@@ -54,8 +54,14 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def by_backend = {
-    "attention.by_backend", "Attention by implementation", TA_COLUMNS(by_backend_columns),
-    .chart = {&chart}, .order = {&by_backend_columns[TOTAL], TA_DESCENDING}};
+    "attention.by_backend",
+    "Attention by implementation",
+    TA_COLUMNS(by_backend_columns),
+    .doc = "One row per implementation of attention and how it was found. A kernel that is "
+           "written for one program and whose name does not tell a library is `other`, not "
+           "guessed. Chart `attention-backends`.",
+    .chart = {&chart},
+    .order = {&by_backend_columns[TOTAL], TA_DESCENDING}};
 
 /* ---- operators ----------------------------------------------------------------------------- */
 

@@ -95,7 +95,13 @@ static const struct ta_column by_operator_columns[] = {
 };
 
 static const struct ta_table_def by_operator = {
-    "ops.backward", "Forward and backward pass by operator", TA_COLUMNS(by_operator_columns)};
+    "ops.backward", "Forward and backward pass by operator", TA_COLUMNS(by_operator_columns),
+    .doc = "One row per operator of the forward pass and node of the backward pass that torch "
+           "draws an arrow between (flows named `fwdbwd`), all ranks. Each span and each device "
+           "activity counts once, for the innermost of these around it, so the rows add up; "
+           "what a checkpoint computes again within the backward pass is forward. Nodes without "
+           "arrow have a row without operator: `AccumulateGrad` adds gradients up, and is where "
+           "`DistributedDataParallel` waits for other ranks. Empty without arrows."};
 
 enum { MODULE_NAME, MODULE_SUMS };
 static const struct ta_column by_module_columns[] = {
@@ -106,7 +112,10 @@ static const struct ta_column by_module_columns[] = {
 };
 
 static const struct ta_table_def by_module = {
-    "ops.backward_by_module", "Forward and backward pass by module", TA_COLUMNS(by_module_columns)};
+    "ops.backward_by_module", "Forward and backward pass by module", TA_COLUMNS(by_module_columns),
+    .doc = "The same by the class of the innermost module around the operator of the forward "
+           "pass; nodes without operator have no part in it. Empty where no modules were "
+           "recorded."};
 
 /* ---- which span belongs to which operator ---------------------------------------------------- */
 

@@ -97,8 +97,21 @@ static const struct ta_column bound_columns[] = {
 };
 
 static const struct ta_table_def bound = {
-    "run.bound", "What bounds the run", TA_COLUMNS(bound_columns),
-    .order = {&bound_columns[TOTAL], TA_DESCENDING}, .joining = TA_JOIN_NOT};
+    "run.bound",
+    "What bounds the run",
+    TA_COLUMNS(bound_columns),
+    .doc = "What the windows of all devices are spent on, in parts that add up to them: "
+           "`compute`, `communication`, `imbalance` and `copy` (exposed), and idle time by what "
+           "held up the next activity: `launch`, `sync`, `input`, `allocation`, `setup`, "
+           "`dependency`, `host` (untraced), `idle` (the trace cannot tell). They are made of "
+           "`gpu_time.by_rank` and `gpu_idle.by_cause`; `imbalance` is the part of exposed "
+           "communication that is waiting for the last rank, as in `collectives.exposed`. Where "
+           "the allocator holds 90 % or more of the memory of a device, `memory` is the part of "
+           "computing that kernels lose by too few blocks (`kernels.waves`): a larger batch "
+           "would use it, and does not fit. The class of the largest part names the run in the "
+           "verdict; of parts within 5 points of each other both do.",
+    .order = {&bound_columns[TOTAL], TA_DESCENDING},
+    .joining = TA_JOIN_NOT};
 
 enum {
     GPU_WINDOW,

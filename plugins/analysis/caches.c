@@ -47,8 +47,15 @@ static const struct ta_chart_def count_chart = {
           {&by_name_columns[COUNT_MISSES], "Misses", TA_INK_COMM}},
 };
 
-static const struct ta_table_def by_name = {"caches.by_name", "Caches", TA_COLUMNS(by_name_columns),
-                                            .chart = {&count_chart}, .rank_words = "Cache"};
+static const struct ta_table_def by_name = {
+    "caches.by_name",
+    "Caches",
+    TA_COLUMNS(by_name_columns),
+    .doc = "One row per rank and cache. Chart `cache`.",
+    .chart = {&count_chart},
+    .rank_words = "Cache",
+    .brief =
+        &(const struct ta_brief){.place = 380, .rows = 6, .largest = &by_name_columns[COUNT_HITS]}};
 
 enum { HITS_RANK, HITS_INDEX, HITS_CACHE, HITS_VIDEO, HITS_FRAME, HITS_SO_FAR, HITS_DETAILS };
 static const struct ta_column along_video_columns[] = {
@@ -75,9 +82,10 @@ static const struct ta_chart_def hit_chart = {
     .group = &along_video_columns[HITS_CACHE],
 };
 
-static const struct ta_table_def along_video = {"caches.hits", "Cache hits along the video",
-                                                TA_COLUMNS(along_video_columns),
-                                                .chart = {&hit_chart}};
+static const struct ta_table_def along_video = {
+    "caches.hits", "Cache hits along the video", TA_COLUMNS(along_video_columns),
+    .doc = "One row per hit that is recorded along the generated video. Chart `cache-hits`.",
+    .chart = {&hit_chart}};
 
 /* Where no lookup is recorded, what the profiler itself counted. */
 static void take_reported(const struct ta_trace *trace, struct ta_partial *out)

@@ -41,7 +41,10 @@ static const struct ta_column clocks_table_columns[] = {
 };
 
 static const struct ta_table_def clocks_table = {
-    "run.clocks", "Clocks of the files", TA_COLUMNS(clocks_table_columns), .tier = TA_TIER_DETAIL};
+    "run.clocks", "Clocks of the files", TA_COLUMNS(clocks_table_columns),
+    .doc = "One row per file that has times, where a rank has several: where it stands on the "
+           "axis of the rank. What has no place there is also named by a finding `unaligned`.",
+    .tier = TA_TIER_DETAIL};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 

@@ -68,9 +68,10 @@ static const struct ta_column by_rank_columns[] = {
          .doc = "Largest number of times a frame had been compiled again, added over frames"},
 };
 
-static const struct ta_table_def by_rank = {"compile.by_rank", "Compiled share",
-                                            TA_COLUMNS(by_rank_columns),
-                                            .rank_words = "Compiled code"};
+static const struct ta_table_def by_rank = {
+    "compile.by_rank", "Compiled share", TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank with compiled regions or kernels made by Triton.",
+    .rank_words = "Compiled code"};
 
 /* ---- names --------------------------------------------------------------------------------- */
 

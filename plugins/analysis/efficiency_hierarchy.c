@@ -83,7 +83,11 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def hierarchy = {"efficiency.ladder", "Parallel efficiency",
-                                              TA_COLUMNS(hierarchy_columns), .chart = {&chart}};
+                                              TA_COLUMNS(hierarchy_columns),
+.doc = "One row per factor of the parallel efficiency, which is their product: T ≥ T₁ ≥ T₂ "
+           "≥ max u ≥ mean u, with T the longest window, T₁ without transfers, T₂ without a "
+           "host that is late besides (by a replay of the collectives), and u the time in which "
+           "a rank computes. Chart `efficiency-ladder`.", .chart = {&chart}};
 
 static void add_factor(struct ta_section_builder *out, const char *term, double with,
                        double without, const char *meaning)

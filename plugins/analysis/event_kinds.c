@@ -23,8 +23,10 @@ static const struct ta_column by_kind_columns[] = {
     [COUNT] = {"count", "Events", TA_COUNT, .doc = "Number of event records"},
 };
 
-static const struct ta_table_def by_kind = {"events.by_kind", "Events by kind",
-                                            TA_COLUMNS(by_kind_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def by_kind = {
+    "events.by_kind", "Events by kind", TA_COLUMNS(by_kind_columns),
+    .doc = "One row per rank, phase and category. `category` is `\"\"` for events without one.",
+    .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

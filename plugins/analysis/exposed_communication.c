@@ -41,8 +41,13 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def by_device = {
-    "collectives.exposed", "Exposed communication by rank", TA_COLUMNS(by_device_columns),
-    .rank_words = "Exposed communication", .joining = TA_JOIN_NOT};
+    "collectives.exposed",
+    "Exposed communication by rank",
+    TA_COLUMNS(by_device_columns),
+    .doc = "One row per rank and device of `gpu_time.by_rank`, where several ranks were read. "
+           "Chart `exposed-communication`.",
+    .rank_words = "Exposed communication",
+    .joining = TA_JOIN_NOT};
 
 enum { GPU_RANK, GPU_DEVICE, GPU_WINDOW, GPU_EXPOSED };
 static const struct ta_ref reads[] = {[GPU_RANK] = {"gpu_time.by_rank", "rank"},

@@ -28,6 +28,7 @@ static const struct ta_column run_files_columns[] = {
 };
 
 static const struct ta_table_def run_files = {"run.files", "Files", TA_COLUMNS(run_files_columns),
+                                              .doc = "One row per file that was used.",
                                               .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

@@ -55,8 +55,18 @@ static const struct ta_column by_chain_columns[] = {
 };
 
 static const struct ta_table_def by_chain = {
-    "fusion.chains", "Chains that could be fused", TA_COLUMNS(by_chain_columns),
-    .tier = TA_TIER_DETAIL, .order = {&by_chain_columns[SAVING_HIGH], TA_DESCENDING}};
+    "fusion.chains",
+    "Chains that could be fused",
+    TA_COLUMNS(by_chain_columns),
+    .doc = "One row per sequence of operators: three or more elementwise, normalization or copy "
+           "kernels over equally many elements, one after the other on a stream, with gaps "
+           "below 100 µs. Elements are those of the largest input of the operator, or, where "
+           "shapes were not recorded, the shape of the launch. Kernels made by Inductor are no "
+           "part of a chain, and calls of one operator over and over are none: they are a loop "
+           "over tensors. The scalar `fusion_share` is their share of the kernel time; as a "
+           "hint at what could be done it is not among the figures of a comparison.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&by_chain_columns[SAVING_HIGH], TA_DESCENDING}};
 
 /* ---- elements ------------------------------------------------------------------------------ */
 

@@ -60,8 +60,15 @@ static const struct ta_chart_def chart = {
           {&parts_columns[OTHER], "Other", TA_INK_OTHER}},
 };
 
-static const struct ta_table_def parts = {"gpu_time.parts", "Parts of the GPU time",
-                                          TA_COLUMNS(parts_columns), .chart = {&chart}};
+static const struct ta_table_def parts = {
+    "gpu_time.parts",
+    "Parts of the GPU time",
+    TA_COLUMNS(parts_columns),
+    .doc = "One row per rank and device: its window in parts that add up to it. Chart "
+           "`gpu-time-breakdown`.",
+    .chart = {&chart},
+    .brief =
+        &(const struct ta_brief){.place = 170, .rows = 16, .largest = &parts_columns[HOST_WAIT]}};
 
 enum {
     GPU_RANK,

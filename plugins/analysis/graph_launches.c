@@ -70,8 +70,11 @@ static const struct ta_column graphs_columns[] = {
                              "its call); none with fewer than 20 of those"},
 };
 
-static const struct ta_table_def graphs = {"launches.graphs", "Launches of many kernels",
-                                           TA_COLUMNS(graphs_columns)};
+static const struct ta_table_def graphs = {
+    "launches.graphs", "Launches of many kernels", TA_COLUMNS(graphs_columns),
+    .doc = "One row per rank and call that launches a graph, or that started several "
+           "activities. Their kernels belong to the call, and in `ops.device_time` to the "
+           "operator around it."};
 
 enum { ORDINARY_MIN = 20 };
 

@@ -55,6 +55,8 @@ static const struct ta_column by_call_columns[] = {
 
 static const struct ta_table_def by_call = {
     "interruptions.by_call", "Allocation, loading and compilation", TA_COLUMNS(by_call_columns),
+    .doc = "One row per kind, rank, call and phase: what belongs into the warm-up, because it "
+           "stops the host.",
     .order = {&by_call_columns[BY_CALL_HOST], TA_DESCENDING}};
 
 /* ---- names --------------------------------------------------------------------------------- */

@@ -70,8 +70,19 @@ static const struct ta_column by_name_columns[] = {
                       .better = TA_HIGHER, .doc = "Rate without these"},
 };
 
-static const struct ta_table_def by_name = {"iterations.by_name", "Iterations",
-                                            TA_COLUMNS(by_name_columns), .rank_words = "Loop"};
+static const struct ta_table_def by_name = {
+    "iterations.by_name",
+    "Iterations",
+    TA_COLUMNS(by_name_columns),
+    .doc = "One row per rank and loop: iterations that a profiler summed up, the calls of "
+           "`scope/total` of a stage table, and the denoising steps. Only where each iteration "
+           "is recorded there is a median of ours and a warm-up.",
+    .rank_words = "Loop",
+    .brief = &(const struct ta_brief){.place = 400,
+                                      .rows = 6,
+                                      .first = {&by_name_columns[COUNT], &by_name_columns[PER_S],
+                                                &by_name_columns[MEAN], &by_name_columns[TOTAL]},
+                                      .alone = true}};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 

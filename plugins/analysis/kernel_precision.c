@@ -31,7 +31,11 @@ static const struct ta_column matrix_units_columns[] = {
 
 static const struct ta_table_def matrix_units = {
     "kernels.matrix_units", "Tensor-core use (matrix cores on AMD)",
-    TA_COLUMNS(matrix_units_columns), .order = {&matrix_units_columns[UNITS_TOTAL], TA_DESCENDING}};
+    TA_COLUMNS(matrix_units_columns),
+    .doc = "One row per class of product and evidence in the names of its kernels. The scalar "
+           "`matrix_unit_share` is the share of the time of `gemm` and `conv` that shows tensor "
+           "cores.",
+    .order = {&matrix_units_columns[UNITS_TOTAL], TA_DESCENDING}};
 
 enum {
     PRECISION_CLASS,
@@ -76,7 +80,12 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def precisions = {
-    "kernels.precision", "GEMM precision", TA_COLUMNS(precisions_columns), .chart = {&chart},
+    "kernels.precision",
+    "GEMM precision",
+    TA_COLUMNS(precisions_columns),
+    .doc = "One row per class of product, type of its inputs, and source of that. Chart "
+           "`kernel-precision`.",
+    .chart = {&chart},
     .order = {&precisions_columns[PRECISION_TOTAL], TA_DESCENDING}};
 
 /* ---- types of operators -------------------------------------------------------------------- */

@@ -52,6 +52,11 @@ static const struct ta_table_def by_class = {
     "kernels.by_class",
     "Device time by class of kernel",
     TA_COLUMNS(by_class_columns),
+    .doc = "One row per class of kernel, all ranks together, as the names of kernels tell; the "
+           "table of names is `src/model/kernel_names.def`. `comm` holds all that "
+           "`kernels.by_name` calls so, and collectives fused with other work, which count as "
+           "compute there. `triton` are kernels made by Inductor, whose names list what was "
+           "fused. Chart `kernel-classes`.",
     .chart = {&chart},
     .order = {&by_class_columns[BY_CLASS_TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_SUMS};
@@ -69,8 +74,13 @@ static const struct ta_column by_family_columns[] = {
 };
 
 static const struct ta_table_def by_family = {
-    "kernels.by_family", "Device time by library or algorithm", TA_COLUMNS(by_family_columns),
-    .tier = TA_TIER_DETAIL, .order = {&by_family_columns[FAMILY_TOTAL], TA_DESCENDING}};
+    "kernels.by_family",
+    "Device time by library or algorithm",
+    TA_COLUMNS(by_family_columns),
+    .doc = "One row per class and library or algorithm. The row `unknown` of class `other` is "
+           "always there.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&by_family_columns[FAMILY_TOTAL], TA_DESCENDING}};
 
 enum { UNKNOWN_NAME, UNKNOWN_CALLS, UNKNOWN_TOTAL, UNKNOWN_SHARE };
 static const struct ta_column unknown_kernels_columns[] = {
@@ -83,8 +93,13 @@ static const struct ta_column unknown_kernels_columns[] = {
 };
 
 static const struct ta_table_def unknown_kernels = {
-    "kernels.unknown", "Kernels of unknown class", TA_COLUMNS(unknown_kernels_columns),
-    .tier = TA_TIER_DETAIL, .order = {&unknown_kernels_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
+    "kernels.unknown",
+    "Kernels of unknown class",
+    TA_COLUMNS(unknown_kernels_columns),
+    .doc = "One row per kernel whose name no row of the table of names matches; the scalar "
+           "`kernels_unknown_share` is their share of the kernel time.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&unknown_kernels_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
 
 /* Calls and time of each kernel of a trace; one row of a partial per kernel, not per call. */
 struct sums {

@@ -64,9 +64,15 @@ static const struct ta_table_def by_name = {
     "kernels.by_name",
     "Device time by kernel",
     TA_COLUMNS(by_name_columns),
+    .doc = "One row per kernel name, all ranks together. `comm`: the name contains, in any "
+           "letter case, `nccl…kernel`, `rccl`, `nvshmem`, `multimem_all_reduce`, "
+           "`cross_device_reduce`, `one_shot_all_reduce` and its spellings, `hcom_`, or "
+           "`deep_ep`. The list is part of `src/model/kernel_names.def`. Chart `kernels-pareto`.",
     .chart = {&pareto},
     .order = {&by_name_columns[KERNEL_TOTAL], TA_DESCENDING},
-    .joining = TA_JOIN_SUMS};
+    .joining = TA_JOIN_SUMS,
+    .brief = &(const struct ta_brief){
+        .place = 210, .rows = 8, .largest = &by_name_columns[KERNEL_TOTAL]}};
 
 /* Rows of kernels.quantiles. */
 enum { QUANTILES_MOST = 50 };
@@ -100,6 +106,9 @@ static const struct ta_column quantiles_columns[] = {
 
 static const struct ta_table_def quantiles = {
     "kernels.quantiles", "How sure durations of kernels are", TA_COLUMNS(quantiles_columns),
+    .doc = "One row per kernel name, of the 50 that take most: quantiles with the 95 % "
+           "intervals of order statistics, which suppose nothing about how durations are "
+           "distributed. The median needs 6 executions, p95 needs 59.",
     .tier = TA_TIER_DETAIL};
 
 enum { ECDF_CLASS, ECDF_DURATION, ECDF_SHARE, ECDF_KERNELS };
@@ -126,6 +135,8 @@ static const struct ta_chart_def ecdf = {
 
 static const struct ta_table_def duration_ecdf = {
     "kernels.duration_ecdf", "Distribution of kernel durations", TA_COLUMNS(duration_ecdf_columns),
+    .doc = "About 200 points per class of the distribution of kernel durations, for the chart. "
+           "Chart `kernel-ecdf`.",
     .chart = {&ecdf}};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

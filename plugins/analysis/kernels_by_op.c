@@ -10,8 +10,11 @@ static const struct ta_column by_op_columns[] = {TA_PLACE_COLUMNS(
     "known",
     "Kernel", "Name of the kernel")};
 
-static const struct ta_table_def by_op = {"kernels.by_op", "Kernels by operator",
-                                          TA_COLUMNS(by_op_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def by_op = {
+    "kernels.by_op", "Kernels by operator", TA_COLUMNS(by_op_columns),
+    .doc = "One row per operator and kernel that it launches, all ranks, in the order of their "
+           "first run.",
+    .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

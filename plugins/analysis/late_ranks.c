@@ -102,12 +102,17 @@ static const struct ta_column late_columns[] = {
                  .doc = "Time beyond the median, as often as it happens on the rank"},
 };
 
-static const struct ta_table_def late = {"ranks.late",
-                                         "Slowest ranks",
-                                         TA_COLUMNS(late_columns),
-                                         .order = {&late_columns[LOSS_NS], TA_DESCENDING},
-                                         .not_of_ranks = true,
-                                         .joining = TA_JOIN_NOT};
+static const struct ta_table_def late = {
+    "ranks.late",
+    "Slowest ranks",
+    TA_COLUMNS(late_columns),
+    .doc = "For each figure of time that dumps have of several ranks (total of a stage or "
+           "layer, mean iteration, denoising step or block), the slowest rank and how far it is "
+           "behind the median of the others; the one that costs most comes first. Ranks that "
+           "wait for each other in every step all look late, and none of them stands out.",
+    .order = {&late_columns[LOSS_NS], TA_DESCENDING},
+    .not_of_ranks = true,
+    .joining = TA_JOIN_NOT};
 
 /* A figure of a rank. */
 struct entry {

@@ -116,8 +116,11 @@ static const struct ta_chart_def chart = {
     .y = {{&by_step_columns[LATENESS], "Lateness", TA_INK_HEAT_7}},
 };
 
-static const struct ta_table_def by_step = {"stragglers.by_step", "Lateness by step",
-                                            TA_COLUMNS(by_step_columns), .joining = TA_JOIN_NOT};
+static const struct ta_table_def by_step = {
+    "stragglers.by_step", "Lateness by step", TA_COLUMNS(by_step_columns),
+    .doc = "One row per rank, or group of neighbors beyond 64 ranks, and step of the profiler, "
+           "or part of the run. Chart `rank-step-heatmap`.",
+    .joining = TA_JOIN_NOT};
 
 /* Mean lateness of a rank in each part, NAN where it has none. */
 static void sum_rank(const struct parts *p, const struct ta_lateness *lateness, uint32_t rank,

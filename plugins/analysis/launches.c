@@ -38,8 +38,10 @@ static const struct ta_column by_rank_table_columns[] = {
                                  "calls, or clocks that differ"},
 };
 
-static const struct ta_table_def by_rank_table = {"launches.by_rank", "Launches by rank",
+static const struct ta_table_def by_rank_table = {"launches.by_rank",
+                                                  "Launches by rank",
                                                   TA_COLUMNS(by_rank_table_columns),
+                                                  .doc = "One row per rank with device activities.",
                                                   .tier = TA_TIER_DETAIL,
                                                   .rank_words = "Kernel launches"};
 

@@ -39,8 +39,13 @@ static const struct ta_column copies_by_op_columns[] = {
 };
 
 static const struct ta_table_def copies_by_op = {
-    "kernels.copies_by_op", "Casts, copies and changes of layout", TA_COLUMNS(copies_by_op_columns),
-    .tier = TA_TIER_DETAIL, .order = {&copies_by_op_columns[TOTAL], TA_DESCENDING}};
+    "kernels.copies_by_op",
+    "Casts, copies and changes of layout",
+    TA_COLUMNS(copies_by_op_columns),
+    .doc = "One row per kind of copy, operator and what it was for. The scalar "
+           "`layout_tax_share` is the share of all of them in the kernel time.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&copies_by_op_columns[TOTAL], TA_DESCENDING}};
 
 /* Whether an operator does nothing but move, cast or view data. */
 static bool moves_only(struct ta_slice name)

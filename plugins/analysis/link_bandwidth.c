@@ -139,8 +139,13 @@ static const struct ta_chart_def size_chart = {
 };
 
 static const struct ta_table_def by_size = {
-    "collectives.by_size", "Bandwidth of collectives by size", TA_COLUMNS(by_size_columns),
-    .tier = TA_TIER_DETAIL, .joining = TA_JOIN_NOT};
+    "collectives.by_size",
+    "Bandwidth of collectives by size",
+    TA_COLUMNS(by_size_columns),
+    .doc = "One row per operation, process group and size of message whose transfer is known: "
+           "all ranks of it, or most, were read. Chart `collectives`.",
+    .tier = TA_TIER_DETAIL,
+    .joining = TA_JOIN_NOT};
 
 static void add_sizes(const struct ta_ranks *ranks, const struct size *sizes, size_t n,
                       struct ta_section_builder *out)
@@ -210,8 +215,13 @@ static const struct ta_column links_columns[] = {
 };
 
 static const struct ta_table_def links = {
-    "collectives.links", "Bandwidth of groups beside their peers", TA_COLUMNS(links_columns),
-    .order = {&links_columns[LINKS_RATIO], TA_ASCENDING}, .joining = TA_JOIN_NOT};
+    "collectives.links",
+    "Bandwidth of groups beside their peers",
+    TA_COLUMNS(links_columns),
+    .doc = "One row per operation, group and message where at least five groups of the same "
+           "size do the same.",
+    .order = {&links_columns[LINKS_RATIO], TA_ASCENDING},
+    .joining = TA_JOIN_NOT};
 
 static bool is_peer(const struct ta_ranks *ranks, const struct size *a, const struct size *b)
 {

@@ -37,7 +37,12 @@ static const struct ta_column model_columns[] = {
                               "Number of parameters; no measure of the time that the model takes"},
 };
 
-static const struct ta_table_def model = {"models.parameters", "Models", TA_COLUMNS(model_columns)};
+static const struct ta_table_def model = {
+    "models.parameters",
+    "Models",
+    TA_COLUMNS(model_columns),
+    .doc = "One row per rank and model.",
+    .brief = &(const struct ta_brief){.place = 430, .rows = 6, .alone = true}};
 
 enum {
     LAYERS_RANK,
@@ -75,13 +80,17 @@ static const struct ta_chart_def layer_chart = {
     .top = 20,
 };
 
-static const struct ta_table_def layer = {"layers.by_name",
-                                          "Layers",
-                                          TA_COLUMNS(layer_columns),
-                                          .chart = {&layer_chart},
-                                          .order = {&layer_columns[LAYERS_TOTAL], TA_DESCENDING},
-                                          .rank_words = "Layer",
-                                          .parts_of_whole = true};
+static const struct ta_table_def layer = {
+    "layers.by_name",
+    "Layers",
+    TA_COLUMNS(layer_columns),
+    .doc = "One row per rank and layer. Chart `layers-pareto`.",
+    .chart = {&layer_chart},
+    .order = {&layer_columns[LAYERS_TOTAL], TA_DESCENDING},
+    .rank_words = "Layer",
+    .parts_of_whole = true,
+    .brief =
+        &(const struct ta_brief){.place = 310, .rows = 6, .largest = &layer_columns[LAYERS_TOTAL]}};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

@@ -70,7 +70,17 @@ static const struct ta_column by_operator_columns[] = {
 };
 
 static const struct ta_table_def by_operator = {
-    "ops.by_operator", "Operators", TA_COLUMNS(by_operator_columns), .tier = TA_TIER_DETAIL};
+    "ops.by_operator", "Operators", TA_COLUMNS(by_operator_columns),
+    .doc = "One row per operator, all ranks together. Work on the device belongs to the "
+           "innermost operator that was open on the thread that launched it, as in "
+           "`ops.device_time`: kernels of the backward pass to the operators of the thread of "
+           "autograd, kernels of a graph to its launch. Calls of the runtime outside of all "
+           "operators that launched something are rows of kind `call`, activities without a "
+           "known launch the row \"(no launch recorded)\". So Σ `device_self_ns` is the sum of "
+           "all activities and Σ `device_exposed_ns` Σ `busy_ns` of `gpu_time.by_rank`. Totals "
+           "count an operator within itself once, which `key_averages` of torch counts twice. "
+           "Step markers are one row.",
+    .tier = TA_TIER_DETAIL};
 
 /* ---- map ------------------------------------------------------------------------------------- */
 

@@ -11,7 +11,10 @@ static const struct ta_column by_caller_columns[] = {
                      "Operator", "Name of the operator or range")};
 
 static const struct ta_table_def by_caller = {
-    "ops.by_caller", "Operators by caller", TA_COLUMNS(by_caller_columns), .tier = TA_TIER_DETAIL};
+    "ops.by_caller", "Operators by caller", TA_COLUMNS(by_caller_columns),
+    .doc = "One row per operator or annotated range and what runs it, all ranks, in the order "
+           "in which it first did. Comparisons lay two runs side by side by it.",
+    .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

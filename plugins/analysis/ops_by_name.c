@@ -40,12 +40,17 @@ static const struct ta_chart_def chart = {
     .top = 20,
 };
 
-static const struct ta_table_def by_name = {"ops.by_name",
-                                            "Host time by name",
-                                            TA_COLUMNS(by_name_columns),
-                                            .chart = {&chart},
-                                            .order = {&by_name_columns[SELF], TA_DESCENDING},
-                                            .joining = TA_JOIN_SUMS};
+static const struct ta_table_def by_name = {
+    "ops.by_name",
+    "Host time by name",
+    TA_COLUMNS(by_name_columns),
+    .doc = "One row per category and name of host spans, all ranks together. Means, deviations "
+           "and quantiles are over single spans. Σ `self_ns` over the spans of a thread is the "
+           "union of its host spans. Chart `ops-pareto`.",
+    .chart = {&chart},
+    .order = {&by_name_columns[SELF], TA_DESCENDING},
+    .joining = TA_JOIN_SUMS,
+    .brief = &(const struct ta_brief){.place = 240, .rows = 8, .largest = &by_name_columns[SELF]}};
 
 /* Where spans of a name go.  Nearly all of a name have one category. */
 struct place {

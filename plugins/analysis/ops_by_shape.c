@@ -45,8 +45,11 @@ static const struct ta_column by_shape_columns[] = {
                             .doc = "Time during which it was the innermost span of its thread"},
 };
 
-static const struct ta_table_def by_shape = {"ops.by_shape", "Operators by input shapes",
-                                             TA_COLUMNS(by_shape_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def by_shape = {
+    "ops.by_shape", "Operators by input shapes", TA_COLUMNS(by_shape_columns),
+    .doc = "One row per operator and shapes of its inputs, where the profiler recorded them "
+           "(`record_shapes`). The 500 rows with the most device time, then host time.",
+    .tier = TA_TIER_DETAIL};
 
 /* The row of the shapes that an operator had last. */
 struct last {

@@ -42,6 +42,9 @@ static const struct ta_table_def device_time = {
     "ops.device_time",
     "Device time by operator",
     TA_COLUMNS(device_time_columns),
+    .doc = "One row per name of the launching op, all ranks together. Activities that are not "
+           "linked to a runtime call are not in it; `launches.by_rank` says how many those are. "
+           "Chart `ops-device-pareto`.",
     .chart = {&chart},
     .order = {&device_time_columns[TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_SUMS};

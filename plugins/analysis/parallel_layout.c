@@ -336,8 +336,16 @@ static const struct ta_column layout_columns[] = {
                     .doc = "How sure that is; none for unknown"},
 };
 
-static const struct ta_table_def layout = {"collectives.layout", "How ranks are divided",
-                                           TA_COLUMNS(layout_columns), .joining = TA_JOIN_NOT};
+static const struct ta_table_def layout = {
+    "collectives.layout", "How ranks are divided", TA_COLUMNS(layout_columns),
+    .doc = "One row per kind of process group: how ranks are divided, and what for. What the "
+           "program calls a group (`Process Group Description`) wins; without, or where it is "
+           "the group of all ranks, the operations tell: all-to-all of equal parts is a "
+           "sequence (Ulysses), of unequal parts expert, transfers between two that close a "
+           "ring are ring attention, else a pipeline, more than four all-reduces in a step "
+           "tensor, fewer data, with reduce-scatter data (sharded), all-gathers of two ranks "
+           "guidance. Groups that no record names are one.",
+    .joining = TA_JOIN_NOT};
 
 static enum ta_coll_kind most_often(const struct group *g, size_t n)
 {

@@ -27,9 +27,15 @@ static const struct ta_column by_rank_columns[] = {
                .doc = "Records of operators and kernels that name it"},
 };
 
-static const struct ta_table_def by_rank = {"groups.by_rank", "Process groups by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
-                                            .not_of_ranks = true};
+static const struct ta_table_def by_rank = {
+    "groups.by_rank",
+    "Process groups by rank",
+    TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank and process group that records of its collectives name: the "
+           "parallel layout as the ranks tell it. `--by group` compares the groups with each "
+           "other.",
+    .tier = TA_TIER_DETAIL,
+    .not_of_ranks = true};
 
 static const char *const args[] = {"Process Group Name", "Process Group Description",
                                    "Process Group Ranks", NULL};

@@ -41,9 +41,14 @@ static const struct ta_column clocks_columns[] = {
                    .doc = "Whether times were moved: the offset exceeds three uncertainties"},
 };
 
-static const struct ta_table_def clocks = {"collectives.clocks",       "Clocks of the ranks",
-                                           TA_COLUMNS(clocks_columns), .tier = TA_TIER_DETAIL,
-                                           .not_of_ranks = true,       .joining = TA_JOIN_NOT};
+static const struct ta_table_def clocks = {
+    "collectives.clocks",
+    "Clocks of the ranks",
+    TA_COLUMNS(clocks_columns),
+    .doc = "One row per rank and device with collectives, when there are several.",
+    .tier = TA_TIER_DETAIL,
+    .not_of_ranks = true,
+    .joining = TA_JOIN_NOT};
 
 static struct ta_cell origin_of(const struct ta_rank_clock *clock, char text[24])
 {

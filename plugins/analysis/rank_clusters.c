@@ -279,9 +279,15 @@ static const struct ta_column clusters_columns[] = {
                     .doc = "Likewise, idle time"},
 };
 
-static const struct ta_table_def clusters = {"ranks.clusters", "Ranks that are alike",
-                                             TA_COLUMNS(clusters_columns), .not_of_ranks = true,
-                                             .joining = TA_JOIN_NOT};
+static const struct ta_table_def clusters = {
+    "ranks.clusters",
+    "Ranks that are alike",
+    TA_COLUMNS(clusters_columns),
+    .doc = "One row per cluster of devices that spend their windows alike: average linkage on "
+           "the sum of absolute differences of the shares, joined up to `rank_clusters.cut` "
+           "(0.1). One cluster is usual.",
+    .not_of_ranks = true,
+    .joining = TA_JOIN_NOT};
 
 static void add_cluster(const struct device *devices, size_t n, uint32_t cluster,
                         struct ta_section_builder *out)

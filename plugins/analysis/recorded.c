@@ -60,8 +60,14 @@ static const struct ta_column counter_columns[] = {
          .doc = "Value of the latest sample; none where several files of a rank have the counter"},
 };
 
-static const struct ta_table_def counter = {"counters.by_name", "Counters",
-                                            TA_COLUMNS(counter_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def counter = {
+    "counters.by_name",
+    "Counters",
+    TA_COLUMNS(counter_columns),
+    .doc = "One row per rank, process, counter and series.",
+    .tier = TA_TIER_DETAIL,
+    .brief = &(const struct ta_brief){
+        .place = 440, .rows = 6, .largest = &counter_columns[COUNTER_SAMPLES], .alone = true}};
 
 enum { INSTANT_RANK, INSTANT_CATEGORY, INSTANT_NAME, INSTANT_COUNT };
 static const struct ta_column instant_columns[] = {
@@ -71,8 +77,14 @@ static const struct ta_column instant_columns[] = {
     [INSTANT_COUNT] = {"count", "Count", TA_COUNT, .doc = "How often it was recorded"},
 };
 
-static const struct ta_table_def instant = {"instants.by_name", "Instants",
-                                            TA_COLUMNS(instant_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def instant = {
+    "instants.by_name",
+    "Instants",
+    TA_COLUMNS(instant_columns),
+    .doc = "One row per rank, category and name of events without a duration.",
+    .tier = TA_TIER_DETAIL,
+    .brief = &(const struct ta_brief){
+        .place = 450, .rows = 6, .largest = &instant_columns[INSTANT_COUNT], .alone = true}};
 
 /* ---- numbers in integer fields -------------------------------------------------------------- */
 

@@ -42,8 +42,11 @@ static const struct ta_column figure_table_columns[] = {
     [FIGURE_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
 };
 
-static const struct ta_table_def figure_table = {"figures.reported", "Figures of the profiler",
-                                                 TA_COLUMNS(figure_table_columns)};
+static const struct ta_table_def figure_table = {
+    "figures.reported", "Figures of the profiler", TA_COLUMNS(figure_table_columns),
+    .doc = "One row per figure that a profiler worked out itself, in our units, and never in "
+           "place of ours.",
+    .brief = &(const struct ta_brief){.place = 460, .rows = 12, .alone = true}};
 
 enum { AGGREGATE_METRIC, AGGREGATE_MIN, AGGREGATE_MEAN, AGGREGATE_MAX, AGGREGATE_UNIT };
 static const struct ta_column aggregate_table_columns[] = {
@@ -55,8 +58,15 @@ static const struct ta_column aggregate_table_columns[] = {
                         .doc = "Unit of the values"},
 };
 
-static const struct ta_table_def aggregate_table = {"figures.aggregated", "Metrics over all ranks",
-                                                    TA_COLUMNS(aggregate_table_columns)};
+static const struct ta_table_def aggregate_table = {
+    "figures.aggregated", "Metrics over all ranks", TA_COLUMNS(aggregate_table_columns),
+    .doc = "One row per metric that a profiler put together over all ranks, and one of the "
+           "durations of the sessions that it lists.",
+    .brief = &(const struct ta_brief){.place = 390,
+                                      .rows = 12,
+                                      .first = {&aggregate_table_columns[AGGREGATE_MIN],
+                                                &aggregate_table_columns[AGGREGATE_MEAN],
+                                                &aggregate_table_columns[AGGREGATE_MAX]}}};
 
 enum {
     ADVICE_RANK,
@@ -78,8 +88,10 @@ static const struct ta_column advice_table_columns[] = {
                            .doc = "What the profiler suggested"},
 };
 
-static const struct ta_table_def advice_table = {"advice.reported", "Advice of the profiler",
-                                                 TA_COLUMNS(advice_table_columns)};
+static const struct ta_table_def advice_table = {
+    "advice.reported", "Advice of the profiler", TA_COLUMNS(advice_table_columns),
+    .doc = "Advice of the profiler, in its own words and order. Findings of ours are in section "
+           "`findings`."};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

@@ -79,7 +79,13 @@ static const struct ta_column by_rank_table_columns[] = {
 };
 
 static const struct ta_table_def by_rank_table = {
-    "requests.by_rank", "Requests", TA_COLUMNS(by_rank_table_columns), .rank_words = "Requests"};
+    "requests.by_rank",
+    "Requests",
+    TA_COLUMNS(by_rank_table_columns),
+    .doc = "One row per rank that recorded requests to a language model step by step. Requests "
+           "of one batch share their steps, so their times are not added up.",
+    .rank_words = "Requests",
+    .brief = &(const struct ta_brief){.place = 300, .rows = 8, .rows_are = "the first ranks"}};
 
 static void add_request(struct ta_partial *out, const struct ta_trace *trace,
                         const struct ta_request *request)

@@ -57,8 +57,7 @@ static void add(struct search *s, uint32_t rank, const struct ta_coll_item *item
     for (;; hash++) {
         slot = ta_map_at(&s->numbers, hash, UINT64_MAX);
         if (!slot || *slot == UINT64_MAX ||
-            (s->entries.at[*slot].rank == rank &&
-             is_item(s->entries.at[*slot].item, item)))
+            (s->entries.at[*slot].rank == rank && is_item(s->entries.at[*slot].item, item)))
             break;
     }
     const bool is_new = slot && *slot == UINT64_MAX;
@@ -218,6 +217,11 @@ static const struct ta_table_def root_causes = {
     "stragglers.blame",
     "What makes ranks late",
     TA_COLUMNS(root_causes_columns),
+    .doc = "One row per rank and what made it late, the 5,000 that cost most. The last rank to "
+           "enter a collective, or a transfer between two ranks, is compared with the typical "
+           "one of its peers (`excess` of `stragglers.by_rank`), or, without any, with the one "
+           "that entered in the middle, over the time since the collective before; where it was "
+           "late already then, since it had waited for another rank, the blame goes to that one.",
     .order = {&root_causes_columns[EXCESS], TA_DESCENDING},
     .joining = TA_JOIN_NOT,
     .not_of_ranks = true};

@@ -39,8 +39,12 @@ static const struct ta_column tokens_table_columns[] = {
 };
 
 static const struct ta_table_def tokens_table = {
-    "sections.tokens", "Tokens by section", TA_COLUMNS(tokens_table_columns),
-    .order = {&tokens_table_columns[TOKENS_TOTAL], TA_DESCENDING}, .rank_words = "Section"};
+    "sections.tokens",
+    "Tokens by section",
+    TA_COLUMNS(tokens_table_columns),
+    .doc = "One row per rank and section that recorded tokens. 0 tokens are not recorded ones.",
+    .order = {&tokens_table_columns[TOKENS_TOTAL], TA_DESCENDING},
+    .rank_words = "Section"};
 
 enum { WITHOUT_RANK, WITHOUT_SECTION, WITHOUT_CALLS, WITHOUT_TOTAL };
 static const struct ta_column without_table_columns[] = {
@@ -54,6 +58,9 @@ static const struct ta_column without_table_columns[] = {
 
 static const struct ta_table_def without_table = {
     "sections.without_tokens", "Sections without tokens", TA_COLUMNS(without_table_columns),
+    .doc = "One row per rank and section with calls that stored no tokens: nobody recorded any, "
+           "or the recorder was called inside the section without a duration, which stores "
+           "nothing.",
     .order = {&without_table_columns[WITHOUT_TOTAL], TA_DESCENDING}};
 
 /* Tokens of 0 were not recorded: the profiler writes the same. */

@@ -46,8 +46,8 @@ static const struct ta_column session_columns[] = {
                      .doc = "Duration of the session"},
 };
 
-static const struct ta_table_def session = {"run.sessions", "Sessions",
-                                            TA_COLUMNS(session_columns)};
+static const struct ta_table_def session = {"run.sessions", "Sessions", TA_COLUMNS(session_columns),
+                                            .doc = "One row per session of a dump."};
 
 enum { TAGS_RANK, TAGS_KEY, TAGS_VALUE, TAGS_COUNT };
 static const struct ta_column tag_columns[] = {
@@ -58,8 +58,12 @@ static const struct ta_column tag_columns[] = {
     [TAGS_COUNT] = {"count", "Times", TA_COUNT, .doc = "How often it is recorded"},
 };
 
-static const struct ta_table_def tag = {"run.tags", "Tags", TA_COLUMNS(tag_columns),
-                                        .tier = TA_TIER_DETAIL, .not_of_ranks = true};
+static const struct ta_table_def tag = {"run.tags",
+                                        "Tags",
+                                        TA_COLUMNS(tag_columns),
+                                        .doc = "One row per rank, tag and value.",
+                                        .tier = TA_TIER_DETAIL,
+                                        .not_of_ranks = true};
 
 enum { HAPPENING_RANK, HAPPENING_INDEX, HAPPENING_NAME, HAPPENING_TIME, HAPPENING_DATA };
 static const struct ta_column happening_columns[] = {
@@ -71,8 +75,9 @@ static const struct ta_column happening_columns[] = {
     [HAPPENING_DATA] = {"data", "Data", TA_SENTENCE, .doc = "What was recorded with it"},
 };
 
-static const struct ta_table_def happening = {"run.happenings", "Events of the dumps",
-                                              TA_COLUMNS(happening_columns)};
+static const struct ta_table_def happening = {
+    "run.happenings", "Events of the dumps", TA_COLUMNS(happening_columns),
+    .doc = "One row per event of a dump that no other table holds."};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

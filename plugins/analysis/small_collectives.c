@@ -35,6 +35,9 @@ static const struct ta_column by_op_columns[] = {
 
 static const struct ta_table_def by_op = {
     "collectives.small", "Small collectives", TA_COLUMNS(by_op_columns),
+.doc = "One row per operation and size of group with small messages: those that take less "
+           "than twice the 5th percentile of the transfers, at less than a tenth of the best "
+           "bandwidth of the operation.",
     .order = {&by_op_columns[TAX], TA_DESCENDING}, .joining = TA_JOIN_NOT};
 
 static int by_class(const void *left, const void *right, void *user)

@@ -63,8 +63,9 @@ static const struct ta_column small_columns[] = {
                     .doc = "Sum of the durations of these kernels"},
 };
 
-static const struct ta_table_def small = {"kernels.small", "Small kernels",
-                                          TA_COLUMNS(small_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def small = {
+    "kernels.small", "Small kernels", TA_COLUMNS(small_columns),
+    .doc = "One row per rank with kernels.", .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

@@ -107,8 +107,18 @@ static const struct ta_figures step_times = {
     .sampled = TA_SAMPLED_STEPS,
     .duration = {&by_step_columns[BY_STEP_COUNTED], &by_step_columns[BY_STEP_HOST_DUR]}};
 
-static const struct ta_table_def by_step = {"steps.by_step", "Steps", TA_COLUMNS(by_step_columns),
-                                            .figures = &step_times};
+static const struct ta_table_def by_step = {
+    "steps.by_step",
+    "Steps",
+    TA_COLUMNS(by_step_columns),
+    .doc = "One row per host span named `ProfilerStep#N`. A label that repeats within a rank is "
+           "numbered: `ProfilerStep#2 (2)`. The device side of a step is what runtime calls "
+           "inside [start, end) of the marker launched, from any thread; activities are never "
+           "cut at the ends of the marker. Without device work the `gpu_…` columns are null and "
+           "`kernels` is 0. Chart `step-time`.",
+    .figures = &step_times,
+    .brief = &(const struct ta_brief){
+        .place = 260, .rows = 6, .largest = &by_step_columns[BY_STEP_HOST_DUR]}};
 
 /* A marker, and the activities launched inside it. */
 struct step {
@@ -304,8 +314,11 @@ static const struct ta_column by_rank_columns[] = {
                               .doc = "Mean number of kernels that a step launched"},
 };
 
-static const struct ta_table_def by_rank = {"steps.by_rank", "Steps by rank",
-                                            TA_COLUMNS(by_rank_columns), .rank_words = "Steps"};
+static const struct ta_table_def by_rank = {
+    "steps.by_rank", "Steps by rank", TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank with marked steps. Steps that lack more than 5 % of their kernels "
+           "do not count.",
+    .rank_words = "Steps"};
 
 /* Whether a step lacks too many of its kernels to say how long a step takes. */
 static bool lacks_kernels(const int64_t *row)

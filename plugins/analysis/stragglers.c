@@ -105,9 +105,28 @@ static const struct ta_chart_def chart = {
           {&by_rank_columns[OWN_NS], "Own time", TA_INK_COMPUTE}},
 };
 
-static const struct ta_table_def by_rank = {"stragglers.by_rank",        "Lateness by rank",
-                                            TA_COLUMNS(by_rank_columns), .chart = {&chart},
-                                            .rank_words = "Collectives", .joining = TA_JOIN_NOT};
+static const struct ta_table_def by_rank = {
+    "stragglers.by_rank",
+    "Lateness by rank",
+    TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank that has collectives with others on a common clock. The verdict "
+           "wants magnitude and persistence together: either is common among ranks that are all "
+           "alike. Both are of the time that a rank takes for itself between collectives, "
+           "beside its peers: ranks that do the same there, in its group or in another one, "
+           "such as replicas. Peers come to a collective, or to a transfer between two, from "
+           "the same one before, each at the same place in the sequence of its group. Up to 64 "
+           "ranks come in their order; of more, late ones come first, then those with most "
+           "excess. Chart `straggler`.",
+    .chart = {&chart},
+    .rank_words = "Collectives",
+    .joining = TA_JOIN_NOT,
+    .brief = &(const struct ta_brief){
+        .place = 190,
+        .rows = 8,
+        .largest = &by_rank_columns[HELD_UP_NS],
+        .first = {&by_rank_columns[LAST_ARRIVALS], &by_rank_columns[MEAN_LATENESS_NS],
+                  &by_rank_columns[WAIT_NS], &by_rank_columns[HELD_UP_NS],
+                  &by_rank_columns[HOST_LATE_NS], &by_rank_columns[SINCE]}}};
 
 static void add_row(const struct ta_late_rank *r, struct ta_section_builder *out)
 {

@@ -66,7 +66,12 @@ static const struct ta_column by_rank_table_columns[] = {
 };
 
 static const struct ta_table_def by_rank_table = {
-    "streaming.by_rank", "Streaming", TA_COLUMNS(by_rank_table_columns), .rank_words = "Streaming"};
+    "streaming.by_rank",
+    "Streaming",
+    TA_COLUMNS(by_rank_table_columns),
+    .doc = "One row per dump in which frames were streamed.",
+    .rank_words = "Streaming",
+    .brief = &(const struct ta_brief){.place = 320, .rows = 4, .rows_are = "the first ranks"}};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

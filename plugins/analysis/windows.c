@@ -24,8 +24,11 @@ static const struct ta_column by_rank_columns[] = {
                 .doc = "First start to last end of the spans, added over the files of the rank"},
 };
 
-static const struct ta_table_def by_rank = {"trace.by_rank", "Traces by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
+static const struct ta_table_def by_rank = {"trace.by_rank",
+                                            "Traces by rank",
+                                            TA_COLUMNS(by_rank_columns),
+                                            .doc = "One row per rank with a trace.",
+                                            .tier = TA_TIER_DETAIL,
                                             .rank_words = "Traces"};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

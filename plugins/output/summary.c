@@ -5,26 +5,31 @@
 
 #include <traceanalyze/model.h>
 #include <traceanalyze/plugin.h>
+#include <traceanalyze/table.h>
 
+#include <limits.h>
 #include <math.h>
 
 #define SIGNATURE "<!-- traceanalyze.summary/1 -->"
 
-enum { FIGURES_MOST = 12, CHANGES_MOST = 10, FINDINGS_MOST = 5 };
+enum { FIGURES_MOST = 12, FINDINGS_MOST = 5 };
 
-/* A table as a list of its columns; those without values are left out. */
-struct view {
-    const char *id, *title;
-    size_t rows; /* at most */
-    const char *columns[8];
-};
+/* Where a declared column is in a table of perhaps an earlier version; SIZE_MAX: nowhere. */
+static size_t place_of(const struct ta_table *table, const struct ta_column *column)
+{
+    return column ? ta_table_column(table, column->key) : SIZE_MAX;
+}
 
 /* " (+8.50 % … +13.8 %)": the interval of a change. */
 static void put_interval(struct ta_file *out, const struct ta_table *table, size_t row)
 {
     char low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX];
-    const double from = ta_row_number(table, row, "ci_low", (double)NAN);
-    const double to = ta_row_number(table, row, "ci_high", (double)NAN);
+    const size_t at[] = {place_of(table, table->def->digest->low),
+                         place_of(table, table->def->digest->high)};
+    if (at[0] == SIZE_MAX || at[1] == SIZE_MAX)
+        return;
+    const double from = ta_cell_number(ta_table_cell(table, row, at[0]), (double)NAN);
+    const double to = ta_cell_number(ta_table_cell(table, row, at[1]), (double)NAN);
     if (isnan(from) || isnan(to) || from == to)
         return;
     ta_putf(out, " (%s … %s)", ta_unit_format(low, from - 1, TA_UNIT_RATIO_CHANGE),
@@ -52,98 +57,120 @@ static void put_name(struct ta_file *out, const struct ta_table *table, size_t r
                      struct ta_slice name)
 {
     char text[2 * (NAME_MOST + sizeof "…") + sizeof " → "];
-    const struct ta_slice now = ta_row_text(table, row, "matched_as");
+    const size_t renamed = place_of(table, table->def->brief->renamed.name);
+    const struct ta_cell *now = renamed == SIZE_MAX ? NULL : ta_table_cell(table, row, renamed);
     if (memmem(name.ptr, name.len, " → ", strlen(" → "))) { /* of terms, and short */
         ta_put_markdown(out, name);
         return;
     }
     size_t n = brief(name, text);
-    if (now.len) {
+    if (now && now->kind == TA_CELL_TEXT) {
         memcpy(text + n, " → ", strlen(" → "));
         n += strlen(" → ");
-        n += brief(now, text + n);
+        n += brief(now->text, text + n);
     }
     ta_put_markdown(out, (struct ta_slice){text, n});
 }
 
-static size_t column_at(const struct ta_table *table, const struct view *view, size_t i)
+/* Names stand in code spans, words and numbers as text. */
+static void put_cell(struct ta_file *out, const struct ta_table *table, size_t row, size_t column)
 {
-    const size_t column = ta_table_column(table, view->columns[i]);
-    return column != SIZE_MAX && ta_column_has_values(table, column) ? column : SIZE_MAX;
+    char buffer[TA_WORD_TEXT_MAX], name[NAME_MOST + sizeof "…"];
+    const struct ta_slice text = ta_table_text(table, row, column, buffer);
+    const enum ta_type type = table->columns[column].type;
+    const struct ta_cell *cell = ta_table_cell(table, row, column);
+    if (text.len == 0)
+        ta_puts(out, "–");
+    else if (column == 0 && type == TA_TYPE_STRING)
+        put_name(out, table, row, text);
+    else if (cell->kind == TA_CELL_TEXT && type == TA_TYPE_STRING)
+        ta_put_markdown(out, (struct ta_slice){name, brief(text, name)});
+    else
+        ta_put_markdown_text(out, text);
+    if (column == place_of(table, table->def->digest->change))
+        put_interval(out, table, row);
 }
 
-static void put_heads(struct ta_file *out, const struct ta_table *table, const struct view *view)
-{
-    ta_puts(out, "\n|");
-    for (size_t i = 0; view->columns[i]; i++) {
-        const size_t column = column_at(table, view, i);
-        if (column != SIZE_MAX)
-            ta_put_markdown_f(out, " %s |", table->columns[column].title);
-    }
-    ta_puts(out, "\n|");
-    for (size_t i = 0; view->columns[i]; i++) {
-        const size_t column = column_at(table, view, i);
-        if (column != SIZE_MAX)
-            ta_puts(out, ta_column_is_number(&table->columns[column]) ? " ---: |" : " --- |");
-    }
-    ta_putc(out, '\n');
-}
-
-static void put_row(struct ta_file *out, const struct ta_table *table, const struct view *view,
-                    size_t row)
-{
-    ta_putc(out, '|');
-    for (size_t i = 0; view->columns[i]; i++) {
-        const size_t column = column_at(table, view, i);
-        if (column == SIZE_MAX)
-            continue;
-        ta_putc(out, ' ');
-        /* Names stand in code spans, words and numbers as text. */
-        char buffer[TA_WORD_TEXT_MAX], name[NAME_MOST + sizeof "…"];
-        const struct ta_slice text = ta_table_text(table, row, column, buffer);
-        const enum ta_type type = table->columns[column].type;
-        const struct ta_cell *cell = ta_table_cell(table, row, column);
-        if (text.len == 0)
-            ta_puts(out, "–");
-        else if (column == 0 && type == TA_TYPE_STRING)
-            put_name(out, table, row, text);
-        else if (cell->kind == TA_CELL_TEXT && type == TA_TYPE_STRING)
-            ta_put_markdown(out, (struct ta_slice){name, brief(text, name)});
-        else
-            ta_put_markdown_text(out, text);
-        if (strcmp(table->columns[column].key, "change") == 0)
-            put_interval(out, table, row);
-        ta_puts(out, " |");
-    }
-    ta_putc(out, '\n');
-}
-
-/* Rows but those of names that did not change. */
-static size_t count_rows(const struct ta_table *table)
+/* Where the columns are that are shown; those without values are left out. */
+static size_t list_columns(const struct ta_table *table, size_t columns[TA_BRIEF_COLUMNS])
 {
     size_t n = 0;
-    for (size_t row = 0; row < table->n_rows; row++)
-        n += !ta_row_reads(table, row, "status", "same");
+    for (size_t i = 0; i < TA_BRIEF_COLUMNS; i++) {
+        const size_t column = place_of(table, table->def->digest->columns[i]);
+        if (column != SIZE_MAX && ta_column_has_values(table, column))
+            columns[n++] = column;
+    }
     return n;
 }
 
-static void put_view(struct ta_file *out, const struct ta_report *report, const struct view *view)
+static void put_heads(struct ta_file *out, const struct ta_table *table, const size_t *columns,
+                      size_t n)
 {
-    const struct ta_table *table = ta_report_table(report, view->id);
-    const size_t rows = table ? count_rows(table) : 0;
-    if (rows == 0)
-        return;
-    ta_put_markdown_f(out, "\n**%s**\n", view->title);
-    put_heads(out, table, view);
-    for (size_t row = 0, n = 0; row < table->n_rows && n < view->rows; row++) {
-        if (ta_row_reads(table, row, "status", "same"))
+    ta_puts(out, "\n|");
+    for (size_t i = 0; i < n; i++)
+        ta_put_markdown_f(out, " %s |", table->columns[columns[i]].title);
+    ta_puts(out, "\n|");
+    for (size_t i = 0; i < n; i++)
+        ta_puts(out, ta_column_is_number(&table->columns[columns[i]]) ? " ---: |" : " --- |");
+    ta_putc(out, '\n');
+}
+
+/* Whether it is of a name that did not change. */
+static bool is_same(const struct ta_table *table, size_t row)
+{
+    const struct ta_brief *brief = table->def->brief;
+    const size_t column = place_of(table, brief->hidden.column);
+    if (column == SIZE_MAX || ta_table_cell(table, row, column)->kind != TA_CELL_TEXT)
+        return false;
+    for (size_t i = 0; i < TA_BRIEF_WORDS && brief->hidden.words[i]; i++)
+        if (ta_slice_equal(ta_table_cell(table, row, column)->text,
+                           ta_slice_of(brief->hidden.words[i])))
+            return true;
+    return false;
+}
+
+static void put_table(struct ta_file *out, const struct ta_table *table)
+{
+    const size_t most = table->def->digest->rows ? table->def->digest->rows : SIZE_MAX;
+    size_t columns[TA_BRIEF_COLUMNS], n_rows = 0;
+    const size_t n = list_columns(table, columns);
+    for (size_t row = 0; row < table->n_rows; row++) {
+        if (is_same(table, row))
             continue;
-        put_row(out, table, view, row);
-        n++;
+        if (n_rows == 0) {
+            ta_put_markdown_f(out, "\n**%s**\n", table->def->digest->title);
+            put_heads(out, table, columns, n);
+        }
+        if (n_rows++ >= most)
+            continue;
+        ta_putc(out, '|');
+        for (size_t i = 0; i < n; i++) {
+            ta_putc(out, ' ');
+            put_cell(out, table, row, columns[i]);
+            ta_puts(out, " |");
+        }
+        ta_putc(out, '\n');
     }
-    if (rows > view->rows)
-        ta_putf(out, "\n%zu more %s in the report.\n", rows - view->rows,
-                rows - view->rows == 1 ? "row is" : "rows are");
+    if (n_rows > most)
+        ta_putf(out, "\n%zu more %s in the report.\n", n_rows - most,
+                n_rows - most == 1 ? "row is" : "rows are");
+}
+
+/* The tables of a part, in the order of their briefs; false when there are none. */
+static bool put_part(struct ta_file *out, const struct ta_report *report, enum ta_digest_part part)
+{
+    const struct ta_table *next;
+    for (int last = INT_MIN;; last = next->def->brief->place) {
+        next = NULL;
+        for (const struct ta_table *t = NULL; (t = ta_report_table_after(report, t));)
+            if (t->n_rows && t->def && t->def->digest && t->def->digest->part == part &&
+                t->def->brief->place > last &&
+                (!next || t->def->brief->place < next->def->brief->place))
+                next = t;
+        if (!next)
+            return last != INT_MIN;
+        put_table(out, next);
+    }
 }
 
 /* ---- one run -------------------------------------------------------------------------- */
@@ -177,42 +204,21 @@ static void put_findings(struct ta_file *out, const struct ta_report *report)
 
 /* ---- the whole ------------------------------------------------------------------------ */
 
-static const struct view gates = {
-    "gates.results",
-    "Gates",
-    SIZE_MAX,
-    {"gate", "outcome", "what", "base", "new", "change", "reason", NULL}};
-static const struct view figures = {
-    "diff.metrics", "Figures", FIGURES_MOST, {"title", "base", "new", "change", "verdict", NULL}};
-static const struct view changes[] = {
-    {"diff.waterfall",
-     "What changed the time of the run",
-     CHANGES_MOST,
-     {"term", "kind", "base_ns", "new_ns", "delta_ns", NULL}},
-    {"diff.stages",
-     "Stages",
-     CHANGES_MOST,
-     {"name", "status", "base_total_ns", "new_total_ns", "delta_ns", "change", "q_value", NULL}},
-    {"diff.kernels",
-     "Kernels",
-     CHANGES_MOST,
-     {"name", "status", "base_total_ns", "new_total_ns", "delta_ns", "change", "q_value", NULL}},
-};
-
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
 {
     struct ta_file *out = ta_sink_open(ctx, sink, "summary.md", SIGNATURE);
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the summary");
-    ta_put_markdown_f(out, SIGNATURE "\n### %s\n\n**%s**\n", ta_report_run(report)->title,
-                      ta_report_verdict(report)->headline);
-    put_view(out, report, &gates);
-    if (ta_report_table(report, figures.id)) {
-        put_view(out, report, &figures);
+    ta_puts(out, SIGNATURE "\n### ");
+    ta_put_markdown_text(out, ta_slice_of(ta_report_run(report)->title));
+    ta_puts(out, "\n\n**");
+    ta_put_markdown_text(out, ta_slice_of(ta_report_verdict(report)->headline));
+    ta_puts(out, "**\n");
+    put_part(out, report, TA_DIGEST_OUTCOME);
+    if (put_part(out, report, TA_DIGEST_FIGURES)) {
         ta_puts(out, "\n<details><summary>What changed</summary>\n");
-        for (size_t i = 0; i < TA_LENGTH(changes); i++)
-            put_view(out, report, &changes[i]);
+        put_part(out, report, TA_DIGEST_CHANGES);
         ta_puts(out, "\n</details>\n");
     } else {
         put_scalars(out, report);

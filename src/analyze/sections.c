@@ -32,6 +32,16 @@ static const struct {
     {"run", "Files and events"},
 };
 
+const char *ta_section_id(size_t index)
+{
+    return index < TA_LENGTH(sections) ? sections[index].id : NULL;
+}
+
+const char *ta_section_title(size_t index)
+{
+    return index < TA_LENGTH(sections) ? sections[index].title : NULL;
+}
+
 void ta_sections_prepare(struct ta_report *report)
 {
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)

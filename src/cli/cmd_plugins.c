@@ -213,17 +213,22 @@ static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
     ta_puts(out, "]}");
 }
 
-static void put_json(struct ta_file *out, const struct ta_registry *registry, struct kinds kinds)
+static enum ta_status put_json(struct ta_ctx *ctx, struct ta_file *out,
+                               const struct ta_registry *registry, struct kinds kinds)
 {
     const char *separator = "\n";
-    ta_putf(out, "{\"%s\":[", kinds.end - kinds.first > 1 ? "plugins" : "rules");
+    const bool is_all = kinds.end - kinds.first > 1;
+    ta_putf(out, "{\"%s\":[", is_all ? "plugins" : "rules");
     for (int kind = kinds.first; kind < kinds.end; kind++)
         for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++) {
             ta_puts(out, separator);
             separator = ",\n";
             put_json_entry(out, ta_registry_at(registry, (enum ta_plugin_kind)kind, i));
         }
-    ta_puts(out, "\n]}\n");
+    ta_puts(out, is_all ? "\n],\n" : "\n]");
+    const enum ta_status status = is_all ? ta_put_declarations(ctx, out, registry) : TA_OK;
+    ta_puts(out, "}\n");
+    return status;
 }
 
 static enum ta_status list(struct ta_cli *cli, struct kinds kinds)
@@ -235,10 +240,11 @@ static enum ta_status list(struct ta_cli *cli, struct kinds kinds)
     if (status != TA_OK)
         return status;
     if (cli->args.json)
-        put_json(out.file, cli->registry, kinds);
+        status = put_json(cli->ctx, out.file, cli->registry, kinds);
     else
         put_text(out.file, cli->registry, kinds);
-    return ta_stdout_close(cli->ctx, &out);
+    const enum ta_status closed = ta_stdout_close(cli->ctx, &out);
+    return status ? status : closed;
 }
 
 enum ta_status ta_cmd_plugins(struct ta_cli *cli)

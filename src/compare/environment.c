@@ -29,8 +29,13 @@ static const struct ta_column environment_columns[] = {
              "something about the recording"},
 };
 
-static const struct ta_table_def environment = {"diff.environment", "What the runs were of",
-                                                TA_COLUMNS(environment_columns)};
+static const struct ta_table_def environment = {
+    "diff.environment", "What the runs were of", TA_COLUMNS(environment_columns),
+    .brief = &(const struct ta_brief){
+        .place = 60,
+        .rows = 8,
+        .first = {&environment_columns[KEY], &environment_columns[BASE], &environment_columns[NEW]},
+        .hidden = {&environment_columns[STATUS], {"same"}}}};
 
 /* ---- what a report says --------------------------------------------------------------------- */
 

@@ -30,8 +30,9 @@ static const struct ta_column machine_columns[] = {
                  .better = TA_LOWER, .doc = "The rest of the change"},
 };
 
-static const struct ta_table_def machine = {"diff.machine", "Machine and program",
-                                            TA_COLUMNS(machine_columns)};
+static const struct ta_table_def machine = {
+    "diff.machine", "Machine and program", TA_COLUMNS(machine_columns),
+    .brief = &(const struct ta_brief){.place = 50, .rows = 1}};
 
 /* Mean of the devices; 0 when no clock was recorded. */
 static double clock_of(const struct ta_refs *in)

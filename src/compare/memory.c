@@ -125,8 +125,9 @@ static const struct ta_column peak_columns[] = {
                     .doc = "After minus before; the rows add up to the change of the peak exactly"},
 };
 
-static const struct ta_table_def peak = {"diff.memory", "What changed the peak of memory",
-                                         TA_COLUMNS(peak_columns)};
+static const struct ta_table_def peak = {
+    "diff.memory", "What changed the peak of memory", TA_COLUMNS(peak_columns),
+    .brief = &(const struct ta_brief){.place = 90, .rows = 6, .unless = "diff.memory_levels"}};
 
 struct term {
     struct ta_slice name;
@@ -213,8 +214,13 @@ static const struct ta_column levels_columns[] = {
                 .doc = "Change over before"},
 };
 
-static const struct ta_table_def levels = {"diff.memory_levels", "Memory at labels",
-                                           TA_COLUMNS(levels_columns)};
+static const struct ta_table_def levels = {
+    "diff.memory_levels", "Memory at labels", TA_COLUMNS(levels_columns),
+    .brief = &(const struct ta_brief){.place = 100,
+                                      .rows = 6,
+                                      .largest = &levels_columns[DELTA],
+                                      .first = {&levels_columns[BASE], &levels_columns[NEW],
+                                                &levels_columns[DELTA], &levels_columns[CHANGE]}}};
 
 static size_t row_of(const struct device *device, struct ta_slice label)
 {

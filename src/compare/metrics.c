@@ -89,8 +89,29 @@ static const struct ta_column metrics_columns[] = {
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
 
-static const struct ta_table_def metrics = {"diff.metrics", "Figures compared",
-                                            TA_COLUMNS(metrics_columns)};
+static const struct ta_digest digest = {.part = TA_DIGEST_FIGURES,
+                                        .title = "Figures",
+                                        .rows = 12,
+                                        .columns = {&metrics_columns[TITLE], &metrics_columns[BASE],
+                                                    &metrics_columns[NEW], &metrics_columns[CHANGE],
+                                                    &metrics_columns[VERDICT]},
+                                        .change = &metrics_columns[CHANGE],
+                                        .low = &metrics_columns[CI_LOW],
+                                        .high = &metrics_columns[CI_HIGH]};
+
+static const struct ta_table_def metrics = {
+    "diff.metrics", "Figures compared", TA_COLUMNS(metrics_columns),
+    .brief =
+        &(const struct ta_brief){
+            .place = 70,
+            .rows = 12,
+            .first = {&metrics_columns[BASE], &metrics_columns[NEW], &metrics_columns[DELTA],
+                      &metrics_columns[CHANGE], &metrics_columns[VERDICT]},
+            .never = {&metrics_columns[RATIO], &metrics_columns[CI_LOW], &metrics_columns[CI_HIGH],
+                      &metrics_columns[POLARITY], &metrics_columns[EVIDENCE],
+                      &metrics_columns[BASE_RUNS], &metrics_columns[NEW_RUNS]},
+            .whole_names = true},
+    .digest = &digest};
 
 /* Drawn where the runs give intervals. */
 static const struct ta_chart_def forest = {

@@ -86,6 +86,22 @@ static const struct ta_column columns[] = {
              "took its"},
 };
 
+#define NAMES_DIGEST(name)                                                                         \
+    .part = TA_DIGEST_CHANGES, .title = name, .rows = 10,                                          \
+    .columns = {&columns[NAME],  &columns[STATUS], &columns[BASE_TOTAL], &columns[NEW_TOTAL],      \
+                &columns[DELTA], &columns[CHANGE], &columns[Q_VALUE]},                             \
+    .change = &columns[CHANGE], .low = &columns[CI_LOW], .high = &columns[CI_HIGH]
+
+/* Of a table of names the terminal shows times, and calls where there is room: the ratio is the
+ * change, and a name without calls or time on a side was added or removed. */
+#define NAMES_SHOWN                                                                                \
+    .first = {&columns[BASE_TOTAL], &columns[NEW_TOTAL], &columns[DELTA], &columns[CHANGE],        \
+              &columns[Q_VALUE]},                                                                  \
+    .together = {&columns[BASE_CALLS], &columns[NEW_CALLS]},                                       \
+    .never = {&columns[RATIO], &columns[STATUS], &columns[METHOD],  &columns[CONFIDENCE],          \
+              &columns[SET],   &columns[CI_LOW], &columns[CI_HIGH], &columns[P_VALUE]},            \
+    .hidden = {&columns[STATUS], {"same"}}, .renamed = {&columns[MATCHED_AS], &columns[METHOD]}
+
 static const char *status_of(const struct diff_pair *pair)
 {
     const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
@@ -204,7 +220,10 @@ static bool compare_list(struct diff *diff, struct ta_section_builder *out, cons
 
 /* ---- stages --------------------------------------------------------------------------------- */
 
-static const struct ta_table_def stages = {"diff.stages", "Stages", TA_COLUMNS(columns)};
+static const struct ta_table_def stages = {
+    "diff.stages", "Stages", TA_COLUMNS(columns),
+    .brief = &(const struct ta_brief){.place = 80, .rows = 8, NAMES_SHOWN},
+    .digest = &(const struct ta_digest){NAMES_DIGEST("Stages")}};
 static const struct ta_table_def *const stage_tables[] = {&stages, NULL};
 
 static bool add_stages(struct diff *diff, struct ta_section_builder *out)
@@ -231,8 +250,9 @@ const struct diff_part diff_of_stages = {
 
 /* ---- operators and calls of the host --------------------------------------------------------- */
 
-static const struct ta_table_def ops = {"diff.ops", "Host operators and calls",
-                                        TA_COLUMNS(columns)};
+static const struct ta_table_def ops = {
+    "diff.ops", "Host operators and calls", TA_COLUMNS(columns),
+    .brief = &(const struct ta_brief){.place = 130, .rows = 8, NAMES_SHOWN}};
 static const struct ta_table_def *const op_tables[] = {&ops, NULL};
 
 static bool add_ops(struct diff *diff, struct ta_section_builder *out)
@@ -256,7 +276,10 @@ const struct diff_part diff_of_ops = {
 
 /* ---- kernels and copies ---------------------------------------------------------------------- */
 
-static const struct ta_table_def kernels = {"diff.kernels", "Kernels", TA_COLUMNS(columns)};
+static const struct ta_table_def kernels = {
+    "diff.kernels", "Kernels", TA_COLUMNS(columns),
+    .brief = &(const struct ta_brief){.place = 110, .rows = 10, NAMES_SHOWN},
+    .digest = &(const struct ta_digest){NAMES_DIGEST("Kernels")}};
 static const struct ta_table_def *const kernel_tables[] = {&kernels, NULL};
 
 static bool add_kernels(struct diff *diff, struct ta_section_builder *out)
@@ -280,8 +303,9 @@ static bool add_kernels(struct diff *diff, struct ta_section_builder *out)
 const struct diff_part diff_of_kernels = {
     .declares = {"diff.kernels", kernel_tables}, .section = "diff_kernels", .add = add_kernels};
 
-static const struct ta_table_def copies = {"diff.copies", "Copies and memory sets",
-                                           TA_COLUMNS(columns)};
+static const struct ta_table_def copies = {
+    "diff.copies", "Copies and memory sets", TA_COLUMNS(columns),
+    .brief = &(const struct ta_brief){.place = 120, .rows = 4, NAMES_SHOWN}};
 static const struct ta_table_def *const copy_tables[] = {&copies, NULL};
 
 static bool add_copies(struct diff *diff, struct ta_section_builder *out)

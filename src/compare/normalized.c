@@ -23,8 +23,22 @@ static const struct ta_column normalized_columns[] = {
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
 };
 
-static const struct ta_table_def normalized = {"diff.normalized", "Window for each unit of work",
-                                               TA_COLUMNS(normalized_columns)};
+static const struct ta_ref unit_counts[] = {{"diff.normalized", "base_units"},
+                                            {"diff.normalized", "new_units"}};
+
+/* Of the same amount of work it says nothing new. */
+static bool have_other_units(const struct ta_refs *in)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, 0); row++)
+        if (ta_ref_number(in, 0, row, 0) != ta_ref_number(in, 1, row, 0))
+            return true;
+    return false;
+}
+
+static const struct ta_table_def normalized = {
+    "diff.normalized", "Window for each unit of work", TA_COLUMNS(normalized_columns),
+    .brief = &(const struct ta_brief){
+        .place = 30, .rows = 3, .applies = have_other_units, TA_READS(unit_counts)}};
 
 /* The largest sum over the rows of a rank of what is read as `of`, or number of its rows. */
 static int64_t most_by_rank(const struct ta_refs *in, enum ta_reading of, bool is_counted)

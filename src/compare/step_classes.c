@@ -42,8 +42,14 @@ static const struct ta_column step_classes_columns[] = {
              .doc = "Part of it that comes from more or fewer of these"},
 };
 
-static const struct ta_table_def step_classes = {"diff.step_classes", "Steps of the same class",
-                                                 TA_COLUMNS(step_classes_columns)};
+static const struct ta_table_def step_classes = {
+    "diff.step_classes", "Steps of the same class", TA_COLUMNS(step_classes_columns),
+    .brief = &(const struct ta_brief){
+        .place = 40,
+        .rows = 4,
+        .first = {&step_classes_columns[BASE_STEPS], &step_classes_columns[NEW_STEPS],
+                  &step_classes_columns[BASE_MEAN], &step_classes_columns[NEW_MEAN],
+                  &step_classes_columns[DELTA + 1]}}};
 
 enum class { WARM_UP, SHORT, LONG, CLASSES };
 

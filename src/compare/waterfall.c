@@ -164,8 +164,26 @@ static const struct ta_chart_def waterfall = {
           {&bars_columns[DELTA], "change", TA_INK_WORSE}},
 };
 
-static const struct ta_table_def bars = {"diff.waterfall", "What changed the window",
-                                         TA_COLUMNS(bars_columns), .chart = {&waterfall}};
+static const struct ta_digest digest = {.part = TA_DIGEST_CHANGES,
+                                        .title = "What changed the time of the run",
+                                        .rows = 10,
+                                        .columns = {&bars_columns[TERM], &bars_columns[KIND],
+                                                    &bars_columns[BASE], &bars_columns[NEW],
+                                                    &bars_columns[DELTA]}};
+
+static const struct ta_table_def bars = {
+    "diff.waterfall",
+    "What changed the window",
+    TA_COLUMNS(bars_columns),
+    .chart = {&waterfall},
+    .brief =
+        &(const struct ta_brief){
+            .place = 20,
+            .rows = 10,
+            .first = {&bars_columns[BASE], &bars_columns[NEW], &bars_columns[DELTA]},
+            .together = {&bars_columns[COUNT_EFFECT], &bars_columns[RATE_EFFECT]},
+            .never = {&bars_columns[BASE_CALLS], &bars_columns[NEW_CALLS]}},
+    .digest = &digest};
 
 enum { RANK, DEVICE, RANK_TERM };
 

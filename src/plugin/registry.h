@@ -57,6 +57,9 @@ const struct ta_scalar_def *ta_registry_scalar(const struct ta_registry *registr
 size_t ta_registry_scalar_count(const struct ta_registry *registry);
 const struct ta_scalar_def *ta_registry_scalar_at(const struct ta_registry *registry, size_t index);
 
+/* What a plugin reads; a rule without code names its table in another way. */
+const struct ta_ref *ta_plugin_reads(const struct ta_plugin *plugin, size_t *n);
+
 /* All declared tables, ordered by id. */
 size_t ta_registry_table_count(const struct ta_registry *registry);
 const struct ta_table_def *ta_registry_table_at(const struct ta_registry *registry, size_t index);

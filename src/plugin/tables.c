@@ -88,6 +88,32 @@ static bool has_own_figures(const struct ta_table_def *def)
     return own && (figures->sampled ? figures->duration[0] != NULL : has_rates);
 }
 
+static bool are_own(const struct ta_table_def *def, const struct ta_column *const *columns)
+{
+    bool own = true;
+    for (size_t i = 0; i < TA_BRIEF_COLUMNS && columns[i]; i++)
+        own = own && is_own(def, columns[i]);
+    return own;
+}
+
+/* Whether the terminal is shown its columns. */
+static bool has_own_brief(const struct ta_table_def *def)
+{
+    const struct ta_brief *brief = def->brief;
+    return is_own(def, brief->largest) && are_own(def, brief->first) &&
+           are_own(def, brief->together) && are_own(def, brief->never) &&
+           is_own(def, brief->call_site) && is_own(def, brief->remark) &&
+           is_own(def, brief->hidden.column) && is_own(def, brief->nonzero) &&
+           is_own(def, brief->renamed.name) && is_own(def, brief->renamed.method);
+}
+
+static bool has_own_digest(const struct ta_table_def *def)
+{
+    const struct ta_digest *digest = def->digest;
+    return def->brief && are_own(def, digest->columns) && is_own(def, digest->change) &&
+           is_own(def, digest->low) && is_own(def, digest->high);
+}
+
 static enum ta_status check_table(struct ta_ctx *ctx, const struct party *party,
                                   const struct ta_table_def *def)
 {
@@ -98,6 +124,10 @@ static enum ta_status check_table(struct ta_ctx *ctx, const struct party *party,
         status = refuse(ctx, party, def, "it is ordered by a column of another table", NULL);
     if (status == TA_OK && def->figures && !has_own_figures(def))
         status = refuse(ctx, party, def, "its figures need columns of its own", NULL);
+    if (status == TA_OK && def->brief && !has_own_brief(def))
+        status = refuse(ctx, party, def, "its brief names a column of another table", NULL);
+    if (status == TA_OK && def->digest && !has_own_digest(def))
+        status = refuse(ctx, party, def, "its digest needs a brief, and columns of its own", NULL);
     return status;
 }
 
@@ -302,29 +332,66 @@ static enum ta_status check_reads(struct ta_ctx *ctx, const struct ta_registry *
     return TA_OK;
 }
 
-static enum ta_status check_plugins(struct ta_ctx *ctx, const struct ta_registry *registry)
+/* Other tables that declarations name. */
+static enum ta_status check_briefs(struct ta_ctx *ctx, const struct ta_registry *registry)
 {
     enum ta_status status = TA_OK;
-    for (size_t i = 0; i < registry->count[TA_KIND_analysis] && status == TA_OK; i++) {
-        const struct ta_plugin *plugin = &registry->slots[TA_KIND_analysis][i]->entry.plugin;
-        status = check_reads(ctx, registry, &(struct party){"Analysis", plugin->id},
-                             plugin->analysis->reads, plugin->analysis->n_reads);
+    for (size_t i = 0; i < registry->n_tables && status == TA_OK; i++) {
+        const struct ta_brief *brief = registry->tables[i].def->brief;
+        const struct party party = {"Table", registry->tables[i].def->id};
+        if (!brief)
+            continue;
+        struct ta_ref named[1 + TA_BRIEF_WORDS];
+        size_t n = 0;
+        if (brief->unless)
+            named[n++] = (struct ta_ref){brief->unless, NULL};
+        for (size_t k = 0; k < TA_BRIEF_WORDS && brief->hidden.tables[k]; k++)
+            named[n++] = (struct ta_ref){brief->hidden.tables[k], NULL};
+        status = check_reads(ctx, registry, &party, named, n);
+        if (status == TA_OK)
+            status = check_reads(ctx, registry, &party, brief->reads, brief->n_reads);
     }
-    for (size_t i = 0; i < registry->count[TA_KIND_advice] && status == TA_OK; i++) {
-        const struct ta_plugin *plugin = &registry->slots[TA_KIND_advice][i]->entry.plugin;
-        status = check_reads(ctx, registry, &(struct party){"Rule", plugin->id},
-                             plugin->advice->reads, plugin->advice->n_reads);
+    return status;
+}
+
+const struct ta_ref *ta_plugin_reads(const struct ta_plugin *plugin, size_t *n)
+{
+    *n = 0;
+    switch ((enum ta_plugin_kind)plugin->kind) {
+    case TA_KIND_analysis:
+        *n = plugin->analysis->n_reads;
+        return plugin->analysis->reads;
+    case TA_KIND_advice:
+        *n = plugin->advice->n_reads;
+        return plugin->advice->reads;
+    case TA_KIND_headline:
+        *n = plugin->headline->n_reads;
+        return plugin->headline->reads;
+    case TA_KIND_output:
+        *n = plugin->output->n_reads;
+        return plugin->output->reads;
+    case TA_KIND_input:
+    case TA_KIND_COUNT:
+        break;
     }
-    for (size_t i = 0; i < registry->count[TA_KIND_headline] && status == TA_OK; i++) {
-        const struct ta_plugin *plugin = &registry->slots[TA_KIND_headline][i]->entry.plugin;
-        status = check_reads(ctx, registry, &(struct party){"Headline", plugin->id},
-                             plugin->headline->reads, plugin->headline->n_reads);
-    }
-    for (size_t i = 0; i < registry->count[TA_KIND_output] && status == TA_OK; i++) {
-        const struct ta_plugin *plugin = &registry->slots[TA_KIND_output][i]->entry.plugin;
-        status = check_reads(ctx, registry, &(struct party){"Output", plugin->id},
-                             plugin->output->reads, plugin->output->n_reads);
-    }
+    return NULL;
+}
+
+static enum ta_status check_plugins(struct ta_ctx *ctx, const struct ta_registry *registry)
+{
+    static const char *const kinds[TA_KIND_COUNT] = {[TA_KIND_input] = "Input",
+                                                     [TA_KIND_analysis] = "Analysis",
+                                                     [TA_KIND_advice] = "Rule",
+                                                     [TA_KIND_headline] = "Headline",
+                                                     [TA_KIND_output] = "Output"};
+    enum ta_status status = TA_OK;
+    for (int kind = 0; kind < TA_KIND_COUNT; kind++)
+        for (size_t i = 0; i < registry->count[kind] && status == TA_OK; i++) {
+            const struct ta_plugin *plugin = &registry->slots[kind][i]->entry.plugin;
+            size_t n;
+            const struct ta_ref *reads = ta_plugin_reads(plugin, &n);
+            status = check_reads(ctx, registry, &(struct party){kinds[kind], plugin->id}, reads, n);
+        }
     return status;
 }
 
@@ -335,6 +402,8 @@ enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registr
         for (const struct ta_part *const *part = *list; *part && status == TA_OK; part++)
             status = check_reads(ctx, registry, &(struct party){"Part", (*part)->name},
                                  (*part)->reads, (*part)->n_reads);
+    if (status == TA_OK)
+        status = check_briefs(ctx, registry);
     return status == TA_OK ? check_plugins(ctx, registry) : status;
 }
 

@@ -88,6 +88,24 @@ static struct ta_column *read_columns(struct decode *in, const json_t *list, siz
     return columns;
 }
 
+/* What the file does not say of a column; names and descriptions are those of its version. */
+static void declare_columns(struct ta_column *columns, size_t n, const struct ta_table_def *def)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < def->n_columns; k++) {
+            const struct ta_column *declared = &def->columns[k];
+            if (strcmp(declared->key, columns[i].key) != 0 ||
+                ta_type_name(declared->type) != ta_type_name(columns[i].type) ||
+                ta_unit_name(declared->unit) != ta_unit_name(columns[i].unit))
+                continue;
+            columns[i].type = declared->type;
+            columns[i].unit = declared->unit;
+            columns[i].role = declared->role;
+            columns[i].weight = declared->weight;
+            columns[i].detail = declared->detail;
+        }
+}
+
 static bool suits(const struct ta_cell *cell, enum ta_type type)
 {
     switch (cell->kind) {
@@ -96,7 +114,7 @@ static bool suits(const struct ta_cell *cell, enum ta_type type)
     case TA_CELL_NULL:
         return true;
     case TA_CELL_TEXT:
-        return type == TA_TYPE_STRING;
+        return ta_type_name(type) == ta_type_name(TA_TYPE_STRING);
     case TA_CELL_INT:
         return type == TA_TYPE_INTEGER || type == TA_TYPE_NUMBER;
     case TA_CELL_NUM:
@@ -138,7 +156,7 @@ static void read_table(struct decode *in, struct ta_section_builder *section, co
 {
     size_t n;
     const char *id = decode_id(in, item, "id"), *title = decode_text(in, item, "title");
-    const struct ta_column *columns = read_columns(in, decode_array(in, item, "columns"), &n);
+    struct ta_column *columns = read_columns(in, decode_array(in, item, "columns"), &n);
     const json_t *rows = decode_array(in, item, "rows");
     const json_t *chart = decode_member(in, item, "chart");
     if (in->status == TA_OK && json_array_size(rows) == 0)
@@ -146,7 +164,11 @@ static void read_table(struct decode *in, struct ta_section_builder *section, co
     const size_t left_out = rows_left_out(in, item, json_array_size(rows));
     if (in->status != TA_OK)
         return;
+    const struct ta_table_def *def = in->declared->table(in->declared->all, id);
+    if (def)
+        declare_columns(columns, n, def);
     struct ta_table_builder *table = ta_add_table(section, id, title, columns, n);
+    ta_table_set_def(table, def);
     ta_table_left_out(table, left_out);
     for (size_t i = 0; i < json_array_size(rows) && in->status == TA_OK; i++) {
         read_row(in, table, columns, n, json_array_get(rows, i));
@@ -337,12 +359,12 @@ static void read_report(struct decoder *d, const json_t *root)
 }
 
 enum ta_status ta_report_decode(struct ta_ctx *ctx, const json_t *document,
-                                struct ta_report **report)
+                                const struct ta_declarations *declared, struct ta_report **report)
 {
     struct decoder d = {.report = ta_report_new()};
     if (!d.report)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
-    d.in = (struct decode){.ctx = ctx, .arena = ta_report_arena(d.report)};
+    d.in = (struct decode){.ctx = ctx, .arena = ta_report_arena(d.report), .declared = declared};
     read_report(&d, document);
     ta_map_free(&d.ids);
     enum ta_status status = d.in.status;

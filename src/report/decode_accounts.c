@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The accounts of a report out of JSON. */
+#include "report/decode.h"
 #include "report/decode_fields.h"
 #include "report/report.h"
 
@@ -85,6 +86,8 @@ static const struct ta_file_account *read_files(struct decode *in, const json_t 
             .first_ts_ns = decode_integer_or_null(in, file, "first_ts_ns"),
             .last_ts_ns = decode_integer_or_null(in, file, "last_ts_ns"),
         };
+        account.is_dump =
+            in->status == TA_OK && in->declared->is_dump(in->declared->all, account.format);
         account.findings = read_findings(in, file, &account.n_findings);
         files[i] = account;
 

@@ -8,9 +8,12 @@
 #include "traceanalyze/document.h"
 #include "traceanalyze/report.h"
 
+struct ta_declarations;
+
 struct decode {
     struct ta_ctx *ctx;
     struct ta_arena *arena; /* of the report: texts live as long as it */
+    const struct ta_declarations *declared;
     enum ta_status status;
 };
 

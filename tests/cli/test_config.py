@@ -351,6 +351,22 @@ class Config(ProcessTest):
         return {item["id"]: item for section in report["sections"]
                 for item in section["items"] if item["kind"] == "finding"}
 
+    def test_the_schema_of_plugins_says_what_is_printed(self):
+        if not Draft202012Validator:
+            self.skipTest("python3-jsonschema is not installed")
+        schema = json.loads(self.expect(0, "schema", "plugins-1").stdout)
+        schema.pop("$id")
+        printed = json.loads(self.expect(0, "plugins", "--json").stdout)
+        Draft202012Validator(schema).validate(printed)
+        tables = {table["id"]: table for table in printed["tables"]}
+        self.assertEqual(len(tables), len(printed["tables"]))
+        for reader in printed["readers"]:
+            for ref in reader["reads"]:
+                keys = [column["key"] for column in tables[ref["table"]]["columns"]]
+                self.assertIn(ref["column"] or keys[0], keys)
+        printed["tables"][0]["columns"][0].pop("doc")
+        self.assertFalse(Draft202012Validator(schema).is_valid(printed))
+
     def test_the_schema_of_rules_says_what_the_program_does(self):
         if not Draft202012Validator:
             self.skipTest("python3-jsonschema is not installed")

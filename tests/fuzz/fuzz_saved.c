@@ -15,7 +15,7 @@ static struct ta_report *read_report(struct fuzz_run *run, const void *data, siz
     struct ta_report *report = NULL;
     const int fd = fuzz_file(data, size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const enum ta_status status = ta_saved_read(&run->ctx, path, &report);
+    const enum ta_status status = ta_saved_read(&run->ctx, run->registry, path, &report);
     FUZZ_CHECK(status == TA_OK || status == TA_ERR_INPUT);
     close(fd);
     return report;

@@ -6,17 +6,15 @@ usage: docs.py --root REPOSITORY [--compiler CC] [--program TRACEANALYZE] [--inp
 
   * paths, functions, types, macros, options, table ids and plugin settings that README.md, docs/
     and CONTRIBUTING.md cite in backticks, and links between documents, lead somewhere;
-  * so do functions, types and macros of ours that comments of the code name, and the tables that
-    outputs and rules look for;
+  * so do functions, types and macros of ours that comments of the code name;
   * every code of data quality, with its severity, and every plugin is documented;
   * the texts of manual pages name only options and pages that there are, and no command lacks one;
   * every function of the public headers has a comment;
   * presets and packages are those of CMake;
   * the example of README.md compiles (with --compiler);
-  * every table, column, scalar, finding and chart that the program writes about TRACES is in
-    docs/RESULTS.md, with type, unit and polarity, and the excerpt of the summary in README.md is
-    what the program prints about them; the lists of README.md are those of the program (with
-    --program and --input).
+  * every scalar, finding and chart that the program writes about TRACES is in docs/RESULTS.md
+    (results.py makes its tables), and the excerpt of the summary in README.md is what the program
+    prints about them; the lists of README.md are those of the program (with --program and --input).
 """
 import argparse
 import json
@@ -132,25 +130,6 @@ def check_comments(lint):
 
 # ---- what must be documented -------------------------------------------------------------------
 
-# What looks like the id of a table and is the name of a file, or of a table that an output makes.
-NO_TABLE = re.compile(r"\.(css|folded|h|js|json|md|xml)$|^data_quality\.")
-
-
-def check_tables(lint):
-    """A table that an output or a rule looks for under a wrong name would never be missed."""
-    table = re.compile(r'"([a-z_]+\.[a-z_]+)"')
-    readers = [lint.root / "plugins" / kind for kind in ("advice", "lib", "output")]
-    wanted, made = {}, set()
-    for path, code in lint.code.items():
-        if any(folder in path.parents for folder in readers):
-            wanted.update({name: path for name in table.findall(code)})
-        else:
-            made.update(table.findall(code))
-    for name, path in sorted(wanted.items()):
-        if name not in made and not NO_TABLE.search(name):
-            lint.fault(path, f"names the table {name}, which no analysis makes")
-
-
 def check_quality_codes(lint):
     document = lint.root / "docs/RESULTS.md"
     rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (info|notice|loss|error) \|",
@@ -265,17 +244,6 @@ def check_example(lint, compiler, program):
             lint.fault(lint.root / "README.md", f"its example does not compile:\n{done.stderr}")
 
 
-def documented_tables(text):
-    """{table: {column: (type, unit, polarity)}} of docs/RESULTS.md."""
-    tables = {}
-    for part in re.split(r"^#### ", text, flags=re.MULTILINE)[1:]:
-        part = re.split(r"^##+ ", part, flags=re.MULTILINE)[0]
-        rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (\w*) \| (\w*) \|", part, re.MULTILINE)
-        tables[part.split("`")[1]] = {key: (kind, unit or "none", polarity or "neutral")
-                                      for key, kind, unit, polarity in rows}
-    return tables
-
-
 def check_report(lint, program, traces):
     document = lint.root / "docs/RESULTS.md"
     text = document.read_text(encoding="utf-8")
@@ -284,20 +252,11 @@ def check_report(lint, program, traces):
     if done.returncode:
         lint.fault(document, f"no report of {traces}: {done.stderr.decode()}")
         return
-    tables = documented_tables(text)
     for section in json.loads(done.stdout)["sections"]:
         for item in section["items"]:
-            if item["kind"] != "table":
-                if f"`{item['id']}`" not in text:
-                    lint.fault(document, f"{item['kind']} {item['id']} is not documented")
-                continue
-            actual = {c["key"]: (c["type"], c["unit"], c["polarity"]) for c in item["columns"]}
-            documented = tables.get(item["id"], {})
-            for key in sorted(actual.keys() | documented.keys()):
-                if actual.get(key) != documented.get(key):
-                    lint.fault(document, f"{item['id']}.{key} is {actual.get(key)}, documented as "
-                                         f"{documented.get(key)}")
-            if item["chart"] and f"`{item['chart']['id']}`" not in text:
+            if f"`{item['id']}`" not in text:
+                lint.fault(document, f"{item['kind']} {item['id']} is not documented")
+            if item.get("chart") and f"`{item['chart']['id']}`" not in text:
                 lint.fault(document, f"chart {item['chart']['id']} is not documented")
 
 
@@ -323,6 +282,21 @@ def printed(program, *arguments):
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout
 
 
+def check_questions(lint, text, tables):
+    """Tables that answer a question are declared, and each analysis beside them makes one."""
+    makers = {table["id"]: table["maker"] for table in tables}
+    for row in re.findall(r"^\| [^|]*\? \|(.*)\|$", text, re.MULTILINE):
+        named, _, analyses = ([word for word in re.findall(r"`([\w.]+)`", cell)]
+                              for cell in row.split("|")[:3])
+        for table in named:
+            if "." in table and table not in makers:
+                lint.fault(lint.root / "README.md", f"names the table {table}, which is none")
+        for analysis in analyses:
+            if analysis not in {makers.get(table) for table in named}:
+                lint.fault(lint.root / "README.md", f"says that {analysis} makes one of "
+                                                    f"{', '.join(named)}")
+
+
 def check_readme_lists(lint, program):
     """Exit codes, formats, and rules with the defaults of their options."""
     readme, text = lint.root / "README.md", lint.text("README.md")
@@ -331,7 +305,9 @@ def check_readme_lists(lint, program):
     for code in codes:
         if f"\n| {code.replace('+N', ' + n')} | " not in text:
             lint.fault(readme, f"does not list the exit code {code}")
-    plugins = json.loads(printed(program, "plugins", "--json", "--no-config"))["plugins"]
+    declared = json.loads(printed(program, "plugins", "--json", "--no-config"))
+    plugins = declared["plugins"]
+    check_questions(lint, text, declared["tables"])
     formats = text[text.index("| `--format` |"):].split("\n\n")[0]
     for plugin in plugins:
         if plugin["kind"] == "output" and f"`{plugin['id']}`" not in formats:
@@ -367,7 +343,6 @@ def main():
     lint = Lint(args.root.resolve())
     check_citations(lint)
     check_comments(lint)
-    check_tables(lint)
     check_quality_codes(lint)
     check_plugins(lint)
     check_manual(lint)

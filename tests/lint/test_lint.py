@@ -199,6 +199,36 @@ class Lint(unittest.TestCase):
         return done.returncode, done.stdout
 
     @unittest.skipUnless(shutil.which("clang-query"), "clang-query is not installed")
+    def test_results(self):
+        column = {"key": "rank", "type": "integer", "unit": "none", "polarity": "lower",
+                  "doc": "Rank of the trace"}
+        table = {"id": "a.b", "doc": "One row per rank.\n\n* `rank`", "section": "x", "maker": "m",
+                 "charts": [{"id": "bars"}], "columns": [column]}
+        declared = {"sections": [{"id": "x", "title": "X"}], "tables": [table]}
+        program, document = self.root / "program", self.root / "RESULTS.md"
+
+        def check(*options):
+            program.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(declared)}\nEND\n")
+            program.chmod(0o755)
+            done = subprocess.run([sys.executable, "-B", HERE / "results.py", "--program", program,
+                                   "--document", document, *options],
+                                  capture_output=True, text=True, check=False)
+            return done.returncode, done.stdout
+
+        document.write_text("Before\n<!-- tables: sections -->\n<!-- end -->\nAfter\n")
+        self.assertIn("--update", check()[1])
+        self.assertEqual(check("--update"), (0, ""))
+        self.assertEqual(check(), (0, ""))
+        text = document.read_text()
+        for part in ("Before\n", "\nAfter", "#### `a.b`\n\nOne row per rank.\n\n* `rank`\n\n"
+                     "Chart `bars`. Analysis `m`.\n", "| `rank` | integer |  | lower | Rank of "):
+            self.assertIn(part, text)
+        column["key"] = "rnak"
+        self.assertEqual(check()[0], 1)
+        column["key"] = "rank"
+        declared["tables"].append({**table, "id": "b.a", "section": None})
+        self.assertIn("has no part for: b.a", check()[1])
+
     def test_undefined(self):
         for text, is_right in (
                 ("long f(int x) { return (long)x; }", True),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A report that is read and written again gives the same bytes; one that is cut or of which a byte
- * is another is refused or is a report all the same. */
+/* A report that is read and written again gives the same bytes, in other formats too; one that is
+ * cut or of which a byte is another is refused or is a report all the same. */
 #include "report_fixture.h"
 #include "ingest/inputs/saved.h"
 
@@ -19,7 +19,7 @@ static struct ta_report *read_bytes(const char *bytes, size_t n)
     fixture_folder(root);
     snprintf(path, sizeof path, "%s/report", root);
     fixture_write(path, bytes, n);
-    const enum ta_status status = ta_saved_read(&fixture.ctx, path, &report);
+    const enum ta_status status = ta_saved_read(&fixture.ctx, fixture.registry, path, &report);
     assert_int_equal(status, report ? TA_OK : TA_ERR_INPUT);
     fixture_remove(root);
     return report;
@@ -38,6 +38,23 @@ static void assert_comes_back(const struct ta_report *report)
     free(bytes);
 }
 
+/* Roles, words and what the terminal and paper show are declared, and not in report.json. */
+static void assert_looks_the_same(const struct ta_report *report)
+{
+    static const char *const outputs[] = {"text", "md", "csv", "pdf", "summary"};
+    size_t n, m;
+    char *bytes = write_report(report, "json", &n);
+    struct ta_report *again = read_bytes(bytes, n);
+    free(bytes);
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        char *first = write_report(report, outputs[i], &n);
+        char *second = write_report(again, outputs[i], &m);
+        assert_same_bytes(first, n, second, m);
+        free(first);
+    }
+    ta_report_free(again);
+}
+
 static void reports_on_samples_come_back(void **state)
 {
     (void)state;
@@ -47,6 +64,7 @@ static void reports_on_samples_come_back(void **state)
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         struct ta_report *report = report_of_run(&samples[i], 1, 1);
         assert_comes_back(report);
+        assert_looks_the_same(report);
         ta_report_free(report);
     }
 }

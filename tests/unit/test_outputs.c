@@ -61,6 +61,14 @@ static const struct ta_column gpu_columns[] = {
     {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window less busy."},
 };
 
+static const struct ta_table_def gpu_table = {
+    "gpu_time.by_rank", "GPU time per rank", TA_COLUMNS(gpu_columns),
+    .brief = &(const struct ta_brief){.place = 1, .rows = 8, .largest = &gpu_columns[3]}};
+
+static const struct ta_table_def kernel_table = {
+    "kernels.by_name", "Kernels", TA_COLUMNS(kernel_columns),
+    .brief = &(const struct ta_brief){.place = 2, .rows = 8, .largest = &kernel_columns[3]}};
+
 static const struct ta_chart gpu_chart = {
     .id = "gpu-time-breakdown",
     .title = "GPU time",
@@ -75,12 +83,14 @@ static void add_tables(struct ta_report *report)
     struct ta_section_builder *gpu = ta_report_open_section(report, "gpu_time", "GPU time");
     struct ta_table_builder *table =
         ta_add_table(gpu, "gpu_time.by_rank", "GPU time per rank", gpu_columns, 4);
+    ta_table_set_def(table, &gpu_table);
     for (int64_t rank = 0; rank < 40; rank++)
         TA_CELLS(table, ta_int(rank), ta_int(1000000000), ta_int(10000000 * rank),
                  ta_int(1000000000 - 10000000 * rank));
     ta_add_chart(table, &gpu_chart);
     struct ta_section_builder *kernels = ta_report_open_section(report, "kernels", "Kernels");
     table = ta_add_table(kernels, "kernels.by_name", "Kernels", kernel_columns, KERNEL_COLUMNS);
+    ta_table_set_def(table, &kernel_table);
     for (int64_t i = 0; i < NAMES; i++)
         TA_CELLS(table, ta_text(ta_slice_of(names[i])), ta_text(TA_LIT("compute")), ta_int(i + 1),
                  ta_int(i == 5 ? 10 : INT64_C(1000000000) / (i + 1)), ta_num(1e9 / (double)(i + 1)),

@@ -129,10 +129,28 @@ static const struct ta_chart_def module_device_chart = TREE_CHART(
     "Device activities of all ranks by the modules that launched them; what inner modules leave "
     "free is a module's own.");
 
-static const struct ta_table_def call_tree = {"ops.call_tree", "Call tree",
-                                              TA_COLUMNS(tree_columns)};
-static const struct ta_table_def module_tree = {"ops.module_tree", "Modules",
-                                                TA_COLUMNS(tree_columns)};
+static const struct ta_table_def call_tree = {
+    "ops.call_tree", "Call tree", TA_COLUMNS(tree_columns),
+    .doc = "One row per node: all calls that have the same callers and the same name are one, "
+           "over all threads of the same name and all ranks. Callers stand before what they "
+           "call, the heaviest first. Below the threads stand the host spans of the trace, and "
+           "below runtime calls the device activities that they launched; a graph launch has "
+           "all of its kernels. Activities without a known launch are below \"(no launch "
+           "recorded)\".\n\n"
+           "Identities: the total of a node is its own time and the totals of the nodes it "
+           "calls; Σ `host_self_ns` is Σ `self_ns` of `ops.by_name`, Σ `device_self_ns` the sum "
+           "of all device activities. So nothing counts twice, also where a function calls "
+           "itself.\n\n"
+           "`call_tree.nodes` nodes are kept, those with the largest parts of host or device "
+           "time; the others of each caller are one row \"(other)\". Of each rank twice as many "
+           "go into the sum, so where ranks differ a node may lack what was folded on some of "
+           "them, which then is in \"(other)\". Charts `call-tree` and `call-tree-device`; "
+           "`--format folded` writes the tree for flame graph programs."};
+static const struct ta_table_def module_tree = {
+    "ops.module_tree", "Modules", TA_COLUMNS(tree_columns),
+    .doc = "The same columns, of modules alone (spans `nn.Module: …`): what happens below a "
+           "module but in no inner one is its own. \"(outside of modules)\", kind `outside`, has "
+           "the rest. Charts `module-tree` and `module-tree-device`."};
 
 /* The columns are the fields of its partial, and one more. */
 enum { MODULE_DEVICE_SHARE = MODULE_FIELDS };
@@ -155,8 +173,10 @@ static const struct ta_column by_module_columns[] = {
                              .doc = "Device total over that of all activities"},
 };
 
-static const struct ta_table_def by_module = {"ops.by_module", "Time by class of module",
-                                              TA_COLUMNS(by_module_columns)};
+static const struct ta_table_def by_module = {
+    "ops.by_module", "Time by class of module", TA_COLUMNS(by_module_columns),
+    .doc = "One row per class of modules: `Linear` of `nn.Module: Linear_12`, all ranks "
+           "together."};
 
 /* ---- map ------------------------------------------------------------------------------------- */
 

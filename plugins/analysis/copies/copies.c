@@ -76,16 +76,25 @@ static const struct ta_chart_def chart = {
     .group = &by_direction_columns[SUM_WHAT],
 };
 
-static const struct ta_table_def by_direction = {"copies.by_direction", "Copies by direction",
-                                                 TA_COLUMNS(by_direction_columns),
-                                                 .chart = {&chart}, .rank_words = "Copies"};
+static const struct ta_table_def by_direction = {
+    "copies.by_direction",
+    "Copies by direction",
+    TA_COLUMNS(by_direction_columns),
+    .doc = "One row per rank and direction: `HtoD`, `DtoH`, `DtoD`, `PtoP`, `HtoH` or `other`, "
+           "by the name of the copy. Chart `copy-bandwidth`.",
+    .chart = {&chart},
+    .rank_words = "Copies",
+    .brief = &(const struct ta_brief){
+        .place = 270, .rows = 8, .largest = &by_direction_columns[SUM_TOTAL]}};
 
 static const struct ta_column by_memory_columns[] = {SUM_COLUMNS(
     "memory", "Memory", "Kinds of memory at both ends, as the profiler names them", 0, 0, 0)};
 
-static const struct ta_table_def by_memory = {"copies.by_memory", "Copies by kind of memory",
-                                              TA_COLUMNS(by_memory_columns),
-                                              .tier = TA_TIER_DETAIL};
+static const struct ta_table_def by_memory = {
+    "copies.by_memory", "Copies by kind of memory", TA_COLUMNS(by_memory_columns),
+    .doc = "One row per rank and kinds of memory, such as `Pageable -> Device`: what stands in "
+           "parentheses in the name of the copy, or the whole name.",
+    .tier = TA_TIER_DETAIL};
 
 static void add_rows(struct ta_section_builder *out, const struct ta_table_def *def,
                      const struct ta_partial *copies)

@@ -76,8 +76,15 @@ static const struct ta_chart_def rate_chart = {
 };
 
 const struct ta_table_def copies_bandwidth = {
-    "copies.bandwidth",     "Copy bandwidth by size", TA_COLUMNS(copies_bandwidth_columns),
-    .tier = TA_TIER_DETAIL, .chart = {&rate_chart},   .not_of_ranks = true};
+    "copies.bandwidth",
+    "Copy bandwidth by size",
+    TA_COLUMNS(copies_bandwidth_columns),
+    .doc = "One row per rank, direction, kind of host memory and class of size: decades of KiB, "
+           "MiB and GiB. Copies below 1 MiB are bound by latency and have no link beside them. "
+           "Chart `copy-rates`.",
+    .tier = TA_TIER_DETAIL,
+    .chart = {&rate_chart},
+    .not_of_ranks = true};
 
 enum {
     BLOCKING_RANK,
@@ -118,8 +125,16 @@ static const struct ta_column copies_blocking_columns[] = {
 };
 
 const struct ta_table_def copies_blocking = {
-    "copies.blocking", "Copies that the host waits for", TA_COLUMNS(copies_blocking_columns),
-    .tier = TA_TIER_DETAIL, .order = {&copies_blocking_columns[BLOCKING_HOST], TA_DESCENDING}};
+    "copies.blocking",
+    "Copies that the host waits for",
+    TA_COLUMNS(copies_blocking_columns),
+    .doc = "One row per rank, direction, kind of host memory and call: copies of 1 KiB and more "
+           "that a host thread waits for within the call, because the call returns when they "
+           "are done (`cudaMemcpy`, `hipMemcpyWithStream`), or because the driver stages "
+           "pageable memory."
+           "Reads of single values, below 1 KiB, are waits: `sync.by_site`.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&copies_blocking_columns[BLOCKING_HOST], TA_DESCENDING}};
 
 /* "HtoD pinned"; the direction alone without the host, or where its memory is not known. */
 static struct ta_slice path_of(struct ta_slice direction, struct ta_slice memory, char text[64])

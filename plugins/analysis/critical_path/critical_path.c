@@ -52,8 +52,26 @@ static const struct ta_column by_class_columns[] = {
 };
 
 static const struct ta_table_def by_class = {
-    "critical_path.by_class", "Critical path by class", TA_COLUMNS(by_class_columns),
-    .tier = TA_TIER_DETAIL, .order = {&by_class_columns[CLASS_TOTAL], TA_DESCENDING}};
+    "critical_path.by_class",
+    "Critical path by class",
+    TA_COLUMNS(by_class_columns),
+    .doc = "The chain of work and waits that ends with the last activity of a rank's devices "
+           "and covers their whole window. It is followed backwards: from an activity to what "
+           "ended last before it, the activity before it on its stream, the call that launched "
+           "it, or work of another stream that it waited for; along the host threads span by "
+           "span, and where a thread did nothing to the one that was active last; from a wait "
+           "of the host to the activity that it waited for. Where the host was ahead, at a "
+           "launch whose activity had to queue for more than 20 µs, and where nothing was "
+           "recorded of the host for 100 µs while the device worked, the path is the device's. "
+           "Speeding up what is not on the path shortens nothing; what is on it, no more than "
+           "to the next best path.\n\n"
+           "One row per rank and class: `compute`, `communication`, `copy` on the device; "
+           "`operator dispatch`, `python`, `runtime calls`, `setup` (allocation, compiling), "
+           "`input` (data loading, collectives of the host), `return from wait`, `host "
+           "untraced`; between them `launch latency`, `queued, same stream`, `queued, "
+           "dependency`, `unknown`.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&by_class_columns[CLASS_TOTAL], TA_DESCENDING}};
 
 static const struct ta_column by_name_columns[] = {
     [NAME_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Critical path by class"},
@@ -65,9 +83,10 @@ static const struct ta_column by_name_columns[] = {
     [NAME_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the paths of all ranks"},
 };
 
-static const struct ta_table_def by_name = {"critical_path.by_name", "Critical path by name",
-                                            TA_COLUMNS(by_name_columns),
-                                            .order = {&by_name_columns[NAME_TOTAL], TA_DESCENDING}};
+static const struct ta_table_def by_name = {
+    "critical_path.by_name", "Critical path by name", TA_COLUMNS(by_name_columns),
+    .doc = "One row per class and name on the path, all ranks.",
+    .order = {&by_name_columns[NAME_TOTAL], TA_DESCENDING}};
 
 enum { BY_RANK_RANK, BY_RANK_WINDOW, BY_RANK_KNOWN, BY_RANK_LIKELY, BY_RANK_COVERAGE };
 static const struct ta_column by_rank_columns[] = {
@@ -85,8 +104,11 @@ static const struct ta_column by_rank_columns[] = {
                           .doc = "Known steps over all"},
 };
 
-static const struct ta_table_def by_rank = {"critical_path.by_rank", "Critical path by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def by_rank = {
+    "critical_path.by_rank", "Critical path by rank", TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank with device activities: the length of the path, and how much of it "
+           "is known.",
+    .tier = TA_TIER_DETAIL};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 

@@ -77,9 +77,14 @@ static const struct ta_figures step_times = {
     .sampled = TA_SAMPLED_DENOISING,
     .duration = {&step_table_columns[STEP_STEP_NS], &step_table_columns[STEP_DUR_NS]}};
 
-static const struct ta_table_def step_table = {"diffusion.steps", "Denoising steps",
-                                               TA_COLUMNS(step_table_columns),
-                                               .chart = {&step_chart}, .figures = &step_times};
+static const struct ta_table_def step_table = {
+    "diffusion.steps",
+    "Denoising steps",
+    TA_COLUMNS(step_table_columns),
+    .doc = "One row per record of a denoising step, in the order of recording. Chart "
+           "`diffusion-step-time`.",
+    .chart = {&step_chart},
+    .figures = &step_times};
 
 enum {
     BLOCKS_RANK,
@@ -124,9 +129,13 @@ static const struct ta_chart_def block_chart = {
 static const struct ta_figures block_times = {.sampled = TA_SAMPLED_BLOCKS,
                                               .duration = {&block_table_columns[BLOCKS_DUR]}};
 
-static const struct ta_table_def block_table = {"diffusion.blocks", "Blocks",
-                                                TA_COLUMNS(block_table_columns),
-                                                .chart = {&block_chart}, .figures = &block_times};
+static const struct ta_table_def block_table = {
+    "diffusion.blocks",
+    "Blocks",
+    TA_COLUMNS(block_table_columns),
+    .doc = "One row per recorded block, in the order of recording. Chart `throughput`.",
+    .chart = {&block_chart},
+    .figures = &block_times};
 
 enum {
     OF_RANK,
@@ -185,9 +194,19 @@ static const struct ta_column rank_table_columns[] = {
                            .weight = 0.8, .doc = "Largest memory recorded with a block"},
 };
 
-static const struct ta_table_def rank_table = {"diffusion.by_rank", "Diffusion by rank",
-                                               TA_COLUMNS(rank_table_columns),
-                                               .rank_words = "Diffusion"};
+static const struct ta_table_def rank_table = {
+    "diffusion.by_rank",
+    "Diffusion by rank",
+    TA_COLUMNS(rank_table_columns),
+    .doc = "One row per rank with denoising steps or blocks. A frame counts once, with its "
+           "block. A pass runs through its schedule once, for one block or one generation: "
+           "steps count up in it, or down where the number is a timestep, and a new pass begins "
+           "where it goes the other way. With guidance some programs write two records per "
+           "step; records that follow each other with the same number, or all over as many with "
+           "the same timestep, are one step, whose time is theirs together.",
+    .rank_words = "Diffusion",
+    .brief = &(const struct ta_brief){
+        .place = 280, .rows = 8, .largest = &rank_table_columns[RANK_STEP_MEAN]}};
 
 enum { SHOW_STEPS, SHOW_BLOCKS };
 

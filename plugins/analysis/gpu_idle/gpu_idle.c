@@ -77,7 +77,32 @@ static const struct ta_column by_cause_columns[] = {
 };
 
 static const struct ta_table_def by_cause = {
-    "gpu_idle.by_cause", "Idle time by cause", TA_COLUMNS(by_cause_columns), .tier = TA_TIER_DETAIL,
+    "gpu_idle.by_cause",
+    "Idle time by cause",
+    TA_COLUMNS(by_cause_columns),
+    .doc = "One row per rank, device and cause. A gap lies between the latest end of all "
+           "earlier activities of a device and the start of the next one, and is blamed by the "
+           "call that launched this one. When the call ended within the gap, the host was late: "
+           "until then the gap is split by what the calling thread was doing, moment by moment "
+           "(`operator dispatch`, `python`, `launch calls`, `runtime calls`, `synchronization`, "
+           "`blocking copy`, `memory allocation`, `compilation`, `data loading`, `host "
+           "collective`, `host untraced`; a data loader or a compiler counts with all that runs "
+           "below it; capturing a graph counts as `compilation`; overhead of the profiler is "
+           "`profiler`), and the rest is `launch latency`, or `late start` above 1 ms. A launch "
+           "that takes 1 ms and more and is the first of its kernel is a `first call`: it loads "
+           "code. So is the first call of an operator or of another function of the runtime "
+           "that takes that long, and ten times as long as the mean of the later ones; and any "
+           "call of an operator that loads code, against the mean of its calls that load none. "
+           "Where an operator sets a library up so, calls of the runtime that it makes and that "
+           "take ten times as long as others of their name are part of it. When the call had "
+           "ended before, the activity was queued: `within a graph` when a graph launched both "
+           "neighbors, `queued, same stream` up to 20 µs behind work of its own stream, else "
+           "`queued, dependency`; above 1 ms, while no other device of the file works, `late "
+           "start`. Where a launch between those of both neighbors has no kernel, all from its "
+           "end on is `kernels not recorded`. Gaps below 1 µs are `micro gap`; without a call "
+           "`launch not recorded`. Σ `total_ns` of a device is its `idle_ns` in "
+           "`gpu_time.by_rank`.",
+    .tier = TA_TIER_DETAIL,
     .order = {&by_cause_columns[BY_CAUSE_TOTAL], TA_DESCENDING}};
 
 enum {
@@ -142,9 +167,16 @@ static const struct ta_chart_def rank_chart = {
           {&by_rank_columns[BY_RANK_UNKNOWN], "Unknown", TA_INK_OTHER}},
 };
 
-static const struct ta_table_def by_rank = {"gpu_idle.by_rank",          "Idle time by rank",
-                                            TA_COLUMNS(by_rank_columns), .chart = {&rank_chart},
-                                            .rank_words = "GPU idle",    .parts_of_whole = true};
+static const struct ta_table_def by_rank = {
+    "gpu_idle.by_rank",
+    "Idle time by rank",
+    TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank and device that was ever idle between its first and its last "
+           "activity, with the causes of `gpu_idle.by_cause` in groups that add up to "
+           "`idle_ns`. Chart `idle-breakdown`.",
+    .chart = {&rank_chart},
+    .rank_words = "GPU idle",
+    .parts_of_whole = true};
 
 enum { BY_SITE_CAUSE, BY_SITE_SITE, BY_SITE_PIECES, BY_SITE_TOTAL, BY_SITE_SHARE };
 static const struct ta_column by_site_columns[] = {
@@ -162,6 +194,9 @@ static const struct ta_column by_site_columns[] = {
 
 static const struct ta_table_def by_site = {
     "gpu_idle.by_site", "Idle time by place", TA_COLUMNS(by_site_columns),
+    .doc = "One row per cause and place, all ranks: where the host was while a device waited, "
+           "piece by piece. The place of a cause such as `data loading` is the outermost span "
+           "of it, of a call the operator or function that made it, of queued work its kernel.",
     .order = {&by_site_columns[BY_SITE_TOTAL], TA_DESCENDING}};
 
 enum {
@@ -191,7 +226,12 @@ static const struct ta_column longest_columns[] = {
 };
 
 static const struct ta_table_def longest = {
-    "gpu_idle.longest", "Longest gaps", TA_COLUMNS(longest_columns), .tier = TA_TIER_DETAIL,
+    "gpu_idle.longest",
+    "Longest gaps",
+    TA_COLUMNS(longest_columns),
+    .doc = "The 50 longest gaps of each device of a file, from 1 µs on; the 10,000 longest of "
+           "all.",
+    .tier = TA_TIER_DETAIL,
     .order = {&longest_columns[LONGEST_LENGTH], TA_DESCENDING}};
 
 /* ---- finish -------------------------------------------------------------------------------- */

@@ -102,8 +102,21 @@ static const struct ta_chart_def comm_chart = {
           {&by_rank_columns[BY_RANK_COMM_EXPOSED], "Exposed", TA_INK_COMM}},
 };
 
-static const struct ta_table_def by_rank = {"gpu_time.by_rank", "GPU time by rank",
-                                            TA_COLUMNS(by_rank_columns), .rank_words = "GPU time"};
+static const struct ta_table_def by_rank = {
+    "gpu_time.by_rank",
+    "GPU time by rank",
+    TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank and device with device activities.\n\n"
+           "Every instant of the window counts once, by priority: compute, then communication, "
+           "copies, memory sets, idle. Identity: `busy_ns` = `compute_ns` + `comm_exposed_ns` + "
+           "`memcpy_exposed_ns` + `memset_exposed_ns`, and `idle_ns` = `window_ns` − `busy_ns`. "
+           "Communication kernels wait inside themselves for late ranks, so `comm_ns` holds "
+           "waiting and transfer. Chart `overlap`, where there is communication.",
+    .rank_words = "GPU time",
+    .brief = &(const struct ta_brief){.place = 180,
+                                      .rows = 16,
+                                      .largest = &by_rank_columns[BY_RANK_IDLE],
+                                      .unless = "gpu_time.parts"}};
 
 /* The columns are the fields of the partial, and one more. */
 enum { OVERLAP_SHARE = OVERLAP_SHORTER + 1 };
@@ -133,8 +146,10 @@ static const struct ta_chart_def overlap_chart = {
     .top = 48,
 };
 
-static const struct ta_table_def overlap = {"gpu_time.overlap", "Overlap of classes",
-                                            TA_COLUMNS(overlap_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def overlap = {
+    "gpu_time.overlap", "Overlap of classes", TA_COLUMNS(overlap_columns),
+    .doc = "One row per rank, device and two classes that both occur. Chart `overlap-classes`.",
+    .tier = TA_TIER_DETAIL};
 
 enum {
     PART_RANK,
@@ -177,8 +192,12 @@ static const struct ta_chart_def bin_chart = {
     .group = &over_time_columns[PART_RANK],
 };
 
-static const struct ta_table_def over_time = {"gpu_time.over_time", "GPU time over time",
-                                              TA_COLUMNS(over_time_columns), .chart = {&bin_chart}};
+static const struct ta_table_def over_time = {
+    "gpu_time.over_time", "GPU time over time", TA_COLUMNS(over_time_columns),
+    .doc = "One row per rank, device and hundredth of its window; of more than 500 devices "
+           "parts are longer, so that the table keeps to about 50 000 rows. Chart "
+           "`gpu-utilization`.",
+    .chart = {&bin_chart}};
 
 static double ratio(int64_t part, int64_t whole)
 {

@@ -30,6 +30,9 @@ static const struct ta_column gpu_time_by_name_columns[] = {
 
 const struct ta_table_def gpu_time_by_name = {
     "gpu_time.by_name", "Busy time by name", TA_COLUMNS(gpu_time_by_name_columns),
+    .doc = "One row per class and name, all ranks: which activities the busy time consists of. "
+           "Σ `exposed_ns` is Σ `busy_ns` of `gpu_time.by_rank`. Of more than 256 activities of "
+           "a device at once the rest shares nothing.",
     .order = {&gpu_time_by_name_columns[BY_NAME_EXPOSED], TA_DESCENDING}};
 
 enum { BY_RANK_RANK, BY_RANK_DEVICE, BY_RANK_CLASS, BY_RANK_NAME, BY_RANK_CALLS, BY_RANK_EXPOSED };
@@ -51,8 +54,15 @@ static const struct ta_column gpu_time_by_rank_name_columns[] = {
 };
 
 const struct ta_table_def gpu_time_by_rank_name = {
-    "gpu_time.by_rank_name", "Busy time by rank and name",
-    TA_COLUMNS(gpu_time_by_rank_name_columns), .tier = TA_TIER_DETAIL, .not_of_ranks = true};
+    "gpu_time.by_rank_name",
+    "Busy time by rank and name",
+    TA_COLUMNS(gpu_time_by_rank_name_columns),
+    .doc = "One row per rank, device, class and name; there with more than one device. Σ "
+           "`exposed_ns` of a device is its `busy_ns`. The names that take most are listed, 20 "
+           "000 rows in all or 5 of each device; those that are not listed are one row of each "
+           "class without a name.",
+    .tier = TA_TIER_DETAIL,
+    .not_of_ranks = true};
 
 /* Rows of the partial. */
 struct rows {

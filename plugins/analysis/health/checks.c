@@ -18,8 +18,18 @@ static const struct ta_column health_checks_columns[] = {
               .doc = "How the value is worked out, and what a bad one spoils"},
 };
 
-const struct ta_table_def health_checks = {"health.checks", "Checks of the traces",
-                                           TA_COLUMNS(health_checks_columns)};
+const struct ta_table_def health_checks = {
+    "health.checks", "Checks of the traces", TA_COLUMNS(health_checks_columns),
+    .doc = "Scalar `trust_score`: the product of 1 − `penalty` over the checks. The confidence "
+           "of every finding is multiplied with it, but of the one that says so, `trust`. Below "
+           "0.5 that one comes first and all others are hints: their severity is `info`.\n\n"
+           "One row per check that the traces allow: records dropped, traces cut short, bad "
+           "times, times far away, devices as the host's (spans of processes that are named for "
+           "a device, in a category that is none of devices, of ranks of which no device "
+           "activity is known), launches linked, activities before their call and their lead, "
+           "kernels lost (at the start, and later), operators missing, activities recorded, "
+           "holes in samples, profiler overhead, spans that cross, ranks missing, fewest "
+           "activities of a rank, kernels in common, resolution."};
 
 /* A check takes `weight` of what is bad: of the value, or of what it lacks to 1. */
 static const struct {

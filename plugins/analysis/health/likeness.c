@@ -77,9 +77,14 @@ static const struct ta_column health_kernels_columns[] = {
                  .doc = "The rank whose kernels are most like it"},
 };
 
-const struct ta_table_def health_kernels = {"health.kernels", "Kernels of ranks compared",
-                                            TA_COLUMNS(health_kernels_columns),
-                                            .tier = TA_TIER_DETAIL};
+const struct ta_table_def health_kernels = {
+    "health.kernels", "Kernels of ranks compared", TA_COLUMNS(health_kernels_columns),
+    .doc = "One row per rank that ran kernels, when there are two or more: the weighted Jaccard "
+           "index of its kernels, by name, and those of the rank most like it. Stages of a "
+           "pipeline differ by design and come in as many ranks as there are replicas. Names "
+           "are told apart by 64 classes of a hash, so the index may be too large, but never "
+           "too small.",
+    .tier = TA_TIER_DETAIL};
 
 bool health_compare_names(const struct ta_partial *names, struct ta_section_builder *out,
                           double *least)

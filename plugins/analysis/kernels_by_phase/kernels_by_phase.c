@@ -50,9 +50,16 @@ static const struct ta_chart_def step_chart = {
     .group = &by_step_columns[STEP_CLASS],
 };
 
-static const struct ta_table_def by_step = {"kernels.by_step", "Class of kernels by step",
-                                            TA_COLUMNS(by_step_columns), .tier = TA_TIER_DETAIL,
-                                            .chart = {&step_chart}};
+static const struct ta_table_def by_step = {
+    "kernels.by_step",
+    "Class of kernels by step",
+    TA_COLUMNS(by_step_columns),
+    .doc = "One row per marked step (`ProfilerStep#N`, all ranks together) and class. A kernel "
+           "belongs to the step whose marker was open, on any thread, when it was launched; "
+           "\"(outside of steps)\" has the others. Left out without markers. Chart "
+           "`kernel-classes-by-step`.",
+    .tier = TA_TIER_DETAIL,
+    .chart = {&step_chart}};
 
 /* ---- finish ---------------------------------------------------------------------------------- */
 

@@ -23,9 +23,19 @@ static const struct ta_chart_def phase_chart = {
     .group = &kernels_by_phase_columns[CLASS],
 };
 
-const struct ta_table_def kernels_by_phase = {"kernels.by_phase", "Class of kernels by phase",
-                                              TA_COLUMNS(kernels_by_phase_columns),
-                                              .tier = TA_TIER_DETAIL, .chart = {&phase_chart}};
+const struct ta_table_def kernels_by_phase = {
+    "kernels.by_phase",
+    "Class of kernels by phase",
+    TA_COLUMNS(kernels_by_phase_columns),
+    .doc = "One row per phase and class, in the order of the run. A phase is the outermost "
+           "range that the program annotates (`user_annotation`, step markers aside) around the "
+           "launch of a kernel; where the thread that launched it has none, as that of "
+           "autograd, the one of another thread that was opened last. Where one range holds at "
+           "least 90 % of the annotated kernel time and half of that lies in ranges within it, "
+           "those are the phases. \"(outside of ranges)\" has the rest; left out when there is "
+           "only one phase. Chart `kernel-classes-by-phase`.",
+    .tier = TA_TIER_DETAIL,
+    .chart = {&phase_chart}};
 
 /* A phase in the making: sums of its classes. */
 struct phase {

@@ -102,9 +102,15 @@ static const struct ta_column by_rank_columns[] = {
                                "was still handing out work; moderate above 3 %, high above 15 %"},
 };
 
-static const struct ta_table_def by_rank = {"launch_queue.by_rank", "Launch queue by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
-                                            .rank_words = "Launch queue"};
+static const struct ta_table_def by_rank = {
+    "launch_queue.by_rank",
+    "Launch queue by rank",
+    TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank and device with linked activities. A launch is in the queue from "
+           "the start of its call to the end of its last activity on a stream; a graph is one "
+           "launch.",
+    .tier = TA_TIER_DETAIL,
+    .rank_words = "Launch queue"};
 
 enum {
     STREAM_RANK,
@@ -134,9 +140,11 @@ static const struct ta_column by_stream_columns[] = {
     [STREAM_LATE] = {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
 };
 
-static const struct ta_table_def by_stream = {"launch_queue.by_stream", "Launch queue by stream",
-                                              TA_COLUMNS(by_stream_columns),
-                                              .tier = TA_TIER_DETAIL};
+static const struct ta_table_def by_stream = {
+    "launch_queue.by_stream", "Launch queue by stream", TA_COLUMNS(by_stream_columns),
+    .doc = "One row per rank, device and stream to which single kernels, copies or memory sets "
+           "were launched.",
+    .tier = TA_TIER_DETAIL};
 
 enum { PART_RANK, PART_DEVICE, PART_NUMBER, PART_START, PART_DEPTH, PART_DEPTH_MAX };
 static const struct ta_column over_time_columns[] = {
@@ -164,8 +172,10 @@ static const struct ta_chart_def bin_chart = {
     .group = &over_time_columns[PART_RANK],
 };
 
-static const struct ta_table_def over_time = {"launch_queue.over_time", "Launch queue over time",
-                                              TA_COLUMNS(over_time_columns), .chart = {&bin_chart}};
+static const struct ta_table_def over_time = {
+    "launch_queue.over_time", "Launch queue over time", TA_COLUMNS(over_time_columns),
+    .doc = "One row per rank, device and hundredth of its window. Chart `launch-queue`.",
+    .chart = {&bin_chart}};
 
 enum { CURVE_WHAT, CURVE_DELAY, CURVE_SHARE, CURVE_LAUNCHES };
 static const struct ta_column delay_ecdf_columns[] = {
@@ -193,6 +203,8 @@ static const struct ta_chart_def delay_chart = {
 
 static const struct ta_table_def delay_ecdf = {
     "launch_queue.delays", "Distribution of launch delays", TA_COLUMNS(delay_ecdf_columns),
+    .doc = "Steps of a distribution, all ranks: about 200 per kind of activity. Chart "
+           "`launch-delay`.",
     .chart = {&delay_chart}};
 
 enum { DISPATCH };

@@ -52,8 +52,32 @@ static const struct ta_column memory_by_rank_columns[] = {
          .doc = "Allocations that were tried again after all cached memory was given back"},
 };
 
+/* Call sites say more of a single device. */
+static bool say_most(const struct ta_refs *in)
+{
+    return !are_labels_of_one_rank(in) &&
+           (ta_ref_rows(in, BRIEF_RANKS) > 1 || !ta_ref_exists(in, BRIEF_SITES));
+}
+
 const struct ta_table_def memory_by_rank = {
-    "memory.by_rank", "Memory by rank", TA_COLUMNS(memory_by_rank_columns), .rank_words = "Memory"};
+    "memory.by_rank",
+    "Memory by rank",
+    TA_COLUMNS(memory_by_rank_columns),
+    .doc = "One row per rank and device: of dumps, and of traces with `profile_memory=True`, "
+           "whose records of memory are a history.\n\n"
+           "Bytes in use count blocks, as `torch.cuda.memory_allocated()` does, not the bytes "
+           "asked for: requests are rounded up to 512 bytes (or as `roundup_power2_divisions` "
+           "says), and a block keeps the rest of a larger free one that is too small to be "
+           "split off. Only then can they be compared with what is reserved. Of the history of "
+           "an allocator see `memory.peaks`.\n\n"
+           "`unused_bytes` is none where what is held is known at snapshots only and more was "
+           "in use between two of them.",
+    .rank_words = "Memory",
+    .brief = &(const struct ta_brief){.place = 360,
+                                      .rows = 8,
+                                      .largest = &memory_by_rank_columns[BY_RANK_PEAK_ALLOCATED],
+                                      .applies = say_most,
+                                      TA_READS(memory_brief_reads)}};
 
 struct device {
     int64_t rank, device, snapshots, allocated, reserved, capacity, ooms, retries;

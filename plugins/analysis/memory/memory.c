@@ -70,7 +70,14 @@ static const struct ta_column by_allocator_columns[] = {
 };
 
 static const struct ta_table_def by_allocator = {
-    "allocations.by_allocator", "Allocations by allocator", TA_COLUMNS(by_allocator_columns)};
+    "allocations.by_allocator", "Allocations by allocator", TA_COLUMNS(by_allocator_columns),
+    .doc = "One row per rank and allocator, as the profiler sums its requests up; of an "
+           "allocator snapshot those to pinned host memory, whose state is in "
+           "`figures.reported`.",
+    .brief = &(const struct ta_brief){.place = 420,
+                                      .rows = 6,
+                                      .largest = &by_allocator_columns[BY_ALLOCATOR_BYTES],
+                                      .alone = true}};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 

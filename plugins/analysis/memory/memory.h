@@ -50,6 +50,12 @@ bool gather_snapshots(const struct ta_partial *partial, struct snapshots *all);
 /* memory.snapshots */
 extern const struct ta_table_def memory_snapshots;
 void add_snapshots(struct ta_section_builder *out, const struct snapshots *all);
+/* Which of both tables the terminal shows: labels say more of one rank, unless most of them are
+ * states of allocators. */
+enum { BRIEF_SNAPSHOTS, BRIEF_FRAGMENTATION, BRIEF_RANKS, BRIEF_SITES, BRIEF_READS };
+extern const struct ta_ref memory_brief_reads[BRIEF_READS];
+bool are_labels_of_one_rank(const struct ta_refs *in);
+
 /* memory.by_rank; false without memory. */
 extern const struct ta_table_def memory_by_rank;
 bool add_ranks(struct ta_section_builder *out, const struct snapshots *all);

@@ -52,8 +52,31 @@ static const struct ta_chart_def timeline_chart = {
     .group = &memory_snapshots_columns[SNAPSHOTS_RANK],
 };
 
-const struct ta_table_def memory_snapshots = {"memory.snapshots", "Memory by label",
-                                              TA_COLUMNS(memory_snapshots_columns)};
+const struct ta_ref memory_brief_reads[] = {
+    [BRIEF_SNAPSHOTS] = {"memory.snapshots", NULL},
+    [BRIEF_FRAGMENTATION] = {"memory.fragmentation", NULL},
+    [BRIEF_RANKS] = {"memory.by_rank", NULL},
+    [BRIEF_SITES] = {"memory.sites", NULL},
+};
+
+bool are_labels_of_one_rank(const struct ta_refs *in)
+{
+    return ta_ref_rows(in, BRIEF_SNAPSHOTS) > ta_ref_rows(in, BRIEF_FRAGMENTATION) &&
+           ta_report_run(in->report)->n_ranks <= 1;
+}
+
+const struct ta_table_def memory_snapshots = {
+    "memory.snapshots", "Memory by label", TA_COLUMNS(memory_snapshots_columns),
+    .doc = "One row per labelled snapshot, and per allocator state (pickle) and device, in the "
+           "order of recording. Of an allocator state, allocated is the sum of the blocks in "
+           "state `active_allocated`, reserved that of the segments. A printed memory summary "
+           "beside the state of the same allocator is no snapshot of its own; its peaks count "
+           "in `memory.by_rank`. Charts `memory-timeline`, `memory-phases`.",
+    .brief = &(const struct ta_brief){.place = 350,
+                                      .rows = 12,
+                                      .largest = &memory_snapshots_columns[SNAPSHOTS_ALLOCATED],
+                                      .applies = are_labels_of_one_rank,
+                                      TA_READS(memory_brief_reads)}};
 
 /* Bars are named by what tells them apart. */
 static void add_phases(struct ta_section_builder *out, const struct snapshots *all)

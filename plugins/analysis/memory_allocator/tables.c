@@ -70,8 +70,37 @@ static const struct ta_column memory_sites_columns[] = {
     BLOCK_COLUMNS(TA_AS_SITE_BYTES, TA_AS_SITE_BLOCKS),
 };
 
-const struct ta_table_def memory_sites = {"memory.sites", "Memory by call site",
-                                          TA_COLUMNS(memory_sites_columns), .not_of_ranks = true};
+const struct ta_table_def memory_sites = {
+    "memory.sites",
+    "Memory by call site",
+    TA_COLUMNS(memory_sites_columns),
+    .doc = "One row per device and call site. The site is the innermost frame of Python that "
+           "belongs neither to PyTorch or Triton, nor to Python itself, nor to code that the "
+           "compiler of PyTorch wrote; libraries built on PyTorch are the program's. Where all "
+           "of Python is the framework's, it is the innermost frame of it. A stack without "
+           "Python, as of the threads that run backward passes, has the step backwards "
+           "(`torch::autograd::generated::MmBackward0::apply`) or the operator; `(no Python "
+           "frame)` where there is nothing but the recorder and the allocator. The tables are "
+           "in `plugins/analysis/memory_allocator/site.c`.\n\n"
+           "What was allocated before the history began and has no stack has the site "
+           "`(allocated before the history)`, any other block without a stack `(no frames)`. "
+           "`peak_block_bytes` of a device add up to `peak_block_bytes` of `memory.peaks`, and "
+           "are of the same moment; `peak_bytes` is what was asked for of those blocks. Chart "
+           "`memory-sites`.",
+    .not_of_ranks = true,
+    .brief = &(const struct ta_brief){
+        .place = 330,
+        .rows = 8,
+        .largest = &memory_sites_columns[BLOCK_PEAK_SIZE],
+        .first = {&memory_sites_columns[BLOCK_PEAK_SIZE], &memory_sites_columns[BLOCK_PEAK_SHARE]},
+        .never = {&memory_sites_columns[BLOCK_PEAK_BYTES],
+                  &memory_sites_columns[BLOCK_UNFREED_BLOCKS],
+                  &memory_sites_columns[BLOCK_UNFREED_BYTES],
+                  &memory_sites_columns[BLOCK_TOTAL_BYTES],
+                  &memory_sites_columns[BLOCK_ALLOCATIONS]},
+        .whole_names = true,
+        .call_site = &memory_sites_columns[BLOCK_WHAT],
+        .least_rows = 2}};
 
 static const struct ta_column memory_by_size_columns[] = {
     OWNER_COLUMNS,
@@ -82,7 +111,8 @@ static const struct ta_column memory_by_size_columns[] = {
 };
 
 const struct ta_table_def memory_by_size = {"memory.size_classes", "Memory by size of request",
-                                            TA_COLUMNS(memory_by_size_columns)};
+                                            TA_COLUMNS(memory_by_size_columns),
+                                            .doc = "The same by bytes asked for."};
 
 /* What else names a row beside its site: with several snapshots of a rank, or of several ranks. */
 enum owners { ONE, RANKS, SNAPSHOTS };
@@ -194,8 +224,10 @@ static const struct ta_column memory_fragmentation_columns[] = {
                               "moment of that time; from the history"},
 };
 
-const struct ta_table_def memory_fragmentation = {"memory.fragmentation", "Fragmentation",
-                                                  TA_COLUMNS(memory_fragmentation_columns)};
+const struct ta_table_def memory_fragmentation = {
+    "memory.fragmentation", "Fragmentation", TA_COLUMNS(memory_fragmentation_columns),
+    .doc = "One row per snapshot and device: the state when the snapshot was taken. Chart "
+           "`memory-fragmentation`."};
 
 enum { SEGMENT_SEGMENTS = OF_OWNER, SEGMENT_BLOCKS, SEGMENT_LARGEST, SEGMENT_LARGEST_SHARE };
 static const struct ta_column memory_segments_columns[] = {
@@ -212,8 +244,9 @@ static const struct ta_column memory_segments_columns[] = {
              "Largest free block over all that is free: low when free memory is in small pieces"},
 };
 
-const struct ta_table_def memory_segments = {"memory.segments", "Segments and free blocks",
-                                             TA_COLUMNS(memory_segments_columns)};
+const struct ta_table_def memory_segments = {
+    "memory.segments", "Segments and free blocks", TA_COLUMNS(memory_segments_columns),
+    .doc = "The same snapshots: how many pieces their memory is in."};
 
 #define STATE_CHART(owner)                                                                         \
     {                                                                                              \
@@ -318,7 +351,8 @@ static const struct ta_column memory_churn_columns[] = {
 };
 
 const struct ta_table_def memory_churn = {"memory.churn", "Work of the allocator",
-                                          TA_COLUMNS(memory_churn_columns)};
+                                          TA_COLUMNS(memory_churn_columns),
+                                          .doc = "One row per snapshot and device with a history."};
 
 /* In a table of its own, as both together are wider than a page. */
 enum {
@@ -365,8 +399,16 @@ static const struct ta_column memory_peaks_columns[] = {
                       .doc = "Allocations that failed for lack of memory"},
 };
 
-const struct ta_table_def memory_peaks = {"memory.peaks", "Peaks and segments",
-                                          TA_COLUMNS(memory_peaks_columns)};
+const struct ta_table_def memory_peaks = {
+    "memory.peaks", "Peaks and segments", TA_COLUMNS(memory_peaks_columns),
+    .doc = "One row per snapshot and device with a history: how high its levels rose, and what "
+           "the allocator obtained from the driver.\n\n"
+           "The entries of a history have what was asked for; the state at the end has the "
+           "sizes of the blocks that are still there, and of their requests. Histories are "
+           "rings, so both levels are anchored at that state and walked backwards: requests "
+           "from requests, blocks from blocks. A block that is gone by the end counts as its "
+           "request rounded up; it may have been up to 1 MiB larger, where the rest of a free "
+           "block was not split off."};
 
 static void add_churn(struct ta_section_builder *out, const struct ta_partial *p)
 {
@@ -428,8 +470,16 @@ static const struct ta_column memory_failures_columns[] = {
                           .doc = "Bytes that the allocator held then"},
 };
 
-const struct ta_table_def memory_failures = {"memory.failures", "Failed allocations",
-                                             TA_COLUMNS(memory_failures_columns)};
+const struct ta_table_def memory_failures = {
+    "memory.failures", "Failed allocations", TA_COLUMNS(memory_failures_columns),
+    .doc = "One row per allocation that failed for lack of memory.",
+    .brief = &(const struct ta_brief){.place = 340,
+                                      .rows = 4,
+                                      .first = {&memory_failures_columns[FAILURE_SITE],
+                                                &memory_failures_columns[FAILURE_WANTED],
+                                                &memory_failures_columns[FAILURE_DEVICE_FREE]},
+                                      .never = {&memory_failures_columns[FAILURE_INDEX]},
+                                      .call_site = &memory_failures_columns[FAILURE_SITE]}};
 
 static void add_failures(struct ta_section_builder *out, const struct ta_partial *p)
 {

@@ -47,8 +47,14 @@ static const struct ta_column memory_timeline_columns[] = {
                        .doc = "Largest number of bytes that the allocator held in this stretch"},
 };
 
-const struct ta_table_def memory_timeline = {"memory.timeline", "Allocated memory over time",
-                                             TA_COLUMNS(memory_timeline_columns)};
+const struct ta_table_def memory_timeline = {
+    "memory.timeline", "Allocated memory over time", TA_COLUMNS(memory_timeline_columns),
+    .doc = "One row per stretch of the history of a device; a history has up to 240 of about "
+           "the same number of entries, and each keeps the largest levels in it. Levels are "
+           "replayed backwards from the state at the end: histories are rings, whose first "
+           "entries may be lost. Chart `memory-timeline`, or `memory-history` where labelled "
+           "snapshots have a chart of that name; where some histories are much longer than "
+           "most, each is drawn over its own length."};
 
 static bool is_drawn(const struct ta_table *table, const char *id)
 {

@@ -126,8 +126,29 @@ static const struct ta_chart_def host_chart = {
     .top = 20,
 };
 
-static const struct ta_table_def summed = {"ops.summed", "Operators as the profiler sums them up",
-                                           TA_COLUMNS(summed_columns)};
+static const struct ta_table_def summed = {
+    "ops.summed", "Operators as the profiler sums them up", TA_COLUMNS(summed_columns),
+    .doc = "One row per rank, name and kind of the operator tables that torch prints and "
+           "exports. They do not mix with `ops.by_name`, which is made from single events. "
+           "Chart `operator-sums-pareto`.\n\n"
+           "torch lists in one table what was recorded on the host and on the device, so the "
+           "time of a kernel stands there several times: as its own, in the self time of the "
+           "operator that launched it, in the total of each operator and range around that one, "
+           "and, where ranges are recorded on the device too, as theirs. Only kernels add up to "
+           "\"Self CUDA time total\". A row without host time is a kernel, or an annotation where "
+           "torch names ranges so (`ProfilerStep*`, `## Call CompiledFxGraph …`), where the "
+           "host has a range of that name that launches nothing itself, where kernels would sum "
+           "up to more than the total below the table with it, or where, in a table that is "
+           "cut, one call of it is more than ten times as long as one of any kernel. Names that "
+           "only kernels have (signatures, `…gemm…`, `triton_…`) are kernels before all but the "
+           "first of these. An annotation of both host and device is one row. Tables of one "
+           "text with equal totals are one recording, printed in several orders."
+           "Self device time is null for an annotation of the device. Shares are of the device "
+           "and host time of the rank in `ops.totals`.",
+    .brief = &(const struct ta_brief){.place = 250,
+                                      .rows = 8,
+                                      .never = {&summed_columns[OP_DEVICE_PART]},
+                                      .unless = "ops.by_name"}};
 enum { STACK_RANK, STACK_STACK, STACK_TOTAL };
 static const struct ta_column stacks_folded_columns[] = {
     [STACK_RANK] = TA_DUMP_RANK_COLUMN,
@@ -138,8 +159,14 @@ static const struct ta_column stacks_folded_columns[] = {
 };
 
 static const struct ta_table_def stacks_folded = {
-    "stacks.folded", "Call stacks", TA_COLUMNS(stacks_folded_columns),
-    .order = {&stacks_folded_columns[STACK_TOTAL], TA_DESCENDING}, .not_of_ranks = true};
+    "stacks.folded",
+    "Call stacks",
+    TA_COLUMNS(stacks_folded_columns),
+    .doc = "One row per rank and folded call stack.",
+    .order = {&stacks_folded_columns[STACK_TOTAL], TA_DESCENDING},
+    .not_of_ranks = true,
+    .brief = &(const struct ta_brief){
+        .place = 410, .rows = 8, .largest = &stacks_folded_columns[STACK_TOTAL], .alone = true}};
 
 /* ---- map ------------------------------------------------------------------------------------ */
 

@@ -178,9 +178,18 @@ static const struct ta_column operator_totals_columns[] = {
                              "close or the table does not tell"},
 };
 
-const struct ta_table_def operator_totals = {"ops.totals",
-                                             "Device and host time in the profiler's tables",
-                                             TA_COLUMNS(operator_totals_columns)};
+const struct ta_table_def operator_totals = {
+    "ops.totals", "Device and host time in the profiler's tables",
+    TA_COLUMNS(operator_totals_columns),
+    .doc = "One row per rank of these tables."
+           "\n\n"
+           "Device time is the total below the table, less the ranges that torch before 2.5 "
+           "adds to it; without a total, or with one that leaves kernels out, it is the sum of "
+           "the rows of kernels, or of operators where they say more. `limit` is `device` where "
+           "the host waits at least half of its time, or has less work of its own than the "
+           "device; `host` where its own work takes more than 1.25 times as long as the work of "
+           "the device, and the table lists calls of the runtime and at least 80 % of the time "
+           "of the host; null where the two are close or the table does not say."};
 
 void totals_add(const struct all_totals *totals, struct ta_section_builder *out)
 {

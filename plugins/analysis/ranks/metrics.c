@@ -25,7 +25,29 @@ static const struct ta_column ranks_metrics_columns[] = {
 };
 
 const struct ta_table_def ranks_metrics = {
-    "ranks.metrics", "Ranks compared", TA_COLUMNS(ranks_metrics_columns), .joining = TA_JOIN_NOT};
+    "ranks.metrics",
+    "Ranks compared",
+    TA_COLUMNS(ranks_metrics_columns),
+    .doc = "One row per figure of the tables by rank that at least two ranks have. A metric is "
+           "named by table and column, and by the other keys of the row in brackets where there "
+           "are several rows per rank: `stages.by_name.total_ns[decode]`. Where each rank has "
+           "one device, its number is no such key. The rows that tell most come first: large "
+           "differences of what the run waits for. All tables with a rank are compared but "
+           "those whose rows are moments, places or reasons: of marked steps `steps.by_rank` "
+           "stands for `steps.by_step`.",
+    .joining = TA_JOIN_NOT,
+    .brief = &(const struct ta_brief){
+        .place = 470,
+        .rows = 10,
+        .rows_are = "the most telling differences",
+        .first = {&ranks_metrics_columns[SPREAD], &ranks_metrics_columns[MAX],
+                  &ranks_metrics_columns[MAX_RANK], &ranks_metrics_columns[MIN],
+                  &ranks_metrics_columns[MIN_RANK], &ranks_metrics_columns[MEAN]},
+        .whole_names = true,
+        .hidden = {&ranks_metrics_columns[METRIC], .tables = {"events.by_kind", "run.files"}},
+        .nonzero = &ranks_metrics_columns[SPREAD],
+        .unless = "gpu_time.by_rank",
+        .is_supplement = true}};
 
 void ranks_add_metrics(const struct figures *figures, struct ta_section_builder *out)
 {

@@ -30,9 +30,14 @@ static const struct ta_column ranks_outliers_columns[] = {
     [OTHERS] = {"others", "Also in", TA_TEXT, .doc = "Further figures, the most telling first"},
 };
 
-const struct ta_table_def ranks_outliers = {"ranks.outliers", "Ranks that differ",
-                                            TA_COLUMNS(ranks_outliers_columns),
-                                            .joining = TA_JOIN_NOT};
+const struct ta_table_def ranks_outliers = {
+    "ranks.outliers", "Ranks that differ", TA_COLUMNS(ranks_outliers_columns),
+    .doc = "The ranks that differ most from the others, `ranks.outliers` at most (16; "
+           "`--outliers`), of five ranks or more. A rank differs in a figure when its value is "
+           "beyond three interquartile ranges of the quartiles, has a modified z above 3.5, and "
+           "is a hundredth of the median away from it. The rank whose difference tells most "
+           "comes first.",
+    .joining = TA_JOIN_NOT};
 
 /* A rank and a figure in which it differs. */
 struct difference {

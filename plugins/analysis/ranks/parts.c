@@ -154,8 +154,13 @@ static const struct ta_chart_def part_chart = {
           {&ranks_parts_columns[PARTS_OTHER], "Other", TA_INK_OTHER}},
 };
 
-const struct ta_table_def ranks_parts = {"ranks.parts", "Nodes or process groups",
-                                         TA_COLUMNS(ranks_parts_columns), .joining = TA_JOIN_NOT};
+const struct ta_table_def ranks_parts = {
+    "ranks.parts", "Nodes or process groups", TA_COLUMNS(ranks_parts_columns),
+    .doc = "With `--by node` or `--by group`: one row per node, or per process group that "
+           "collectives name. A node has as many ranks as `--ranks-per-node` (`ranks.per_node`) "
+           "says, else as the numbers of devices say where rank r has device r mod N, else 8. A "
+           "rank is in every group that its collectives name. Chart `parts-breakdown`.",
+    .joining = TA_JOIN_NOT};
 
 static bool add_parts(const struct figures *figures, const struct ta_refs *in, struct parts *parts,
                       struct ta_section_builder *out)
@@ -217,9 +222,11 @@ static const struct ta_column parts_metrics_columns[] = {
                         .doc = "1 − smallest over largest; none where a value is negative"},
 };
 
-const struct ta_table_def parts_metrics = {"parts.metrics", "Nodes or process groups compared",
-                                           TA_COLUMNS(parts_metrics_columns),
-                                           .joining = TA_JOIN_NOT};
+const struct ta_table_def parts_metrics = {
+    "parts.metrics", "Nodes or process groups compared", TA_COLUMNS(parts_metrics_columns),
+    .doc = "The figures of `ranks.metrics` compared over nodes, or over the process groups of "
+           "each kind: a part counts with the mean of its ranks.",
+    .joining = TA_JOIN_NOT};
 
 /* One figure over the parts [0, n) of one kind; `means` has room for n. */
 static void add_metric(const struct figure *figure, const struct part *parts, size_t n,

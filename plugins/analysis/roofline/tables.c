@@ -99,7 +99,34 @@ static const struct ta_chart_def chart = {
 };
 
 const struct ta_table_def roofline_by_op = {
-    "roofline.by_op", "Roofline by operator", TA_COLUMNS(roofline_by_op_columns), .chart = {&chart},
+    "roofline.by_op",
+    "Roofline by operator",
+    TA_COLUMNS(roofline_by_op_columns),
+    .doc = "One row per operator, shape and type, on devices of one kind: its work and traffic "
+           "against what the device can do. Chart `roofline`: FLOP rate over FLOPs per byte, "
+           "both logarithmic, below the lines that peak and bandwidth draw.\n\n"
+           "A kernel belongs to the innermost operator around its launch that has a formula; a "
+           "call counts its work once, whatever the number of its kernels. Kernels of "
+           "communication and copies by the driver are left out. Bytes are those of each tensor "
+           "read or written once, as with a perfect cache; a bias, mask or result counts in its "
+           "own type. Shapes come from `Input Dims`, `Input type` and `Concrete Inputs`: record "
+           "with `record_shapes=True`.\n\n"
+           "| operators | FLOPs | |---|---| | mm, addmm, bmm, baddbmm, mv, matmul, linear, "
+           "scaled and grouped products | 2·B·M·N·K; B·M·N more for a bias, unless beta is 0 | "
+           "| convolutions | 2 · elements of the output · elements of the filter behind its "
+           "first size, which is that of a group; transposed: elements of the input instead. "
+           "One per element of the output for a bias | | their backward | the same for each of "
+           "the gradients of input and weight that is asked for | | attention (SDPA and its "
+           "backends, flash-attn) | 2·B·H·pairs·(d of queries + d of values), pairs of a query "
+           "and a key it may attend to: Nq·Nk, of causal attention half of a square, of a "
+           "rectangle what lies below the diagonal from its first corner (memory-efficient, "
+           "cuDNN, math) or to its last (flash), of a window those inside | | its backward | "
+           "2·B·H·pairs·(3 d of queries + 2 d of values): queries by keys once more, since no "
+           "backend keeps them | | elementwise operators, softmax, norms, reductions | some per "
+           "element, rounded: 1 for a sum, 5 for softmax, 7 for a norm; 0 on integers | | "
+           "copies, fills | 0 | | generated kernels (`triton_…`) | not known; bytes of their "
+           "operands |",
+    .chart = {&chart},
     .order = {&roofline_by_op_columns[BY_OP_BUSY], TA_DESCENDING}};
 
 enum {
@@ -156,9 +183,15 @@ static const struct ta_column roofline_by_rank_columns[] = {
                 "where they are not faster, or no peaks are known"},
 };
 
-const struct ta_table_def roofline_by_rank = {"roofline.by_rank", "FLOPs utilization by rank",
-                                              TA_COLUMNS(roofline_by_rank_columns),
-                                              .rank_words = "Roofline"};
+const struct ta_table_def roofline_by_rank = {
+    "roofline.by_rank", "FLOPs utilization by rank", TA_COLUMNS(roofline_by_rank_columns),
+    .doc = "One row per rank and device with kernels. The peaks are those of the [list of "
+           "devices](../src/hardware/devices.yaml), which states dense rates and a source for "
+           "each entry, by the name, the multiprocessors and the memory that the trace says; "
+           "`--hardware NAME` takes another entry, `--hardware FILE` reads more. Of a device "
+           "that is not in the list, or of which the trace shows only a part, nothing is said. "
+           "Scalar `mfu` adds the ranks up.",
+    .rank_words = "Roofline"};
 
 enum { UNKNOWN_NAME, UNKNOWN_REASON, UNKNOWN_CALLS, UNKNOWN_KERNELS, UNKNOWN_TOTAL, UNKNOWN_SHARE };
 static const struct ta_column roofline_unknown_columns[] = {
@@ -180,8 +213,13 @@ static const struct ta_column roofline_unknown_columns[] = {
 };
 
 const struct ta_table_def roofline_unknown = {
-    "roofline.unknown", "Kernels of unknown work", TA_COLUMNS(roofline_unknown_columns),
-    .tier = TA_TIER_DETAIL, .order = {&roofline_unknown_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
+    "roofline.unknown",
+    "Kernels of unknown work",
+    TA_COLUMNS(roofline_unknown_columns),
+    .doc = "One row per operator and reason: the kernels whose work is not known, so that the "
+           "shares of both tables add up to all.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&roofline_unknown_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
 
 /* ---- peaks ---------------------------------------------------------------------------------- */
 

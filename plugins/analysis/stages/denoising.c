@@ -224,8 +224,17 @@ static const struct ta_column stages_derived_columns[] = {
                      .doc = "95th percentile (type 7)"},
 };
 
-const struct ta_table_def stages_derived = {"stages.derived", "Stages made of other records",
-                                            TA_COLUMNS(stages_derived_columns)};
+const struct ta_table_def stages_derived = {
+    "stages.derived", "Stages made of other records", TA_COLUMNS(stages_derived_columns),
+    .doc = "One row per rank and stage that was not recorded as one but is the sum of other "
+           "records: `denoising`, of the blocks of diffusion, or of the steps where there are "
+           "no blocks. Without it the stages of a session would say little about where most of "
+           "its time goes. There is none where a recorded stage is about it (its name has "
+           "`diffusion`, `denois` or `sampling`, and it is as long), where the sum is longer "
+           "than the session, and of a report that is cut. `inside` names the recorded stage "
+           "that holds it: the shortest one that is as long and whose name says so "
+           "(`inference`, `generation`, `pipeline`), or that may hold it where all of them, one "
+           "after the other, would take longer than the session."};
 
 void add_derived(struct ta_section_builder *out, const struct stages *stages)
 {

@@ -58,9 +58,29 @@ static const struct ta_chart_def chart = {
     .group = &stages_over_ranks_columns[OVER_RANKS_SOURCE],
 };
 
-const struct ta_table_def stages_over_ranks = {"stages.over_ranks", "Stages over all ranks",
-                                               TA_COLUMNS(stages_over_ranks_columns),
-                                               .chart = {&chart}};
+const struct ta_ref stages_derived_read[1] = {{"stages.derived", NULL}};
+
+bool are_over_ranks(const struct ta_refs *in)
+{
+    return ta_report_run(in->report)->n_ranks > 1 || ta_ref_exists(in, 0);
+}
+
+const struct ta_table_def stages_over_ranks = {
+    "stages.over_ranks",
+    "Stages over all ranks",
+    TA_COLUMNS(stages_over_ranks_columns),
+    .doc = "One row per stage and source, in the order of the run: that of the first call, or "
+           "of the dump. The source is the scope of a stage table, or the kind of records. "
+           "Stages that differ in a number alone are one in parts (`sampling_chunk_N`) when "
+           "three of them do, or two that count chunks, batches, blocks and the like; such a "
+           "stage that encloses another has a share of what that one leaves. Chart "
+           "`stage-waterfall`.",
+    .chart = {&chart},
+    .brief = &(const struct ta_brief){.place = 230,
+                                      .rows = 12,
+                                      .largest = &stages_over_ranks_columns[OVER_RANKS_MEAN_TOTAL],
+                                      .applies = are_over_ranks,
+                                      TA_READS(stages_derived_read)}};
 
 /* A family over all ranks. */
 struct family {

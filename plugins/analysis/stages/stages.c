@@ -100,13 +100,50 @@ static const struct ta_column by_name_columns[] = {
              "Place among the stages of the rank in the order in which the dumps first name them"},
 };
 
+static bool are_by_name(const struct ta_refs *in)
+{
+    return !are_over_ranks(in);
+}
+
 static const struct ta_table_def by_name = {
     "stages.by_name",
     "Stages by total time",
     TA_COLUMNS(by_name_columns),
+    .doc = "One row per rank and stage, section or timed operation of a dump; of a stage table "
+           "the stage is `scope/stage` and its time that of the host. Stages have no start "
+           "times and may nest, so totals may hold the same time twice, and a share is one of "
+           "the time of the run, as far as a dump tells it:\n\n"
+           "1. of a stage table the total of the scope (`scope`);\n"
+           "2. else the duration of the sessions of the rank (`session`);\n"
+           "3. else the total of the enclosing stage (`parent`);\n"
+           "4. else the time from the first to the last labelled memory snapshot (`snapshots`);\n"
+           "5. else the sum of the stages that enclose no other (`sum`), which is too long "
+           "where stages nest, so the share is a lower bound.\n\n"
+           "A time shorter than the longest stage is passed over. A stage that encloses others "
+           "has no share, and `inside` of the others names it:\n\n"
+           "* its name says so (`total`, `run_inference`), or the figures prove it, because it "
+           "takes at least as long as all other stages of its scope together, and with them "
+           "longer than the time of the run;\n"
+           "* the application runs one stage in others, and the figures do not speak against "
+           "it: FramePack's `transformer_forward` in `sampling_chunk_0`, `sampling_chunk_1` …, "
+           "its `vae_decode` in `vae_decode_full_chunk_1`, `vae_decode_section_chunk_2` …;\n"
+           "* `model_runner_run` of an engine encloses the scopes of the runners. Their shares "
+           "are parts of its share (`outer scope`), so that all shares are of the time of the "
+           "engine.\n\n"
+           "Shares of stages that nest without such a sign add up to more than 100 %.\n\n"
+           "What Inferix reports and what it prints on the console are stages of one run. A "
+           "stage that both have counts as the report has it; where they have the same part "
+           "under different names (`vae_decode` and `VAE decoding`), the longer one holds the "
+           "other. Denoising that no stage was recorded for is in `stages.derived`, and a stage "
+           "that holds it has no share either.",
     .order = {&by_name_columns[BY_NAME_TOTAL], TA_DESCENDING},
     .rank_words = "Stage",
-    .parts_of_whole = true};
+    .parts_of_whole = true,
+    .brief = &(const struct ta_brief){.place = 220,
+                                      .rows = 12,
+                                      .largest = &by_name_columns[BY_NAME_TOTAL],
+                                      .applies = are_by_name,
+                                      TA_READS(stages_derived_read)}};
 
 /* What the stages of a format are called, by what its name begins with. */
 enum { CONSOLE = 2, EVENT_TIMER };

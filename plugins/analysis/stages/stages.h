@@ -107,6 +107,11 @@ bool find_families(struct stages *stages);
  * sorted by rank, scope, source and order in the run afterwards. */
 void share_stages(struct stages *stages);
 
+/* Whether the terminal shows stages over all ranks and not by name: stages of one rank are listed
+ * by name, but where one was not recorded as such. */
+extern const struct ta_ref stages_derived_read[1];
+bool are_over_ranks(const struct ta_refs *in);
+
 /* stages.over_ranks; sorts the stages anew. */
 extern const struct ta_table_def stages_over_ranks;
 bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages);

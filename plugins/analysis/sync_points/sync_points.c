@@ -60,9 +60,15 @@ static const struct ta_column by_site_columns[] = {
                  .doc = "Idle during and after"},
 };
 
-static const struct ta_table_def by_site = {"sync.by_site", "Waits for the device by place",
-                                            TA_COLUMNS(by_site_columns),
-                                            .order = {&by_site_columns[HARMFUL], TA_DESCENDING}};
+static const struct ta_table_def by_site = {
+    "sync.by_site", "Waits for the device by place", TA_COLUMNS(by_site_columns),
+    .doc = "One row per kind of wait, call, operator and caller, all ranks: host threads that "
+           "wait for the device, and what that costs. A wait does no harm while the devices of "
+           "the rank work; harm is the idle time during it, and after it until a device works "
+           "again or the next wait begins, in which the next work was not launched yet: work in "
+           "the queue is held up by something else. No moment counts twice; of waits at the "
+           "same time the first one has it.",
+    .order = {&by_site_columns[HARMFUL], TA_DESCENDING}};
 
 static const struct ta_column by_rank_columns[] = {
     [RANK] = TA_RANK_COLUMN,
@@ -78,8 +84,11 @@ static const struct ta_column by_rank_columns[] = {
                             .doc = "Harmful time over the window"},
 };
 
-static const struct ta_table_def by_rank = {"sync.by_rank", "Waits for the device by rank",
-                                            TA_COLUMNS(by_rank_columns), .tier = TA_TIER_DETAIL,
+static const struct ta_table_def by_rank = {"sync.by_rank",
+                                            "Waits for the device by rank",
+                                            TA_COLUMNS(by_rank_columns),
+                                            .doc = "One row per rank with device activities.",
+                                            .tier = TA_TIER_DETAIL,
                                             .rank_words = "Waits for the device"};
 
 static const struct ta_column by_kind_columns[] = {
@@ -102,8 +111,9 @@ static const struct ta_column by_kind_columns[] = {
                             "without the wait the host would be ahead by no more"},
 };
 
-static const struct ta_table_def by_kind = {"sync.by_kind", "Waits for the device by kind",
-                                            TA_COLUMNS(by_kind_columns), .tier = TA_TIER_DETAIL};
+static const struct ta_table_def by_kind = {
+    "sync.by_kind", "Waits for the device by kind", TA_COLUMNS(by_kind_columns),
+    .doc = "One row per rank and kind of wait.", .tier = TA_TIER_DETAIL};
 
 /* ---- finish -------------------------------------------------------------------------------- */
 

@@ -31,8 +31,10 @@ static const struct ta_column telemetry_sampling_columns[] = {
                        .doc = "Sum of them: nothing is known of this time"},
 };
 
-const struct ta_table_def telemetry_sampling = {"telemetry.sampling", "Sampling",
-                                                TA_COLUMNS(telemetry_sampling_columns)};
+const struct ta_table_def telemetry_sampling = {
+    "telemetry.sampling", "Sampling", TA_COLUMNS(telemetry_sampling_columns),
+    .doc = "One row per rank and device, of the signal with the most samples, when all of them "
+           "were kept."};
 
 static void add_series(struct ta_section_builder *out, const struct all *all,
                        const struct series *series, double *steps)

@@ -77,8 +77,28 @@ static const struct ta_column by_rank_columns[] = {
          .doc = "Share of the session that the samples cover, where they are of a part of it only"},
 };
 
-static const struct ta_table_def by_rank = {"telemetry.by_rank", "Device telemetry",
-                                            TA_COLUMNS(by_rank_columns), .rank_words = ""};
+static const struct ta_table_def by_rank = {
+    "telemetry.by_rank",
+    "Device telemetry",
+    TA_COLUMNS(by_rank_columns),
+    .doc = "One row per rank, device and signal. Samples of single devices win over sums and "
+           "largest values of all of them. `unit` is the unit of the four values; clocks are in "
+           "Hz. A stamped sample that several files hold counts once. A power of 0 is no "
+           "sample, and a device of which all samples are 0 is none. Of series with more than "
+           "65 536 samples in a file, the 95th percentile is within 0.5 %. A profiler that "
+           "keeps the last samples only (`max_data_points` of Inferix) has samples of the end "
+           "of a long session: all figures of samples are of the time that these cover, nothing "
+           "is extrapolated, and `session_share` says which part of the session that is where "
+           "more than 5 % of it, and more than four intervals, are missing.",
+    .rank_words = "",
+    .brief = &(const struct ta_brief){
+        .place = 370,
+        .rows = 12,
+        .rows_are = "the first ranks and devices",
+        .first = {&by_rank_columns[BY_RANK_MEAN], &by_rank_columns[BY_RANK_MAX]},
+        .hidden = {
+            &by_rank_columns[BY_RANK_SIGNAL],
+            {"gpu_memory_activity", "gpu_memory_total", "gpu_memory_clock", "cpu_memory_total"}}}};
 
 /* ---- what counts --------------------------------------------------------------------------- */
 

@@ -75,8 +75,10 @@ static const struct ta_chart_def chart = {
     .group = &telemetry_timeline_columns[TIMELINE_SOURCE],
 };
 
-const struct ta_table_def telemetry_timeline = {"telemetry.timeline", "Telemetry over time",
-                                                TA_COLUMNS(telemetry_timeline_columns)};
+const struct ta_table_def telemetry_timeline = {
+    "telemetry.timeline", "Telemetry over time", TA_COLUMNS(telemetry_timeline_columns),
+    .doc = "The samples over time, for the chart: all of them, or of more than 600 per device "
+           "means over 600 equal spans. Chart `device-telemetry`."};
 
 /* The samples and means of a series, which stand side by side. */
 static struct readings readings_of(const struct all *all, const struct series *series)

@@ -103,9 +103,35 @@ static const struct ta_figures value_figures = {.metrics = metrics,
                                                 .basis = &values_columns[VALUES_BASIS],
                                                 .value = &values_columns[VALUES_VALUE]};
 
-static const struct ta_table_def values = {"throughput.values",        "Throughput and latency",
-                                           TA_COLUMNS(values_columns), .figures = &value_figures,
-                                           .rank_words = "",           .has_run_rows = true};
+static const struct ta_table_def values = {
+    "throughput.values",
+    "Throughput and latency",
+    TA_COLUMNS(values_columns),
+    .doc = "One row per rank, metric and basis. `blocks`: frames or blocks over the time of the "
+           "blocks, if every block says it; `steady`: the same without the first block; `wall`: "
+           "over the duration of the session; `until_cut`: instead of that, where a report is "
+           "cut, what is left of its blocks over the time from the start of the session to the "
+           "end of the last of them; `steps`: denoising steps over their time; `sections`: "
+           "tokens over the time of the sections that recorded them. `first_block_ns` on the "
+           "basis `wall` is from the start of the session to the end of the first block. "
+           "`as_reported` is the profiler's own number, `as_reported (GROUP)` that of another "
+           "of its groups, and `note` says why it is not ours.\n\n"
+           "Rows without a rank are of the run, where several ranks have a rate. Ranks that "
+           "make videos of their own (data parallel) add up; of ranks that share the work on "
+           "one video the slowest counts. The tags `ulysses_size` × `ring_size` say how many "
+           "ranks share one; without them each rank is taken to have its own. On the basis "
+           "`wall` the frames or blocks of all videos are divided by the longest session. "
+           "`note` says what was assumed.",
+    .figures = &value_figures,
+    .rank_words = "",
+    .has_run_rows = true,
+    .brief = &(const struct ta_brief){.place = 290,
+                                      .rows = 12,
+                                      .rows_are = "the first ranks",
+                                      .first = {&values_columns[VALUES_METRIC],
+                                                &values_columns[VALUES_VALUE],
+                                                &values_columns[VALUES_NOTE]},
+                                      .remark = &values_columns[VALUES_NOTE]}};
 
 static bool is_throughput(struct ta_slice name)
 {

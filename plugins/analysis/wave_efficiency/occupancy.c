@@ -45,9 +45,15 @@ static const struct ta_column wave_occupancy_columns[] = {
                       .doc = "Time of the kernels that say their blocks per multiprocessor"},
 };
 
-const struct ta_table_def wave_occupancy = {"kernels.occupancy", "Use of the devices",
-                                            TA_COLUMNS(wave_occupancy_columns),
-                                            .tier = TA_TIER_DETAIL, .rank_words = "Kernels"};
+const struct ta_table_def wave_occupancy = {
+    "kernels.occupancy",
+    "Use of the devices",
+    TA_COLUMNS(wave_occupancy_columns),
+    .doc = "One row per rank and device whose kernels say how many blocks a multiprocessor "
+           "gets, or their occupancy: the figures \"SM efficiency\" and \"achieved occupancy\" of "
+           "the TensorBoard plug-in, over the window of the device.",
+    .tier = TA_TIER_DETAIL,
+    .rank_words = "Kernels"};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 

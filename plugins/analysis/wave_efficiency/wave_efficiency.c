@@ -72,7 +72,15 @@ static const struct ta_column by_kernel_columns[] = {
 };
 
 static const struct ta_table_def by_kernel = {
-    "kernels.waves", "Wave efficiency", TA_COLUMNS(by_kernel_columns), .tier = TA_TIER_DETAIL,
+    "kernels.waves",
+    "Wave efficiency",
+    TA_COLUMNS(by_kernel_columns),
+    .doc = "One row per kernel that records its grid. A device holds so many blocks at a time; "
+           "what is left over runs in a last wave that is mostly not full, and with fewer "
+           "blocks than multiprocessors some of these have no work. Occupancy is recorded on "
+           "NVIDIA only: elsewhere just the second is known. Kernels that fetch their work "
+           "themselves (\"persistent\") are left out.",
+    .tier = TA_TIER_DETAIL,
     .order = {&by_kernel_columns[KERNEL_LOST], TA_DESCENDING}};
 
 /* ---- map ------------------------------------------------------------------------------------- */

@@ -5,18 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool text_holds_word(const char *list, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *at = list; at && *at;) {
-        const size_t length = strcspn(at, " ");
-        if (length == n && memcmp(at, word, n) == 0)
-            return true;
-        at += length + (at[length] == ' ');
-    }
-    return false;
-}
-
 struct ranking {
     const struct ta_table *table;
     size_t column;
@@ -38,47 +26,52 @@ static int compare_rows(const void *left, const void *right, void *with)
     return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
 }
 
-/* Whether the list has the word, or one that ends in a point and begins it. */
-static bool is_in_list(const char *list, struct ta_slice text)
+/* Whether a text is one of some words, or begins with the id of one of some tables and a point. */
+static bool is_hidden_text(const struct ta_brief *brief, struct ta_slice text)
 {
-    for (const char *at = list; at && *at;) {
-        const size_t n = strcspn(at, " ");
-        const bool is_part = n > 0 && at[n - 1] == '.';
-        if ((is_part ? text.len >= n : text.len == n) && memcmp(at, text.ptr, n) == 0)
+    for (size_t i = 0; i < TA_BRIEF_WORDS && brief->hidden.words[i]; i++)
+        if (ta_slice_equal(text, ta_slice_of(brief->hidden.words[i])))
             return true;
-        at += n + (at[n] == ' ');
+    for (size_t i = 0; i < TA_BRIEF_WORDS && brief->hidden.tables[i]; i++) {
+        const struct ta_slice id = ta_slice_of(brief->hidden.tables[i]);
+        if (text.len > id.len && memcmp(text.ptr, id.ptr, id.len) == 0 && text.ptr[id.len] == '.')
+            return true;
     }
     return false;
 }
 
-bool text_row_is_spare(const struct ta_table *table, size_t row, const struct text_pick *pick)
+bool text_row_is_hidden(const struct ta_table *table, size_t row)
 {
-    for (size_t i = 0; pick->spare && i < table->n_columns; i++) {
-        const struct ta_cell *cell = ta_table_cell(table, row, i);
-        if (cell->kind == TA_CELL_TEXT && is_in_list(pick->spare, cell->text))
-            return !text_row_is_renamed(table, row, pick->renamed);
-    }
-    return pick->moves && ta_row_number(table, row, pick->moves, NAN) == 0;
+    const struct ta_brief *brief = table->def->brief;
+    const size_t hidden = text_place_of(table, brief->hidden.column);
+    const size_t nonzero = text_place_of(table, brief->nonzero);
+    if (hidden != SIZE_MAX && ta_table_cell(table, row, hidden)->kind == TA_CELL_TEXT &&
+        is_hidden_text(brief, ta_table_cell(table, row, hidden)->text))
+        return !text_row_is_renamed(table, row);
+    return nonzero != SIZE_MAX && ta_cell_number(ta_table_cell(table, row, nonzero), NAN) == 0;
 }
 
-bool text_row_is_renamed(const struct ta_table *table, size_t row, const char *column)
+bool text_row_is_renamed(const struct ta_table *table, size_t row)
 {
-    const size_t k = column ? ta_table_column(table, column) : SIZE_MAX;
-    return k != SIZE_MAX && ta_table_cell(table, row, k)->kind == TA_CELL_TEXT &&
-           !ta_row_reads(table, row, "method", "normalized");
+    const size_t name = text_place_of(table, table->def->brief->renamed.name);
+    const size_t method = text_place_of(table, table->def->brief->renamed.method);
+    if (name == SIZE_MAX || ta_table_cell(table, row, name)->kind != TA_CELL_TEXT)
+        return false;
+    const struct ta_cell *how = method == SIZE_MAX ? NULL : ta_table_cell(table, row, method);
+    return !how || how->kind != TA_CELL_TEXT || !ta_slice_equal(how->text, TA_LIT("normalized"));
 }
 
-bool text_rows_choose(const struct page *page, const struct ta_table *table,
-                      const struct text_pick *pick, struct text_rows *rows)
+bool text_rows_choose(const struct page *page, const struct ta_table *table, struct text_rows *rows)
 {
+    const struct ta_brief *brief = table->def->brief;
     const uint32_t top = page->options->top;
-    const size_t most = top && top < pick->rows ? top : pick->rows;
-    struct ranking ranking = {table, pick->by ? ta_table_column(table, pick->by) : SIZE_MAX};
+    const size_t most = top && top < brief->rows ? top : brief->rows;
+    struct ranking ranking = {table, text_place_of(table, brief->largest)};
     *rows = (struct text_rows){.at = calloc(table->n_rows, sizeof *rows->at)};
     if (!rows->at)
         return false;
     for (size_t i = 0; i < table->n_rows; i++)
-        if (!text_row_is_spare(table, i, pick))
+        if (!text_row_is_hidden(table, i))
             rows->at[rows->n++] = i;
     rows->is_cut = rows->n > most;
     if (rows->is_cut) {

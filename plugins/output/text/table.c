@@ -35,7 +35,7 @@ struct slot {
 struct layout {
     const struct page *page;
     const struct ta_table *table;
-    const struct text_pick *pick;
+    const struct ta_brief *brief;
 
     struct slot *slots; /* one per column of the table */
     struct text_rows shown;
@@ -47,12 +47,25 @@ struct layout {
 
 /* ---- columns ------------------------------------------------------------------------- */
 
-/* What a reader of a summary looks for first. */
-static int priority_of(const struct ta_column *column, const struct text_pick *pick)
+static bool is_same(const struct ta_column *column, const struct ta_column *declared)
 {
-    if (text_holds_word(pick->first, column->key))
+    return declared && strcmp(column->key, declared->key) == 0;
+}
+
+static bool is_one_of(const struct ta_column *column, const struct ta_column *const *declared)
+{
+    for (size_t i = 0; i < TA_BRIEF_COLUMNS; i++)
+        if (is_same(column, declared[i]))
+            return true;
+    return false;
+}
+
+/* What a reader of a summary looks for first. */
+static int priority_of(const struct ta_column *column, const struct ta_brief *brief)
+{
+    if (is_one_of(column, brief->first))
         return 1;
-    if (text_holds_word(pick->together, column->key))
+    if (is_one_of(column, brief->together))
         return PRIORITY_TOGETHER;
     static const struct {
         const char *part;
@@ -107,11 +120,11 @@ static struct ta_slice site_name(struct ta_slice site, char buffer[CELL_MAX])
 static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t column,
                                  char buffer[CELL_MAX])
 {
-    if (column == 0 && text_row_is_renamed(layout->table, row, layout->pick->renamed))
+    if (column == 0 && text_row_is_renamed(layout->table, row))
         return joint_name(layout, row, column, buffer);
     if (ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
         return layout->slots[column].numeric ? TA_LIT("–") : TA_LIT("");
-    if (strcmp(layout->table->columns[column].key, "site") == 0)
+    if (is_same(&layout->table->columns[column], layout->brief->call_site))
         return site_name(ta_table_cell(layout->table, row, column)->text, buffer);
     return ta_table_text(layout->table, row, column, buffer);
 }
@@ -180,8 +193,9 @@ static void measure_cells(const struct layout *layout, size_t column)
     slot->empty = slot->empty || all_zero;
 }
 
-static void measure(struct layout *layout, const struct text_pick *pick)
+static void measure(struct layout *layout)
 {
+    const struct ta_brief *brief = layout->brief;
     const struct ta_table *table = layout->table;
     bool in_key = true;
     layout->name = SIZE_MAX;
@@ -191,12 +205,12 @@ static void measure(struct layout *layout, const struct text_pick *pick)
         in_key = in_key && column->unit == TA_UNIT_NONE && column->type != TA_TYPE_NUMBER;
         slot->key = in_key || i == 0;
         slot->numeric = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
-        const bool ranks = pick->by && strcmp(column->key, pick->by) == 0;
-        slot->priority = slot->key || ranks ? 0 : priority_of(column, pick);
+        const bool ranks = is_same(column, brief->largest);
+        slot->priority = slot->key || ranks ? 0 : priority_of(column, brief);
         slot->width = measure_head(column->title, &slot->head);
         measure_cells(layout, i);
         slot->empty = slot->empty || !ta_column_is_shown(table, i) || i == layout->renamed ||
-                      text_holds_word(pick->without, column->key);
+                      is_one_of(column, brief->never);
         if (slot->key && !slot->numeric && !slot->empty &&
             (layout->name == SIZE_MAX || slot->width > layout->slots[layout->name].width))
             layout->name = i;
@@ -207,7 +221,7 @@ static void measure(struct layout *layout, const struct text_pick *pick)
             continue;
         slot->width = smaller(slot->width, KEY_MOST);
         if (!slot->numeric &&
-            !text_holds_word(pick->first, table->columns[i].key)) /* where there is little room a
+            !is_one_of(&table->columns[i], brief->first)) /* where there is little room a
                                                                 total says more than a class */
             slot->priority += 2;
     }
@@ -252,13 +266,13 @@ static void grow_name(struct layout *layout, size_t natural, size_t most, size_t
 }
 
 /* A name that can be read comes before the last quantile, all of a name after it. */
-static void choose_columns(struct layout *layout, const struct text_pick *pick)
+static void choose_columns(struct layout *layout)
 {
     size_t room = layout->page->width - TEXT_INDENT, natural = 0;
     if (layout->name != SIZE_MAX) {
         struct slot *name = &layout->slots[layout->name];
         natural = name->width;
-        name->width = smaller(natural, pick->whole ? room * 2 / 3 : NAME_LEAST);
+        name->width = smaller(natural, layout->brief->whole_names ? room * 2 / 3 : NAME_LEAST);
         name->taken = true;
         room -= smaller(room, name->width);
     }
@@ -354,7 +368,7 @@ static void put_heads(const struct layout *layout)
 static void put_remark(const struct layout *layout, size_t row)
 {
     char buffer[CELL_MAX], line[512];
-    const size_t column = ta_table_column(layout->table, "note");
+    const size_t column = text_place_of(layout->table, layout->brief->remark);
     if (column == SIZE_MAX || layout->slots[column].taken ||
         ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
         return;
@@ -386,52 +400,52 @@ static void put_row(const struct layout *layout, size_t row)
 }
 
 /* Says what of the table is not shown. */
-static void put_foot(const struct layout *layout, const struct text_pick *pick)
+static void put_foot(const struct layout *layout)
 {
     const struct page *page = layout->page;
     if (layout->bar_width)
         text_bar_legend(page, &layout->bars);
     if (layout->shown.n == layout->table->n_rows)
         return;
-    const size_t by = pick->by ? ta_table_column(layout->table, pick->by) : SIZE_MAX;
+    const size_t by = text_place_of(layout->table, layout->brief->largest);
+    const char *rows_are = layout->shown.is_cut ? layout->brief->rows_are : NULL;
     char shown[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX], line[256];
     snprintf(line, sizeof line, "%s of %s rows%s%s",
              ta_unit_format(shown, (double)layout->shown.n, TA_UNIT_COUNT),
              ta_unit_format(all, (double)layout->table->n_rows, TA_UNIT_COUNT),
-             by != SIZE_MAX                       ? ", the largest by "
-             : pick->said && layout->shown.is_cut ? ", "
-                                                  : "",
-             by != SIZE_MAX                       ? layout->table->columns[by].title
-             : pick->said && layout->shown.is_cut ? pick->said
-                                                  : "");
+             by != SIZE_MAX ? ", the largest by "
+             : rows_are     ? ", "
+                            : "",
+             by != SIZE_MAX ? layout->table->columns[by].title
+             : rows_are     ? rows_are
+                            : "");
     text_blanks(page, TEXT_INDENT);
     text_style(page, TEXT_DIM);
     text_wrap(page, line, TEXT_INDENT);
     text_reset(page);
 }
 
-enum ta_status text_table(const struct page *page, const struct ta_table *table,
-                          const struct text_pick *pick)
+enum ta_status text_table(const struct page *page, const struct ta_table *table)
 {
     struct layout layout = {
         .page = page,
         .table = table,
-        .pick = pick,
-        .renamed = pick->renamed ? ta_table_column(table, pick->renamed) : SIZE_MAX,
+        .brief = table->def->brief,
+        .renamed = text_place_of(table, table->def->brief->renamed.name),
     };
     layout.slots = calloc(table->n_columns, sizeof *layout.slots);
-    if (!layout.slots || !text_rows_choose(page, table, pick, &layout.shown)) {
+    if (!layout.slots || !text_rows_choose(page, table, &layout.shown)) {
         free(layout.slots);
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Out of memory: doing=lay out table %s", table->id);
     }
     layout.bars = text_bars_of(table, layout.shown.at, layout.shown.n);
-    measure(&layout, pick);
-    choose_columns(&layout, pick);
+    measure(&layout);
+    choose_columns(&layout);
     text_heading(page, table->title);
     put_heads(&layout);
     for (size_t i = 0; i < layout.shown.n; i++)
         put_row(&layout, layout.shown.at[i]);
-    put_foot(&layout, pick);
+    put_foot(&layout);
     free(layout.shown.at);
     free(layout.slots);
     return TA_OK;

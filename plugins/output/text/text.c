@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The first words of every summary, and what tells report.txt from other text files. */
 #define SIGNATURE "traceanalyze "
@@ -258,7 +259,7 @@ static void put_missing(const struct page *page)
 }
 
 /* Names the tables that the summary leaves to the other outputs. */
-static void put_others(const struct page *page)
+static void put_others(const struct page *page, const struct text_picks *picks)
 {
     char line[4096];
     size_t n = 0;
@@ -266,7 +267,7 @@ static void put_others(const struct page *page)
         const struct ta_section *section = ta_report_section(page->report, s);
         for (size_t i = 0; i < section->n_items; i++) {
             if (section->items[i].kind != TA_ITEM_TABLE ||
-                text_is_picked(page->report, section->items[i].table->id) || n + 200 > sizeof line)
+                text_is_picked(picks, section->items[i].table) || n + 200 > sizeof line)
                 continue;
             n += (size_t)snprintf(line + n, sizeof line - n, "%s%.150s", n ? " · " : "",
                                   section->items[i].table->title);
@@ -300,12 +301,14 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     put_head(&page);
     put_figures(&page);
     put_findings(&page);
-    enum ta_status status = TA_OK;
-    for (const struct text_pick *pick = text_picks; status == TA_OK && pick->table; pick++) {
-        const struct ta_table *table = text_picked(report, pick);
-        status = table ? text_table(&page, table, pick) : TA_OK;
-    }
-    put_others(&page);
+    struct text_picks picks;
+    enum ta_status status = text_pick_tables(report, &picks)
+                                ? TA_OK
+                                : ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=pick tables");
+    for (size_t i = 0; status == TA_OK && i < picks.n; i++)
+        status = text_table(&page, picks.at[i]);
+    put_others(&page, &picks);
+    free(picks.at);
     put_missing(&page);
     if (status == TA_OK)
         status = put_quality(&page);

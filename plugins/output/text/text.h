@@ -5,6 +5,7 @@
 
 #include <traceanalyze/chart.h>
 #include <traceanalyze/output.h>
+#include <traceanalyze/table.h>
 
 /* What every part needs. */
 struct page {
@@ -31,31 +32,21 @@ void text_blanks(const struct page *page, size_t n);
  * lines begin as well. */
 void text_wrap(const struct page *page, const char *text, size_t indent);
 
-/* Which rows of a table the summary shows. */
-struct text_pick {
-    const char *table; /* id */
-    const char *by;    /* with more than `rows` rows, those with the largest values here */
-    size_t rows;
-    const char *first;    /* keys of the columns that come before all others, or NULL */
-    const char *said;     /* which rows are shown when not all are, or NULL */
-    const char *spare;    /* words of rows that are left out, or NULL; "a." is all that begins so */
-    const char *moves;    /* key of the column whose 0 leaves a row out, or NULL */
-    bool alone;           /* only where no other table of the list tells of the run */
-    bool whole;           /* names are shown whole before any other column has room */
-    const char *renamed;  /* key of the column with the other name of what has two, or NULL */
-    const char *without;  /* keys of columns that say nothing new, or NULL */
-    const char *together; /* keys of columns that come after names that can be read, all of them or
-                             none, or NULL */
-};
-
 /* ---- tables (picks.c) ------------------------------------------------------------------ */
 
-/* In the order of the summary; ends with a table of NULL. */
-extern const struct text_pick text_picks[];
+/* The tables that the summary shows, in its order, as their declarations say. */
+struct text_picks {
+    const struct ta_table **at;
+    size_t n;
+};
 
-/* The table of a pick when it is shown, else NULL. */
-const struct ta_table *text_picked(const struct ta_report *report, const struct text_pick *pick);
-bool text_is_picked(const struct ta_report *report, const char *id);
+/* False without memory; the caller frees `at`. */
+bool text_pick_tables(const struct ta_report *report, struct text_picks *picks) TA_MUST_CHECK;
+bool text_is_picked(const struct text_picks *picks, const struct ta_table *table);
+
+/* Where a declared column is in a table, which was made by an earlier version perhaps; SIZE_MAX:
+ * nowhere, or `column` is NULL. */
+size_t text_place_of(const struct ta_table *table, const struct ta_column *column);
 
 /* ---- rows (rows.c) --------------------------------------------------------------------- */
 
@@ -66,21 +57,16 @@ struct text_rows {
 
 /* All rows in order of the table, or those with the largest values; false without memory. */
 bool text_rows_choose(const struct page *page, const struct ta_table *table,
-                      const struct text_pick *pick, struct text_rows *rows) TA_MUST_CHECK;
+                      struct text_rows *rows) TA_MUST_CHECK;
 
 /* Whether the summary never shows a row. */
-bool text_row_is_spare(const struct ta_table *table, size_t row, const struct text_pick *pick);
+bool text_row_is_hidden(const struct ta_table *table, size_t row);
 
-/* Whether a row has two names that differ in more than numbers; `column` has the other one, NULL:
- * no row has. */
-bool text_row_is_renamed(const struct ta_table *table, size_t row, const char *column);
-
-/* Whether a list of words with blanks between them has this one; NULL has none. */
-bool text_holds_word(const char *list, const char *word);
+/* Whether a row has two names that differ in more than numbers. */
+bool text_row_is_renamed(const struct ta_table *table, size_t row);
 
 /* Draws a table within the width: keys, then the columns that matter most, then bars. */
-enum ta_status text_table(const struct page *page, const struct ta_table *table,
-                          const struct text_pick *pick) TA_MUST_CHECK;
+enum ta_status text_table(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
 
 /* ---- bars (bars.c) --------------------------------------------------------------------- */
 

@@ -36,7 +36,24 @@ static const struct ta_column results_columns[] = {
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
 
-static const struct ta_table_def results = {"gates.results", "Gates", TA_COLUMNS(results_columns)};
+static const struct ta_digest digest = {
+    .part = TA_DIGEST_OUTCOME,
+    .title = "Gates",
+    .columns = {&results_columns[GATE], &results_columns[OUTCOME], &results_columns[WHAT],
+                &results_columns[BASE], &results_columns[NEW], &results_columns[CHANGE],
+                &results_columns[REASON]}};
+
+static const struct ta_table_def results = {
+    "gates.results", "Gates", TA_COLUMNS(results_columns),
+    .brief =
+        &(const struct ta_brief){
+            .place = 10,
+            .rows = 20,
+            .first = {&results_columns[OUTCOME], &results_columns[WHAT], &results_columns[BASE],
+                      &results_columns[NEW], &results_columns[CHANGE]},
+            .together = {&results_columns[CHANGE_LOW], &results_columns[CHANGE_HIGH]},
+            .whole_names = true},
+    .digest = &digest};
 static const struct ta_table_def *const tables[] = {&results, NULL};
 
 const struct ta_part ta_gates_part = {.name = "gates", .tables = tables};

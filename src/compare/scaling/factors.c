@@ -33,8 +33,20 @@ static const struct ta_column scaling_factor_table_columns[] = {
                .doc = "Of the change of the parallel efficiency; below 0 it works against it"},
 };
 
-const struct ta_table_def scaling_factor_table = {"scaling.factors", "Why it does not scale",
-                                                  TA_COLUMNS(scaling_factor_table_columns)};
+const struct ta_table_def scaling_factor_table = {
+    "scaling.factors", "Why it does not scale", TA_COLUMNS(scaling_factor_table_columns),
+    .doc = "One row per run and factor of `efficiency.ladder`, of runs larger than the smallest "
+           "one that has it: which factors take the parallel efficiency away as the world size "
+           "grows. One rank alone has no transfer and no balance to lose: its `host` is what is "
+           "left of the window without idle time of the host, its `serialization` the time in "
+           "which it computes over that.",
+    .brief = &(const struct ta_brief){.place = 150,
+                                      .rows = 25,
+                                      .first = {&scaling_factor_table_columns[RUN],
+                                                &scaling_factor_table_columns[FACTOR],
+                                                &scaling_factor_table_columns[EFFICIENCY],
+                                                &scaling_factor_table_columns[BASE_EFFICIENCY],
+                                                &scaling_factor_table_columns[SHARE]}}};
 
 /* ---- of one run ---------------------------------------------------------------------------- */
 

@@ -72,8 +72,19 @@ static const struct ta_column scaling_fits_columns[] = {
                        "Largest distance of a measured speed-up from the law, relative to the law"},
 };
 
-const struct ta_table_def scaling_fits = {"scaling.fits", "Scaling laws",
-                                          TA_COLUMNS(scaling_fits_columns)};
+const struct ta_table_def scaling_fits = {
+    "scaling.fits", "Scaling laws", TA_COLUMNS(scaling_fits_columns),
+    .doc = "Least squares, of Amdahl's law from three world sizes on, of the universal "
+           "scalability law (Gunther 1993) from four; κ < 0 or σ < 0 is put to 0 and the other "
+           "fitted alone."
+           "The peak of the universal law is at √((1 − σ)/κ) times the smallest world size "
+           "(`peak_world_size`, `peak_speedup`).",
+    .brief = &(const struct ta_brief){
+        .place = 160,
+        .rows = 6,
+        .first = {&scaling_fits_columns[LAW], &scaling_fits_columns[FIGURE],
+                  &scaling_fits_columns[VALUE], &scaling_fits_columns[LOW],
+                  &scaling_fits_columns[HIGH], &scaling_fits_columns[DEVIATION]}}};
 
 static double deviation(const struct scaling *scaling,
                         double (*law)(const struct scaling *scaling, double size))
@@ -159,7 +170,12 @@ static const struct ta_chart_def chart = {
 };
 
 const struct ta_table_def scaling_curve = {
-    "scaling.curve", "Speed-up by world size", TA_COLUMNS(scaling_curve_columns), .chart = {&chart},
+    "scaling.curve",
+    "Speed-up by world size",
+    TA_COLUMNS(scaling_curve_columns),
+    .doc = "Chart `scaling`: `world_size` (those that were run, and doublings up to twice the "
+           "largest), `measured`, `ideal`, `amdahl`, `usl`.",
+    .chart = {&chart},
     .order = {&scaling_curve_columns[CURVE_WORLD_SIZE], TA_ASCENDING}};
 
 static void add_point(const struct scaling *scaling, struct ta_section_builder *out, double size,

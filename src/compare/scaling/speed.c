@@ -224,8 +224,25 @@ static const struct ta_column scaling_run_table_columns[] = {
              "time"},
 };
 
-const struct ta_table_def scaling_run_table = {"scaling.runs", "Runs by world size",
-                                               TA_COLUMNS(scaling_run_table_columns)};
+const struct ta_table_def scaling_run_table = {
+    "scaling.runs", "Runs by world size", TA_COLUMNS(scaling_run_table_columns),
+    .doc = "One row per run, by world size. Times are of what all runs have: of blocks of "
+           "frames (mean), else of steps (median over steps of the rank where the step takes "
+           "longest; the first is left out where it takes more than twice the median of the "
+           "others), else of the run. The interval is of a bootstrap over steps or blocks of "
+           "both runs (2,000 rounds, blocks of neighbors where they depend on each other)."
+           "\n\n"
+           "Work is relative to the smallest world size: by frames; by FLOPs, where 1 and p are "
+           "taken for what is within 25 % of them; 1 or p by `--strong` or `--weak`; else 1. "
+           "`serial` is by Karp and Flatt (1990).",
+    .brief = &(const struct ta_brief){
+        .place = 140,
+        .rows = 16,
+        .rows_are = "the smallest",
+        .first = {&scaling_run_table_columns[RUN], &scaling_run_table_columns[WORLD_SIZE],
+                  &scaling_run_table_columns[TIME], &scaling_run_table_columns[SPEEDUP],
+                  &scaling_run_table_columns[EFFICIENCY], &scaling_run_table_columns[SERIAL],
+                  &scaling_run_table_columns[GPU]}}};
 
 void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *out)
 {

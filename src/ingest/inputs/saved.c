@@ -4,9 +4,11 @@
 
 #include "base/context.h"
 #include "base/quality.h"
+#include "plugin/registry.h"
 #include "read/reader.h"
 #include "report/decode.h"
 #include "traceanalyze/document.h"
+#include "traceanalyze/input.h"
 
 #include <sys/stat.h>
 
@@ -52,25 +54,41 @@ static enum ta_status check_whole(struct ta_ctx *ctx, const struct ta_quality *q
     return status;
 }
 
-static enum ta_status read_report(struct ta_ctx *ctx, struct ta_reader *reader,
-                                  const struct ta_quality *quality, struct ta_report **report)
+static bool reads_dumps(const void *registry, const char *format)
+{
+    const struct ta_entry *entry = ta_registry_find(registry, TA_KIND_input, format);
+    return entry && !entry->plugin.input->reads_traces;
+}
+
+static const struct ta_table_def *find_table(const void *registry, const char *id)
+{
+    return ta_registry_table(registry, id, NULL);
+}
+
+static enum ta_status read_report(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                  struct ta_reader *reader, const struct ta_quality *quality,
+                                  struct ta_report **report)
 {
     json_t *document = ta_document_read(ctx, reader, NULL);
     if (!document)
         return ctx->status;
     enum ta_status status = check_whole(ctx, quality);
     if (status == TA_OK)
-        status = ta_report_decode(ctx, document, report);
+        status = ta_report_decode(
+            ctx, document, &(const struct ta_declarations){find_table, reads_dumps, registry},
+            report);
     json_decref(document);
     return status;
 }
 
-enum ta_status ta_saved_read(struct ta_ctx *ctx, const char *path, struct ta_report **report)
+enum ta_status ta_saved_read(struct ta_ctx *ctx, const struct ta_registry *registry,
+                             const char *path, struct ta_report **report)
 {
     struct ta_quality quality;
     ta_quality_init(&quality);
     struct ta_reader *reader = ta_reader_open(ctx, path, -1, &quality);
-    enum ta_status status = reader ? read_report(ctx, reader, &quality, report) : ctx->status;
+    enum ta_status status =
+        reader ? read_report(ctx, registry, reader, &quality, report) : ctx->status;
     struct stat st;
     if (status == TA_OK && stat(path, &st) == 0)
         ta_report_set_input_date(*report, st.st_mtime);

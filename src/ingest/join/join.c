@@ -242,7 +242,7 @@ static enum ta_status join(struct ta_ctx *ctx, const struct ta_registry *registr
     if (status != TA_OK)
         return status;
     ta_sections_prepare(out);
-    if (!set_accounts(parts, n, job, out) || !ta_join_tables(registry, parts, n, out))
+    if (!set_accounts(parts, n, job, out) || !ta_join_tables(parts, n, out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the tables of all reports");
     status = finish(ctx, plan, out);
     if (status == TA_OK)
@@ -283,13 +283,14 @@ static bool is_cut(const struct ta_report *report)
     return false;
 }
 
-static enum ta_status read_reports(struct ta_ctx *ctx, const struct ta_inputs *inputs,
-                                   struct ta_report **read, size_t *n)
+static enum ta_status read_reports(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                   const struct ta_inputs *inputs, struct ta_report **read,
+                                   size_t *n)
 {
     enum ta_status status = TA_OK;
     for (*n = 0; *n < inputs->reports.n && status == TA_OK; *n += status == TA_OK) {
         const char *path = inputs->reports.at[*n].path;
-        status = ta_saved_read(ctx, path, &read[*n]);
+        status = ta_saved_read(ctx, registry, path, &read[*n]);
         if (status == TA_OK && is_cut(read[*n]))
             ta_log(ctx, TA_LOG_WARNING,
                    "%s has only the first rows of long tables; report.json has all", path);
@@ -308,7 +309,7 @@ enum ta_status ta_join_inputs(struct ta_ctx *ctx, const struct ta_registry *regi
     struct ta_report **read = calloc(most, sizeof *read);
     struct ta_joined *parts = calloc(most + 1, sizeof *parts);
     size_t n = 0;
-    enum ta_status status = read && parts ? read_reports(ctx, inputs, read, &n)
+    enum ta_status status = read && parts ? read_reports(ctx, registry, inputs, read, &n)
                                           : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the reports");
     for (size_t i = 0; i < n; i++)
         parts[i] = (struct ta_joined){read[i], inputs->reports.at[i].shown};

@@ -2,7 +2,6 @@
 /* The tables of several reports, row beside row or name by name. */
 #include "ingest/join/join.h"
 
-#include "plugin/registry.h"
 #include "report/report.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/output.h"
@@ -12,18 +11,7 @@
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* What a declaration says of a column that reports do not keep. */
-static void declare_column(struct ta_column *column, const struct ta_table_def *def)
-{
-    for (size_t i = 0; def && i < def->n_columns; i++)
-        if (strcmp(def->columns[i].key, column->key) == 0) {
-            column->role = def->columns[i].role;
-            column->weight = def->columns[i].weight;
-        }
-}
-
-static struct ta_column *copy_columns(const struct ta_table *table, const struct ta_table_def *def,
-                                      struct ta_arena *arena)
+static struct ta_column *copy_columns(const struct ta_table *table, struct ta_arena *arena)
 {
     struct ta_column *columns = ta_arena_alloc(arena, table->n_columns * sizeof *columns);
     for (size_t i = 0; columns && i < table->n_columns; i++) {
@@ -34,7 +22,6 @@ static struct ta_column *copy_columns(const struct ta_table *table, const struct
         columns[i].doc = ta_arena_copy(arena, ta_slice_of(from->doc));
         if (!columns[i].key || !columns[i].title || !columns[i].doc)
             return NULL;
-        declare_column(&columns[i], def);
     }
     return columns;
 }
@@ -280,21 +267,19 @@ static bool add_up_rows(struct joining *j)
 
 /* ---- all tables ---------------------------------------------------------------------------- */
 
-static bool is_joined(const struct ta_table *table, const struct ta_table_def *def)
+static bool is_joined(const struct ta_table *table)
 {
-    const enum ta_joining joining = def ? def->joining : TA_JOIN_ROWS;
+    const enum ta_joining joining = table->def ? table->def->joining : TA_JOIN_ROWS;
     return joining == TA_JOIN_SUMS || (joining == TA_JOIN_ROWS && ta_table_rank(table) != SIZE_MAX);
 }
 
-static bool join_one(const struct ta_registry *registry, const struct ta_joined *parts, size_t n,
-                     const struct ta_table *model, struct ta_section_builder *section,
-                     struct ta_report *out)
+static bool join_one(const struct ta_joined *parts, size_t n, const struct ta_table *model,
+                     struct ta_section_builder *section, struct ta_report *out)
 {
     struct ta_arena *arena = ta_report_arena(out);
-    const struct ta_table_def *def = ta_registry_table(registry, model->id, NULL);
-    const struct ta_column *columns = copy_columns(model, def, arena);
+    const struct ta_column *columns = copy_columns(model, arena);
     struct joining j = {.model = model,
-                        .def = def,
+                        .def = model->def,
                         .parts = parts,
                         .n = n,
                         .cells = calloc(model->n_columns, sizeof *j.cells)};
@@ -303,12 +288,12 @@ static bool join_one(const struct ta_registry *registry, const struct ta_joined 
         j.out = ta_add_table(section, model->id, model->title, columns, model->n_columns);
         done = j.out != NULL;
     }
-    if (done && def && def->joining == TA_JOIN_SUMS)
+    if (done && j.def && j.def->joining == TA_JOIN_SUMS)
         done = add_up_rows(&j);
     else if (done)
         append_rows(&j);
     if (done) {
-        ta_table_set_def(j.out, def);
+        ta_table_set_def(j.out, j.def);
         copy_charts(arena, model, j.out);
     }
     free(j.cells);
@@ -330,9 +315,8 @@ struct left_out {
     struct ta_arena arena;
 };
 
-static bool join_section(const struct ta_registry *registry, const struct ta_joined *parts,
-                         size_t n, size_t part, const struct ta_section *section,
-                         struct ta_report *out)
+static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
+                         const struct ta_section *section, struct ta_report *out)
 {
     struct ta_section_builder *into = ta_report_open_section(out, section->id, section->title);
     struct left_out left = {"", {0}};
@@ -343,8 +327,8 @@ static bool join_section(const struct ta_registry *registry, const struct ta_joi
         if (!table || is_seen(parts, part, table->id) || strcmp(section->id, "overview") == 0 ||
             strcmp(section->id, "ranks") == 0)
             continue;
-        if (is_joined(table, ta_registry_table(registry, table->id, NULL)))
-            done = join_one(registry, parts, n, table, into, out);
+        if (is_joined(table))
+            done = join_one(parts, n, table, into, out);
         else
             left.names = ta_arena_printf(&left.arena, "%s%s%s", left.names ? left.names : "",
                                          left.names && *left.names ? ", " : "", table->title);
@@ -357,8 +341,7 @@ static bool join_section(const struct ta_registry *registry, const struct ta_joi
     return done;
 }
 
-bool ta_join_tables(const struct ta_registry *registry, const struct ta_joined *parts, size_t n,
-                    struct ta_report *out)
+bool ta_join_tables(const struct ta_joined *parts, size_t n, struct ta_report *out)
 {
     bool done = true;
     for (size_t part = 0; part < n; part++) {
@@ -366,7 +349,7 @@ bool ta_join_tables(const struct ta_registry *registry, const struct ta_joined *
         for (size_t i = 0; i < ta_report_section_count(report) && done; i++) {
             const struct ta_section *section = ta_report_section(report, i);
             if (strcmp(section->id, "findings") != 0 && strcmp(section->id, "gates") != 0)
-                done = join_section(registry, parts, n, part, section, out);
+                done = join_section(parts, n, part, section, out);
         }
     }
     return done;
