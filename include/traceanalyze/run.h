@@ -352,8 +352,8 @@ TA_API enum ta_status ta_registry_add_rule(struct ta_ctx *ctx, struct ta_registr
 TA_API enum ta_status ta_registry_check_rules(struct ta_ctx *ctx,
                                               const struct ta_registry *registry) TA_MUST_CHECK;
 
-/* Writes what plugins and the program declare of tables, and what they read, as three members of a
- * JSON object (schemas/plugins-1.schema.json): "sections", "tables", "readers". */
+/* Writes what plugins and the program declare of tables and scalars, and what they read, as members
+ * of a JSON object (schemas/plugins-1.schema.json): "sections", "tables", "scalars", "readers". */
 TA_API enum ta_status ta_put_declarations(struct ta_ctx *ctx, struct ta_file *out,
                                           const struct ta_registry *registry) TA_MUST_CHECK;
 

@@ -23,8 +23,8 @@ static const struct ta_column normalized_columns[] = {
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
 };
 
-static const struct ta_ref unit_counts[] = {{"diff.normalized", "base_units"},
-                                            {"diff.normalized", "new_units"}};
+static const struct ta_ref unit_counts[] = {{.table = "diff.normalized", .column = "base_units"},
+                                            {.table = "diff.normalized", .column = "new_units"}};
 
 /* Of the same amount of work it says nothing new. */
 static bool have_other_units(const struct ta_refs *in)

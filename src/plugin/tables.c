@@ -344,9 +344,9 @@ static enum ta_status check_briefs(struct ta_ctx *ctx, const struct ta_registry 
         struct ta_ref named[1 + TA_BRIEF_WORDS];
         size_t n = 0;
         if (brief->unless)
-            named[n++] = (struct ta_ref){brief->unless, NULL};
+            named[n++] = (struct ta_ref){.table = brief->unless};
         for (size_t k = 0; k < TA_BRIEF_WORDS && brief->hidden.tables[k]; k++)
-            named[n++] = (struct ta_ref){brief->hidden.tables[k], NULL};
+            named[n++] = (struct ta_ref){.table = brief->hidden.tables[k]};
         status = check_reads(ctx, registry, &party, named, n);
         if (status == TA_OK)
             status = check_reads(ctx, registry, &party, brief->reads, brief->n_reads);

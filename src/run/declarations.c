@@ -129,6 +129,25 @@ static void put_tables(struct ta_file *out, const struct ta_registry *registry,
             put_list(out, &separator, (*part)->tables, NULL, NULL);
 }
 
+static void put_scalars(struct ta_file *out, const struct ta_registry *registry)
+{
+    for (size_t i = 0; i < ta_registry_scalar_count(registry); i++) {
+        const struct ta_scalar_def *def = ta_registry_scalar_at(registry, i);
+        const struct ta_entry *owner;
+        ta_registry_scalar(registry, def->id, &owner);
+        ta_puts(out, i ? ",\n{\"id\":" : "\n{\"id\":");
+        ta_put_json(out, ta_slice_of(def->id), false);
+        put_member(out, "title", def->title);
+        put_member(out, "maker", owner ? owner->plugin.id : NULL);
+        put_member(out, "unit", ta_unit_name(def->unit));
+        put_member(out, "polarity", ta_polarity_name(def->better));
+        put_member(out, "gate", def->gate);
+        put_flag(out, "figures", !def->not_compared);
+        put_member(out, "doc", def->doc);
+        ta_puts(out, "}");
+    }
+}
+
 static void put_reads(struct ta_file *out, const char **separator, const char *kind, const char *id,
                       const struct ta_ref *reads, size_t n)
 {
@@ -140,9 +159,15 @@ static void put_reads(struct ta_file *out, const char **separator, const char *k
     put_member(out, "id", id);
     ta_puts(out, ",\"reads\":[");
     for (size_t i = 0; i < n; i++) {
-        ta_puts(out, i ? ",{\"table\":" : "{\"table\":");
-        ta_put_json(out, ta_slice_of(reads[i].table), false);
-        put_member(out, "column", reads[i].column);
+        ta_puts(out, i ? ",{" : "{");
+        if (reads[i].scalar) {
+            ta_puts(out, "\"scalar\":");
+            ta_put_json(out, ta_slice_of(reads[i].scalar), false);
+        } else {
+            ta_puts(out, "\"table\":");
+            ta_put_json(out, ta_slice_of(reads[i].table), false);
+            put_member(out, "column", reads[i].column);
+        }
         ta_puts(out, "}");
     }
     ta_puts(out, "]}");
@@ -181,6 +206,8 @@ enum ta_status ta_put_declarations(struct ta_ctx *ctx, struct ta_file *out,
         }
         ta_puts(out, "],\n\"tables\":[");
         put_tables(out, registry, &plan);
+        ta_puts(out, "],\n\"scalars\":[");
+        put_scalars(out, registry);
         ta_puts(out, "],\n\"readers\":[");
         put_readers(out, registry);
         ta_puts(out, "]");

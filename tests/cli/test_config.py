@@ -359,9 +359,13 @@ class Config(ProcessTest):
         printed = json.loads(self.expect(0, "plugins", "--json").stdout)
         Draft202012Validator(schema).validate(printed)
         tables = {table["id"]: table for table in printed["tables"]}
+        scalars = {scalar["id"] for scalar in printed["scalars"]}
         self.assertEqual(len(tables), len(printed["tables"]))
         for reader in printed["readers"]:
             for ref in reader["reads"]:
+                if "scalar" in ref:
+                    self.assertIn(ref["scalar"], scalars)
+                    continue
                 keys = [column["key"] for column in tables[ref["table"]]["columns"]]
                 self.assertIn(ref["column"] or keys[0], keys)
         printed["tables"][0]["columns"][0].pop("doc")

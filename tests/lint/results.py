@@ -5,8 +5,9 @@
 usage: results.py --program TRACEANALYZE [--document FILE] [--update]
 
 A line "<!-- tables: WHAT -->" begins a part that is made and "<!-- end -->" ends it.  WHAT is
-"sections" (the tables of analyses, by section of a report) or the beginning of the ids of tables
-that the program makes itself ("diff").  Without --update the document must be up to date.
+"sections" (the tables of analyses, by section of a report), "scalars" (theirs, and "diff_scalars"
+of comparisons), or the beginning of the ids of tables that the program makes itself ("diff").
+Without --update the document must be up to date.
 """
 import argparse
 import difflib
@@ -34,6 +35,14 @@ def wrapped(text):
                                      subsequent_indent=" " * item.end() if item else "")
 
 
+def row_of(key, kind, declared):
+    """A column or a scalar, as a row; `kind` is a cell of its type, or empty."""
+    unit, better = declared["unit"], declared["polarity"]
+    what = declared["doc"].replace("|", "\\|")
+    return (f"| `{key}` | {kind}{'' if unit == 'none' else unit} | "
+            f"{'' if better == 'neutral' else better} | {what} |")
+
+
 def made_of(table):
     """The table, as lines of Markdown."""
     doc = table["doc"] or ""
@@ -52,14 +61,19 @@ def made_of(table):
     yield "| column | type | unit | better | what |"
     yield "|---|---|---|---|---|"
     for column in table["columns"]:
-        unit, better = column["unit"], column["polarity"]
-        what = column["doc"].replace("|", "\\|")
-        yield (f"| `{column['key']}` | {column['type']} | {'' if unit == 'none' else unit} | "
-               f"{'' if better == 'neutral' else better} | {what} |")
+        yield row_of(column["key"], f"{column['type']} | ", column)
     yield ""
 
 
 def part(what, declared):
+    if what in ("scalars", "diff_scalars"):
+        yield "| id | unit | better | what |"
+        yield "|---|---|---|---|"
+        for scalar in declared["scalars"]:
+            if (scalar["maker"] is not None) == (what == "scalars"):
+                yield row_of(scalar["id"], "", scalar)
+        yield ""
+        return
     if what != "sections":
         for table in declared["tables"]:
             if not table["section"] and table["id"].startswith(what + "."):

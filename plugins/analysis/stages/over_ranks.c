@@ -58,7 +58,7 @@ static const struct ta_chart_def chart = {
     .group = &stages_over_ranks_columns[OVER_RANKS_SOURCE],
 };
 
-const struct ta_ref stages_derived_read[1] = {{"stages.derived", NULL}};
+const struct ta_ref stages_derived_read[1] = {{.table = "stages.derived"}};
 
 bool are_over_ranks(const struct ta_refs *in)
 {
