@@ -22,6 +22,7 @@
 #include "ingest/team.h"
 #include "parse/json/cpu.h"
 #include "ranks/ranks.h"
+#include "ranks/steps.h"
 #include "recommend/recommend.h"
 #include "report/report.h"
 
@@ -43,8 +44,9 @@ struct run {
     struct ta_ingestion ingestion;
     int64_t *ranks; /* by file */
     int64_t world_size;
-    size_t *owner;           /* process that reads a file, of a team */
-    struct ta_ranks *across; /* NULL where nothing needs it */
+    size_t *owner;             /* process that reads a file, of a team */
+    struct ta_steps steps;     /* of all ranks, where something needs them */
+    struct ta_ranks *compared; /* likewise, or NULL */
     struct ta_report *report;
 };
 
@@ -52,8 +54,8 @@ struct run {
 
 typedef enum ta_status stage_function(struct ta_ctx *ctx, struct run *run);
 
-static stage_function decide_ranks, list_traces, reconcile, account, join_timeline, compare_ranks,
-    align_timeline, finish, recommend, freeze;
+static stage_function decide_ranks, list_traces, reconcile, account, join_timeline, find_steps,
+    compare_ranks, align_timeline, finish, recommend, freeze;
 
 /* From what the files of a run left behind to its report, in this order. */
 static const struct stage {
@@ -65,6 +67,7 @@ static const struct stage {
     {reconcile, TA_STAGE_FINISH},      /* dumps of other profilers → partials, each record once */
     {account, TA_STAGE_FINISH},        /* facts of files → data quality */
     {join_timeline, TA_STAGE_FINISH},  /* slices of files → timeline, if an output asks for it */
+    {find_steps, TA_STAGE_FINISH},     /* marked steps of all ranks */
     {compare_ranks, TA_STAGE_FINISH},  /* collectives of all ranks → clocks, late ranks */
     {align_timeline, TA_STAGE_FINISH}, /* clocks of ranks → timeline */
     {finish, TA_STAGE_FINISH},         /* merged partials, what is known across ranks → tables */
@@ -188,13 +191,23 @@ static enum ta_status join_timeline(struct ta_ctx *ctx, struct run *run)
     return ta_ingestion_timeline(ctx, &run->ingestion, run->report);
 }
 
+static enum ta_status find_steps(struct ta_ctx *ctx, struct run *run)
+{
+    struct ta_survey *survey = run->options.survey;
+    const enum ta_status status = ta_steps_run(ctx, &run->work->plan, run->ingestion.partials,
+                                               run->ranks, run->ingestion.n_files, &run->steps);
+    if (status == TA_OK && survey && !ta_survey_take_steps(survey, run->steps.at, run->steps.n))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of the ranks");
+    return status;
+}
+
 static enum ta_status compare_ranks(struct ta_ctx *ctx, struct run *run)
 {
     struct ta_survey *survey = run->options.survey;
     const enum ta_status status = ta_ranks_run(ctx, &run->work->plan, run->ingestion.partials,
-                                               run->ranks, run->ingestion.n_files, &run->across);
-    if (status == TA_OK && run->across && survey &&
-        !ta_survey_take_clocks(survey, run->across->members, run->across->n_members))
+                                               run->ranks, run->ingestion.n_files, &run->compared);
+    if (status == TA_OK && run->compared && survey &&
+        !ta_survey_take_clocks(survey, run->compared->members, run->compared->n_members))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the clocks of the ranks");
     return status;
 }
@@ -202,18 +215,19 @@ static enum ta_status compare_ranks(struct ta_ctx *ctx, struct run *run)
 static enum ta_status align_timeline(struct ta_ctx *ctx, struct run *run)
 {
     struct ta_timeline *timeline = run->ingestion.timeline;
-    if (!timeline || !run->across ||
-        ta_ranks_align_timeline(run->across, timeline, ta_timeline_files(timeline)))
+    if (!timeline || !run->compared ||
+        ta_ranks_align_timeline(run->compared, timeline, ta_timeline_files(timeline)))
         return TA_OK;
     return ta_fail(ctx, TA_ERR_NOMEM, "Cannot align the timeline");
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, struct run *run)
 {
+    const struct ta_across across = {&run->steps, run->compared};
     const enum ta_status status = ta_finish(ctx, run->ingestion.partials, run->ranks,
-                                            run->ingestion.n_files, run->across, run->report);
-    ta_ranks_free(run->across);
-    run->across = NULL;
+                                            run->ingestion.n_files, &across, run->report);
+    ta_ranks_free(run->compared);
+    run->compared = NULL;
     return status;
 }
 
@@ -270,11 +284,12 @@ static enum ta_status open_work(struct ta_ctx *ctx, struct work *work)
     if (status == TA_OK)
         status = load_hardware(ctx, work);
     const struct ta_run_options *options = work->options;
-    const bool needs_clocks =
-        options->timeline || (options->survey && options->survey->needs_clocks);
+    const struct ta_survey *survey = options->survey;
+    struct ta_plan_stages shared = ta_stages;
+    shared.steps.wanted = survey && survey->needs_steps;
+    shared.ranks.wanted = options->timeline || (survey && survey->needs_clocks);
     if (status == TA_OK)
-        status = ta_plan_make(ctx, work->registry, options->wanted, &ta_ranks_entry, needs_clocks,
-                              &work->plan);
+        status = ta_plan_make(ctx, work->registry, options->wanted, &shared, &work->plan);
     return status;
 }
 
@@ -296,7 +311,8 @@ static struct ta_report *take_report(struct run *run)
 static void free_run(struct run *run)
 {
     ta_report_free(run->report);
-    ta_ranks_free(run->across);
+    ta_ranks_free(run->compared);
+    free(run->steps.at);
     ta_ingestion_free(&run->ingestion);
     ta_inputs_free(&run->inputs);
     free(run->ranks);

@@ -69,6 +69,7 @@ struct ta_analysis_ops {
     /* finish() reads what is known across ranks, `in->ranks`: matched collectives, clocks and late
      * ranks, a structure that built-in analyses know (src/ranks/ranks.h). */
     bool needs_ranks;
+    bool needs_steps; /* and the marked steps of all ranks, `in->steps` (src/ranks/steps.h) */
 
     /* The scalars that finish() sets; TA_SCALARS(). */
     const struct ta_scalar_def *scalars;

@@ -55,6 +55,9 @@ struct ta_input_ops {
 
     /* What it reads are traces, of all that a tracer records: what one lacks is worth saying. */
     bool reads_traces;
+
+    /* Its files are Chrome traces, whose events `merge` passes on as text. */
+    bool can_merge;
 };
 
 /* ==== ranges of numbers ======================================================================= */

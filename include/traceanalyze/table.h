@@ -264,9 +264,11 @@ struct ta_ref {
  * list.  A report need not have all tables that are declared, and one of an earlier version not all
  * their columns: then rows are 0, numbers are those given for the case, and texts are empty. */
 struct ta_ranks;
+struct ta_steps;
 struct ta_refs {
     const struct ta_report *report;
     const struct ta_ranks *ranks; /* of an analysis that sets `needs_ranks`, else NULL */
+    const struct ta_steps *steps; /* of one that sets `needs_steps` */
     const struct ta_ref *list;
     size_t n;
     struct ta_ref_place {

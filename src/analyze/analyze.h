@@ -9,26 +9,39 @@
 /* From so many files on what one stage frees is more than the next one takes. */
 enum { TA_FILES_MANY = 512 };
 
-/* The analyses of a run, ordered so that each follows those it reads. */
+/* Stages that map traces as analyses do, with those, and have no finish(): what they find is not
+ * for people but for analyses, the timeline and merging (src/ranks). */
+struct ta_plan_stages {
+    struct ta_plan_stage {
+        const struct ta_entry *entry;
+        bool wanted; /* whichever analyses run */
+    } steps, ranks;
+};
+
+/* What these stages found; NULL where they did not run. */
+struct ta_across {
+    const struct ta_steps *steps;
+    const struct ta_ranks *ranks;
+};
+
+/* The analyses of a run, stages first, then ordered so that each follows those it reads. */
 struct ta_plan {
     const struct ta_entry **analyses;
     size_t n;
     uint32_t needs;        /* tables of the model that some analysis wants */
     struct ta_slice *keys; /* event arguments to keep: the core's and the analyses' */
     size_t n_keys;
-    size_t n_passing; /* the first of them: the core's that no analysis wants */
-    uint64_t sampled; /* a bit for each key of which a sample is wanted (samples_op_args) */
-    bool compared;    /* they run for a comparison: partials keep what it reads */
-    size_t ranks;     /* in `analyses`, the stage across ranks; SIZE_MAX where nothing needs it */
+    size_t n_passing;    /* the first of them: the core's that no analysis wants */
+    uint64_t sampled;    /* a bit for each key of which a sample is wanted (samples_op_args) */
+    bool compared;       /* they run for a comparison: partials keep what it reads */
+    size_t steps, ranks; /* in `analyses`, the stages; SIZE_MAX where nothing needs them */
 };
 
 /* The wanted analyses of the registry and those whose results they read; `wanted` NULL is all that
- * are on.  `ranks` is the stage across ranks, which maps traces as analyses do and has no finish();
- * it is planned where an analysis needs it, or `needs_ranks` says so.  TA_ERR_PLUGIN when analyses
- * wait for each other or want too many arguments. */
+ * are on.  TA_ERR_PLUGIN when analyses wait for each other or want too many arguments. */
 enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
-                            const struct ta_wanted *wanted, const struct ta_entry *ranks,
-                            bool needs_ranks, struct ta_plan *plan) TA_MUST_CHECK;
+                            const struct ta_wanted *wanted, const struct ta_plan_stages *stages,
+                            struct ta_plan *plan) TA_MUST_CHECK;
 void ta_plan_free(struct ta_plan *plan);
 
 /* The partials of all analyses of a plan. */
@@ -61,16 +74,15 @@ enum ta_status ta_partial_set_settle(struct ta_ctx *ctx, struct ta_partial_set *
                                      size_t analysis, const int64_t *ranks,
                                      size_t n_ranks) TA_MUST_CHECK;
 
-/* Calls finish() of one analysis of the plan, whose partials are settled.  `across` is what the
- * stage across ranks found, or NULL. */
+/* Calls finish() of one analysis of the plan, whose partials are settled. */
 enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_set *set,
-                                         size_t analysis, const struct ta_ranks *across,
+                                         size_t analysis, const struct ta_across *across,
                                          struct ta_report *report) TA_MUST_CHECK;
 
 /* Settles and finishes every analysis, one after the other.  The set is empty then, but for the
- * stage across ranks, which is settled already. */
+ * stages, which are settled already. */
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
-                         size_t n_ranks, const struct ta_ranks *across,
+                         size_t n_ranks, const struct ta_across *across,
                          struct ta_report *report) TA_MUST_CHECK;
 
 /* Makes all known sections, so that their order does not depend on the analyses. */

@@ -178,6 +178,20 @@ static enum ta_status list_analyses(struct ta_ctx *ctx, const struct choice *cho
     return status;
 }
 
+static void list_stages(const struct choice *choice, const struct ta_plan_stages *stages,
+                        struct ta_plan *plan)
+{
+    bool needs_steps = stages->steps.wanted, needs_ranks = stages->ranks.wanted;
+    for (size_t i = 0; i < choice->n; i++) {
+        needs_steps |= choice->runs[i] && ops_at(choice, i)->needs_steps;
+        needs_ranks |= choice->runs[i] && ops_at(choice, i)->needs_ranks;
+    }
+    if (needs_steps)
+        plan->analyses[plan->steps = plan->n++] = stages->steps.entry;
+    if (needs_ranks)
+        plan->analyses[plan->ranks = plan->n++] = stages->ranks.entry;
+}
+
 static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
 {
     for (const char *const *key = core_args; *key; key++)
@@ -197,15 +211,16 @@ static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
 }
 
 enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
-                            const struct ta_wanted *wanted, const struct ta_entry *ranks,
-                            bool needs_ranks, struct ta_plan *plan)
+                            const struct ta_wanted *wanted, const struct ta_plan_stages *stages,
+                            struct ta_plan *plan)
 {
     const size_t n = ta_registry_count(registry, TA_KIND_analysis);
     const struct choice choice = {registry, n, calloc(n + 1, sizeof(bool)),
                                   calloc(n * n + 1, sizeof(bool)), calloc(n * n + 1, sizeof(bool))};
-    *plan = (struct ta_plan){.analyses = calloc(n + 2, sizeof *plan->analyses),
+    *plan = (struct ta_plan){.analyses = calloc(n + 3, sizeof *plan->analyses),
                              .keys = calloc(TA_RECORD_ARGS, sizeof *plan->keys),
                              .compared = wanted && wanted->compared,
+                             .steps = SIZE_MAX,
                              .ranks = SIZE_MAX};
     enum ta_status status =
         choice.runs && choice.reads && choice.waits && plan->analyses && plan->keys
@@ -216,12 +231,10 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
     for (size_t i = 0; status == TA_OK && i < n; i++)
         if (ta_registry_wants(ta_registry_at(registry, TA_KIND_analysis, i), wanted))
             choose(&choice, i);
-    if (status == TA_OK)
+    if (status == TA_OK) {
+        list_stages(&choice, stages, plan);
         status = list_analyses(ctx, &choice, plan);
-    for (size_t i = 0; i < plan->n; i++)
-        needs_ranks |= plan->analyses[i]->plugin.analysis->needs_ranks;
-    if (status == TA_OK && needs_ranks)
-        plan->analyses[plan->ranks = plan->n++] = ranks;
+    }
     if (status == TA_OK)
         status = list_needs(ctx, plan);
     free(choice.runs);

@@ -170,7 +170,7 @@ static void say_times(struct ta_ctx *ctx, const struct ta_partial_set *set)
 }
 
 enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_set *set, size_t a,
-                                         const struct ta_ranks *across, struct ta_report *report)
+                                         const struct ta_across *across, struct ta_report *report)
 {
     const struct ta_entry *entry = set->plan->analyses[a];
     const struct ta_plugin *plugin = &entry->plugin;
@@ -179,7 +179,8 @@ enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_s
         ta_report_open_section(report, ops->section, plugin->title);
     struct ta_refs in;
     ta_refs_open(&in, report, ops->reads, ops->n_reads);
-    in.ranks = ops->needs_ranks ? across : NULL;
+    in.steps = ops->needs_steps ? across->steps : NULL;
+    in.ranks = ops->needs_ranks ? across->ranks : NULL;
     ta_declare_tables(section, ops->tables);
     ta_declare_scalars(section, ops->scalars, ops->n_scalars);
     ctx->option_values = entry->option_values;
@@ -209,12 +210,12 @@ static enum ta_status sort_samples(struct ta_ctx *ctx, struct ta_partial_set *se
 }
 
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
-                         size_t n_ranks, const struct ta_ranks *across, struct ta_report *report)
+                         size_t n_ranks, const struct ta_across *across, struct ta_report *report)
 {
     say_times(ctx, set);
     enum ta_status status = sort_samples(ctx, set);
     for (size_t a = 0; status == TA_OK && a < set->plan->n; a++) {
-        if (a == set->plan->ranks)
+        if (!set->plan->analyses[a]->plugin.analysis->finish)
             continue;
         status = ta_partial_set_settle(ctx, set, a, ranks, n_ranks);
         if (status == TA_OK)

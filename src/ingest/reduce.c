@@ -314,9 +314,9 @@ enum ta_status ta_reduce_run(struct ta_ctx *ctx, const struct ta_registry *regis
     if (!run.options.title)
         run.options.title = ta_default_title(options, &arena);
     ta_times_start(&ctx->times);
-    enum ta_status status = run.options.title ? ta_plan_make(ctx, registry, options->wanted,
-                                                             &ta_ranks_entry, false, &run.plan)
-                                              : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold a title");
+    enum ta_status status =
+        run.options.title ? ta_plan_make(ctx, registry, options->wanted, &ta_stages, &run.plan)
+                          : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold a title");
     if (status == TA_OK)
         status = ta_hardware_load(ctx, options->hardware, &run.hardware);
     ctx->shared->hardware = &run.hardware;

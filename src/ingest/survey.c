@@ -61,3 +61,17 @@ bool ta_survey_take_clocks(struct ta_survey *survey, const struct ta_rank_member
     survey->n_members = n;
     return true;
 }
+
+bool ta_survey_take_steps(struct ta_survey *survey, const struct ta_step *steps, size_t n)
+{
+    struct ta_step *copied = ta_arena_alloc(&survey->arena, (n + 1) * sizeof *copied);
+    if (!copied)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        copied[i] = steps[i];
+        copied[i].label = TA_LIT("");
+    }
+    survey->steps = copied;
+    survey->n_steps = n;
+    return true;
+}

@@ -2,6 +2,7 @@
 /* The stage across ranks: what it takes from traces, and its steps in order. */
 #include "analyze/analyze.h"
 #include "ranks/stage.h"
+#include "ranks/steps.h"
 
 #include <stdlib.h>
 
@@ -27,6 +28,9 @@ const struct ta_entry ta_ranks_entry = {
                .analysis = &ops},
     .origin = TA_BUILT_IN,
 };
+
+const struct ta_plan_stages ta_stages = {.steps = {&ta_steps_entry, false},
+                                         .ranks = {&ta_ranks_entry, false}};
 
 enum ta_status ta_ranks_run(struct ta_ctx *ctx, const struct ta_plan *plan,
                             struct ta_partial_set *set, const int64_t *final_ranks, size_t n,

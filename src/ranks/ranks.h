@@ -20,6 +20,7 @@
 struct ta_entry;
 struct ta_partial_set;
 struct ta_plan;
+struct ta_plan_stages;
 struct ta_timeline;
 struct ta_timeline_file;
 
@@ -288,6 +289,9 @@ void ta_replay_close(struct ta_replay *replay);
 
 /* What the stage takes from each trace, as an analysis without finish(). */
 extern const struct ta_entry ta_ranks_entry;
+
+/* Both stages, where analyses alone decide whether they run. */
+extern const struct ta_plan_stages ta_stages;
 
 /* Settles the stage's partial, whose texts stay borrowed, and makes everything of it.  NULL where
  * the plan does without the stage. */

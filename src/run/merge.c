@@ -7,11 +7,9 @@
 #include "pipeline.h"
 #include "plugin/registry.h"
 #include "report/report.h"
+#include "traceanalyze/input.h"
 
 #include <stdlib.h>
-
-/* Traces are read with this input; of others nothing can be passed on. */
-#define MERGED_FORMAT "chrome_json"
 
 /* How the file is called in a folder. */
 #define PRESET_NAME "merged.json.gz"
@@ -38,7 +36,9 @@ static enum ta_status choose_traces(struct ta_run *run, const struct ta_merge_ch
         const struct ta_surveyed *trace = &survey->at[i];
         if (!ta_merge_takes_rank(choice, trace->rank))
             continue;
-        if (strcmp(trace->format, MERGED_FORMAT) != 0) {
+        const struct ta_entry *input =
+            ta_registry_find(run->registry, TA_KIND_input, trace->format);
+        if (!input || !input->plugin.input->can_merge) {
             ta_log(&run->ctx, TA_LOG_WARNING, "\"%s\" is left out: it is no Chrome trace but %s",
                    trace->shown, trace->format);
             continue;
@@ -151,7 +151,7 @@ static enum ta_status merge_traces(struct ta_run *run, struct ta_survey *survey,
         return ta_fail(&run->ctx, TA_ERR_NOMEM, "Cannot hold the list of traces");
     status = ta_merge_align(run, survey, &merge);
     if (status == TA_OK)
-        status = ta_merge_limit(run, run->choice, survey->at, run->report, &merge);
+        status = ta_merge_limit(run, run->choice, survey, &merge);
     if (status == TA_OK)
         status = write_file(run, &merge, format, sink);
     if (status == TA_OK)
@@ -164,15 +164,11 @@ static enum ta_status merge_traces(struct ta_run *run, struct ta_survey *survey,
 static enum ta_status survey_inputs(struct ta_run *run, struct ta_survey *survey)
 {
     const struct ta_run_settings *set = &run->set;
-    const char *ids[2] = {NULL};
-    size_t n = 0;
     survey->needs_clocks = set->align == TA_ALIGN_AUTO || set->align == TA_ALIGN_COLLECTIVES;
-    if (set->steps)
-        ids[n++] = "steps";
-    const struct ta_wanted wanted = {.ids = ids};
+    survey->needs_steps = set->steps;
     struct ta_run_options options;
     ta_run_reading(run, &options);
-    options.wanted = n ? &wanted : &ta_want_nothing;
+    options.wanted = &ta_want_nothing;
     options.survey = survey;
     const enum ta_status status = ta_pipeline_run(&run->ctx, run->registry, &options, &run->report);
     if (status == TA_OK && run->report)

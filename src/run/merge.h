@@ -33,9 +33,8 @@ bool ta_merge_takes_rank(const struct ta_merge_choice *choice, int64_t rank);
 enum ta_status ta_merge_align(struct ta_run *run, const struct ta_survey *survey,
                               struct ta_merge *merge) TA_MUST_CHECK;
 
-/* Sets what is wanted of each trace, by --time-range and by the steps in the report. */
+/* Sets what is wanted of each trace, by --time-range and by the steps that were found. */
 enum ta_status ta_merge_limit(struct ta_run *run, const struct ta_merge_choice *choice,
-                              const struct ta_surveyed *surveyed, const struct ta_report *report,
-                              struct ta_merge *merge) TA_MUST_CHECK;
+                              const struct ta_survey *survey, struct ta_merge *merge) TA_MUST_CHECK;
 
 #endif

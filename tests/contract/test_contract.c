@@ -2,6 +2,7 @@
 /* What every plugin promises, asked of every plugin that is registered. */
 #include "plugin/registry.h"
 #include "ranks/ranks.h"
+#include "ranks/steps.h"
 #include "read/reader.h"
 #include "recommend/recommend.h"
 #include "traceanalyze/output.h"
@@ -464,15 +465,15 @@ static void all_traces_together(void **state)
 /* An analysis whose predecessors are not there says what it can. */
 static void check_alone(const struct ta_entry *entry)
 {
-    const struct ta_entry *only[] = {entry, &ta_ranks_entry};
-    const bool needs_ranks = entry->plugin.analysis->needs_ranks;
+    const struct ta_entry *only[] = {entry, &ta_steps_entry, &ta_ranks_entry};
     const struct ta_plan all = fixture.plan;
     for (size_t i = 0; i < TRACES; i++) {
         struct reading r;
         read_trace(i, &r);
         fixture.plan.analyses = only;
-        fixture.plan.n = needs_ranks ? 2 : 1;
-        fixture.plan.ranks = needs_ranks ? 1 : SIZE_MAX;
+        fixture.plan.n = 3;
+        fixture.plan.steps = 1;
+        fixture.plan.ranks = 2;
         struct ta_report *report = fixture_report(&fixture, &r, 1);
         fixture.plan = all;
         check_report(report);

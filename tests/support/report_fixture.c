@@ -4,6 +4,7 @@
 
 #include "pipeline.h"
 #include "ranks/ranks.h"
+#include "ranks/steps.h"
 #include "recommend/recommend.h"
 #include "traceanalyze/output.h"
 
@@ -20,12 +21,16 @@ struct ta_report *fixture_finish(struct fixture *f, struct ta_partial_set *set, 
     for (size_t i = 0; i < n_ranks; i++)
         ranks[i] = (int64_t)i;
     ta_sections_prepare(report);
-    struct ta_ranks *across;
-    if (ta_ranks_run(&f->ctx, &f->plan, set, ranks, n_ranks, &across) != TA_OK ||
-        ta_finish(&f->ctx, set, ranks, n_ranks, across, report) != TA_OK ||
+    struct ta_steps steps = {0};
+    struct ta_ranks *compared;
+    if (ta_steps_run(&f->ctx, &f->plan, set, ranks, n_ranks, &steps) != TA_OK ||
+        ta_ranks_run(&f->ctx, &f->plan, set, ranks, n_ranks, &compared) != TA_OK ||
+        ta_finish(&f->ctx, set, ranks, n_ranks, &(struct ta_across){&steps, compared}, report) !=
+            TA_OK ||
         ta_recommend(&f->ctx, f->registry, report) != TA_OK)
         fail_msg("no report: %s", ta_ctx_causes(&f->ctx));
-    ta_ranks_free(across);
+    ta_ranks_free(compared);
+    free(steps.at);
     ta_report_set_run(report, &(struct ta_run_info){.title = "test",
                                                     .ranks = ranks,
                                                     .n_ranks = n_ranks,

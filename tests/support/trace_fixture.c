@@ -18,8 +18,7 @@ void fixture_open(struct fixture *f)
     ta_ctx_init(&f->ctx, &f->shared);
     f->registry = ta_registry_new(&f->ctx);
     assert_non_null(f->registry);
-    assert_int_equal(ta_plan_make(&f->ctx, f->registry, NULL, &ta_ranks_entry, false, &f->plan),
-                     TA_OK);
+    assert_int_equal(ta_plan_make(&f->ctx, f->registry, NULL, &ta_stages, &f->plan), TA_OK);
 }
 
 void fixture_close(struct fixture *f)

@@ -296,7 +296,12 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
 }
 
 static const struct ta_input_ops ops = {
-    .sniff = sniff, .read = read_trace, .reads_parts = true, .reads_traces = true};
+    .sniff = sniff,
+    .read = read_trace,
+    .reads_parts = true,
+    .reads_traces = true,
+    .can_merge = true,
+};
 
 TA_PLUGIN(input, chrome_json, &ops, .title = "Chrome trace JSON",
           .summary = "Trace event files of torch.profiler/Kineto, VizTracer, Ascend and Chrome, "

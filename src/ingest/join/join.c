@@ -227,7 +227,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_plan *plan, str
         const struct ta_plugin *plugin = &plan->analyses[a]->plugin;
         if (!plugin->analysis->of_tables)
             continue;
-        status = ta_partial_set_finish_one(ctx, none, a, NULL, out);
+        status = ta_partial_set_finish_one(ctx, none, a, &(struct ta_across){0}, out);
     }
     ta_partial_set_free(none);
     return status;
