@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files of an Ascend profiler folder beside its Chrome trace: kernels, times per step, sums per
  * operator, and the note about the session, which knows the rank. */
+#include "lib/rows.h"
 #include "parse/text/csv.h"
 
-#include <traceanalyze/dump.h>
+#include <traceanalyze/partial.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 
@@ -60,12 +60,23 @@ static const struct ta_csv_shape shapes[SHAPES] = {
     [SHAPE_KERNELS] = {kernel_columns, KERNEL_COLUMNS, NAME + 1},
 };
 
+/* Times that overlap the parts of a step are no parts of it. */
+static const struct {
+    size_t column;
+    const char *name;
+} overlapping[] = {{COMMUNICATION, "communication_ns"},
+                   {OVERLAPPED, "communication_overlapped_ns"},
+                   {BUBBLE, "bubble_ns"},
+                   {PREPARING, "preparing_ns"}};
+
+enum { OVERLAPPING = sizeof overlapping / sizeof *overlapping };
+
 struct reading {
     struct ta_ctx *ctx;
     struct ta_builder *builder;
     struct ta_csv *csv;
     ta_str kernel; /* the category */
-    int64_t sums[STEP_COLUMNS];
+    int64_t sums[OVERLAPPING];
     enum ta_status status;
 };
 
@@ -86,7 +97,6 @@ static void add_part(struct reading *r, size_t column, const char *name, int64_t
 
 static void take_step(struct reading *r)
 {
-    static const size_t beside[] = {COMMUNICATION, OVERLAPPED, BUBBLE, PREPARING};
     const int64_t step = ta_csv_integer(r->csv, STEP);
     if (ta_csv_decimal(r->csv, COMPUTING, 3) == TA_MISSING &&
         ta_csv_decimal(r->csv, FREE, 3) == TA_MISSING) {
@@ -97,36 +107,8 @@ static void take_step(struct reading *r)
     add_part(r, NOT_OVERLAPPED, "device/communication_not_overlapped", step);
     add_part(r, FREE, "device/free", step);
     add_part(r, STAGE, "device/total", step);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        const int64_t dur_ns = ta_csv_decimal(r->csv, beside[i], 3);
-        int64_t *sum = &r->sums[beside[i]];
-        if (dur_ns != TA_MISSING)
-            *sum = *sum == TA_MISSING ? dur_ns : ta_add_sat(*sum, dur_ns);
-    }
-}
-
-/* Times that overlap the parts of a step are no parts of it. */
-static void add_sums(struct reading *r)
-{
-    static const struct {
-        size_t column;
-        const char *name;
-    } figures[] = {{COMMUNICATION, "communication_ns"},
-                   {OVERLAPPED, "communication_overlapped_ns"},
-                   {BUBBLE, "bubble_ns"},
-                   {PREPARING, "preparing_ns"}};
-    for (size_t i = 0; i < sizeof figures / sizeof *figures && r->status == TA_OK; i++) {
-        if (r->sums[figures[i].column] == TA_MISSING)
-            continue;
-        const struct ta_figure figure = {
-            .rank = TA_MISSING,
-            .name = ta_builder_string(r->builder, ta_slice_of(figures[i].name)),
-            .group = ta_builder_string(r->builder, TA_LIT("device steps")),
-            .value = (double)r->sums[figures[i].column],
-            .unit = TA_UNIT_NS,
-        };
-        r->status = ta_builder_add_figure(r->ctx, r->builder, &figure);
-    }
+    for (size_t i = 0; i < OVERLAPPING; i++)
+        ta_sum(&r->sums[i], ta_csv_decimal(r->csv, overlapping[i].column, 3));
 }
 
 /* ---- sums and kernels ----------------------------------------------------------------------- */
@@ -145,17 +127,12 @@ static void take_sum(struct reading *r)
         r->status = ta_builder_add_operator_sum(r->ctx, r->builder, &row);
 }
 
-/* As of events of a trace: the difference of any two times fits. */
-static bool in_range(int64_t ts_ns)
-{
-    static const int64_t largest = (INT64_C(1) << 62) - (INT64_C(1) << 56);
-    return ts_ns > -largest && ts_ns < largest;
-}
-
 static void take_kernel(struct reading *r)
 {
     const struct ta_slice name = ta_csv_text(r->csv, NAME);
     const struct ta_slice device = ta_csv_text(r->csv, DEVICE);
+    /* As of events of a trace: the difference of any two times fits. */
+    static const int64_t largest = (INT64_C(1) << 62) - (INT64_C(1) << 56);
     const struct ta_event event = {
         .phase = 'X',
         .has_ts = true,
@@ -168,7 +145,8 @@ static void take_kernel(struct reading *r)
         .tid = ta_builder_string(r->builder, ta_csv_text(r->csv, CORE)),
         .offset = r->csv->offset,
     };
-    if (name.len == 0 || event.dur_ns == TA_MISSING || !in_range(event.ts_ns))
+    if (name.len == 0 || event.dur_ns == TA_MISSING || event.ts_ns <= -largest ||
+        event.ts_ns >= largest)
         ta_csv_drop(r->csv, "A kernel without a name or a time");
     else
         r->status = ta_builder_add(r->ctx, r->builder, &event);
@@ -178,7 +156,7 @@ static enum ta_status read_table(struct ta_ctx *ctx, struct ta_reader *reader,
                                  struct ta_builder *builder)
 {
     struct reading r = {.ctx = ctx, .builder = builder};
-    for (size_t i = 0; i < STEP_COLUMNS; i++)
+    for (size_t i = 0; i < OVERLAPPING; i++)
         r.sums[i] = TA_MISSING;
     r.kernel = ta_builder_string(builder, TA_LIT("kernel"));
     r.csv = ta_csv_new(ctx, reader, shapes, SHAPES);
@@ -192,8 +170,12 @@ static enum ta_status read_table(struct ta_ctx *ctx, struct ta_reader *reader,
         else
             take_kernel(&r);
     }
-    if (r.csv->shape == SHAPE_STEPS)
-        add_sums(&r);
+    for (size_t i = 0; i < OVERLAPPING && r.status == TA_OK; i++) {
+        const ta_str name = ta_builder_string(builder, ta_slice_of(overlapping[i].name));
+        if (r.sums[i] != TA_MISSING)
+            r.status = ta_rows_figure(ctx, builder, TA_MISSING, name, "device steps",
+                                      (double)r.sums[i], TA_UNIT_NS);
+    }
     /* Kernels are events, but not another trace of their rank. */
     ta_builder_set_copy(builder, TA_LIT("ascend"), TA_EXACT_FULL);
     return ta_csv_close(ctx, r.csv, builder, r.status);
@@ -208,12 +190,7 @@ static enum ta_status add_tag(struct ta_ctx *ctx, struct ta_builder *builder, co
     const struct ta_slice text = ta_document_show(value, buffer, sizeof buffer);
     if (!value || json_is_null(value) || text.len == 0)
         return TA_OK;
-    const struct ta_tag tag = {
-        .rank = TA_MISSING,
-        .key = ta_builder_string(builder, ta_slice_of(key)),
-        .value = ta_builder_string(builder, text),
-    };
-    return ta_builder_add_tag(ctx, builder, &tag);
+    return ta_rows_tag(ctx, builder, ta_builder_string(builder, ta_slice_of(key)), text);
 }
 
 static enum ta_status read_note(struct ta_ctx *ctx, struct ta_reader *reader,

@@ -130,43 +130,29 @@ static void take_operation(struct reading *r, const char *name, const json_t *ro
     r->status = ta_builder_add_stage(r->ctx, r->builder, &stage);
 }
 
-static void take_operations(struct reading *r, json_t *operations)
-{
-    const char *name;
-    json_t *row;
-    json_object_foreach(operations, name, row)
-    {
-        if (r->status == TA_OK)
-            take_operation(r, name, row);
-    }
-}
-
-static void take_snapshot(struct reading *r, const json_t *row)
-{
-    const struct ta_slice label = ta_document_text(json_object_get(row, "label"));
-    /* Of a text jansson says where it ends, so a short copy is enough for messages. */
-    char name[81] = "";
-    if (label.len)
-        memcpy(name, label.ptr, label.len < sizeof name ? label.len : sizeof name - 1);
-    struct ta_memory_mark mark = ta_unknown_memory_mark();
-    mark.label = label.ptr ? ta_builder_string(r->builder, label) : TA_STR_ABSENT;
-    mark.time_ns = decimal(r, row, "timestamp", 9, name);
-    mark.allocated_bytes = bytes_of(r, row, "allocated_mb", name);
-    mark.reserved_bytes = bytes_of(r, row, "reserved_mb", name);
-    mark.max_allocated_bytes = bytes_of(r, row, "max_allocated_mb", name);
-    if (mark.allocated_bytes == TA_MISSING && mark.reserved_bytes == TA_MISSING &&
-        mark.max_allocated_bytes == TA_MISSING) {
-        drop(r, "The memory snapshot", name);
-        return;
-    }
-    r->kept++;
-    r->status = ta_builder_add_memory_mark(r->ctx, r->builder, &mark);
-}
-
 static void take_snapshots(struct reading *r, const json_t *snapshots)
 {
-    for (size_t i = 0; r->status == TA_OK && i < json_array_size(snapshots); i++)
-        take_snapshot(r, json_array_get(snapshots, i));
+    for (size_t i = 0; r->status == TA_OK && i < json_array_size(snapshots); i++) {
+        const json_t *row = json_array_get(snapshots, i);
+        const struct ta_slice label = ta_document_text(json_object_get(row, "label"));
+        /* Of a text jansson says where it ends, so a short copy is enough for messages. */
+        char name[81] = "";
+        if (label.len)
+            memcpy(name, label.ptr, label.len < sizeof name ? label.len : sizeof name - 1);
+        struct ta_memory_mark mark = ta_unknown_memory_mark();
+        mark.label = label.ptr ? ta_builder_string(r->builder, label) : TA_STR_ABSENT;
+        mark.time_ns = decimal(r, row, "timestamp", 9, name);
+        mark.allocated_bytes = bytes_of(r, row, "allocated_mb", name);
+        mark.reserved_bytes = bytes_of(r, row, "reserved_mb", name);
+        mark.max_allocated_bytes = bytes_of(r, row, "max_allocated_mb", name);
+        if (mark.allocated_bytes == TA_MISSING && mark.reserved_bytes == TA_MISSING &&
+            mark.max_allocated_bytes == TA_MISSING) {
+            drop(r, "The memory snapshot", name);
+            continue;
+        }
+        r->kept++;
+        r->status = ta_builder_add_memory_mark(r->ctx, r->builder, &mark);
+    }
 }
 
 static void take_iterations(struct reading *r, const json_t *row)
@@ -192,18 +178,6 @@ static void take_iterations(struct reading *r, const json_t *row)
     r->status = ta_builder_add_iterations(r->ctx, r->builder, &iterations);
 }
 
-static void take_export(struct reading *r, const json_t *root)
-{
-    const struct ta_happening written = {
-        .rank = TA_MISSING,
-        .name = ta_builder_string(r->builder, TA_LIT("profiling report written")),
-        .data = TA_STR_ABSENT,
-        .time_ns = decimal(r, root, "timestamp", 9, "report"),
-    };
-    if (r->status == TA_OK && written.time_ns != TA_MISSING)
-        r->status = ta_builder_add_happening(r->ctx, r->builder, &written);
-}
-
 /* ---- the file ---------------------------------------------------------------------------- */
 
 static json_t *part_of(struct reading *r, const json_t *root, const char *key, json_type type)
@@ -227,11 +201,24 @@ static enum ta_status take_report(struct reading *r, const json_t *root)
                        "JSON, but no report of FramePack: it has neither \"timing_stats\" nor "
                        "\"memory_snapshots\" nor \"iteration_stats\"");
     ta_builder_set_copy(r->builder, TA_LIT("framepack"), TA_EXACT_FULL);
-    take_operations(r, operations);
+    const char *name;
+    json_t *row;
+    json_object_foreach(operations, name, row)
+    {
+        if (r->status == TA_OK)
+            take_operation(r, name, row);
+    }
     take_snapshots(r, snapshots);
     if (r->status == TA_OK)
         take_iterations(r, iterations);
-    take_export(r, root);
+    const struct ta_happening written = {
+        .rank = TA_MISSING,
+        .name = ta_builder_string(r->builder, TA_LIT("profiling report written")),
+        .data = TA_STR_ABSENT,
+        .time_ns = decimal(r, root, "timestamp", 9, "report"),
+    };
+    if (r->status == TA_OK && written.time_ns != TA_MISSING)
+        r->status = ta_builder_add_happening(r->ctx, r->builder, &written);
     return r->status;
 }
 

@@ -8,11 +8,11 @@
 #ifndef TA_INPUT_INFERIX_H
 #define TA_INPUT_INFERIX_H
 
+#include "lib/rows.h"
+
 #include <traceanalyze/document.h>
-#include <traceanalyze/dump.h>
 #include <traceanalyze/input.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/report.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -33,14 +33,6 @@ static inline void inferix_skip_string(struct inferix_probe *p, struct ta_slice 
     p->at += p->at < p->end;
 }
 
-static inline unsigned inferix_key_bit(struct ta_slice key, const char *const *keys)
-{
-    for (unsigned i = 0; keys[i]; i++)
-        if (ta_slice_equal(key, ta_slice_of(keys[i])))
-            return 1u << i;
-    return 0;
-}
-
 /* Which keys of the NULL-terminated list the outermost object has, as far as one can see: bit i
  * for keys[i]. */
 static inline unsigned inferix_keys(const struct ta_probe *probe, const char *const *keys)
@@ -57,8 +49,8 @@ static inline unsigned inferix_keys(const struct ta_probe *probe, const char *co
         const char c = *p.at;
         if (c == '"') {
             inferix_skip_string(&p, &key);
-            if (expects_key)
-                found |= inferix_key_bit(key, keys);
+            for (unsigned i = 0; expects_key && keys[i]; i++)
+                found |= ta_slice_equal(key, ta_slice_of(keys[i])) ? 1u << i : 0;
             expects_key = false;
             continue;
         }
@@ -263,6 +255,16 @@ static inline bool inferix_gpu_sample(struct inferix *in, int64_t time_ns,
     return true;
 }
 
+/* Readings of the host; memory as bytes or TA_MISSING. */
+static inline void inferix_cpu_sample(struct inferix *in, int64_t time_ns, double usage,
+                                      int64_t used, int64_t total)
+{
+    inferix_sample(in, TA_SIGNAL_CPU_UTILIZATION, TA_MISSING, time_ns, inferix_percent(usage));
+    inferix_sample(in, TA_SIGNAL_CPU_MEMORY_USED, TA_MISSING, time_ns, inferix_bytes(used));
+    inferix_sample(in, TA_SIGNAL_CPU_MEMORY_TOTAL, TA_MISSING, time_ns,
+                   inferix_known(inferix_bytes(total)));
+}
+
 /* ---- what a session says about itself ------------------------------------------------------- */
 
 static inline void inferix_tags(struct inferix *in, json_t *tags)
@@ -352,33 +354,32 @@ static inline double inferix_scaled(const struct inferix_unit *unit, struct ta_s
 static inline void inferix_add_figure(struct inferix *in, int64_t rank, const char *group,
                                       struct ta_slice name, double value, enum ta_unit unit)
 {
-    const struct ta_figure figure = {.rank = rank,
-                                     .name = inferix_intern(in, name),
-                                     .group = inferix_intern(in, ta_slice_of(group)),
-                                     .value = value,
-                                     .unit = (int)unit};
-    INFERIX_ADD(in, figure, &figure);
+    if (in->status == TA_OK)
+        in->status = ta_rows_figure(in->ctx, in->builder, rank, inferix_intern(in, name), group,
+                                    value, unit);
 }
 
 enum { INFERIX_PREFIX_MAX = 256, INFERIX_KEY_MAX = 64 };
 
-/* Adds a figure called "prefix/key" or "key", its unit spelled as ours.  False when the text is no
+/* Adds a figure called "prefix/key" or "key", its unit spelled as ours, and what was made of it
+ * over all ranks, if that is its meaning: "gpu/memory_used_bytes_max".  False when the text is no
  * number. */
 static inline bool inferix_figure_of(struct inferix *in, int64_t rank, const char *group,
                                      struct ta_slice prefix, struct ta_slice key,
-                                     struct ta_slice text)
+                                     struct ta_slice made, struct ta_slice text)
 {
-    char name[INFERIX_PREFIX_MAX + 2 * INFERIX_KEY_MAX];
+    char name[INFERIX_PREFIX_MAX + 3 * INFERIX_KEY_MAX];
     const struct inferix_unit *unit = inferix_unit_of(key);
     const double value = text.len ? inferix_scaled(unit, text) : (double)NAN;
-    if (!isfinite(value) || key.len > INFERIX_KEY_MAX)
+    if (!isfinite(value) || key.len > INFERIX_KEY_MAX || made.len > INFERIX_KEY_MAX)
         return false;
     size_t cut = prefix.len < INFERIX_PREFIX_MAX ? prefix.len : INFERIX_PREFIX_MAX;
     while (cut < prefix.len && cut > 0 && (prefix.ptr[cut] & 0xc0) == 0x80)
         cut--; /* to the start of a character */
     const int stem = (int)(key.len - strlen(unit->ending));
-    const int length = snprintf(name, sizeof name, "%.*s%s%.*s%s", (int)cut, cut ? prefix.ptr : "",
-                                cut ? "/" : "", stem, key.ptr, unit->instead);
+    const int length =
+        snprintf(name, sizeof name, "%.*s%s%.*s%s%.*s", (int)cut, cut ? prefix.ptr : "",
+                 cut ? "/" : "", stem, key.ptr, unit->instead, (int)made.len, made.ptr);
     inferix_add_figure(in, rank, group, (struct ta_slice){name, (size_t)length}, value, unit->unit);
     return true;
 }
@@ -387,24 +388,7 @@ static inline bool inferix_figure_of(struct inferix *in, int64_t rank, const cha
 static inline bool inferix_figure(struct inferix *in, const char *group, struct ta_slice prefix,
                                   struct ta_slice key, struct ta_slice text)
 {
-    return inferix_figure_of(in, in->rank, group, prefix, key, text);
-}
-
-/* Adds what was made of a metric over all ranks, "gpu/memory_used_bytes_max". */
-static inline bool inferix_summary(struct inferix *in, const char *of, struct ta_slice metric,
-                                   struct ta_slice made, struct ta_slice text)
-{
-    char name[3 * INFERIX_KEY_MAX + 32];
-    const struct inferix_unit *unit = inferix_unit_of(metric);
-    const double value = text.len ? inferix_scaled(unit, text) : (double)NAN;
-    if (!isfinite(value) || metric.len > INFERIX_KEY_MAX || made.len > INFERIX_KEY_MAX)
-        return false;
-    const int stem = (int)(metric.len - strlen(unit->ending));
-    const int length = snprintf(name, sizeof name, "%s/%.*s%s%.*s", of, stem, metric.ptr,
-                                unit->instead, (int)made.len, made.ptr);
-    inferix_add_figure(in, TA_NO_RANK, "aggregate", (struct ta_slice){name, (size_t)length}, value,
-                       unit->unit);
-    return true;
+    return inferix_figure_of(in, in->rank, group, prefix, key, TA_LIT(""), text);
 }
 
 /* Every number of an object.  `known` leaves out zeros. */

@@ -15,33 +15,22 @@ static int sniff(const struct ta_probe *probe)
 }
 
 /* A key is a metric and what was made of it: memory_used_mb_max. */
-static void take_metric(struct inferix *in, const char *group, struct ta_slice key, json_t *value)
-{
-    const char *last = memrchr(key.ptr, '_', key.len);
-    const size_t stem = last ? (size_t)(last - key.ptr) : key.len;
-    if (inferix_summary(in, group, (struct ta_slice){key.ptr, stem}, ta_slice_from(key, stem),
-                        ta_document_text(value)))
-        in->kept++;
-    else
-        inferix_drop(in, "An aggregated metric is not a number");
-}
-
-static void take_metrics(struct inferix *in, const char *group, json_t *metrics)
+static void take_metrics(struct inferix *in, const char *of, json_t *metrics)
 {
     const char *key;
     json_t *value;
-    json_object_foreach(metrics, key, value) take_metric(in, group, ta_slice_of(key), value);
-}
-
-/* Sessions that were not found read "unknown" and 0. */
-static void take_session(struct inferix *in, json_t *summary)
-{
-    const int64_t rank = ta_document_integer(json_object_get(summary, "rank"));
-    const int64_t duration = inferix_decimal(in, summary, "duration", 9);
-    if (rank < 0 || duration <= 0)
-        return;
-    inferix_add_figure(in, rank, "aggregate", TA_LIT("duration_ns"), (double)duration, TA_UNIT_NS);
-    in->kept++;
+    json_object_foreach(metrics, key, value)
+    {
+        const struct ta_slice whole = ta_slice_of(key);
+        const char *last = memrchr(whole.ptr, '_', whole.len);
+        const size_t stem = last ? (size_t)(last - whole.ptr) : whole.len;
+        if (inferix_figure_of(in, TA_NO_RANK, "aggregate", ta_slice_of(of),
+                              ta_slice_part(whole, 0, stem), ta_slice_from(whole, stem),
+                              ta_document_text(value)))
+            in->kept++;
+        else
+            inferix_drop(in, "An aggregated metric is not a number");
+    }
 }
 
 static enum ta_status read_aggregate(struct ta_ctx *ctx, struct ta_reader *reader,
@@ -57,7 +46,16 @@ static enum ta_status read_aggregate(struct ta_ctx *ctx, struct ta_reader *reade
     size_t i;
     json_t *summary;
     json_array_foreach(inferix_array(&in, document, "reports_summary"), i, summary)
-        take_session(&in, summary);
+    {
+        /* Sessions that were not found read "unknown" and 0. */
+        const int64_t rank = ta_document_integer(json_object_get(summary, "rank"));
+        const int64_t duration = inferix_decimal(&in, summary, "duration", 9);
+        if (rank < 0 || duration <= 0)
+            continue;
+        inferix_add_figure(&in, rank, "aggregate", TA_LIT("duration_ns"), (double)duration,
+                           TA_UNIT_NS);
+        in.kept++;
+    }
     const bool is_whole = json_object_get(document, "total_reports") != NULL;
     json_decref(document);
     if (in.status == TA_OK && in.kept + in.dropped == 0 && is_whole) {

@@ -48,10 +48,7 @@ static void take_cpu(struct inferix *in, json_t *cpu, int64_t time)
     const int64_t total = inferix_mib(in, cpu, "memory_total_mb");
     if (isnan(usage) && used == TA_MISSING && total == TA_MISSING)
         return;
-    inferix_sample(in, TA_SIGNAL_CPU_UTILIZATION, TA_MISSING, time, inferix_percent(usage));
-    inferix_sample(in, TA_SIGNAL_CPU_MEMORY_USED, TA_MISSING, time, inferix_bytes(used));
-    inferix_sample(in, TA_SIGNAL_CPU_MEMORY_TOTAL, TA_MISSING, time,
-                   inferix_known(inferix_bytes(total)));
+    inferix_cpu_sample(in, time, usage, used, total);
     in->kept++;
 }
 

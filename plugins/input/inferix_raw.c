@@ -131,15 +131,6 @@ static bool each_member(void *user, const struct ta_token *key, const struct ta_
     return true;
 }
 
-/* "gpu_3" */
-static int64_t device_of_key(const struct ta_token *key)
-{
-    const struct ta_slice name = {key->ptr, key->len};
-    if (name.len < 5 || memcmp(name.ptr, "gpu_", 4) != 0)
-        return TA_MISSING;
-    return ta_text_integer(ta_slice_from(name, 4));
-}
-
 static bool each_device(void *user, const struct ta_token *key, const struct ta_token *value)
 {
     struct dump *d = user;
@@ -150,8 +141,11 @@ static bool each_device(void *user, const struct ta_token *key, const struct ta_
     for (size_t i = 0; i < N_DEVICE; i++)
         d->values[i] = NAN;
     ta_json_members(d->json, value, each_member, d);
-    if (d->device == TA_MISSING || d->device < 0)
-        d->device = device_of_key(key);
+    if (d->device < 0) { /* or missing: "gpu_3" says it as well */
+        const bool is_numbered = key->len > 4 && memcmp(key->ptr, "gpu_", 4) == 0;
+        d->device = is_numbered ? ta_text_integer((struct ta_slice){key->ptr + 4, key->len - 4})
+                                : TA_MISSING;
+    }
     d->saw_device = true;
     for (size_t i = 0; i < N_DEVICE; i++)
         inferix_sample(&d->in, of_device[i].signal, d->device, d->time, d->values[i]);
@@ -170,79 +164,56 @@ static void add_reading(struct dump *d, size_t at, double value)
     inferix_sample(&d->in, of_sample[at].signal, TA_MISSING, d->time, value);
 }
 
-/* The first reading of a process counts from nothing and says 0. */
-static void take_cpu(struct dump *d, const struct ta_record *record)
-{
-    const struct ta_token *usage = &record->nested[CPU_USAGE];
-    const double value = value_of(d, &of_sample[CPU_USAGE], usage);
-    add_reading(d, CPU_USAGE, d->saw_cpu ? value : inferix_known(value));
-    d->saw_cpu |= usage->type != TA_TOKEN_ABSENT;
-    for (size_t i = CPU_USED; i < N_CPU; i++)
-        add_reading(d, i, value_of(d, &of_sample[i], &record->nested[i]));
-}
-
-/* Totals, of a sample that names no device; where all are 0 there was none. */
-static void take_totals(struct dump *d, const struct ta_record *record)
-{
-    double values[N_SAMPLE];
-    bool has_device = false;
-    for (size_t i = GPU_USED; i < N_SAMPLE; i++) {
-        values[i] = value_of(d, &of_sample[i], &record->nested[i]);
-        has_device |= values[i] > 0;
-    }
-    for (size_t i = GPU_USED; i < N_SAMPLE && has_device; i++)
-        add_reading(d, i, values[i]);
-}
-
-static bool drop(struct dump *d, enum ta_quality_code code, const char *what)
+static void drop(struct dump *d, enum ta_quality_code code, const char *what)
 {
     ta_quality_add(d->in.quality, code, d->json->record.offset, "%s, at byte offset %" PRIu64, what,
                    d->json->record.offset);
     d->in.dropped++;
-    return false;
-}
-
-static bool take_time(struct dump *d, const struct ta_token *token)
-{
-    const int64_t largest = INT64_C(1) << 61;
-    const struct ta_slice text = number_text(d, token);
-    d->time = text.ptr ? ta_text_decimal(text, 9) : TA_MISSING;
-    if (d->time > -largest && d->time < largest)
-        return true;
-    return drop(d, TA_Q_BAD_TS, "A sample has no usable time stamp");
 }
 
 static void take_record(struct dump *d)
 {
     const struct ta_record *record = &d->json->record;
-    if (!take_time(d, &record->field[TIMESTAMP]))
+    const int64_t largest = INT64_C(1) << 61;
+    const struct ta_slice time = number_text(d, &record->field[TIMESTAMP]);
+    d->time = time.ptr ? ta_text_decimal(time, 9) : TA_MISSING;
+    if (d->time <= -largest || d->time >= largest) {
+        drop(d, TA_Q_BAD_TS, "A sample has no usable time stamp");
         return;
+    }
     if (record->field[METRICS].type != TA_TOKEN_OBJECT) {
         drop(d, TA_Q_NOT_AN_EVENT, "A sample has no metrics");
         return;
     }
     d->saw_device = false;
     ta_json_members(d->json, &record->nested[DEVICES], each_device, d);
-    if (!d->saw_device)
-        take_totals(d, record);
-    take_cpu(d, record);
+    if (!d->saw_device) {
+        /* Totals, of a sample that names no device; where all are 0 there was none. */
+        double values[N_SAMPLE];
+        bool has_device = false;
+        for (size_t i = GPU_USED; i < N_SAMPLE; i++) {
+            values[i] = value_of(d, &of_sample[i], &record->nested[i]);
+            has_device |= values[i] > 0;
+        }
+        for (size_t i = GPU_USED; i < N_SAMPLE && has_device; i++)
+            add_reading(d, i, values[i]);
+    }
+    /* The first reading of a process counts from nothing and says 0. */
+    const struct ta_token *usage = &record->nested[CPU_USAGE];
+    const double value = value_of(d, &of_sample[CPU_USAGE], usage);
+    add_reading(d, CPU_USAGE, d->saw_cpu ? value : inferix_known(value));
+    d->saw_cpu |= usage->type != TA_TOKEN_ABSENT;
+    for (size_t i = CPU_USED; i < N_CPU; i++)
+        add_reading(d, i, value_of(d, &of_sample[i], &record->nested[i]));
     d->in.kept++;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static void take_member(struct dump *d)
-{
-    const struct ta_member *member = &d->json->member;
-    if (!ta_slice_equal(ta_json_text(d->json, &member->key), TA_LIT("session_id")) ||
-        member->value.type != TA_TOKEN_STRING)
-        return;
-    ta_builder_set_copy(d->in.builder, ta_json_text(d->json, &member->value), TA_EXACT_FULL);
-}
-
 static enum ta_status read_items(struct dump *d)
 {
     enum { CANCEL_EVERY = 4096 };
+    const struct ta_member *member = &d->json->member;
     for (uint64_t i = 1; d->in.status == TA_OK; i++) {
         enum ta_json_item item;
         const enum ta_status status = ta_json_next(d->in.ctx, d->json, &item);
@@ -250,10 +221,12 @@ static enum ta_status read_items(struct dump *d)
             return status;
         if (item == TA_JSON_RECORD)
             take_record(d);
-        else if (item == TA_JSON_MEMBER)
-            take_member(d);
-        else
+        else if (item == TA_JSON_DROPPED)
             d->in.dropped++;
+        else if (ta_slice_equal(ta_json_text(d->json, &member->key), TA_LIT("session_id")) &&
+                 member->value.type == TA_TOKEN_STRING)
+            ta_builder_set_copy(d->in.builder, ta_json_text(d->json, &member->value),
+                                TA_EXACT_FULL);
         if (i % CANCEL_EVERY == 0 && ta_ctx_canceled(d->in.ctx))
             return ta_fail(d->in.ctx, TA_ERR_CANCELED, "Interrupted");
     }

@@ -76,22 +76,16 @@ static bool drop(struct reading *r, enum ta_quality_code code, const char *what)
     return false;
 }
 
-/* Stamps beyond lie before 1826 or after 2113.  With the longest span of 2^56 ns behind the last
- * one, the difference of any two times fits int64. */
-static bool in_range(int64_t ts)
-{
-    static const int64_t largest = (INT64_C(1) << 62) - (INT64_C(1) << 56);
-    return ts < largest && ts > -largest;
-}
-
 static bool take_times(struct reading *r)
 {
     const struct ta_record *record = &r->json->record;
     struct ta_event *event = &r->event;
     enum ta_decimal result;
+    /* Stamps beyond lie before 1826 or after 2113.  With the longest span of 2^56 ns behind the
+     * last one, the difference of any two times fits int64. */
+    static const int64_t largest = (INT64_C(1) << 62) - (INT64_C(1) << 56);
     event->has_ts = time_of(r, &record->field[TS], &event->ts_ns, &result);
-    if (event->has_ts && !in_range(event->ts_ns))
-        event->has_ts = false;
+    event->has_ts = event->has_ts && event->ts_ns > -largest && event->ts_ns < largest;
     if (!event->has_ts && event->phase != 'M')
         return drop(r, TA_Q_BAD_TS, "An event has no usable time stamp");
     event->has_dur = time_of(r, &record->field[DUR], &event->dur_ns, &result);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a Chrome trace says about itself: ranks, devices, clocks, versions. */
 #include "chrome_json.h"
+#include "lib/rows.h"
 #include "model/range.h"
-
-#include <traceanalyze/dump.h>
 
 #include <inttypes.h>
 
@@ -121,12 +120,7 @@ static void take_setting(struct reading *r, struct ta_slice key, const struct ta
     if (value->type != TA_TOKEN_NUMBER && value->type != TA_TOKEN_STRING)
         return;
     const ta_str name = ta_builder_string(r->builder, key); /* its text may be in the same buffer */
-    const struct ta_tag tag = {
-        .rank = TA_MISSING,
-        .key = name,
-        .value = ta_builder_string(r->builder, ta_json_text(r->json, value)),
-    };
-    r->status = ta_builder_add_tag(r->ctx, r->builder, &tag);
+    r->status = ta_rows_tag(r->ctx, r->builder, name, ta_json_text(r->json, value));
 }
 
 void chrome_take_member(struct reading *r)

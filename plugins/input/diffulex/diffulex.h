@@ -3,11 +3,10 @@
 #ifndef TA_INPUT_DIFFULEX_H
 #define TA_INPUT_DIFFULEX_H
 
+#include "lib/rows.h"
 #include "parse/text/csv.h"
 
 #include <traceanalyze/document.h>
-#include <traceanalyze/dump.h>
-#include <traceanalyze/report.h>
 
 struct reading {
     struct ta_ctx *ctx;

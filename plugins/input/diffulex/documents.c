@@ -113,18 +113,6 @@ static void take_tags(struct sections *s, struct ta_slice name, json_t *tags, bo
     }
 }
 
-/* Whether utilization was measured at all: without a device every change is 0. */
-static bool any_utilization(const json_t *metrics)
-{
-    for (size_t i = 0; i < json_array_size(metrics); i++) {
-        const json_t *value = json_object_get(json_array_get(metrics, i), "gpu_utilization");
-        const double change = ta_document_double(value);
-        if (isfinite(change) && change != 0)
-            return true;
-    }
-    return false;
-}
-
 static void take_section(struct sections *s, const json_t *row, size_t index, bool has_gpu)
 {
     struct reading *r = s->r;
@@ -155,7 +143,12 @@ static void take_sections(struct reading *r, const json_t *root)
     struct sections s;
     const json_t *metrics = json_object_get(root, "metrics");
     const json_t *summary = json_object_get(root, "summary");
-    const bool has_gpu = any_utilization(metrics);
+    bool has_gpu = false; /* whether utilization was measured at all: else every change is 0 */
+    for (size_t i = 0; i < json_array_size(metrics) && !has_gpu; i++) {
+        const json_t *row = json_array_get(metrics, i);
+        const double change = ta_document_double(json_object_get(row, "gpu_utilization"));
+        has_gpu = isfinite(change) && change != 0;
+    }
     dx_sections_begin(&s, r);
     for (size_t i = 0; i < json_array_size(metrics) && r->status == TA_OK; i++)
         take_section(&s, json_array_get(metrics, i), i, has_gpu);
@@ -191,37 +184,30 @@ static const struct statistic {
     {"nfe_per_token", "nfe_per_token", TA_UNIT_NONE},
 };
 
-static void take_statistic(struct reading *r, const json_t *root, const struct statistic *what)
-{
-    const json_t *value = json_object_get(root, what->key);
-    const double number = ta_document_double(value);
-    check(r, value, isnan(number), what->key);
-    if (isnan(number))
-        return;
-    r->kept++;
-    const ta_str name = ta_builder_string(r->builder, ta_slice_of(what->name));
-    if (what->unit == TA_UNIT_NS) { /* exact, as far as a double goes */
-        const int64_t ns = ta_document_decimal(value, 9);
-        dx_add_figure(r, name, "generation", ns == TA_MISSING ? NAN : (double)ns, what->unit);
-    } else {
-        dx_add_figure(r, name, "generation", number, what->unit);
-    }
-}
-
 /* All of them as reported: the times of requests that ran together are added up in total_time, so
  * tokens over it are no throughput of the run. */
 static void take_statistics(struct reading *r, const json_t *root)
 {
-    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
-        take_statistic(r, root, &statistics[i]);
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
+        const struct statistic *what = &statistics[i];
+        const json_t *value = json_object_get(root, what->key);
+        const double number = ta_document_double(value);
+        check(r, value, isnan(number), what->key);
+        if (isnan(number))
+            continue;
+        r->kept++;
+        const ta_str name = ta_builder_string(r->builder, ta_slice_of(what->name));
+        if (what->unit == TA_UNIT_NS) { /* exact, as far as a double goes */
+            const int64_t ns = ta_document_decimal(value, 9);
+            dx_add_figure(r, name, "generation", ns == TA_MISSING ? NAN : (double)ns, what->unit);
+        } else {
+            dx_add_figure(r, name, "generation", number, what->unit);
+        }
+    }
     const struct ta_slice stamp = ta_document_text(json_object_get(root, "timestamp"));
-    const struct ta_tag tag = {
-        .rank = TA_MISSING,
-        .key = ta_builder_string(r->builder, TA_LIT("timestamp")),
-        .value = ta_builder_string(r->builder, stamp),
-    };
     if (r->status == TA_OK && stamp.ptr)
-        r->status = ta_builder_add_tag(r->ctx, r->builder, &tag);
+        r->status = ta_rows_tag(r->ctx, r->builder,
+                                ta_builder_string(r->builder, TA_LIT("timestamp")), stamp);
 }
 
 /* ---- operators ------------------------------------------------------------------------------ */
@@ -267,32 +253,6 @@ static void take_operators(struct reading *r, const json_t *root)
 
 /* ---- trajectories --------------------------------------------------------------------------- */
 
-static void take_step(struct reading *r, struct ta_request *request, const json_t *step)
-{
-    const int64_t dur_ns = decimal(r, step, "step_time", 9);
-    int64_t tokens = integer(r, step, "num_generated_tokens");
-    const bool decodes = !json_is_true(json_object_get(step, "is_prefill"));
-    if (dur_ns == TA_MISSING || dur_ns < 0 || !json_is_object(step)) {
-        r->dropped++;
-        ta_quality_add(r->quality, TA_Q_BAD_RECORD, TA_NO_OFFSET,
-                       "A step of a trajectory has no time");
-        return;
-    }
-    r->kept++;
-    if (tokens == TA_MISSING || tokens < 0)
-        tokens = 0;
-    request->steps++;
-    request->dur_ns = ta_add_sat(request->dur_ns, dur_ns);
-    request->tokens = ta_add_sat(request->tokens, tokens);
-    if (tokens && request->first_token_ns == TA_MISSING)
-        request->first_token_ns = request->dur_ns;
-    if (!decodes)
-        return;
-    request->decode_steps++;
-    request->decode_ns = ta_add_sat(request->decode_ns, dur_ns);
-    request->decode_tokens = ta_add_sat(request->decode_tokens, tokens);
-}
-
 static void take_trajectory(struct reading *r, const json_t *row, size_t index)
 {
     const json_t *steps = json_object_get(row, "trajectory");
@@ -306,8 +266,31 @@ static void take_trajectory(struct reading *r, const json_t *row, size_t index)
         .id = id.ptr ? ta_builder_string(r->builder, id) : TA_STR_ABSENT,
         .first_token_ns = TA_MISSING,
     };
-    for (size_t i = 0; i < json_array_size(steps); i++)
-        take_step(r, &request, json_array_get(steps, i));
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        const json_t *step = json_array_get(steps, i);
+        const int64_t dur_ns = decimal(r, step, "step_time", 9);
+        int64_t tokens = integer(r, step, "num_generated_tokens");
+        const bool decodes = !json_is_true(json_object_get(step, "is_prefill"));
+        if (dur_ns == TA_MISSING || dur_ns < 0 || !json_is_object(step)) {
+            r->dropped++;
+            ta_quality_add(r->quality, TA_Q_BAD_RECORD, TA_NO_OFFSET,
+                           "A step of a trajectory has no time");
+            continue;
+        }
+        r->kept++;
+        if (tokens == TA_MISSING || tokens < 0)
+            tokens = 0;
+        request.steps++;
+        request.dur_ns = ta_add_sat(request.dur_ns, dur_ns);
+        request.tokens = ta_add_sat(request.tokens, tokens);
+        if (tokens && request.first_token_ns == TA_MISSING)
+            request.first_token_ns = request.dur_ns;
+        if (!decodes)
+            continue;
+        request.decode_steps++;
+        request.decode_ns = ta_add_sat(request.decode_ns, dur_ns);
+        request.decode_tokens = ta_add_sat(request.decode_tokens, tokens);
+    }
     if (request.steps)
         r->status = ta_builder_add_request(r->ctx, r->builder, &request);
 }

@@ -33,14 +33,7 @@ void dx_add_figure(struct reading *r, ta_str name, const char *group, double val
 {
     if (r->status != TA_OK || !isfinite(value))
         return;
-    const struct ta_figure figure = {
-        .rank = TA_MISSING,
-        .name = name,
-        .group = ta_builder_string(r->builder, ta_slice_of(group)),
-        .value = value,
-        .unit = (int)unit,
-    };
-    r->status = ta_builder_add_figure(r->ctx, r->builder, &figure);
+    r->status = ta_rows_figure(r->ctx, r->builder, TA_MISSING, name, group, value, unit);
 }
 
 void dx_sections_begin(struct sections *s, struct reading *r)
@@ -48,80 +41,42 @@ void dx_sections_begin(struct sections *s, struct reading *r)
     *s = (struct sections){.r = r, .fingerprint = FNV_START};
 }
 
-static void hash(struct sections *s, unsigned char byte)
-{
-    s->fingerprint = (s->fingerprint ^ byte) * FNV_PRIME;
-}
-
-/* Digits alone, since the decimal point depends on the locale. */
-static void hash_duration(struct sections *s, double seconds)
-{
-    char text[400];
-    hash(s, '/');
-    if (!isfinite(seconds))
-        return;
-    snprintf(text, sizeof text, "%.4f", seconds);
-    for (const char *c = text; *c; c++)
-        if (*c >= '0' && *c <= '9')
-            hash(s, (unsigned char)*c);
-}
-
-static void add_stage(struct reading *r, const struct section *section)
-{
-    const struct ta_timed_stage stage =
-        ta_single_call(ta_builder_string(r->builder, section->name), section->dur_ns);
-    r->status = ta_builder_add_stage(r->ctx, r->builder, &stage);
-}
-
-/* The time that the tokens were counted over is not in the file, but its rate is. */
-static int64_t tokens_duration(const struct section *section)
-{
-    if (section->tokens == 0)
-        return section->dur_ns;
-    const double ns = (double)section->tokens / section->tokens_per_s * 1e9;
-    return isfinite(ns) && ns > 0 && ns < 0x1p62 ? ta_whole(round(ns)) : section->dur_ns;
-}
-
-static void add_tokens(struct reading *r, const struct section *section)
-{
-    if (r->status != TA_OK || section->tokens == TA_MISSING || section->tokens < 0)
-        return;
-    const struct ta_section_tokens tokens = {
-        .rank = TA_MISSING,
-        .section = ta_builder_string(r->builder, section->name),
-        .tokens = section->tokens,
-        .dur_ns = tokens_duration(section),
-    };
-    r->status = ta_builder_add_section_tokens(r->ctx, r->builder, &tokens);
-    if (section->tokens_per_s > 0)
-        dx_add_figure(r, dx_join(r, section->name, TA_LIT("tokens_per_s")), "sections",
-                      section->tokens_per_s, TA_UNIT_PER_S);
-}
-
 void dx_sections_add(struct sections *s, const struct section *section)
 {
     struct reading *r = s->r;
     if (r->status != TA_OK)
         return;
-    hash_duration(s, section->seconds);
-    add_stage(r, section);
-    add_tokens(r, section);
+    /* Digits alone, since the decimal point depends on the locale. */
+    char text[400] = "";
+    if (isfinite(section->seconds))
+        snprintf(text, sizeof text, "%.4f", section->seconds);
+    s->fingerprint = (s->fingerprint ^ '/') * FNV_PRIME;
+    for (const char *c = text; *c; c++)
+        if (*c >= '0' && *c <= '9')
+            s->fingerprint = (s->fingerprint ^ (unsigned char)*c) * FNV_PRIME;
+    const ta_str name = ta_builder_string(r->builder, section->name);
+    const struct ta_timed_stage stage = ta_single_call(name, section->dur_ns);
+    r->status = ta_builder_add_stage(r->ctx, r->builder, &stage);
+    if (r->status == TA_OK && section->tokens >= 0) {
+        /* The time that the tokens were counted over is not in the file, but its rate is. */
+        const double ns = (double)section->tokens / section->tokens_per_s * 1e9;
+        const bool has_rate = section->tokens && isfinite(ns) && ns > 0 && ns < 0x1p62;
+        const struct ta_section_tokens tokens = {
+            .rank = TA_MISSING,
+            .section = name,
+            .tokens = section->tokens,
+            .dur_ns = has_rate ? ta_whole(round(ns)) : section->dur_ns,
+        };
+        r->status = ta_builder_add_section_tokens(r->ctx, r->builder, &tokens);
+        if (section->tokens_per_s > 0)
+            dx_add_figure(r, dx_join(r, section->name, TA_LIT("tokens_per_s")), "sections",
+                          section->tokens_per_s, TA_UNIT_PER_S);
+    }
     dx_add_figure(r, dx_join(r, section->name, TA_LIT("gpu_utilization_change")), "sections",
                   section->gpu_change, TA_UNIT_RATIO);
     if (section->memory_change != TA_MISSING)
         dx_add_figure(r, dx_join(r, section->name, TA_LIT("host_memory_change_bytes")), "sections",
                       (double)section->memory_change, TA_UNIT_BYTES);
-}
-
-/* The file behind all folders, as Linux and Windows write them, of a trace that a section names. */
-static void add_product(struct reading *r, struct ta_slice key, struct ta_slice path)
-{
-    if (!ta_slice_equal(key, TA_LIT("trace_file")) && !ta_slice_equal(key, TA_LIT("output_file")))
-        return;
-    size_t start = path.len;
-    while (start > 0 && path.ptr[start - 1] != '/' && path.ptr[start - 1] != '\\')
-        start--;
-    ta_builder_add_product(r->builder, ta_slice_from(path, start));
 }
 
 void dx_sections_tag(struct sections *s, struct ta_slice name, struct ta_slice key,
@@ -130,14 +85,16 @@ void dx_sections_tag(struct sections *s, struct ta_slice name, struct ta_slice k
     struct reading *r = s->r;
     if (r->status != TA_OK)
         return;
-    add_product(r, key, value);
-    const struct ta_tag tag = {
-        .rank = TA_MISSING,
-        .key = dx_join(r, name, key),
-        .value = ta_builder_string(r->builder, value),
-    };
+    if (ta_slice_equal(key, TA_LIT("trace_file")) || ta_slice_equal(key, TA_LIT("output_file"))) {
+        /* The file behind all folders, as Linux and Windows write them. */
+        size_t start = value.len;
+        while (start > 0 && value.ptr[start - 1] != '/' && value.ptr[start - 1] != '\\')
+            start--;
+        ta_builder_add_product(r->builder, ta_slice_from(value, start));
+    }
+    const ta_str whole = dx_join(r, name, key);
     if (r->status == TA_OK)
-        r->status = ta_builder_add_tag(r->ctx, r->builder, &tag);
+        r->status = ta_rows_tag(r->ctx, r->builder, whole, value);
 }
 
 /* How Python writes numbers that are none. */

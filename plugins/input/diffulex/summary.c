@@ -311,20 +311,15 @@ static bool split_markdown(struct ta_slice line, struct ta_slice cells[MD_CELLS]
     return true;
 }
 
-static struct ta_slice without_ticks(struct ta_slice text)
-{
-    if (text.len >= 2 && text.ptr[0] == '`' && text.ptr[text.len - 1] == '`')
-        return ta_slice_part(text, 1, text.len - 1);
-    return text;
-}
-
 /* The two tables of the file share rows; one of a profile and name counts once.  A kernel, which
  * takes no time of the host, may be called like the operator that launches it. */
 static void take_row(struct operators *o, struct ta_map *seen,
                      const struct ta_slice cells[MD_CELLS])
 {
     struct reading *r = o->r;
-    const struct ta_slice name = without_ticks(cells[MD_EVENT]);
+    struct ta_slice name = cells[MD_EVENT];
+    if (name.len >= 2 && name.ptr[0] == '`' && name.ptr[name.len - 1] == '`')
+        name = ta_slice_part(name, 1, name.len - 1);
     struct operator_row row = {.profile = ta_builder_string(r->builder, cells[MD_PROFILE])};
     row.sum = ta_unknown_operator_sum();
     row.sum.rank = dx_rank_of_profile(cells[MD_PROFILE]);

@@ -103,46 +103,31 @@ static void take_others(struct sections *s, struct ta_csv *csv, struct ta_slice 
     }
 }
 
-static void take_section(struct sections *s, struct ta_csv *csv)
-{
-    const struct section section = {
-        .name = ta_csv_text(csv, SECTION),
-        .dur_ns = ta_csv_decimal(csv, DURATION, 9),
-        .seconds = ta_csv_double(csv, DURATION),
-        .tokens = ta_csv_integer(csv, TOKENS),
-        .tokens_per_s = ta_csv_double(csv, RATE),
-        .gpu_change = NAN,
-        .memory_change = TA_MISSING,
-    };
-    if (section.name.len == 0 && section.dur_ns == TA_MISSING) {
-        ta_csv_drop(csv, "A section without a name and a duration");
-        return;
-    }
-    dx_sections_add(s, &section);
-    take_others(s, csv, section.name);
-}
-
 static void take_sections(struct reading *r, struct ta_csv *csv)
 {
     struct sections s;
     dx_sections_begin(&s, r);
-    while (r->status == TA_OK && ta_csv_next(csv))
-        take_section(&s, csv);
+    while (r->status == TA_OK && ta_csv_next(csv)) {
+        const struct section section = {
+            .name = ta_csv_text(csv, SECTION),
+            .dur_ns = ta_csv_decimal(csv, DURATION, 9),
+            .seconds = ta_csv_double(csv, DURATION),
+            .tokens = ta_csv_integer(csv, TOKENS),
+            .tokens_per_s = ta_csv_double(csv, RATE),
+            .gpu_change = NAN,
+            .memory_change = TA_MISSING,
+        };
+        if (section.name.len == 0 && section.dur_ns == TA_MISSING) {
+            ta_csv_drop(csv, "A section without a name and a duration");
+            continue;
+        }
+        dx_sections_add(&s, &section);
+        take_others(&s, csv, section.name);
+    }
     dx_sections_end(&s, TA_EXACT_TABLE);
 }
 
 /* ---- stage timing --------------------------------------------------------------------------- */
-
-/* An empty cell is the engine, which is of no rank; text that is no rank is not believed. */
-static int64_t rank_of(struct ta_csv *csv)
-{
-    if (!ta_csv_has(csv, RANK))
-        return TA_MISSING;
-    if (ta_csv_text(csv, RANK).len == 0)
-        return TA_NO_RANK;
-    const int64_t rank = ta_csv_integer(csv, RANK);
-    return rank < 0 ? TA_NO_RANK : rank; /* TA_MISSING too */
-}
 
 static void take_stage(struct reading *r, struct ta_csv *csv)
 {
@@ -154,7 +139,12 @@ static void take_stage(struct reading *r, struct ta_csv *csv)
     }
     struct ta_timed_stage stage =
         ta_single_call(dx_join(r, ta_csv_text(csv, SCOPE), ta_csv_text(csv, STAGE)), dur_ns);
-    stage.rank = rank_of(csv);
+    if (ta_csv_has(csv, RANK)) {
+        /* An empty cell is the engine, which is of no rank; text that is no rank is not believed.
+         */
+        const int64_t rank = ta_csv_text(csv, RANK).len ? ta_csv_integer(csv, RANK) : TA_NO_RANK;
+        stage.rank = rank < 0 ? TA_NO_RANK : rank; /* TA_MISSING too */
+    }
     stage.device_ns = ta_csv_decimal(csv, CUDA_MS, 6);
     stage.step = ta_csv_integer(csv, STEP);
     if (exception.len)
@@ -170,16 +160,6 @@ static bool ends_with(struct ta_slice text, struct ta_slice end)
     return text.len >= end.len && memcmp(ta_slice_end(text) - end.len, end.ptr, end.len) == 0;
 }
 
-static bool is_marker(struct ta_slice name)
-{
-    return name.len >= 9 && memcmp(name.ptr, "diffulex.", 9) == 0;
-}
-
-static int64_t rank_of_merged(const struct ta_csv *csv)
-{
-    return dx_rank_of_profile(ta_csv_text(csv, OP_PROFILE));
-}
-
 /* `shift`: of the unit of times to ns. */
 static void take_operator(struct operators *o, struct ta_csv *csv, int shift, bool merged)
 {
@@ -187,9 +167,10 @@ static void take_operator(struct operators *o, struct ta_csv *csv, int shift, bo
     const struct ta_slice name = ta_csv_text(csv, OP_NAME);
     const struct ta_slice last = ta_csv_text(csv, OP_SHAPES); /* or OP_PROFILE */
     const bool has_shapes = !merged && last.len && !ta_slice_equal(last, TA_LIT("[]"));
-    struct operator_row row = {.profile = TA_STR_ABSENT, .is_marker = is_marker(name)};
+    struct operator_row row = {.profile = TA_STR_ABSENT,
+                               .is_marker = dx_starts_with(name, "diffulex.")};
     row.sum = (struct ta_operator_sum){
-        .rank = merged ? rank_of_merged(csv) : TA_MISSING,
+        .rank = merged ? dx_rank_of_profile(last) : TA_MISSING,
         .name = ta_builder_string(r->builder, name),
         .shapes = has_shapes ? ta_builder_string(r->builder, last) : TA_STR_ABSENT,
         .calls = ta_csv_integer(csv, OP_COUNT),

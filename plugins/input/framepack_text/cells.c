@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines of printed tables to cells and figures. */
-#include "framepack_text.h"
+#include "reading.h"
 
 static bool is_blank(char c)
 {

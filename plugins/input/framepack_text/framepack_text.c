@@ -77,16 +77,6 @@ static void begin_part(struct reading *r, enum part part)
     r->console = r->console || part != CACHE;
 }
 
-static void begin_iterations(struct reading *r, struct ta_slice line)
-{
-    begin_part(r, ITERATIONS);
-    const char *colon = memchr(line.ptr, ':', line.len);
-    const struct ta_slice name =
-        ta_text_trim((struct ta_slice){colon + 1, line.len - (size_t)(colon + 1 - line.ptr)});
-    r->iterations = ta_unknown_iterations();
-    r->iterations.name = ta_builder_string(r->builder, name.len ? name : TA_LIT("iterations"));
-}
-
 /* Whether the line begins a part. */
 static bool take_banner(struct reading *r, struct ta_slice line)
 {
@@ -96,7 +86,12 @@ static bool take_banner(struct reading *r, struct ta_slice line)
     } else if (starts_with(line, memory_banner)) {
         begin_part(r, MEMORY);
     } else if (starts_with(line, iterations_banner)) {
-        begin_iterations(r, line);
+        begin_part(r, ITERATIONS);
+        const char *colon = memchr(line.ptr, ':', line.len);
+        const struct ta_slice name =
+            ta_text_trim((struct ta_slice){colon + 1, line.len - (size_t)(colon + 1 - line.ptr)});
+        r->iterations = ta_unknown_iterations();
+        r->iterations.name = ta_builder_string(r->builder, name.len ? name : TA_LIT("iterations"));
     } else if (is_timeline_header(line)) {
         begin_part(r, CACHE);
     } else {

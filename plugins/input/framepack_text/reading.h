@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A text while it is read: which table a line is in, and the rows that wait for the end of it. */
+/* A text while it is read: text in cells, which table a line is in, and the rows that wait for the
+ * end of it. */
 #ifndef FRAMEPACK_READING_H
 #define FRAMEPACK_READING_H
 
-#include "framepack_text.h"
 #include "parse/text/operator_table.h"
 
 #include <traceanalyze/base.h>
+#include <traceanalyze/document.h>
+#include <traceanalyze/dump.h>
+
+enum { CELLS = 32 };
+
+/* Cells of a row, the last `n` of them: what is before belongs to the first. */
+struct cells {
+    size_t n;
+    struct ta_slice at[CELLS];
+};
+
+/* Splits at two blanks or more, or with `least` 1 at any, from the right: at most `most` cells, of
+ * which the first takes what is left. */
+struct cells split_from_right(struct ta_slice line, unsigned least, size_t most);
+
+bool starts_with(struct ta_slice text, const char *prefix);
+bool contains(struct ta_slice text, const char *what);
+/* At least `least` times the same character and nothing else but blanks. */
+bool is_rule(struct ta_slice line, char character, size_t least);
+
+/* "1.710s", "24.658ms", "267.833us"; TA_MISSING for all else. */
+int64_t time_of(struct ta_slice cell);
 
 enum part { NOTHING, TIMING, MEMORY, ITERATIONS, CACHE };
 

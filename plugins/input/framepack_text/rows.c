@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rows of FramePack's tables. */
+#include "lib/rows.h"
 #include "reading.h"
-
-#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,19 +60,17 @@ static void add_mark(struct reading *r, const struct ta_memory_mark *mark)
     m->at[m->n++] = *mark;
 }
 
-static bool same_mark(const struct ta_memory_mark *a, const struct ta_memory_mark *b)
-{
-    return a->label == b->label && a->allocated_bytes == b->allocated_bytes &&
-           a->reserved_bytes == b->reserved_bytes &&
-           a->max_allocated_bytes == b->max_allocated_bytes;
-}
-
 void close_marks(struct marks *m)
 {
     const size_t n_before = m->first - m->before, n = m->n - m->first;
     bool again = n_before > 0 && n >= n_before;
-    for (size_t i = 0; again && i < n_before; i++)
-        again = same_mark(&m->at[m->before + i], &m->at[m->first + i]);
+    for (size_t i = 0; again && i < n_before; i++) {
+        const struct ta_memory_mark *a = &m->at[m->before + i];
+        const struct ta_memory_mark *b = &m->at[m->first + i];
+        again = a->label == b->label && a->allocated_bytes == b->allocated_bytes &&
+                a->reserved_bytes == b->reserved_bytes &&
+                a->max_allocated_bytes == b->max_allocated_bytes;
+    }
     if (again) {
         memmove(m->at + m->before, m->at + m->first, n * sizeof *m->at);
         m->n -= n_before;
@@ -84,14 +81,6 @@ void close_marks(struct marks *m)
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
-
-static void note_clock(struct reading *r, int64_t ns, struct ta_slice name)
-{
-    if (ns != TA_MISSING && ns < 0)
-        ta_quality_add(r->quality, TA_Q_CLOCK_SET_BACK, r->lines->offset,
-                       "\"%.*s\" took a negative time: the clock was set back while it ran",
-                       (int)(name.len < 80 ? name.len : 80), name.ptr);
-}
 
 /* name, count, total, mean, min, max; the mean is count and total. */
 bool take_timing(struct reading *r, struct ta_slice line)
@@ -109,7 +98,11 @@ bool take_timing(struct reading *r, struct ta_slice line)
     if (calls == TA_MISSING || calls < 0 || stage.total_ns == TA_MISSING || mean == TA_MISSING ||
         stage.min_ns == TA_MISSING || stage.max_ns == TA_MISSING)
         return false;
-    note_clock(r, stage.min_ns < 0 ? stage.min_ns : stage.total_ns, cells.at[0]);
+    const struct ta_slice name = cells.at[0];
+    if (stage.min_ns < 0 || stage.total_ns < 0)
+        ta_quality_add(r->quality, TA_Q_CLOCK_SET_BACK, r->lines->offset,
+                       "\"%.*s\" took a negative time: the clock was set back while it ran",
+                       (int)(name.len < 80 ? name.len : 80), name.ptr);
     add_stage(r, &stage);
     return true;
 }
@@ -149,15 +142,8 @@ bool take_memory(struct reading *r, struct ta_slice line)
 /* A figure that FramePack or torch worked out from numbers more exact than the printed ones. */
 void add_figure(struct reading *r, ta_str name, const char *group, double value, enum ta_unit unit)
 {
-    const struct ta_figure figure = {
-        .rank = TA_MISSING,
-        .name = name,
-        .group = ta_builder_string(r->builder, ta_slice_of(group)),
-        .value = value,
-        .unit = (int)unit,
-    };
     if (r->status == TA_OK)
-        r->status = ta_builder_add_figure(r->ctx, r->builder, &figure);
+        r->status = ta_rows_figure(r->ctx, r->builder, TA_MISSING, name, group, value, unit);
 }
 
 /* "0.024s (41.21 it/s)": the rate. */

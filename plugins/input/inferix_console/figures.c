@@ -64,7 +64,7 @@ void console_take_figure(struct console *c)
             (part == OF_EXTRACT && !(ta_text_double(number) > 0)))
             continue;
         inferix_figure_of(&c->in, part == OF_AGGREGATION ? TA_NO_RANK : c->in.rank, labels[i].group,
-                          TA_LIT(""), ta_slice_of(labels[i].key), number);
+                          TA_LIT(""), ta_slice_of(labels[i].key), TA_LIT(""), number);
         c->in.kept++;
         return;
     }
@@ -86,8 +86,9 @@ void console_take_aggregate(struct console *c)
             continue;
         for (size_t s = 0; s < sizeof sums / sizeof *sums; s++)
             if (console_behind(&text, sums[s][0])) {
-                inferix_summary(&c->in, metrics[i][1], ta_slice_of(metrics[i][2]),
-                                ta_slice_of(sums[s][1]), console_number_at(text));
+                inferix_figure_of(&c->in, TA_NO_RANK, "aggregate", ta_slice_of(metrics[i][1]),
+                                  ta_slice_of(metrics[i][2]), ta_slice_of(sums[s][1]),
+                                  console_number_at(text));
                 c->in.kept++;
             }
         return;

@@ -109,28 +109,6 @@ static bool find_stream(struct console *c)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static void take_line(struct console *c)
-{
-    const uint64_t before_line = c->in.kept;
-    if (!find_stream(c))
-        return;
-    take_heading(c);
-    console_take_session(c);
-    console_take_readings(c);
-    console_take_elapsed(c);
-    const enum part part = console_stream(c)->part;
-    if (part == OF_PIPELINE)
-        console_take_pipeline(c);
-    else if (part != NOTHING)
-        console_take_figure(c);
-    if (part == OF_AGGREGATION)
-        console_take_aggregate(c);
-    if (c->in.kept > before_line && c->first_len == 0) {
-        c->first_len = c->line.len < sizeof c->first ? c->line.len : sizeof c->first;
-        memcpy(c->first, c->line.ptr, c->first_len);
-    }
-}
-
 /* Consoles that name no session are copies when they begin with the same figures. */
 static struct ta_slice set_of(const struct console *c)
 {
@@ -153,7 +131,25 @@ static enum ta_status read_console(struct ta_ctx *ctx, struct ta_reader *reader,
         return ta_ctx_status(ctx);
     for (; c.in.status == TA_OK && ta_lines_next(lines); c.line_number++) {
         c.line = lines->line;
-        take_line(&c);
+
+        const uint64_t before_line = c.in.kept;
+        if (!find_stream(&c))
+            continue;
+        take_heading(&c);
+        console_take_session(&c);
+        console_take_readings(&c);
+        console_take_elapsed(&c);
+        const enum part part = console_stream(&c)->part;
+        if (part == OF_PIPELINE)
+            console_take_pipeline(&c);
+        else if (part != NOTHING)
+            console_take_figure(&c);
+        if (part == OF_AGGREGATION)
+            console_take_aggregate(&c);
+        if (c.in.kept > before_line && c.first_len == 0) {
+            c.first_len = c.line.len < sizeof c.first ? c.line.len : sizeof c.first;
+            memcpy(c.first, c.line.ptr, c.first_len);
+        }
     }
     ta_lines_free(lines);
     console_add_sessions(&c);

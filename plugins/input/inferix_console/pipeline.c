@@ -10,16 +10,6 @@ static void add_call(struct console *c, struct ta_slice name, int64_t dur_ns)
     c->in.kept++;
 }
 
-static void add_block(struct console *c, int64_t index, int64_t dur_ns)
-{
-    struct ta_diffusion_block block = ta_unknown_diffusion_block();
-    block.rank = c->in.rank;
-    block.block = index;
-    block.dur_ns = dur_ns;
-    INFERIX_ADD(&c->in, diffusion_block, &block);
-    c->in.kept++;
-}
-
 /* "- VAE decoding time: 168.93 ms (26.50%)", "- Block 0 generation time: 70.73 ms (17.74% …)" */
 void console_take_pipeline(struct console *c)
 {
@@ -32,7 +22,12 @@ void console_take_pipeline(struct console *c)
         return;
     struct ta_slice block = name, number;
     if (console_behind(&block, "Block ") && console_before(&block, " generation", &number)) {
-        add_block(c, ta_text_integer(number), dur_ns);
+        struct ta_diffusion_block row = ta_unknown_diffusion_block();
+        row.rank = c->in.rank;
+        row.block = ta_text_integer(number);
+        row.dur_ns = dur_ns;
+        INFERIX_ADD(&c->in, diffusion_block, &row);
+        c->in.kept++;
     } else if (ta_slice_equal(name, TA_LIT("Total"))) {
         console_take_total(c, dur_ns);
     } else {

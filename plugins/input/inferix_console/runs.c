@@ -136,55 +136,42 @@ static void adopt_late(struct console *c)
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-static const struct run *find_any(const struct console *c, struct ta_slice id)
-{
-    for (size_t i = 0; i < c->n_runs; i++)
-        if (is_named(&c->runs[i], id) && c->runs[i].rank == c->in.rank)
-            return &c->runs[i];
-    return NULL;
-}
-
-/* Readings, which another thread prints, may come first. */
-static void start_session(struct console *c, struct ta_slice id)
-{
-    struct run *session = find_open(c, id);
-    if (!session || session->was_started)
-        session = add_run(c, id);
-    if (session)
-        session->was_started = true;
-}
-
-static void end_session(struct console *c, struct ta_slice id, int64_t dur_ns)
-{
-    struct run *session = find_open(c, id);
-    const bool began = session != NULL;
-    if (!began)
-        session = add_run(c, id);
-    if (!session)
-        return;
-    session->ended = c->line_number;
-    session->dur_ns = dur_ns;
-    c->session = (size_t)(session - c->runs);
-    if (!began)
-        adopt_before(c, session);
-}
-
 void console_take_session(struct console *c)
 {
     struct ta_slice text = c->line, id;
     while (c->in.status == TA_OK && console_behind(&text, SESSION)) {
         const struct ta_slice rest = text;
         if (console_before(&text, "' ended (duration: ", &id)) {
-            end_session(c, id, ta_text_decimal(console_number_at(text), 9));
+            struct run *session = find_open(c, id);
+            const bool began = session != NULL;
+            if (!began)
+                session = add_run(c, id);
+            if (!session)
+                return;
+            session->ended = c->line_number;
+            session->dur_ns = ta_text_decimal(console_number_at(text), 9);
+            c->session = (size_t)(session - c->runs);
+            if (!began)
+                adopt_before(c, session);
             continue;
         }
         text = rest;
-        if (console_before(&text, "' started", &id))
-            start_session(c, id);
+        if (!console_before(&text, "' started", &id))
+            continue;
+        /* Readings, which another thread prints, may come first. */
+        struct run *session = find_open(c, id);
+        if (!session || session->was_started)
+            session = add_run(c, id);
+        if (session)
+            session->was_started = true;
     }
     text = c->line;
-    if (console_behind(&text, METRICS) && console_before(&text, ") ===", &id) && !find_any(c, id))
-        add_run(c, id);
+    if (!console_behind(&text, METRICS) || !console_before(&text, ") ===", &id))
+        return;
+    for (size_t i = 0; i < c->n_runs; i++)
+        if (is_named(&c->runs[i], id) && c->runs[i].rank == c->in.rank)
+            return;
+    add_run(c, id);
 }
 
 /* ---- at the end ------------------------------------------------------------------------------ */
@@ -194,14 +181,6 @@ static bool overlap(const struct run *a, const struct run *b)
 {
     return a->id && b->id && a->rank == b->rank && a->ended != SIZE_MAX && b->ended != SIZE_MAX &&
            a->began < b->ended && b->began < a->ended;
-}
-
-/* The better of two to stand for both: it ran a pipeline, or took longer. */
-static bool is_better(const struct run *a, const struct run *b)
-{
-    if ((a->pipelines > 0) != (b->pipelines > 0))
-        return a->pipelines > 0;
-    return a->dur_ns > b->dur_ns;
 }
 
 /* A session inside one of another name is a part of it; of those of one name, as many ranks at
@@ -215,7 +194,8 @@ static void join_overlapping(struct console *c)
                 continue;
             const bool same_name = strcmp(a->id, b->id) == 0;
             const bool is_inside = b->began >= a->began && b->ended <= a->ended;
-            if (same_name ? b->pipelines == 0 && !is_better(b, a) : is_inside)
+            const bool is_longer = a->pipelines == 0 && b->dur_ns > a->dur_ns;
+            if (same_name ? b->pipelines == 0 && !is_longer : is_inside)
                 b->is_of_another = true;
         }
 }

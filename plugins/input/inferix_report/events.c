@@ -25,19 +25,6 @@ static void take_step(struct inferix *in, struct sums *sums, json_t *data)
     sums->n_steps++;
 }
 
-/* The memory of a block is the largest that was allocated so far. */
-static void mark_memory(struct inferix *in, const struct ta_diffusion_block *block)
-{
-    char label[40] = "block";
-    if (block->block != TA_MISSING)
-        snprintf(label, sizeof label, "block %" PRId64, block->block);
-    struct ta_memory_mark mark = ta_unknown_memory_mark();
-    mark.label = inferix_intern(in, ta_slice_of(label));
-    mark.time_ns = block->end_ns;
-    mark.max_allocated_bytes = block->memory_bytes;
-    INFERIX_ADD(in, memory_mark, &mark);
-}
-
 static void take_block(struct inferix *in, struct sums *sums, json_t *data)
 {
     const struct ta_diffusion_block block = {
@@ -48,8 +35,17 @@ static void take_block(struct inferix *in, struct sums *sums, json_t *data)
         .memory_bytes = inferix_mib(in, data, "memory_usage_mb"),
         .end_ns = sums->end_ns};
     INFERIX_ADD(in, diffusion_block, &block);
-    if (block.memory_bytes != TA_MISSING)
-        mark_memory(in, &block);
+    if (block.memory_bytes != TA_MISSING) {
+        /* The memory of a block is the largest that was allocated so far. */
+        char label[40] = "block";
+        if (block.block != TA_MISSING)
+            snprintf(label, sizeof label, "block %" PRId64, block.block);
+        struct ta_memory_mark mark = ta_unknown_memory_mark();
+        mark.label = inferix_intern(in, ta_slice_of(label));
+        mark.time_ns = block.end_ns;
+        mark.max_allocated_bytes = block.memory_bytes;
+        INFERIX_ADD(in, memory_mark, &mark);
+    }
     sums->n_blocks++;
 }
 
@@ -203,18 +199,6 @@ static void take_models(struct inferix *in, const struct sums *sums, json_t *doc
     inferix_figures(in, "model", analysis, false);
 }
 
-static void add_layer_sum(struct inferix *in, const char *name, json_t *layer)
-{
-    struct ta_layer row = ta_unknown_layer();
-    row.name = inferix_intern(in, ta_slice_of(name));
-    row.calls = inferix_count(in, layer, "call_count");
-    row.total_ns = inferix_decimal(in, layer, "total_time_ms", 6);
-    row.min_ns = inferix_decimal(in, layer, "min_time_ms", 6);
-    row.max_ns = inferix_decimal(in, layer, "max_time_ms", 6);
-    INFERIX_ADD(in, layer, &row);
-    in->kept++;
-}
-
 static void take_layers(struct inferix *in, const struct sums *sums, json_t *document)
 {
     json_t *analysis = inferix_object(in, document, "computation_analysis");
@@ -222,7 +206,16 @@ static void take_layers(struct inferix *in, const struct sums *sums, json_t *doc
     json_t *layer;
     if (sums->n_layers == 0)
         json_object_foreach(inferix_object(in, analysis, "layer_performance"), name, layer)
-            add_layer_sum(in, name, layer);
+        {
+            struct ta_layer row = ta_unknown_layer();
+            row.name = inferix_intern(in, ta_slice_of(name));
+            row.calls = inferix_count(in, layer, "call_count");
+            row.total_ns = inferix_decimal(in, layer, "total_time_ms", 6);
+            row.min_ns = inferix_decimal(in, layer, "min_time_ms", 6);
+            row.max_ns = inferix_decimal(in, layer, "max_time_ms", 6);
+            INFERIX_ADD(in, layer, &row);
+            in->kept++;
+        }
     size_t i;
     json_array_foreach(inferix_array(in, analysis, "bottlenecks"), i, layer) inferix_figure(
         in, "layer", ta_document_text(json_object_get(layer, "layer")),

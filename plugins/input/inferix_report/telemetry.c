@@ -40,18 +40,17 @@ static void take_cpu_sample(struct inferix *in, json_t *sample, int64_t start_ns
     if (is_earlier(in, time, start_ns))
         return;
     in->kept++;
-    inferix_sample(in, TA_SIGNAL_CPU_UTILIZATION, TA_MISSING, time,
-                   inferix_percent(first ? inferix_known(usage) : usage));
-    inferix_sample(in, TA_SIGNAL_CPU_MEMORY_USED, TA_MISSING, time, inferix_bytes(used));
-    inferix_sample(in, TA_SIGNAL_CPU_MEMORY_TOTAL, TA_MISSING, time,
-                   inferix_known(inferix_bytes(total)));
+    inferix_cpu_sample(in, time, first ? inferix_known(usage) : usage, used, total);
 }
 
-static void take_samples(struct inferix *in, json_t *document, int64_t start_ns)
+void inferix_report_telemetry(struct inferix *in, json_t *document, int64_t start_ns)
 {
     size_t i;
     json_t *sample;
+    json_t *summary = inferix_object(in, document, "summary");
     json_t *gpu = inferix_object(in, document, "gpu_metrics");
+    json_t *cpu = inferix_object(in, document, "cpu_metrics");
+    json_t *memory = inferix_object(in, gpu, "memory_analysis");
     json_array_foreach(inferix_array(in, gpu, "timeline"), i, sample)
     {
         if (json_is_object(sample))
@@ -59,7 +58,6 @@ static void take_samples(struct inferix *in, json_t *document, int64_t start_ns)
         else
             inferix_drop(in, "A sample is not an object");
     }
-    json_t *cpu = inferix_object(in, document, "cpu_metrics");
     json_array_foreach(inferix_array(in, cpu, "timeline"), i, sample)
     {
         if (json_is_object(sample))
@@ -67,15 +65,8 @@ static void take_samples(struct inferix *in, json_t *document, int64_t start_ns)
         else
             inferix_drop(in, "A sample is not an object");
     }
-}
 
-/* What the report made of its samples; of devices only where there was one. */
-static void take_summaries(struct inferix *in, json_t *document)
-{
-    json_t *summary = inferix_object(in, document, "summary");
-    json_t *gpu = inferix_object(in, document, "gpu_metrics");
-    json_t *cpu = inferix_object(in, document, "cpu_metrics");
-    json_t *memory = inferix_object(in, gpu, "memory_analysis");
+    /* What the report made of its samples; of devices only where there was one. */
     if (!(inferix_real(in, memory, "total_memory_mb") <= 0)) {
         inferix_figures(in, "gpu", inferix_object(in, summary, "gpu"), false);
         inferix_figures(in, "gpu_memory", memory, false);
@@ -88,10 +79,4 @@ static void take_summaries(struct inferix *in, json_t *document)
     inferix_figures(in, "cpu", inferix_object(in, summary, "cpu"), false);
     inferix_figures(in, "cpu_utilization", inferix_object(in, cpu, "cpu_analysis"), false);
     inferix_figures(in, "cpu_memory", inferix_object(in, cpu, "memory_analysis"), false);
-}
-
-void inferix_report_telemetry(struct inferix *in, json_t *document, int64_t start_ns)
-{
-    take_samples(in, document, start_ns);
-    take_summaries(in, document);
 }

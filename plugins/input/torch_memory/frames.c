@@ -28,18 +28,6 @@ static ta_str make_frame(struct snapshot *s, ta_object frame)
     return ta_builder_string(s->builder, ta_slice_of(text));
 }
 
-static ta_str take_frame(struct snapshot *s, ta_object frame)
-{
-    uint64_t *known = ta_map_at(&s->frame_of, frame, UINT64_MAX);
-    if (!known) {
-        s->failed = true;
-        return TA_STR_ABSENT;
-    }
-    if (*known == UINT64_MAX)
-        *known = make_frame(s, frame);
-    return (ta_str)*known;
-}
-
 uint32_t snapshot_stack(struct snapshot *s, ta_object frames)
 {
     const size_t n = ta_object_size(s->objects, frames);
@@ -56,8 +44,14 @@ uint32_t snapshot_stack(struct snapshot *s, ta_object frames)
         s->failed = true;
         return UINT32_MAX;
     }
-    for (size_t i = 0; i < n; i++)
-        at[i] = take_frame(s, ta_object_item(s->objects, frames, i));
+    for (size_t i = 0; i < n; i++) {
+        const ta_object frame = ta_object_item(s->objects, frames, i);
+        uint64_t *text = ta_map_at(&s->frame_of, frame, UINT64_MAX);
+        s->failed |= !text;
+        if (text && *text == UINT64_MAX)
+            *text = make_frame(s, frame);
+        at[i] = text ? (ta_str)*text : TA_STR_ABSENT;
+    }
     *stack = (struct ta_frames){.n = (uint32_t)n, .at = at};
     *known = s->stacks.n - 1;
     return (uint32_t)*known;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the allocator did, per device and oldest first; ranges that the program marked, and
  * settings. */
+#include "lib/rows.h"
 #include "snapshot.h"
-
-#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,10 +173,7 @@ enum ta_status snapshot_read_settings(struct snapshot *s, ta_object settings)
             read_divisions(s, setting);
         if (key.len == 0 || value.len == 0)
             continue;
-        const struct ta_tag row = {.rank = TA_MISSING,
-                                   .key = ta_builder_string(s->builder, key),
-                                   .value = ta_builder_string(s->builder, value)};
-        status = ta_builder_add_tag(s->ctx, s->builder, &row);
+        status = ta_rows_tag(s->ctx, s->builder, ta_builder_string(s->builder, key), value);
     }
     return status;
 }

@@ -125,22 +125,6 @@ static const char *const segment_names[S_FIELDS] = {
     [S_FRAMES] = "frames",        [S_BLOCKS] = "blocks",
 };
 
-/* What the blocks of a segment add up to. */
-static void sum_blocks(const struct snapshot *s, const struct ta_alloc_segment *segment,
-                       struct ta_alloc_segment *sums)
-{
-    for (size_t i = 0; i < segment->n; i++) {
-        const struct ta_alloc_block *block = &s->blocks.at[segment->first + i];
-        sums->total += block->size;
-        if (block->state == TA_BLOCK_INACTIVE)
-            continue;
-        sums->active += block->size;
-        sums->requested += block->requested;
-        if (block->state == TA_BLOCK_ALLOCATED)
-            sums->allocated += block->size;
-    }
-}
-
 /* A size that the file does not state, or that is none, is that of the blocks. */
 static uint64_t take_size(struct snapshot *s, const ta_object *values, int field, uint64_t sum)
 {
@@ -161,7 +145,19 @@ static bool take_sizes(struct snapshot *s, const ta_object *values,
                        struct ta_alloc_segment *segment)
 {
     struct ta_alloc_segment sums = {0};
-    sum_blocks(s, segment, &sums);
+
+    /* What the blocks of a segment add up to. */
+    for (size_t i = 0; i < segment->n; i++) {
+        const struct ta_alloc_block *block = &s->blocks.at[segment->first + i];
+        sums.total += block->size;
+        if (block->state == TA_BLOCK_INACTIVE)
+            continue;
+        sums.active += block->size;
+        sums.requested += block->requested;
+        if (block->state == TA_BLOCK_ALLOCATED)
+            sums.allocated += block->size;
+    }
+
     segment->total = take_size(s, values, S_TOTAL, sums.total);
     segment->allocated = take_size(s, values, S_ALLOCATED, sums.allocated);
     segment->active = take_size(s, values, S_ACTIVE, sums.active);
@@ -177,37 +173,34 @@ static int64_t device_of(struct snapshot *s, ta_object value)
                                                     ta_object_offset(s->objects, value));
 }
 
-static void read_segment(struct snapshot *s, ta_object object)
-{
-    ta_object values[S_FIELDS];
-    if (!snapshot_record(s, object, "segment"))
-        return;
-    snapshot_fields(s, object, segment_names, S_FIELDS, values);
-    const ta_object pool = values[S_POOL];
-    struct ta_alloc_segment segment = {
-        .device = device_of(s, values[S_DEVICE]),
-        .address = snapshot_address(s, values[S_ADDRESS]),
-        .stream = snapshot_address(s, values[S_STREAM]),
-        .small = ta_slice_equal(ta_object_text(s->objects, values[S_TYPE]), TA_LIT("small")),
-        .expandable = ta_object_is_true(s->objects, values[S_EXPANDABLE]),
-        .pool = {snapshot_integer(s, ta_object_item(s->objects, pool, 0), 0),
-                 snapshot_integer(s, ta_object_item(s->objects, pool, 1), 0)},
-        .frames = snapshot_stack(s, values[S_FRAMES]),
-    };
-    if (ta_object_kind(s->objects, values[S_BLOCKS]) == TA_OBJECT_LIST)
-        read_blocks(s, values[S_BLOCKS], &segment);
-    if (!take_sizes(s, values, &segment)) {
-        snapshot_drop(s, object, "segment", "has neither a size nor blocks");
-        return;
-    }
-    struct ta_alloc_segment *added = LIST_ADD(s, &s->segments);
-    if (added)
-        *added = segment;
-    s->kept++;
-}
-
 void snapshot_read_segments(struct snapshot *s, ta_object segments)
 {
-    for (size_t i = 0; i < ta_object_size(s->objects, segments) && !s->failed; i++)
-        read_segment(s, ta_object_item(s->objects, segments, i));
+    for (size_t i = 0; i < ta_object_size(s->objects, segments) && !s->failed; i++) {
+        const ta_object object = ta_object_item(s->objects, segments, i);
+        ta_object values[S_FIELDS];
+        if (!snapshot_record(s, object, "segment"))
+            continue;
+        snapshot_fields(s, object, segment_names, S_FIELDS, values);
+        const ta_object pool = values[S_POOL];
+        struct ta_alloc_segment segment = {
+            .device = device_of(s, values[S_DEVICE]),
+            .address = snapshot_address(s, values[S_ADDRESS]),
+            .stream = snapshot_address(s, values[S_STREAM]),
+            .small = ta_slice_equal(ta_object_text(s->objects, values[S_TYPE]), TA_LIT("small")),
+            .expandable = ta_object_is_true(s->objects, values[S_EXPANDABLE]),
+            .pool = {snapshot_integer(s, ta_object_item(s->objects, pool, 0), 0),
+                     snapshot_integer(s, ta_object_item(s->objects, pool, 1), 0)},
+            .frames = snapshot_stack(s, values[S_FRAMES]),
+        };
+        if (ta_object_kind(s->objects, values[S_BLOCKS]) == TA_OBJECT_LIST)
+            read_blocks(s, values[S_BLOCKS], &segment);
+        if (!take_sizes(s, values, &segment)) {
+            snapshot_drop(s, object, "segment", "has neither a size nor blocks");
+            continue;
+        }
+        struct ta_alloc_segment *added = LIST_ADD(s, &s->segments);
+        if (added)
+            *added = segment;
+        s->kept++;
+    }
 }

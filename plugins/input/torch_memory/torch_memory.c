@@ -2,11 +2,11 @@
 /* torch_memory: snapshots of PyTorch's caching allocator, as torch.cuda.memory._dump_snapshot()
  * pickles them, and lists of segments of older versions, as pickle or JSON. */
 #include "lib/levels.h"
+#include "lib/rows.h"
 #include "snapshot.h"
 
 #include <traceanalyze/input.h>
 #include <traceanalyze/plugin.h>
-#include <traceanalyze/report.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -81,12 +81,9 @@ static enum ta_status add_host_state(struct snapshot *s, size_t first_segment)
     }
     enum ta_status status = TA_OK;
     for (size_t i = 0; i < 2 && status == TA_OK && s->segments.n > first_segment; i++) {
-        const struct ta_figure row = {.rank = TA_MISSING,
-                                      .name = ta_builder_string(s->builder, ta_slice_of(keys[i])),
-                                      .group = ta_builder_string(s->builder, TA_LIT("memory")),
-                                      .value = (double)sums[i],
-                                      .unit = TA_UNIT_BYTES};
-        status = ta_builder_add_figure(s->ctx, s->builder, &row);
+        const ta_str name = ta_builder_string(s->builder, ta_slice_of(keys[i]));
+        status = ta_rows_figure(s->ctx, s->builder, TA_MISSING, name, "memory", (double)sums[i],
+                                TA_UNIT_BYTES);
     }
     return status;
 }
@@ -131,29 +128,26 @@ static enum ta_status read_host(struct snapshot *s, ta_object segments, ta_objec
     return status;
 }
 
-static enum ta_status read_dict(struct snapshot *s, ta_object root)
-{
-    ta_object values[FIELDS];
-    snapshot_fields(s, root, names, FIELDS, values);
-    if (ta_object_kind(s->objects, values[SEGMENTS]) != TA_OBJECT_LIST &&
-        ta_object_kind(s->objects, values[TRACES]) != TA_OBJECT_LIST)
-        return ta_fail(s->ctx, TA_ERR_INPUT,
-                       "Not a snapshot of an allocator: it has neither a list \"segments\" nor a "
-                       "list \"device_traces\"");
-    snapshot_read_segments(s, values[SEGMENTS]);
-    snapshot_read_history(s, values[TRACES]);
-    enum ta_status status = read_host(s, values[HOST_SEGMENTS], values[HOST_TRACES]);
-    if (status == TA_OK)
-        status = snapshot_read_annotations(s, values[ANNOTATIONS]);
-    return status == TA_OK ? snapshot_read_settings(s, values[SETTINGS]) : status;
-}
-
 static enum ta_status read_root(struct snapshot *s)
 {
     const ta_object root = ta_objects_root(s->objects);
     const enum ta_object_kind kind = ta_object_kind(s->objects, root);
-    if (kind == TA_OBJECT_DICT)
-        return read_dict(s, root);
+    if (kind == TA_OBJECT_DICT) {
+        ta_object values[FIELDS];
+        snapshot_fields(s, root, names, FIELDS, values);
+        if (ta_object_kind(s->objects, values[SEGMENTS]) != TA_OBJECT_LIST &&
+            ta_object_kind(s->objects, values[TRACES]) != TA_OBJECT_LIST)
+            return ta_fail(
+                s->ctx, TA_ERR_INPUT,
+                "Not a snapshot of an allocator: it has neither a list \"segments\" nor a "
+                "list \"device_traces\"");
+        snapshot_read_segments(s, values[SEGMENTS]);
+        snapshot_read_history(s, values[TRACES]);
+        enum ta_status status = read_host(s, values[HOST_SEGMENTS], values[HOST_TRACES]);
+        if (status == TA_OK)
+            status = snapshot_read_annotations(s, values[ANNOTATIONS]);
+        return status == TA_OK ? snapshot_read_settings(s, values[SETTINGS]) : status;
+    }
     if (kind != TA_OBJECT_LIST)
         return ta_fail(s->ctx, TA_ERR_INPUT,
                        "Not a snapshot of an allocator: neither a dict nor a list");
@@ -189,18 +183,6 @@ static enum ta_status hand_over(struct snapshot *s)
     return ta_builder_set_allocator(s->ctx, s->builder, &allocator);
 }
 
-static void release(struct snapshot *s)
-{
-    free(s->segments.at);
-    free(s->blocks.at);
-    free(s->events.at);
-    free(s->stacks.at);
-    free(s->seen);
-    ta_arena_free(&s->arena);
-    ta_map_free(&s->stack_of);
-    ta_map_free(&s->frame_of);
-}
-
 static enum ta_status read_snapshot(struct ta_ctx *ctx, struct ta_reader *reader,
                                     struct ta_builder *builder)
 {
@@ -218,7 +200,16 @@ static enum ta_status read_snapshot(struct ta_ctx *ctx, struct ta_reader *reader
     enum ta_status status = s.failed ? TA_OK : read_root(&s);
     if (status == TA_OK)
         status = hand_over(&s);
-    release(&s);
+
+    free(s.segments.at);
+    free(s.blocks.at);
+    free(s.events.at);
+    free(s.stacks.at);
+    free(s.seen);
+    ta_arena_free(&s.arena);
+    ta_map_free(&s.stack_of);
+    ta_map_free(&s.frame_of);
+
     ta_objects_free(objects);
     return status;
 }

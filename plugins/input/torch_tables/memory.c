@@ -56,13 +56,6 @@ static void close_mark(struct text_reading *r, struct ta_memory_mark *mark, bool
     r->status = ta_builder_add_memory_mark(r->ctx, r->builder, mark);
 }
 
-static void open_mark(struct text_reading *r, struct ta_memory_mark *mark, int64_t device)
-{
-    *mark = ta_unknown_memory_mark();
-    mark->label = ta_builder_string(r->builder, TA_LIT("memory summary"));
-    mark->device = device;
-}
-
 static void take_cells(struct ta_memory_mark *mark, const struct ta_slice *cells, size_t n)
 {
     if (n == 2) {
@@ -86,7 +79,9 @@ void tt_read_memory(struct text_reading *r)
         const size_t n = split(r->lines->line, cells);
         if (n == 1 && tt_holds(cells[0], TITLE)) {
             close_mark(r, &mark, &open);
-            open_mark(r, &mark, number_after(cells[0], TITLE));
+            mark = ta_unknown_memory_mark();
+            mark.label = ta_builder_string(r->builder, TA_LIT("memory summary"));
+            mark.device = number_after(cells[0], TITLE);
             open = true;
         } else if (open) {
             take_cells(&mark, cells, n);

@@ -8,20 +8,6 @@ int tt_sniff_operators(struct ta_slice head)
     return ta_operator_tables_begin_in(head) ? 85 : 0;
 }
 
-static void take_line(struct text_reading *r, struct ta_operator_tables *tables)
-{
-    switch (ta_operator_tables_take(tables, r->lines->line)) {
-    case TA_OPERATOR_LINE_ROW:
-        r->kept++;
-        break;
-    case TA_OPERATOR_LINE_BAD:
-        tt_drop(r, "No row of a table of operators");
-        break;
-    default:
-        break;
-    }
-}
-
 void tt_read_operators(struct text_reading *r)
 {
     char set[TA_OPERATOR_SET_SIZE];
@@ -30,8 +16,18 @@ void tt_read_operators(struct text_reading *r)
         r->status = ta_ctx_status(r->ctx);
         return;
     }
-    while (tt_next(r))
-        take_line(r, tables);
+    while (tt_next(r)) {
+        switch (ta_operator_tables_take(tables, r->lines->line)) {
+        case TA_OPERATOR_LINE_ROW:
+            r->kept++;
+            break;
+        case TA_OPERATOR_LINE_BAD:
+            tt_drop(r, "No row of a table of operators");
+            break;
+        default:
+            break;
+        }
+    }
     if (r->status == TA_OK)
         r->status = ta_operator_tables_add(tables);
     /* Diffulex saves the rows as JSON and CSV beside the text. */

@@ -30,22 +30,14 @@ void tt_drop(struct text_reading *r, const char *why)
 
 /* ---- numbers with units --------------------------------------------------------------------- */
 
-/* Splits a number from the unit behind it. */
-static struct ta_slice split_unit(struct ta_slice *text)
-{
-    *text = ta_text_trim(*text);
-    size_t n = 0;
-    while (n < text->len && memchr("+-.0123456789", text->ptr[n], 13))
-        n++;
-    const struct ta_slice unit = ta_text_trim(ta_slice_from(*text, n));
-    text->len = n;
-    return unit;
-}
-
 /* All units count in steps of 1024, whatever they are called. */
 int64_t tt_bytes(struct ta_slice text)
 {
-    const struct ta_slice unit = split_unit(&text);
+    text = ta_text_trim(text);
+    size_t n = 0;
+    while (n < text.len && memchr("+-.0123456789", text.ptr[n], 13))
+        n++;
+    const struct ta_slice unit = ta_text_trim(ta_slice_from(text, n));
     static const char steps[] = "KMGTPE";
     double scale = 1;
     const char *step = unit.len ? memchr(steps, unit.ptr[0], sizeof steps - 1) : NULL;
@@ -53,7 +45,7 @@ int64_t tt_bytes(struct ta_slice text)
         scale = ldexp(1, 10 * (int)(step - steps + 1));
     else if (unit.len != 1 || (unit.ptr[0] | 0x20) != 'b')
         return TA_MISSING;
-    const double bytes = ta_text_double(text) * scale;
+    const double bytes = ta_text_double(ta_slice_part(text, 0, n)) * scale;
     return fabs(bytes) < 0x1p62 ? ta_whole(round(bytes)) : TA_MISSING; /* NAN is not smaller */
 }
 
