@@ -15,26 +15,6 @@
 
 /* ---- refusals ------------------------------------------------------------------------------ */
 
-/* Files that nobody would take for a trace are skipped, all others are missed aloud. */
-static void account_refusals(struct ta_ingestion *ingestion, struct ta_quality *job)
-{
-    for (size_t i = 0; i < ingestion->n_files; i++) {
-        struct ta_ingested *file = &ingestion->files[i];
-        if (!file->refusal)
-            continue;
-        const bool duplicate =
-            file->source->path && strstr(file->refusal, "Its content is") == file->refusal;
-        if (duplicate)
-            ta_quality_add(&file->quality, TA_Q_DUPLICATE_CONTENT, TA_NO_OFFSET, "%s",
-                           file->refusal);
-        else if (ta_ingested_is_missed(file))
-            ta_quality_add(&file->quality, TA_Q_REFUSED, TA_NO_OFFSET, "%s", file->refusal);
-        else
-            ta_quality_add(job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET, "Not read: \"%s\": %s",
-                           file->source->shown, file->refusal);
-    }
-}
-
 /* One line for a run of which nothing was usable: operands, then files with their reasons. */
 static enum ta_status nothing_usable(struct ta_ctx *ctx, const struct ta_run_options *options,
                                      const struct ta_ingestion *ingestion)
@@ -93,7 +73,24 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
     if (!claims)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", ingestion->n_files);
     size_t n = 0;
-    account_refusals(ingestion, job);
+
+    /* Files that nobody would take for a trace are skipped, all others are missed aloud. */
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        struct ta_ingested *file = &ingestion->files[i];
+        if (!file->refusal)
+            continue;
+        const bool duplicate =
+            file->source->path && strstr(file->refusal, "Its content is") == file->refusal;
+        if (duplicate)
+            ta_quality_add(&file->quality, TA_Q_DUPLICATE_CONTENT, TA_NO_OFFSET, "%s",
+                           file->refusal);
+        else if (ta_ingested_is_missed(file))
+            ta_quality_add(&file->quality, TA_Q_REFUSED, TA_NO_OFFSET, "%s", file->refusal);
+        else
+            ta_quality_add(job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET, "Not read: \"%s\": %s",
+                           file->source->shown, file->refusal);
+    }
+
     for (size_t i = 0; i < ingestion->n_files; i++)
         if (has_rank(&ingestion->files[i]))
             claims[n++] = claim_of(&ingestion->files[i]);
@@ -119,15 +116,13 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Whether a list holds a name as a whole: "NVIDIA H20" is not "NVIDIA H200". */
-static bool is_listed(const char *list, const char *name)
+const char *ta_list_device(struct ta_arena *arena, const char *list, struct ta_slice name)
 {
-    const size_t n = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)); at++)
+    for (const char *at = list; (at = memmem(at, strlen(at), name.ptr, name.len)); at++)
         if ((at == list || (at - list >= 2 && memcmp(at - 2, ", ", 2) == 0)) &&
-            (at[n] == '\0' || at[n] == ','))
-            return true;
-    return false;
+            (at[name.len] == '\0' || at[name.len] == ','))
+            return list;
+    return ta_arena_printf(arena, "%s%s%.*s", list, *list ? ", " : "", (int)name.len, name.ptr);
 }
 
 /* Distinct device names of all files, "NVIDIA H200, AMD MI300X". */
@@ -137,8 +132,7 @@ static const char *list_devices(struct ta_arena *arena, const struct ta_ingestio
     for (size_t i = 0; i < ingestion->n_files; i++) {
         const char **name = ingestion->files[i].devices;
         for (; name && *name && text; name++)
-            if (!is_listed(text, *name))
-                text = ta_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", *name);
+            text = ta_list_device(arena, text, ta_slice_of(*name));
     }
     return text ? text : "";
 }
@@ -240,19 +234,6 @@ static enum ta_file_state state_of(const struct ta_ingested *file)
     return ta_quality_reaches(&file->quality, TA_QUALITY_NOTICE) ? TA_FILE_REPAIRED : TA_FILE_OK;
 }
 
-static void add_totals(struct ta_account_totals *totals, const struct ta_file_account *account)
-{
-    const bool refused = account->state == TA_FILE_REFUSED;
-    totals->files_seen++;
-    totals->files_used += !refused;
-    totals->files_refused += refused;
-    totals->events_seen += account->events_seen;
-    totals->events_kept += account->events_kept;
-    totals->events_repaired += account->events_repaired;
-    totals->events_dropped += account->events_dropped;
-    totals->bytes_skipped += account->bytes_skipped;
-}
-
 static struct ta_file_account account_file(const struct ta_ingested *file, struct ta_arena *arena)
 {
     struct ta_file_account account = {
@@ -308,7 +289,17 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_registry *registry
             continue; /* skipped, and said so among the findings of the job */
         struct ta_file_account *account = &files[accounts.n_files++];
         *account = account_file(file, arena);
-        add_totals(&accounts.totals, account);
+
+        struct ta_account_totals *totals = &accounts.totals;
+        const bool refused = account->state == TA_FILE_REFUSED;
+        totals->files_seen++;
+        totals->files_used += !refused;
+        totals->files_refused += refused;
+        totals->events_seen += account->events_seen;
+        totals->events_kept += account->events_kept;
+        totals->events_repaired += account->events_repaired;
+        totals->events_dropped += account->events_dropped;
+        totals->bytes_skipped += account->bytes_skipped;
     }
     accounts.findings = ta_quality_findings(job, arena, &accounts.n_findings);
     accounts.status = ta_accounts_status(&accounts);

@@ -22,6 +22,10 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_registry *registry
 /* What the findings of accounts come to. */
 enum ta_quality_status ta_accounts_status(const struct ta_accounts *accounts);
 
+/* A list such as "NVIDIA H200, AMD MI300X" with a name, once and as a whole: "NVIDIA H20" is not
+ * "NVIDIA H200".  From the arena; NULL without memory. */
+const char *ta_list_device(struct ta_arena *arena, const char *list, struct ta_slice name);
+
 /* The name of the first input, from the arena; NULL without memory. */
 const char *ta_default_title(const struct ta_run_options *options, struct ta_arena *arena);
 

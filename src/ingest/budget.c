@@ -26,17 +26,12 @@ void ta_budget_free(struct ta_budget *budget)
     pthread_mutex_destroy(&budget->lock);
 }
 
-static uint64_t estimate(const struct ta_budget *budget, uint64_t content)
-{
-    return FIXED + content / 1000 * budget->per_mille;
-}
-
 uint64_t ta_budget_take(struct ta_budget *budget, uint64_t content)
 {
     pthread_mutex_lock(&budget->lock);
     uint64_t wanted;
     /* What is known of files may change while this one waits. */
-    while (wanted = estimate(budget, content),
+    while (wanted = FIXED + content / 1000 * budget->per_mille,
            budget->holders && (wanted > budget->limit || budget->taken > budget->limit - wanted))
         pthread_cond_wait(&budget->given, &budget->lock);
     budget->taken += wanted;

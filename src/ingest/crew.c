@@ -20,25 +20,18 @@ struct ta_member {
 
 /* ---- working ------------------------------------------------------------------------------- */
 
-/* Turns to the job of a file. */
-static bool turn_to(struct ta_member *member, size_t number)
-{
-    struct ta_job *job = &member->crew->jobs[number];
-    struct ta_worker *w = &member->worker;
-    if (!member->partials[number])
-        member->partials[number] = ta_partial_set_new(job->plan);
-    w->job = job;
-    w->arena = &job->ingestion->arenas[member->number];
-    w->partials = member->partials[number];
-    return w->partials;
-}
-
 static enum ta_status read_file(struct ta_member *member, const struct ta_file_task *task)
 {
     struct ta_worker *w = &member->worker;
-    if (!turn_to(member, task->job))
+    struct ta_job *job = &member->crew->jobs[task->job];
+    if (!member->partials[task->job])
+        member->partials[task->job] = ta_partial_set_new(job->plan);
+    w->job = job;
+    w->arena = &job->ingestion->arenas[member->number];
+    w->partials = member->partials[task->job];
+    if (!w->partials)
         return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the results of the files");
-    const enum ta_status status = ta_worker_read(w, &w->job->files[task->file], task->helpers);
+    const enum ta_status status = ta_worker_read(w, &job->files[task->file], task->helpers);
     member->partials[task->job] = w->partials;
     if (status == TA_OK && w->arena->failed)
         return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of the files");
@@ -108,19 +101,6 @@ static void watch_memory(struct ta_crew *crew, struct ta_shared *shared)
         crew->too_much = used;
 }
 
-/* Until a tenth of a second has passed, or a worker has no more to do. */
-static void wait_a_little(struct ta_crew *crew)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 100000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(&crew->left, &crew->lock, &until);
-}
-
 /* Some workers may never begin after a failure. */
 static bool are_at_work(struct ta_crew *crew)
 {
@@ -133,8 +113,17 @@ static void wait_for(struct ta_crew *crew, struct ta_shared *shared)
     const struct ta_run_options *options = crew->options;
     pthread_mutex_lock(&crew->lock);
     do {
-        if (are_at_work(crew))
-            wait_a_little(crew);
+        if (are_at_work(crew)) {
+            /* Until a tenth of a second has passed, or a worker has no more to do. */
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += 100000000;
+            if (until.tv_nsec >= 1000000000) {
+                until.tv_nsec -= 1000000000;
+                until.tv_sec++;
+            }
+            pthread_cond_timedwait(&crew->left, &crew->lock, &until);
+        }
         watch_memory(crew, shared);
         if (options->progress)
             options->progress(options->progress_user,
@@ -191,16 +180,6 @@ static bool gather(struct ta_crew *crew, size_t number)
     return *all;
 }
 
-static void free_members(struct ta_crew *crew)
-{
-    for (size_t i = 0; i < crew->planner.n_workers; i++) {
-        for (size_t k = 0; crew->members[i].partials && k < crew->n_jobs; k++)
-            ta_partial_set_free(crew->members[i].partials[k]);
-        free(crew->members[i].partials);
-    }
-    free(crew->members);
-}
-
 static enum ta_status run(struct ta_ctx *ctx, struct ta_crew *crew)
 {
     const size_t n = crew->planner.n_workers;
@@ -214,7 +193,14 @@ static enum ta_status run(struct ta_ctx *ctx, struct ta_crew *crew)
     for (size_t k = 0; status == TA_OK && k < crew->n_jobs; k++)
         if (!gather(crew, k))
             status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of all files");
-    free_members(crew);
+
+    for (size_t i = 0; i < crew->planner.n_workers; i++) {
+        for (size_t k = 0; crew->members[i].partials && k < crew->n_jobs; k++)
+            ta_partial_set_free(crew->members[i].partials[k]);
+        free(crew->members[i].partials);
+    }
+    free(crew->members);
+
     return status;
 }
 

@@ -119,21 +119,6 @@ static bool plan_files(struct ta_crew *crew, size_t n_threads, uint64_t part_byt
     return planned;
 }
 
-/* What a summary says of one of its files is the file's from here on. */
-static void take_facts(struct ta_ingested *file, const struct ta_source *source)
-{
-    struct ta_ingested *facts = &source->summary->head.files[source->member];
-    *file = *facts;
-    file->source = source;
-    ta_quality_init(&facts->quality);
-}
-
-/* A summary has no room for a file that is not of a rank. */
-static bool leaves_combinations_out(const struct ta_run_options *options)
-{
-    return options->summaries || options->team;
-}
-
 static void prepare_files(struct ta_ingestion *ingestion, const struct ta_run_options *options,
                           const struct ta_sources *sources, uint64_t *bytes_all)
 {
@@ -141,8 +126,11 @@ static void prepare_files(struct ta_ingestion *ingestion, const struct ta_run_op
         struct ta_ingested *file = &ingestion->files[i];
         const struct ta_source *source = &sources->list.at[i];
         *bytes_all += source->is_elsewhere ? 0 : source->size;
-        if (source->summary) {
-            take_facts(file, source);
+        if (source->summary) { /* what it says of one of its files is the file's from here on */
+            struct ta_ingested *facts = &source->summary->head.files[source->member];
+            *file = *facts;
+            file->source = source;
+            ta_quality_init(&facts->quality);
             continue;
         }
         *file = ta_ingested_empty;
@@ -156,7 +144,8 @@ static void prepare_files(struct ta_ingestion *ingestion, const struct ta_run_op
         else if (source->copy_of)
             file->refusal = ta_arena_printf(&ingestion->arenas[0], "Its content is that of \"%s\"",
                                             source->copy_of);
-        else if (source->combines && leaves_combinations_out(options))
+        else if (source->combines && (options->summaries || options->team))
+            /* a summary has no room for a file that is of no rank */
             file->refusal = ta_arena_printf(&ingestion->arenas[0], "Its content is that of %s",
                                             source->combines);
     }
@@ -240,12 +229,6 @@ static int by_rank(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-/* Telemetry of a single moment leaves nothing to be drawn. */
-static bool is_empty(const struct ta_timeline_part *part)
-{
-    return part->file.n_tracks == 0 && part->file.n_counters == 0;
-}
-
 /* Moves the parts of the files into a list, by rank and path; NULL without memory. */
 static struct ta_timeline_part **take_parts(struct ta_ingestion *ingestion, size_t *n)
 {
@@ -253,9 +236,10 @@ static struct ta_timeline_part **take_parts(struct ta_ingestion *ingestion, size
     *n = 0;
     for (size_t i = 0; parts && i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
-        if (!file->timeline || is_empty(file->timeline))
-            continue;
         struct ta_timeline_part *part = file->timeline;
+        /* Telemetry of a single moment leaves nothing to be drawn. */
+        if (!part || (part->file.n_tracks == 0 && part->file.n_counters == 0))
+            continue;
         file->timeline = NULL;
         parts[(*n)++] = part;
         part->file.rank = file->final_rank;

@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "hardware/hardware.h"
 #include "ingest/inputs/inputs.h"
+#include "ingest/summary_files.h"
 #include "model/trace.h"
 #include "ranks/ranks.h"
 
@@ -164,38 +165,6 @@ static enum ta_status merge_one(struct ta_ctx *ctx, const struct reduction *run,
     return status;
 }
 
-static void free_merged(struct merged *merged)
-{
-    for (size_t i = 0; i < merged->n; i++) {
-        ta_quality_free(&merged->files[i].quality);
-        ta_trace_free(merged->files[i].dump);
-    }
-    ta_partial_set_free(merged->partials);
-    ta_arena_free(&merged->arena);
-}
-
-static enum ta_status write_merged(struct ta_ctx *ctx, const struct reduction *run,
-                                   const struct merged *merged, const struct ta_quality *job,
-                                   struct ta_text *packed)
-{
-    const struct ta_summary_scope scope = {.version = run->options.version,
-                                           .title = run->options.title,
-                                           .hardware = run->options.hardware,
-                                           .job = job,
-                                           .files = merged->files,
-                                           .n_files = merged->n,
-                                           .chosen = merged->places,
-                                           .n_chosen = merged->n,
-                                           .plan = &run->plan,
-                                           .partials = merged->partials};
-    struct ta_text text = {0};
-    enum ta_status status = ta_summary_write(ctx, &scope, &text);
-    if (status == TA_OK)
-        status = ta_summary_pack(ctx, ta_text_slice(&text), packed);
-    free(text.bytes.at);
-    return status;
-}
-
 static enum ta_status merge_group(struct ta_ctx *ctx, const struct reduction *run,
                                   const struct group *group, struct ta_text *packed)
 {
@@ -212,8 +181,25 @@ static enum ta_status merge_group(struct ta_ctx *ctx, const struct reduction *ru
     if (status == TA_OK && !ta_partial_set_ok(merged.partials))
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of summaries");
     if (status == TA_OK)
-        status = write_merged(ctx, run, &merged, group->is_first ? &run->inputs.job : NULL, packed);
-    free_merged(&merged);
+        status = ta_summary_write_packed(
+            ctx,
+            &(struct ta_summary_scope){.version = run->options.version,
+                                       .title = run->options.title,
+                                       .hardware = run->options.hardware,
+                                       .job = group->is_first ? &run->inputs.job : NULL,
+                                       .files = merged.files,
+                                       .n_files = merged.n,
+                                       .chosen = merged.places,
+                                       .n_chosen = merged.n,
+                                       .plan = &run->plan,
+                                       .partials = merged.partials},
+            packed);
+    for (size_t i = 0; i < merged.n; i++) {
+        ta_quality_free(&merged.files[i].quality);
+        ta_trace_free(merged.files[i].dump);
+    }
+    ta_partial_set_free(merged.partials);
+    ta_arena_free(&merged.arena);
     return status == TA_ERR_INPUT ? TA_ERR_INTERNAL : status; /* it is our own text */
 }
 

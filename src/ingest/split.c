@@ -113,22 +113,6 @@ static bool make_builder(const struct split *all, const struct ta_ctx *ctx,
     return true;
 }
 
-/* Forgets a part that was read in vain, with all names in it. */
-static bool start_anew(struct lane *lane)
-{
-    lane->n_passed++;
-    ta_quality_free(&lane->quality);
-    ta_renaming_free(&lane->ids);
-    ta_builder_free(&lane->builder);
-    return make_builder(lane->all, &lane->ctx, &lane->builder, &lane->quality);
-}
-
-static bool open_lane(struct lane *lane)
-{
-    lane->reader = ta_reader_of_part(&lane->part, lane->all->block, &lane->quality);
-    return make_builder(lane->all, &lane->ctx, &lane->builder, &lane->quality) && lane->reader;
-}
-
 /* Reads one part; false when there is nothing more to do for this thread. */
 static bool read_part(struct lane *lane)
 {
@@ -137,8 +121,14 @@ static bool read_part(struct lane *lane)
     lane->n_parts++;
     if (!lane->part.taken) /* nothing was filled, and the turn would stay here */
         ta_relay_close(relay);
-    if (!ta_relay_await(&lane->part))
-        return start_anew(lane);
+    if (!ta_relay_await(&lane->part)) {
+        /* Forgets a part that was read in vain, with all names in it. */
+        lane->n_passed++;
+        ta_quality_free(&lane->quality);
+        ta_renaming_free(&lane->ids);
+        ta_builder_free(&lane->builder);
+        return make_builder(lane->all, &lane->ctx, &lane->builder, &lane->quality);
+    }
     if (!add_part(lane, status))
         return false;
     ta_relay_end(&lane->part);
@@ -155,7 +145,9 @@ static enum ta_status read_parts(struct ta_ctx *ctx, size_t number, void *user)
     ta_ctx_init(&lane->ctx, ctx->shared);
     ta_quality_init(&lane->quality);
     lane->ctx.part = &lane->part;
-    bool goes_on = open_lane(lane);
+    lane->reader = ta_reader_of_part(&lane->part, lane->all->block, &lane->quality);
+    bool goes_on =
+        make_builder(lane->all, &lane->ctx, &lane->builder, &lane->quality) && lane->reader;
     while (goes_on && ta_relay_begin(relay, &lane->part))
         goes_on = read_part(lane);
     if (!goes_on)

@@ -10,6 +10,17 @@
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
+enum ta_status ta_summary_write_packed(struct ta_ctx *ctx, const struct ta_summary_scope *scope,
+                                       struct ta_text *packed)
+{
+    struct ta_text text = {0};
+    enum ta_status status = ta_summary_write(ctx, scope, &text);
+    if (status == TA_OK)
+        status = ta_summary_pack(ctx, ta_text_slice(&text), packed);
+    free(text.bytes.at);
+    return status;
+}
+
 enum ta_status ta_summary_file_write(struct ta_worker *w, struct ta_ingested *file)
 {
     const size_t index = (size_t)(file - w->job->files);
@@ -22,11 +33,7 @@ enum ta_status ta_summary_file_write(struct ta_worker *w, struct ta_ingested *fi
                                            .n_chosen = 1,
                                            .plan = w->job->plan,
                                            .partials = w->partials};
-    struct ta_text text = {0};
-    enum ta_status status = ta_summary_write(&w->ctx, &scope, &text);
-    if (status == TA_OK)
-        status = ta_summary_pack(&w->ctx, ta_text_slice(&text), &file->packed);
-    free(text.bytes.at);
+    enum ta_status status = ta_summary_write_packed(&w->ctx, &scope, &file->packed);
     ta_trace_free(file->dump);
     file->dump = NULL;
     ta_partial_set_free(w->partials);

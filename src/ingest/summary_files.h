@@ -3,7 +3,12 @@
 #ifndef TA_SUMMARY_FILES_H
 #define TA_SUMMARY_FILES_H
 
+#include "analyze/summary/summary.h"
 #include "ingest/worker.h"
+
+/* The text of a summary, packed. */
+enum ta_status ta_summary_write_packed(struct ta_ctx *ctx, const struct ta_summary_scope *scope,
+                                       struct ta_text *packed) TA_MUST_CHECK;
 
 /* Packs what a file has left behind, as ta_run_options.summaries asks, and empties the worker. */
 enum ta_status ta_summary_file_write(struct ta_worker *w, struct ta_ingested *file) TA_MUST_CHECK;

@@ -12,11 +12,6 @@ static int by_rank(const void *left, const void *right)
     return strcmp(a->shown, b->shown);
 }
 
-static bool is_trace(const struct ta_ingested *file)
-{
-    return !file->refusal && !file->is_dump && file->kept > 0;
-}
-
 /* Of a text that may be absent. */
 static bool copy(struct ta_arena *arena, const char *text, const char **copied)
 {
@@ -31,7 +26,7 @@ bool ta_survey_take(struct ta_survey *survey, const struct ta_ingestion *ingesti
     bool done = survey->at != NULL;
     for (size_t i = 0; done && i < ingestion->n_files; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
-        if (!is_trace(file))
+        if (file->refusal || file->is_dump || file->kept == 0)
             continue;
         struct ta_surveyed *trace = &survey->at[survey->n++];
         *trace = (struct ta_surveyed){.bytes = file->bytes,

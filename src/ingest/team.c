@@ -7,6 +7,7 @@
 #include "model/trace.h"
 #include "ingest/ingest.h"
 #include "ingest/inputs/inputs.h"
+#include "ingest/summary_files.h"
 
 #include <stdlib.h>
 
@@ -64,8 +65,10 @@ static bool has_share(const struct ta_source *source)
            !(source->summary && source->member > 0);
 }
 
-static bool choose_owners(const struct ta_sources *sources, size_t count, size_t *owner)
+enum ta_status ta_team_share(struct ta_ctx *ctx, struct ta_team *team, struct ta_sources *sources,
+                             size_t *owner)
 {
+    const size_t count = team->count;
     const struct ta_source *at = sources->list.at;
     const size_t n = sources->list.n;
     size_t *order = reallocarray(NULL, n + 1, sizeof *order);
@@ -86,13 +89,7 @@ static bool choose_owners(const struct ta_sources *sources, size_t count, size_t
             owner[i] = owner[at[i].summary->index_of[0]];
     free(order);
     free(load);
-    return done;
-}
-
-enum ta_status ta_team_share(struct ta_ctx *ctx, struct ta_team *team, struct ta_sources *sources,
-                             size_t *owner)
-{
-    if (!choose_owners(sources, team->count, owner))
+    if (!done)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot share out the files: files=%zu", sources->list.n);
     for (size_t i = 0; i < sources->list.n; i++)
         sources->list.at[i].is_elsewhere = owner[i] != team->index;
@@ -139,13 +136,9 @@ static enum ta_status send_part(const struct gathering *g, size_t to, size_t n)
                                            .n_chosen = choose_files(g, g->team->index, n),
                                            .plan = g->plan,
                                            .partials = g->ingestion->partials};
-    struct ta_text text = {0}, packed = {0};
-    enum ta_status status = TA_OK;
-    if (scope.n_chosen)
-        status = ta_summary_write(g->ctx, &scope, &text);
-    if (status == TA_OK && scope.n_chosen)
-        status = ta_summary_pack(g->ctx, ta_text_slice(&text), &packed);
-    free(text.bytes.at);
+    struct ta_text packed = {0};
+    enum ta_status status =
+        scope.n_chosen ? ta_summary_write_packed(g->ctx, &scope, &packed) : TA_OK;
     if (status == TA_OK)
         status = g->team->send(g->ctx, g->team, to, ta_text_slice(&packed));
     free(packed.bytes.at);

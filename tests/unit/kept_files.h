@@ -3,7 +3,7 @@
 #ifndef TA_TEST_KEPT_FILES_H
 #define TA_TEST_KEPT_FILES_H
 
-#include "ingest/dumps/copies.h"
+#include "ingest/dumps/dumps.h"
 
 #include "model/builder.h"
 #include "trace_fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What of a dump has a place in time becomes a span, and nothing else does. */
-#include "ingest/dumps/dump_events.h"
+#include "ingest/dumps/dumps.h"
 
 #include "kept_files.h"
 

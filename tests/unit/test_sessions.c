@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples of an earlier session go where another file of the session says when that began, and
  * nowhere else. */
-#include "ingest/dumps/sessions.h"
+#include "ingest/dumps/dumps.h"
 
 #include "kept_files.h"
 

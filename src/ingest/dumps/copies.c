@@ -4,11 +4,10 @@
  * What a file holds is broken down into holdings: rows of one table and rank; of samples those of
  * one signal, of figures and tags those of one name.  Sorted by folder, rank, kind and set,
  * holdings that are copies of each other stand side by side, the most exact one first. */
-#include "ingest/dumps/copies.h"
+#include "ingest/dumps/dumps.h"
 
 #include "base/hash.h"
 #include "discover/discover.h"
-#include "ingest/dumps/sessions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -290,18 +289,6 @@ static void compare_console(const struct ta_kept *files, struct holding *console
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static void compare(const struct ta_kept *files, holdings *all)
-{
-    for (size_t first = 0, end; first < all->n; first = end) {
-        for (end = first; end < all->n && by_place(&all->at[first], &all->at[end]) == 0; end++)
-            ;
-        compare_sets(&all->at[first], end - first);
-    }
-    for (size_t i = 0; i < all->n; i++)
-        if (is_console(&all->at[i]) && all->at[i].winner == all->at[i].file)
-            compare_console(files, &all->at[i], all);
-}
-
 /* ---- dropping -------------------------------------------------------------------------------- */
 
 struct dropping {
@@ -336,22 +323,6 @@ static int by_file(const void *left, const void *right)
     return by_rows(a, b);
 }
 
-/* Two equally exact tables are worth a look; that texts for people repeat each other is usual, and
- * of samples more than exactness counts. */
-static void say(struct ta_quality *quality, const struct ta_kept *files, const struct holding *lost,
-                size_t winner, size_t rows)
-{
-    const struct ta_dump *other = &files[winner].trace->dump;
-    const bool alike =
-        other->set && lost->exactness == other->exactness && lost->table != TA_DUMP_sample;
-    ta_quality_add_severity(
-        quality, TA_Q_DUPLICATE_CONTENT,
-        alike && lost->exactness >= TA_EXACT_TABLE ? TA_QUALITY_NOTICE : TA_QUALITY_INFO,
-        TA_NO_OFFSET, TA_NO_OFFSET,
-        "\"%s\" repeats %zu records that \"%s\" holds %s; they count once", files[lost->file].shown,
-        rows, files[winner].shown, alike ? "as well" : "more exactly");
-}
-
 /* Drops what one file has lost. */
 static void drop(struct ta_quality *quality, struct ta_kept *files, const struct holding *lost,
                  size_t n)
@@ -365,7 +336,18 @@ static void drop(struct ta_quality *quality, struct ta_kept *files, const struct
         dropping.table = (enum ta_dump_table)table;
         rows += ta_dump_filter(&file->trace->dump, dropping.table, is_won, &dropping);
     }
-    say(quality, files, lost, winner, rows);
+
+    /* Two equally exact tables are worth a look; that texts for people repeat each other is usual,
+     * and of samples more than exactness counts. */
+    const struct ta_dump *other = &files[winner].trace->dump;
+    const bool alike =
+        other->set && lost->exactness == other->exactness && lost->table != TA_DUMP_sample;
+    ta_quality_add_severity(
+        quality, TA_Q_DUPLICATE_CONTENT,
+        alike && lost->exactness >= TA_EXACT_TABLE ? TA_QUALITY_NOTICE : TA_QUALITY_INFO,
+        TA_NO_OFFSET, TA_NO_OFFSET,
+        "\"%s\" repeats %zu records that \"%s\" holds %s; they count once", files[lost->file].shown,
+        rows, files[winner].shown, alike ? "as well" : "more exactly");
 }
 
 bool ta_drop_copies(struct ta_kept *files, size_t n, struct ta_quality *quality)
@@ -376,7 +358,14 @@ bool ta_drop_copies(struct ta_kept *files, size_t n, struct ta_quality *quality)
         done = break_down(files, i, &all);
     if (done && all.n) {
         qsort(all.at, all.n, sizeof *all.at, by_all);
-        compare(files, &all);
+        for (size_t first = 0, end; first < all.n; first = end) {
+            for (end = first; end < all.n && by_place(&all.at[first], &all.at[end]) == 0; end++)
+                ;
+            compare_sets(&all.at[first], end - first);
+        }
+        for (size_t i = 0; i < all.n; i++)
+            if (is_console(&all.at[i]) && all.at[i].winner == all.at[i].file)
+                compare_console(files, &all.at[i], &all);
         size_t lost = 0;
         for (size_t i = 0; i < all.n; i++)
             if (all.at[i].winner != all.at[i].file)

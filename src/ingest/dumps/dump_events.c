@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ingest/dumps/dump_events.h"
+#include "ingest/dumps/dumps.h"
 
 #include "model/builder.h"
 #include "normalize/normalize.h"
@@ -51,29 +51,6 @@ static struct ta_slice numbered(char *buffer, size_t size, const char *word, int
     return (struct ta_slice){buffer, (size_t)n};
 }
 
-static void add_all(struct events *e)
-{
-    char name[48];
-    size_t n;
-    const struct ta_session *sessions = ta_trace_session_rows(e->dump, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_session *s = &sessions[i];
-        const int64_t dur_ns = s->start_ns != TA_MISSING && s->end_ns != TA_MISSING
-                                   ? s->end_ns - s->start_ns
-                                   : TA_MISSING;
-        add(e, "Sessions", s->rank, s->end_ns, dur_ns,
-            s->id == TA_STR_ABSENT ? TA_LIT("session") : ta_trace_text(e->dump, s->id));
-    }
-    const struct ta_diffusion_block *blocks = ta_trace_diffusion_block_rows(e->dump, &n);
-    for (size_t i = 0; i < n; i++)
-        add(e, "Blocks", blocks[i].rank, blocks[i].end_ns, blocks[i].dur_ns,
-            numbered(name, sizeof name, "block", blocks[i].block));
-    const struct ta_diffusion_step *steps = ta_trace_diffusion_step_rows(e->dump, &n);
-    for (size_t i = 0; i < n; i++)
-        add(e, "Denoising steps", steps[i].rank, steps[i].end_ns, steps[i].dur_ns,
-            numbered(name, sizeof name, "step", steps[i].step));
-}
-
 /* They are ranges of time and no code of the host. */
 static void finish(struct ta_trace *events, const struct ta_trace *dump)
 {
@@ -91,7 +68,25 @@ enum ta_status ta_dump_events(struct ta_ctx *ctx, const struct ta_trace *dump,
     ta_quality_init(&ignored);
     if (ta_builder_init(&e.builder, &ignored, 0, NULL, 0, NAMES_MOST)) {
         ta_builder_set_base_ns(&e.builder, 0);
-        add_all(&e);
+        char name[48];
+        size_t n;
+        const struct ta_session *sessions = ta_trace_session_rows(dump, &n);
+        for (size_t i = 0; i < n; i++) {
+            const struct ta_session *s = &sessions[i];
+            const int64_t dur_ns = s->start_ns != TA_MISSING && s->end_ns != TA_MISSING
+                                       ? s->end_ns - s->start_ns
+                                       : TA_MISSING;
+            add(&e, "Sessions", s->rank, s->end_ns, dur_ns,
+                s->id == TA_STR_ABSENT ? TA_LIT("session") : ta_trace_text(dump, s->id));
+        }
+        const struct ta_diffusion_block *blocks = ta_trace_diffusion_block_rows(dump, &n);
+        for (size_t i = 0; i < n; i++)
+            add(&e, "Blocks", blocks[i].rank, blocks[i].end_ns, blocks[i].dur_ns,
+                numbered(name, sizeof name, "block", blocks[i].block));
+        const struct ta_diffusion_step *steps = ta_trace_diffusion_step_rows(dump, &n);
+        for (size_t i = 0; i < n; i++)
+            add(&e, "Denoising steps", steps[i].rank, steps[i].end_ns, steps[i].dur_ns,
+                numbered(name, sizeof name, "step", steps[i].step));
     } else {
         e.status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a trace");
     }

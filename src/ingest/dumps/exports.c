@@ -5,7 +5,7 @@
  * names and durations in the same order.  Two runs of one program have the same names, but hardly
  * ever the same durations.  Sorted by folder, rank and length, the longest export comes first and
  * is compared with all that are shorter. */
-#include "ingest/dumps/exports.h"
+#include "ingest/dumps/dumps.h"
 
 #include "discover/discover.h"
 
@@ -103,12 +103,6 @@ static bool keeps_none(void *user, const void *row)
     return false;
 }
 
-static void drop(struct ta_dump *dump)
-{
-    for (int table = 0; table < TA_DUMP_COUNT; table++)
-        ta_dump_filter(dump, (enum ta_dump_table)table, keeps_none, NULL);
-}
-
 /* Whether it is the most exact form of its export: those of one length stand together. */
 static bool is_first_form(const struct exported *at, size_t i)
 {
@@ -141,21 +135,11 @@ static void drop_earlier(const struct exported *at, size_t n, const struct expor
             continue;
         if (n_named < 2 && is_first_form(at, i))
             named[n_named++] = at[i].file->shown;
-        drop(&at[i].file->trace->dump);
+        struct ta_dump *dump = &at[i].file->trace->dump;
+        for (int table = 0; table < TA_DUMP_COUNT; table++)
+            ta_dump_filter(dump, (enum ta_dump_table)table, keeps_none, NULL);
     }
     say(quality, later, named);
-}
-
-static size_t list_exports(struct ta_kept *files, size_t n, struct exported *exports)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_dump *dump = &files[i].trace->dump;
-        if (dump->is_growing && dump->rows[TA_DUMP_stage].n)
-            exports[used++] =
-                (struct exported){.file = &files[i], .n = dump->rows[TA_DUMP_stage].n};
-    }
-    return used;
 }
 
 bool ta_drop_earlier_exports(struct ta_kept *files, size_t n, struct ta_quality *quality)
@@ -163,7 +147,13 @@ bool ta_drop_earlier_exports(struct ta_kept *files, size_t n, struct ta_quality 
     struct exported *exports = reallocarray(NULL, n + 1, sizeof *exports);
     if (!exports)
         return false;
-    const size_t used = list_exports(files, n, exports);
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_dump *dump = &files[i].trace->dump;
+        if (dump->is_growing && dump->rows[TA_DUMP_stage].n)
+            exports[used++] =
+                (struct exported){.file = &files[i], .n = dump->rows[TA_DUMP_stage].n};
+    }
     qsort(exports, used, sizeof *exports, by_length);
     for (size_t first = 0, end; first < used; first = end) {
         for (end = first; end < used && by_place(&exports[first], &exports[end]) == 0; end++)

@@ -6,11 +6,8 @@
 #include "ingest/dumps/reconcile.h"
 
 #include "base/context.h"
-#include "ingest/dumps/copies.h"
+#include "ingest/dumps/dumps.h"
 #include "model/trace.h"
-#include "ingest/dumps/dump_events.h"
-#include "ingest/dumps/exports.h"
-#include "ingest/dumps/sessions.h"
 #include "analyze/timeline/samples.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples of earlier sessions.  Files are sorted by folder, set and rank, so that those of one
  * session stand side by side. */
-#include "ingest/dumps/sessions.h"
+#include "ingest/dumps/dumps.h"
 
 #include "discover/discover.h"
 

@@ -129,15 +129,6 @@ static bool add_members(struct ta_sources *sources, struct ta_summary_file *summ
     return true;
 }
 
-/* The title that all have; *title is that of those before. */
-static void agree(const struct ta_summary_file *summary, bool is_first, const char **title)
-{
-    if (is_first)
-        *title = summary->head.title;
-    else if (*title && strcmp(*title, summary->head.title) != 0)
-        *title = NULL;
-}
-
 /* Takes the summaries out of the sources, and the reports. */
 static enum ta_status take_summaries(struct ta_ctx *ctx, struct ta_inputs *inputs)
 {
@@ -210,7 +201,10 @@ static enum ta_status unfold(struct ta_ctx *ctx, struct ta_inputs *inputs)
     bool done = true;
     for (size_t i = 0; done && i < inputs->summaries.n; i++) {
         struct ta_summary_file *summary = inputs->summaries.at[i];
-        agree(summary, i == 0, &inputs->title);
+        if (i == 0)
+            inputs->title = summary->head.title;
+        else if (inputs->title && strcmp(inputs->title, summary->head.title) != 0)
+            inputs->title = NULL; /* not all have the same */
         ta_quality_merge(&inputs->job, &summary->head.job);
         done = add_members(sources, summary);
     }

@@ -12,17 +12,11 @@
 
 #include <sys/stat.h>
 
-static struct ta_slice skip_spaces(struct ta_slice text)
-{
-    while (text.len && memchr(" \t\r\n", *text.ptr, 4))
-        text = ta_slice_from(text, 1);
-    return text;
-}
-
 static bool take(struct ta_slice *text, const char *token)
 {
     const size_t n = strlen(token);
-    *text = skip_spaces(*text);
+    while (text->len && memchr(" \t\r\n", *text->ptr, 4))
+        *text = ta_slice_from(*text, 1);
     if (text->len < n || memcmp(text->ptr, token, n) != 0)
         return false;
     *text = ta_slice_from(*text, n);

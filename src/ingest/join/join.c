@@ -73,19 +73,6 @@ static enum ta_status list_ranks(struct ta_ctx *ctx, const struct ta_joined *par
 
 /* ---- the run ------------------------------------------------------------------------------- */
 
-/* Whether a list such as "A, B" has this piece as a whole. */
-static bool has_piece(const char *list, const char *piece, size_t n)
-{
-    for (const char *at = list; *at;) {
-        const char *end = strstr(at, ", ");
-        const size_t length = end ? (size_t)(end - at) : strlen(at);
-        if (length == n && memcmp(at, piece, n) == 0)
-            return true;
-        at += length + (end ? 2 : 0);
-    }
-    return false;
-}
-
 /* Distinct devices of all parts. */
 static const char *list_devices(const struct ta_joined *parts, size_t n, struct ta_arena *arena)
 {
@@ -94,8 +81,7 @@ static const char *list_devices(const struct ta_joined *parts, size_t n, struct 
         for (const char *at = ta_report_run(parts[i].report)->devices; *at && list;) {
             const char *end = strstr(at, ", ");
             const size_t length = end ? (size_t)(end - at) : strlen(at);
-            if (!has_piece(list, at, length))
-                list = ta_arena_printf(arena, "%s%s%.*s", list, *list ? ", " : "", (int)length, at);
+            list = ta_list_device(arena, list, (struct ta_slice){at, length});
             at += length + (end ? 2 : 0);
         }
     }
@@ -170,18 +156,6 @@ static bool copy_file(const struct ta_file_account *from, struct ta_arena *arena
     return to->path && to->format;
 }
 
-static void add_totals(struct ta_account_totals *to, const struct ta_account_totals *from)
-{
-    to->files_seen += from->files_seen;
-    to->files_used += from->files_used;
-    to->files_refused += from->files_refused;
-    to->events_seen += from->events_seen;
-    to->events_kept += from->events_kept;
-    to->events_repaired += from->events_repaired;
-    to->events_dropped += from->events_dropped;
-    to->bytes_skipped += from->bytes_skipped;
-}
-
 static bool set_accounts(const struct ta_joined *parts, size_t n, const struct ta_quality *job,
                          struct ta_report *out)
 {
@@ -207,7 +181,17 @@ static bool set_accounts(const struct ta_joined *parts, size_t n, const struct t
         for (size_t f = 0; f < part->n_files && done; f++)
             done = copy_file(&part->files[f], arena, &files[accounts.n_files++]);
         copy_findings(part->findings, part->n_findings, arena, findings, &accounts.n_findings);
-        add_totals(&accounts.totals, &part->totals);
+
+        struct ta_account_totals *to = &accounts.totals;
+        const struct ta_account_totals *from = &part->totals;
+        to->files_seen += from->files_seen;
+        to->files_used += from->files_used;
+        to->files_refused += from->files_refused;
+        to->events_seen += from->events_seen;
+        to->events_kept += from->events_kept;
+        to->events_repaired += from->events_repaired;
+        to->events_dropped += from->events_dropped;
+        to->bytes_skipped += from->bytes_skipped;
     }
     for (size_t i = 0; i < most; i++)
         findings[accounts.n_findings++] = own[i];

@@ -179,34 +179,29 @@ static struct ta_cell fold(const struct joining *j, const struct named *rows, si
     return ta_int(value);
 }
 
-static double number_at(const struct joining *j, const struct named *named, const char *key)
-{
-    (void)j;
-    return ta_row_number(named->table, named->row, key, NAN);
-}
-
 /* Sample deviation of all calls, of those of the rows: the squares within and between them. */
-static struct ta_cell pool(const struct joining *j, const struct named *rows, size_t n)
+static struct ta_cell pool(const struct named *rows, size_t n)
 {
     double calls = 0, total = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
-        calls += number_at(j, &rows[i], "calls");
-        total += number_at(j, &rows[i], "total_ns");
+        calls += ta_row_number(rows[i].table, rows[i].row, "calls", NAN);
+        total += ta_row_number(rows[i].table, rows[i].row, "total_ns", NAN);
     }
     for (size_t i = 0; i < n; i++) {
-        const double mine = number_at(j, &rows[i], "calls");
-        const double deviation = number_at(j, &rows[i], "stddev_ns");
-        const double off = number_at(j, &rows[i], "mean_ns") - total / calls;
+        const double mine = ta_row_number(rows[i].table, rows[i].row, "calls", NAN);
+        const double deviation = ta_row_number(rows[i].table, rows[i].row, "stddev_ns", NAN);
+        const double off =
+            ta_row_number(rows[i].table, rows[i].row, "mean_ns", NAN) - total / calls;
         squares += (mine > 1 ? (mine - 1) * deviation * deviation : 0) + mine * off * off;
     }
     return calls > 1 ? ta_num(sqrt(squares / (calls - 1))) : ta_null();
 }
 
-static double sum_of(const struct joining *j, const struct named *rows, size_t n, const char *key)
+static double sum_of(const struct named *rows, size_t n, const char *key)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += number_at(j, &rows[i], key);
+        sum += ta_row_number(rows[i].table, rows[i].row, key, NAN);
     return sum;
 }
 
@@ -215,19 +210,19 @@ static void add_named(struct joining *j, const struct named *rows, size_t n, dou
 {
     for (size_t i = 0; i < j->model->n_columns; i++) {
         const struct ta_column *column = &j->model->columns[i];
-        const double total = sum_of(j, rows, n, "total_ns");
+        const double total = sum_of(rows, n, "total_ns");
         j->cells[i] = ta_null();
         if (is_key(column))
             j->cells[i] = cell_at(j, rows->table, rows->row, i);
         else if (column->type == TA_TYPE_INTEGER)
             j->cells[i] = fold(j, rows, n, i);
         else if (strcmp(column->key, "mean_ns") == 0)
-            j->cells[i] = ta_num(total / sum_of(j, rows, n, "calls"));
+            j->cells[i] = ta_num(total / sum_of(rows, n, "calls"));
         else if (strcmp(column->key, "stddev_ns") == 0)
-            j->cells[i] = pool(j, rows, n);
+            j->cells[i] = pool(rows, n);
         else if (strcmp(column->key, "share") == 0 &&
                  ta_table_column(j->model, "self_ns") != SIZE_MAX)
-            j->cells[i] = ta_num(sum_of(j, rows, n, "self_ns") / whole);
+            j->cells[i] = ta_num(sum_of(rows, n, "self_ns") / whole);
         else if (strcmp(column->key, "share") == 0)
             j->cells[i] = ta_num(total / whole);
     }
@@ -252,7 +247,7 @@ static bool add_up_rows(struct joining *j)
             rows[n++] = (struct named){table, row};
     }
     qsort_r(rows, n, sizeof *rows, by_name, j);
-    const double whole = sum_of(j, rows, n, of_share);
+    const double whole = sum_of(rows, n, of_share);
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && by_name(&rows[first], &rows[end], j) == 0;)
             end++;
@@ -266,12 +261,6 @@ static bool add_up_rows(struct joining *j)
 }
 
 /* ---- all tables ---------------------------------------------------------------------------- */
-
-static bool is_joined(const struct ta_table *table)
-{
-    const enum ta_joining joining = table->def ? table->def->joining : TA_JOIN_ROWS;
-    return joining == TA_JOIN_SUMS || (joining == TA_JOIN_ROWS && ta_table_rank(table) != SIZE_MAX);
-}
 
 static bool join_one(const struct ta_joined *parts, size_t n, const struct ta_table *model,
                      struct ta_section_builder *section, struct ta_report *out)
@@ -309,17 +298,12 @@ static bool is_seen(const struct ta_joined *parts, size_t before, const char *id
     return false;
 }
 
-/* What of a section cannot be joined, in words. */
-struct left_out {
-    const char *names;
-    struct ta_arena arena;
-};
-
 static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
                          const struct ta_section *section, struct ta_report *out)
 {
     struct ta_section_builder *into = ta_report_open_section(out, section->id, section->title);
-    struct left_out left = {"", {0}};
+    struct ta_arena arena = {0};
+    const char *left_out = ""; /* what cannot be joined, in words */
     bool done = into != NULL;
     for (size_t i = 0; i < section->n_items && done; i++) {
         const struct ta_table *table =
@@ -327,17 +311,19 @@ static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
         if (!table || is_seen(parts, part, table->id) || strcmp(section->id, "overview") == 0 ||
             strcmp(section->id, "ranks") == 0)
             continue;
-        if (is_joined(table))
+        const enum ta_joining joining = table->def ? table->def->joining : TA_JOIN_ROWS;
+        if (joining == TA_JOIN_SUMS ||
+            (joining == TA_JOIN_ROWS && ta_table_rank(table) != SIZE_MAX))
             done = join_one(parts, n, table, into, out);
         else
-            left.names = ta_arena_printf(&left.arena, "%s%s%s", left.names ? left.names : "",
-                                         left.names && *left.names ? ", " : "", table->title);
+            left_out = ta_arena_printf(&arena, "%s%s%s", left_out ? left_out : "",
+                                       left_out && *left_out ? ", " : "", table->title);
     }
-    done = done && left.names;
-    if (done && *left.names)
+    done = done && left_out;
+    if (done && *left_out)
         ta_add_missing(into, "Not made of reports, only of traces or their summaries: %s.",
-                       left.names);
-    ta_arena_free(&left.arena);
+                       left_out);
+    ta_arena_free(&arena);
     return done;
 }
 
