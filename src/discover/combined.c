@@ -249,21 +249,6 @@ static bool may_be_whole(const struct content *all, size_t whole)
     return length < SMALL || length + length / 4 >= (uint64_t)all[0].length + all[1].length;
 }
 
-/* Each file with all others, the longer ones first as parts; what is a combination itself is no
- * part of another. */
-static void compare(struct search *search, struct content *all, size_t n, size_t *parts)
-{
-    qsort(all, n, sizeof *all, by_length);
-    for (size_t i = 0; i < n && !search->failed; i++) {
-        size_t n_parts;
-        if (!may_be_whole(all, i))
-            continue;
-        look_at(search, &all[i]);
-        if (all[i].is_usable && adds_up(search, all, n, i, parts, &n_parts) && !search->failed)
-            search->failed |= !say(search->sources, all[i].index, parts, n_parts);
-    }
-}
-
 enum ta_status ta_find_combined(struct ta_ctx *ctx, struct ta_sources *sources)
 {
     const size_t n = sources->list.n;
@@ -279,8 +264,20 @@ enum ta_status ta_find_combined(struct ta_ctx *ctx, struct ta_sources *sources)
         known += !sources->list.at[i].copy_of &&
                  ta_look_length(&sources->list.at[i], &all[known].length);
     }
-    if (!search.failed)
-        compare(&search, all, known, parts);
+    if (!search.failed) {
+        /* Each file with all others, the longer ones first as parts; what is a combination itself
+         * is no part of another. */
+        qsort(all, known, sizeof *all, by_length);
+        for (size_t i = 0; i < known && !search.failed; i++) {
+            size_t n_parts;
+            if (!may_be_whole(all, i))
+                continue;
+            look_at(&search, &all[i]);
+            if (all[i].is_usable && adds_up(&search, all, known, i, parts, &n_parts) &&
+                !search.failed)
+                search.failed |= !say(sources, all[i].index, parts, n_parts);
+        }
+    }
     for (size_t i = 0; all && i < known; i++)
         free(all[i].at);
     free(all);

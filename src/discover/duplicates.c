@@ -20,17 +20,9 @@ struct search {
 struct candidate {
     size_t index;
     uint32_t length; /* of the content, modulo 2^32 */
-    bool known;
-    uint64_t head; /* hash of its first bytes, where another file is as long */
-    bool is_trace; /* by these bytes */
+    uint64_t head;   /* hash of its first bytes, where another file is as long */
+    bool is_trace;   /* by these bytes */
 };
-
-static struct candidate measure(const struct ta_source *source, size_t index)
-{
-    struct candidate c = {.index = index};
-    c.known = ta_look_length(source, &c.length);
-    return c;
-}
 
 /* Compares what two files hold, damage aside; sets *early when one was not read to its end. */
 static bool compare_once(struct search *search, const char *a, const char *b, bool *early)
@@ -92,12 +84,6 @@ static bool try_head(struct search *search, struct candidate *candidate)
     return !early;
 }
 
-static void look_at_head(struct search *search, struct candidate *candidate)
-{
-    for (int tries = 0; tries < TA_LOOK_TRIES && !try_head(search, candidate); tries++)
-        ;
-}
-
 static int by_look(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
@@ -144,8 +130,10 @@ static void compare(struct search *search, struct candidate *candidates, size_t 
     for (size_t i = 0; i < n; i++) {
         const uint32_t length = candidates[i].length;
         if ((i > 0 && candidates[i - 1].length == length) ||
-            (i + 1 < n && candidates[i + 1].length == length))
-            look_at_head(search, &candidates[i]);
+            (i + 1 < n && candidates[i + 1].length == length)) {
+            for (int tries = 0; tries < TA_LOOK_TRIES && !try_head(search, &candidates[i]); tries++)
+                ;
+        }
     }
     qsort(candidates, n, sizeof *candidates, by_look);
     for (size_t i = 1, first = 0; i < n; i++) {
@@ -169,9 +157,8 @@ enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *s
     search.failed = !candidates;
     size_t known = 0;
     for (size_t i = 0; candidates && i < n; i++) {
-        struct candidate c = measure(&sources->list.at[i], i);
-        if (c.known)
-            candidates[known++] = c;
+        candidates[known] = (struct candidate){.index = i};
+        known += ta_look_length(&sources->list.at[i], &candidates[known].length);
     }
     if (candidates)
         compare(&search, candidates, known);

@@ -293,20 +293,6 @@ static bool check(struct ta_quality *quality, bool partial, int64_t *world_size,
     return true;
 }
 
-/* All files; TA_ERR_NOMEM is left to the caller to explain. */
-static enum ta_status decide(struct ta_ctx *ctx, struct ta_quality *quality, const char *text,
-                             struct ta_regex *by_option, struct ta_regex *by_default,
-                             struct ta_rank_claim *claims, size_t n, struct ta_rank_claim **list)
-{
-    const size_t n_matched = decide_each(quality, by_option, by_default, claims, n, list);
-    if (text && n_matched == 0)
-        ta_log(ctx, TA_LOG_WARNING,
-               "--rank-regex \"%s\" finds a rank in no path, such as \"%s\"; ranks come from "
-               "what the files say, their names and their order",
-               text, claims[0].shown);
-    return TA_OK;
-}
-
 /* Leaves NULL in *pattern without a text. */
 static enum ta_status compile(struct ta_ctx *ctx, struct ta_regex **pattern, const char *text)
 {
@@ -340,9 +326,13 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, c
     enum ta_status status = list ? compile(ctx, &by_option, pattern) : TA_ERR_NOMEM;
     if (status == TA_OK)
         status = compile(ctx, &by_default, default_pattern);
-    if (status == TA_OK)
-        status = decide(ctx, quality, pattern, by_option, by_default, claims, n, list);
     if (status == TA_OK) {
+        const size_t n_matched = decide_each(quality, by_option, by_default, claims, n, list);
+        if (pattern && n_matched == 0)
+            ta_log(ctx, TA_LOG_WARNING,
+                   "--rank-regex \"%s\" finds a rank in no path, such as \"%s\"; ranks come from "
+                   "what the files say, their names and their order",
+                   pattern, claims[0].shown);
         for (size_t i = 0; i < n; i++)
             list[i] = &claims[i];
         status = check(quality, partial, world_size, list, claims, n) ? TA_OK : TA_ERR_NOMEM;

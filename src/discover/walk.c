@@ -52,26 +52,6 @@ static int by_inode(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Marks files met before, through another link or operand, by taking their name away. */
-static bool mark_met_before(struct walk *walk, struct ta_source *list, size_t n)
-{
-    struct ta_source **order = reallocarray(NULL, n + 1, sizeof *order);
-    if (!order)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        order[i] = &list[i];
-    qsort(order, n, sizeof *order, by_inode);
-    for (size_t i = 1; i < n; i++) {
-        if (!order[i]->inode || order[i]->inode != order[i - 1]->inode ||
-            order[i]->device != order[i - 1]->device)
-            continue;
-        skip(walk, order[i]->shown, "another name of a file that was read");
-        order[i]->shown = NULL;
-    }
-    free(order);
-    return true;
-}
-
 /* Orders the files, drops those met twice, and keeps as many as the limit allows, the first by
  * name: which ones may not depend on the order in which folders list them. */
 static bool order_files(struct walk *walk)
@@ -81,8 +61,23 @@ static bool order_files(struct walk *walk)
     const size_t all = sources->list.n;
     if (all)
         qsort(list, all, sizeof *list, by_name);
-    if (!mark_met_before(walk, list, all))
+
+    /* Marks files met before, through another link or operand, by taking their name away. */
+    struct ta_source **order = reallocarray(NULL, all + 1, sizeof *order);
+    if (!order)
         return false;
+    for (size_t i = 0; i < all; i++)
+        order[i] = &list[i];
+    qsort(order, all, sizeof *order, by_inode);
+    for (size_t i = 1; i < all; i++) {
+        if (!order[i]->inode || order[i]->inode != order[i - 1]->inode ||
+            order[i]->device != order[i - 1]->device)
+            continue;
+        skip(walk, order[i]->shown, "another name of a file that was read");
+        order[i]->shown = NULL;
+    }
+    free(order);
+
     sources->list.n = 0;
     for (size_t i = 0; i < all; i++)
         if (list[i].shown)
@@ -149,14 +144,24 @@ static const char *kind_of(mode_t mode)
 
 static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned depth);
 
-static enum ta_status walk_entry(struct walk *walk, const char *path, const char *name,
+/* Hidden files are those of other programs, and what a killed run of ours leaves: a trace among
+ * them would be missed. */
+static enum ta_status walk_entry(struct walk *walk, const char *folder, const char *name,
                                  unsigned depth)
 {
-    const char *shown =
-        ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix, path + walk->base);
+    struct ta_arena *arena = &walk->sources->arena;
     struct stat link, target;
+    if (name[0] == '.' && !looks_like_trace(name))
+        return TA_OK;
+    const char *path = ta_arena_printf(arena, "%s/%s", folder, name);
+    const char *shown =
+        path ? ta_arena_printf(arena, "%s%s", walk->prefix, path + walk->base) : NULL;
     if (!shown)
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+    if (name[0] == '.') {
+        skip(walk, shown, "hidden");
+        return TA_OK;
+    }
     if (lstat(path, &link) != 0 && errno != ENOENT)
         return add(walk, path, shown, NULL, "a file that cannot be looked at", true);
     if (lstat(path, &link) != 0)
@@ -177,46 +182,6 @@ static enum ta_status walk_entry(struct walk *walk, const char *path, const char
     return TA_OK;
 }
 
-/* Hidden files are those of other programs, and what a killed run of ours leaves: a trace among
- * them would be missed. */
-static enum ta_status pass_hidden(struct walk *walk, const char *folder, const char *name)
-{
-    if (!looks_like_trace(name))
-        return TA_OK;
-    const char *path = ta_arena_printf(&walk->sources->arena, "%s/%s", folder, name);
-    const char *shown =
-        path ? ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix, path + walk->base)
-             : NULL;
-    if (!shown)
-        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
-    skip(walk, shown, "hidden");
-    return TA_OK;
-}
-
-/* A folder below an operand that is not looked into.  Nobody knows what one that cannot be opened
- * holds: it counts as a refused file. */
-static enum ta_status pass_over(struct walk *walk, const char *path, unsigned depth)
-{
-    const char *shown =
-        ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix, path + walk->base);
-    if (!shown)
-        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
-    if (depth < DEPTH_MAX)
-        return add(walk, path, shown, NULL, "a folder that cannot be read", true);
-    skip(walk, shown, "nested too deeply");
-    return TA_OK;
-}
-
-static enum ta_status walk_name(struct walk *walk, const char *folder, const char *name,
-                                unsigned depth)
-{
-    if (name[0] == '.')
-        return pass_hidden(walk, folder, name);
-    const char *path = ta_arena_printf(&walk->sources->arena, "%s/%s", folder, name);
-    return path ? walk_entry(walk, path, name, depth)
-                : ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
-}
-
 static int by_entry(const struct dirent **left, const struct dirent **right)
 {
     return strcmp((*left)->d_name, (*right)->d_name);
@@ -232,12 +197,22 @@ static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned 
     if (n < 0 && depth == 0)
         return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot read the folder \"%s\": %s", path,
                        strerror(errno));
-    if (n < 0)
-        return pass_over(walk, path, depth);
+    if (n < 0) {
+        /* A folder below an operand that is not looked into.  Nobody knows what one that cannot be
+         * opened holds: it counts as a refused file. */
+        const char *shown =
+            ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix, path + walk->base);
+        if (!shown)
+            return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+        if (depth < DEPTH_MAX)
+            return add(walk, path, shown, NULL, "a folder that cannot be read", true);
+        skip(walk, shown, "nested too deeply");
+        return TA_OK;
+    }
     enum ta_status status = TA_OK;
     for (int i = 0; i < n; i++) {
         if (status == TA_OK)
-            status = walk_name(walk, path, entries[i]->d_name, depth);
+            status = walk_entry(walk, path, entries[i]->d_name, depth);
         free(entries[i]);
     }
     free(entries);
@@ -252,36 +227,26 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The operand without slashes at its end, so that joined paths have single ones. */
-static char *trim(struct ta_arena *arena, const char *path)
-{
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    return ta_arena_copy(arena, (struct ta_slice){path, n});
-}
-
-/* A file that is an operand itself, or matches one. */
-static enum ta_status add_named(struct walk *walk, const char *path, const struct stat *st)
-{
-    const size_t before = walk->sources->list.n;
-    const enum ta_status status = add(walk, path, base_name(path), st, NULL, true);
-    if (walk->sources->list.n > before)
-        walk->sources->list.at[before].is_named = true;
-    return status;
-}
-
 static enum ta_status walk_operand(struct walk *walk, const char *operand, bool alone)
 {
     struct stat st;
     struct ta_arena *arena = &walk->sources->arena;
     if (stat(operand, &st) != 0)
         return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot find \"%s\": %s", operand, strerror(errno));
-    if (S_ISREG(st.st_mode))
-        return add_named(walk, operand, &st);
+    if (S_ISREG(st.st_mode)) { /* a file that is an operand itself, or matches one */
+        const enum ta_status status = add(walk, operand, base_name(operand), &st, NULL, true);
+        if (status == TA_OK)
+            walk->sources->list.at[walk->sources->list.n - 1].is_named = true;
+        return status;
+    }
     if (!S_ISDIR(st.st_mode))
         return add(walk, operand, operand, NULL, kind_of(st.st_mode), true);
-    const char *folder = trim(arena, operand);
+
+    /* The operand without slashes at its end, so that joined paths have single ones. */
+    size_t n = strlen(operand);
+    while (n > 1 && operand[n - 1] == '/')
+        n--;
+    const char *folder = ta_arena_copy(arena, (struct ta_slice){operand, n});
     if (!folder)
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
     /* With several operands the name of the folder tells its files from those of the others. */
@@ -308,14 +273,6 @@ static enum ta_status walk_glob(struct walk *walk, const char *pattern, bool alo
     for (size_t i = 0; status == TA_OK && i < found.gl_pathc; i++)
         status = walk_operand(walk, found.gl_pathv[i], alone && found.gl_pathc == 1);
     globfree(&found);
-    return status;
-}
-
-static enum ta_status add_stdin(struct walk *walk)
-{
-    enum ta_status status = add(walk, "", "stdin", NULL, NULL, true);
-    if (status == TA_OK)
-        walk->sources->list.at[walk->sources->list.n - 1].path = NULL;
     return status;
 }
 
@@ -365,12 +322,15 @@ enum ta_status ta_discover(struct ta_ctx *ctx, const char *const *inputs, size_t
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < n_inputs; i++) {
         struct stat st;
-        if (strcmp(inputs[i], "-") == 0)
-            status = add_stdin(&walk);
-        else if (lstat(inputs[i], &st) != 0 && strpbrk(inputs[i], "*?["))
+        if (strcmp(inputs[i], "-") == 0) {
+            status = add(&walk, "", "stdin", NULL, NULL, true);
+            if (status == TA_OK)
+                sources->list.at[sources->list.n - 1].path = NULL;
+        } else if (lstat(inputs[i], &st) != 0 && strpbrk(inputs[i], "*?[")) {
             status = walk_glob(&walk, inputs[i], n_inputs == 1);
-        else
+        } else {
             status = walk_operand(&walk, inputs[i], n_inputs == 1);
+        }
     }
     return status == TA_OK ? settle(&walk) : status;
 }

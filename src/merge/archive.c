@@ -101,21 +101,6 @@ static size_t find_reference(const struct ta_merge *merge)
     return least;
 }
 
-static void put_file(const struct ta_merge *merge, size_t at, size_t reference, struct ta_file *out)
-{
-    const struct ta_merge_trace *trace = &merge->traces[at];
-    char name[NAME_MAX_BYTES];
-    name_member(merge, at, name);
-    ta_putf(out, "%s\n    {\"path\": \"%s\", \"machine\": {\"name\": \"rank %" PRId64 "\"}",
-            at ? "," : "", name, trace->rank);
-    if (at != reference) {
-        name_member(merge, reference, name);
-        ta_putf(out, ", \"clocks\": {\"sync_to\": {\"file\": \"%s\"}, \"offset_ns\": %" PRId64 "}",
-                name, trace->clock.offset_ns - merge->traces[reference].clock.offset_ns);
-    }
-    ta_puts(out, "}");
-}
-
 static void put_manifest(const struct ta_merge *merge, struct ta_file *out)
 {
     const uint64_t start = begin_member(out);
@@ -126,8 +111,20 @@ static void put_manifest(const struct ta_merge *merge, struct ta_file *out)
     ta_put_json(out, ta_slice_of(merge->alignment), false);
     ta_puts(out, "},\n  \"files\": [");
     const size_t reference = find_reference(merge);
-    for (size_t i = 0; i < merge->n; i++)
-        put_file(merge, i, reference, out);
+    for (size_t i = 0; i < merge->n; i++) {
+        const struct ta_merge_trace *trace = &merge->traces[i];
+        char name[NAME_MAX_BYTES];
+        name_member(merge, i, name);
+        ta_putf(out, "%s\n    {\"path\": \"%s\", \"machine\": {\"name\": \"rank %" PRId64 "\"}",
+                i ? "," : "", name, trace->rank);
+        if (i != reference) {
+            name_member(merge, reference, name);
+            ta_putf(out,
+                    ", \"clocks\": {\"sync_to\": {\"file\": \"%s\"}, \"offset_ns\": %" PRId64 "}",
+                    name, trace->clock.offset_ns - merge->traces[reference].clock.offset_ns);
+        }
+        ta_puts(out, "}");
+    }
     ta_puts(out, "\n  ]\n}}\n");
     end_member(out, start, "perfetto_manifest.json");
 }

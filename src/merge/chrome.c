@@ -5,15 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Whose a process is, "rank 3" or "rank 3 (capture.json)". */
-static void name_owner(const struct ta_merge_trace *trace, char *text, size_t size)
-{
-    if (trace->shares_rank)
-        snprintf(text, size, "rank %" PRId64 " (%s)", trace->rank, trace->shown);
-    else
-        snprintf(text, size, "rank %" PRId64, trace->rank);
-}
-
 static void put_head(const struct ta_merge *merge, struct ta_file *out)
 {
     ta_puts(out, "{\n\"" MERGE_MEMBER "\": {\"schema\": \"" TA_MERGE_SIGNATURE "\", \"version\": ");
@@ -29,14 +20,6 @@ static void put_head(const struct ta_merge *merge, struct ta_file *out)
     if (merge->base_ns != TA_MISSING)
         ta_putf(out, "\"baseTimeNanoseconds\": %" PRId64 ",\n", merge->base_ns);
     ta_puts(out, "\"traceEvents\": [");
-}
-
-/* What the run says of itself follows its events: by then it is known. */
-static void put_tail(const struct merge_members *members, struct ta_file *out)
-{
-    ta_puts(out, "\n]");
-    merge_members_put(members, out);
-    ta_puts(out, "\n}\n");
 }
 
 static void warn_of_limits(struct ta_ctx *ctx, const struct merge_ids *ids,
@@ -70,12 +53,19 @@ enum ta_status ta_merge_chrome(struct ta_ctx *ctx, const struct ta_merge *merge,
         writer.clock = &trace->clock;
         writer.moves = trace->clock.offset_ns || trace->clock.drift_ppt;
         status = merge_trace(ctx, merge, trace, &writer, &members, true);
-        name_owner(trace, owner, sizeof owner);
+
+        /* Whose a process is, "rank 3" or "rank 3 (capture.json)". */
+        if (trace->shares_rank)
+            snprintf(owner, sizeof owner, "rank %" PRId64 " (%s)", trace->rank, trace->shown);
+        else
+            snprintf(owner, sizeof owner, "rank %" PRId64, trace->rank);
         merge_processes_end(&processes, owner, out, &writer.separator);
         if (status == TA_OK && processes.failed)
             status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the processes of a trace");
     }
-    put_tail(&members, out);
+    ta_puts(out, "\n]");
+    merge_members_put(&members, out); /* by now it is known what the run says of itself */
+    ta_puts(out, "\n}\n");
     warn_of_limits(ctx, &ids, &processes);
     ta_clean_free(&writer.clean);
     merge_ids_free(&ids);

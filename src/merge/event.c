@@ -88,30 +88,6 @@ static void append_number(struct patch *patch, uint64_t value)
     append(patch, (struct ta_slice){digits + at, sizeof digits - at});
 }
 
-/* ns as µs, to the last digit. */
-static void append_time(struct patch *patch, int64_t ns)
-{
-    const uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-    if (ns < 0)
-        append(patch, TA_LIT("-"));
-    append_number(patch, size / 1000);
-    const char fraction[] = {'.', (char)('0' + size / 100 % 10), (char)('0' + size / 10 % 10),
-                             (char)('0' + size % 10)};
-    append(patch, (struct ta_slice){fraction, sizeof fraction});
-}
-
-static void put_patched(struct ta_file *out, struct ta_slice text, const struct patches *patches)
-{
-    const char *at = text.ptr;
-    for (size_t i = 0; i < patches->n; i++) {
-        const struct patch *patch = &patches->at[i];
-        ta_put(out, (struct ta_slice){at, (size_t)(patch->from - at)});
-        ta_put(out, (struct ta_slice){patch->text, patch->n});
-        at = patch->to;
-    }
-    ta_put(out, ta_slice_from(text, (size_t)(at - text.ptr)));
-}
-
 /* ---- values -------------------------------------------------------------------------------- */
 
 static bool has_text(const struct ta_token *token)
@@ -149,21 +125,6 @@ static bool connects(const struct ta_token *token)
 {
     int64_t value;
     return !ta_token_integer(token, &value) || value > 0;
-}
-
-static void patch_ids(struct merge_writer *writer, struct patches *patches)
-{
-    const struct ta_record *record = &writer->json->record;
-    patch_id(writer, &record->field[MERGE_ID], patches);
-    patch_id(writer, &record->field[MERGE_BIND_ID], patches);
-    if (record->field[MERGE_ID2].type == TA_TOKEN_OBJECT)
-        ta_json_members(writer->json, &record->field[MERGE_ID2], each_id2,
-                        &(struct global){writer, patches});
-    for (uint64_t left = record->has_nested & ((1 << ARG_IDS) - 1); left; left &= left - 1) {
-        const struct ta_token *token = &record->nested[__builtin_ctzll(left)];
-        if (has_text(token) && connects(token))
-            patch_id(writer, token, patches);
-    }
 }
 
 static struct merge_process *process_of(struct merge_writer *writer)
@@ -212,7 +173,16 @@ static void patch_time(struct merge_writer *writer, int64_t ts_ns, struct patche
     const bool is_string = token->type == TA_TOKEN_STRING;
     struct patch *patch =
         add_patch(patches, token->ptr - is_string, token->ptr + token->len + is_string);
-    append_time(patch, ta_merge_time(writer->clock, ts_ns));
+
+    /* ns as µs, to the last digit. */
+    const int64_t ns = ta_merge_time(writer->clock, ts_ns);
+    const uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+    if (ns < 0)
+        append(patch, TA_LIT("-"));
+    append_number(patch, size / 1000);
+    const char fraction[] = {'.', (char)('0' + size / 100 % 10), (char)('0' + size / 10 % 10),
+                             (char)('0' + size % 10)};
+    append(patch, (struct ta_slice){fraction, sizeof fraction});
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -246,12 +216,31 @@ bool merge_writer_put(struct merge_writer *writer, int64_t ts_ns)
     if (!(is_metadata && writer->processes && take_process(writer))) {
         if (writer->processes)
             patch_pid(writer, text, &patches);
-        if (writer->ids)
-            patch_ids(writer, &patches);
+        if (writer->ids) {
+            const struct ta_record *record = &writer->json->record;
+            patch_id(writer, &record->field[MERGE_ID], &patches);
+            patch_id(writer, &record->field[MERGE_BIND_ID], &patches);
+            if (record->field[MERGE_ID2].type == TA_TOKEN_OBJECT)
+                ta_json_members(writer->json, &record->field[MERGE_ID2], each_id2,
+                                &(struct global){writer, &patches});
+            for (uint64_t left = record->has_nested & ((1 << ARG_IDS) - 1); left;
+                 left &= left - 1) {
+                const struct ta_token *token = &record->nested[__builtin_ctzll(left)];
+                if (has_text(token) && connects(token))
+                    patch_id(writer, token, &patches);
+            }
+        }
         if (writer->moves && !is_metadata && ts_ns != TA_MISSING)
             patch_time(writer, ts_ns, &patches);
         ta_puts(writer->out, writer->separator);
-        put_patched(writer->out, text, &patches);
+        const char *at = text.ptr;
+        for (size_t i = 0; i < patches.n; i++) {
+            const struct patch *patch = &patches.at[i];
+            ta_put(writer->out, (struct ta_slice){at, (size_t)(patch->from - at)});
+            ta_put(writer->out, (struct ta_slice){patch->text, patch->n});
+            at = patch->to;
+        }
+        ta_put(writer->out, ta_slice_from(text, (size_t)(at - text.ptr)));
         writer->separator = ",\n";
     }
     return !(writer->processes && writer->processes->failed) &&

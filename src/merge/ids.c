@@ -11,7 +11,7 @@ enum { SMALL_DIGITS = 10 };
 #define ODD_FROM INT64_C(9000000000000000)
 #define ODD_MOST ((INT64_C(1) << 53) - ODD_FROM)
 
-static void forget_odd(struct merge_ids *ids)
+void merge_ids_free(struct merge_ids *ids)
 {
     if (!ids->has_odd)
         return;
@@ -22,25 +22,19 @@ static void forget_odd(struct merge_ids *ids)
 
 void merge_ids_next(struct merge_ids *ids, int64_t position)
 {
-    forget_odd(ids);
+    merge_ids_free(ids);
     ids->position = position;
 }
 
-void merge_ids_free(struct merge_ids *ids)
+bool merge_is_number(struct ta_slice text, size_t most, int64_t *number)
 {
-    forget_odd(ids);
-}
-
-/* A number without sign or leading zeros, as counters are written. */
-static bool is_small(struct ta_slice text, int64_t *value)
-{
-    if (text.len > SMALL_DIGITS || (text.ptr[0] == '0' && text.len > 1))
+    if (text.len == 0 || text.len > most || (text.ptr[0] == '0' && text.len > 1))
         return false;
-    *value = 0;
+    *number = 0;
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] < '0' || text.ptr[i] > '9')
             return false;
-        *value = *value * 10 + (text.ptr[i] - '0');
+        *number = *number * 10 + (text.ptr[i] - '0');
     }
     return true;
 }
@@ -68,7 +62,7 @@ bool merge_ids_number(struct merge_ids *ids, struct ta_slice text, int64_t *numb
     *number = 0;
     if (text.len == 0)
         return false;
-    if (!is_small(text, number))
+    if (!merge_is_number(text, SMALL_DIGITS, number))
         return number_odd(ids, text, number);
     *number += ids->position * SMALL;
     return true;

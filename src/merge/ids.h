@@ -24,4 +24,7 @@ void merge_ids_free(struct merge_ids *ids);
  * too many. */
 bool merge_ids_number(struct merge_ids *ids, struct ta_slice text, int64_t *number);
 
+/* A number of at most so many digits, without sign or leading zeros, as counters are written. */
+bool merge_is_number(struct ta_slice text, size_t most, int64_t *number);
+
 #endif

@@ -2,6 +2,8 @@
 /* Numbers, names and order of processes. */
 #include "merge/processes.h"
 
+#include "merge/ids.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,25 +26,12 @@ void merge_processes_free(struct merge_processes *processes)
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* An id as a number, if every viewer takes it for one. */
-static bool is_number(struct ta_slice text, int64_t *number)
-{
-    if (text.len == 0 || text.len > 9 || (text.ptr[0] == '0' && text.len > 1))
-        return false;
-    *number = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return false;
-        *number = *number * 10 + (text.ptr[i] - '0');
-    }
-    return true;
-}
-
 /* Its own number where that is free. */
 static int64_t choose_number(struct merge_processes *processes, struct ta_slice text)
 {
     int64_t number;
-    if (!is_number(text, &number) || ta_map_find(&processes->taken, (uint64_t)number)) {
+    /* Of nine digits every viewer takes it for a number. */
+    if (!merge_is_number(text, 9, &number) || ta_map_find(&processes->taken, (uint64_t)number)) {
         number = ta_max_i64(processes->next, GIVEN_FROM);
         while (ta_map_find(&processes->taken, (uint64_t)number))
             number++;
@@ -113,21 +102,6 @@ static void put_name(struct ta_file *out, const char *owner, const struct merge_
         free(text);
 }
 
-static void put_process(struct merge_processes *processes, size_t at, const char *owner,
-                        struct ta_file *out)
-{
-    const struct merge_process *process = &processes->list.at[at];
-    ta_putf(out,
-            "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRId64
-            ",\"tid\":0,\"args\":{\"name\":",
-            process->number);
-    put_name(out, owner, process, ta_strings_text(&processes->texts, (ta_str)(at + 1)));
-    ta_putf(out,
-            "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%" PRId64
-            ",\"tid\":0,\"args\":{\"sort_index\":%" PRId64 "}}",
-            process->number, processes->n_named++);
-}
-
 void merge_processes_end(struct merge_processes *processes, const char *owner, struct ta_file *out,
                          const char **separator)
 {
@@ -141,7 +115,16 @@ void merge_processes_end(struct merge_processes *processes, const char *owner, s
     for (size_t i = 0; order && i < n; i++) {
         ta_puts(out, *separator);
         *separator = ",\n";
-        put_process(processes, order[i], owner, out);
+        const struct merge_process *process = &processes->list.at[order[i]];
+        ta_putf(out,
+                "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRId64
+                ",\"tid\":0,\"args\":{\"name\":",
+                process->number);
+        put_name(out, owner, process, ta_strings_text(&processes->texts, (ta_str)(order[i] + 1)));
+        ta_putf(out,
+                "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%" PRId64
+                ",\"tid\":0,\"args\":{\"sort_index\":%" PRId64 "}}",
+                process->number, processes->n_named++);
     }
     free(order);
     for (size_t i = 0; i < n; i++)

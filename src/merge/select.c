@@ -71,20 +71,6 @@ static bool time_of(const struct ta_token *token, int64_t *ns)
            ta_token_decimal(token, 3, ns) == TA_DECIMAL_OK;
 }
 
-static bool starts_inside(const struct merge_selection *selection, int64_t ts_ns)
-{
-    return ts_ns >= selection->from_ns && ts_ns < selection->to_ns;
-}
-
-/* Of a whole span. */
-static bool reaches_inside(const struct merge_selection *selection, struct ta_json *json,
-                           int64_t ts_ns)
-{
-    int64_t dur_ns;
-    return ts_ns < selection->from_ns && time_of(&json->record.field[MERGE_DUR], &dur_ns) &&
-           ta_add_sat(ts_ns, dur_ns) > selection->from_ns;
-}
-
 /* ---- pairs --------------------------------------------------------------------------------- */
 
 /* Texts beyond the limit share an id. */
@@ -113,20 +99,6 @@ static struct merge_stack *stack_of(struct merge_selection *selection, struct ta
     return &selection->stacks.at[*at];
 }
 
-/* 'B' opens a span that the next 'E' of the thread closes, which need not say its category. */
-static enum merge_fate fate_of_pair(struct merge_selection *selection, struct ta_json *json,
-                                    char phase, enum merge_fate own)
-{
-    struct merge_stack *stack = stack_of(selection, json);
-    if (!stack)
-        return own;
-    if (phase == 'B')
-        selection->failed |= !ta_vec_push(&stack->begins, (unsigned char)own);
-    else if (stack->begins.n)
-        return stack->begins.at[--stack->begins.n];
-    return own;
-}
-
 /* Asynchronous spans are known by category and id. */
 static enum merge_fate fate_of_async(struct merge_selection *selection, struct ta_json *json,
                                      char phase, enum merge_fate own)
@@ -153,13 +125,16 @@ static enum merge_fate fate_of_async(struct merge_selection *selection, struct t
 static enum merge_fate own_fate(struct merge_selection *selection, struct ta_json *json, char phase,
                                 int64_t ts_ns)
 {
-    const bool is_everywhere = selection->from_ns == TA_MISSING;
+    const int64_t from_ns = selection->from_ns;
+    int64_t dur_ns;
     if (is_of_category(selection, json))
         return MERGE_OF_CATEGORY;
-    return is_everywhere || starts_inside(selection, ts_ns) ||
-                   (phase == 'X' && reaches_inside(selection, json, ts_ns))
-               ? MERGE_KEEP
-               : MERGE_OUT_OF_RANGE;
+    if (from_ns == TA_MISSING || (ts_ns >= from_ns && ts_ns < selection->to_ns))
+        return MERGE_KEEP;
+    const bool reaches_inside = phase == 'X' && ts_ns < from_ns &&
+                                time_of(&json->record.field[MERGE_DUR], &dur_ns) &&
+                                ta_add_sat(ts_ns, dur_ns) > from_ns;
+    return reaches_inside ? MERGE_KEEP : MERGE_OUT_OF_RANGE;
 }
 
 enum merge_fate merge_select(struct merge_selection *selection, struct ta_json *json,
@@ -176,7 +151,17 @@ enum merge_fate merge_select(struct merge_selection *selection, struct ta_json *
         return MERGE_KEEP;
     const enum merge_fate own =
         own_fate(selection, json, phase, ta_merge_time(selection->clock, *ts_ns));
-    if (phase == 'B' || phase == 'E')
-        return fate_of_pair(selection, json, phase, own);
+    if (phase == 'B' || phase == 'E') {
+        /* 'B' opens a span that the next 'E' of the thread closes, which need not say its category.
+         */
+        struct merge_stack *stack = stack_of(selection, json);
+        if (!stack)
+            return own;
+        if (phase == 'B')
+            selection->failed |= !ta_vec_push(&stack->begins, (unsigned char)own);
+        else if (stack->begins.n)
+            return stack->begins.at[--stack->begins.n];
+        return own;
+    }
     return phase && strchr("bneSTpF", phase) ? fate_of_async(selection, json, phase, own) : own;
 }

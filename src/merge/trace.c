@@ -143,31 +143,6 @@ static enum ta_status pass_items(struct passing *p, struct ta_json *json)
     }
 }
 
-static enum ta_status pass_stream(struct passing *p, struct ta_reader *reader)
-{
-    struct ta_json *json = ta_json_new(p->ctx, reader, &merge_schema);
-    if (!json)
-        return ta_fail(p->ctx, TA_ERR_NOMEM, "Cannot allocate the window of a file");
-    merge_writer_start(p->writer, json);
-    const enum ta_status status = pass_items(p, json);
-    ta_json_free(json);
-    return status;
-}
-
-/* What an earlier reading found must be there again: the file may have changed since, or its disk
- * fails. */
-static enum ta_status check_events(struct ta_ctx *ctx, const struct ta_merge_trace *trace)
-{
-    const struct ta_merge_counts *counts = &trace->counts;
-    const uint64_t n = counts->kept + counts->out_of_range + counts->of_category + counts->lost;
-    return n >= trace->events
-               ? TA_OK
-               : ta_fail(ctx, TA_ERR_INPUT,
-                         "Another reading of the file gave fewer events: before=%" PRIu64
-                         ", now=%" PRIu64,
-                         trace->events, n);
-}
-
 enum ta_status merge_trace(struct ta_ctx *ctx, const struct ta_merge *merge,
                            struct ta_merge_trace *trace, struct merge_writer *writer,
                            struct merge_members *members, bool common)
@@ -188,10 +163,25 @@ enum ta_status merge_trace(struct ta_ctx *ctx, const struct ta_merge *merge,
     if (reader && !merge_selection_init(&p.selection, merge, trace,
                                         (size_t)ta_ctx_limit(ctx, TA_LIMIT_NAMES)))
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold what is merged");
-    if (status == TA_OK)
-        status = pass_stream(&p, reader);
-    if (status == TA_OK)
-        status = check_events(ctx, trace);
+    struct ta_json *json = status == TA_OK ? ta_json_new(ctx, reader, &merge_schema) : NULL;
+    if (json) {
+        merge_writer_start(writer, json);
+        status = pass_items(&p, json);
+        ta_json_free(json);
+    } else if (status == TA_OK) {
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the window of a file");
+    }
+    if (status == TA_OK) {
+        /* What an earlier reading found must be there again: the file may have changed since, or
+         * its disk fails. */
+        const struct ta_merge_counts *counts = &trace->counts;
+        const uint64_t n = counts->kept + counts->out_of_range + counts->of_category + counts->lost;
+        if (n < trace->events)
+            status = ta_fail(ctx, TA_ERR_INPUT,
+                             "Another reading of the file gave fewer events: before=%" PRIu64
+                             ", now=%" PRIu64,
+                             trace->events, n);
+    }
     if (reader)
         merge_selection_free(&p.selection);
     ta_reader_close(reader);

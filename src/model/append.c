@@ -86,20 +86,6 @@ static bool rename_tracks(struct ta_builder *into, const struct ta_builder *from
     return true;
 }
 
-static bool grow_kinds(struct ta_builder *into, size_t n)
-{
-    const size_t before = into->kind_counts_max;
-    if (n <= before)
-        return true;
-    void *grown = reallocarray(into->kind_counts, n, sizeof *into->kind_counts);
-    if (!grown)
-        return false;
-    into->kind_counts = grown;
-    into->kind_counts_max = n;
-    memset(into->kind_counts + before, 0, (n - before) * sizeof *into->kind_counts);
-    return true;
-}
-
 static bool rename_category(struct ta_builder *into, struct ta_category category,
                             struct ta_renaming *ids)
 {
@@ -117,7 +103,7 @@ static bool rename_categories(struct ta_builder *into, const struct ta_builder *
     while (ids->cats.n < n)
         if (!rename_category(into, from->trace->categories.at[ids->cats.n], ids))
             return false;
-    if (!grow_kinds(into, into->trace->categories.n))
+    if (!ta_builder_grow_kinds(into, into->trace->categories.n))
         return false;
     for (size_t i = 0; i < n; i++)
         for (size_t phase = 0; phase < sizeof TA_PHASES; phase++)
@@ -149,22 +135,16 @@ struct table_size {
         &(a)->n, &(a)->max, &(b)->n, &(b)->max                                                     \
     }
 
-static size_t row_size(const struct column_pair *pairs, size_t count)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < count; i++)
-        size += pairs[i].into.size;
-    return size;
-}
-
 /* Puts the rows of each column behind those that are there, and forgets where they came from. */
 static bool append_columns(const struct appending *with, const struct column_pair *pairs,
                            size_t count, struct table_size size)
 {
     const size_t n = *size.n, more = *size.from_n, both = n + more;
-    const size_t room = both <= *size.max
-                            ? *size.max
-                            : columns_room(with->into, both, with->share, row_size(pairs, count));
+    size_t row_size = 0;
+    for (size_t i = 0; i < count; i++)
+        row_size += pairs[i].into.size;
+    const size_t room =
+        both <= *size.max ? *size.max : columns_room(with->into, both, with->share, row_size);
     const size_t max = room < both ? both : room;
     const bool is_freed = more > MANY_ROWS;
     if (more == 0)
@@ -336,37 +316,6 @@ static bool append_edges(struct ta_builder *into, struct ta_builder *from, size_
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static void add_counts(struct ta_builder *into, const struct ta_builder *from)
-{
-    into->kept += from->kept;
-    into->repaired += from->repaired;
-    into->dropped += from->dropped;
-    into->bytes_skipped += from->bytes_skipped;
-    into->events += from->events;
-    into->timed += from->timed;
-    into->zero_times += from->zero_times;
-    into->truncated |= from->truncated;
-    if (from->first_ts != TA_MISSING &&
-        (into->first_ts == TA_MISSING || from->first_ts < into->first_ts))
-        into->first_ts = from->first_ts;
-    if (from->last_ts != TA_MISSING &&
-        (into->last_ts == TA_MISSING || from->last_ts > into->last_ts))
-        into->last_ts = from->last_ts;
-}
-
-static void name_processes(struct ta_builder *into, const struct ta_builder *from,
-                           const struct ta_renaming *ids)
-{
-    if (from->process_names.n == 0)
-        return;
-    for (size_t pid = 0; pid < from->trace->strings.texts.n; pid++) {
-        const uint64_t *name = ta_map_find(&from->process_names, pid);
-        uint64_t *slot = name ? ta_map_at(&into->process_names, ids->names.at[pid], 0) : NULL;
-        if (slot)
-            *slot = ids->names.at[*name];
-    }
-}
-
 /* What all devices have in common: 0 before the first one, -1 when two differ. */
 static void merge_unit(int64_t *into, int64_t from)
 {
@@ -394,7 +343,16 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
         ta_builder_describe_device(into, &from->trace->devices.at[i]);
     merge_unit(&into->trace->units.multiprocessors, from->trace->units.multiprocessors);
     merge_unit(&into->trace->units.threads, from->trace->units.threads);
-    name_processes(into, from, ids);
+
+    if (from->process_names.n != 0) {
+        for (size_t pid = 0; pid < from->trace->strings.texts.n; pid++) {
+            const uint64_t *name = ta_map_find(&from->process_names, pid);
+            uint64_t *slot = name ? ta_map_at(&into->process_names, ids->names.at[pid], 0) : NULL;
+            if (slot)
+                *slot = ids->names.at[*name];
+        }
+    }
+
     return !from->track_of.failed && !into->track_of.failed && !into->process_names.failed;
 }
 
@@ -410,7 +368,6 @@ static bool append_rows(struct ta_builder *into, struct ta_builder *from,
            append_flows(a, b, with) && append_edges(into, from, rows, with);
 }
 
-/* Forgets what was added, but for the rows, which are gone. */
 /* Rows of dumps have names as well; of those there are tags alone (ta_builder_fits()). */
 static bool append_tags(struct ta_builder *into, struct ta_builder *from,
                         const struct ta_renaming *ids)
@@ -426,8 +383,33 @@ static bool append_tags(struct ta_builder *into, struct ta_builder *from,
     return true;
 }
 
-static void forget(struct ta_builder *from)
+bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct ta_renaming *ids)
 {
+    const struct appending with = {.ids = ids,
+                                   .into = &into->trace->store,
+                                   .from = &from->trace->store,
+                                   .share = into->share ? *into->share : 0};
+    if (!rename_names(into, from, ids) || !rename_tracks(into, from, ids) ||
+        !rename_categories(into, from, ids) || !take_facts(into, from, ids) ||
+        !append_rows(into, from, &with) || !append_tags(into, from, ids))
+        return false;
+
+    into->kept += from->kept;
+    into->repaired += from->repaired;
+    into->dropped += from->dropped;
+    into->bytes_skipped += from->bytes_skipped;
+    into->events += from->events;
+    into->timed += from->timed;
+    into->zero_times += from->zero_times;
+    into->truncated |= from->truncated;
+    if (from->first_ts != TA_MISSING &&
+        (into->first_ts == TA_MISSING || from->first_ts < into->first_ts))
+        into->first_ts = from->first_ts;
+    if (from->last_ts != TA_MISSING &&
+        (into->last_ts == TA_MISSING || from->last_ts > into->last_ts))
+        into->last_ts = from->last_ts;
+
+    /* What was added is forgotten, but for the rows, which are gone. */
     struct ta_trace *trace = from->trace;
     for (size_t i = 0; i < trace->tracks.n; i++)
         trace->tracks.at[i].thread_name = TA_STR_ABSENT;
@@ -443,19 +425,5 @@ static void forget(struct ta_builder *from)
     trace->units = (struct ta_device_units){.threads = 0};
     trace->devices.n = trace->dump.rows[TA_DUMP_tag].n = 0;
     from->truncated = false;
-}
-
-bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct ta_renaming *ids)
-{
-    const struct appending with = {.ids = ids,
-                                   .into = &into->trace->store,
-                                   .from = &from->trace->store,
-                                   .share = into->share ? *into->share : 0};
-    if (!rename_names(into, from, ids) || !rename_tracks(into, from, ids) ||
-        !rename_categories(into, from, ids) || !take_facts(into, from, ids) ||
-        !append_rows(into, from, &with) || !append_tags(into, from, ids))
-        return false;
-    add_counts(into, from);
-    forget(from);
     return true;
 }

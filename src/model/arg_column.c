@@ -18,26 +18,22 @@ static bool widen(struct ta_store *store, struct arg_column *a)
     return true;
 }
 
-/* Keeps for each value whether it is a text. */
-static bool tell_texts(struct ta_store *store, struct arg_column *a)
-{
-    bool *is_text = a->max ? ta_store_resize(store, NULL, a->max, sizeof *is_text) : NULL;
-    if (a->max && !is_text)
-        return false;
-    for (size_t i = 0; i < a->n; i++)
-        is_text[i] = a->texts == ARG_ALL_TEXTS;
-    a->is_text = is_text;
-    a->texts = ARG_SOME_TEXTS;
-    return true;
-}
-
 /* Makes the column one of such texts; none of its values decides while it is empty. */
 static bool be_of(struct ta_store *store, struct arg_column *a, enum arg_texts texts)
 {
     if (a->texts == texts || a->texts == ARG_SOME_TEXTS)
         return true;
-    if (a->n > 0 || texts == ARG_SOME_TEXTS)
-        return tell_texts(store, a);
+    if (a->n > 0 || texts == ARG_SOME_TEXTS) {
+        /* Keeps for each value whether it is a text. */
+        bool *is_text = a->max ? ta_store_resize(store, NULL, a->max, sizeof *is_text) : NULL;
+        if (a->max && !is_text)
+            return false;
+        for (size_t i = 0; i < a->n; i++)
+            is_text[i] = a->texts == ARG_ALL_TEXTS;
+        a->is_text = is_text;
+        a->texts = ARG_SOME_TEXTS;
+        return true;
+    }
     a->texts = texts;
     return true;
 }

@@ -21,21 +21,17 @@ static unsigned floor_of_log2(uint64_t value)
     return 63U - (unsigned)__builtin_clzll(value);
 }
 
-/* roundup_power2_divisions has a number of steps between powers of two for each of them from 1 MiB
- * up; the outermost ones hold for all that is smaller or larger. */
-static uint64_t divisions_of(const struct ta_allocator *allocator, uint64_t size)
-{
-    const unsigned log2 = floor_of_log2(size), first = floor_of_log2(MIB);
-    const unsigned index = log2 < first ? 0 : log2 - first;
-    return allocator->divisions[index < TA_ALLOC_DIVISIONS ? index : TA_ALLOC_DIVISIONS - 1];
-}
-
 /* round_size() of torch's allocator. */
 static uint64_t round_up(const struct ta_allocator *allocator, uint64_t size)
 {
     if (size < BLOCK_LEAST)
         return BLOCK_LEAST;
-    const uint64_t divisions = divisions_of(allocator, size);
+    /* roundup_power2_divisions has a number of steps between powers of two for each of them from 1
+     * MiB up; the outermost ones hold for all that is smaller or larger. */
+    const unsigned log2 = floor_of_log2(size), first = floor_of_log2(MIB);
+    const unsigned index = log2 < first ? 0 : log2 - first;
+    const uint64_t divisions =
+        allocator->divisions[index < TA_ALLOC_DIVISIONS ? index : TA_ALLOC_DIVISIONS - 1];
     uint64_t step = BLOCK_LEAST;
     if (divisions > 1 && size / divisions >= BLOCK_LEAST && size != BLOCK_LEAST * divisions) {
         const uint64_t floor = UINT64_C(1) << floor_of_log2(size);
@@ -47,19 +43,6 @@ static uint64_t round_up(const struct ta_allocator *allocator, uint64_t size)
 }
 
 /* ---- one device ---------------------------------------------------------------------------- */
-
-static bool add_state(const struct ta_allocator *allocator, const struct ta_alloc_segment *segment,
-                      struct ta_map *sizes)
-{
-    for (size_t b = segment->first; b < segment->first + segment->n; b++) {
-        const struct ta_alloc_block *block = &allocator->blocks[b];
-        uint64_t *size =
-            block->state == TA_BLOCK_INACTIVE ? NULL : ta_map_at(sizes, block->address, 0);
-        if (size)
-            *size = block->size;
-    }
-    return !sizes->failed;
-}
 
 /* Before an entry, its address holds another block, or none, than after it. */
 static bool walk_back(const struct ta_allocator *allocator, struct ta_alloc_event *event,
@@ -83,8 +66,17 @@ static bool find_of_device(const struct ta_allocator *allocator,
 {
     struct ta_map sizes = {0};
     bool done = true;
-    for (size_t s = 0; s < n_segments && done; s++)
-        done = add_state(allocator, segments[s], &sizes);
+    for (size_t s = 0; s < n_segments && done; s++) {
+        const struct ta_alloc_segment *segment = segments[s];
+        for (size_t b = segment->first; b < segment->first + segment->n; b++) {
+            const struct ta_alloc_block *block = &allocator->blocks[b];
+            uint64_t *size =
+                block->state == TA_BLOCK_INACTIVE ? NULL : ta_map_at(&sizes, block->address, 0);
+            if (size)
+                *size = block->size;
+        }
+        done = !sizes.failed;
+    }
     for (size_t e = n_events; e-- > 0 && done;)
         done = walk_back(allocator, &events[e], &sizes);
     ta_map_free(&sizes);

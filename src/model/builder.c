@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uint32_t needs,
                      const struct ta_slice *keys, size_t n_keys, size_t names_limit)
@@ -126,15 +127,18 @@ static uint32_t track_of(struct ta_builder *builder, ta_str pid, ta_str tid)
     return builder->last_track = (uint32_t)*index;
 }
 
-static bool grow_kinds(struct ta_builder *builder)
+bool ta_builder_grow_kinds(struct ta_builder *builder, size_t n)
 {
-    size_t max = builder->kind_counts_max, before = max;
-    if (builder->trace->categories.n < max)
+    const size_t before = builder->kind_counts_max, twice = before < 16 ? 32 : 2 * before;
+    if (n <= before)
         return true;
-    if (!ta_vec_grow((void **)&builder->kind_counts, &max, max, sizeof *builder->kind_counts))
+    const size_t max = twice < n ? n : twice;
+    void *grown = reallocarray(builder->kind_counts, max, sizeof *builder->kind_counts);
+    if (!grown)
         return false;
-    memset(builder->kind_counts + before, 0, (max - before) * sizeof *builder->kind_counts);
+    builder->kind_counts = grown;
     builder->kind_counts_max = max;
+    memset(builder->kind_counts + before, 0, (max - before) * sizeof *builder->kind_counts);
     return true;
 }
 
@@ -155,7 +159,8 @@ static uint32_t find_category(struct ta_builder *builder, ta_str name)
         return CATEGORIES_MAX - 1;
     }
     const struct ta_category category = {name, ta_category_classify(ta_trace_text(trace, name))};
-    if (!grow_kinds(builder) || !ta_vec_push(&trace->categories, category))
+    if (!ta_builder_grow_kinds(builder, trace->categories.n + 1) ||
+        !ta_vec_push(&trace->categories, category))
         return UINT32_MAX;
     return (uint32_t)*index;
 }
@@ -214,25 +219,21 @@ double ta_builder_real(struct ta_builder *builder, enum ta_range range, double v
 }
 
 /* Whether the numbers in a text are in range; thousands of kernels are launched alike. */
-static bool text_fits(struct ta_builder *builder, enum ta_range range, ta_str text)
-{
-    struct recent_ranged *recent =
-        &builder->recent_ranged[(text * 31 + (unsigned)range) % RECENT_RANGED];
-    if (recent->text != text || recent->range != range)
-        *recent = (struct recent_ranged){
-            text, range, ta_range_has_all(range, ta_trace_text(builder->trace, text))};
-    return recent->fits;
-}
-
 static bool ranged_text_fits(struct ta_builder *builder, const struct ta_event *event,
                              const struct ta_event_arg *arg)
 {
     const enum ta_range range = builder->range_of[arg->key].range;
     const ta_str text = (ta_str)arg->value;
-    if (text == TA_STR_ABSENT || text_fits(builder, range, text))
+    if (text == TA_STR_ABSENT)
         return true;
-    reject(builder, range, ta_trace_text(builder->trace, text), event->offset);
-    return false;
+    struct recent_ranged *recent =
+        &builder->recent_ranged[(text * 31 + (unsigned)range) % RECENT_RANGED];
+    if (recent->text != text || recent->range != range)
+        *recent = (struct recent_ranged){
+            text, range, ta_range_has_all(range, ta_trace_text(builder->trace, text))};
+    if (!recent->fits)
+        reject(builder, range, ta_trace_text(builder->trace, text), event->offset);
+    return recent->fits;
 }
 
 /* Whether an argument may be believed. */

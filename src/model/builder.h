@@ -86,4 +86,7 @@ bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table,
                   const void *row) TA_MUST_CHECK;
 bool ta_dump_push_sample(struct ta_builder *builder, const struct ta_sample *sample) TA_MUST_CHECK;
 
+/* Room for the counts of `n` categories; false without memory. */
+bool ta_builder_grow_kinds(struct ta_builder *builder, size_t n);
+
 #endif

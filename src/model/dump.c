@@ -386,28 +386,19 @@ bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table, const vo
     return true;
 }
 
-static bool add_sample(struct ta_builder *builder, const struct ta_sample *given)
-{
-    struct ta_sample sample = *given;
-    return !check_sample(builder, &sample) || ta_dump_push_sample(builder, &sample);
-}
-
-static bool add_row(struct ta_builder *builder, enum ta_dump_table table, const void *row)
-{
-    struct ta_dump *dump = &builder->trace->dump;
-    if (!ta_dump_push(builder, table, row))
-        return false;
-    check_row(builder, table, dump->rows[table].at + (dump->rows[table].n - 1) * row_sizes[table]);
-    return true;
-}
-
 enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder,
                                   enum ta_dump_table table, const void *row)
 {
+    const struct ta_dump *dump = &builder->trace->dump;
     /* Also when a text of the row could not be kept: it would pass for one that is not there. */
-    const bool done =
-        !builder->track_of.failed &&
-        (table == TA_DUMP_sample ? add_sample(builder, row) : add_row(builder, table, row));
+    bool done = !builder->track_of.failed;
+    if (done && table == TA_DUMP_sample) {
+        struct ta_sample sample = *(const struct ta_sample *)row;
+        done = !check_sample(builder, &sample) || ta_dump_push_sample(builder, &sample);
+    } else if (done && (done = ta_dump_push(builder, table, row))) {
+        check_row(builder, table,
+                  dump->rows[table].at + (dump->rows[table].n - 1) * row_sizes[table]);
+    }
     return done ? TA_OK : no_memory(ctx);
 }
 

@@ -100,17 +100,13 @@ static bool is_category(struct ta_slice category, const char *name)
     return category.len == strlen(name) && strncasecmp(category.ptr, name, category.len) == 0;
 }
 
-static enum ta_host_work classify_call(struct ta_slice name)
-{
-    const enum ta_host_work work = LOOK_UP(name, calls, TA_HOST_CALL);
-    return work == TA_HOST_COPY && holds(name, "async") ? TA_HOST_LAUNCH : work;
-}
-
 enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_slice category,
                                    struct ta_slice name)
 {
-    if (class == TA_CLASS_RUNTIME)
-        return classify_call(name);
+    if (class == TA_CLASS_RUNTIME) {
+        const enum ta_host_work work = LOOK_UP(name, calls, TA_HOST_CALL);
+        return work == TA_HOST_COPY && holds(name, "async") ? TA_HOST_LAUNCH : work;
+    }
     return LOOK_UP(name, others,
                    class == TA_CLASS_OP                       ? TA_HOST_OPERATOR
                    : is_category(category, "python_function") ? TA_HOST_PYTHON

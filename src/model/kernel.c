@@ -28,11 +28,6 @@ static bool is_letter(char c)
     return c >= 'a' && c <= 'z';
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static uint32_t hash(uint32_t run)
 {
     return (run * UINT32_C(2654435761)) >> 17;
@@ -56,16 +51,6 @@ static uint32_t short_hash(const char *text)
 static void index_run(struct name *name, uint32_t h)
 {
     name->runs[h / 64] |= UINT64_C(1) << (h % 64);
-}
-
-static void index_runs(struct name *name)
-{
-    memset(name->runs, 0, sizeof name->runs);
-    for (size_t i = 0; i + SHORT_RUN <= name->n; i++) {
-        index_run(name, short_hash(name->text + i));
-        if (i + RUN <= name->n)
-            index_run(name, run_hash(name->text + i));
-    }
 }
 
 /* ---- patterns ------------------------------------------------------------------------------ */
@@ -225,20 +210,16 @@ static struct {
     size_t n;
 } begins = {.once = PTHREAD_ONCE_INIT};
 
-static uint16_t first_run(const char *pattern)
-{
-    pattern += *pattern == '^' || *pattern == '@';
-    const size_t n = literal_length(pattern);
-    return (uint16_t)(n >= RUN         ? run_hash(pattern)
-                      : n == SHORT_RUN ? short_hash(pattern)
-                                       : ANY_RUN);
-}
-
 static void hash_row(size_t row, const char *const *patterns)
 {
     begins.first[row] = (uint16_t)begins.n;
-    for (; *patterns; patterns++)
-        begins.run[begins.n++] = first_run(*patterns);
+    for (; *patterns; patterns++) {
+        const char *pattern = *patterns + (**patterns == '^' || **patterns == '@');
+        const size_t n = literal_length(pattern);
+        begins.run[begins.n++] = (uint16_t)(n >= RUN         ? run_hash(pattern)
+                                            : n == SHORT_RUN ? short_hash(pattern)
+                                                             : ANY_RUN);
+    }
 }
 
 static void hash_begins(void)
@@ -267,22 +248,6 @@ static bool is_collective(const struct name *name)
     return matches(name, 0, collectives);
 }
 
-static void add_evidence(const struct name *name, struct ta_kernel_facts *facts)
-{
-    for (size_t i = 0; i < N_EVIDENCE; i++) {
-        const bool tells = (facts->matrix == TA_MATRIX_ANY && evidence[i].matrix) ||
-                           (facts->precision == TA_PRECISION_ANY && evidence[i].precision);
-        if (!tells || !matches(name, 1 + N_KERNELS + i, evidence[i].patterns))
-            continue;
-        if (facts->matrix == TA_MATRIX_ANY)
-            facts->matrix = evidence[i].matrix;
-        if (facts->precision == TA_PRECISION_ANY)
-            facts->precision = evidence[i].precision;
-    }
-    if (facts->precision == TA_PRECISION_UNTOLD)
-        facts->precision = TA_PRECISION_ANY;
-}
-
 static struct ta_kernel_facts describe(const struct name *name)
 {
     struct ta_kernel_facts facts = {.kind = TA_KERNEL_OTHER, .family = ""};
@@ -298,8 +263,20 @@ static struct ta_kernel_facts describe(const struct name *name)
         break;
     }
     if (facts.kind == TA_KERNEL_GEMM || facts.kind == TA_KERNEL_CONV ||
-        facts.kind == TA_KERNEL_ATTENTION)
-        add_evidence(name, &facts);
+        facts.kind == TA_KERNEL_ATTENTION) {
+        for (size_t i = 0; i < N_EVIDENCE; i++) {
+            const bool tells = (facts.matrix == TA_MATRIX_ANY && evidence[i].matrix) ||
+                               (facts.precision == TA_PRECISION_ANY && evidence[i].precision);
+            if (!tells || !matches(name, 1 + N_KERNELS + i, evidence[i].patterns))
+                continue;
+            if (facts.matrix == TA_MATRIX_ANY)
+                facts.matrix = evidence[i].matrix;
+            if (facts.precision == TA_PRECISION_ANY)
+                facts.precision = evidence[i].precision;
+        }
+        if (facts.precision == TA_PRECISION_UNTOLD)
+            facts.precision = TA_PRECISION_ANY;
+    }
     return facts;
 }
 
@@ -312,10 +289,17 @@ static char *fold(struct ta_slice text, char buffer[FOLDED_MAX], struct name *na
     char *own = text.len > FOLDED_MAX ? malloc(text.len) : NULL;
     char *folded = own ? own : buffer;
     name->n = own || text.len <= FOLDED_MAX ? text.len : FOLDED_MAX;
-    for (size_t i = 0; i < name->n; i++)
-        folded[i] = lower(text.ptr[i]);
+    for (size_t i = 0; i < name->n; i++) {
+        const char c = text.ptr[i];
+        folded[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
     name->text = folded;
-    index_runs(name);
+    memset(name->runs, 0, sizeof name->runs);
+    for (size_t i = 0; i + SHORT_RUN <= name->n; i++) {
+        index_run(name, short_hash(name->text + i));
+        if (i + RUN <= name->n)
+            index_run(name, run_hash(name->text + i));
+    }
     pthread_once(&begins.once, hash_begins);
     return own;
 }

@@ -112,19 +112,6 @@ static bool is_wrapper(struct ta_slice name)
     return false;
 }
 
-/* The first argument in place of what it is given to. */
-static void put_wrapped(struct brief *b, size_t start, int depth)
-{
-    b->n = start;
-    b->at++;
-    while (starts(b, " "))
-        b->at++;
-    put_type(b, depth + 1);
-    while (b->n > start && b->out[b->n - 1] == ' ')
-        b->n--;
-    skip_groups(b, 1);
-}
-
 /* One type, or the whole name: up to a comma or the bracket that closes what it is in. */
 static void put_type(struct brief *b, int depth)
 {
@@ -143,7 +130,15 @@ static void put_type(struct brief *b, int depth)
             skip_group(b);
         } else if (c == '<' && depth < DEPTH_MOST &&
                    is_wrapper((struct ta_slice){b->out + start, b->n - start})) {
-            put_wrapped(b, start, depth);
+            /* The first argument in place of what it is given to. */
+            b->n = start;
+            b->at++;
+            while (starts(b, " "))
+                b->at++;
+            put_type(b, depth + 1);
+            while (b->n > start && b->out[b->n - 1] == ' ')
+                b->n--;
+            skip_groups(b, 1);
         } else if (c == '<' && depth < DEPTH_MOST) {
             put(b, c);
             put_arguments(b, depth + 1);

@@ -36,23 +36,18 @@ static bool holds(struct ta_slice name, const char *text)
     return memmem(name.ptr, name.len, text, strlen(text)) != NULL;
 }
 
-static enum call classify(struct ta_slice name)
-{
-    if (holds(name, "BeginCapture"))
-        return CALL_BEGIN_CAPTURE;
-    if (holds(name, "EndCapture"))
-        return CALL_END_CAPTURE;
-    const enum ta_host_work work = ta_host_classify(TA_CLASS_RUNTIME, TA_LIT(""), name);
-    return work == TA_HOST_GRAPH                                   ? CALL_GRAPH
-           : work == TA_HOST_LAUNCH && holds(name, "LaunchKernel") ? CALL_KERNEL
-                                                                   : CALL_OTHER;
-}
-
 static enum call call_of(struct search *s, ta_row row)
 {
     uint8_t *call = &s->calls[s->spans.name[row]];
-    if (*call == CALL_UNKNOWN)
-        *call = (uint8_t)classify(ta_trace_text(s->trace, s->spans.name[row]));
+    if (*call != CALL_UNKNOWN)
+        return (enum call) * call;
+    const struct ta_slice name = ta_trace_text(s->trace, s->spans.name[row]);
+    const enum ta_host_work work = ta_host_classify(TA_CLASS_RUNTIME, TA_LIT(""), name);
+    *call = holds(name, "BeginCapture")                             ? CALL_BEGIN_CAPTURE
+            : holds(name, "EndCapture")                             ? CALL_END_CAPTURE
+            : work == TA_HOST_GRAPH                                 ? CALL_GRAPH
+            : work == TA_HOST_LAUNCH && holds(name, "LaunchKernel") ? CALL_KERNEL
+                                                                    : CALL_OTHER;
     return (enum call) * call;
 }
 

@@ -21,22 +21,17 @@ static inline bool turn_to(struct ta_calls *calls, uint64_t page)
     return calls->last_page != 0;
 }
 
-static bool add_page(struct ta_calls *calls, uint64_t page)
-{
-    struct ta_calls_page empty;
-    memset(&empty, 0xff, sizeof empty);
-    if (!column_push(calls->store, &calls->pages, empty) ||
-        !ta_map_at(&calls->page_of, page, calls->pages.n))
-        return false;
-    calls->last_page = calls->pages.n;
-    return true;
-}
-
 bool ta_calls_put(struct ta_calls *calls, int64_t id, ta_row row)
 {
     const uint64_t page = (uint64_t)id / TA_CALLS_PAGE;
-    if (!turn_to(calls, page) && !add_page(calls, page))
-        return false;
+    if (!turn_to(calls, page)) {
+        struct ta_calls_page empty;
+        memset(&empty, 0xff, sizeof empty);
+        if (!column_push(calls->store, &calls->pages, empty) ||
+            !ta_map_at(&calls->page_of, page, calls->pages.n))
+            return false;
+        calls->last_page = calls->pages.n;
+    }
     ta_row *call = &calls->pages.at[calls->last_page - 1].call[(uint64_t)id % TA_CALLS_PAGE];
     if (*call == TA_NO_ROW || calls->ts[row] < calls->ts[*call])
         *call = row;

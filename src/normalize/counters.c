@@ -43,16 +43,6 @@ static bool order_series(struct counter_columns *c, size_t *next)
     return true;
 }
 
-/* Brings the samples of each series together, in the order of the file. */
-static void group(struct counter_columns *c, size_t *next, int64_t *ts, double *value)
-{
-    for (size_t row = 0; row < c->n; row++) {
-        const size_t to = next[c->place[row]]++;
-        ts[to] = c->ts[row];
-        value[to] = c->value[row];
-    }
-}
-
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static bool is_in_order(const int64_t *ts, size_t n)
@@ -89,18 +79,6 @@ static bool sort_samples(struct ta_store *store, int64_t *ts, double *value, siz
     return done;
 }
 
-static bool sort_each(struct ta_store *store, const struct counter_columns *c)
-{
-    for (size_t i = 0; i < c->series.list.n; i++) {
-        const struct ta_counter_series *series = &c->series.list.at[i];
-        int64_t *ts = c->ts + series->first;
-        if (!is_in_order(ts, series->n) &&
-            !sort_samples(store, ts, c->value + series->first, series->n))
-            return false;
-    }
-    return true;
-}
-
 bool ta_sort_counters(struct ta_trace *trace)
 {
     struct ta_store *store = &trace->store;
@@ -112,13 +90,23 @@ bool ta_sort_counters(struct ta_trace *trace)
     double *value = ta_store_resize(store, NULL, c->n, sizeof *value);
     bool done = next && ts && value && order_series(c, next);
     if (done) {
-        group(c, next, ts, value);
+        /* Brings the samples of each series together, in the order of the file. */
+        for (size_t row = 0; row < c->n; row++) {
+            const size_t to = next[c->place[row]]++;
+            ts[to] = c->ts[row];
+            value[to] = c->value[row];
+        }
         TA_SWAP(c->ts, ts);
         TA_SWAP(c->value, value);
         ta_store_free(store, c->place);
         c->place = NULL;
         c->max = c->n; /* what they have room for */
-        done = sort_each(store, c);
+        for (size_t i = 0; done && i < c->series.list.n; i++) {
+            const struct ta_counter_series *series = &c->series.list.at[i];
+            if (!is_in_order(c->ts + series->first, series->n))
+                done =
+                    sort_samples(store, c->ts + series->first, c->value + series->first, series->n);
+        }
     }
     free(next);
     ta_store_free(store, ts);

@@ -31,30 +31,26 @@ static uint8_t classify(struct classifying *c, ta_cat cat, ta_str name)
     return (uint8_t)*work;
 }
 
-static void classify_all(struct classifying *c, uint8_t *work)
-{
-    const struct span_columns *spans = &c->trace->spans;
-    for (size_t row = 0; row < spans->n; row++) {
-        const ta_cat cat = spans->cat[row];
-        struct recent *recent = &c->recent[spans->name[row]];
-        if (!ta_class_is_host(c->trace->categories.at[cat].class)) {
-            work[row] = TA_HOST_UNTRACED;
-            continue;
-        }
-        if (!recent->known || recent->cat != cat)
-            *recent = (struct recent){cat, classify(c, cat, spans->name[row]), 1};
-        work[row] = recent->work;
-    }
-}
-
 bool ta_classify_hosts(struct ta_trace *trace)
 {
     struct classifying c = {.trace = trace,
                             .recent = calloc(trace->strings.texts.n + 1, sizeof *c.recent)};
     trace->spans.work = ta_store_resize(&trace->store, NULL, trace->spans.n + 1, 1);
     const bool done = c.recent && trace->spans.work;
-    if (done)
-        classify_all(&c, trace->spans.work);
+    if (done) {
+        const struct span_columns *spans = &trace->spans;
+        for (size_t row = 0; row < spans->n; row++) {
+            const ta_cat cat = spans->cat[row];
+            struct recent *recent = &c.recent[spans->name[row]];
+            if (!ta_class_is_host(trace->categories.at[cat].class)) {
+                spans->work[row] = TA_HOST_UNTRACED;
+                continue;
+            }
+            if (!recent->known || recent->cat != cat)
+                *recent = (struct recent){cat, classify(&c, cat, spans->name[row]), 1};
+            spans->work[row] = recent->work;
+        }
+    }
     free(c.recent);
     ta_map_free(&c.known);
     return done && !c.known.failed;

@@ -124,11 +124,6 @@ struct search {
     TA_VEC(struct open_op) stack;
 };
 
-static bool is_operator(const struct search *s, ta_row row)
-{
-    return class_of(s->trace, row) == TA_CLASS_OP && !s->is_step[s->trace->spans.name[row]];
-}
-
 /* For each runtime call of a track the last operator in nesting order that is open when the call
  * starts (start <= t < end).  Operators that start together with a call count as open, so each
  * group of equal starts is pushed before its calls are resolved.  False without memory. */
@@ -141,7 +136,7 @@ static bool resolve_track(struct search *s, const struct ta_track *track)
         const int64_t start = c->ts[row];
         ta_row next = row;
         for (; next < end && c->ts[next] == start; next++)
-            if (is_operator(s, next) &&
+            if (class_of(s->trace, next) == TA_CLASS_OP && !s->is_step[c->name[next]] &&
                 !column_push(s->store, &s->stack, (struct open_op){start + c->dur[next], next}))
                 return false;
         while (s->stack.n && s->stack.at[s->stack.n - 1].end <= start)
@@ -151,17 +146,6 @@ static bool resolve_track(struct search *s, const struct ta_track *track)
                 s->op_of[row] = s->stack.n ? s->stack.at[s->stack.n - 1].row : row;
     }
     return true;
-}
-
-/* Looks at each name and each launch once, so that the walk over spans need not. */
-static void prepare(struct search *s)
-{
-    const struct ta_trace *trace = s->trace;
-    for (ta_str id = 0; id < trace->strings.texts.n; id++)
-        s->is_step[id] = ta_host_is_step(ta_trace_text(trace, id));
-    for (size_t i = 0; i < trace->activities.n; i++)
-        if (trace->activities.at[i].launch != TA_NO_ROW)
-            s->launches[trace->spans.track[trace->activities.at[i].launch]] = true;
 }
 
 bool ta_link_operators(struct ta_trace *trace)
@@ -175,8 +159,12 @@ bool ta_link_operators(struct ta_trace *trace)
         .op_of = ta_store_resize(store, NULL, trace->spans.n + 1, sizeof *s.op_of),
     };
     bool done = s.is_step && s.launches && s.op_of;
-    if (done)
-        prepare(&s);
+    /* Each name and each launch is looked at once, so that the walk over spans need not. */
+    for (ta_str id = 0; done && id < trace->strings.texts.n; id++)
+        s.is_step[id] = ta_host_is_step(ta_trace_text(trace, id));
+    for (size_t i = 0; done && i < trace->activities.n; i++)
+        if (trace->activities.at[i].launch != TA_NO_ROW)
+            s.launches[trace->spans.track[trace->activities.at[i].launch]] = true;
     for (size_t t = 0; done && t < trace->tracks.n; t++)
         if (s.launches[t])
             done = resolve_track(&s, &trace->tracks.at[t]);

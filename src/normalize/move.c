@@ -60,17 +60,6 @@ static size_t track_at(const struct ta_trace *trace, size_t row)
     return low;
 }
 
-static void number_tracks(const struct ta_trace *trace, struct block block)
-{
-    size_t row = block.first;
-    for (size_t t = track_at(trace, row); row < block.end; t++) {
-        const struct ta_track *track = &trace->tracks.at[t];
-        const size_t stop = (size_t)track->first + track->n;
-        for (; row < block.end && row < stop; row++)
-            trace->spans.track[row] = (uint32_t)t;
-    }
-}
-
 /* A column moves into a spare one and leaves its own memory to the next; what is left at the end
  * are three columns of the sizes of self time, parent and depth, which take it over instead of new
  * memory.  All columns but durations, which go where starts were: */
@@ -83,15 +72,15 @@ static enum ta_status move_block(struct ta_ctx *ctx, size_t i, void *user)
     TA_GATHER_PART(c->self, c->ts, moving->rows, block.first, block.end);
     TA_GATHER_PART(c->parent, c->name, moving->rows, block.first, block.end);
     TA_GATHER_PART(c->depth, c->cat, moving->rows, block.first, block.end);
-    number_tracks(moving->trace, block);
+    const struct ta_trace *trace = moving->trace;
+    size_t row = block.first;
+    for (size_t t = track_at(trace, row); row < block.end; t++) {
+        const struct ta_track *track = &trace->tracks.at[t];
+        const size_t stop = (size_t)track->first + track->n;
+        for (; row < block.end && row < stop; row++)
+            c->track[row] = (uint32_t)t;
+    }
     return TA_OK;
-}
-
-static void move_durations(const struct moving *moving, size_t i)
-{
-    const struct block block = block_of(moving, i);
-    const struct span_columns *c = &moving->trace->spans;
-    TA_GATHER_PART(c->self, c->dur, moving->rows, block.first, block.end);
 }
 
 static bool make_columns(struct moving *moving)
@@ -121,22 +110,6 @@ static void fit_columns(struct moving *moving)
 }
 
 /* ---- arguments ----------------------------------------------------------------------------- */
-
-static struct spare take_spare(struct moving *moving)
-{
-    pthread_mutex_lock(&moving->lock);
-    const struct spare taken =
-        moving->n_spares ? moving->spares[--moving->n_spares] : (struct spare){0};
-    pthread_mutex_unlock(&moving->lock);
-    return taken;
-}
-
-static void give_spare(struct moving *moving, struct spare spare)
-{
-    pthread_mutex_lock(&moving->lock);
-    moving->spares[moving->n_spares++] = spare;
-    pthread_mutex_unlock(&moving->lock);
-}
 
 /* Makes room for `n` elements, whatever they are. */
 static bool reserve(struct ta_store *store, struct spare *spare, size_t n, size_t size)
@@ -176,14 +149,6 @@ static bool renew_rows(const struct moving *moving, struct arg_column *a, struct
     }
     *rows = (struct arg_rows){set, ta_row_set_sum(set, n_words), n_words, in_order};
     return true;
-}
-
-/* New rows become their places among all of the set; none stays none. */
-static void make_places(struct arg_column *a, const struct ta_row_word *set)
-{
-    for (size_t i = 0; i < a->n; i++)
-        if (a->row[i] != TA_NO_ROW)
-            a->row[i] = (ta_row)ta_row_set_place(set, a->row[i]);
 }
 
 /* Gives back what the values of an argument do not need. */
@@ -238,32 +203,18 @@ static bool place_kinds(const struct moving *moving, struct arg_column *a, const
     return true;
 }
 
-/* Lists the rows of a set, of `n_words`. */
-static void list_rows(const struct ta_row_word *set, size_t n_words, ta_row *row)
-{
-    for (size_t i = 0; i < n_words; i++)
-        for (uint32_t bits = set[i].bits; bits; bits &= bits - 1)
-            *row++ = (ta_row)(i * 32 + (size_t)__builtin_ctz(bits));
-}
-
 /* Values of one argument, so far in file order, follow their rows: linear, and without a look at
  * rows that have none.  The old memory is the spare then. */
 static bool move_values(struct moving *moving, struct arg_column *a, const ta_row *place, size_t n)
 {
-    struct spare spare = take_spare(moving);
+    pthread_mutex_lock(&moving->lock);
+    struct spare spare = moving->n_spares ? moving->spares[--moving->n_spares] : (struct spare){0};
+    pthread_mutex_unlock(&moving->lock);
     const bool done = place_values(moving, a, place, n, &spare) && place_kinds(moving, a, place, n);
-    give_spare(moving, spare);
+    pthread_mutex_lock(&moving->lock);
+    moving->spares[moving->n_spares++] = spare;
+    pthread_mutex_unlock(&moving->lock);
     return done;
-}
-
-/* The set stays for looking values up, unless it would take much more than they do. */
-static void keep_set(struct ta_store *store, struct arg_column *a, const struct arg_rows *rows)
-{
-    enum { SET_MOST = 4 };
-    if (rows->n_words * sizeof *rows->set <= SET_MOST * rows->n * arg_column_size(a))
-        a->places = rows->set;
-    else
-        ta_store_free(store, rows->set);
 }
 
 /* Where the values of one argument are put, all that have the same rows follow: the profiler writes
@@ -277,8 +228,12 @@ static bool move_args(struct moving *moving, size_t leader)
     if (!renew_rows(moving, a, &rows))
         return false;
     bool done = true;
-    if (!rows.in_order)
-        make_places(a, rows.set);
+    if (!rows.in_order) {
+        /* New rows become their places among all of the set; none stays none. */
+        for (size_t i = 0; i < a->n; i++)
+            if (a->row[i] != TA_NO_ROW)
+                a->row[i] = (ta_row)ta_row_set_place(rows.set, a->row[i]);
+    }
     for (size_t i = leader; done && i < moving->trace->n_args; i++) {
         if (moving->leader[i] != leader)
             continue;
@@ -291,10 +246,19 @@ static bool move_args(struct moving *moving, size_t leader)
         ta_store_free(store, rows.set);
         return false;
     }
-    if (!rows.in_order)
-        list_rows(rows.set, rows.n_words, a->row);
+    ta_row *row = a->row;
+    for (size_t i = 0; !rows.in_order && i < rows.n_words; i++)
+        for (uint32_t bits = rows.set[i].bits; bits; bits &= bits - 1)
+            *row++ = (ta_row)(i * 32 + (size_t)__builtin_ctz(bits));
     TA_FIT(store, a->row, rows.n);
-    keep_set(store, a, &rows);
+
+    /* The set stays for looking values up, unless it would take much more than they do. */
+    enum { SET_MOST = 4 };
+    if (rows.n_words * sizeof *rows.set <= SET_MOST * rows.n * arg_column_size(a))
+        a->places = rows.set;
+    else
+        ta_store_free(store, rows.set);
+
     for (size_t i = leader; i < moving->trace->n_args; i++) {
         if (moving->leader[i] != leader)
             continue;
@@ -305,11 +269,6 @@ static bool move_args(struct moving *moving, size_t leader)
     return true;
 }
 
-static bool have_same_rows(const struct arg_column *a, const struct arg_column *b)
-{
-    return a->n == b->n && memcmp(a->row, b->row, a->n * sizeof *a->row) == 0;
-}
-
 /* Makes groups of the arguments that have values at the same rows. */
 static bool find_leaders(struct moving *moving)
 {
@@ -318,7 +277,9 @@ static bool find_leaders(struct moving *moving)
     moving->leader = malloc((n + 1) * sizeof *moving->leader);
     for (size_t i = 0; moving->leader && i < n; i++) {
         size_t leader = 0;
-        while (leader < i && !(args[i].n && have_same_rows(&args[leader], &args[i])))
+        while (leader < i &&
+               !(args[i].n && args[leader].n == args[i].n &&
+                 memcmp(args[leader].row, args[i].row, args[i].n * sizeof *args->row) == 0))
             leader++;
         moving->leader[i] = leader;
     }
@@ -362,10 +323,14 @@ static enum ta_status move_part(struct ta_ctx *ctx, size_t i, void *user)
 {
     struct moving *moving = user;
     const size_t blocks = count_blocks(moving->n), arg = i - blocks;
-    if (i < blocks)
-        move_durations(moving, i);
-    else if (moving->leader[arg] == arg && moving->trace->args[arg].n && !move_args(moving, arg))
+    if (i < blocks) {
+        const struct block block = block_of(moving, i);
+        const struct span_columns *c = &moving->trace->spans;
+        TA_GATHER_PART(c->self, c->dur, moving->rows, block.first, block.end);
+    } else if (moving->leader[arg] == arg && moving->trace->args[arg].n &&
+               !move_args(moving, arg)) {
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot move the spans of a trace");
+    }
     return TA_OK;
 }
 

@@ -90,48 +90,31 @@ static const char *vendor_of(const struct ta_trace *trace)
     return NULL;
 }
 
-/* ---- steps on ordered rows, which do not need each other ---------------------------------------
- */
+/* ---- steps on ordered rows, which do not need each other ------------------------------------- */
+
+enum { NEST, LINK_ACTIVITIES, CLASSIFY_HOSTS, SORT_OTHERS, STEPS };
 
 /* What they share. */
 struct linking {
     struct ta_builder *builder;
-    struct ta_trace *trace;
     uint64_t crossing;
 };
 
-static bool nest(struct linking *linking)
-{
-    return ta_nest_spans(linking->trace, &linking->crossing);
-}
-
-static bool link_activities(struct linking *linking)
-{
-    return ta_link_operators(linking->trace) && ta_list_kernels(linking->trace);
-}
-
-static bool classify_hosts(struct linking *linking)
-{
-    return !(linking->builder->needs & TA_NEED_HOST_WORK) || ta_classify_hosts(linking->trace);
-}
-
-static bool sort_others(struct linking *linking)
-{
-    return ta_sort_counters(linking->trace) && list_kinds(linking->builder);
-}
-
-static bool (*const steps[])(struct linking *) = {nest, link_activities, classify_hosts,
-                                                  sort_others};
-
 static enum ta_status do_step(struct ta_ctx *ctx, size_t i, void *user)
 {
-    return steps[i](user) ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot link the spans of a trace");
-}
-
-static bool link_all(struct ta_ctx *ctx, struct linking *linking)
-{
-    return ta_share_out(ctx, TA_STAGE_NORMALIZE, sizeof steps / sizeof *steps, do_step, linking) ==
-           TA_OK;
+    struct linking *linking = user;
+    struct ta_builder *builder = linking->builder;
+    struct ta_trace *trace = builder->trace;
+    bool done = true;
+    if (i == NEST)
+        done = ta_nest_spans(trace, &linking->crossing);
+    else if (i == LINK_ACTIVITIES)
+        done = ta_link_operators(trace) && ta_list_kernels(trace);
+    else if (i == CLASSIFY_HOSTS)
+        done = !(builder->needs & TA_NEED_HOST_WORK) || ta_classify_hosts(trace);
+    else
+        done = ta_sort_counters(trace) && list_kinds(builder);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot link the spans of a trace");
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -139,9 +122,9 @@ static bool link_all(struct ta_ctx *ctx, struct linking *linking)
 enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, struct ta_trace **trace)
 {
     struct ta_trace *made = builder->trace;
-    struct linking linking = {.builder = builder, .trace = made};
+    struct linking linking = {.builder = builder};
     if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_link_and_sort(ctx, builder) ||
-        !link_all(ctx, &linking))
+        ta_share_out(ctx, TA_STAGE_NORMALIZE, STEPS, do_step, &linking) != TA_OK)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the events of a trace: spans=%zu",
                        made->spans.n);
     if (linking.crossing)

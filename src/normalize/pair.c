@@ -24,12 +24,6 @@ static void drop_edges(struct ta_store *store, struct pair_edge **edges, size_t 
     *n = 0;
 }
 
-static void account_unfinished(struct ta_builder *builder, const struct pair_edge *begin)
-{
-    ta_quality_add(builder->quality, TA_Q_UNFINISHED, begin->offset,
-                   "A begin event has no end, at byte offset %" PRIu64, begin->offset);
-}
-
 static void finish_span(struct ta_builder *builder, const struct pair_edge *begin,
                         const struct pair_edge *end)
 {
@@ -45,14 +39,6 @@ static void finish_span(struct ta_builder *builder, const struct pair_edge *begi
                        begin->offset);
     else
         builder->trace->spans.dur[begin->row] = dur;
-}
-
-static void drop_end(struct ta_builder *builder, const struct pair_edge *end)
-{
-    ta_quality_add(builder->quality, TA_Q_UNMATCHED_END, end->offset,
-                   "An end event has no begin, at byte offset %" PRIu64, end->offset);
-    builder->kept--;
-    builder->dropped++;
 }
 
 bool ta_pair_spans(struct ta_builder *builder)
@@ -76,12 +62,17 @@ bool ta_pair_spans(struct ta_builder *builder)
             *open = below[begin];
             finish_span(builder, &edges[begin], &edges[i]);
         } else {
-            drop_end(builder, &edges[i]);
+            ta_quality_add(builder->quality, TA_Q_UNMATCHED_END, edges[i].offset,
+                           "An end event has no begin, at byte offset %" PRIu64, edges[i].offset);
+            builder->kept--;
+            builder->dropped++;
         }
     }
     for (size_t t = 0; done && t < builder->trace->tracks.n; t++)
         for (uint32_t open = top[t]; open; open = below[open - 1])
-            account_unfinished(builder, &edges[open - 1]);
+            ta_quality_add(builder->quality, TA_Q_UNFINISHED, edges[open - 1].offset,
+                           "A begin event has no end, at byte offset %" PRIu64,
+                           edges[open - 1].offset);
     free(top);
     ta_store_free(store, below);
     if (done)
@@ -90,11 +81,6 @@ bool ta_pair_spans(struct ta_builder *builder)
 }
 
 /* ---- asynchronous spans -------------------------------------------------------------------- */
-
-static bool same_async(const struct pair_edge *a, const struct pair_edge *b)
-{
-    return a->cat == b->cat && a->id == b->id && a->name == b->name;
-}
 
 TA_SORT_INLINE int by_identity(const void *left, const void *right, const void *user)
 {
@@ -134,7 +120,8 @@ bool ta_pair_asyncs(struct ta_builder *builder)
     TA_VEC(const struct pair_edge *) open = {0};
     bool done = true;
     for (size_t i = 0; done && i < n; i++) {
-        if (i == 0 || !same_async(&edges[i - 1], &edges[i]))
+        const struct pair_edge *a = &edges[i ? i - 1 : 0], *b = &edges[i];
+        if (a->cat != b->cat || a->id != b->id || a->name != b->name)
             open.n = 0;
         if (edges[i].row != TA_NO_ROW)
             done = column_push(store, &open, &edges[i]);

@@ -58,16 +58,6 @@ static struct block *await_room(struct ta_ahead *ahead)
     return block;
 }
 
-static void fill(struct ta_content *content, struct block *block, size_t size)
-{
-    block->n = 0;
-    content->quality = &block->quality;
-    while (block->n < size && !content->facts.ended)
-        block->n += ta_content_read(content, block->bytes + block->n, size - block->n);
-    memset(block->bytes + block->n, 0, TA_PADDING);
-    block->facts = content->facts;
-}
-
 static void *fill_blocks(void *argument)
 {
     struct ta_ahead *ahead = argument;
@@ -76,7 +66,14 @@ static void *fill_blocks(void *argument)
         if (!block)
             break;
         const struct ta_lap start = ta_lap_now();
-        fill(ahead->content, block, ahead->block_size);
+        struct ta_content *content = ahead->content;
+        block->n = 0;
+        content->quality = &block->quality;
+        while (block->n < ahead->block_size && !content->facts.ended)
+            block->n +=
+                ta_content_read(content, block->bytes + block->n, ahead->block_size - block->n);
+        memset(block->bytes + block->n, 0, TA_PADDING);
+        block->facts = content->facts;
         ta_lap_add(&ahead->spent, start);
         ended = block->facts.ended;
         pthread_mutex_lock(&ahead->lock);

@@ -69,16 +69,6 @@ static size_t until_limit(const struct ta_content *content, size_t max)
     return most < max ? (size_t)most : max;
 }
 
-static void tell_progress(struct ta_content *content)
-{
-    /* Going back in the file counts backwards. */
-    atomic_fetch_add_explicit(content->progress, content->raw.consumed - content->told,
-                              memory_order_relaxed);
-    content->told = content->facts.bytes = content->raw.consumed;
-    if (content->raw.size)
-        content->facts.share = fmin(1, (double)content->told / (double)content->raw.size);
-}
-
 size_t ta_content_read(struct ta_content *content, char *out, size_t max)
 {
     struct ta_content_facts *facts = &content->facts;
@@ -99,7 +89,14 @@ size_t ta_content_read(struct ta_content *content, char *out, size_t max)
     facts->ended = got == 0;
     facts->early |= early;
     facts->inflated += got;
-    tell_progress(content);
+
+    /* Going back in the file counts backwards. */
+    atomic_fetch_add_explicit(content->progress, content->raw.consumed - content->told,
+                              memory_order_relaxed);
+    content->told = content->facts.bytes = content->raw.consumed;
+    if (content->raw.size)
+        content->facts.share = fmin(1, (double)content->told / (double)content->raw.size);
+
     if (content->raw.error && got == 0)
         ta_quality_add(content->quality, TA_Q_TRUNCATED, facts->inflated,
                        "Reading failed at byte offset %" PRIu64 " of the file: %s",

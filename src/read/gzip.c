@@ -246,31 +246,13 @@ static enum ta_inflate_result run_inflater(struct gzip *gzip, struct ta_raw *raw
     return result;
 }
 
-/* Counts what was inflated; returns how much of it is new. */
-static size_t take_output(struct gzip *gzip, char *out, size_t size)
-{
-    gzip->crc = ta_inflate_crc(gzip->crc, (const unsigned char *)out, size);
-    gzip->length += (uint32_t)size;
-    const size_t old = gzip->again < size ? (size_t)gzip->again : size;
-    gzip->again -= old;
-    if (old)
-        memmove(out, out + old, size - old);
-    return size - old;
-}
-
-/* What is inflated in one go: all of a quantum, or something when the inflater is strict. */
-static bool has_enough(const struct gzip *gzip, const struct ta_inflate_io *io,
-                       const unsigned char *start)
-{
-    return gzip->inflater->strict ? io->out > start : io->out == io->out_end;
-}
-
 static size_t inflate_some(struct gzip *gzip, struct ta_raw *raw, struct ta_quality *quality,
                            char *out, size_t max, bool *early)
 {
     unsigned char *const start = (unsigned char *)out;
     struct ta_inflate_io io = {.out = start, .out_end = start + max};
-    while (gzip->part == BODY && !has_enough(gzip, &io, start)) {
+    /* In one go: all of a quantum, or something when the inflater is strict. */
+    while (gzip->part == BODY && (gzip->inflater->strict ? io.out == start : io.out < io.out_end)) {
         const char *error = NULL;
         const unsigned char *const before = io.out;
         const bool ended = raw->at == raw->end && !ta_raw_fill(raw);
@@ -285,7 +267,15 @@ static size_t inflate_some(struct gzip *gzip, struct ta_raw *raw, struct ta_qual
         else if (result == TA_INFLATE_BAD)
             gzip->part = corrupt(quality, raw, error, early);
     }
-    return take_output(gzip, out, (size_t)(io.out - start));
+    /* Counts what was inflated; returns how much of it is new. */
+    const size_t size = (size_t)(io.out - start);
+    gzip->crc = ta_inflate_crc(gzip->crc, (const unsigned char *)out, size);
+    gzip->length += (uint32_t)size;
+    const size_t old = gzip->again < size ? (size_t)gzip->again : size;
+    gzip->again -= old;
+    if (old)
+        memmove(out, out + old, size - old);
+    return size - old;
 }
 
 static size_t read_on(struct gzip *gzip, struct ta_raw *raw, struct ta_quality *quality, char *out,

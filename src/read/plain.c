@@ -14,22 +14,18 @@ static void *open_plain(const struct ta_inflater *inflater)
     return (void *)(uintptr_t)inflater; /* any pointer: there is no state */
 }
 
-/* Past the buffer, which would only be one more copy. */
-static size_t read_directly(struct ta_raw *raw, char *out, size_t max, bool *early)
-{
-    const size_t n = ta_raw_read(raw, out, max);
-    *early = n == 0 && !raw->eof;
-    raw->consumed += n;
-    return n;
-}
-
 static size_t read_plain(void *state, struct ta_raw *raw, struct ta_quality *quality, char *out,
                          size_t max, bool *early)
 {
     (void)state;
     (void)quality;
-    if (raw->at == raw->end && max >= TA_RAW_BUFFER)
-        return read_directly(raw, out, max, early);
+    if (raw->at == raw->end && max >= TA_RAW_BUFFER) {
+        /* Past the buffer, which would only be one more copy. */
+        const size_t got = ta_raw_read(raw, out, max);
+        *early = got == 0 && !raw->eof;
+        raw->consumed += got;
+        return got;
+    }
     if (raw->at == raw->end && !ta_raw_fill(raw)) {
         *early = !raw->eof;
         return 0;

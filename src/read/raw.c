@@ -8,23 +8,17 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Bytes of a file from where it is now; 0 of what is none. */
-static uint64_t size_behind(int fd)
+bool ta_raw_open(struct ta_raw *raw, int fd, const atomic_int *canceled)
 {
     struct stat st;
     const off_t at = lseek(fd, 0, SEEK_CUR);
     const bool is_file = at >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    return is_file && st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
-}
-
-bool ta_raw_open(struct ta_raw *raw, int fd, const atomic_int *canceled)
-{
     *raw = (struct ta_raw){.fd = fd,
                            .buffer = calloc(1, TA_RAW_KEPT + TA_RAW_BUFFER),
                            .at = TA_RAW_KEPT,
                            .end = TA_RAW_KEPT,
-                           .start = lseek(fd, 0, SEEK_CUR),
-                           .size = size_behind(fd),
+                           .start = at,
+                           .size = is_file && st.st_size > at ? (uint64_t)(st.st_size - at) : 0,
                            .canceled = canceled};
     return raw->buffer != NULL;
 }

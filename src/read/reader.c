@@ -119,24 +119,6 @@ static void fill_head(struct ta_reader *reader)
     } while (got && reader->head_end < TA_PROBE_SIZE);
 }
 
-/* Makes `found`, which is in the buffer, the first byte of the stream. */
-static void start_at(struct ta_reader *reader, enum ta_page_kind kind, char *bytes, size_t n,
-                     const char *found, uint64_t place)
-{
-    const size_t before = (size_t)(found - bytes);
-    memmove(bytes, found, n - before);
-    reader->page.active = true;
-    free(reader->head);
-    reader->head = bytes;
-    reader->head_at = 0;
-    reader->head_end = ta_page_take(&reader->page, bytes, n - before);
-    fill_head(reader);
-    ta_quality_add(reader->quality, TA_Q_EMBEDDED, TA_NO_OFFSET,
-                   "The %s stands in a web page, from its byte offset %" PRIu64
-                   " on; other byte offsets count from there",
-                   kind == TA_PAGE_REPORT ? "report" : "trace", place);
-}
-
 /* Goes on to the object in a web page; a page without one stays what its first bytes are.  False
  * without memory. */
 static bool read_page(struct ta_reader *reader)
@@ -155,7 +137,20 @@ static bool read_page(struct ta_reader *reader)
     for (;;) {
         const char *found = ta_page_find(kind, (struct ta_slice){bytes, n}, &keep);
         if (found) {
-            start_at(reader, kind, bytes, n, found, passed + (uint64_t)(found - bytes));
+            /* Makes `found`, which is in the buffer, the first byte of the stream. */
+            const uint64_t place = passed + (uint64_t)(found - bytes);
+            n -= (size_t)(found - bytes);
+            memmove(bytes, found, n);
+            reader->page.active = true;
+            free(reader->head);
+            reader->head = bytes;
+            reader->head_at = 0;
+            reader->head_end = ta_page_take(&reader->page, bytes, n);
+            fill_head(reader);
+            ta_quality_add(reader->quality, TA_Q_EMBEDDED, TA_NO_OFFSET,
+                           "The %s stands in a web page, from its byte offset %" PRIu64
+                           " on; other byte offsets count from there",
+                           kind == TA_PAGE_REPORT ? "report" : "trace", place);
             return true;
         }
         passed += n - keep;

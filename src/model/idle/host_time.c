@@ -50,32 +50,6 @@ static size_t next_cause(const struct host_time *host, size_t row)
     return row;
 }
 
-static void hand_down(struct host_time *host)
-{
-    if (host->spans.n) /* else there is none, of a dump */
-        memcpy(host->work, host->spans.work, host->spans.n);
-    for (size_t row = 0; (row = next_cause(host, row)) < host->spans.n;)
-        row = hand_down_from(host, (ta_row)row);
-}
-
-/* Overhead has a track of its own and holds up every thread. */
-static void collect_overhead(struct host_time *host)
-{
-    for (size_t c = 0; c < host->categories.n; c++)
-        if (ta_host_classify(host->categories.at[c].class,
-                             ta_trace_text(host->trace, host->categories.at[c].name),
-                             TA_LIT("")) == TA_HOST_PROFILER)
-            for (ta_row row = 0;
-                 (row = ta_category_next(&host->spans, row, (ta_cat)c)) < host->spans.n; row++) {
-                const int64_t start = host->spans.ts[row];
-                ta_intervals_add(host->work[row] == TA_HOST_COMPILE ? &host->loading
-                                                                    : &host->profiler,
-                                 start, start + host->spans.dur[row]);
-            }
-    ta_intervals_unite(&host->profiler);
-    ta_intervals_join(&host->loading, &host->profiler);
-}
-
 bool host_time_open(struct host_time *host, const struct ta_trace *trace,
                     struct idle_record *record)
 {
@@ -89,8 +63,27 @@ bool host_time_open(struct host_time *host, const struct ta_trace *trace,
     host->work = malloc(host->spans.n + 1);
     if (!host->work)
         return false;
-    hand_down(host);
-    collect_overhead(host);
+
+    if (host->spans.n) /* else there is none, of a dump */
+        memcpy(host->work, host->spans.work, host->spans.n);
+    for (size_t row = 0; (row = next_cause(host, row)) < host->spans.n;)
+        row = hand_down_from(host, (ta_row)row);
+
+    /* Overhead has a track of its own and holds up every thread. */
+    for (size_t c = 0; c < host->categories.n; c++)
+        if (ta_host_classify(host->categories.at[c].class,
+                             ta_trace_text(host->trace, host->categories.at[c].name),
+                             TA_LIT("")) == TA_HOST_PROFILER)
+            for (ta_row row = 0;
+                 (row = ta_category_next(&host->spans, row, (ta_cat)c)) < host->spans.n; row++) {
+                const int64_t start = host->spans.ts[row];
+                ta_intervals_add(host->work[row] == TA_HOST_COMPILE ? &host->loading
+                                                                    : &host->profiler,
+                                 start, start + host->spans.dur[row]);
+            }
+    ta_intervals_unite(&host->profiler);
+    ta_intervals_join(&host->loading, &host->profiler);
+
     first_calls_open(&host->first_calls, trace);
     return !host->profiler.failed && !host->loading.failed;
 }

@@ -27,24 +27,19 @@ void idle_record_fit(struct idle_record *record)
         (void)resize(record, record->n + 1); /* as large as it was is no harm */
 }
 
-static bool grow_gaps(struct idle_record *record)
-{
-    const size_t max = 2 * record->max_gaps + FIRST;
-    uint32_t *n_pieces = reallocarray(record->n_pieces, max, sizeof *n_pieces);
-    if (!n_pieces)
-        return false;
-    record->n_pieces = n_pieces;
-    record->max_gaps = max;
-    return true;
-}
-
 void idle_record_gap(struct idle_record *record)
 {
-    if (record->failed || (record->n_gaps == record->max_gaps && !grow_gaps(record))) {
-        record->failed = true;
-        return;
+    if (!record->failed && record->n_gaps == record->max_gaps) {
+        const size_t max = 2 * record->max_gaps + FIRST;
+        uint32_t *n_pieces = reallocarray(record->n_pieces, max, sizeof *n_pieces);
+        record->failed = !n_pieces;
+        if (n_pieces) {
+            record->n_pieces = n_pieces;
+            record->max_gaps = max;
+        }
     }
-    record->n_pieces[record->n_gaps++] = 0;
+    if (!record->failed)
+        record->n_pieces[record->n_gaps++] = 0;
 }
 
 void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,

@@ -46,16 +46,11 @@ static int64_t end_of(const struct walk *w, ta_row row)
     return w->spans.ts[row] + w->spans.dur[row];
 }
 
-static bool is_graph(const struct walk *w, ta_row launch)
-{
-    return w->host.work[launch] == TA_HOST_GRAPH;
-}
-
 /* Work that was in the queue before the gap [a, b) began.  `before` ended last. */
 static enum ta_idle_cause queued_cause(const struct walk *w, const struct ta_activity *next,
                                        const struct ta_activity *before, int64_t a, int64_t b)
 {
-    if (next->launch == before->launch && is_graph(w, next->launch))
+    if (next->launch == before->launch && w->host.work[next->launch] == TA_HOST_GRAPH)
         return TA_IDLE_GRAPH;
     const bool same_stream = w->spans.track[next->span] == w->spans.track[before->span];
     if (same_stream && b - a <= TA_FRONT_END_NS)
@@ -141,24 +136,19 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     }
 }
 
-static bool open_walk(struct walk *w, const struct ta_trace *trace)
-{
-    const size_t n = w->activities.n;
-    w->has_one_device = n && w->activities.at[0].device == w->activities.at[n - 1].device;
-    w->busy = w->has_one_device ? NULL : ta_trace_busy(trace);
-    w->lost = ta_trace_lost(trace);
-    const bool done = host_time_open(&w->host, trace, w->record) && w->lost;
-    if (done)
-        host_time_loads(&w->host, &w->lost->captures);
-    return done && (w->has_one_device || w->busy) && !w->host.loading.failed;
-}
-
 /* Walks over the activities of each device, which stand together. */
 static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
 {
     struct walk w = {
         .activities = ta_trace_activities(trace), .spans = ta_trace_spans(trace), .record = record};
-    bool done = open_walk(&w, trace);
+    const size_t n = w.activities.n;
+    w.has_one_device = n && w.activities.at[0].device == w.activities.at[n - 1].device;
+    w.busy = w.has_one_device ? NULL : ta_trace_busy(trace);
+    w.lost = ta_trace_lost(trace);
+    bool done = host_time_open(&w.host, trace, record) && w.lost;
+    if (done)
+        host_time_loads(&w.host, &w.lost->captures);
+    done = done && (w.has_one_device || w.busy) && !w.host.loading.failed;
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         to = ta_device_end(&w.activities, from);
         walk_device(&w, from, to);

@@ -102,13 +102,6 @@ static bool is_object(const struct open *open)
     return open->bits[(open->n - 1) / 64] >> (open->n - 1) % 64 & 1;
 }
 
-static void push(struct open *open, bool object)
-{
-    const uint64_t bit = UINT64_C(1) << open->n % 64;
-    uint64_t *word = &open->bits[open->n++ / 64];
-    *word = object ? *word | bit : *word & ~bit;
-}
-
 /* A value at the cursor; of an object or array only the bracket, unless it is so deep that its
  * grammar may never have been looked at. */
 static bool begin_value(struct ta_clean *clean, struct scan *scan, struct open *open, bool *first)
@@ -119,7 +112,9 @@ static bool begin_value(struct ta_clean *clean, struct scan *scan, struct open *
     *first = (c == '{' || c == '[') && open->n < scan->stack_limit;
     if (*first) {
         put(clean, scan->p++, 1);
-        push(open, c == '{');
+        const uint64_t bit = UINT64_C(1) << open->n % 64;
+        uint64_t *word = &open->bits[open->n++ / 64];
+        *word = c == '{' ? *word | bit : *word & ~bit;
         return true;
     }
     const enum scan_result result =
@@ -181,15 +176,6 @@ bool ta_clean_value(struct ta_json *json, const struct ta_token *value, struct t
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-/* Finds the values of the record in its clean text. */
-static bool scan_again(struct ta_json *json, const struct ta_clean *clean)
-{
-    struct scan scan = json->state->scan;
-    scan.p = clean->at;
-    scan.end = clean->at + clean->n;
-    return record_scan(&json->state->keys, &scan, &json->record) == SCAN_OK;
-}
-
 bool ta_clean_record(struct ta_json *json, struct ta_clean *clean, struct ta_slice *text)
 {
     const struct window *window = &json->state->window;
@@ -203,5 +189,9 @@ bool ta_clean_record(struct ta_json *json, struct ta_clean *clean, struct ta_sli
         return false;
     memset(clean->at + clean->n, 0, TA_PADDING);
     *text = (struct ta_slice){clean->at, clean->n};
-    return scan_again(json, clean);
+    /* Finds the values of the record in its clean text. */
+    struct scan scan = json->state->scan;
+    scan.p = clean->at;
+    scan.end = clean->at + clean->n;
+    return record_scan(&json->state->keys, &scan, &json->record) == SCAN_OK;
 }

@@ -61,22 +61,6 @@ static void account_rest(struct tree *t)
                             at);
 }
 
-static void account_cut(struct tree *t)
-{
-    const uint64_t at = tree_offset(t, t->scan.p);
-    if (t->cut == TREE_SHORT)
-        ta_quality_add(t->quality, TA_Q_TRUNCATED, at,
-                       "The document ends in the middle, at byte offset %" PRIu64,
-                       tree_offset(t, t->scan.end));
-    else if (t->cut == TREE_BROKEN)
-        ta_quality_add(t->quality, TA_Q_SYNTAX, at,
-                       "Broken JSON at byte offset %" PRIu64 "; what lies beyond was not read", at);
-    else
-        ta_quality_add(t->quality, TA_Q_LIMIT, at,
-                       "More than %d values; what lies beyond byte offset %" PRIu64 " was not read",
-                       TREE_VALUES_MAX, at);
-}
-
 /* Whether members follow although the root was closed: a closing bracket too many. */
 static bool goes_on(struct tree *t)
 {
@@ -98,7 +82,20 @@ static json_t *judge(struct ta_ctx *ctx, struct tree *t, json_t *root, bool whol
         account_rest(t);
         return root;
     } else if (!whole && holds_any) {
-        account_cut(t);
+        const uint64_t at = tree_offset(t, t->scan.p);
+        if (t->cut == TREE_SHORT)
+            ta_quality_add(t->quality, TA_Q_TRUNCATED, at,
+                           "The document ends in the middle, at byte offset %" PRIu64,
+                           tree_offset(t, t->scan.end));
+        else if (t->cut == TREE_BROKEN)
+            ta_quality_add(t->quality, TA_Q_SYNTAX, at,
+                           "Broken JSON at byte offset %" PRIu64 "; what lies beyond was not read",
+                           at);
+        else
+            ta_quality_add(t->quality, TA_Q_LIMIT, at,
+                           "More than %d values; what lies beyond byte offset %" PRIu64
+                           " was not read",
+                           TREE_VALUES_MAX, at);
         return root;
     } else {
         ta_fail(ctx, TA_ERR_INPUT,

@@ -136,14 +136,6 @@ bool walk_skip_large(struct ta_json_state *st)
     }
 }
 
-static void leave_object(struct ta_json_state *st)
-{
-    walk_account_notes(st);
-    st->scan.p++;
-    walk_use(st);
-    st->place = PLACE_BETWEEN;
-}
-
 /* Behind the key of the array of records. */
 static bool enter_array(struct ta_json *json)
 {
@@ -207,7 +199,10 @@ bool walk_next_member(struct ta_json *json, enum ta_json_item *item)
         return false;
     }
     if (json->member.key.type == TA_TOKEN_ABSENT) {
-        leave_object(st);
+        walk_account_notes(st);
+        st->scan.p++;
+        walk_use(st);
+        st->place = PLACE_BETWEEN;
         return false;
     }
     if (enter_line(json) || enter_array(json))

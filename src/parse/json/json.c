@@ -11,34 +11,28 @@
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static bool init_state(struct ta_json_state *st, struct ta_ctx *ctx, struct ta_reader *reader)
-{
-    const size_t depth = (size_t)ta_ctx_limit(ctx, TA_LIMIT_DEPTH);
-    st->scan = (struct scan){.stack = calloc(depth / 64 + 1, sizeof *st->scan.stack),
-                             .stack_limit = depth,
-                             .string_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_STRING),
-                             .number_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_NUMBER)};
-    st->event_limit = ta_ctx_limit(ctx, TA_LIMIT_EVENT);
-    walk_set_usual(st, ",{", 1);
-    return st->scan.stack && layout_init(&st->layout, ctx->shared->cpu, st->scan.number_limit) &&
-           window_init(&st->window, reader, (size_t)st->event_limit);
-}
-
 static struct ta_json *make(struct ta_ctx *ctx, struct ta_reader *reader)
 {
+    const size_t depth = (size_t)ta_ctx_limit(ctx, TA_LIMIT_DEPTH);
     struct ta_json *json = calloc(1, sizeof *json);
     struct ta_json_state *st = calloc(1, sizeof *st);
-    if (!json || !st || !init_state(st, ctx, reader)) {
-        if (st) {
-            layout_free(&st->layout);
-            free(st->scan.stack);
-        }
-        free(json);
-        free(st);
-        return NULL;
+    if (json && st) {
+        json->state = st;
+        st->scan = (struct scan){.stack = calloc(depth / 64 + 1, sizeof *st->scan.stack),
+                                 .stack_limit = depth,
+                                 .string_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_STRING),
+                                 .number_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_NUMBER)};
+        st->event_limit = ta_ctx_limit(ctx, TA_LIMIT_EVENT);
+        walk_set_usual(st, ",{", 1);
+        if (st->scan.stack && layout_init(&st->layout, ctx->shared->cpu, st->scan.number_limit) &&
+            window_init(&st->window, reader, (size_t)st->event_limit))
+            return json;
+        layout_free(&st->layout);
+        free(st->scan.stack);
     }
-    json->state = st;
-    return json;
+    free(json);
+    free(st);
+    return NULL;
 }
 
 /* What the walk over a part before has left; what was learned there stays known. */
@@ -113,20 +107,15 @@ void ta_json_free(struct ta_json *json)
 
 /* ---- the machine --------------------------------------------------------------------------- */
 
-/* Outside the array no part can begin, so the walk only learns that it has passed some; at the end
- * of the input, all that are left. */
-static void pass_parts(struct ta_json_state *st)
-{
-    if (walk_here(st) >= ta_part_border(st->part) &&
-        ta_part_at_border(st->part, walk_here(st), false))
-        st->place = PLACE_DONE;
-}
-
 /* One step from a place other than RECORDS. */
 static bool walk_on(struct ta_json *json, enum ta_json_item *item)
 {
     struct ta_json_state *st = json->state;
-    pass_parts(st);
+    /* Outside the array no part can begin, so the walk only learns that it has passed some; at the
+     * end of the input, all that are left. */
+    if (walk_here(st) >= ta_part_border(st->part) &&
+        ta_part_at_border(st->part, walk_here(st), false))
+        st->place = PLACE_DONE;
     switch (st->place) {
     case PLACE_BETWEEN:
         if (!walk_open_document(json))

@@ -51,9 +51,14 @@ static bool take(struct ta_pull *pull, char expected, const char *problem)
     return true;
 }
 
-/* What a scan found; what it repaired is a problem. */
-static bool check(struct ta_pull *pull, enum scan_result result, const char *problem)
+/* Takes a value of any kind; false leaves the place at what is wrong. */
+static bool take_value(struct ta_pull *pull, struct ta_token *token, const char *problem)
 {
+    if (!peek(pull))
+        return fail_early(pull);
+    pull->scan.stack = pull->stack;
+    /* What a scan found; what it repaired is a problem. */
+    const enum scan_result result = scan_value(&pull->scan, token);
     static const char *const notes[NOTE_COUNT] = {
         [NOTE_COMMA] = "a comma too many",
         [NOTE_COMMENT] = "a comment",
@@ -75,15 +80,6 @@ static bool check(struct ta_pull *pull, enum scan_result result, const char *pro
     const int note = __builtin_ctz(scan->notes);
     scan->p = scan->note_place[note];
     return ta_pull_fail(pull, notes[note]);
-}
-
-/* Takes a value of any kind; false leaves the place at what is wrong. */
-static bool take_value(struct ta_pull *pull, struct ta_token *token, const char *problem)
-{
-    if (!peek(pull))
-        return fail_early(pull);
-    pull->scan.stack = pull->stack;
-    return check(pull, scan_value(&pull->scan, token), problem);
 }
 
 /* ---- structure ----------------------------------------------------------------------------- */

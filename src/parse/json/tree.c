@@ -10,22 +10,21 @@
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-static void account_note(struct tree *t, enum scan_note note, uint64_t at)
-{
-    if (note == NOTE_NUMBER)
-        ta_quality_add(t->quality, TA_Q_BAD_NUMBER, at,
-                       "A value of the document is no number JSON has, such as NaN, at byte offset "
-                       "%" PRIu64 "; it counts as missing",
-                       at);
-    else
-        ta_quality_add(t->quality, scan_note_codes[note], at, NULL);
-}
-
 void tree_account_notes(struct tree *t)
 {
     for (int i = 0; t->scan.notes && i < NOTE_COUNT; i++)
-        if (t->scan.notes & 1u << i)
-            account_note(t, (enum scan_note)i, tree_offset(t, t->scan.note_place[i]));
+        if (t->scan.notes & 1u << i) {
+            const enum scan_note note = (enum scan_note)i;
+            const uint64_t at = tree_offset(t, t->scan.note_place[i]);
+            if (note == NOTE_NUMBER)
+                ta_quality_add(
+                    t->quality, TA_Q_BAD_NUMBER, at,
+                    "A value of the document is no number JSON has, such as NaN, at byte offset "
+                    "%" PRIu64 "; it counts as missing",
+                    at);
+            else
+                ta_quality_add(t->quality, scan_note_codes[note], at, NULL);
+        }
     t->scan.notes = 0;
 }
 
@@ -131,17 +130,13 @@ bool tree_is_member(const struct tree *t)
     return *scan.p == '"' && scan_string(&scan, &key) == SCAN_OK && scan_colon(&scan) == SCAN_OK;
 }
 
-/* Whether what stands here is an item although the comma before it is missing. */
-static bool lacks_comma(const struct tree *t, char close)
-{
-    return close == '}' ? tree_is_member(t) : *t->scan.p == '{' || *t->scan.p == '[';
-}
-
 /* Moves to the next item, or to the bracket that closes what it is in. */
 static bool move_to_item(struct tree *t, bool first, char close)
 {
     enum scan_result result = scan_separator(&t->scan, first, close);
-    if (result == SCAN_BAD && lacks_comma(t, close)) {
+    if (result == SCAN_BAD &&
+        (close == '}' ? tree_is_member(t) : *t->scan.p == '{' || *t->scan.p == '[')) {
+        /* What stands here is an item although the comma before it is missing. */
         scan_note(&t->scan, NOTE_COMMA, t->scan.p);
         result = SCAN_OK;
     }
@@ -182,16 +177,6 @@ static bool stands(const struct tree *t, const json_t *value)
     return t->cut != TREE_BROKEN || json_is_object(value) || json_is_array(value);
 }
 
-static void set_member(struct tree *t, json_t *object, const struct ta_token *token, json_t *value)
-{
-    char *key = copy_key(t, token);
-    if (key && json_object_get(object, key))
-        ta_quality_add(t->quality, TA_Q_DUPLICATE_KEY, tree_offset(t, token->ptr), NULL);
-    if (!key || json_object_set_nocheck(object, key, value) != 0)
-        t->cut = TREE_NOMEM;
-    free(key);
-}
-
 /* A member at its key, and what separates it from the next.  One that is cut or broken is kept as
  * far as it goes. */
 static bool read_member(struct tree *t, json_t *object)
@@ -202,8 +187,14 @@ static bool read_member(struct tree *t, json_t *object)
     if (went(t, scan_string(&t->scan, &key)) && went(t, scan_colon(&t->scan)))
         value = tree_read_value(t, &whole);
     const bool moved = whole && move_to_item(t, false, '}');
-    if (value && stands(t, value) && t->cut != TREE_NOMEM)
-        set_member(t, object, &key, value);
+    if (value && stands(t, value) && t->cut != TREE_NOMEM) {
+        char *name = copy_key(t, &key);
+        if (name && json_object_get(object, name))
+            ta_quality_add(t->quality, TA_Q_DUPLICATE_KEY, tree_offset(t, key.ptr), NULL);
+        if (!name || json_object_set_nocheck(object, name, value) != 0)
+            t->cut = TREE_NOMEM;
+        free(name);
+    }
     json_decref(value);
     return moved && t->cut == TREE_WHOLE;
 }
@@ -227,14 +218,6 @@ bool tree_read_members(struct tree *t, json_t *object, bool first)
     return true;
 }
 
-static json_t *read_object(struct tree *t, bool *whole)
-{
-    json_t *object = made(t, json_object());
-    t->scan.p++;
-    *whole = object && tree_read_members(t, object, true);
-    return object;
-}
-
 /* An element, and what separates it from the next. */
 static bool read_element(struct tree *t, json_t *array)
 {
@@ -247,42 +230,27 @@ static bool read_element(struct tree *t, json_t *array)
     return moved && t->cut == TREE_WHOLE;
 }
 
-static json_t *last_object(const json_t *array)
-{
-    const size_t n = json_array_size(array);
-    json_t *last = n ? json_array_get(array, n - 1) : NULL;
-    return json_is_object(last) ? last : NULL;
-}
-
 /* Up to the closing bracket; true when it was found. */
 static bool read_elements(struct tree *t, json_t *array)
 {
     const char *start = t->scan.p;
     bool moved = move_to_item(t, true, ']'), lost = false;
     while (!moved || *t->scan.p != ']') {
-        const bool resumed = !moved && resume(t, start, lost, ']', last_object(array));
+        const size_t n_before = json_array_size(array);
+        json_t *last = n_before ? json_array_get(array, n_before - 1) : NULL;
+        const bool resumed =
+            !moved && resume(t, start, lost, ']', json_is_object(last) ? last : NULL);
         t->n_lost += lost && (resumed || t->arrays == 1);
         if (!moved && !resumed)
             return false;
         if (*t->scan.p == ']')
             break;
-        const size_t n = json_array_size(array);
         start = t->scan.p;
         moved = read_element(t, array);
-        lost = json_array_size(array) == n;
+        lost = json_array_size(array) == n_before;
     }
     t->scan.p++;
     return true;
-}
-
-static json_t *read_array(struct tree *t, bool *whole)
-{
-    json_t *array = made(t, json_array());
-    t->scan.p++;
-    t->arrays++;
-    *whole = array && read_elements(t, array);
-    t->arrays--;
-    return array;
 }
 
 /* A value at its first byte; NULL when none of it can be used. */
@@ -298,8 +266,12 @@ json_t *tree_read_value(struct tree *t, bool *whole)
         return read_scalar(t, whole);
     if (t->depth == t->most_depth)
         return skip_deep(t, whole);
+    json_t *value = made(t, c == '{' ? json_object() : json_array());
+    t->scan.p++;
     t->depth++;
-    json_t *value = c == '{' ? read_object(t, whole) : read_array(t, whole);
+    t->arrays += c == '[';
+    *whole = value && (c == '{' ? tree_read_members(t, value, true) : read_elements(t, value));
+    t->arrays -= c == '[';
     t->depth--;
     return value;
 }

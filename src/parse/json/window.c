@@ -73,40 +73,29 @@ static bool make_room(struct window *window)
     return true;
 }
 
-/* Moves the view to a block of the reader itself. */
-static size_t borrow_more(struct window *window)
-{
-    const size_t kept = window->end - window->at;
-    size_t got = ta_reader_lend(window->reader, window_at(window), kept, &window->buffer);
-    if (got) {
-        window->base += window->at;
-        window->at = 0;
-        window->end = kept + got;
-    }
-    return got;
-}
-
-static size_t copy_more(struct window *window)
-{
-    const size_t room = window->capacity - window->end;
-    const size_t got = ta_reader_read(window->reader, window->buffer + window->end,
-                                      room < window->block ? room : window->block);
-    window->end += got;
-    memset(window->buffer + window->end, 0, TA_PADDING);
-    return got;
-}
-
 bool window_more(struct window *window)
 {
     if (window->ended || window->failed)
         return false;
+    const size_t kept = window->end - window->at;
     size_t got;
-    if (ta_reader_lends(window->reader, window->end - window->at))
-        got = borrow_more(window);
-    else if (make_room(window))
-        got = copy_more(window);
-    else
+    if (ta_reader_lends(window->reader, kept)) {
+        /* Moves the view to a block of the reader itself. */
+        got = ta_reader_lend(window->reader, window_at(window), kept, &window->buffer);
+        if (got) {
+            window->base += window->at;
+            window->at = 0;
+            window->end = kept + got;
+        }
+    } else if (make_room(window)) {
+        const size_t room = window->capacity - window->end;
+        got = ta_reader_read(window->reader, window->buffer + window->end,
+                             room < window->block ? room : window->block);
+        window->end += got;
+        memset(window->buffer + window->end, 0, TA_PADDING);
+    } else {
         return false;
+    }
     window->ended = got == 0;
     return got > 0;
 }

@@ -26,14 +26,6 @@ struct check {
     size_t n, limit;
 };
 
-static enum ta_status too_deep(const struct check *c, const struct object *object)
-{
-    return ta_fail(c->ctx, TA_ERR_INPUT,
-                   "Objects are nested deeper than the limit \"pickle-depth\": limit=%zu, at byte "
-                   "offset %" PRIu32,
-                   c->limit, object->offset);
-}
-
 static enum ta_status enter(struct check *c, ta_object id)
 {
     struct object *object = &c->objects->all.at[id];
@@ -43,7 +35,11 @@ static enum ta_status enter(struct check *c, ta_object id)
         return ta_fail(c->ctx, TA_ERR_INPUT, "An object contains itself, at byte offset %" PRIu32,
                        object->offset);
     if (c->n + (object->height ? object->height : 1) > c->limit)
-        return too_deep(c, object);
+        return ta_fail(
+            c->ctx, TA_ERR_INPUT,
+            "Objects are nested deeper than the limit \"pickle-depth\": limit=%zu, at byte "
+            "offset %" PRIu32,
+            c->limit, object->offset);
     if (object->height == 0) {
         object->height = OPEN;
         c->levels[c->n++] = (struct level){id, 0};

@@ -53,14 +53,6 @@ static bool take_number(struct machine *m, size_t width)
     return true;
 }
 
-static bool take_double(struct machine *m)
-{
-    if (!take_number(m, 8))
-        return false;
-    m->number = __builtin_bswap64(m->number);
-    return true;
-}
-
 static bool take_text_line(struct machine *m)
 {
     const char *start = m->objects->bytes + m->at;
@@ -88,7 +80,10 @@ static bool take_argument(struct machine *m)
     case ARGUMENT_8:
         return take_number(m, 8);
     case ARGUMENT_DOUBLE:
-        return take_double(m);
+        if (!take_number(m, 8))
+            return false;
+        m->number = __builtin_bswap64(m->number);
+        return true;
     case ARGUMENT_LINE:
         return take_text_line(m);
     case ARGUMENT_SIZED_1:

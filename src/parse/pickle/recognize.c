@@ -117,14 +117,6 @@ static bool unwind(struct walk *w, size_t put)
     return true;
 }
 
-static bool mark(struct walk *w)
-{
-    if (w->n_marks == MARKS)
-        return false;
-    w->marks[w->n_marks++] = w->height;
-    return true;
-}
-
 static bool calls(struct walk *w, bool is_ready)
 {
     w->state = CALLS;
@@ -148,7 +140,10 @@ static bool step(struct walk *w, unsigned char opcode)
     case '.':
         return calls(w, w->n_marks == 0 && w->height == 1);
     case '(':
-        return mark(w);
+        if (w->n_marks == MARKS)
+            return false;
+        w->marks[w->n_marks++] = w->height;
+        return true;
     case 'l':
     case 't':
     case 'd':

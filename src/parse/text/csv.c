@@ -49,15 +49,6 @@ static size_t find_column(const struct ta_slice *headers, size_t n, const char *
     return SIZE_MAX;
 }
 
-static size_t split_trimmed(struct ta_slice line, char separator, struct ta_slice *cells,
-                            size_t most, char *buffer, size_t size)
-{
-    const size_t n = ta_csv_split(line, separator, cells, most, buffer, size);
-    for (size_t i = 0; i < n; i++)
-        cells[i] = ta_text_trim(cells[i]);
-    return n;
-}
-
 static bool fits(const struct ta_csv_shape *shape, const struct ta_slice *headers, size_t n)
 {
     for (size_t i = 0; i < shape->n_needed; i++)
@@ -80,7 +71,9 @@ static bool split_header(struct ta_slice line, const struct ta_csv_shape *shapes
     static const char separators[] = {',', ';', '\t'};
     for (size_t i = 0; i < sizeof separators; i++) {
         header->separator = separators[i];
-        header->n = split_trimmed(line, separators[i], header->at, COLUMNS_MAX, buffer, line.len);
+        header->n = ta_csv_split(line, separators[i], header->at, COLUMNS_MAX, buffer, line.len);
+        for (size_t k = 0; k < header->n; k++)
+            header->at[k] = ta_text_trim(header->at[k]);
         for (header->shape = 0; header->shape < n_shapes; header->shape++)
             if (fits(&shapes[header->shape], header->at, header->n))
                 return true;
@@ -209,31 +202,21 @@ static bool is_header(const struct ta_csv *csv)
     return csv->n_cells == csv->n_headers;
 }
 
-static bool has_needed(const struct ta_csv *csv)
-{
-    for (size_t i = 0; i < csv->state->shape->n_needed; i++)
-        if (csv->state->column[i] >= csv->n_cells)
-            return false;
-    return true;
-}
-
-static bool has_open_quote(struct ta_slice line)
-{
-    size_t quotes = 0;
-    for (size_t i = 0; i < line.len; i++)
-        quotes += line.ptr[i] == '"';
-    return quotes % 2 != 0;
-}
-
 /* Accounts for what is wrong with the row; whether it can be used. */
 static bool judge_row(struct ta_csv *csv, struct ta_slice line)
 {
     struct ta_quality *quality = csv->state->quality;
-    const bool open = has_open_quote(line);
+    size_t quotes = 0;
+    for (size_t i = 0; i < line.len; i++)
+        quotes += line.ptr[i] == '"';
+    const bool open = quotes % 2 != 0;
     const size_t n = csv->n_cells;
     if (csv->n_cells > csv->n_headers)
         csv->n_cells = csv->n_headers;
-    if (!has_needed(csv)) {
+    bool has_needed = true;
+    for (size_t i = 0; i < csv->state->shape->n_needed; i++)
+        has_needed &= csv->state->column[i] < csv->n_cells;
+    if (!has_needed) {
         csv->dropped++;
         ta_quality_add(quality, TA_Q_BAD_RECORD, csv->offset,
                        "Line %" PRIu64 " has %zu cells of %zu, at byte offset %" PRIu64, csv->line,

@@ -76,15 +76,6 @@ static char feed_of(const char *text, size_t n)
     return memchr(text, '\n', n) || !memchr(text, '\r', n) ? '\n' : '\r';
 }
 
-/* Looks at the first block: files of old systems end lines with carriage returns alone. */
-static void begin(struct ta_lines_state *st)
-{
-    while (st->end < BLOCK && read_more(st))
-        ;
-    st->feed = feed_of(st->buffer, st->end);
-    st->began = true;
-}
-
 /* Bytes up to the next line feed, at most those of a line and one more; `*n` leaves it out. */
 static bool find_end(struct ta_lines_state *st, size_t *n)
 {
@@ -124,13 +115,6 @@ static struct ta_slice repair(struct ta_lines_state *st, struct ta_slice line)
     return (struct ta_slice){st->repaired, (size_t)(out - st->repaired)};
 }
 
-static size_t sound_bytes(struct ta_slice line)
-{
-    const size_t valid = ta_utf8_valid(line.ptr, line.len);
-    const char *nul = memchr(line.ptr, '\0', valid);
-    return nul ? (size_t)(nul - line.ptr) : valid;
-}
-
 /* Length of the control sequence of a terminal at `p`, such as that of a color; 0 when there is
  * none. */
 static size_t sequence_length(const char *p, size_t n)
@@ -143,25 +127,17 @@ static size_t sequence_length(const char *p, size_t n)
     return i < n && p[i] >= '@' && p[i] <= '~' ? i + 1 : 0;
 }
 
-/* The line of a console without colors and the like, in the buffer of repaired lines. */
-static struct ta_slice strip_sequences(struct ta_lines_state *st, struct ta_slice line)
-{
-    char *out = st->repaired;
-    for (size_t i = 0; i < line.len;) {
-        const size_t sequence = sequence_length(ta_slice_at(line, i), line.len - i);
-        if (!sequence)
-            *out++ = line.ptr[i];
-        i += sequence ? sequence : 1;
-    }
-    return (struct ta_slice){st->repaired, (size_t)(out - st->repaired)};
-}
-
 bool ta_lines_next(struct ta_lines *lines)
 {
     struct ta_lines_state *st = lines->state;
     size_t n;
-    if (!st->began)
-        begin(st);
+    if (!st->began) {
+        /* Looks at the first block: files of old systems end lines with carriage returns alone. */
+        while (st->end < BLOCK && read_more(st))
+            ;
+        st->feed = feed_of(st->buffer, st->end);
+        st->began = true;
+    }
     const bool fed = find_end(st, &n);
     if (!fed && n == 0)
         return false;
@@ -176,13 +152,26 @@ bool ta_lines_next(struct ta_lines *lines)
     }
     while (lines->line.len && lines->line.ptr[lines->line.len - 1] == '\r')
         lines->line.len--;
-    const size_t sound = sound_bytes(lines->line);
+
+    const size_t valid = ta_utf8_valid(lines->line.ptr, lines->line.len);
+    const char *nul = memchr(lines->line.ptr, '\0', valid);
+    const size_t sound = nul ? (size_t)(nul - lines->line.ptr) : valid;
     if (sound < lines->line.len) {
         ta_quality_add(st->quality, TA_Q_TEXT_ENCODING, st->offset + sound, NULL);
         lines->line = repair(st, lines->line);
     }
-    if (memchr(lines->line.ptr, '\033', lines->line.len))
-        lines->line = strip_sequences(st, lines->line);
+    if (memchr(lines->line.ptr, '\033', lines->line.len)) {
+        /* The line of a console without colors and the like, in the buffer of repaired lines. */
+        const struct ta_slice line = lines->line;
+        char *out = st->repaired;
+        for (size_t i = 0; i < line.len;) {
+            const size_t sequence = sequence_length(ta_slice_at(line, i), line.len - i);
+            if (!sequence)
+                *out++ = line.ptr[i];
+            i += sequence ? sequence : 1;
+        }
+        lines->line = (struct ta_slice){st->repaired, (size_t)(out - st->repaired)};
+    }
     /* Skipping reads over the buffer, in which the line may lie. */
     if (n > LINE_MAX_BYTES && !fed) {
         if (lines->line.ptr != st->repaired)

@@ -174,14 +174,6 @@ static bool is_tail(unsigned char field)
            field == OPERATOR_RATE;
 }
 
-/* Where the texts behind the values begin. */
-static void find_tail(struct operator_columns *columns)
-{
-    columns->tail = columns->n;
-    while (columns->tail > 0 && is_tail(columns->field[columns->tail - 1]))
-        columns->tail--;
-}
-
 /* Whether these words, from "Name" on, are headings and nothing else. */
 static bool read_heads(const struct ta_slice *w, size_t n, struct operator_columns *columns)
 {
@@ -201,18 +193,11 @@ static bool read_heads(const struct ta_slice *w, size_t n, struct operator_colum
         columns->field[columns->n++] = (unsigned char)field;
         at += used;
     }
-    find_tail(columns);
+    /* Where the texts behind the values begin. */
+    columns->tail = columns->n;
+    while (columns->tail > 0 && is_tail(columns->field[columns->tail - 1]))
+        columns->tail--;
     return has_calls && has_time;
-}
-
-static void keep_prefix(struct operator_columns *columns, struct ta_slice prefix)
-{
-    while (prefix.len && is_blank(prefix.ptr[prefix.len - 1]))
-        prefix.len--;
-    if (prefix.len > OPERATOR_PREFIX_MAX)
-        return;
-    memcpy(columns->prefix, prefix.ptr, prefix.len);
-    columns->prefix_len = prefix.len;
 }
 
 bool operator_columns_read(struct ta_slice line, struct operator_columns *columns)
@@ -225,7 +210,13 @@ bool operator_columns_read(struct ta_slice line, struct operator_columns *column
         if (!is(words.at[i], "Name") || !read_heads(words.at + i, words.n - i, columns))
             continue;
         columns->piped = words.bars + 1 >= columns->n;
-        keep_prefix(columns, ta_slice_part(line, 0, (size_t)(words.at[i].ptr - line.ptr)));
+        size_t prefix = (size_t)(words.at[i].ptr - line.ptr);
+        while (prefix && is_blank(line.ptr[prefix - 1]))
+            prefix--;
+        if (prefix <= OPERATOR_PREFIX_MAX) {
+            memcpy(columns->prefix, line.ptr, prefix);
+            columns->prefix_len = prefix;
+        }
         return true;
     }
     return false;

@@ -6,6 +6,7 @@
 #include "traceanalyze/base.h"
 #include "traceanalyze/document.h"
 #include "traceanalyze/dump.h"
+#include "traceanalyze/partial.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,13 +84,6 @@ static void begin_table(struct ta_operator_tables *t)
     };
 }
 
-/* Times of several kinds of devices are those of the device. */
-static void add_to(int64_t *sum, int64_t value)
-{
-    if (value != TA_MISSING)
-        *sum = *sum == TA_MISSING ? value : ta_add_sat(*sum, value);
-}
-
 /* torch writes the overload of an operator behind a point, as in "aten::add.Tensor". */
 static void add_overload(struct ta_operator_tables *t, struct ta_operator_sum *row,
                          struct ta_slice name, struct ta_slice overload)
@@ -104,51 +98,48 @@ static void add_overload(struct ta_operator_tables *t, struct ta_operator_sum *r
         ta_builder_string(t->builder, (struct ta_slice){joined, name.len + overload.len + 1});
 }
 
-static void take_cell(struct ta_operator_tables *t, unsigned char field, struct ta_slice cell,
-                      struct ta_operator_sum *row)
-{
-    switch (field) {
-    case OPERATOR_SELF_CPU:
-        add_to(&row->self_cpu_ns, operator_time(cell));
-        break;
-    case OPERATOR_CPU:
-        add_to(&row->cpu_ns, operator_time(cell));
-        break;
-    case OPERATOR_SELF_DEVICE:
-        add_to(&row->self_device_ns, operator_time(cell));
-        break;
-    case OPERATOR_DEVICE:
-        add_to(&row->device_ns, operator_time(cell));
-        break;
-    case OPERATOR_SELF_CPU_BYTES:
-        add_to(&row->self_cpu_bytes, operator_bytes(cell));
-        break;
-    case OPERATOR_SELF_DEVICE_BYTES:
-        add_to(&row->self_device_bytes, operator_bytes(cell));
-        break;
-    case OPERATOR_CALLS:
-        row->calls = ta_text_integer(cell);
-        break;
-    case OPERATOR_FLOPS:
-        row->flops = ta_text_decimal(cell, t->columns.flops_shift);
-        break;
-    case OPERATOR_SHAPES:
-        if (cell.len > 2) /* "[]" */
-            row->shapes = ta_builder_string(t->builder, cell);
-        break;
-    default:
-        break;
-    }
-}
-
 static bool take_row(struct ta_operator_tables *t, struct ta_slice line)
 {
     struct ta_slice cells[OPERATOR_COLUMNS_MAX];
     if (!operator_row_read(&t->columns, line, cells) || cells[0].len == 0)
         return false;
     struct ta_operator_sum row = ta_unknown_operator_sum();
-    for (size_t i = 1; i < t->columns.n; i++)
-        take_cell(t, t->columns.field[i], cells[i], &row);
+    /* Times of several kinds of devices are those of the device. */
+    for (size_t i = 1; i < t->columns.n; i++) {
+        const struct ta_slice cell = cells[i];
+        switch (t->columns.field[i]) {
+        case OPERATOR_SELF_CPU:
+            ta_sum(&row.self_cpu_ns, operator_time(cell));
+            break;
+        case OPERATOR_CPU:
+            ta_sum(&row.cpu_ns, operator_time(cell));
+            break;
+        case OPERATOR_SELF_DEVICE:
+            ta_sum(&row.self_device_ns, operator_time(cell));
+            break;
+        case OPERATOR_DEVICE:
+            ta_sum(&row.device_ns, operator_time(cell));
+            break;
+        case OPERATOR_SELF_CPU_BYTES:
+            ta_sum(&row.self_cpu_bytes, operator_bytes(cell));
+            break;
+        case OPERATOR_SELF_DEVICE_BYTES:
+            ta_sum(&row.self_device_bytes, operator_bytes(cell));
+            break;
+        case OPERATOR_CALLS:
+            row.calls = ta_text_integer(cell);
+            break;
+        case OPERATOR_FLOPS:
+            row.flops = ta_text_decimal(cell, t->columns.flops_shift);
+            break;
+        case OPERATOR_SHAPES:
+            if (cell.len > 2) /* "[]" */
+                row.shapes = ta_builder_string(t->builder, cell);
+            break;
+        default:
+            break;
+        }
+    }
     if (row.calls == TA_MISSING || row.calls < 0)
         return false;
     if (!grow(t, (void **)&t->rows, t->n_rows, &t->max_rows, sizeof *t->rows) || t->n_tables == 0)
@@ -294,29 +285,9 @@ static bool same_recording(const struct ta_operator_tables *t, const struct tabl
     return a->cpu_ns != TA_MISSING || a->device_ns != TA_MISSING || same_rows(t, a, b);
 }
 
-static void find_recordings(struct ta_operator_tables *t)
-{
-    for (size_t i = 0; i < t->n_tables; i++) {
-        size_t k = i > TABLES_COMPARED ? i - TABLES_COMPARED : 0;
-        while (k < i &&
-               !(t->tables[k].recording == k && same_recording(t, &t->tables[k], &t->tables[i])))
-            k++;
-        t->tables[i].recording = k;
-    }
-}
-
 static bool is_some(int64_t value)
 {
     return value != TA_MISSING && value != 0;
-}
-
-static void forget_device(struct ta_operator_tables *t)
-{
-    bool any = false;
-    for (size_t i = 0; i < t->n_rows; i++)
-        any |= is_some(t->rows[i].self_device_ns) || is_some(t->rows[i].device_ns);
-    for (size_t i = 0; !any && i < t->n_rows; i++)
-        t->rows[i].self_device_ns = t->rows[i].device_ns = TA_MISSING;
 }
 
 /* A name stands for an operator and for its kernel, which takes no time of the host. */
@@ -367,8 +338,21 @@ enum ta_status ta_operator_tables_add(struct ta_operator_tables *t)
     if (t->failed)
         return ta_fail(t->ctx, TA_ERR_NOMEM, "Cannot hold the operators of a file");
     enum ta_status status = TA_OK;
-    find_recordings(t);
-    forget_device(t);
+
+    for (size_t i = 0; i < t->n_tables; i++) {
+        size_t k = i > TABLES_COMPARED ? i - TABLES_COMPARED : 0;
+        while (k < i &&
+               !(t->tables[k].recording == k && same_recording(t, &t->tables[k], &t->tables[i])))
+            k++;
+        t->tables[i].recording = k;
+    }
+
+    bool any = false;
+    for (size_t i = 0; i < t->n_rows; i++)
+        any |= is_some(t->rows[i].self_device_ns) || is_some(t->rows[i].device_ns);
+    for (size_t i = 0; !any && i < t->n_rows; i++)
+        t->rows[i].self_device_ns = t->rows[i].device_ns = TA_MISSING;
+
     for (size_t i = 0; i < t->n_tables && status == TA_OK; i++)
         if (t->tables[i].recording == i && t->tables[i].n)
             status = add_recording(t, i);
