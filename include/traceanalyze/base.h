@@ -5,6 +5,7 @@
 #define TRACEANALYZE_BASE_H
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -263,6 +264,8 @@ TA_API void *ta_arena_alloc(struct ta_arena *arena, size_t size);
 TA_API char *ta_arena_copy(struct ta_arena *arena, struct ta_slice text);
 /* printf into the arena, or NULL. */
 TA_API char *ta_arena_printf(struct ta_arena *arena, const char *format, ...) TA_PRINTF(2, 3);
+TA_API char *ta_arena_vprintf(struct ta_arena *arena, const char *format, va_list args)
+    TA_PRINTF(2, 0);
 TA_API void ta_arena_free(struct ta_arena *arena);
 
 /* ==== map ===================================================================================== */

@@ -69,16 +69,23 @@ char *ta_arena_copy(struct ta_arena *arena, struct ta_slice text)
     return copy;
 }
 
-char *ta_arena_printf(struct ta_arena *arena, const char *format, ...)
+char *ta_arena_vprintf(struct ta_arena *arena, const char *format, va_list args)
 {
-    va_list args, again;
-    va_start(args, format);
+    va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
     char *text = length < 0 ? NULL : ta_arena_alloc(arena, (size_t)length + 1);
     if (text)
         vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
+    return text;
+}
+
+char *ta_arena_printf(struct ta_arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = ta_arena_vprintf(arena, format, args);
     va_end(args);
     return text;
 }

@@ -54,7 +54,7 @@ static void put_title(struct pdf *pdf, const struct numbered *numbered)
     pdf_box(pdf, ink, pdf->left, pdf->y, pill, line);
     if (pdf->drawing) {
         PangoLayout *label = pdf_layout(pdf, PDF_LABEL, name, -1);
-        pdf_color(pdf, ta_ink_color_on(ink, false));
+        ta_draw_color(pdf->cr, ta_ink_color_on(ink, false));
         cairo_move_to(pdf->cr, pdf->left + PAD, pdf->y + (line - pdf_layout_height(label)) / 2);
         pango_cairo_show_layout(pdf->cr, label);
         g_object_unref(label);

@@ -47,17 +47,11 @@ double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data
     return height;
 }
 
-void pdf_color(const struct pdf *pdf, uint32_t color)
-{
-    cairo_set_source_rgb(pdf->cr, (color >> 16 & 0xff) / 255.0, (color >> 8 & 0xff) / 255.0,
-                         (color & 0xff) / 255.0);
-}
-
 void pdf_box(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w, double h)
 {
     if (!pdf->drawing)
         return;
-    pdf_color(pdf, ta_ink_color(ink, false));
+    ta_draw_color(pdf->cr, ta_ink_color(ink, false));
     cairo_rectangle(pdf->cr, x, y, w, h);
     cairo_fill(pdf->cr);
 }

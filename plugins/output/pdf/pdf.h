@@ -69,7 +69,6 @@ void pdf_need(struct pdf *pdf, double height);
 double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data),
                  const void *data);
 
-void pdf_color(const struct pdf *pdf, uint32_t color);
 void pdf_box(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w, double h);
 void pdf_rule(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w);
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 /* Lines of a paragraph that may not stand alone at the foot or the top of a page. */
 enum { WIDOW_LINES = 2 };
@@ -64,7 +63,7 @@ void pdf_show(const struct pdf *pdf, PangoLayout *layout, enum ta_ink ink, doubl
 {
     if (!pdf->drawing)
         return;
-    pdf_color(pdf, ta_ink_color(ink, false));
+    ta_draw_color(pdf->cr, ta_ink_color(ink, false));
     cairo_move_to(pdf->cr, x, y);
     pango_cairo_show_layout(pdf->cr, layout);
 }
@@ -124,7 +123,7 @@ static void show_lines(struct pdf *pdf, PangoLayout *layout, enum ta_ink ink, in
         below = top + (double)box.height / PANGO_SCALE;
         if (line >= first && pdf->drawing) {
             double base = (double)pango_layout_iter_get_baseline(at) / PANGO_SCALE;
-            pdf_color(pdf, ta_ink_color(ink, false));
+            ta_draw_color(pdf->cr, ta_ink_color(ink, false));
             cairo_move_to(pdf->cr, pdf->left, pdf->y + base - above);
             pango_cairo_show_layout_line(pdf->cr, pango_layout_iter_get_line_readonly(at));
         }
@@ -222,14 +221,9 @@ const char *pdf_count(struct pdf *pdf, uint64_t n)
 
 const char *pdf_printf(struct pdf *pdf, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    char *text = length < 0 ? NULL : ta_arena_alloc(&pdf->arena, (size_t)length + 1);
-    if (text)
-        vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
+    const char *text = ta_arena_vprintf(&pdf->arena, format, args);
     va_end(args);
     return text ? text : "";
 }

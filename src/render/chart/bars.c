@@ -110,19 +110,21 @@ static struct ta_axis axis_of(struct ta_layout *layout, const struct ta_bar_list
     return ta_guide_fit(layout, 0, most, list->unit, frame->w);
 }
 
+static double x_of(const struct frame *frame, double value)
+{
+    return frame->x + frame->w * ta_axis_share(&frame->axis, value);
+}
+
 static void draw_stack(struct ta_layout *layout, const struct frame *frame,
                        const struct ta_bar *bar, double y)
 {
     double sum = 0;
     for (size_t i = 0; i < bar->n_parts; i++) {
-        double from = ta_axis_share(&frame->axis, sum);
-        sum += bar->parts[i].value;
-        double to = ta_axis_share(&frame->axis, sum);
-
         const struct ta_bar_part *part = &bar->parts[i];
+        const double from = ta_axis_share(&frame->axis, sum);
+        sum += part->value;
         const double x = frame->x + frame->w * from;
-        const double w = frame->w * (to - from);
-
+        const double w = frame->w * (ta_axis_share(&frame->axis, sum) - from);
         ta_pen_rect(layout, part->ink, x, y, w, frame->thickness, part->tip);
         if (!part->label)
             continue;
@@ -147,16 +149,16 @@ static void draw_stack(struct ta_layout *layout, const struct frame *frame,
 static void draw_range(struct ta_layout *layout, const struct frame *frame,
                        const struct ta_bar *bar, double y)
 {
-    double x = frame->x, w = frame->w;
-    double low = x + w * ta_axis_share(&frame->axis, bar->low);
-    double high = x + w * ta_axis_share(&frame->axis, bar->high);
-    double median = x + w * ta_axis_share(&frame->axis, bar->median);
+    const double end = frame->x + frame->w;
+    double low = x_of(frame, bar->low);
+    double high = x_of(frame, bar->high);
+    double median = x_of(frame, bar->median);
     const struct ta_bar_part *part = &bar->parts[0];
     double middle = y + frame->thickness / 2;
     ta_pen_rect(layout, part->ink, low, middle - 2.5, fmax(high - low, 1), 5, part->tip);
     /* The paper around the median keeps it visible on a bar of any color. */
-    ta_pen_circle(layout, TA_INK_NONE, fmin(median, x + w - 5.5), middle, 5.5, NULL);
-    ta_pen_circle(layout, part->ink, fmin(median, x + w - 5.5), middle, 4, part->tip);
+    ta_pen_circle(layout, TA_INK_NONE, fmin(median, end - 5.5), middle, 5.5, NULL);
+    ta_pen_circle(layout, part->ink, fmin(median, end - 5.5), middle, 4, part->tip);
 }
 
 /* Baseline and grid beside the bars from `top` to `bottom`. */

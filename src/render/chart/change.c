@@ -85,7 +85,7 @@ static struct frame place(struct ta_layout *layout, const struct list *list, dou
 
 static double x_of(const struct frame *frame, double value)
 {
-    return frame->plot.x + frame->plot.w * ta_axis_share(&frame->axis, value);
+    return ta_plot_x(&frame->plot, &frame->axis, value);
 }
 
 static void draw_estimate(struct ta_layout *layout, const struct frame *frame,

@@ -117,18 +117,8 @@ bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *g
     return groups->names && groups->inks;
 }
 
-/* A class of device time has its color wherever it appears; TA_INK_NONE for other names. */
-static enum ta_ink fixed_ink(const char *name)
+void ta_data_color_groups(struct ta_groups *groups, const double *scores)
 {
-    for (int ink = TA_INK_COMPUTE; ink <= TA_INK_OTHER; ink++)
-        if (strcmp(name, ta_ink_name((enum ta_ink)ink)) == 0)
-            return (enum ta_ink)ink;
-    return TA_INK_NONE;
-}
-
-void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, const double *scores)
-{
-    (void)layout;
     groups->others = groups->n > TA_GROUPS_SHOWN;
     size_t colored = groups->others ? TA_GROUPS_SHOWN - 1 : groups->n;
     int series = TA_INK_SERIES_1;
@@ -136,10 +126,28 @@ void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, co
         size_t better = 0;
         for (size_t k = 0; k < groups->n && groups->others; k++)
             better += scores[k] > scores[i] || (scores[k] == scores[i] && k < i);
-        enum ta_ink fixed = fixed_ink(groups->names[i]);
-        if (better >= colored)
+        if (better >= colored) {
             groups->inks[i] = TA_INK_REST;
-        else
-            groups->inks[i] = fixed != TA_INK_NONE ? fixed : (enum ta_ink)series++;
+            continue;
+        }
+        /* A class of device time has its color wherever it appears. */
+        int ink = TA_INK_COMPUTE;
+        while (ink <= TA_INK_OTHER && strcmp(groups->names[i], ta_ink_name((enum ta_ink)ink)) != 0)
+            ink++;
+        groups->inks[i] = (enum ta_ink)(ink <= TA_INK_OTHER ? ink : series++);
     }
+}
+
+size_t ta_data_legend(struct ta_layout *layout, const struct ta_groups *groups,
+                      enum ta_mark_kind kind, struct ta_legend_entry entries[TA_GROUPS_SHOWN + 1])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < groups->n && n < TA_GROUPS_SHOWN; i++)
+        if (!ta_groups_rest(groups, i))
+            entries[n++] = (struct ta_legend_entry){groups->inks[i], kind, groups->names[i]};
+    if (groups->others) {
+        const char *rest = ta_pen_printf(layout, "other (%zu)", groups->n - n);
+        entries[n++] = (struct ta_legend_entry){TA_INK_REST, kind, rest};
+    }
+    return n;
 }

@@ -27,6 +27,11 @@ static double value_at(const struct ta_layout *layout, const struct dots *dots, 
     return ta_data_value(layout, row, dots->value_column);
 }
 
+static double y_of(const struct dots *dots, double value)
+{
+    return ta_plot_y(&dots->plot, &dots->axis, value);
+}
+
 /* Groups that stand out on the bad side get the colors. */
 static bool color(struct ta_layout *layout, struct dots *dots)
 {
@@ -45,34 +50,25 @@ static bool color(struct ta_layout *layout, struct dots *dots)
     }
     for (size_t i = 0; i < dots->groups.n; i++)
         scores[i] = counts[i] > 0 ? scores[i] / counts[i] : -INFINITY;
-    ta_data_color_groups(layout, &dots->groups, scores);
+    ta_data_color_groups(&dots->groups, scores);
     return true;
 }
 
 /* ---- frame --------------------------------------------------------------------------- */
 
-static const struct ta_legend_entry dense_legend[] = {
-    {TA_INK_SERIES_1, TA_MARK_CIRCLE, "median of neighbors"},
-    {TA_INK_MUTED, TA_MARK_RECT, "p5 to p95 of neighbors"},
-    {TA_INK_SERIES_2, TA_MARK_CIRCLE, "largest values"},
-};
-
 static double draw_legend(struct ta_layout *layout, const struct dots *dots)
 {
+    static const struct ta_legend_entry dense[] = {
+        {TA_INK_SERIES_1, TA_MARK_CIRCLE, "median of neighbors"},
+        {TA_INK_MUTED, TA_MARK_RECT, "p5 to p95 of neighbors"},
+        {TA_INK_SERIES_2, TA_MARK_CIRCLE, "largest values"},
+    };
     struct ta_legend_entry entries[TA_GROUPS_SHOWN + 1];
-    size_t n = 0;
     if (dots->n > DOTS_MAX)
-        return ta_guide_legend(layout, dense_legend, 3, 0) + 6;
+        return ta_guide_legend(layout, dense, 3, 0) + 6;
     if (dots->groups.n < 2)
         return 0;
-    for (size_t i = 0; i < dots->groups.n && n < TA_GROUPS_SHOWN; i++)
-        if (!ta_groups_rest(&dots->groups, i))
-            entries[n++] = (struct ta_legend_entry){dots->groups.inks[i], TA_MARK_CIRCLE,
-                                                    dots->groups.names[i]};
-    if (dots->groups.others) {
-        const char *rest = ta_pen_printf(layout, "other (%zu)", dots->groups.n - n);
-        entries[n++] = (struct ta_legend_entry){TA_INK_REST, TA_MARK_CIRCLE, rest};
-    }
+    const size_t n = ta_data_legend(layout, &dots->groups, TA_MARK_CIRCLE, entries);
     return ta_guide_legend(layout, entries, n, 0) + 6;
 }
 
@@ -87,15 +83,12 @@ static void draw_levels(struct ta_layout *layout, const struct dots *dots,
 {
     double y[3], least = dots->plot.y + 4;
     for (int i = 0; i < 3; i++) {
-        y[i] =
-            dots->plot.y + 3.5 + dots->plot.h * (1 - ta_axis_share(&dots->axis, levels[i].value));
-        y[i] = fmax(y[i], least);
+        y[i] = fmax(y_of(dots, levels[i].value) + 3.5, least);
         least = y[i] + NOTE_LINE;
     }
     double over = y[2] - (dots->plot.y + dots->plot.h + 3.5);
-    for (int i = 2; i >= 0 && over > 0; i--) {
+    for (int i = 2; i >= 0 && over > 0; i--)
         y[i] = i == 2 ? y[i] - over : fmin(y[i], y[i + 1] - NOTE_LINE);
-    }
     for (int i = 0; i < 3; i++)
         ta_pen_text(layout, i == 1 ? TA_INK_TEXT : TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START,
                     dots->plot.x + dots->plot.w + 8, y[i], levels[i].text, NULL);
@@ -123,7 +116,6 @@ static struct ta_axis make_axis(const struct dots *dots, double height)
 static void draw_frame(struct ta_layout *layout, struct dots *dots)
 {
     struct level levels[3];
-
     const double values[] = {dots->high, dots->median, dots->low};
     static const char *const names[] = {"p95", "median", "p5"};
     for (int i = 0; i < 3; i++)
@@ -140,17 +132,15 @@ static void draw_frame(struct ta_layout *layout, struct dots *dots)
     dots->axis = make_axis(dots, dots->plot.h);
     dots->plot.x = ta_guide_y_width(layout, &dots->axis);
     dots->plot.w = layout->width - dots->plot.x - (noted ? levels_width(layout, levels) : 4);
-    double high = dots->plot.y + dots->plot.h * (1 - ta_axis_share(&dots->axis, dots->high));
-    double low = dots->plot.y + dots->plot.h * (1 - ta_axis_share(&dots->axis, dots->low));
+    const double high = y_of(dots, dots->high), low = y_of(dots, dots->low);
     if (band)
         ta_pen_rect(layout, TA_INK_BAND, dots->plot.x, high, dots->plot.w, low - high,
                     ta_pen_printf(layout, "%s … %s", levels[2].text, levels[0].text));
     ta_guide_y_axis(layout, &dots->axis, &dots->plot);
     ta_slots_guide(layout, &dots->slots, &dots->plot);
-    const char *title =
-        ta_guide_title(layout, ta_data_title(layout, dots->value_column), &dots->axis);
-    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, top - 9,
-                ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width), NULL);
+    ta_guide_y_title(layout,
+                     ta_guide_title(layout, ta_data_title(layout, dots->value_column), &dots->axis),
+                     top);
     if (noted) {
         draw_levels(layout, dots, levels);
         layout->note = "The line is the median, the band reaches from p5 to p95.";
@@ -161,14 +151,6 @@ static void draw_frame(struct ta_layout *layout, struct dots *dots)
     layout->height = dots->plot.y + dots->plot.h + below;
 }
 
-static void draw_median(struct ta_layout *layout, const struct dots *dots)
-{
-    double y = dots->plot.y + dots->plot.h * (1 - ta_axis_share(&dots->axis, dots->median));
-    if (dots->n >= BAND_LEAST)
-        ta_pen_segment(layout, TA_INK_TEXT, (struct ta_point){dots->plot.x, y},
-                       (struct ta_point){dots->plot.x + dots->plot.w, y}, 1, false);
-}
-
 /* ---- marks --------------------------------------------------------------------------- */
 
 static const char *tip_of(struct ta_layout *layout, const struct dots *dots, size_t row)
@@ -176,11 +158,6 @@ static const char *tip_of(struct ta_layout *layout, const struct dots *dots, siz
     const char *value = ta_pen_value(layout, value_at(layout, dots, row), dots->unit);
     const char *name = ta_data_full_name(layout, row);
     return *name ? ta_pen_printf(layout, "%s · %s", name, value) : value;
-}
-
-static double y_of(const struct dots *dots, double value)
-{
-    return dots->plot.y + dots->plot.h * (1 - ta_axis_share(&dots->axis, value));
 }
 
 static void draw_dot(struct ta_layout *layout, const struct dots *dots, size_t row, double radius)
@@ -333,7 +310,10 @@ void ta_lay_dots(struct ta_layout *layout)
         draw_frame(layout, &dots);
         if (dots.n > DOTS_MAX)
             draw_ranges(layout, &dots);
-        draw_median(layout, &dots);
+        const double y = y_of(&dots, dots.median), x = dots.plot.x;
+        if (dots.n >= BAND_LEAST)
+            ta_pen_segment(layout, TA_INK_TEXT, (struct ta_point){x, y},
+                           (struct ta_point){x + dots.plot.w, y}, 1, false);
         if (dots.n <= DOTS_MAX)
             draw_dots(layout, &dots);
         summarize(layout, &dots);

@@ -10,10 +10,10 @@
 #define HATCH_STEP 5.0
 #define HATCH_GROUND 0.3
 
-static void set_color(cairo_t *cr, uint32_t color, double alpha)
+void ta_draw_color(cairo_t *cr, uint32_t color)
 {
-    cairo_set_source_rgba(cr, (color >> 16 & 0xff) / 255.0, (color >> 8 & 0xff) / 255.0,
-                          (color & 0xff) / 255.0, alpha);
+    cairo_set_source_rgb(cr, (color >> 16 & 0xff) / 255.0, (color >> 8 & 0xff) / 255.0,
+                         (color & 0xff) / 255.0);
 }
 
 static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
@@ -24,10 +24,8 @@ static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
     cairo_rectangle(cr, x, y, w, h);
     cairo_clip(cr);
 
-    /* Draws one edge in the color itself on paper instead of mixing, so that the vector formats
-     * need no transparency. */
+    /* The ground is mixed with the paper, so that the vector formats need no transparency. */
     const uint32_t paper = ta_ink_color(TA_INK_NONE, dark);
-
     double mix[3];
     for (int i = 0; i < 3; i++) {
         int shift = 16 - 8 * i;
@@ -36,9 +34,9 @@ static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
                  255.0;
     }
     cairo_set_source_rgb(cr, mix[0], mix[1], mix[2]);
-
     cairo_paint(cr);
-    set_color(cr, color, 1);
+
+    ta_draw_color(cr, color);
     cairo_set_line_width(cr, HATCH_LINE);
     /* One pattern for the whole scene: lines x + y = k × step, wherever the bar begins. */
     const long first = ta_whole(floor((x + y) / HATCH_STEP));
@@ -59,7 +57,7 @@ static void draw_rect(cairo_t *cr, const struct ta_mark *mark, bool dark)
         return;
     }
     cairo_rectangle(cr, mark->rect.x, mark->rect.y, mark->rect.w, mark->rect.h);
-    set_color(cr, ta_ink_color(mark->ink, dark), 1);
+    ta_draw_color(cr, ta_ink_color(mark->ink, dark));
     cairo_fill(cr);
 }
 
@@ -93,7 +91,7 @@ static void draw_line(cairo_t *cr, const struct ta_mark *mark, bool dark)
         for (size_t i = 0; i < mark->line.n; i++)
             cairo_line_to(cr, p[i].x, p[i].y);
     }
-    set_color(cr, ta_ink_color(mark->ink, dark), 1);
+    ta_draw_color(cr, ta_ink_color(mark->ink, dark));
     if (mark->line.closed) {
         cairo_close_path(cr);
         cairo_fill(cr);
@@ -118,10 +116,8 @@ static void draw_text(cairo_t *cr, PangoLayout *const *layouts, const struct ta_
                                                            : 1;
     double base = (double)pango_layout_get_baseline(layout) / PANGO_SCALE;
     cairo_move_to(cr, mark->text.x - share * width / PANGO_SCALE, mark->text.y - base);
-    set_color(cr,
-              mark->text.on != TA_INK_NONE ? ta_ink_color_on(mark->text.on, dark)
-                                           : ta_ink_color(mark->ink, dark),
-              1);
+    ta_draw_color(cr, mark->text.on != TA_INK_NONE ? ta_ink_color_on(mark->text.on, dark)
+                                                   : ta_ink_color(mark->ink, dark));
     pango_cairo_show_layout(cr, layout);
 }
 
@@ -150,7 +146,7 @@ void ta_scene_draw(const struct ta_scene *scene, cairo_t *cr, bool dark)
         case TA_MARK_CIRCLE:
             cairo_new_sub_path(cr);
             cairo_arc(cr, mark->circle.x, mark->circle.y, mark->circle.r, 0, 2 * G_PI);
-            set_color(cr, ta_ink_color(mark->ink, dark), 1);
+            ta_draw_color(cr, ta_ink_color(mark->ink, dark));
             cairo_fill(cr);
             break;
         case TA_MARK_TEXT:

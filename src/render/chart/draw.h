@@ -19,6 +19,9 @@ bool ta_draw_start(void) TA_MUST_CHECK;
  * laid out is what is drawn on every kind of surface and at every scale. */
 void ta_draw_prepare(PangoContext *context);
 
+/* Makes 0xrrggbb the color of what is drawn. */
+void ta_draw_color(cairo_t *cr, uint32_t color);
+
 /* Text from input as it may be drawn: valid UTF-8, control and bidirectional characters as visible
  * escapes.  Of a text longer than `most` bytes (0: any length) only the two ends are kept.  NULL
  * when memory ran out. */

@@ -62,7 +62,7 @@ static bool color(struct ta_layout *layout, struct ecdf *ecdf)
         end = group_end(ecdf, first);
         scores[ecdf->samples[first].group] = quantile(&ecdf->samples[first], end - first, 0.95);
     }
-    ta_data_color_groups(layout, &ecdf->groups, scores);
+    ta_data_color_groups(&ecdf->groups, scores);
     return true;
 }
 
@@ -121,10 +121,9 @@ static void draw_frame(struct ta_layout *layout, struct ecdf *ecdf)
     ta_guide_y_axis(layout, &ecdf->y_axis, &ecdf->plot);
     ta_guide_x_axis(layout, &ecdf->x_axis, &ecdf->plot,
                     ta_guide_title(layout, x_title, &ecdf->x_axis));
-    const char *y_title =
-        ta_guide_title(layout, ta_data_title(layout, ecdf->share_column), &ecdf->y_axis);
-    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, top - 9,
-                ta_pen_fit(layout, TA_FACE_SMALL, y_title, layout->width), NULL);
+    ta_guide_y_title(
+        layout, ta_guide_title(layout, ta_data_title(layout, ecdf->share_column), &ecdf->y_axis),
+        top);
     layout->height = ecdf->plot.y + ecdf->plot.h + below;
 }
 
@@ -132,10 +131,8 @@ static void draw_frame(struct ta_layout *layout, struct ecdf *ecdf)
 
 static struct ta_point place(const struct ecdf *ecdf, double x, double share)
 {
-    return (struct ta_point){
-        ecdf->plot.x + ecdf->plot.w * ta_axis_share(&ecdf->x_axis, x),
-        ecdf->plot.y + ecdf->plot.h * (1 - ta_axis_share(&ecdf->y_axis, share)),
-    };
+    return (struct ta_point){ta_plot_x(&ecdf->plot, &ecdf->x_axis, x),
+                             ta_plot_y(&ecdf->plot, &ecdf->y_axis, share)};
 }
 
 /* The steps moved up or down by the band, from x to x; as many points as 2 n. */

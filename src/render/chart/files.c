@@ -82,26 +82,19 @@ struct ta_chart_frame ta_chart_frame(const char *title, const char *caption, dou
     return frame;
 }
 
-static void set_ink(cairo_t *cr, enum ta_ink ink, bool dark)
-{
-    uint32_t color = ta_ink_color(ink, dark);
-    cairo_set_source_rgb(cr, (color >> 16 & 0xff) / 255.0, (color >> 8 & 0xff) / 255.0,
-                         (color & 0xff) / 255.0);
-}
-
 static void draw_sheet(const struct sheet *sheet, const struct ta_scene *scene, cairo_t *cr,
                        bool dark)
 {
-    set_ink(cr, TA_INK_NONE, dark);
+    ta_draw_color(cr, ta_ink_color(TA_INK_NONE, dark));
     cairo_paint(cr);
-    set_ink(cr, TA_INK_TEXT, dark);
+    ta_draw_color(cr, ta_ink_color(TA_INK_TEXT, dark));
     cairo_move_to(cr, MARGIN, MARGIN);
     pango_cairo_show_layout(cr, sheet->title);
     cairo_save(cr);
     cairo_translate(cr, MARGIN, MARGIN + sheet->title_height);
     ta_scene_draw(scene, cr, dark);
     cairo_restore(cr);
-    set_ink(cr, TA_INK_MUTED, dark);
+    ta_draw_color(cr, ta_ink_color(TA_INK_MUTED, dark));
     cairo_move_to(cr, MARGIN, MARGIN + sheet->title_height + scene->height + CAPTION_GAP);
     pango_cairo_show_layout(cr, sheet->caption);
 }
@@ -169,12 +162,10 @@ static cairo_status_t write_png(struct ta_file *file, const struct sheet *sheet,
     draw_sheet(sheet, scene, cr, dark);
     cairo_status_t status = cairo_status(cr);
     unsigned char text[PNG_CHUNK];
-
     put_u32(text, PNG_TEXT);
     memcpy(text + 4, "tEXt", 4);
     memcpy(text + 8, SIGNATURE_PNG, PNG_TEXT);
     put_u32(text + 8 + PNG_TEXT, (uint32_t)crc32(0, text + 4, PNG_TEXT + 4));
-
     struct stream stream = {file, {(const char *)text, sizeof text}, PNG_AFTER_IHDR, 0};
     if (status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_write_to_png_stream(surface, write_bytes, &stream);

@@ -36,7 +36,7 @@ static bool color(struct ta_layout *layout, struct grouped *grouped)
     for (size_t row = 0; scores && row < layout->table->n_rows; row++)
         scores[grouped->groups.of_row[row]] += 1;
     if (scores)
-        ta_data_color_groups(layout, &grouped->groups, scores);
+        ta_data_color_groups(&grouped->groups, scores);
     return scores;
 }
 
@@ -170,10 +170,8 @@ static void draw(struct ta_layout *layout, const struct grouped *grouped)
         size_t group = grouped->groups.of_row[grouped->rows[i]];
         if (i == 0 || group != grouped->groups.of_row[grouped->rows[i - 1]])
             make_heading(layout, grouped, group, &list);
-
         const size_t row = grouped->rows[i];
         struct ta_bar *bar = &list.bars[list.n++];
-
         double value = ta_data_value(layout, row, grouped->value_column);
         const char *text = isnan(value) ? "no value" : ta_pen_value(layout, value, grouped->unit);
         *bar = (struct ta_bar){.kind = TA_BAR_STACK,

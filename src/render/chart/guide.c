@@ -20,9 +20,7 @@ double ta_guide_legend(struct ta_layout *layout, const struct ta_legend_entry *e
             x = 0;
             base += LEGEND_LINE;
         }
-
         const struct ta_legend_entry *entry = &entries[i];
-
         double middle = base - 3.5;
         switch (entry->kind) {
         case TA_MARK_CIRCLE:
@@ -35,7 +33,6 @@ double ta_guide_legend(struct ta_layout *layout, const struct ta_legend_entry *e
         default:
             ta_pen_rect(layout, entry->ink, x, middle - KEY / 2.0, KEY, KEY, NULL);
         }
-
         ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_START, x + KEY + KEY_GAP, base,
                     label, label == entries[i].label ? NULL : entries[i].label);
         x += width + ENTRY_GAP;
@@ -80,7 +77,7 @@ void ta_guide_x_grid(struct ta_layout *layout, const struct ta_axis *axis,
                      const struct ta_plot *plot)
 {
     for (size_t i = 0; i < axis->n_ticks; i++) {
-        double x = plot->x + plot->w * ta_axis_share(axis, axis->ticks[i]);
+        double x = ta_plot_x(plot, axis, axis->ticks[i]);
         ta_pen_segment(layout, TA_INK_GRID, (struct ta_point){x, plot->y},
                        (struct ta_point){x, plot->y + plot->h}, 0.75, false);
     }
@@ -107,9 +104,8 @@ void ta_guide_x_labels(struct ta_layout *layout, const struct ta_axis *axis,
 {
     double bottom = plot->y + plot->h, end = plot->x + plot->w, free_from = 0;
     for (size_t i = 0; i < axis->n_ticks; i++)
-        free_from =
-            ta_guide_centered(layout, plot->x + plot->w * ta_axis_share(axis, axis->ticks[i]),
-                              bottom + TICK_LINE, free_from, tick_label(layout, axis, i));
+        free_from = ta_guide_centered(layout, ta_plot_x(plot, axis, axis->ticks[i]),
+                                      bottom + TICK_LINE, free_from, tick_label(layout, axis, i));
     const char *fitting = ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width);
     bool fits = ta_pen_width(layout, TA_FACE_SMALL, fitting) <= end;
     ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, fits ? TA_ANCHOR_END : TA_ANCHOR_START,
@@ -135,7 +131,7 @@ void ta_guide_y_axis(struct ta_layout *layout, const struct ta_axis *axis,
                      const struct ta_plot *plot)
 {
     for (size_t i = 0; i < axis->n_ticks; i++) {
-        double y = plot->y + plot->h * (1 - ta_axis_share(axis, axis->ticks[i]));
+        double y = ta_plot_y(plot, axis, axis->ticks[i]);
         ta_pen_segment(layout, TA_INK_GRID, (struct ta_point){plot->x, y},
                        (struct ta_point){plot->x + plot->w, y}, 0.75, false);
         ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_END, plot->x - 7, y + 3.5,
@@ -143,10 +139,16 @@ void ta_guide_y_axis(struct ta_layout *layout, const struct ta_axis *axis,
     }
 }
 
+void ta_guide_y_title(struct ta_layout *layout, const char *title, double top)
+{
+    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, top - 9,
+                ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width), NULL);
+}
+
 void ta_guide_empty(struct ta_layout *layout)
 {
     static const char said[] = "Nothing to draw: no row has a value.";
-    layout->n_marks = 0;
+    layout->marks.n = 0;
     layout->height = 48;
     layout->summary = said;
     ta_pen_text(layout, TA_INK_MUTED, TA_FACE_BODY, TA_ANCHOR_MIDDLE, layout->width / 2, 28,

@@ -17,79 +17,28 @@ struct owner {
     struct ta_mark *marks;
 };
 
-static void lay(struct ta_layout *layout)
-{
-    if (!layout->chart->y[0].column) {
-        ta_guide_empty(layout);
-        return;
-    }
-    switch (layout->chart->kind) {
-    case TA_CHART_STACKED_BARS:
-        ta_lay_stacked(layout);
-        break;
-    case TA_CHART_PARETO:
-        ta_lay_pareto(layout);
-        break;
-    case TA_CHART_BARS:
-        ta_lay_bars(layout);
-        break;
-    case TA_CHART_DOTS:
-        ta_lay_dots(layout);
-        break;
-    case TA_CHART_ECDF:
-        ta_lay_ecdf(layout);
-        break;
-    case TA_CHART_LINES:
-        ta_lay_lines(layout);
-        break;
-    case TA_CHART_SCATTER:
-        ta_lay_scatter(layout);
-        break;
-    case TA_CHART_HEAT:
-        ta_lay_heat(layout);
-        break;
-    case TA_CHART_TREE:
-        ta_lay_tree(layout);
-        break;
-    case TA_CHART_WATERFALL:
-        ta_lay_waterfall(layout);
-        break;
-    case TA_CHART_FOREST:
-        ta_lay_forest(layout);
-        break;
-    case TA_CHART_HEATMAP:
-        ta_lay_heatmap(layout);
-        break;
-    case TA_CHART_KINDS:
-        break;
-    }
-}
+typedef void ta_lay(struct ta_layout *layout);
+
+static ta_lay *const kinds[TA_CHART_KINDS] = {
+    [TA_CHART_STACKED_BARS] = ta_lay_stacked,
+    [TA_CHART_PARETO] = ta_lay_pareto,
+    [TA_CHART_BARS] = ta_lay_bars,
+    [TA_CHART_DOTS] = ta_lay_dots,
+    [TA_CHART_ECDF] = ta_lay_ecdf,
+    [TA_CHART_LINES] = ta_lay_lines,
+    [TA_CHART_SCATTER] = ta_lay_scatter,
+    [TA_CHART_HEAT] = ta_lay_heat,
+    [TA_CHART_TREE] = ta_lay_tree,
+    [TA_CHART_WATERFALL] = ta_lay_waterfall,
+    [TA_CHART_FOREST] = ta_lay_forest,
+    [TA_CHART_HEATMAP] = ta_lay_heatmap,
+};
 
 static const char *join(struct ta_layout *layout, const char *caption, const char *note)
 {
     if (!caption || !*caption)
         return note ? note : "";
     return note && *note ? ta_pen_printf(layout, "%s %s", caption, note) : caption;
-}
-
-static struct ta_scene *finish(struct owner *owner, struct ta_layout *layout)
-{
-    owner->marks = layout->marks;
-    owner->scene = (struct ta_scene){
-        .id = ta_pen_printf(layout, "%s", layout->chart->id),
-        .title = ta_pen_printf(layout, "%s", layout->chart->title),
-        .caption = ta_pen_printf(layout, "%s", join(layout, layout->chart->caption, layout->note)),
-        .summary = layout->summary ? layout->summary : "",
-        .width = layout->width,
-        .height = layout->height,
-        .marks = layout->marks,
-        .n_marks = layout->n_marks,
-        .is_nested = layout->chart->kind == TA_CHART_TREE,
-    };
-    if (!layout->failed && !owner->arena.failed)
-        return &owner->scene;
-    ta_scene_free(&owner->scene);
-    return NULL;
 }
 
 /* Draws a chart of a table, or of a timeline. */
@@ -110,9 +59,26 @@ static struct ta_scene *build(struct ta_measure *measure, const struct ta_table 
     };
     if (timeline)
         ta_lay_timeline(&layout, timeline);
+    else if (chart->y[0].column)
+        kinds[chart->kind](&layout);
     else
-        lay(&layout);
-    return finish(owner, &layout);
+        ta_guide_empty(&layout);
+    owner->marks = layout.marks.at;
+    owner->scene = (struct ta_scene){
+        .id = ta_pen_printf(&layout, "%s", chart->id),
+        .title = ta_pen_printf(&layout, "%s", chart->title),
+        .caption = ta_pen_printf(&layout, "%s", join(&layout, chart->caption, layout.note)),
+        .summary = layout.summary ? layout.summary : "",
+        .width = layout.width,
+        .height = layout.height,
+        .marks = layout.marks.at,
+        .n_marks = layout.marks.n,
+        .is_nested = chart->kind == TA_CHART_TREE,
+    };
+    if (!layout.failed && !owner->arena.failed)
+        return &owner->scene;
+    ta_scene_free(&owner->scene);
+    return NULL;
 }
 
 struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,

@@ -7,6 +7,7 @@
 #ifndef TA_CHART_LAYOUT_H
 #define TA_CHART_LAYOUT_H
 
+#include "base/vec.h"
 #include "render/chart/axis.h"
 #include "render/chart/measure.h"
 
@@ -17,8 +18,7 @@ struct ta_layout {
     struct ta_measure *measure;
     double width;
     double height; /* asked for (0: free), in the end what was used */
-    struct ta_mark *marks;
-    size_t n_marks, marks_max;
+    TA_VEC(struct ta_mark) marks;
     bool failed;         /* out of memory */
     const char *summary; /* set by the kind: the numbers in one sentence */
     const char *note;    /* set by the kind: sample size, rows left out */
@@ -89,6 +89,16 @@ struct ta_plot {
     double x, y, w, h;
 };
 
+static inline double ta_plot_x(const struct ta_plot *plot, const struct ta_axis *axis, double value)
+{
+    return plot->x + plot->w * ta_axis_share(axis, value);
+}
+
+static inline double ta_plot_y(const struct ta_plot *plot, const struct ta_axis *axis, double value)
+{
+    return plot->y + plot->h * (1 - ta_axis_share(axis, value));
+}
+
 /* Grid lines and tick labels; both draw nothing but guides, so call them before the marks. */
 void ta_guide_x_axis(struct ta_layout *layout, const struct ta_axis *axis,
                      const struct ta_plot *plot, const char *title);
@@ -106,6 +116,8 @@ void ta_guide_y_axis(struct ta_layout *layout, const struct ta_axis *axis,
 /* A linear axis with as many ticks as there is room for on `width`. */
 struct ta_axis ta_guide_fit(struct ta_layout *layout, double low, double high, enum ta_unit unit,
                             double width);
+/* The title of y, above the upper left corner of a plot that begins at `top`. */
+void ta_guide_y_title(struct ta_layout *layout, const char *title, double top);
 /* Room below a plot for what ta_guide_x_axis() writes, left of it for ta_guide_y_axis(). */
 double ta_guide_x_height(const char *title);
 double ta_guide_y_width(struct ta_layout *layout, const struct ta_axis *axis);
@@ -154,7 +166,10 @@ static inline bool ta_groups_rest(const struct ta_groups *groups, size_t group)
  * when memory ran out. */
 bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *groups);
 /* Gives a color to each group; of more than TA_GROUPS_SHOWN only the largest scores get one. */
-void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, const double *scores);
+void ta_data_color_groups(struct ta_groups *groups, const double *scores);
+/* Entries of a legend for them, the rest as one; returns how many. */
+size_t ta_data_legend(struct ta_layout *layout, const struct ta_groups *groups,
+                      enum ta_mark_kind kind, struct ta_legend_entry entries[TA_GROUPS_SHOWN + 1]);
 
 /* ---- places along an axis of rows (slots.c) ---------------------------------------------- */
 

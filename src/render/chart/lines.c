@@ -133,7 +133,7 @@ static bool color(struct ta_layout *layout, struct lines *lines)
     for (size_t p = lines->n_panels; p-- > 0;)
         for (size_t i = 0; i < lines->panels[p].n; i++)
             scores[lines->panels[p].points[i].group] += p == 0 ? lines->panels[p].points[i].y : 0;
-    ta_data_color_groups(layout, &lines->groups, scores);
+    ta_data_color_groups(&lines->groups, scores);
     return true;
 }
 
@@ -227,8 +227,8 @@ static double panel_height(const struct ta_layout *layout, size_t panels, double
 static struct ta_point place(const struct lines *lines, const struct ta_axis *y_axis,
                              const struct ta_plot *plot, const struct point *point)
 {
-    return (struct ta_point){plot->x + plot->w * ta_axis_share(&lines->x_axis, point->x),
-                             plot->y + plot->h * (1 - ta_axis_share(y_axis, point->y))};
+    return (struct ta_point){ta_plot_x(plot, &lines->x_axis, point->x),
+                             ta_plot_y(plot, y_axis, point->y)};
 }
 
 static const char *tip_of(struct ta_layout *layout, const struct lines *lines,
@@ -357,16 +357,6 @@ static void draw_panel(struct ta_layout *layout, const struct lines *lines,
         }
 }
 
-static void draw_title(struct ta_layout *layout, const struct lines *lines,
-                       const struct panel *panel, const struct ta_axis *axis, double y)
-{
-    const char *name = lines->together ? "" : panel->label;
-    const char *symbol = ta_axis_symbol(axis);
-    const char *title = lines->together ? symbol : ta_guide_title(layout, name, axis);
-    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, y,
-                ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width), NULL);
-}
-
 static void draw(struct ta_layout *layout, struct lines *lines)
 {
     const size_t panels = lines->together ? 1 : lines->n_panels;
@@ -385,7 +375,10 @@ static void draw(struct ta_layout *layout, struct lines *lines)
         plot.y = y + TITLE_LINE;
         ta_guide_x_grid(layout, &lines->x_axis, &plot);
         ta_guide_y_axis(layout, &axes[i], &plot);
-        draw_title(layout, lines, &lines->panels[i], &axes[i], plot.y - 7);
+        ta_guide_y_title(layout,
+                         lines->together ? ta_axis_symbol(&axes[i])
+                                         : ta_guide_title(layout, lines->panels[i].label, &axes[i]),
+                         plot.y + 2);
         for (size_t k = i; k < (lines->together ? lines->n_panels : i + 1); k++)
             draw_panel(layout, lines, &lines->panels[k], &axes[i], &plot);
         y = plot.y + plot.h + PANEL_GAP;

@@ -82,18 +82,9 @@ uint32_t ta_ink_color_on(enum ta_ink ink, bool dark)
 
 double ta_face_size(enum ta_face face)
 {
-    switch (face) {
-    case TA_FACE_BODY:
-        return 11;
-    case TA_FACE_SMALL:
-    case TA_FACE_STRONG:
-        return 9.5;
-    case TA_FACE_TITLE:
-        return 14;
-    case TA_FACE_MONO:
-        return 9;
-    case TA_FACE_COUNT:
-        break;
-    }
-    return 11;
+    static const double sizes[TA_FACE_COUNT] = {
+        [TA_FACE_BODY] = 11, [TA_FACE_SMALL] = 9.5,  [TA_FACE_TITLE] = 14,
+        [TA_FACE_MONO] = 9,  [TA_FACE_STRONG] = 9.5,
+    };
+    return sizes[face];
 }

@@ -98,20 +98,6 @@ static void summarize(struct ta_layout *layout, const struct pareto *pareto)
                        : ta_pen_printf(layout, "%s.", sample);
 }
 
-static void make_legend(struct ta_layout *layout, const struct pareto *pareto,
-                        struct ta_bar_list *list)
-{
-    const struct ta_groups *groups = &pareto->groups;
-    for (size_t i = 0; i < groups->n && list->n_legend < TA_GROUPS_SHOWN; i++)
-        if (!ta_groups_rest(groups, i))
-            list->legend[list->n_legend++] =
-                (struct ta_legend_entry){groups->inks[i], TA_MARK_RECT, groups->names[i]};
-    if (groups->others)
-        list->legend[list->n_legend++] = (struct ta_legend_entry){
-            TA_INK_REST, TA_MARK_RECT,
-            ta_pen_printf(layout, "other (%zu)", groups->n - TA_GROUPS_SHOWN + 1)};
-}
-
 static bool color(struct ta_layout *layout, struct pareto *pareto)
 {
     if (pareto->group_column == SIZE_MAX)
@@ -122,7 +108,7 @@ static bool color(struct ta_layout *layout, struct pareto *pareto)
     for (size_t i = 0; scores && i < pareto->n; i++)
         scores[pareto->groups.of_row[pareto->items[i].row]] += pareto->items[i].value;
     if (scores)
-        ta_data_color_groups(layout, &pareto->groups, scores);
+        ta_data_color_groups(&pareto->groups, scores);
     return scores;
 }
 
@@ -147,7 +133,7 @@ static void draw(struct ta_layout *layout, struct pareto *pareto)
         free(list.bars);
         return;
     }
-    make_legend(layout, pareto, &list);
+    list.n_legend = ta_data_legend(layout, &pareto->groups, TA_MARK_RECT, list.legend);
     summarize(layout, pareto);
     double cumulative = 0, rest = 0;
     for (size_t i = 0; i < pareto->n; i++) {

@@ -3,25 +3,14 @@
 #include "render/chart/layout.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* U+00A0, a space that does not break. */
 #define NBSP "\xc2\xa0"
 
 static void add(struct ta_layout *layout, struct ta_mark mark)
 {
-    if (layout->n_marks == layout->marks_max) {
-        size_t more = layout->marks_max ? layout->marks_max * 2 : 256;
-        struct ta_mark *grown = reallocarray(layout->marks, more, sizeof *grown);
-        if (!grown) {
-            layout->failed = true;
-            return;
-        }
-        layout->marks = grown;
-        layout->marks_max = more;
-    }
-    layout->marks[layout->n_marks++] = mark;
+    if (!ta_vec_push(&layout->marks, mark))
+        layout->failed = true;
 }
 
 void ta_pen_rect(struct ta_layout *layout, enum ta_ink ink, double x, double y, double w, double h,
@@ -83,22 +72,17 @@ void ta_pen_text(struct ta_layout *layout, enum ta_ink ink, enum ta_face face,
 void ta_pen_text_on(struct ta_layout *layout, enum ta_ink on, enum ta_face face,
                     enum ta_anchor anchor, double x, double y, const char *text)
 {
-    size_t before = layout->n_marks;
+    size_t before = layout->marks.n;
     ta_pen_text(layout, TA_INK_TEXT, face, anchor, x, y, text, NULL);
-    if (layout->n_marks > before)
-        layout->marks[before].text.on = on;
+    if (layout->marks.n > before)
+        layout->marks.at[before].text.on = on;
 }
 
 const char *ta_pen_printf(struct ta_layout *layout, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    char *text = length < 0 ? NULL : ta_arena_alloc(layout->arena, (size_t)length + 1);
-    if (text)
-        vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
+    const char *text = ta_arena_vprintf(layout->arena, format, args);
     va_end(args);
     return text ? text : "";
 }

@@ -45,7 +45,7 @@ static bool color(struct ta_layout *layout, struct ta_scatter *s)
     for (size_t i = 0; i < s->n; i++)
         scores[s->groups.of_row[s->dots[i].row]] +=
             s->size_column == SIZE_MAX ? 1 : s->dots[i].size;
-    ta_data_color_groups(layout, &s->groups, scores);
+    ta_data_color_groups(&s->groups, scores);
     return true;
 }
 
@@ -109,16 +109,14 @@ static void draw_frame(struct ta_layout *layout, struct ta_scatter *s)
     make_axes(s);
     ta_guide_y_axis(layout, &s->y_axis, &s->plot);
     ta_guide_x_axis(layout, &s->x_axis, &s->plot, x_title);
-    ta_pen_text(
-        layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, top - 9,
-        ta_pen_fit(layout, TA_FACE_SMALL, ta_data_title(layout, s->y_column), layout->width), NULL);
+    ta_guide_y_title(layout, ta_data_title(layout, s->y_column), top);
     layout->height = s->plot.y + s->plot.h + below;
 }
 
 struct ta_point ta_scatter_at(const struct ta_scatter *s, double x, double y)
 {
-    return (struct ta_point){s->plot.x + s->plot.w * ta_axis_share(&s->x_axis, x),
-                             s->plot.y + s->plot.h * (1 - ta_axis_share(&s->y_axis, y))};
+    return (struct ta_point){ta_plot_x(&s->plot, &s->x_axis, x),
+                             ta_plot_y(&s->plot, &s->y_axis, y)};
 }
 
 /* ---- dots ---------------------------------------------------------------------------------- */
