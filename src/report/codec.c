@@ -1,45 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A report as JSON, the one place that knows its shape (schemas/report-1.schema.json).  A row of a
- * table or an item of evidence takes one line. */
+/* A report as JSON, in the shape of shape.c.  A row of a table or an item of evidence takes one
+ * line. */
 #include "base/write/pieces.h"
-#include "report/codec_fields.h"
+#include "report/fields.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-/* ---- values -------------------------------------------------------------------------- */
-
-static void put_cell_field(const struct writer *w, const char *lead, const char *key,
-                           struct ta_cell cell)
-{
-    put_key(w, lead, key);
-    ta_put_json_cell(w->out, &cell, w->in_script);
-}
-
-static void put_count_field(const struct writer *w, const char *lead, const char *key,
-                            uint64_t count)
-{
-    ta_putf(w->out, "%s\"%s\": %" PRIu64, lead, key, count);
-}
-
-static void put_offset_field(const struct writer *w, const char *key, uint64_t offset)
-{
-    if (offset == TA_NO_OFFSET)
-        ta_putf(w->out, ", \"%s\": null", key);
-    else
-        put_count_field(w, ", ", key, offset);
-}
 
 /* ---- items --------------------------------------------------------------------------- */
 
 static void put_scalar(const struct writer *w, const struct ta_scalar *scalar)
 {
-    put_text_field(w, "{\"kind\": \"scalar\", ", "id", scalar->id);
-    put_text_field(w, ", ", "title", scalar->title);
-    put_cell_field(w, ", ", "value", scalar->value);
-    put_text_field(w, ", ", "unit", ta_unit_name(scalar->unit));
-    put_text_field(w, ", ", "polarity", ta_polarity_name(scalar->polarity));
-    put_text_field(w, ", ", "note", scalar->note);
+    fields_put(w, "{\"kind\": \"scalar\", ", &shape_scalar, scalar);
     ta_putc(w->out, '}');
 }
 
@@ -49,16 +21,7 @@ static void put_table(const struct writer *w, const struct ta_table *table)
     put_text_field(w, ", ", "title", table->title);
     ta_puts(w->out, ",\n     \"columns\": [");
     for (size_t i = 0; i < table->n_columns; i++) {
-        ta_puts(w->out, i ? ",\n       " : "\n       ");
-
-        const struct ta_column *column = &table->columns[i];
-
-        put_text_field(w, "{", "key", column->key);
-        put_text_field(w, ", ", "title", column->title);
-        put_text_field(w, ", ", "type", ta_type_name(column->type));
-        put_text_field(w, ", ", "unit", ta_unit_name(column->unit));
-        put_text_field(w, ", ", "polarity", ta_polarity_name(column->better));
-        put_text_field(w, ", ", "doc", column->doc);
+        fields_put(w, i ? ",\n       {" : "\n       {", &shape_column, &table->columns[i]);
         ta_putc(w->out, '}');
     }
     ta_puts(w->out, "],\n     ");
@@ -67,9 +30,7 @@ static void put_table(const struct writer *w, const struct ta_table *table)
         ta_putf(w->out, "\"rows_total\": %zu,\n     ", table->n_rows + table->n_left_out);
     ta_puts(w->out, "\"rows\": [");
     for (size_t i = 0; i < (cut ? w->max_rows : table->n_rows); i++) {
-        ta_puts(w->out, i ? ",\n       " : "\n       ");
-
-        ta_putc(w->out, '[');
+        ta_puts(w->out, i ? ",\n       [" : "\n       [");
         for (size_t column = 0; column < table->n_columns; column++) {
             if (column)
                 ta_puts(w->out, ", ");
@@ -84,34 +45,23 @@ static void put_table(const struct writer *w, const struct ta_table *table)
 
 static void put_finding(const struct writer *w, const struct ta_finding *finding)
 {
-    put_text_field(w, "{\"kind\": \"finding\", ", "id", finding->id);
-    put_text_field(w, ", ", "rule", finding->rule);
-    put_text_field(w, ", ", "severity", ta_severity_name(finding->severity));
-    put_text_field(w, ",\n     ", "title", finding->title);
+    fields_put(w, "{\"kind\": \"finding\", ", &shape_finding, finding);
     ta_puts(w->out, ",\n     \"evidence\": [");
     for (size_t i = 0; i < finding->n_evidence; i++) {
-        ta_puts(w->out, i ? ",\n       " : "\n       ");
-
-        const struct ta_evidence *evidence = &finding->evidence[i];
-
-        put_text_field(w, "{", "table", evidence->table);
-        put_cell_field(w, ", ", "row", evidence->row);
-        put_text_field(w, ", ", "column", evidence->column);
-        put_cell_field(w, ", ", "value", evidence->value);
-        put_text_field(w, ", ", "unit", ta_unit_name(evidence->unit));
+        fields_put(w, i ? ",\n       {" : "\n       {", &shape_evidence, &finding->evidence[i]);
         ta_putc(w->out, '}');
     }
     ta_puts(w->out, "],\n     \"saving_ns\": ");
     if (finding->saving_low_ns == TA_MISSING && finding->saving_high_ns == TA_MISSING) {
         ta_puts(w->out, "null");
     } else {
-        put_cell_field(w, "{", "low", ta_int(finding->saving_low_ns));
-        put_cell_field(w, ", ", "high", ta_int(finding->saving_high_ns));
+        put_key(w, "{", "low");
+        put_cell(w, ta_int(finding->saving_low_ns));
+        put_key(w, ", ", "high");
+        put_cell(w, ta_int(finding->saving_high_ns));
         ta_putc(w->out, '}');
     }
-    put_cell_field(w, ", ", "confidence", ta_num(finding->confidence));
-    put_text_field(w, ",\n     ", "advice", finding->advice);
-    put_text_field(w, ",\n     ", "threshold", finding->threshold);
+    fields_put(w, ", ", &shape_finding_words, finding);
     ta_putc(w->out, '}');
 }
 
@@ -123,14 +73,7 @@ static void put_quality_findings(const struct writer *w, const struct ta_quality
     ta_puts(w->out, "\"findings\": [");
     for (size_t i = 0; i < n; i++) {
         ta_putf(w->out, "%s%s", i ? "," : "", lead);
-        put_text_field(w, "{", "code", ta_quality_name(findings[i].code));
-        put_text_field(w, ", ", "severity", ta_quality_severity_name(findings[i].severity));
-        put_count_field(w, ", ", "count", findings[i].count);
-        put_offset_field(w, "byte_offset", findings[i].byte_offset);
-        put_offset_field(w, "last_offset", findings[i].last_offset);
-        if (findings[i].file_offset != TA_NO_OFFSET)
-            put_offset_field(w, "file_offset", findings[i].file_offset);
-        put_text_field(w, ", ", "text", findings[i].text ? findings[i].text : "");
+        fields_put(w, "{", &shape_quality, &findings[i]);
         ta_putc(w->out, '}');
     }
     ta_putc(w->out, ']');
@@ -138,37 +81,12 @@ static void put_quality_findings(const struct writer *w, const struct ta_quality
 
 static void put_accounts(const struct writer *w, const struct ta_accounts *accounts)
 {
-    const struct ta_account_totals *totals = &accounts->totals;
     put_text_field(w, "{", "status", ta_quality_status_name(accounts->status));
-    ta_puts(w->out, ",\n   \"totals\": {");
-    put_count_field(w, "", "files_seen", totals->files_seen);
-    put_count_field(w, ", ", "files_used", totals->files_used);
-    put_count_field(w, ", ", "files_refused", totals->files_refused);
-    put_count_field(w, ",\n     ", "events_seen", totals->events_seen);
-    put_count_field(w, ", ", "events_kept", totals->events_kept);
-    put_count_field(w, ", ", "events_repaired", totals->events_repaired);
-    put_count_field(w, ", ", "events_dropped", totals->events_dropped);
-    put_count_field(w, ", ", "bytes_skipped", totals->bytes_skipped);
+    fields_put(w, ",\n   \"totals\": {", &shape_totals, &accounts->totals);
     ta_puts(w->out, "},\n   \"files\": [");
     for (size_t i = 0; i < accounts->n_files; i++) {
-        ta_puts(w->out, i ? ",\n     " : "\n     ");
-
         const struct ta_file_account *file = &accounts->files[i];
-
-        put_text_field(w, "{", "file", file->path);
-        put_cell_field(w, ", ", "rank", ta_int(file->rank));
-        put_text_field(w, ", ", "rank_source", ta_rank_source_name(file->rank_source));
-        put_text_field(w, ", ", "format", file->format);
-        put_text_field(w, ", ", "state", ta_file_state_name(file->state));
-        put_count_field(w, ",\n       ", "bytes", file->bytes);
-        put_count_field(w, ", ", "raw_bytes", file->raw_bytes);
-        put_count_field(w, ", ", "bytes_skipped", file->bytes_skipped);
-        put_count_field(w, ",\n       ", "events_seen", file->events_seen);
-        put_count_field(w, ", ", "events_kept", file->events_kept);
-        put_count_field(w, ", ", "events_repaired", file->events_repaired);
-        put_count_field(w, ", ", "events_dropped", file->events_dropped);
-        put_cell_field(w, ",\n       ", "first_ts_ns", ta_int(file->first_ts_ns));
-        put_cell_field(w, ", ", "last_ts_ns", ta_int(file->last_ts_ns));
+        fields_put(w, i ? ",\n     {" : "\n     {", &shape_file, file);
         ta_puts(w->out, ",\n       ");
         put_quality_findings(w, file->findings, file->n_findings, "\n         ");
         ta_putc(w->out, '}');
@@ -280,7 +198,8 @@ enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
     ta_puts(w->out, ", \"ranks\": [");
     for (size_t i = 0; i < run->n_ranks; i++)
         ta_putf(w->out, "%s%" PRId64, i ? ", " : "", run->ranks[i]);
-    put_cell_field(w, "], ", "world_size", ta_int(run->world_size));
+    put_key(w, "], ", "world_size");
+    put_cell(w, ta_int(run->world_size));
     put_text_field(w, ", ", "devices", run->devices);
     ta_puts(w->out, ", \"tags\": {}}");
 

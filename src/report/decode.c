@@ -4,7 +4,7 @@
 #include "report/decode.h"
 
 #include "base/hash.h"
-#include "report/decode_fields.h"
+#include "report/fields.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/output.h"
 
@@ -18,74 +18,31 @@ struct decoder {
     size_t n_items;
 };
 
-static const char *unit_name(int unit)
-{
-    return ta_unit_name((enum ta_unit)unit);
-}
-
-static const char *polarity_name(int polarity)
-{
-    return ta_polarity_name((enum ta_polarity)polarity);
-}
-
-static const char *type_name(int type)
-{
-    return ta_type_name((enum ta_type)type);
-}
-
-static const char *severity_name(int severity)
-{
-    return ta_severity_name((enum ta_severity)severity);
-}
-
-static enum ta_unit unit_of(struct decode *in, const json_t *object)
-{
-    return (enum ta_unit)decode_word(in, object, "unit", TA_UNIT_COUNT_OF_UNITS, unit_name);
-}
-
-static enum ta_polarity polarity_of(struct decode *in, const json_t *object)
-{
-    return (enum ta_polarity)decode_word(in, object, "polarity", TA_HIGHER + 1, polarity_name);
-}
-
 /* ---- items ----------------------------------------------------------------------------- */
 
 static void read_scalar(struct decode *in, struct ta_section_builder *section, const json_t *item)
 {
-    const struct ta_scalar scalar = {
-        .id = decode_text(in, item, "id"),
-        .title = decode_text(in, item, "title"),
-        .value = decode_cell(in, decode_member(in, item, "value")),
-        .unit = unit_of(in, item),
-        .polarity = polarity_of(in, item),
-        .note = decode_text_or_null(in, item, "note"),
-    };
+    struct ta_scalar scalar = {.id = NULL};
+    fields_read(in, &shape_scalar, item, &scalar);
     if (in->status == TA_OK)
         ta_add_scalar(section, &scalar);
 }
 
-static struct ta_column *read_columns(struct decode *in, const json_t *list, size_t *n)
+static void read_columns(struct decode *in, const json_t *list)
 {
-    *n = json_array_size(list);
-    if (*n == 0 || *n > COLUMNS_MAX) {
-        decode_fail(in, "A table has 1 to %d columns, not %zu", COLUMNS_MAX, *n);
-        return NULL;
+    const size_t n = json_array_size(list);
+    if (n == 0 || n > COLUMNS_MAX) {
+        decode_fail(in, "A table has 1 to %d columns, not %zu", COLUMNS_MAX, n);
+        return;
     }
-    struct ta_column *columns = decode_alloc(in, *n * sizeof *columns);
-    for (size_t i = 0; columns && i < *n && in->status == TA_OK; i++) {
-        const json_t *column = json_array_get(list, i);
-        columns[i] = (struct ta_column){
-            .key = decode_id(in, column, "key"),
-            .title = decode_text(in, column, "title"),
-            .type = (enum ta_type)decode_word(in, column, "type", TA_TYPE_BOOLEAN + 1, type_name),
-            .unit = unit_of(in, column),
-            .better = polarity_of(in, column),
-            .doc = decode_text(in, column, "doc"),
-        };
+    struct ta_column *columns = decode_alloc(in, n * sizeof *columns);
+    for (size_t i = 0; columns && i < n && in->status == TA_OK; i++) {
+        fields_read(in, &shape_column, json_array_get(list, i), &columns[i]);
         if (in->status != TA_OK)
             ta_cause(in->ctx, in->status, "In column %zu", i + 1);
     }
-    return columns;
+    in->columns = columns;
+    in->n_columns = n;
 }
 
 /* What the file does not say of a column; names and descriptions are those of its version. */
@@ -125,9 +82,10 @@ static bool suits(const struct ta_cell *cell, enum ta_type type)
     return false;
 }
 
-static void read_row(struct decode *in, struct ta_table_builder *table,
-                     const struct ta_column *columns, size_t n, const json_t *row)
+static void read_row(struct decode *in, struct ta_table_builder *table, const json_t *row)
 {
+    const struct ta_column *const columns = in->columns;
+    const size_t n = in->n_columns;
     struct ta_cell cells[COLUMNS_MAX];
     if (json_array_size(row) != n)
         decode_fail(in, "A row has %zu cells, expected one for each of %zu columns",
@@ -154,9 +112,8 @@ static size_t rows_left_out(struct decode *in, const json_t *item, size_t n_rows
 
 static void read_table(struct decode *in, struct ta_section_builder *section, const json_t *item)
 {
-    size_t n;
     const char *id = decode_id(in, item, "id"), *title = decode_text(in, item, "title");
-    struct ta_column *columns = read_columns(in, decode_array(in, item, "columns"), &n);
+    read_columns(in, decode_array(in, item, "columns"));
     const json_t *rows = decode_array(in, item, "rows");
     const json_t *chart = decode_member(in, item, "chart");
     if (in->status == TA_OK && json_array_size(rows) == 0)
@@ -166,36 +123,16 @@ static void read_table(struct decode *in, struct ta_section_builder *section, co
         return;
     const struct ta_table_def *def = in->declared->table(in->declared->all, id);
     if (def)
-        declare_columns(columns, n, def);
-    struct ta_table_builder *table = ta_add_table(section, id, title, columns, n);
+        declare_columns(in->columns, in->n_columns, def);
+    struct ta_table_builder *table = ta_add_table(section, id, title, in->columns, in->n_columns);
     ta_table_set_def(table, def);
     ta_table_left_out(table, left_out);
     for (size_t i = 0; i < json_array_size(rows) && in->status == TA_OK; i++) {
-        read_row(in, table, columns, n, json_array_get(rows, i));
+        read_row(in, table, json_array_get(rows, i));
         if (in->status != TA_OK)
             ta_cause(in->ctx, in->status, "In row %zu", i + 1);
     }
-    decode_charts(in, table, columns, n, chart);
-}
-
-static struct ta_evidence read_evidence(struct decode *in, const json_t *evidence)
-{
-    return (struct ta_evidence){
-        .table = decode_text(in, evidence, "table"),
-        .row = decode_cell(in, decode_member(in, evidence, "row")),
-        .column = decode_text(in, evidence, "column"),
-        .value = decode_cell(in, decode_member(in, evidence, "value")),
-        .unit = unit_of(in, evidence),
-    };
-}
-
-static void read_saving(struct decode *in, const json_t *saving, struct ta_finding *finding)
-{
-    finding->saving_low_ns = finding->saving_high_ns = TA_MISSING;
-    if (!saving || json_is_null(saving))
-        return;
-    finding->saving_low_ns = decode_integer_or_null(in, saving, "low");
-    finding->saving_high_ns = decode_integer_or_null(in, saving, "high");
+    decode_charts(in, table, chart);
 }
 
 static void read_finding(struct decode *in, struct ta_section_builder *section, const json_t *item)
@@ -206,20 +143,18 @@ static void read_finding(struct decode *in, struct ta_section_builder *section, 
     if (in->status == TA_OK && n == 0)
         decode_fail(in, "A finding has no evidence");
     for (size_t i = 0; i < n && in->status == TA_OK; i++)
-        evidence[i] = read_evidence(in, json_array_get(list, i));
-    struct ta_finding finding = {
-        .id = decode_text(in, item, "id"),
-        .rule = decode_text(in, item, "rule"),
-        .severity =
-            (enum ta_severity)decode_word(in, item, "severity", TA_CRITICAL + 1, severity_name),
-        .title = decode_text(in, item, "title"),
-        .evidence = evidence,
-        .n_evidence = n,
-        .confidence = decode_number(in, item, "confidence", 0, 1),
-        .advice = decode_text_or_null(in, item, "advice"),
-        .threshold = decode_text_or_null(in, item, "threshold"),
-    };
-    read_saving(in, decode_member(in, item, "saving_ns"), &finding);
+        fields_read(in, &shape_evidence, json_array_get(list, i), &evidence[i]);
+    struct ta_finding finding = {.evidence = evidence,
+                                 .n_evidence = n,
+                                 .saving_low_ns = TA_MISSING,
+                                 .saving_high_ns = TA_MISSING};
+    fields_read(in, &shape_finding, item, &finding);
+    fields_read(in, &shape_finding_words, item, &finding);
+    const json_t *saving = decode_member(in, item, "saving_ns");
+    if (saving && !json_is_null(saving)) {
+        finding.saving_low_ns = decode_integer_or_null(in, saving, "low");
+        finding.saving_high_ns = decode_integer_or_null(in, saving, "high");
+    }
     if (in->status == TA_OK)
         ta_add_finding(section, &finding);
 }
@@ -296,6 +231,48 @@ static void read_sections(struct decoder *d, const json_t *sections)
     }
 }
 
+/* ---- accounts -------------------------------------------------------------------------- */
+
+static const struct ta_quality_finding *read_findings(struct decode *in, const json_t *owner,
+                                                      size_t *n)
+{
+    const json_t *list = decode_array(in, owner, "findings");
+    *n = json_array_size(list);
+    struct ta_quality_finding *findings = decode_alloc(in, (*n + 1) * sizeof *findings);
+    for (size_t i = 0; i < *n && in->status == TA_OK; i++)
+        fields_read(in, &shape_quality, json_array_get(list, i), &findings[i]);
+    return findings;
+}
+
+static const struct ta_file_account *read_files(struct decode *in, const json_t *list, size_t *n)
+{
+    *n = json_array_size(list);
+    struct ta_file_account *files = decode_alloc(in, (*n + 1) * sizeof *files);
+    for (size_t i = 0; i < *n && in->status == TA_OK; i++) {
+        const json_t *file = json_array_get(list, i);
+        fields_read(in, &shape_file, file, &files[i]);
+        files[i].is_dump =
+            in->status == TA_OK && in->declared->is_dump(in->declared->all, files[i].format);
+        files[i].findings = read_findings(in, file, &files[i].n_findings);
+        if (in->status != TA_OK)
+            ta_cause(in->ctx, in->status, "In file %zu", i + 1);
+    }
+    return files;
+}
+
+static void read_accounts(struct decode *in, struct ta_report *report, const json_t *quality)
+{
+    struct ta_accounts accounts = {
+        .status = decode_word(in, quality, "status", TA_QUALITY_LOSSY + 1, ta_quality_status_name)};
+    fields_read(in, &shape_totals, decode_member(in, quality, "totals"), &accounts.totals);
+    accounts.files = read_files(in, decode_array(in, quality, "files"), &accounts.n_files);
+    accounts.findings = read_findings(in, quality, &accounts.n_findings);
+    if (in->status == TA_OK)
+        ta_report_set_accounts(report, &accounts);
+    else
+        ta_cause(in->ctx, in->status, "In \"data_quality\"");
+}
+
 /* ---- the document ---------------------------------------------------------------------- */
 
 static void check_schema(struct decode *in, const json_t *root)
@@ -355,7 +332,7 @@ static void read_report(struct decoder *d, const json_t *root)
     if (in->status == TA_OK)
         read_sections(d, decode_array(in, root, "sections"));
     if (in->status == TA_OK)
-        decode_accounts(in, d->report, decode_member(in, root, "data_quality"));
+        read_accounts(in, d->report, decode_member(in, root, "data_quality"));
 }
 
 enum ta_status ta_report_decode(struct ta_ctx *ctx, const json_t *document,

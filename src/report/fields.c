@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Members of JSON objects as fields of a report. */
-#include "report/decode_fields.h"
+#include "report/fields.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,15 +97,35 @@ const char *decode_id(struct decode *in, const json_t *object, const char *key)
     return id;
 }
 
-int decode_word(struct decode *in, const json_t *object, const char *key, int n,
-                const char *(*name)(int word))
+unsigned decode_word(struct decode *in, const json_t *object, const char *key, unsigned n,
+                     const char *(*name)(unsigned word))
 {
     const char *text = decode_text(in, object, key);
-    for (int word = 0; word < n; word++)
+    for (unsigned word = 0; word < n; word++)
         if (strcmp(text, name(word)) == 0)
             return word;
     decode_fail(in, "\"%s\" is unknown: \"%.100s\"", key, text);
     return 0;
+}
+
+const struct ta_column *decode_find_column(const struct decode *in, const char *key)
+{
+    for (size_t i = 0; i < in->n_columns; i++)
+        if (strcmp(in->columns[i].key, key) == 0)
+            return &in->columns[i];
+    return NULL;
+}
+
+/* NULL for no member or null. */
+static const char *decode_column(struct decode *in, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value))
+        return NULL;
+    const char *name = decode_text(in, object, key);
+    if (in->status == TA_OK && !decode_find_column(in, name))
+        decode_fail(in, "\"%s\" of the chart is no column of the table: \"%.100s\"", key, name);
+    return name;
 }
 
 const char *decode_show(const json_t *value)
@@ -169,4 +190,108 @@ struct ta_cell decode_cell(struct decode *in, const json_t *value)
         return ta_bool(json_is_true(value));
     decode_fail(in, "A value is a list or an object");
     return ta_null();
+}
+
+/* ---- lists of members --------------------------------------------------------------------- */
+
+void fields_put(const struct writer *w, const char *lead, const struct fields *fields,
+                const void *from)
+{
+    for (const struct field *field = fields->at; field < fields->at + fields->n; field++) {
+        const void *const at = (const char *)from + field->offset;
+        const char *const text = field->kind <= FIELD_COLUMN ? *(const char *const *)at : NULL;
+        if (field->is_optional &&
+            (field->kind <= FIELD_COLUMN ? !text
+             : field->kind == FIELD_FLAG ? !*(const bool *)at
+                                         : *(const uint64_t *)at == TA_NO_OFFSET))
+            continue;
+        put_key(w, lead ? lead : field->lead ? field->lead : ", ", field->key);
+        lead = NULL;
+        switch (field->kind) {
+        case FIELD_TEXT:
+        case FIELD_ID:
+            put_text(w, text ? text : "");
+            break;
+        case FIELD_TEXT_OR_NULL:
+        case FIELD_COLUMN:
+            put_text(w, text);
+            break;
+        case FIELD_WORD:
+            put_text(w, field->word(*(const unsigned *)at));
+            break;
+        case FIELD_CELL:
+            ta_put_json_cell(w->out, at, w->in_script);
+            break;
+        case FIELD_SHARE:
+            put_cell(w, ta_num(*(const double *)at));
+            break;
+        case FIELD_INTEGER:
+            put_cell(w, ta_int(*(const int64_t *)at));
+            break;
+        case FIELD_COUNT:
+            ta_putf(w->out, "%" PRIu64, *(const uint64_t *)at);
+            break;
+        case FIELD_OFFSET:
+            if (*(const uint64_t *)at == TA_NO_OFFSET)
+                ta_puts(w->out, "null");
+            else
+                ta_putf(w->out, "%" PRIu64, *(const uint64_t *)at);
+            break;
+        case FIELD_FLAG:
+            ta_puts(w->out, *(const bool *)at ? "true" : "false");
+            break;
+        }
+    }
+}
+
+static void read_field(struct decode *in, const struct field *field, const json_t *object, void *to)
+{
+    const char *const key = field->key;
+    void *const at = (char *)to + field->offset;
+    switch (field->kind) {
+    case FIELD_TEXT:
+        *(const char **)at = decode_text(in, object, key);
+        break;
+    case FIELD_TEXT_OR_NULL:
+        *(const char **)at = decode_text_or_null(in, object, key);
+        break;
+    case FIELD_ID:
+        *(const char **)at = decode_id(in, object, key);
+        break;
+    case FIELD_COLUMN:
+        *(const char **)at = decode_column(in, object, key);
+        break;
+    case FIELD_WORD:
+        *(unsigned *)at = decode_word(in, object, key, field->n_words, field->word);
+        break;
+    case FIELD_CELL:
+        *(struct ta_cell *)at = decode_cell(in, decode_member(in, object, key));
+        break;
+    case FIELD_SHARE:
+        *(double *)at = decode_number(in, object, key, 0, 1);
+        break;
+    case FIELD_INTEGER:
+        *(int64_t *)at = decode_integer_or_null(in, object, key);
+        break;
+    case FIELD_COUNT:
+        *(uint64_t *)at = decode_count(in, object, key);
+        break;
+    case FIELD_OFFSET:
+        *(uint64_t *)at = json_is_null(json_object_get(object, key))
+                              ? TA_NO_OFFSET
+                              : decode_count(in, object, key);
+        break;
+    case FIELD_FLAG:
+        *(bool *)at = json_is_true(json_object_get(object, key));
+        break;
+    }
+}
+
+void fields_read(struct decode *in, const struct fields *fields, const json_t *object, void *to)
+{
+    for (const struct field *field = fields->at; field < fields->at + fields->n; field++)
+        if (!field->is_optional || json_object_get(object, field->key))
+            read_field(in, field, object, to);
+        else if (field->kind == FIELD_OFFSET)
+            *(uint64_t *)((char *)to + field->offset) = TA_NO_OFFSET;
 }
