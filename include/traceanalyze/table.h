@@ -124,10 +124,9 @@ struct ta_brief {
     uint32_t rows;                   /* at most */
     const struct ta_column *largest; /* with more rows, those with the largest values of it */
     const char *rows_are;            /* else what the rows are that are shown: "the first ranks" */
-    /* Those that have room before all others, those that have it together or not at all, after
-     * names that can be read, and those that say nothing new. */
-    const struct ta_column *first[TA_BRIEF_COLUMNS], *together[TA_BRIEF_COLUMNS],
-        *never[TA_BRIEF_COLUMNS];
+    const struct ta_column *first[TA_BRIEF_COLUMNS];    /* get room before all other columns */
+    const struct ta_column *together[TA_BRIEF_COLUMNS]; /* all of them are shown, or none */
+    const struct ta_column *never[TA_BRIEF_COLUMNS];    /* not shown: they say nothing new */
     bool whole_names;                  /* names have room before all other columns */
     const struct ta_column *call_site; /* its texts are "function (file:line)" */
     const struct ta_column *remark;    /* shown below the row where it has no room in it */
@@ -330,7 +329,8 @@ static inline int64_t ta_ref_integer(const struct ta_refs *in, size_t ref, size_
     return cell->kind == TA_CELL_INT ? cell->i : TA_MISSING;
 }
 
-/* The rank of a row, or its device, of whichever column `ref` is; TA_MISSING without one. */
+/* The rank, or the device, that a row is of, in the table of any reference; TA_MISSING without one.
+ */
 TA_API int64_t ta_ref_rank(const struct ta_refs *in, size_t ref, size_t row);
 TA_API int64_t ta_ref_device(const struct ta_refs *in, size_t ref, size_t row);
 

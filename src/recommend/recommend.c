@@ -81,7 +81,8 @@ static double worth(const struct ta_finding *finding)
            ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
 }
 
-/* Of what ranks findings, over the window of the devices: none is more severe than one above it.
+/* The least expected saving of a severity, as a share of the window of the devices.  Findings are
+ * ranked by the same measure, so none is more severe than one listed before it.
  * Shares of a recording that is shorter than any step say nothing of a run: so it has to be some
  * time as well. */
 static const struct {
@@ -147,8 +148,8 @@ const char *ta_advice_printf(struct ta_advice *advice, const char *format, ...)
     return text ? text : "";
 }
 
-/* Before what would save time stand what tells how to take all others, and severe risks, such as a
- * device that overheats, which have no time to save. */
+/* First come findings that say how far all others can be trusted, then severe risks that have no
+ * time to save, such as a device that overheats, then what would save time. */
 static int place_of(const struct ta_finding *finding)
 {
     const bool is_risk = finding->saving_high_ns == TA_MISSING && finding->severity >= TA_HIGH;

@@ -131,7 +131,7 @@ const struct ta_table_def copies_blocking = {
     .doc = "One row per rank, direction, kind of host memory and call: copies of 1 KiB and more "
            "that a host thread waits for within the call, because the call returns when they "
            "are done (`cudaMemcpy`, `hipMemcpyWithStream`), or because the driver stages "
-           "pageable memory."
+           "pageable memory. "
            "Reads of single values, below 1 KiB, are waits: `sync.by_site`.",
     .tier = TA_TIER_DETAIL,
     .order = {&copies_blocking_columns[BLOCKING_HOST], TA_DESCENDING}};
