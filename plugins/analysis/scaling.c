@@ -64,7 +64,7 @@ static const struct ta_table_def by_world_size = {
     "scaling.by_world_size", "Scaling", TA_COLUMNS(by_world_size_columns),
     .doc = "One row per model, world size and number of ranks that work on one block, where a "
            "run has sessions of several world sizes whose tags say so. Sessions are compared "
-           "when model, frames and steps per block are the same."
+           "when model, frames and steps per block are the same. "
            "Ranks that were not recorded count like the others."};
 
 /* ---- map ------------------------------------------------------------------------------------ */

@@ -142,7 +142,7 @@ static const struct ta_table_def summed = {
            "cut, one call of it is more than ten times as long as one of any kernel. Names that "
            "only kernels have (signatures, `…gemm…`, `triton_…`) are kernels before all but the "
            "first of these. An annotation of both host and device is one row. Tables of one "
-           "text with equal totals are one recording, printed in several orders."
+           "text with equal totals are one recording, printed in several orders. "
            "Self device time is null for an annotation of the device. Shares are of the device "
            "and host time of the rank in `ops.totals`.",
     .brief = &(const struct ta_brief){.place = 250,

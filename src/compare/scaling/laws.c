@@ -76,7 +76,7 @@ const struct ta_table_def scaling_fits = {
     "scaling.fits", "Scaling laws", TA_COLUMNS(scaling_fits_columns),
     .doc = "Least squares, of Amdahl's law from three world sizes on, of the universal "
            "scalability law (Gunther 1993) from four; κ < 0 or σ < 0 is put to 0 and the other "
-           "fitted alone."
+           "fitted alone. "
            "The peak of the universal law is at √((1 − σ)/κ) times the smallest world size "
            "(`peak_world_size`, `peak_speedup`).",
     .brief = &(const struct ta_brief){
