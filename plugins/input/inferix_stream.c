@@ -26,18 +26,6 @@ static const struct {
     {"avg_block_time_ms", "block", "avg_computation_time_ms"},
 };
 
-static void take_blocks(struct inferix *in, json_t *level)
-{
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        json_t *value = json_object_get(level, figures[i].key);
-        if (!(ta_document_double(value) > 0))
-            continue;
-        inferix_figure(in, figures[i].group, TA_LIT(""), ta_slice_of(figures[i].name),
-                       ta_document_text(value));
-        in->kept++;
-    }
-}
-
 static enum ta_status read_extract(struct ta_ctx *ctx, struct ta_reader *reader,
                                    struct ta_builder *builder)
 {
@@ -47,7 +35,14 @@ static enum ta_status read_extract(struct ta_ctx *ctx, struct ta_reader *reader,
         return ta_ctx_status(ctx);
     ta_builder_set_copy(builder, TA_LIT("extract"), TA_EXACT_TABLE);
     json_t *blocks = inferix_object(&in, document, "block_level");
-    take_blocks(&in, blocks);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        json_t *value = json_object_get(blocks, figures[i].key);
+        if (!(ta_document_double(value) > 0))
+            continue;
+        inferix_figure(&in, figures[i].group, TA_LIT(""), ta_slice_of(figures[i].name),
+                       ta_document_text(value));
+        in.kept++;
+    }
     inferix_figures(&in, "segment", inferix_object(&in, document, "segment_level"), true);
     inferix_figures(&in, "overall", inferix_object(&in, document, "overall"), true);
     const bool is_whole = blocks != NULL;

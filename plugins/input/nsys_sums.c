@@ -54,25 +54,6 @@ static int shift_of(const struct ta_csv *csv)
     return 0;
 }
 
-static enum ta_status take_row(struct ta_ctx *ctx, struct ta_builder *builder, struct ta_csv *csv)
-{
-    const struct ta_slice name = ta_csv_text(csv, NAME);
-    const int64_t total = ta_csv_decimal(csv, TOTAL, shift_of(csv));
-    const int64_t calls = ta_csv_integer(csv, CALLS);
-    if (name.len == 0 || total == TA_MISSING || calls == TA_MISSING) {
-        ta_csv_drop(csv, "A row without a name, a time or a count");
-        return TA_OK;
-    }
-    struct ta_operator_sum row = ta_unknown_operator_sum();
-    row.name = ta_builder_string(builder, name);
-    row.calls = calls;
-    if (csv->shape == ON_HOST)
-        row.cpu_ns = total;
-    else
-        row.self_device_ns = row.device_ns = total;
-    return ta_builder_add_operator_sum(ctx, builder, &row);
-}
-
 static enum ta_status read_sums(struct ta_ctx *ctx, struct ta_reader *reader,
                                 struct ta_builder *builder)
 {
@@ -80,8 +61,23 @@ static enum ta_status read_sums(struct ta_ctx *ctx, struct ta_reader *reader,
     if (!csv)
         return ta_ctx_status(ctx);
     enum ta_status status = TA_OK;
-    while (status == TA_OK && ta_csv_next(csv))
-        status = take_row(ctx, builder, csv);
+    while (status == TA_OK && ta_csv_next(csv)) {
+        const struct ta_slice name = ta_csv_text(csv, NAME);
+        const int64_t total = ta_csv_decimal(csv, TOTAL, shift_of(csv));
+        const int64_t calls = ta_csv_integer(csv, CALLS);
+        if (name.len == 0 || total == TA_MISSING || calls == TA_MISSING) {
+            ta_csv_drop(csv, "A row without a name, a time or a count");
+            continue;
+        }
+        struct ta_operator_sum row = ta_unknown_operator_sum();
+        row.name = ta_builder_string(builder, name);
+        row.calls = calls;
+        if (csv->shape == ON_HOST)
+            row.cpu_ns = total;
+        else
+            row.self_device_ns = row.device_ns = total;
+        status = ta_builder_add_operator_sum(ctx, builder, &row);
+    }
     return ta_csv_close(ctx, csv, builder, status);
 }
 

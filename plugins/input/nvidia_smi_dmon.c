@@ -302,23 +302,6 @@ static void take_line(struct reading *r)
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
-static enum ta_status read_rows(struct reading *r)
-{
-    while (r->status == TA_OK && ta_lines_next(r->lines)) {
-        take_line(r);
-        if (ta_ctx_canceled(r->ctx))
-            return ta_fail(r->ctx, TA_ERR_CANCELED, "Interrupted");
-    }
-    ta_builder_count(r->builder, r->kept, 0, r->dropped);
-    if (r->status != TA_OK || r->kept)
-        return r->status;
-    if (r->dropped || r->n_columns == 0)
-        return ta_fail(r->ctx, TA_ERR_INPUT,
-                       "No usable row: it is no output of nvidia-smi dmon, or damaged");
-    ta_quality_add(r->quality, TA_Q_NO_EVENTS, TA_NO_OFFSET, "It holds headers and no rows");
-    return TA_OK;
-}
-
 static enum ta_status read_monitor(struct ta_ctx *ctx, struct ta_reader *reader,
                                    struct ta_builder *builder)
 {
@@ -330,9 +313,20 @@ static enum ta_status read_monitor(struct ta_ctx *ctx, struct ta_reader *reader,
     r.lines = ta_lines_new(ctx, reader);
     if (!r.lines)
         return ta_ctx_status(ctx);
-    const enum ta_status status = read_rows(&r);
+    while (r.status == TA_OK && ta_lines_next(r.lines)) {
+        take_line(&r);
+        if (ta_ctx_canceled(ctx))
+            r.status = ta_fail(ctx, TA_ERR_CANCELED, "Interrupted");
+    }
     ta_lines_free(r.lines);
-    return status;
+    ta_builder_count(builder, r.kept, 0, r.dropped);
+    if (r.status != TA_OK || r.kept)
+        return r.status;
+    if (r.dropped || r.n_columns == 0)
+        return ta_fail(ctx, TA_ERR_INPUT,
+                       "No usable row: it is no output of nvidia-smi dmon, or damaged");
+    ta_quality_add(r.quality, TA_Q_NO_EVENTS, TA_NO_OFFSET, "It holds headers and no rows");
+    return TA_OK;
 }
 
 static const struct ta_input_ops ops = {.sniff = sniff, .read = read_monitor};

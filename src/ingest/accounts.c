@@ -43,22 +43,6 @@ static enum ta_status nothing_usable(struct ta_ctx *ctx, const struct ta_run_opt
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-static struct ta_rank_claim claim_of(const struct ta_ingested *file)
-{
-    return (struct ta_rank_claim){.shown = file->source->shown,
-                                  .content = file->rank,
-                                  .world_size = file->world_size,
-                                  .vendor = file->vendor,
-                                  /* Events of a set stand beside the trace of their rank. */
-                                  .is_dump = file->is_dump || file->set,
-                                  .is_console = file->is_console,
-                                  .set = file->set,
-                                  .products = file->products,
-                                  .row_ranks = file->row_ranks,
-                                  .n_row_ranks = file->n_row_ranks,
-                                  .all_rows = file->all_rows};
-}
-
 /* Whether anything of the file counts. */
 static bool has_rank(const struct ta_ingested *file)
 {
@@ -91,9 +75,25 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
                            file->source->shown, file->refusal);
     }
 
-    for (size_t i = 0; i < ingestion->n_files; i++)
-        if (has_rank(&ingestion->files[i]))
-            claims[n++] = claim_of(&ingestion->files[i]);
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        if (!has_rank(file))
+            continue;
+        claims[n++] = (struct ta_rank_claim){
+            .shown = file->source->shown,
+            .content = file->rank,
+            .world_size = file->world_size,
+            .vendor = file->vendor,
+            /* Events of a set stand beside the trace of their rank. */
+            .is_dump = file->is_dump || file->set,
+            .is_console = file->is_console,
+            .set = file->set,
+            .products = file->products,
+            .row_ranks = file->row_ranks,
+            .n_row_ranks = file->n_row_ranks,
+            .all_rows = file->all_rows,
+        };
+    }
     *world_size = options->world_size;
     const enum ta_status status =
         n ? ta_decide_ranks(ctx, job, options->rank_regex, options->partial, world_size, claims, n)

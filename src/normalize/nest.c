@@ -59,28 +59,23 @@ static bool open_span(struct nesting *n, ta_row row)
     return column_push(n->store, &n->stack, span);
 }
 
-static bool nest_track(struct nesting *n, const struct ta_trace *trace,
-                       const struct ta_track *track)
-{
-    struct span_columns *c = n->c;
-    n->stack.n = 0;
-    for (ta_row row = track->first; row < track->first + track->n; row++) {
-        c->self[row] = 0;
-        c->parent[row] = TA_NO_ROW;
-        c->depth[row] = 0;
-        if (ta_class_is_host(trace->categories.at[c->cat[row]].class) && !open_span(n, row))
-            return false;
-    }
-    advance(n, INT64_MAX);
-    return true;
-}
-
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing)
 {
-    struct nesting nesting = {.store = &trace->store, .c = &trace->spans};
+    struct span_columns *c = &trace->spans;
+    struct nesting nesting = {.store = &trace->store, .c = c};
     bool done = true;
-    for (size_t t = 0; done && t < trace->tracks.n; t++)
-        done = nest_track(&nesting, trace, &trace->tracks.at[t]);
+    for (size_t t = 0; done && t < trace->tracks.n; t++) {
+        const struct ta_track *track = &trace->tracks.at[t];
+        nesting.stack.n = 0;
+        for (ta_row row = track->first; done && row < track->first + track->n; row++) {
+            c->self[row] = 0;
+            c->parent[row] = TA_NO_ROW;
+            c->depth[row] = 0;
+            if (ta_class_is_host(trace->categories.at[c->cat[row]].class))
+                done = open_span(&nesting, row);
+        }
+        advance(&nesting, INT64_MAX);
+    }
     *crossing = nesting.crossing;
     ta_store_free(&trace->store, nesting.stack.at);
     return done;

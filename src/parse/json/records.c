@@ -58,17 +58,6 @@ static void drop_large(struct ta_json *json)
     st->comma = st->first = false;
 }
 
-/* A document begins where a record should: a writer was killed and another one appended. */
-static void restart_document(struct ta_json *json)
-{
-    struct ta_json_state *st = json->state;
-    ta_quality_add(st->quality, TA_Q_TRUNCATED, st->last_end,
-                   "A document ends early, at byte offset %" PRIu64 ": another one follows",
-                   st->last_end);
-    json->truncated = true;
-    st->place = PLACE_BETWEEN;
-}
-
 /* What scanned as anything but a record of allowed size. */
 static __attribute__((noinline, cold)) bool no_record(struct ta_json *json, enum scan_result result,
                                                       bool line, enum ta_json_item *item)
@@ -76,7 +65,12 @@ static __attribute__((noinline, cold)) bool no_record(struct ta_json *json, enum
     struct ta_json_state *st = json->state;
     /* A line that holds an array of records would be taken for a document and again for a line. */
     if (result == SCAN_DOCUMENT && !line) {
-        restart_document(json);
+        /* It begins where a record should: a writer was killed and another one appended. */
+        ta_quality_add(st->quality, TA_Q_TRUNCATED, st->last_end,
+                       "A document ends early, at byte offset %" PRIu64 ": another one follows",
+                       st->last_end);
+        json->truncated = true;
+        st->place = PLACE_BETWEEN;
         return false;
     }
     if (result == SCAN_OK || (result == SCAN_MORE && !st->window.ended)) {
@@ -183,16 +177,6 @@ static void end_of_input(struct ta_json *json)
     }
 }
 
-static void leave_array(struct ta_json_state *st)
-{
-    if (st->comma)
-        ta_quality_add(st->quality, TA_Q_COMMA, walk_here(st),
-                       "A comma after the last event, at byte offset %" PRIu64, walk_here(st));
-    st->window.at++;
-    st->first = false;
-    st->place = st->in_object ? PLACE_MEMBERS : PLACE_BETWEEN;
-}
-
 /* An element and what follows it. */
 static enum scan_result step_value(struct ta_json *json)
 {
@@ -258,7 +242,12 @@ static __attribute__((noinline)) bool next_unusual(struct ta_json *json, enum ta
     }
     const char c = *window_at(&st->window);
     if (c == ']' && !line) {
-        leave_array(st);
+        if (st->comma)
+            ta_quality_add(st->quality, TA_Q_COMMA, walk_here(st),
+                           "A comma after the last event, at byte offset %" PRIu64, walk_here(st));
+        st->window.at++;
+        st->first = false;
+        st->place = st->in_object ? PLACE_MEMBERS : PLACE_BETWEEN;
         return false;
     }
     if (c != '{')

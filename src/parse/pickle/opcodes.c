@@ -385,10 +385,10 @@ static struct ta_slice take_line(struct machine *m)
 
 enum { NAMED_NOWHERE, NAMED_IN_LINES, NAMED_ON_STACK };
 
-/* "module.name" of what an opcode would load. */
-static void name_global(struct machine *m, char *name)
+static bool forbid(struct machine *m)
 {
     struct ta_slice module = {0}, member = {0};
+    char name[NAME_SIZE] = ""; /* "module.name" of what it would load */
     if (m->opcode->detail == NAMED_IN_LINES) {
         module = take_line(m);
         member = take_line(m);
@@ -396,17 +396,10 @@ static void name_global(struct machine *m, char *name)
         module = ta_object_text(m->objects, top(m, 1));
         member = ta_object_text(m->objects, top(m, 0));
     }
-    *name = '\0';
     put_name(name, module);
     if (module.len || member.len)
         put_name(name, TA_LIT("."));
     put_name(name, member);
-}
-
-static bool forbid(struct machine *m)
-{
-    char name[NAME_SIZE];
-    name_global(m, name);
     if (*name)
         return machine_refuse(m, "The pickle would load \"%s\"; only plain data is read", name);
     return machine_refuse(m, "The pickle would make or call something; only plain data is read");

@@ -100,25 +100,20 @@ static bool take_argument(struct machine *m)
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-static bool run_next(struct machine *m)
-{
-    static const struct opcode unknown = {"unknown", ARGUMENT_NONE, 0, NULL};
-    m->offset = m->at;
-    m->opcode = &unknown;
-    if (m->at == m->objects->n_bytes)
-        return machine_refuse(m, "The file is cut: it has no STOP");
-    const unsigned char byte = (unsigned char)m->objects->bytes[m->at++];
-    if (!pickle_opcodes[byte].run)
-        return machine_refuse(m, "Not an opcode of a pickle: byte=0x%02x", byte);
-    m->opcode = &pickle_opcodes[byte];
-    return take_argument(m) && m->opcode->run(m);
-}
-
 static bool run(struct machine *m)
 {
     enum { CANCEL_EVERY = 1 << 16 };
+    static const struct opcode unknown = {"unknown", ARGUMENT_NONE, 0, NULL};
     for (uint64_t i = 1; !m->stopped; i++) {
-        if (!run_next(m))
+        m->offset = m->at;
+        m->opcode = &unknown;
+        if (m->at == m->objects->n_bytes)
+            return machine_refuse(m, "The file is cut: it has no STOP");
+        const unsigned char byte = (unsigned char)m->objects->bytes[m->at++];
+        if (!pickle_opcodes[byte].run)
+            return machine_refuse(m, "Not an opcode of a pickle: byte=0x%02x", byte);
+        m->opcode = &pickle_opcodes[byte];
+        if (!take_argument(m) || !m->opcode->run(m))
             return false;
         if (i % CANCEL_EVERY == 0 && ta_ctx_canceled(m->ctx)) {
             m->status = ta_fail(m->ctx, TA_ERR_CANCELED, "Interrupted");
