@@ -61,7 +61,6 @@ static bool order_files(struct walk *walk)
     const size_t all = sources->list.n;
     if (all)
         qsort(list, all, sizeof *list, by_name);
-
     /* Marks files met before, through another link or operand, by taking their name away. */
     struct ta_source **order = reallocarray(NULL, all + 1, sizeof *order);
     if (!order)
@@ -241,7 +240,6 @@ static enum ta_status walk_operand(struct walk *walk, const char *operand, bool 
     }
     if (!S_ISDIR(st.st_mode))
         return add(walk, operand, operand, NULL, kind_of(st.st_mode), true);
-
     /* The operand without slashes at its end, so that joined paths have single ones. */
     size_t n = strlen(operand);
     while (n > 1 && operand[n - 1] == '/')

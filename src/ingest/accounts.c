@@ -57,7 +57,6 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
     if (!claims)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", ingestion->n_files);
     size_t n = 0;
-
     /* Files that nobody would take for a trace are skipped, all others are missed aloud. */
     for (size_t i = 0; i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
@@ -74,7 +73,6 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
             ta_quality_add(job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET, "Not read: \"%s\": %s",
                            file->source->shown, file->refusal);
     }
-
     for (size_t i = 0; i < ingestion->n_files; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
         if (!has_rank(file))
@@ -289,7 +287,6 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_registry *registry
             continue; /* skipped, and said so among the findings of the job */
         struct ta_file_account *account = &files[accounts.n_files++];
         *account = account_file(file, arena);
-
         struct ta_account_totals *totals = &accounts.totals;
         const bool refused = account->state == TA_FILE_REFUSED;
         totals->files_seen++;

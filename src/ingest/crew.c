@@ -193,14 +193,12 @@ static enum ta_status run(struct ta_ctx *ctx, struct ta_crew *crew)
     for (size_t k = 0; status == TA_OK && k < crew->n_jobs; k++)
         if (!gather(crew, k))
             status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of all files");
-
     for (size_t i = 0; i < crew->planner.n_workers; i++) {
         for (size_t k = 0; crew->members[i].partials && k < crew->n_jobs; k++)
             ta_partial_set_free(crew->members[i].partials[k]);
         free(crew->members[i].partials);
     }
     free(crew->members);
-
     return status;
 }
 

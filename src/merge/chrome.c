@@ -53,7 +53,6 @@ enum ta_status ta_merge_chrome(struct ta_ctx *ctx, const struct ta_merge *merge,
         writer.clock = &trace->clock;
         writer.moves = trace->clock.offset_ns || trace->clock.drift_ppt;
         status = merge_trace(ctx, merge, trace, &writer, &members, true);
-
         /* Whose a process is, "rank 3" or "rank 3 (capture.json)". */
         if (trace->shares_rank)
             snprintf(owner, sizeof owner, "rank %" PRId64 " (%s)", trace->rank, trace->shown);

@@ -173,7 +173,6 @@ static void patch_time(struct merge_writer *writer, int64_t ts_ns, struct patche
     const bool is_string = token->type == TA_TOKEN_STRING;
     struct patch *patch =
         add_patch(patches, token->ptr - is_string, token->ptr + token->len + is_string);
-
     /* ns as µs, to the last digit. */
     const int64_t ns = ta_merge_time(writer->clock, ts_ns);
     const uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;

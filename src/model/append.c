@@ -343,7 +343,6 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
         ta_builder_describe_device(into, &from->trace->devices.at[i]);
     merge_unit(&into->trace->units.multiprocessors, from->trace->units.multiprocessors);
     merge_unit(&into->trace->units.threads, from->trace->units.threads);
-
     if (from->process_names.n != 0) {
         for (size_t pid = 0; pid < from->trace->strings.texts.n; pid++) {
             const uint64_t *name = ta_map_find(&from->process_names, pid);
@@ -352,7 +351,6 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
                 *slot = ids->names.at[*name];
         }
     }
-
     return !from->track_of.failed && !into->track_of.failed && !into->process_names.failed;
 }
 
@@ -393,7 +391,6 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
         !rename_categories(into, from, ids) || !take_facts(into, from, ids) ||
         !append_rows(into, from, &with) || !append_tags(into, from, ids))
         return false;
-
     into->kept += from->kept;
     into->repaired += from->repaired;
     into->dropped += from->dropped;
@@ -408,7 +405,6 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
     if (from->last_ts != TA_MISSING &&
         (into->last_ts == TA_MISSING || from->last_ts > into->last_ts))
         into->last_ts = from->last_ts;
-
     /* What was added is forgotten, but for the rows, which are gone. */
     struct ta_trace *trace = from->trace;
     for (size_t i = 0; i < trace->tracks.n; i++)

@@ -251,14 +251,12 @@ static bool move_args(struct moving *moving, size_t leader)
         for (uint32_t bits = rows.set[i].bits; bits; bits &= bits - 1)
             *row++ = (ta_row)(i * 32 + (size_t)__builtin_ctz(bits));
     TA_FIT(store, a->row, rows.n);
-
     /* The set stays for looking values up, unless it would take much more than they do. */
     enum { SET_MOST = 4 };
     if (rows.n_words * sizeof *rows.set <= SET_MOST * rows.n * arg_column_size(a))
         a->places = rows.set;
     else
         ta_store_free(store, rows.set);
-
     for (size_t i = leader; i < moving->trace->n_args; i++) {
         if (moving->leader[i] != leader)
             continue;

@@ -89,14 +89,12 @@ size_t ta_content_read(struct ta_content *content, char *out, size_t max)
     facts->ended = got == 0;
     facts->early |= early;
     facts->inflated += got;
-
     /* Going back in the file counts backwards. */
     atomic_fetch_add_explicit(content->progress, content->raw.consumed - content->told,
                               memory_order_relaxed);
     content->told = content->facts.bytes = content->raw.consumed;
     if (content->raw.size)
         content->facts.share = fmin(1, (double)content->told / (double)content->raw.size);
-
     if (content->raw.error && got == 0)
         ta_quality_add(content->quality, TA_Q_TRUNCATED, facts->inflated,
                        "Reading failed at byte offset %" PRIu64 " of the file: %s",

@@ -131,7 +131,6 @@ static enum ta_status read_console(struct ta_ctx *ctx, struct ta_reader *reader,
         return ta_ctx_status(ctx);
     for (; c.in.status == TA_OK && ta_lines_next(lines); c.line_number++) {
         c.line = lines->line;
-
         const uint64_t before_line = c.in.kept;
         if (!find_stream(&c))
             continue;

@@ -145,7 +145,6 @@ static bool take_sizes(struct snapshot *s, const ta_object *values,
                        struct ta_alloc_segment *segment)
 {
     struct ta_alloc_segment sums = {0};
-
     /* What the blocks of a segment add up to. */
     for (size_t i = 0; i < segment->n; i++) {
         const struct ta_alloc_block *block = &s->blocks.at[segment->first + i];
@@ -157,7 +156,6 @@ static bool take_sizes(struct snapshot *s, const ta_object *values,
         if (block->state == TA_BLOCK_ALLOCATED)
             sums.allocated += block->size;
     }
-
     segment->total = take_size(s, values, S_TOTAL, sums.total);
     segment->allocated = take_size(s, values, S_ALLOCATED, sums.allocated);
     segment->active = take_size(s, values, S_ACTIVE, sums.active);

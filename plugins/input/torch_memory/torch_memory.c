@@ -200,7 +200,6 @@ static enum ta_status read_snapshot(struct ta_ctx *ctx, struct ta_reader *reader
     enum ta_status status = s.failed ? TA_OK : read_root(&s);
     if (status == TA_OK)
         status = hand_over(&s);
-
     free(s.segments.at);
     free(s.blocks.at);
     free(s.events.at);
@@ -209,7 +208,6 @@ static enum ta_status read_snapshot(struct ta_ctx *ctx, struct ta_reader *reader
     ta_arena_free(&s.arena);
     ta_map_free(&s.stack_of);
     ta_map_free(&s.frame_of);
-
     ta_objects_free(objects);
     return status;
 }

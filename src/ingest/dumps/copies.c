@@ -336,7 +336,6 @@ static void drop(struct ta_quality *quality, struct ta_kept *files, const struct
         dropping.table = (enum ta_dump_table)table;
         rows += ta_dump_filter(&file->trace->dump, dropping.table, is_won, &dropping);
     }
-
     /* Two equally exact tables are worth a look; that texts for people repeat each other is usual,
      * and of samples more than exactness counts. */
     const struct ta_dump *other = &files[winner].trace->dump;

@@ -181,7 +181,6 @@ static bool set_accounts(const struct ta_joined *parts, size_t n, const struct t
         for (size_t f = 0; f < part->n_files && done; f++)
             done = copy_file(&part->files[f], arena, &files[accounts.n_files++]);
         copy_findings(part->findings, part->n_findings, arena, findings, &accounts.n_findings);
-
         struct ta_account_totals *to = &accounts.totals;
         const struct ta_account_totals *from = &part->totals;
         to->files_seen += from->files_seen;

@@ -63,7 +63,6 @@ bool host_time_open(struct host_time *host, const struct ta_trace *trace,
     host->work = malloc(host->spans.n + 1);
     if (!host->work)
         return false;
-
     if (host->spans.n) /* else there is none, of a dump */
         memcpy(host->work, host->spans.work, host->spans.n);
     for (size_t row = 0; (row = next_cause(host, row)) < host->spans.n;)

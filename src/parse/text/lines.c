@@ -152,7 +152,6 @@ bool ta_lines_next(struct ta_lines *lines)
     }
     while (lines->line.len && lines->line.ptr[lines->line.len - 1] == '\r')
         lines->line.len--;
-
     const size_t valid = ta_utf8_valid(lines->line.ptr, lines->line.len);
     const char *nul = memchr(lines->line.ptr, '\0', valid);
     const size_t sound = nul ? (size_t)(nul - lines->line.ptr) : valid;

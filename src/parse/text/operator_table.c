@@ -338,7 +338,6 @@ enum ta_status ta_operator_tables_add(struct ta_operator_tables *t)
     if (t->failed)
         return ta_fail(t->ctx, TA_ERR_NOMEM, "Cannot hold the operators of a file");
     enum ta_status status = TA_OK;
-
     for (size_t i = 0; i < t->n_tables; i++) {
         size_t k = i > TABLES_COMPARED ? i - TABLES_COMPARED : 0;
         while (k < i &&
@@ -346,13 +345,11 @@ enum ta_status ta_operator_tables_add(struct ta_operator_tables *t)
             k++;
         t->tables[i].recording = k;
     }
-
     bool any = false;
     for (size_t i = 0; i < t->n_rows; i++)
         any |= is_some(t->rows[i].self_device_ns) || is_some(t->rows[i].device_ns);
     for (size_t i = 0; !any && i < t->n_rows; i++)
         t->rows[i].self_device_ns = t->rows[i].device_ns = TA_MISSING;
-
     for (size_t i = 0; i < t->n_tables && status == TA_OK; i++)
         if (t->tables[i].recording == i && t->tables[i].n)
             status = add_recording(t, i);
