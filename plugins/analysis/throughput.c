@@ -1,10 +1,53 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* throughput.values: rates and latencies, each on a named basis, with the profiler's own figure
  * beside ours. */
-#include "throughput.h"
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/dump.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+
+/* What the sessions of a rank tell, its tokens, and over how many ranks its settings spread the
+ * work on one video. */
+enum {
+    RANK,
+    WALL,
+    OTHER_WALL, /* of files without blocks */
+    START,
+    FIRST_READY,
+    LAST_READY,
+    CUT, /* files that have lost blocks */
+    TOKENS,
+    TOKENS_NS,
+    ULYSSES,
+    RING,
+    RANK_FIELDS
+};
+
+/* Rates of which the run has one too. */
+enum rate {
+    RATE_FPS_BLOCKS,
+    RATE_BPS_BLOCKS,
+    RATE_FPS_STEADY,
+    RATE_BPS_STEADY,
+    RATE_FPS_WALL,
+    RATE_BPS_WALL,
+    RATE_FPS_CUT, /* instead of those, where the report is cut */
+    RATE_BPS_CUT,
+    RATE_STEPS,
+    RATE_TOKENS,
+    RATES
+};
+
+/* A rank that has records of any kind. */
+struct rank {
+    int64_t rank;
+    const int64_t *row;     /* of the partial with RANK_FIELDS, or NULL */
+    double of[RATES];       /* NAN when not known */
+    int64_t frames, blocks; /* TA_MISSING when not known */
+};
+
+/* ---- table ----------------------------------------------------------------------------------- */
 
 enum {
     RANKS_RANK,
@@ -247,10 +290,112 @@ static void add_value(struct ta_section_builder *out, int64_t rank, const char *
                [VALUES_NOTE] = note && *note ? ta_text(ta_slice_of(note)) : ta_null());
 }
 
-void add_rate(struct ta_section_builder *out, int64_t rank, enum rate rate, double value,
-              const char *note)
+static void add_rate(struct ta_section_builder *out, int64_t rank, enum rate rate, double value,
+                     const char *note)
 {
     add_value(out, rank, rates[rate].metric, rates[rate].basis, value, TA_UNIT_PER_S, note);
+}
+
+/* ---- run ------------------------------------------------------------------------------------- */
+
+/* Throughput of the run: that of all ranks together.
+ *
+ * Ranks that make videos of their own (data parallel) add up.  Ranks that share the work on one
+ * video (sequence or context parallel) all record the same frames, and the slowest of them says
+ * how fast it is made.  The settings tell which: ulysses_size × ring_size ranks, which follow each
+ * other, share a video.  Without these settings the ranks are taken to be independent. */
+
+/* How the ranks work together. */
+struct sharing {
+    int64_t size; /* ranks on one video */
+    bool known;
+    size_t n, videos;
+};
+
+static int64_t size_of(const int64_t *row)
+{
+    if (!row || (row[ULYSSES] == TA_MISSING && row[RING] == TA_MISSING))
+        return TA_MISSING;
+    const int64_t ulysses = row[ULYSSES] == TA_MISSING ? 1 : row[ULYSSES];
+    return ulysses * (row[RING] == TA_MISSING ? 1 : row[RING]); /* both below 2³¹ */
+}
+
+static void count(struct sharing *sharing, const struct rank *ranks, size_t n, enum rate rate)
+{
+    sharing->n = sharing->videos = 0;
+    int64_t before = -1;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(ranks[i].of[rate]))
+            continue;
+        sharing->n++;
+        sharing->videos += ranks[i].rank / sharing->size != before;
+        before = ranks[i].rank / sharing->size;
+    }
+}
+
+/* The sum over videos of the slowest rate among the ranks that work on it. */
+static double sum_of_slowest(const struct rank *ranks, size_t n, enum rate rate, int64_t size)
+{
+    double sum = 0, slowest = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (!isnan(ranks[i].of[rate]))
+            slowest = fmin(slowest, ranks[i].of[rate]);
+        if (i + 1 == n || ranks[i + 1].rank / size != ranks[i].rank / size) {
+            sum += isinf(slowest) ? 0 : slowest;
+            slowest = INFINITY;
+        }
+    }
+    return sum;
+}
+
+/* The frames or blocks of all videos over the longest session. */
+static double over_wall(const struct rank *ranks, size_t n, bool frames, int64_t size)
+{
+    int64_t amount = 0, of_video = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t made = frames ? ranks[i].frames : ranks[i].blocks;
+        of_video = ta_max_i64(of_video, made);
+        if (ranks[i].row)
+            longest = ta_max_i64(longest, ranks[i].row[WALL]);
+        if (i + 1 == n || ranks[i + 1].rank / size != ranks[i].rank / size) {
+            amount = ta_add_sat(amount, of_video);
+            of_video = 0;
+        }
+    }
+    return longest > 0 ? (double)amount * 1e9 / (double)longest : NAN;
+}
+
+/* Adds the rates of all ranks together, which are in ascending order. */
+static void add_run(struct ta_section_builder *out, const struct rank *ranks, size_t n)
+{
+    struct sharing sharing = {.size = 1};
+    for (size_t i = 0; i < n; i++) {
+        const int64_t size = size_of(ranks[i].row);
+        sharing.known |= size != TA_MISSING;
+        sharing.size = ta_max_i64(sharing.size, size);
+    }
+    for (int rate = 0; rate < RATES; rate++) {
+        char note[96];
+        count(&sharing, ranks, n, (enum rate)rate);
+        if (sharing.n < 2 || rate == RATE_FPS_CUT || rate == RATE_BPS_CUT)
+            continue; /* reports are cut at different times */
+        const bool wall = rate == RATE_FPS_WALL || rate == RATE_BPS_WALL;
+        /* What is assumed, and why. */
+        if (sharing.size == 1)
+            snprintf(note, 96, "%zu ranks, each its own video%s: summed", sharing.n,
+                     sharing.known ? "" : " (assumed: no tag says else)");
+        else if (sharing.videos == 1)
+            snprintf(note, 96, "%zu ranks on one video, by their tags: the slowest counts",
+                     sharing.n);
+        else
+            snprintf(note, 96,
+                     "%zu videos on %zu ranks, by their tags: the slowest of each, summed",
+                     sharing.videos, sharing.n);
+        add_rate(out, TA_MISSING, (enum rate)rate,
+                 wall ? over_wall(ranks, n, rate == RATE_FPS_WALL, sharing.size)
+                      : sum_of_slowest(ranks, n, (enum rate)rate, sharing.size),
+                 note);
+    }
 }
 
 /* Sums over blocks or steps of a rank. */

@@ -1,0 +1,764 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* copies.by_direction and its company: what moved between host and devices, how fast, and what it
+ * held up. */
+#include "model/busy.h"
+#include "model/cover.h"
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/hardware.h>
+#include <traceanalyze/model.h>
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+
+/* The partials of the analysis, in order, and their fields. */
+enum {
+    COPIES_DIRECTIONS,
+    COPIES_MEMORIES,
+    COPIES_RATES,
+    COPIES_LINKS,
+    COPIES_WAITS,
+};
+enum { SUM_RANK, SUM_WHAT, SUM_COUNT, SUM_BYTES, SUM_TOTAL, SUM_SIZED_NS, SUM_FIELDS };
+enum {
+    RATE_RANK,
+    RATE_DIRECTION,
+    RATE_MEMORY,
+    RATE_SIZE, /* number of a size class */
+    RATE_COUNT,
+    RATE_BYTES,
+    RATE_TOTAL,
+    RATE_EXPOSED,
+    RATE_LINK, /* what the maker of the device states for the link, bytes/s */
+    RATE_FIELDS
+};
+enum { LINK_DIRECTION, LINK_RATE, LINK_FIELDS };
+enum {
+    WAIT_RANK,
+    WAIT_DIRECTION,
+    WAIT_MEMORY,
+    WAIT_CALL,
+    WAIT_COUNT,
+    WAIT_BYTES,
+    WAIT_COPY,
+    WAIT_HOST,
+    WAIT_EXPOSED,
+    WAIT_IDLE,
+    WAIT_FIELDS
+};
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+/* Classes of sizes: decades of KiB, MiB and GiB.  Copies below a MiB are bound by latency. */
+enum { COPIES_SIZES = 10 };
+#define COPIES_LARGE_FROM (INT64_C(1) << 20)
+
+/* Takes the copies of a trace: sums, rates, links and waits. */
+enum ta_status copies_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out);
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* What the name of a copy tells, and classes of sizes. */
+
+/* Letters of a name in lower case; names of copies are short. */
+struct letters {
+    char at[128];
+    size_t n;
+};
+
+static struct letters letters_of(struct ta_slice name)
+{
+    struct letters letters = {.n = 0};
+    for (size_t i = 0; i < name.len && letters.n < sizeof letters.at; i++)
+        if (isalpha((unsigned char)name.ptr[i]))
+            letters.at[letters.n++] = (char)tolower((unsigned char)name.ptr[i]);
+    return letters;
+}
+
+static bool holds(const struct letters *letters, const char *text)
+{
+    return memmem(letters->at, letters->n, text, strlen(text)) != NULL;
+}
+
+/* By name, letter case and punctuation ignored: CUDA writes "Memcpy HtoD (…)", ROCm
+ * "CopyHostToDevice", rocprof "MEMORY_COPY_DEVICE_TO_DEVICE". */
+static struct ta_slice copies_direction(struct ta_slice name)
+{
+    static const struct {
+        const char *direction, *brief, *full;
+    } directions[] = {
+        {"HtoD", "htod", "hosttodevice"}, {"DtoH", "dtoh", "devicetohost"},
+        {"PtoP", "ptop", "peertopeer"},   {"DtoD", "dtod", "devicetodevice"},
+        {"HtoH", "htoh", "hosttohost"},
+    };
+    const struct letters letters = letters_of(name);
+    for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
+        if (holds(&letters, directions[i].brief) || holds(&letters, directions[i].full))
+            return ta_slice_of(directions[i].direction);
+    return TA_LIT("other");
+}
+
+/* "Pageable -> Device" of "Memcpy HtoD (Pageable -> Device)"; the whole name without brackets. */
+static struct ta_slice copies_memory(struct ta_slice name)
+{
+    const char *open = memchr(name.ptr, '(', name.len);
+    if (!open || name.ptr[name.len - 1] != ')')
+        return name;
+    return (struct ta_slice){open + 1, (size_t)(ta_slice_end(name) - 1 - (open + 1))};
+}
+
+/* The kind of the host's side: "pageable", "pinned", "managed" or "unknown"; "device" where the
+ * host has no part in it. */
+static struct ta_slice copies_host_memory(struct ta_slice name)
+{
+    static const char *const kinds[] = {"pageable", "pinned", "managed"};
+    const struct ta_slice direction = copies_direction(name);
+    const struct letters letters = letters_of(name);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (holds(&letters, kinds[i]))
+            return ta_slice_of(kinds[i]);
+    return ta_slice_equal(direction, TA_LIT("DtoD")) || ta_slice_equal(direction, TA_LIT("PtoP"))
+               ? TA_LIT("device")
+               : TA_LIT("unknown");
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+#define KIB INT64_C(1024)
+#define MIB (KIB * KIB)
+#define GIB (KIB * MIB)
+
+static const struct {
+    int64_t from;
+    const char *name;
+} sizes[COPIES_SIZES] = {
+    {0, "below 1 KiB"},
+    {KIB, "1 to 10 KiB"},
+    {10 * KIB, "10 to 100 KiB"},
+    {100 * KIB, "100 KiB to 1 MiB"},
+    {MIB, "1 to 10 MiB"},
+    {10 * MIB, "10 to 100 MiB"},
+    {100 * MIB, "100 MiB to 1 GiB"},
+    {GIB, "1 to 10 GiB"},
+    {10 * GIB, "10 to 100 GiB"},
+    {100 * GIB, "from 100 GiB"},
+};
+
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static int copies_size_class(int64_t bytes)
+{
+    int class = 0;
+    while (class + 1 < SIZES && bytes >= sizes[class + 1].from)
+        class ++;
+    return class;
+}
+
+/* Least size of a class, and its name: "1 to 10 MiB". */
+static int64_t copies_size_from(int size_class)
+{
+    return sizes[size_class].from;
+}
+
+static const char *copies_size_name(int size_class)
+{
+    return sizes[size_class].name;
+}
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+/* What was copied and how fast, what ran beside it, and how long it held up the host. */
+
+/* What a copy is by its name, with the rows of its sums. */
+struct kind {
+    ta_str name;
+    struct ta_slice direction, memory;
+    bool is_pageable;
+    int64_t *by_direction, *by_memory;
+};
+
+/* Names of copies looked at last: those of most traces, of which there are few. */
+enum { KINDS = 16 };
+
+struct walk {
+    const struct ta_ctx *ctx;
+    const struct ta_trace *trace;
+    const struct ta_hardware *hardware; /* of the device at hand; NULL when it is not known */
+    struct ta_activities activities;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct ta_args sizes;
+    struct ta_cover kernels;
+    const struct ta_intervals *busy;
+    struct ta_map rates, waits; /* rows of partials */
+    struct kind kinds[KINDS];   /* by the last bits of the name */
+    struct ta_map seen;         /* calls whose time is counted */
+    struct ta_partial *const *out;
+};
+
+static struct ta_slice name_of(const struct walk *w, ta_row row)
+{
+    return ta_trace_text(w->trace, w->spans.name[row]);
+}
+
+static const struct kind *kind_of(struct walk *w, ta_row copy)
+{
+    const ta_str named = w->spans.name[copy];
+    struct kind *kind = &w->kinds[named % KINDS];
+    if (kind->name != named || !kind->direction.ptr) {
+        const struct ta_slice name = name_of(w, copy), memory = copies_host_memory(name);
+        const struct ta_key rank = ta_key_int(ta_trace_rank(w->trace));
+        *kind = (struct kind){
+            .name = named,
+            .direction = copies_direction(name),
+            .memory = memory,
+            .is_pageable = ta_slice_equal(memory, TA_LIT("pageable")),
+            .by_memory =
+                TA_PARTIAL_ROW(w->out[COPIES_MEMORIES], rank, ta_key_text(copies_memory(name))),
+        };
+        kind->by_direction =
+            TA_PARTIAL_ROW(w->out[COPIES_DIRECTIONS], rank, ta_key_text(kind->direction));
+    }
+    return kind;
+}
+
+/* Bytes per second; TA_MISSING for copies without size or duration. */
+static int64_t rate_of(int64_t bytes, int64_t ns)
+{
+    if (bytes == TA_MISSING || bytes < 0 || ns <= 0)
+        return TA_MISSING;
+    const __int128 rate = (__int128)bytes * 1000000000 / ns;
+    return rate < INT64_MAX ? (int64_t)rate : TA_MISSING;
+}
+
+/* What the link of a direction is stated to do; TA_MISSING where that is not known. */
+static int64_t stated_link(const struct walk *w, struct ta_slice direction)
+{
+    if (!w->hardware)
+        return TA_MISSING;
+    const bool is_peer = ta_slice_equal(direction, TA_LIT("PtoP"));
+    const bool is_host =
+        ta_slice_equal(direction, TA_LIT("HtoD")) || ta_slice_equal(direction, TA_LIT("DtoH"));
+    const double rate = is_peer   ? w->hardware->peer_bytes_per_s
+                        : is_host ? w->hardware->host_bytes_per_s
+                                  : 0;
+    return rate > 0 ? ta_whole(rate) : TA_MISSING;
+}
+
+/* ---- sums and rates ------------------------------------------------------------------------- */
+
+static void add_copy(int64_t *row, int64_t dur, int64_t bytes)
+{
+    ta_sum(&row[SUM_COUNT], 1);
+    ta_sum(&row[SUM_TOTAL], dur);
+    ta_sum(&row[SUM_BYTES], bytes);
+    if (bytes != TA_MISSING)
+        ta_sum(&row[SUM_SIZED_NS], dur);
+}
+
+/* ---- waits ---------------------------------------------------------------------------------- */
+
+/* The row of a copy for which a host thread waits within the call: by its own choice, or because
+ * the driver has to stage pageable memory.  NULL for all others. */
+static int64_t *wait_row(struct walk *w, const struct ta_activity *a)
+{
+    const ta_row call = a->launch;
+    const struct kind *kind = kind_of(w, a->span);
+    if (!kind->is_pageable && w->spans.work[call] != TA_HOST_COPY)
+        return NULL;
+    return TA_PARTIAL_ROW(w->out[COPIES_WAITS], ta_key_int(ta_trace_rank(w->trace)),
+                          ta_key_text(kind->direction), ta_key_text(kind->memory),
+                          ta_key_text(name_of(w, call)));
+}
+
+static void take_wait(struct walk *w, const struct ta_activity *a, int64_t bytes, int64_t exposed)
+{
+    if (a->launch == TA_NO_ROW || (bytes != TA_MISSING && bytes < TA_HOST_VALUE_BYTES))
+        return;
+    const uint64_t id = (uint64_t)w->spans.name[a->launch] << 32 | w->spans.name[a->span];
+    uint64_t *known = ta_map_at(&w->waits, id, UINT64_MAX);
+    if (!known)
+        return;
+    if (*known == UINT64_MAX)
+        *known = (uint64_t)(uintptr_t)wait_row(w, a);
+    int64_t *row = (int64_t *)(uintptr_t)*known;
+    if (!row)
+        return;
+    ta_sum(&row[WAIT_COUNT], 1);
+    ta_sum(&row[WAIT_BYTES], bytes);
+    ta_sum(&row[WAIT_COPY], w->spans.dur[a->span]);
+    ta_sum(&row[WAIT_EXPOSED], exposed);
+    /* A call may make several copies; its own time counts once. */
+    uint64_t *seen = ta_map_at(&w->seen, a->launch, 0);
+    if (!seen || *seen)
+        return;
+    *seen = 1;
+    const int64_t start = w->spans.ts[a->launch], end = start + w->spans.dur[a->launch];
+    ta_sum(&row[WAIT_HOST], end - start);
+    ta_sum(&row[WAIT_IDLE], ta_intervals_gaps(w->busy, start, end));
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+static bool is_kernel(const void *user, const struct ta_activity *activity)
+{
+    (void)user;
+    return activity->kernel != TA_NO_KERNEL;
+}
+
+static bool is_copy(const struct walk *w, const struct ta_activity *a)
+{
+    return a->kernel == TA_NO_KERNEL &&
+           w->categories.at[w->spans.cat[a->span]].class == TA_CLASS_MEMCPY;
+}
+
+/* The activities [from, to) are those of one device. */
+static void take_device(struct walk *w, size_t from, size_t to)
+{
+    const struct ta_device *device = ta_trace_device(w->trace, w->activities.at[from].device);
+    const char *why;
+    w->hardware = device ? ta_ctx_hardware(w->ctx, device, &why) : NULL;
+    for (size_t i = from; i < to; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        if (!is_copy(w, a))
+            continue;
+        const int64_t exposed = w->spans.dur[a->span] - ta_cover_of(&w->kernels, i);
+        const struct kind *kind = kind_of(w, a->span);
+        int64_t bytes = TA_MISSING;
+        ta_args_find(&w->sizes, a->span, &bytes);
+        add_copy(kind->by_direction, w->spans.dur[a->span], bytes);
+        add_copy(kind->by_memory, w->spans.dur[a->span], bytes);
+        const int64_t ns = w->spans.dur[a->span], rate = rate_of(bytes, ns);
+        if (rate != TA_MISSING) {
+            const int size = copies_size_class(bytes);
+            const uint64_t id = (uint64_t)size << 32 | w->spans.name[a->span];
+            int64_t *row = ta_partial_cached(
+                w->out[COPIES_RATES], &w->rates, id,
+                (const struct ta_key[]){ta_key_int(ta_trace_rank(w->trace)),
+                                        ta_key_text(kind->direction), ta_key_text(kind->memory),
+                                        ta_key_int(size)});
+            ta_sum(&row[RATE_COUNT], 1);
+            ta_sum(&row[RATE_BYTES], bytes);
+            ta_sum(&row[RATE_TOTAL], ns);
+            ta_sum(&row[RATE_EXPOSED], exposed);
+            ta_most(&row[RATE_LINK], stated_link(w, kind->direction));
+            if (bytes >= COPIES_LARGE_FROM) {
+                int64_t *link = TA_PARTIAL_ROW(w->out[COPIES_LINKS], ta_key_text(kind->direction));
+                ta_dist_add(ta_partial_dist(w->out[COPIES_LINKS], link, LINK_RATE), rate);
+            }
+        }
+        take_wait(w, a, bytes, exposed);
+    }
+}
+
+static bool has_copies(const struct walk *w)
+{
+    for (size_t i = 0; i < w->activities.n; i++)
+        if (is_copy(w, &w->activities.at[i]))
+            return true;
+    return false;
+}
+
+enum ta_status copies_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct walk w = {
+        .ctx = ctx,
+        .trace = trace,
+        .activities = ta_trace_activities(trace),
+        .spans = ta_trace_spans(trace),
+        .categories = ta_trace_categories(trace),
+        .sizes = ta_trace_args(trace, "bytes"),
+        .out = out,
+    };
+    if (!has_copies(&w))
+        return TA_OK;
+    w.busy = ta_trace_busy(trace);
+    w.kernels =
+        (struct ta_cover){.activities = w.activities, .spans = w.spans, .counts = is_kernel};
+    for (size_t from = 0, to; w.busy && from < w.activities.n; from = to) {
+        to = ta_device_end(&w.activities, from);
+        take_device(&w, from, to);
+    }
+    const bool done = w.busy && !w.rates.failed && !w.waits.failed && !w.seen.failed;
+    ta_map_free(&w.rates);
+    ta_map_free(&w.waits);
+    ta_map_free(&w.seen);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the copies of a trace");
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* copies.bandwidth and copies.blocking: how fast copies were beside their link, and which of them
+ * the host waited for. */
+
+static const char direction_doc[] = "HtoD, DtoH, DtoD, PtoP, HtoH or other";
+static const char memory_doc[] = "Memory on the side of the host: pageable, pinned, managed, or "
+                                 "unknown where the trace does not "
+                                 "say; device for copies without the host";
+
+enum {
+    BANDWIDTH_RANK,
+    BANDWIDTH_PATH,
+    BANDWIDTH_DIRECTION,
+    BANDWIDTH_MEMORY,
+    BANDWIDTH_SIZE,
+    BANDWIDTH_FROM,
+    BANDWIDTH_COUNT,
+    BANDWIDTH_BYTES,
+    BANDWIDTH_MEAN,
+    BANDWIDTH_TOTAL,
+    BANDWIDTH_EXPOSED,
+    BANDWIDTH_RATE,
+    BANDWIDTH_LINK,
+    BANDWIDTH_LINK_SHARE,
+    BANDWIDTH_LINK_NAME
+};
+static const struct ta_column copies_bandwidth_columns[] = {
+    [BANDWIDTH_RANK] = TA_RANK_COLUMN,
+    [BANDWIDTH_PATH] = {"path", "Copies", TA_TEXT,
+                        .doc = "Direction, and the kind of memory of the host"},
+    [BANDWIDTH_DIRECTION] = {"direction", "Direction", TA_ID, .doc = direction_doc},
+    [BANDWIDTH_MEMORY] = {"memory", "Memory", TA_ID, .doc = memory_doc},
+    [BANDWIDTH_SIZE] = {"size", "Size", TA_TEXT, .doc = "Class of size of the copies"},
+    [BANDWIDTH_FROM] = {"from_bytes", "From", TA_BYTES, .doc = "Least size of the class"},
+    [BANDWIDTH_COUNT] = {"count", "Count", TA_COUNT, .better = TA_LOWER,
+                         .doc = "Number of copies that say their bytes and take time"},
+    [BANDWIDTH_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of them"},
+    [BANDWIDTH_MEAN] = {"mean_bytes", "Mean size", TA_BYTES_MEAN, .doc = "Bytes over count"},
+    [BANDWIDTH_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                         .doc = "Sum of durations: work, not wall time"},
+    [BANDWIDTH_EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+                           .doc = "Part of it in which no kernel of the device runs; of copies at "
+                                  "the same time each counts"},
+    [BANDWIDTH_RATE] = {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+                        .better = TA_HIGHER, .doc = "Bytes over total time"},
+    [BANDWIDTH_LINK] =
+        {"link", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+         .doc = "What the link can do in this direction: as the maker of the device states; where "
+                "that is not known, or copies are faster, the 99th percentile of the bandwidth of "
+                "all copies from 1 MiB on, all ranks. None for smaller copies, which are bound by "
+                "latency, and for copies within a device"},
+    [BANDWIDTH_LINK_SHARE] = {"link_share", "Of the link", TA_RATIO, .better = TA_HIGHER,
+                              .doc = "Bandwidth over that"},
+    [BANDWIDTH_LINK_NAME] = {"link_name", "Link by", TA_TEXT,
+                             .doc = "Where the rate of the link is from"},
+};
+
+static const struct ta_chart_def rate_chart = {
+    .id = "copy-rates",
+    .title = "Copy bandwidth by size",
+    .caption = "Bytes over time of the copies of each rank, direction and kind of host memory, by "
+               "decades of size, at their mean size; the area of a dot is their total time. Below "
+               "1 MiB copies are bound by latency. Lines: what the link can do.",
+    .kind = TA_CHART_SCATTER,
+    .label = {&copies_bandwidth_columns[BANDWIDTH_PATH], &copies_bandwidth_columns[BANDWIDTH_RANK]},
+    .x = &copies_bandwidth_columns[BANDWIDTH_MEAN],
+    .y = {{&copies_bandwidth_columns[BANDWIDTH_RATE], "Bandwidth", TA_INK_MEMCPY}},
+    .group = &copies_bandwidth_columns[BANDWIDTH_PATH],
+    .size = &copies_bandwidth_columns[BANDWIDTH_TOTAL],
+    .roof = {.level = &copies_bandwidth_columns[BANDWIDTH_LINK],
+             .name = &copies_bandwidth_columns[BANDWIDTH_LINK_NAME]},
+};
+
+/* The tables of rates and links, and of waits. */
+static const struct ta_table_def copies_bandwidth = {
+    "copies.bandwidth",
+    "Copy bandwidth by size",
+    TA_COLUMNS(copies_bandwidth_columns),
+    .doc = "One row per rank, direction, kind of host memory and class of size: decades of KiB, "
+           "MiB and GiB. Copies below 1 MiB are bound by latency and have no link beside them. "
+           "Chart `copy-rates`.",
+    .tier = TA_TIER_DETAIL,
+    .chart = {&rate_chart},
+    .not_of_ranks = true};
+
+enum {
+    BLOCKING_RANK,
+    BLOCKING_PATH,
+    BLOCKING_DIRECTION,
+    BLOCKING_MEMORY,
+    BLOCKING_CALL,
+    BLOCKING_COUNT,
+    BLOCKING_BYTES,
+    BLOCKING_COPY,
+    BLOCKING_HOST,
+    BLOCKING_EXPOSED,
+    BLOCKING_IDLE
+};
+static const struct ta_column copies_blocking_columns[] = {
+    [BLOCKING_RANK] = TA_RANK_COLUMN,
+    [BLOCKING_PATH] = {"path", "Copies", TA_TEXT, .role = TA_NOTE,
+                       .doc = "Direction, and the kind of memory of the host"},
+    [BLOCKING_DIRECTION] = {"direction", "Direction", TA_ID, .doc = direction_doc},
+    [BLOCKING_MEMORY] = {"memory", "Memory", TA_ID, .doc = memory_doc},
+    [BLOCKING_CALL] = {"call", "Call", TA_TEXT,
+                       .doc = "Call that made them: it waits by itself, or because the driver has "
+                              "to stage pageable memory"},
+    [BLOCKING_COUNT] =
+        {"count", "Count", TA_COUNT, .better = TA_LOWER,
+         .doc = "Number of copies; reads of single values, below 1 KiB, count as waits instead"},
+    [BLOCKING_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
+                        .doc = "Bytes of those that say so"},
+    [BLOCKING_COPY] = {"copy_ns", "On the device", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of durations of the copies"},
+    [BLOCKING_HOST] = {"host_ns", "Host blocked", TA_NS, .better = TA_LOWER,
+                       .doc = "Time that host threads spent in the calls"},
+    [BLOCKING_EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+                          .doc = "Part of the copies in which no kernel of the device runs"},
+    [BLOCKING_IDLE] = {"idle_ns", "Idle during", TA_NS, .better = TA_LOWER,
+                       .doc = "Part of the calls in which no device of the rank works, within the "
+                              "first and last activity"},
+};
+
+static const struct ta_table_def copies_blocking = {
+    "copies.blocking",
+    "Copies that the host waits for",
+    TA_COLUMNS(copies_blocking_columns),
+    .doc = "One row per rank, direction, kind of host memory and call: copies of 1 KiB and more "
+           "that a host thread waits for within the call, because the call returns when they "
+           "are done (`cudaMemcpy`, `hipMemcpyWithStream`), or because the driver stages "
+           "pageable memory. "
+           "Reads of single values, below 1 KiB, are waits: `sync.by_site`.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&copies_blocking_columns[BLOCKING_HOST], TA_DESCENDING}};
+
+/* "HtoD pinned"; the direction alone without the host, or where its memory is not known. */
+static struct ta_slice path_of(struct ta_slice direction, struct ta_slice memory, char text[64])
+{
+    const bool hosts =
+        !ta_slice_equal(memory, TA_LIT("device")) && !ta_slice_equal(memory, TA_LIT("unknown"));
+    const int n = snprintf(text, 64, hosts ? "%.*s %.*s" : "%.*s", (int)direction.len,
+                           direction.ptr, (int)memory.len, memory.ptr);
+    return (struct ta_slice){text, (size_t)n};
+}
+
+/* The 99th percentile of the rates of a direction, NAN without enough copies. */
+static double observed_link(const struct ta_partial *links, struct ta_slice direction)
+{
+    enum { LEAST_COPIES = 5 };
+    for (size_t i = 0; i < ta_partial_rows(links); i++) {
+        const int64_t *row = ta_partial_at(links, i);
+        const struct ta_dist *rates = ta_partial_dist_at(links, row, LINK_RATE);
+        if (rates && ta_slice_equal(ta_partial_text(links, row, LINK_DIRECTION), direction))
+            return ta_dist_count(rates) >= LEAST_COPIES ? ta_dist_quantile(rates, 99) : NAN;
+    }
+    return NAN;
+}
+
+struct link {
+    double rate; /* NAN: not known */
+    const char *by;
+};
+
+/* What the link of some copies can do.  What is stated counts unless copies are faster, which tells
+ * that the device is attached in another way. */
+static struct link link_of(const struct ta_partial *links, const int64_t *row,
+                           struct ta_slice direction)
+{
+    const double observed = observed_link(links, direction);
+    const double stated = row[RATE_LINK] == TA_MISSING ? NAN : (double)row[RATE_LINK];
+    if (copies_size_from((int)row[RATE_SIZE]) < COPIES_LARGE_FROM ||
+        ta_slice_equal(direction, TA_LIT("DtoD")))
+        return (struct link){NAN, ""};
+    if (isnan(stated) || observed > stated)
+        return (struct link){observed, "p99 observed"};
+    return (struct link){stated, "stated by the maker"};
+}
+
+static void copies_add_rates(const struct ta_partial *rates, const struct ta_partial *links,
+                             struct ta_section_builder *out)
+{
+    for (size_t i = 0; i < ta_partial_rows(rates); i++) {
+        const int64_t *row = ta_partial_at(rates, i);
+        const struct ta_slice direction = ta_partial_text(rates, row, RATE_DIRECTION);
+        const struct ta_slice memory = ta_partial_text(rates, row, RATE_MEMORY);
+        const int size = (int)row[RATE_SIZE];
+        const double bandwidth = (double)row[RATE_BYTES] * 1e9 / (double)row[RATE_TOTAL];
+        const struct link link = link_of(links, row, direction);
+        char path[64], name[64];
+        snprintf(name, sizeof name, "%.*s: %s", (int)direction.len, direction.ptr, link.by);
+        TA_ROW(out, copies_bandwidth, [BANDWIDTH_RANK] = ta_int(row[RATE_RANK]),
+               [BANDWIDTH_PATH] = ta_text(path_of(direction, memory, path)),
+               [BANDWIDTH_DIRECTION] = ta_text(direction), [BANDWIDTH_MEMORY] = ta_text(memory),
+               [BANDWIDTH_SIZE] = ta_text(ta_slice_of(copies_size_name(size))),
+               [BANDWIDTH_FROM] = ta_int(copies_size_from(size)),
+               [BANDWIDTH_COUNT] = ta_int(row[RATE_COUNT]),
+               [BANDWIDTH_BYTES] = ta_int(row[RATE_BYTES]),
+               [BANDWIDTH_MEAN] = ta_num((double)row[RATE_BYTES] / (double)row[RATE_COUNT]),
+               [BANDWIDTH_TOTAL] = ta_int(row[RATE_TOTAL]),
+               [BANDWIDTH_EXPOSED] = ta_int(row[RATE_EXPOSED]),
+               [BANDWIDTH_RATE] = ta_num(bandwidth), [BANDWIDTH_LINK] = ta_num(link.rate),
+               [BANDWIDTH_LINK_SHARE] = ta_num(bandwidth / link.rate),
+               [BANDWIDTH_LINK_NAME] = isnan(link.rate) ? ta_null() : ta_text(ta_slice_of(name)));
+    }
+}
+
+static void copies_add_waits(const struct ta_partial *waits, struct ta_section_builder *out)
+{
+    for (size_t i = 0; i < ta_partial_rows(waits); i++) {
+        const int64_t *row = ta_partial_at(waits, i);
+        const struct ta_slice direction = ta_partial_text(waits, row, WAIT_DIRECTION);
+        const struct ta_slice memory = ta_partial_text(waits, row, WAIT_MEMORY);
+        char path[64];
+        TA_ROW(
+            out, copies_blocking, [BLOCKING_RANK] = ta_int(row[WAIT_RANK]),
+            [BLOCKING_PATH] = ta_text(path_of(direction, memory, path)),
+            [BLOCKING_DIRECTION] = ta_text(direction), [BLOCKING_MEMORY] = ta_text(memory),
+            [BLOCKING_CALL] = ta_text(ta_partial_text(waits, row, WAIT_CALL)),
+            [BLOCKING_COUNT] = ta_int(row[WAIT_COUNT]), [BLOCKING_BYTES] = ta_int(row[WAIT_BYTES]),
+            [BLOCKING_COPY] = ta_int(row[WAIT_COPY]), [BLOCKING_HOST] = ta_int(row[WAIT_HOST]),
+            [BLOCKING_EXPOSED] = ta_int(row[WAIT_EXPOSED]),
+            [BLOCKING_IDLE] = ta_int(row[WAIT_IDLE]));
+    }
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+/* Both tables of sums have the same values; `what` is the direction or the kinds of memory. */
+static const struct ta_field fields[SUM_FIELDS] = {
+    [SUM_RANK] = {"rank", TA_FIELD_RANK},
+    [SUM_WHAT] = {"what", TA_FIELD_TEXT},
+    [SUM_COUNT] = {"count", TA_FIELD_SUM},
+    [SUM_BYTES] = {"bytes", TA_FIELD_SUM},
+    [SUM_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [SUM_SIZED_NS] = {"sized_ns", TA_FIELD_SUM}, /* time of the copies that say their bytes */
+};
+
+static const struct ta_field rate_fields[RATE_FIELDS] = {
+    [RATE_RANK] = {"rank", TA_FIELD_RANK},     [RATE_DIRECTION] = {"direction", TA_FIELD_TEXT},
+    [RATE_MEMORY] = {"memory", TA_FIELD_TEXT}, [RATE_SIZE] = {"size", TA_FIELD_INT},
+    [RATE_COUNT] = {"count", TA_FIELD_SUM},    [RATE_BYTES] = {"bytes", TA_FIELD_SUM},
+    [RATE_TOTAL] = {"total_ns", TA_FIELD_SUM}, [RATE_EXPOSED] = {"exposed_ns", TA_FIELD_SUM},
+    [RATE_LINK] = {"link", TA_FIELD_MAX},
+};
+
+static const struct ta_field link_fields[LINK_FIELDS] = {
+    [LINK_DIRECTION] = {"direction", TA_FIELD_TEXT},
+    [LINK_RATE] = {"rate", TA_FIELD_DIST}, /* bytes per second of copies from 1 MiB on */
+};
+
+static const struct ta_field wait_fields[WAIT_FIELDS] = {
+    [WAIT_RANK] = {"rank", TA_FIELD_RANK},         [WAIT_DIRECTION] = {"direction", TA_FIELD_TEXT},
+    [WAIT_MEMORY] = {"memory", TA_FIELD_TEXT},     [WAIT_CALL] = {"call", TA_FIELD_TEXT},
+    [WAIT_COUNT] = {"count", TA_FIELD_SUM},        [WAIT_BYTES] = {"bytes", TA_FIELD_SUM},
+    [WAIT_COPY] = {"copy_ns", TA_FIELD_SUM},       [WAIT_HOST] = {"host_ns", TA_FIELD_SUM},
+    [WAIT_EXPOSED] = {"exposed_ns", TA_FIELD_SUM}, [WAIT_IDLE] = {"idle_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    [COPIES_DIRECTIONS] = {"directions", fields, SUM_FIELDS},
+    [COPIES_MEMORIES] = {"memories", fields, SUM_FIELDS},
+    [COPIES_RATES] = {"rates", rate_fields, RATE_FIELDS},
+    [COPIES_LINKS] = {"links", link_fields, LINK_FIELDS},
+    [COPIES_WAITS] = {"waits", wait_fields, WAIT_FIELDS},
+    {0},
+};
+
+/* The columns of both tables of sums are the fields of their partials, but for the last. */
+enum { SUM_BANDWIDTH = SUM_TOTAL + 1, SUM_COLUMN_COUNT };
+
+/* clang-format off */
+/* With the weights of three of them between ranks. */
+#define SUM_COLUMNS(key, title, what, bytes_weight, total_weight, bandwidth_weight) \
+    [SUM_RANK] = TA_RANK_COLUMN, \
+    [SUM_WHAT] = {key, title, TA_TEXT, .doc = what}, \
+    [SUM_COUNT] = {"count", "Copies", TA_COUNT, .better = TA_LOWER, .doc = "Number of copies"}, \
+    [SUM_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .weight = (bytes_weight), \
+                   .doc = "Bytes of the copies that say so"}, \
+    [SUM_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = (total_weight), \
+                   .doc = "Sum of durations: work, not wall time"}, \
+    [SUM_BANDWIDTH] = {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, \
+                       .better = TA_HIGHER, .weight = (bandwidth_weight), \
+                       .doc = "Bytes over the time of the copies that say so"}
+/* clang-format on */
+
+static const struct ta_column by_direction_columns[] = {
+    SUM_COLUMNS("direction", "Direction",
+                "HtoD host to device, DtoH back, DtoD within or between devices, PtoP peer to peer",
+                0.4, 0.3, 0.2)};
+
+static const struct ta_chart_def chart = {
+    .id = "copy-bandwidth",
+    .title = "Copy bandwidth",
+    .caption = "Bytes over copy time by rank and direction; small copies are bound by latency.",
+    .kind = TA_CHART_BARS,
+    .label = {&by_direction_columns[SUM_RANK], &by_direction_columns[SUM_WHAT]},
+    .y = {{&by_direction_columns[SUM_BANDWIDTH], "Bandwidth", TA_INK_MEMCPY}},
+    .group = &by_direction_columns[SUM_WHAT],
+};
+
+static const struct ta_table_def by_direction = {
+    "copies.by_direction",
+    "Copies by direction",
+    TA_COLUMNS(by_direction_columns),
+    .doc = "One row per rank and direction: `HtoD`, `DtoH`, `DtoD`, `PtoP`, `HtoH` or `other`, "
+           "by the name of the copy. Chart `copy-bandwidth`.",
+    .chart = {&chart},
+    .rank_words = "Copies",
+    .brief = &(const struct ta_brief){
+        .place = 270, .rows = 8, .largest = &by_direction_columns[SUM_TOTAL]}};
+
+static const struct ta_column by_memory_columns[] = {SUM_COLUMNS(
+    "memory", "Memory", "Kinds of memory at both ends, as the profiler names them", 0, 0, 0)};
+
+static const struct ta_table_def by_memory = {
+    "copies.by_memory", "Copies by kind of memory", TA_COLUMNS(by_memory_columns),
+    .doc = "One row per rank and kinds of memory, such as `Pageable -> Device`: what stands in "
+           "parentheses in the name of the copy, or the whole name.",
+    .tier = TA_TIER_DETAIL};
+
+static void add_rows(struct ta_section_builder *out, const struct ta_table_def *def,
+                     const struct ta_partial *copies)
+{
+    for (size_t i = 0; i < ta_partial_rows(copies); i++) {
+        const int64_t *row = ta_partial_at(copies, i);
+        const bool sized = row[SUM_BYTES] != TA_MISSING && row[SUM_SIZED_NS] > 0;
+        ta_add_row(ta_rows(out, def),
+                   (const struct ta_cell[SUM_COLUMN_COUNT]){
+                       [SUM_RANK] = ta_int(row[SUM_RANK]),
+                       [SUM_WHAT] = ta_text(ta_partial_text(copies, row, SUM_WHAT)),
+                       [SUM_COUNT] = ta_int(row[SUM_COUNT]),
+                       [SUM_BYTES] = ta_int(row[SUM_BYTES]),
+                       [SUM_TOTAL] = ta_int(row[SUM_TOTAL]),
+                       [SUM_BANDWIDTH] =
+                           sized ? ta_num((double)row[SUM_BYTES] * 1e9 / (double)row[SUM_SIZED_NS])
+                                 : ta_null()});
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)in;
+    add_rows(out, &by_direction, merged[COPIES_DIRECTIONS]);
+    add_rows(out, &by_memory, merged[COPIES_MEMORIES]);
+    copies_add_rates(merged[COPIES_RATES], merged[COPIES_LINKS], out);
+    copies_add_waits(merged[COPIES_WAITS], out);
+    return TA_OK;
+}
+
+static const char *const needs_args[] = {"bytes", NULL};
+
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{COPIES_RATES, RATE_SIZE, COPIES_SIZES}, TA_BOUNDS_END};
+
+static const struct ta_table_def *const tables[] = {&by_direction, &by_memory, &copies_bandwidth,
+                                                    &copies_blocking, NULL};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .needs = TA_NEED_HOST_WORK,
+                                           .needs_args = needs_args,
+                                           .section = "copies",
+                                           .partials = partials,
+                                           .map = copies_map,
+                                           .finish = finish,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, copies, &ops, .title = "Copies",
+          .summary = "Memory copies, how fast they are, and which the host waits for: "
+                     "copies.by_direction, copies.bandwidth, copies.blocking",
+          .version = "1");

@@ -1,0 +1,734 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* health.checks: whether the traces can carry what is said of them.  Each check costs a part of the
+ * trust score, which is the product of what is left, and every finding's confidence is multiplied
+ * with it (recommend.c). */
+#include "model/extent.h"
+#include "model/lost.h"
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/model.h>
+#include <traceanalyze/table.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Fields of the partial. */
+enum {
+    HEALTH_RANK,
+    HEALTH_ACTIVITIES,
+    HEALTH_LINKED,
+    HEALTH_EARLY, /* activities that begin before the call that launched them */
+    HEALTH_SHIFT, /* the largest such difference */
+    HEALTH_CALLS, /* calls that launch a kernel */
+    HEALTH_LOST,  /* those whose kernel was not recorded, behind the first whose kernel was */
+    HEALTH_HEAD,  /* such calls before that one */
+    HEALTH_OVERHEAD,
+    HEALTH_SPAN,   /* first to last host span */
+    HEALTH_OPENED, /* spans of the host */
+    HEALTH_GRAIN,  /* divides all times looked at */
+    HEALTH_FAR,    /* spans that begin more than an hour from the median start */
+    HEALTH_PAIRS,  /* numbered operators that follow each other on a thread */
+    HEALTH_LEAPS,  /* those between which numbers are missing */
+    HEALTH_DEVICE, /* spans of the host on tracks that are named for a device; the last field */
+    HEALTH_FIELDS
+};
+
+/* Fields of the partial of kernels: the rank, and how many kernels of each class of names. */
+enum { HEALTH_NAMES_RANK, HEALTH_NAMES = 64, HEALTH_NAMES_FIELDS };
+
+/* With fewer records of a kind there is little to tell from. */
+enum { HEALTH_FEW = 30 };
+
+/* What is looked at, in the order of the table. */
+enum health_check {
+    CHECK_DROPPED,
+    CHECK_CUT_SHORT,
+    CHECK_TIMES,
+    CHECK_FAR,
+    CHECK_FOREIGN,
+    CHECK_LINKED,
+    CHECK_EARLY,
+    CHECK_LEAD,
+    CHECK_LOST,
+    CHECK_HEAD,
+    CHECK_THINNED,
+    CHECK_ACTIVITIES,
+    CHECK_HOLES,
+    CHECK_OVERHEAD,
+    CHECK_CROSSED,
+    CHECK_RANKS,
+    CHECK_FEWEST,
+    CHECK_ALIKE,
+    CHECK_GRAIN,
+    HEALTH_CHECKS
+};
+
+enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out);
+
+/* ---- likeness -------------------------------------------------------------------------------- */
+
+/* How alike the kernels of ranks are: weighted Jaccard index of what they ran how often.
+ *
+ * Names fall into classes by a hash, so that a rank is a few numbers, whatever it ran, and ranks
+ * merge by adding; names that share a class look alike, so the index is never too small.  A rank is
+ * held against the one that is most like it: stages of a pipeline differ by design, and come in as
+ * many ranks as there are replicas. */
+
+/* Counts the kernels of a trace by their names; false without memory. */
+static bool health_count_names(const struct ta_trace *trace, struct ta_partial *out)
+{
+    const struct ta_kernels kernels = ta_trace_kernels(trace);
+    const struct ta_activities activities = ta_trace_activities(trace);
+    if (kernels.n == 0)
+        return true;
+    int64_t *counts = calloc(kernels.n, sizeof *counts);
+    if (!counts)
+        return false;
+    for (size_t i = 0; i < activities.n; i++)
+        if (activities.at[i].kernel != TA_NO_KERNEL)
+            counts[activities.at[i].kernel]++;
+    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)));
+    for (size_t k = 0; k < kernels.n; k++) {
+        const struct ta_slice name = ta_trace_text(trace, kernels.at[k].name);
+        /* FNV-1a, its halves folded. */
+        uint64_t hash = UINT64_C(14695981039346656037);
+        for (size_t i = 0; i < name.len; i++)
+            hash = (hash ^ (uint8_t)name.ptr[i]) * UINT64_C(1099511628211);
+        ta_sum(&row[HEALTH_NAMES_RANK + 1 + ((size_t)((hash ^ hash >> 32) % HEALTH_NAMES))],
+               counts[k]);
+    }
+    free(counts);
+    return true;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------- */
+
+struct rank {
+    double counts[HEALTH_NAMES]; /* by class of name */
+};
+
+/* The rank most like rank `i`, of several that are equally so the next one. */
+static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most)
+{
+    size_t found = i;
+    *most = -1;
+    for (size_t step = 1; step < n && *most < 1; step++) {
+        const size_t j = (i + step) % n;
+        const struct rank *a = &ranks[i];
+        const struct rank *b = &ranks[j];
+        double both = 0, either = 0;
+        for (size_t k = 0; k < HEALTH_NAMES; k++) {
+            both += a->counts[k] < b->counts[k] ? a->counts[k] : b->counts[k];
+            either += a->counts[k] < b->counts[k] ? b->counts[k] : a->counts[k];
+        }
+        const double alike = either > 0 ? both / either : 1;
+        if (alike > *most) {
+            *most = alike;
+            found = j;
+        }
+    }
+    return found;
+}
+
+enum { RANK, KERNELS, LIKENESS, NEAREST };
+static const struct ta_column health_kernels_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that ran"},
+    [LIKENESS] = {"likeness", "Likeness", TA_RATIO, .better = TA_HIGHER,
+                  .doc = "Kernels in common with the rank beside, over those of either, by name"},
+    [NEAREST] = {"nearest", "Most like rank", TA_INTEGER,
+                 .doc = "The rank whose kernels are most like it"},
+};
+
+static const struct ta_table_def health_kernels = {
+    "health.kernels", "Kernels of ranks compared", TA_COLUMNS(health_kernels_columns),
+    .doc = "One row per rank that ran kernels, when there are two or more: the weighted Jaccard "
+           "index of its kernels, by name, and those of the rank most like it. Stages of a "
+           "pipeline differ by design and come in as many ranks as there are replicas. Names "
+           "are told apart by 64 classes of a hash, so the index may be too large, but never "
+           "too small.",
+    .tier = TA_TIER_DETAIL};
+
+/* Adds health.kernels, and says how like the rank is to its nearest that is least so; NAN with
+ * fewer than two ranks.  False without memory. */
+static bool health_compare_names(const struct ta_partial *names, struct ta_section_builder *out,
+                                 double *least)
+{
+    const size_t n = ta_partial_rows(names);
+    *least = NAN;
+    if (n < 2)
+        return true;
+    struct rank *ranks = calloc(n + 1, sizeof *ranks);
+    for (size_t i = 0; ranks && i < n; i++)
+        for (size_t c = 0; c < HEALTH_NAMES; c++) {
+            const int64_t count = ta_partial_at(names, i)[HEALTH_NAMES_RANK + 1 + c];
+            ranks[i].counts[c] = count == TA_MISSING ? 0 : (double)count;
+        }
+    if (!ranks)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        double alike, kernels = 0;
+        const size_t near = nearest(ranks, n, i, &alike);
+        for (size_t c = 0; c < HEALTH_NAMES; c++)
+            kernels += ranks[i].counts[c];
+        *least = fmin(isnan(*least) ? 1 : *least, alike);
+        TA_ROW(out, health_kernels, [RANK] = ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]),
+               [KERNELS] = ta_int(ta_whole(kernels)), [LIKENESS] = ta_num(alike),
+               [NEAREST] = ta_int(ta_partial_at(names, near)[HEALTH_NAMES_RANK]));
+    }
+    free(ranks);
+    return true;
+}
+
+/* ---- trace ----------------------------------------------------------------------------------- */
+
+/* What is counted in each trace, to say how far it can be trusted. */
+
+struct search {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct ta_intervals overhead;
+    int64_t *row;
+};
+
+static enum ta_event_class class_of(const struct search *s, ta_row row)
+{
+    return s->categories.at[s->spans.cat[row]].class;
+}
+
+static bool count_lost(struct search *s)
+{
+    const struct ta_lost *lost = ta_trace_lost(s->trace);
+    if (!lost)
+        return false;
+    ta_sum(&s->row[HEALTH_CALLS], lost->calls);
+    ta_sum(&s->row[HEALTH_LOST], (int64_t)lost->n - lost->head);
+    ta_sum(&s->row[HEALTH_HEAD], lost->head);
+    return true;
+}
+
+/* Each thread numbers its operators as they begin, together with the ranges around them, so from
+ * one to the next the number grows by one or little more.  Of a trace that was thinned out it
+ * jumps; a sample tells, as whatever thins a trace out does so throughout. */
+static void count_successions(struct search *s)
+{
+    enum { LEAP = 3 };
+    const struct ta_args ids = ta_trace_args(s->trace, "External id");
+    int64_t pairs = 0, leaps = 0, before = 0;
+    uint32_t track = UINT32_MAX;
+    for (size_t i = 0; i < ids.n; i++) {
+        const ta_row row = ids.row[i];
+        if (ta_args_is_text(&ids, i) || class_of(s, row) != TA_CLASS_OP)
+            continue;
+        const int64_t id = ta_args_value(&ids, i);
+        if (s->spans.track[row] == track) {
+            pairs++;
+            leaps += id <= before || id - before > LEAP;
+        }
+        track = s->spans.track[row];
+        before = id;
+    }
+    if (pairs < HEALTH_FEW)
+        return;
+    ta_sum(&s->row[HEALTH_PAIRS], pairs);
+    ta_sum(&s->row[HEALTH_LEAPS], leaps);
+}
+
+/* Times to look at for the resolution: enough, and cheap. */
+enum { GRAIN_SAMPLES = 65536 };
+
+static int64_t divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Whether spans of a category are what the profiler says it took itself. */
+static bool is_overhead(const struct search *s, size_t category)
+{
+    return ta_slice_equal(ta_trace_text(s->trace, s->categories.at[category].name),
+                          TA_LIT("overhead"));
+}
+
+/* The extent of the host's spans, and what of it was overhead.  False without memory. */
+static bool measure_host(struct search *s)
+{
+    const struct ta_extent *extents = ta_trace_extents(s->trace);
+    struct ta_extent host = TA_EXTENT_EMPTY;
+    for (size_t c = 0; extents && c < s->categories.n; c++) {
+        if (!ta_class_is_host(s->categories.at[c].class))
+            continue;
+        host = ta_extent_join(host, extents[c]);
+        if (is_overhead(s, c)) {
+            const ta_cat category = (ta_cat)c;
+            for (ta_row row = 0; (row = ta_category_next(&s->spans, row, category)) < s->spans.n;
+                 row++)
+                ta_intervals_add(&s->overhead, s->spans.ts[row],
+                                 s->spans.ts[row] + s->spans.dur[row]);
+        }
+    }
+    ta_intervals_unite(&s->overhead);
+    ta_sum(&s->row[HEALTH_OPENED], (int64_t)host.n);
+    if (host.n) {
+        ta_sum(&s->row[HEALTH_SPAN], host.end - host.start);
+        ta_sum(&s->row[HEALTH_OVERHEAD], ta_intervals_length(&s->overhead));
+    }
+    return extents && !s->overhead.failed;
+}
+
+/* A clock that was set, or a time that is none, moves spans far away from all others. */
+static bool look_for_strays(struct search *s)
+{
+    enum { FAR_NS_IN_S = 3600 };
+    const int64_t far = INT64_C(1000000000) * FAR_NS_IN_S;
+    const struct ta_tracks tracks = ta_trace_tracks(s->trace);
+    int64_t first = INT64_MAX, last = INT64_MIN, strays = 0;
+    for (size_t t = 0; t < tracks.n; t++) /* those of a track are in the order of their starts */
+        if (tracks.at[t].n) {
+            first = ta_min_i64(first, s->spans.ts[tracks.at[t].first]);
+            last = ta_max_i64(last, s->spans.ts[tracks.at[t].first + tracks.at[t].n - 1]);
+        }
+    ta_sum(&s->row[HEALTH_FAR], 0);
+    if (last - first <= far)
+        return true; /* as nearly always */
+    int64_t *starts = malloc(s->spans.n * sizeof *starts);
+    if (!starts)
+        return false;
+    memcpy(starts, s->spans.ts, s->spans.n * sizeof *starts);
+    ta_sort_times(starts, s->spans.n);
+    const int64_t median = starts[s->spans.n / 2];
+    for (ta_row row = 0; row < s->spans.n; row++)
+        strays += llabs(s->spans.ts[row] - median) > far;
+    free(starts);
+    ta_sum(&s->row[HEALTH_FAR], strays);
+    return true;
+}
+
+/* "/device:GPU:0" of JAX and TensorFlow, "GPU0" of rocprof, "Ascend Hardware".  Kineto names the
+ * process of the host for both. */
+static bool names_device(struct ta_slice name)
+{
+    static const char *const starts[] = {"/device:", "GPU", "TPU", "NPU", "XPU", "Ascend Hardware"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const size_t n = strlen(starts[i]);
+        if (name.len >= n && memcmp(name.ptr, starts[i], n) == 0)
+            return !memmem(name.ptr, name.len, "CPU", 3);
+    }
+    return false;
+}
+
+/* Device work in a form that nobody told us of looks like work of the host. */
+static void look_for_devices(struct search *s)
+{
+    const struct ta_tracks tracks = ta_trace_tracks(s->trace);
+    int64_t spans = 0;
+    for (size_t t = 0; t < tracks.n; t++) {
+        const struct ta_track *track = &tracks.at[t];
+        if (track->process_name == TA_STR_ABSENT ||
+            !names_device(ta_trace_text(s->trace, track->process_name)))
+            continue;
+        for (ta_row row = track->first; row < track->first + track->n; row++)
+            spans += ta_class_is_host(class_of(s, row));
+    }
+    ta_sum(&s->row[HEALTH_DEVICE], spans);
+}
+
+enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct search s = {
+        .trace = trace,
+        .spans = ta_trace_spans(trace),
+        .categories = ta_trace_categories(trace),
+    };
+    if (s.spans.n == 0)
+        return TA_OK;
+    s.row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
+    const struct ta_activities activities = ta_trace_activities(s.trace);
+    int64_t linked = 0, early = 0;
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->launch == TA_NO_ROW)
+            continue;
+        linked++;
+        const int64_t shift = s.spans.ts[a->launch] - s.spans.ts[a->span];
+        if (shift > 0) {
+            early++;
+            ta_most(&s.row[HEALTH_SHIFT], shift);
+        }
+    }
+    ta_sum(&s.row[HEALTH_ACTIVITIES], (int64_t)activities.n);
+    ta_sum(&s.row[HEALTH_LINKED], linked);
+    ta_sum(&s.row[HEALTH_EARLY], early);
+    count_successions(&s);
+    /* The largest number that divides all times. */
+    int64_t first = INT64_MAX, grain = 0;
+    for (ta_row row = 0; row < s.spans.n && row < GRAIN_SAMPLES && grain != 1; row++) {
+        if (!ta_class_is_host(class_of(&s, row)))
+            continue;
+        first = ta_min_i64(first, s.spans.ts[row]);
+        grain = divisor(divisor(llabs(s.spans.ts[row] - first), s.spans.dur[row]), grain);
+    }
+    if (grain)
+        ta_least(&s.row[HEALTH_GRAIN], grain);
+    look_for_devices(&s);
+    const bool done = count_lost(&s) && measure_host(&s) && look_for_strays(&s) &&
+                      health_count_names(trace, out[1]);
+    ta_intervals_free(&s.overhead);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the checks of a trace");
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* The checks: from where each counts as failed, what it takes from the trust, and what it means. */
+
+enum { CHECK, VALUE, LIMIT, UNIT, HOLDS, PENALTY, WHAT };
+static const struct ta_column health_checks_columns[] = {
+    [CHECK] = {"check", "Check", TA_TEXT, .doc = "What is looked at"},
+    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "What was found, in its unit"},
+    [LIMIT] = {"limit", "Limit", TA_NUMBER,
+               .doc = "From where the check counts as failed, in the same unit"},
+    [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of both"},
+    [HOLDS] = {"holds", "Holds", TA_FLAG, .doc = "Whether the limit is kept"},
+    [PENALTY] = {"penalty", "Penalty", TA_RATIO, .better = TA_LOWER,
+                 .doc = "Part that the check takes from the trust score"},
+    [WHAT] = {"what", "What it means", TA_SENTENCE,
+              .doc = "How the value is worked out, and what a bad one spoils"},
+};
+
+static const struct ta_table_def health_checks = {
+    "health.checks", "Checks of the traces", TA_COLUMNS(health_checks_columns),
+    .doc = "Scalar `trust_score`: the product of 1 − `penalty` over the checks. The confidence "
+           "of every finding is multiplied with it, but of the one that says so, `trust`. Below "
+           "0.5 that one comes first and all others are hints: their severity is `info`.\n\n"
+           "One row per check that the traces allow: records dropped, traces cut short, bad "
+           "times, times far away, devices as the host's (spans of processes that are named for "
+           "a device, in a category that is none of devices, of ranks of which no device "
+           "activity is known), launches linked, activities before their call and their lead, "
+           "kernels lost (at the start, and later), operators missing, activities recorded, "
+           "holes in samples, profiler overhead, spans that cross, ranks missing, fewest "
+           "activities of a rank, kernels in common, resolution."};
+
+/* A check takes `weight` of what is bad: of the value, or of what it lacks to 1. */
+static const struct {
+    const char *name, *unit;
+    double limit, weight;
+    bool at_least; /* the value should not be below the limit */
+    const char *what;
+} checks[HEALTH_CHECKS] = {
+    [CHECK_DROPPED] = {"records dropped", "ratio", 0.01, 1, false,
+                       "Damaged records over all; what they would have said is missing everywhere"},
+    [CHECK_CUT_SHORT] =
+        {"traces cut short", "ratio", 0, 0.3, false,
+         "Files of which the profiler says that its buffer was full, over all: sums are too small"},
+    [CHECK_TIMES] = {"bad times", "ratio", 0.001, 1, false,
+                     "Records without a usable time or duration over the host's spans"},
+    [CHECK_FAR] = {"times far away", "ratio", 0, 1, false,
+                   "Spans that begin more than an hour from the median start, over the host's "
+                   "spans: the clock was set, or the times are none"},
+    [CHECK_FOREIGN] =
+        {"devices as the host's", "ratio", 0, 0.5, false,
+         "Spans of processes that are named for a device, over the host's spans: their category is "
+         "of no device activity that is known, and nothing else tells of devices, so they count as "
+         "the host's"},
+    [CHECK_LINKED] =
+        {"launches linked", "ratio", 0.99, 0.5, true,
+         "Activities whose call was recorded; the causes of idle time and the device time of "
+         "operators need them"},
+    [CHECK_EARLY] = {"activities before their call", "ratio", 0.001, 1, false,
+                     "Of the linked ones: clocks of host and device that do not agree"},
+    [CHECK_LEAD] = {"lead of activities", "ns", 0, 0, false,
+                    "Most that one of them begins before its call: the clocks differ by no less"},
+    [CHECK_LOST] =
+        {"kernels lost", "ratio", 0.01, 1, false,
+         "Calls that launch a kernel and have none, behind the first one that has; busy time is "
+         "too small by theirs"},
+    [CHECK_HEAD] =
+        {"kernels lost at the start", "ratio", 0.05, 0.5, false,
+         "Such calls before the first kernel that was recorded; leave out the first steps"},
+    [CHECK_THINNED] =
+        {"operators missing", "ratio", 0.1, 1, false,
+         "Of the first operators of a file that follow each other on a thread, which numbers them "
+         "one by one, those with a leap in between: a trace that was thinned out idles where it "
+         "worked"},
+    [CHECK_ACTIVITIES] = {"activities recorded", "count", HEALTH_FEW, 0.3, true,
+                          "Of devices, in all traces; fewer are no picture of a run"},
+    [CHECK_HOLES] =
+        {"holes in samples", "ratio", 0.05, 0.2, false,
+         "Time of the sampling of devices in intervals of more than three median ones, over all"},
+    [CHECK_OVERHEAD] =
+        {"profiler overhead", "ratio", 0.05, 1, false,
+         "Time that the profiler says it took itself, over the extent of the host's spans"},
+    [CHECK_CROSSED] = {"spans that cross", "ratio", 0.001, 1, false,
+                       "Spans that end after the span around them, over all; spoils self time"},
+    [CHECK_RANKS] = {"ranks missing", "ratio", 0, 0.2, false,
+                     "Of the world size that the traces name; what is said of one rank holds, but "
+                     "who waits for "
+                     "whom is not known"},
+    [CHECK_FEWEST] =
+        {"fewest activities", "ratio", 0.9, 0.1, true,
+         "Of a rank, over the median rank: a rank that recorded less, or does other work"},
+    [CHECK_ALIKE] =
+        {"kernels in common", "ratio", 0.9, 0.1, true,
+         "Of a rank with the rank most like it, over the kernels of either, by name: a rank that "
+         "runs something else, or lost what it ran"},
+    [CHECK_GRAIN] =
+        {"resolution", "ns", 100, 0, false,
+         "Largest number that divides the times looked at; short kernels and gaps are rounded to "
+         "it"},
+};
+
+/* What whole microseconds take from the trust, and any device work that is not known as such. */
+#define COARSE_NS 1000
+#define COARSE_PENALTY 0.05
+#define FOREIGN_PENALTY 0.5
+
+static double penalty_of(enum health_check check, double value)
+{
+    const double weight = checks[check].weight;
+    switch (check) {
+    case CHECK_FOREIGN:
+        return FOREIGN_PENALTY + weight * value;
+    case CHECK_ACTIVITIES:
+        return weight * (1 - value / HEALTH_FEW);
+    case CHECK_GRAIN:
+        return value >= COARSE_NS ? COARSE_PENALTY : 0;
+    default:
+        return weight * (checks[check].at_least ? 1 - value : value);
+    }
+}
+
+/* Adds a row for each check that has a value, and returns what all leave of the trust. */
+static double health_add_checks(struct ta_section_builder *out, const double values[HEALTH_CHECKS])
+{
+    double trust = 1;
+    for (enum health_check i = 0; i < HEALTH_CHECKS; i++) {
+        const double value = values[i], limit = checks[i].limit;
+        if (isnan(value))
+            continue;
+        const bool holds = checks[i].at_least ? value >= limit : value <= limit;
+        const double penalty = fmin(fmax(penalty_of(i, value), 0), 1);
+        TA_ROW(out, health_checks, [CHECK] = ta_text(ta_slice_of(checks[i].name)),
+               [VALUE] = ta_num(value), [LIMIT] = ta_num(limit),
+               [UNIT] = ta_text(ta_slice_of(checks[i].unit)), [HOLDS] = ta_bool(holds),
+               [PENALTY] = ta_num(penalty), [WHAT] = ta_text(ta_slice_of(checks[i].what)));
+        trust *= 1 - penalty;
+    }
+    return trust;
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const struct ta_field trace_fields[HEALTH_FIELDS] = {
+    [HEALTH_RANK] = {"rank", TA_FIELD_RANK},
+    [HEALTH_ACTIVITIES] = {"activities", TA_FIELD_SUM},
+    [HEALTH_LINKED] = {"linked", TA_FIELD_SUM},
+    [HEALTH_EARLY] = {"early", TA_FIELD_SUM},
+    [HEALTH_SHIFT] = {"shift_ns", TA_FIELD_MAX},
+    [HEALTH_CALLS] = {"calls", TA_FIELD_SUM},
+    [HEALTH_LOST] = {"lost", TA_FIELD_SUM},
+    [HEALTH_HEAD] = {"head", TA_FIELD_SUM},
+    [HEALTH_OVERHEAD] = {"overhead_ns", TA_FIELD_SUM},
+    [HEALTH_SPAN] = {"span_ns", TA_FIELD_SUM},
+    [HEALTH_OPENED] = {"spans", TA_FIELD_SUM},
+    [HEALTH_GRAIN] = {"grain_ns", TA_FIELD_MIN},
+    [HEALTH_FAR] = {"far", TA_FIELD_SUM},
+    [HEALTH_PAIRS] = {"pairs", TA_FIELD_SUM},
+    [HEALTH_LEAPS] = {"leaps", TA_FIELD_SUM},
+    [HEALTH_DEVICE] = {"on_device", TA_FIELD_SUM},
+};
+
+/* Names of fields are for people; these are only numbers. */
+#define NAMES_1(digits)                                                                            \
+    {                                                                                              \
+        "n" digits, TA_FIELD_SUM                                                                   \
+    }
+#define NAMES_4(digit, a, b, c, d)                                                                 \
+    NAMES_1(#digit #a), NAMES_1(#digit #b), NAMES_1(#digit #c), NAMES_1(#digit #d)
+#define NAMES_16(digit)                                                                            \
+    NAMES_4(digit, 0, 1, 2, 3), NAMES_4(digit, 4, 5, 6, 7), NAMES_4(digit, 8, 9, a, b),            \
+        NAMES_4(digit, c, d, e, f)
+
+static const struct ta_field name_fields[HEALTH_NAMES_FIELDS] = {
+    {"rank", TA_FIELD_RANK}, NAMES_16(0), NAMES_16(1), NAMES_16(2), NAMES_16(3)};
+
+static const struct ta_partial_def partials[] = {
+    {"traces", trace_fields, HEALTH_FIELDS}, {"names", name_fields, HEALTH_NAMES_FIELDS}, {0}};
+
+enum { SAMPLING_HOLES, SAMPLING_SPAN };
+static const struct ta_ref reads[] = {
+    [SAMPLING_HOLES] = {"telemetry.sampling", "hole_ns"},
+    [SAMPLING_SPAN] = {"telemetry.sampling", "span_ns"},
+};
+
+/* ---- what is measured ----------------------------------------------------------------------- */
+
+/* Times of fewer spans tell no resolution. */
+enum { GRAIN_LEAST = 100 };
+
+/* Sums over all traces. */
+struct sums {
+    double field[HEALTH_FIELDS];
+    double shift, grain;
+};
+
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+/* Cases of a code in all files, over the host's spans. */
+static double case_share(const struct ta_report *prior, const enum ta_quality_code *codes, size_t n,
+                         double whole)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(prior);
+    double cases = 0;
+    for (size_t f = 0; accounts && f < accounts->n_files; f++)
+        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
+            for (size_t c = 0; c < n; c++)
+                if (accounts->files[f].findings[i].code == codes[c])
+                    cases += (double)accounts->files[f].findings[i].count;
+    return ratio(cases, whole);
+}
+
+/* Files of which the profiler says that it lost events, over all; NAN where none says so, as most
+ * profilers never do. */
+static double lossy_share(const struct ta_report *prior)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(prior);
+    double lossy = 0;
+    for (size_t f = 0; accounts && f < accounts->n_files; f++)
+        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
+            lossy += accounts->files[f].findings[i].code == TA_Q_EVENTS_LOST;
+    return lossy > 0 ? lossy / (double)accounts->n_files : NAN;
+}
+
+static double missing_ranks(const struct ta_report *prior)
+{
+    const struct ta_run_info *run = ta_report_run(prior);
+    if (!run || run->world_size == TA_MISSING || run->world_size <= 0)
+        return NAN;
+    const double missing = (double)run->world_size - (double)run->n_ranks;
+    return missing > 0 ? missing / (double)run->world_size : 0;
+}
+
+/* Activities of the rank with fewest over those of the median rank. */
+static double least_activities(const struct ta_partial *traces)
+{
+    const size_t n = ta_partial_rows(traces);
+    double *counts = malloc((n + 1) * sizeof *counts);
+    double share = NAN;
+    for (size_t i = 0; counts && i < n; i++)
+        counts[i] = fmax(0, (double)ta_partial_at(traces, i)[HEALTH_ACTIVITIES]);
+    if (counts && n > 1) {
+        ta_sort_numbers(counts, n);
+        share = ratio(counts[0], ta_quantile(counts, n, 0.5));
+    }
+    free(counts);
+    return share;
+}
+
+/* Time in holes between samples of devices, over all. */
+static double hole_share(const struct ta_refs *in)
+{
+    double holes = 0, span = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, SAMPLING_HOLES); i++) {
+        holes += ta_ref_number(in, SAMPLING_HOLES, i, 0);
+        span += ta_ref_number(in, SAMPLING_SPAN, i, 0);
+    }
+    return ratio(holes, span);
+}
+
+/* What the checks of health.h find; NaN where the traces do not allow one. */
+static void measure(const struct ta_refs *in, const struct ta_partial *traces, double alike,
+                    double values[HEALTH_CHECKS])
+{
+    static const enum ta_quality_code bad_times[] = {
+        TA_Q_BAD_TS, TA_Q_NEGATIVE_DURATION, TA_Q_BAD_DURATION, TA_Q_UNFINISHED, TA_Q_ZERO_TIME};
+    static const enum ta_quality_code crossings[] = {TA_Q_OVERLAP, TA_Q_CROSSED_PAIR};
+    struct sums s = {.shift = NAN, .grain = NAN};
+    for (size_t i = 0; i < ta_partial_rows(traces); i++) {
+        const int64_t *row = ta_partial_at(traces, i);
+        /* Where activities of the rank are known all the same, as from the tables beside an Ascend
+         * trace, its tracks of devices do no harm. */
+        const int end = row[HEALTH_ACTIVITIES] > 0 ? HEALTH_DEVICE : HEALTH_FIELDS;
+        for (int f = HEALTH_ACTIVITIES; f < end; f++)
+            s.field[f] += row[f] == TA_MISSING ? 0 : (double)row[f];
+        if (row[HEALTH_SHIFT] != TA_MISSING)
+            s.shift = fmax(s.shift, (double)row[HEALTH_SHIFT]);
+        if (row[HEALTH_GRAIN] != TA_MISSING && row[HEALTH_OPENED] >= GRAIN_LEAST)
+            s.grain = fmax(s.grain, (double)row[HEALTH_GRAIN]);
+    }
+    const double spans = s.field[HEALTH_OPENED], activities = s.field[HEALTH_ACTIVITIES];
+    const double calls = s.field[HEALTH_CALLS], foreign = s.field[HEALTH_DEVICE];
+    const struct ta_accounts *accounts = ta_report_accounts(in->report);
+    values[CHECK_DROPPED] = accounts ? ratio((double)accounts->totals.events_dropped,
+                                             (double)accounts->totals.events_seen)
+                                     : NAN;
+    values[CHECK_CUT_SHORT] = lossy_share(in->report);
+    values[CHECK_TIMES] = case_share(in->report, bad_times, 5, spans);
+    values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], spans);
+    /* Most profilers name no process for a device: then there is nothing to check. */
+    values[CHECK_FOREIGN] = foreign > 0 ? ratio(foreign, spans) : NAN;
+    values[CHECK_LINKED] = ratio(s.field[HEALTH_LINKED], activities);
+    values[CHECK_EARLY] = ratio(s.field[HEALTH_EARLY], s.field[HEALTH_LINKED]);
+    values[CHECK_LEAD] = s.shift;
+    values[CHECK_LOST] = ratio(s.field[HEALTH_LOST], calls);
+    values[CHECK_HEAD] = ratio(s.field[HEALTH_HEAD], calls);
+    values[CHECK_THINNED] = ratio(s.field[HEALTH_LEAPS], s.field[HEALTH_PAIRS]);
+    values[CHECK_ACTIVITIES] = activities > 0 ? activities : NAN;
+    values[CHECK_HOLES] = hole_share(in);
+    values[CHECK_OVERHEAD] = ratio(s.field[HEALTH_OVERHEAD], s.field[HEALTH_SPAN]);
+    values[CHECK_CROSSED] = case_share(in->report, crossings, 2, spans);
+    values[CHECK_RANKS] = missing_ranks(in->report);
+    values[CHECK_FEWEST] = least_activities(traces);
+    values[CHECK_ALIKE] = alike;
+    values[CHECK_GRAIN] = s.grain;
+}
+
+static const struct ta_scalar_def scalar = {
+    "trust_score",
+    "Trust",
+    TA_UNIT_RATIO,
+    TA_HIGHER,
+    .doc = "Product of what the checks of the traces leave; findings are "
+           "believed that much less",
+    .read_as = TA_AS_TRUST};
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    if (ta_partial_rows(merged[0]) == 0)
+        return TA_OK;
+    double alike, values[HEALTH_CHECKS];
+    if (!health_compare_names(merged[1], out, &alike))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the kernels of ranks");
+    measure(in, merged[0], alike, values);
+    const double trust = health_add_checks(out, values);
+    ta_set_scalar(out, &scalar, ta_num(trust));
+    return TA_OK;
+}
+
+static const char *const samples_op_args[] = {"External id", NULL};
+
+static const struct ta_table_def *const tables[] = {&health_checks, &health_kernels, NULL};
+
+static const struct ta_analysis_ops ops = {.samples_op_args = samples_op_args,
+                                           .section = "health",
+                                           .scalars = &scalar,
+                                           .n_scalars = 1,
+                                           .partials = partials,
+                                           .map = health_map,
+                                           .finish = finish,
+                                           .tables = tables,
+                                           TA_READS(reads)};
+
+TA_PLUGIN(analysis, health, &ops, .title = "Trace health",
+          .summary = "Whether the traces can carry what is said of them: health.checks",
+          .version = "1");

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernels.by_step and .by_phase: what kernels do, step by step and in the ranges that the program
+ * annotates.
+ *
+ * A kernel belongs to where it was launched: to the step whose marker was open then, on whatever
+ * thread, and to the outermost annotated range of its thread, or of another thread where its own
+ * has none (autograd).  Where one range holds nearly everything the ranges in it are the phases. */
+#include "model/launched.h"
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/model.h>
+#include <traceanalyze/table.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- partials ------------------------------------------------------------------------------ */
+
+enum { STEP_NUMBER, STEP_CLASS, STEP_CALLS, STEP_TOTAL, STEP_FIELDS };
+enum { PHASE_OUTER, PHASE_INNER, PHASE_CLASS, PHASE_CALLS, PHASE_TOTAL, PHASE_START, PHASE_FIELDS };
+
+enum { PARTIAL_STEPS, PARTIAL_PHASES };
+
+enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                         struct ta_partial *const *out);
+
+/* ---- ranges of the host -------------------------------------------------------------------- */
+
+/* Ranges by start, with the latest end of a range and all before it. */
+struct phase_ranges {
+    struct phase_range {
+        int64_t start, end, latest;
+        ta_row span;
+    } * at;
+    size_t n, max;
+    size_t recent; /* how many had started at the time that was asked for last */
+    bool failed;
+};
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+/* clang-format off */
+/* Three columns of both tables, from enumerator `class` on. */
+#define PHASE_CLASS_COLUMNS(class) \
+    [(class)] = {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"}, \
+    [(class) + 1] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions, all ranks"}, \
+    [(class) + 2] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
+                     .doc = "Sum of durations: work, not wall time"}
+/* clang-format on */
+
+static inline struct ta_cell phase_class_cell(int64_t kind)
+{
+    return ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind)));
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+/* Ranges of the host by time. */
+
+static void phase_range_add(struct phase_ranges *ranges, const struct ta_spans *spans, ta_row span)
+{
+    if (ranges->n == ranges->max) {
+        const size_t more = ranges->max ? ranges->max * 2 : 64;
+        struct phase_range *grown = reallocarray(ranges->at, more, sizeof *grown);
+        if (!grown) {
+            ranges->failed = true;
+            return;
+        }
+        ranges->at = grown;
+        ranges->max = more;
+    }
+    ranges->at[ranges->n++] = (struct phase_range){
+        .start = spans->ts[span], .end = spans->ts[span] + spans->dur[span], .span = span};
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct phase_range *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->span > b->span) - (a->span < b->span);
+}
+
+/* Puts them in order, for phase_range_at(). */
+static void phase_ranges_order(struct phase_ranges *ranges)
+{
+    int64_t latest = INT64_MIN;
+    if (ranges->n)
+        qsort(ranges->at, ranges->n, sizeof *ranges->at, by_start);
+    for (size_t i = 0; i < ranges->n; i++) {
+        latest = ta_max_i64(latest, ranges->at[i].end);
+        ranges->at[i].latest = latest;
+    }
+}
+
+/* The range that was opened last of those open at `time`; TA_NO_ROW without one. */
+static ta_row phase_range_at(struct phase_ranges *ranges, int64_t time)
+{
+    const size_t n = ranges->recent;
+    if (!((n == 0 || ranges->at[n - 1].start <= time) &&
+          (n == ranges->n || ranges->at[n].start > time))) {
+        /* How many ranges start at `time` or earlier. */
+        size_t low = 0, high = ranges->n;
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (ranges->at[middle].start <= time)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ranges->recent = low;
+    }
+    for (size_t i = ranges->recent; i > 0 && ranges->at[i - 1].latest > time; i--)
+        if (ranges->at[i - 1].end > time)
+            return ranges->at[i - 1].span;
+    return TA_NO_ROW;
+}
+
+/* ---- launched -------------------------------------------------------------------------------- */
+
+/* In which step and which range the kernels of a trace were launched. */
+
+/* The names of an outermost range and of the next one in it; absent where there is none. */
+struct phase {
+    ta_str outer, inner;
+};
+
+/* Rows of the place met last, by class of kernel: most kernels come from where the one before came
+ * from. */
+struct recent {
+    uint64_t place;
+    int64_t *rows[TA_KERNEL_KIND_COUNT];
+};
+
+/* What spans of a category may be. */
+enum sort { SORT_OTHER, SORT_HOST, SORT_CALL, SORT_RANGE };
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    const struct ta_launched *launched;
+    struct ta_partial *const *out;
+    bool *is_step;                  /* of each string */
+    uint8_t *sorts;                 /* of each category */
+    struct phase_ranges steps, all; /* markers; outermost annotated ranges of all threads */
+    struct phase *phases;           /* by number; 0 is in no range */
+    size_t n_phases, max_phases;
+    struct ta_map numbers; /* of phases, by their names */
+    uint32_t *phase_of;    /* of each call that launched something */
+    struct ta_map step_rows, phase_rows;
+    struct recent step, phase;
+    bool failed;
+};
+
+/* Where the row of a class of kernel at this place is kept, NULL at first. */
+static int64_t **recent_row(struct recent *recent, uint64_t place, int64_t kind)
+{
+    if (recent->place != place)
+        *recent = (struct recent){.place = place};
+    return &recent->rows[kind];
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+static void add_phase(struct work *w, struct phase phase)
+{
+    if (w->n_phases == w->max_phases) {
+        const size_t more = w->max_phases * 2 + 64;
+        struct phase *grown = reallocarray(w->phases, more, sizeof *grown);
+        if (!grown) {
+            w->failed = true;
+            return;
+        }
+        w->phases = grown;
+        w->max_phases = more;
+    }
+    w->phases[w->n_phases++] = phase;
+}
+
+static uint32_t phase_number(struct work *w, ta_str outer, ta_str inner)
+{
+    const uint64_t *number = ta_map_at(&w->numbers, (uint64_t)outer << 32 | inner, w->n_phases);
+    if (!number)
+        return 0;
+    const uint64_t found = *number;
+    if (found == w->n_phases)
+        add_phase(w, (struct phase){outer, inner});
+    return w->failed ? 0 : (uint32_t)found;
+}
+
+/* The outermost annotated range around a span, the next one in it, and their number. */
+struct around {
+    ta_row outer, inner; /* TA_NO_ROW: there is none */
+    uint32_t phase;
+};
+
+/* Leaves the ranges that do not enclose a span with this parent: it comes before them, or there is
+ * none, which the sum makes 0. */
+static void leave_ranges(struct work *w, struct around *around, ta_row parent)
+{
+    if (around->outer != TA_NO_ROW && parent + 1 <= around->outer) {
+        *around = (struct around){TA_NO_ROW, TA_NO_ROW, 0};
+    } else if (around->inner != TA_NO_ROW && parent + 1 <= around->inner) {
+        around->inner = TA_NO_ROW;
+        around->phase = phase_number(w, w->spans.name[around->outer], TA_STR_ABSENT);
+    }
+}
+
+static void enter_range(struct work *w, struct around *around, ta_row row)
+{
+    const ta_str *names = w->spans.name;
+    if (around->outer == TA_NO_ROW) {
+        phase_range_add(&w->all, &w->spans, row);
+        *around = (struct around){row, TA_NO_ROW, phase_number(w, names[row], TA_STR_ABSENT)};
+    } else if (around->inner == TA_NO_ROW) {
+        around->inner = row;
+        around->phase = phase_number(w, names[around->outer], names[row]);
+    }
+}
+
+/* Spans come before those within them, and all within a range stand together. */
+static void find_ranges(struct work *w)
+{
+    struct around around = {TA_NO_ROW, TA_NO_ROW, 0};
+    for (ta_row row = 0; row < w->spans.n; row++) {
+        const enum sort sort = w->sorts[w->spans.cat[row]];
+        if (sort == SORT_OTHER)
+            continue;
+        if (around.outer != TA_NO_ROW)
+            leave_ranges(w, &around, w->spans.parent[row]);
+        if (w->is_step[w->spans.name[row]])
+            phase_range_add(&w->steps, &w->spans, row);
+        else if (sort == SORT_RANGE)
+            enter_range(w, &around, row);
+        if (sort == SORT_CALL && around.phase && ta_launched_has(w->launched, row))
+            w->phase_of[ta_launched_place(w->launched, row)] = around.phase;
+    }
+    phase_ranges_order(&w->steps);
+    phase_ranges_order(&w->all);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* The phase of a launch; where its own thread has none, that of another one. */
+static uint32_t phase_of(struct work *w, ta_row launch)
+{
+    if (launch == TA_NO_ROW)
+        return 0;
+    const uint32_t own = w->phase_of[ta_launched_place(w->launched, launch)];
+    const ta_row other = own ? TA_NO_ROW : phase_range_at(&w->all, w->spans.ts[launch]);
+    return other == TA_NO_ROW ? own : phase_number(w, w->spans.name[other], TA_STR_ABSENT);
+}
+
+static void add_to_phase(struct work *w, ta_row launch, int64_t kind, ta_row span)
+{
+    const uint32_t number = phase_of(w, launch);
+    int64_t **row = recent_row(&w->phase, number, kind);
+    if (!*row) {
+        const struct phase phase = w->phases[number];
+        *row = ta_partial_cached(
+            w->out[PARTIAL_PHASES], &w->phase_rows, (uint64_t)number << 8 | (uint64_t)kind,
+            (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, phase.outer)),
+                                    ta_key_text(ta_trace_text(w->trace, phase.inner)),
+                                    ta_key_int(kind)});
+    }
+    ta_sum(&(*row)[PHASE_CALLS], 1);
+    ta_sum(&(*row)[PHASE_TOTAL], w->spans.dur[span]);
+    ta_least(&(*row)[PHASE_START], w->spans.ts[span] - ta_trace_origin(w->trace));
+}
+
+static void add_kernels(struct work *w)
+{
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    const struct ta_kernels kernels = ta_trace_kernels(w->trace);
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->kernel == TA_NO_KERNEL)
+            continue;
+        const int64_t kind = kernels.at[a->kernel].facts.kind;
+        const int64_t dur = w->spans.dur[a->span];
+        const ta_row marker =
+            a->launch == TA_NO_ROW ? TA_NO_ROW : phase_range_at(&w->steps, w->spans.ts[a->launch]);
+        const ta_str name = marker == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[marker];
+        int64_t **row = recent_row(&w->step, name, kind);
+        if (!*row) {
+            const int64_t number = name == TA_STR_ABSENT
+                                       ? TA_MISSING
+                                       : ta_host_step_number(ta_trace_text(w->trace, name));
+            *row = ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows,
+                                     (uint64_t)name << 8 | (uint64_t)kind,
+                                     (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
+        }
+        ta_sum(&(*row)[STEP_CALLS], 1);
+        ta_sum(&(*row)[STEP_TOTAL], dur);
+        add_to_phase(w, a->launch, kind, a->span);
+    }
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static enum sort sort_of(const struct ta_trace *trace, const struct ta_category *category)
+{
+    if (!ta_class_is_host(category->class))
+        return SORT_OTHER;
+    if (ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("user_annotation")))
+        return SORT_RANGE;
+    return category->class == TA_CLASS_RUNTIME ? SORT_CALL : SORT_HOST;
+}
+
+enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                         struct ta_partial *const *out)
+{
+    if (ta_trace_kernels(trace).n == 0)
+        return TA_OK;
+    struct work w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
+                     .launched = ta_trace_launched(trace),
+                     .out = out};
+    w.is_step = calloc(ta_trace_string_count(trace) + 1, sizeof *w.is_step);
+    w.sorts = calloc(ta_trace_categories(trace).n + 1, sizeof *w.sorts);
+    w.phase_of = calloc(w.launched ? w.launched->n + 1 : 1, sizeof *w.phase_of);
+    bool done = w.launched && w.is_step && w.sorts && w.phase_of;
+    if (done) {
+        const struct ta_categories categories = ta_trace_categories(w.trace);
+        for (size_t i = 0; i < categories.n; i++)
+            w.sorts[i] = (uint8_t)sort_of(w.trace, &categories.at[i]);
+        for (size_t id = 0; id < ta_trace_string_count(w.trace); id++)
+            w.is_step[id] = ta_host_is_step(ta_trace_text(w.trace, (ta_str)id));
+        add_phase(&w, (struct phase){TA_STR_ABSENT, TA_STR_ABSENT});
+        find_ranges(&w);
+        if (!w.failed)
+            add_kernels(&w);
+        done = !w.failed && !w.steps.failed && !w.all.failed && !w.numbers.failed &&
+               !w.step_rows.failed && !w.phase_rows.failed;
+    }
+    free(w.is_step);
+    free(w.sorts);
+    free(w.phase_of);
+    free(w.phases);
+    free(w.steps.at);
+    free(w.all.at);
+    ta_map_free(&w.numbers);
+    ta_map_free(&w.step_rows);
+    ta_map_free(&w.phase_rows);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the ranges of a trace");
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+/* kernels.by_phase: which ranges are phases, and what their kernels do. */
+
+enum { PHASE, CLASS, CALLS, TOTAL, SHARE };
+static const struct ta_column kernels_by_phase_columns[] = {
+    [PHASE] = {"phase", "Phase", TA_TEXT,
+               .doc = "Annotated range in which the kernels were launched"},
+    PHASE_CLASS_COLUMNS(CLASS),
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the phase"},
+};
+
+static const struct ta_chart_def phase_chart = {
+    .id = "kernel-classes-by-phase",
+    .title = "Class of kernels by phase",
+    .caption = "Kernel durations summed over all ranks, by the annotated range that launched them, "
+               "in the order of the run.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {&kernels_by_phase_columns[PHASE]},
+    .y = {{&kernels_by_phase_columns[TOTAL], "Total", TA_INK_SERIES_1}},
+    .group = &kernels_by_phase_columns[CLASS],
+};
+
+/* kernels.by_phase, and its rows, made from PARTIAL_PHASES; false without memory. */
+static const struct ta_table_def kernels_by_phase = {
+    "kernels.by_phase",
+    "Class of kernels by phase",
+    TA_COLUMNS(kernels_by_phase_columns),
+    .doc = "One row per phase and class, in the order of the run. A phase is the outermost "
+           "range that the program annotates (`user_annotation`, step markers aside) around the "
+           "launch of a kernel; where the thread that launched it has none, as that of "
+           "autograd, the one of another thread that was opened last. Where one range holds at "
+           "least 90 % of the annotated kernel time and half of that lies in ranges within it, "
+           "those are the phases. \"(outside of ranges)\" has the rest; left out when there is "
+           "only one phase. Chart `kernel-classes-by-phase`.",
+    .tier = TA_TIER_DETAIL,
+    .chart = {&phase_chart}};
+
+/* A phase in the making: sums of its classes. */
+struct summed {
+    struct ta_slice name;
+    int64_t start_ns, total_ns;
+    int64_t calls[TA_KERNEL_KIND_COUNT], times[TA_KERNEL_KIND_COUNT];
+};
+
+/* A row and the phase that it is of. */
+struct entry {
+    struct ta_slice phase;
+    const int64_t *row;
+};
+
+/* A range that holds so much of all annotated kernel time is no phase, if it holds others. */
+#define NEARLY_ALL 0.9
+
+static int by_phase(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    return ta_slice_compare(a->phase, b->phase);
+}
+
+/* Fills `phases`, which has room for one per row; returns how many there are. */
+static size_t make_phases(const struct ta_partial *rows, struct entry *entries,
+                          struct summed *phases)
+{
+    /* The range that holds nearly all, most of it in inner ranges. Rows come by the name of the
+     * outer range. */
+    struct ta_slice largest = TA_LIT("");
+    double all = 0, most = 0, most_within = 0;
+    for (size_t i = 0, end; i < ta_partial_rows(rows); i = end) {
+        const struct ta_slice name = ta_partial_text(rows, ta_partial_at(rows, i), PHASE_OUTER);
+        double held = 0, within = 0;
+        for (end = i; end < ta_partial_rows(rows); end++) {
+            const int64_t *row = ta_partial_at(rows, end);
+            if (!ta_slice_equal(ta_partial_text(rows, row, PHASE_OUTER), name))
+                break;
+            held += (double)row[PHASE_TOTAL];
+            within += ta_partial_text(rows, row, PHASE_INNER).len ? (double)row[PHASE_TOTAL] : 0;
+        }
+        if (name.len)
+            all += held;
+        if (name.len && held > most) {
+            largest = name;
+            most = held;
+            most_within = within;
+        }
+    }
+    const struct ta_slice frame =
+        most >= NEARLY_ALL * all && most_within >= most / 2 ? largest : TA_LIT("");
+    const size_t n_rows = ta_partial_rows(rows);
+    size_t n = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        const int64_t *row = ta_partial_at(rows, i);
+        const struct ta_slice outer = ta_partial_text(rows, row, PHASE_OUTER);
+        const struct ta_slice inner = ta_partial_text(rows, row, PHASE_INNER);
+        const bool framed = frame.len && inner.len && ta_slice_equal(outer, frame);
+        entries[i] = (struct entry){framed ? inner : outer, row};
+    }
+    if (n_rows)
+        qsort(entries, n_rows, sizeof *entries, by_phase);
+    for (size_t i = 0; i < n_rows; i++) {
+        if (n == 0 || !ta_slice_equal(phases[n - 1].name, entries[i].phase))
+            phases[n++] = (struct summed){.name = entries[i].phase, .start_ns = INT64_MAX};
+        struct summed *phase = &phases[n - 1];
+        const int64_t *row = entries[i].row;
+        phase->start_ns = ta_min_i64(phase->start_ns, row[PHASE_START]);
+        phase->total_ns = ta_add_sat(phase->total_ns, row[PHASE_TOTAL]);
+        phase->calls[row[PHASE_CLASS]] =
+            ta_add_sat(phase->calls[row[PHASE_CLASS]], row[PHASE_CALLS]);
+        phase->times[row[PHASE_CLASS]] =
+            ta_add_sat(phase->times[row[PHASE_CLASS]], row[PHASE_TOTAL]);
+    }
+    return n;
+}
+
+static int in_order_of_run(const void *left, const void *right)
+{
+    const struct summed *a = left, *b = right;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return ta_slice_compare(a->name, b->name);
+}
+
+static void list_phase(const struct summed *phase, struct ta_section_builder *out)
+{
+    const struct ta_slice name = phase->name.len ? phase->name : TA_LIT("(outside of ranges)");
+    for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++)
+        if (phase->calls[kind])
+            TA_ROW(out, kernels_by_phase, [PHASE] = ta_text(name), [CLASS] = phase_class_cell(kind),
+                   [CALLS] = ta_int(phase->calls[kind]), [TOTAL] = ta_int(phase->times[kind]),
+                   [SHARE] = ta_share(phase->times[kind], phase->total_ns));
+}
+
+static bool phase_list(const struct ta_partial *rows, struct ta_section_builder *out)
+{
+    struct entry *entries = calloc(ta_partial_rows(rows) + 1, sizeof *entries);
+    struct summed *phases = calloc(ta_partial_rows(rows) + 1, sizeof *phases);
+    const bool done = entries && phases;
+    const size_t n = done ? make_phases(rows, entries, phases) : 0;
+    if (n > 1) { /* one phase is all kernels, and kernels.by_class has them */
+        qsort(phases, n, sizeof *phases, in_order_of_run);
+        for (size_t i = 0; i < n; i++)
+            list_phase(&phases[i], out);
+    }
+    free(entries);
+    free(phases);
+    return done;
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const struct ta_field step_fields[STEP_FIELDS] = {
+    [STEP_NUMBER] = {"step", TA_FIELD_INT},
+    [STEP_CLASS] = {"class", TA_FIELD_INT},
+    [STEP_CALLS] = {"calls", TA_FIELD_SUM},
+    [STEP_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field fields[PHASE_FIELDS] = {
+    [PHASE_OUTER] = {"outer", TA_FIELD_TEXT},   [PHASE_INNER] = {"inner", TA_FIELD_TEXT},
+    [PHASE_CLASS] = {"class", TA_FIELD_INT},    [PHASE_CALLS] = {"calls", TA_FIELD_SUM},
+    [PHASE_TOTAL] = {"total_ns", TA_FIELD_SUM}, [PHASE_START] = {"start_ns", TA_FIELD_MIN},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_STEPS] = {"steps", step_fields, STEP_FIELDS},
+    [PARTIAL_PHASES] = {"phases", fields, PHASE_FIELDS},
+    {0},
+};
+
+/* The columns are the fields of the partial, and one more. */
+enum { STEP_SHARE = STEP_FIELDS };
+static const struct ta_column by_step_columns[] = {
+    [STEP_NUMBER] = {"step", "Step", TA_TEXT, .doc = "Label of the step, of all ranks"},
+    PHASE_CLASS_COLUMNS(STEP_CLASS),
+    [STEP_SHARE] = {"share", "Share", TA_RATIO,
+                    .doc = "Total over that of all kernels of the step"},
+};
+
+static const struct ta_chart_def step_chart = {
+    .id = "kernel-classes-by-step",
+    .title = "Class of kernels by step",
+    .caption = "Kernel durations summed over all ranks, by the step that launched them.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {&by_step_columns[STEP_NUMBER]},
+    .y = {{&by_step_columns[STEP_TOTAL], "Total", TA_INK_SERIES_1}},
+    .group = &by_step_columns[STEP_CLASS],
+};
+
+static const struct ta_table_def by_step = {
+    "kernels.by_step",
+    "Class of kernels by step",
+    TA_COLUMNS(by_step_columns),
+    .doc = "One row per marked step (`ProfilerStep#N`, all ranks together) and class. A kernel "
+           "belongs to the step whose marker was open, on any thread, when it was launched; "
+           "\"(outside of steps)\" has the others. Left out without markers. Chart "
+           "`kernel-classes-by-step`.",
+    .tier = TA_TIER_DETAIL,
+    .chart = {&step_chart}};
+
+/* ---- finish ---------------------------------------------------------------------------------- */
+
+/* Lists the classes of the step of row `i`; returns the row behind them. */
+static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_section_builder *out)
+{
+    const int64_t step = ta_partial_at(steps, i)[STEP_NUMBER];
+    char label[40];
+    size_t end = i;
+    int64_t all = 0;
+    for (; end < ta_partial_rows(steps) && ta_partial_at(steps, end)[STEP_NUMBER] == step; end++)
+        all = ta_add_sat(all, ta_partial_at(steps, end)[STEP_TOTAL]);
+    snprintf(label, sizeof label, TA_STEP_MARK "%" PRId64, step);
+    for (; i < end; i++) {
+        const int64_t *row = ta_partial_at(steps, i);
+        TA_ROW(out, by_step,
+               [STEP_NUMBER] =
+                   ta_text(step == TA_MISSING ? TA_LIT("(outside of steps)") : ta_slice_of(label)),
+               [STEP_CLASS] = phase_class_cell(row[STEP_CLASS]),
+               [STEP_CALLS] = ta_int(row[STEP_CALLS]), [STEP_TOTAL] = ta_int(row[STEP_TOTAL]),
+               [STEP_SHARE] = ta_share(row[STEP_TOTAL], all));
+    }
+    return end;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)in;
+    /* Rows come by the number of the step, those without one first; they are listed last. */
+    const struct ta_partial *steps = merged[PARTIAL_STEPS];
+    const size_t n = ta_partial_rows(steps);
+    size_t first = 0;
+    while (first < n && ta_partial_at(steps, first)[STEP_NUMBER] == TA_MISSING)
+        first++;
+    if (first != n) {
+        for (size_t i = first; i < n;)
+            i = list_step(steps, i, out);
+        if (first > 0)
+            list_step(steps, 0, out);
+    }
+    return phase_list(merged[PARTIAL_PHASES], out)
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the phases");
+}
+
+static const char *const behind[] = {"kernels_by_class", NULL};
+
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{PARTIAL_STEPS, STEP_CLASS, TA_KERNEL_KIND_COUNT},
+                                         {PARTIAL_PHASES, PHASE_CLASS, TA_KERNEL_KIND_COUNT},
+                                         TA_BOUNDS_END};
+
+static const struct ta_table_def *const tables[] = {&by_step, &kernels_by_phase, NULL};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .behind = behind,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = phase_map,
+                                           .finish = finish,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, kernels_by_phase, &ops, .title = "Kernel classes by step and phase",
+          .summary = "What kernels do, by step and by annotated range: kernels.by_step, "
+                     "kernels.by_phase",
+          .version = "1");
