@@ -24,8 +24,10 @@ struct waits {
     size_t row;
 };
 
-static struct waits find_waits(const struct ta_refs *in)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const double window = ta_ref_sum(in, WINDOW);
     struct waits waits = {.time = 0};
     for (size_t i = 0; i < ta_ref_rows(in, NAME); i++) {
         if (!ta_ref_reads(in, FAMILY, i, "wait"))
@@ -38,14 +40,6 @@ static struct waits find_waits(const struct ta_refs *in)
             waits.row = row;
         }
     }
-    return waits;
-}
-
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
-{
-    const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const double window = ta_ref_sum(in, WINDOW);
-    const struct waits waits = find_waits(in);
     if (window <= 0 || waits.time / window <= threshold)
         return TA_OK;
     const struct ta_place most = ta_place_at(in, EXPOSED, waits.row);

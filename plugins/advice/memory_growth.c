@@ -55,29 +55,6 @@ struct rise {
     double falls;          /* the largest fall from one to the next */
 };
 
-static struct rise measure(const struct ta_refs *in, size_t first)
-{
-    struct rise rise = {.n = 1, .first = first, .last = first, .from = first, .at = first};
-    for (size_t row = first + 1; row < ta_ref_rows(in, SNAPSHOT_BYTES); row++) {
-        if (!snapshot_same_device(in, first, row) || isnan(snapshot_bytes(in, row)) ||
-            !is_same_step(ta_ref_text(in, SNAPSHOT_LABEL, first),
-                          ta_ref_text(in, SNAPSHOT_LABEL, row)))
-            continue;
-        const double before = snapshot_bytes(in, rise.last);
-        const double more = snapshot_bytes(in, row) - before;
-        if (more > rise.jump) {
-            rise.jump = more;
-            rise.before = before;
-            rise.from = rise.last;
-            rise.at = row;
-        }
-        rise.falls = fmax(rise.falls, -more);
-        rise.last = row;
-        rise.n++;
-    }
-    return rise;
-}
-
 /* Whether all snapshots of the step since the jump are still that high, and there is one. */
 static bool stays(const struct ta_refs *in, const struct rise *rise)
 {
@@ -161,7 +138,24 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     for (size_t row = 0; row < ta_ref_rows(in, SNAPSHOT_BYTES) && row < ROWS_MAX; row++) {
         if (isnan(snapshot_bytes(in, row)) || !is_first_of_step(in, row))
             continue;
-        const struct rise rise = measure(in, row);
+        struct rise rise = {.n = 1, .first = row, .last = row, .from = row, .at = row};
+        for (size_t cells = row + 1; cells < ta_ref_rows(in, SNAPSHOT_BYTES); cells++) {
+            if (!snapshot_same_device(in, row, cells) || isnan(snapshot_bytes(in, cells)) ||
+                !is_same_step(ta_ref_text(in, SNAPSHOT_LABEL, row),
+                              ta_ref_text(in, SNAPSHOT_LABEL, cells)))
+                continue;
+            const double before = snapshot_bytes(in, rise.last);
+            const double more = snapshot_bytes(in, cells) - before;
+            if (more > rise.jump) {
+                rise.jump = more;
+                rise.before = before;
+                rise.from = rise.last;
+                rise.at = cells;
+            }
+            rise.falls = fmax(rise.falls, -more);
+            rise.last = cells;
+            rise.n++;
+        }
         const double grown = snapshot_bytes(in, rise.last) - snapshot_bytes(in, row);
         const bool jumps = is_large(rise.jump, rise.before, &limits) && stays(in, &rise);
         const bool grows = rise.falls < limits.least / 4 && rise.jump < AT_ONCE * grown &&

@@ -28,23 +28,17 @@ static const struct ta_ref reads[] = {
 
 static const double SLOW_Z = -3.5;
 
-/* The slowest group whose bandwidth is outside the spread of its peers, too. */
-static struct ta_place find_slowest(const struct ta_refs *in)
-{
-    struct ta_place slowest = {0};
-    for (size_t row = 0; row < ta_ref_rows(in, BANDWIDTH_RATIO); row++) {
-        const struct ta_place ratio = ta_place_at(in, BANDWIDTH_RATIO, row);
-        if (ratio.table && ta_ref_number(in, Z, row, 0) < SLOW_Z &&
-            (!slowest.table || ratio.value < slowest.value))
-            slowest = ratio;
-    }
-    return slowest;
-}
-
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, RATIO);
-    const struct ta_place slow = find_slowest(in);
+    /* The slowest group whose bandwidth is outside the spread of its peers, too. */
+    struct ta_place slow = {0};
+    for (size_t row = 0; row < ta_ref_rows(in, BANDWIDTH_RATIO); row++) {
+        const struct ta_place ratio = ta_place_at(in, BANDWIDTH_RATIO, row);
+        if (ratio.table && ta_ref_number(in, Z, row, 0) < SLOW_Z &&
+            (!slow.table || ratio.value < slow.value))
+            slow = ratio;
+    }
     if (!slow.table || slow.value >= threshold)
         return TA_OK;
     const struct ta_place bus = ta_place_beside(in, &slow, BANDWIDTH);

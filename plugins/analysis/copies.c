@@ -148,23 +148,10 @@ static const struct {
 
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static int copies_size_class(int64_t bytes)
-{
-    int class = 0;
-    while (class + 1 < SIZES && bytes >= sizes[class + 1].from)
-        class ++;
-    return class;
-}
-
 /* Least size of a class, and its name: "1 to 10 MiB". */
 static int64_t copies_size_from(int size_class)
 {
     return sizes[size_class].from;
-}
-
-static const char *copies_size_name(int size_class)
-{
-    return sizes[size_class].name;
 }
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -332,7 +319,9 @@ static void take_device(struct walk *w, size_t from, size_t to)
         add_copy(kind->by_memory, w->spans.dur[a->span], bytes);
         const int64_t ns = w->spans.dur[a->span], rate = rate_of(bytes, ns);
         if (rate != TA_MISSING) {
-            const int size = copies_size_class(bytes);
+            int size = 0;
+            while (size + 1 < SIZES && bytes >= sizes[size + 1].from)
+                size++;
             const uint64_t id = (uint64_t)size << 32 | w->spans.name[a->span];
             int64_t *row = ta_partial_cached(
                 w->out[COPIES_RATES], &w->rates, id,
@@ -568,53 +557,6 @@ static struct link link_of(const struct ta_partial *links, const int64_t *row,
     return (struct link){stated, "stated by the maker"};
 }
 
-static void copies_add_rates(const struct ta_partial *rates, const struct ta_partial *links,
-                             struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(rates); i++) {
-        const int64_t *row = ta_partial_at(rates, i);
-        const struct ta_slice direction = ta_partial_text(rates, row, RATE_DIRECTION);
-        const struct ta_slice memory = ta_partial_text(rates, row, RATE_MEMORY);
-        const int size = (int)row[RATE_SIZE];
-        const double bandwidth = (double)row[RATE_BYTES] * 1e9 / (double)row[RATE_TOTAL];
-        const struct link link = link_of(links, row, direction);
-        char path[64], name[64];
-        snprintf(name, sizeof name, "%.*s: %s", (int)direction.len, direction.ptr, link.by);
-        TA_ROW(out, copies_bandwidth, [BANDWIDTH_RANK] = ta_int(row[RATE_RANK]),
-               [BANDWIDTH_PATH] = ta_text(path_of(direction, memory, path)),
-               [BANDWIDTH_DIRECTION] = ta_text(direction), [BANDWIDTH_MEMORY] = ta_text(memory),
-               [BANDWIDTH_SIZE] = ta_text(ta_slice_of(copies_size_name(size))),
-               [BANDWIDTH_FROM] = ta_int(copies_size_from(size)),
-               [BANDWIDTH_COUNT] = ta_int(row[RATE_COUNT]),
-               [BANDWIDTH_BYTES] = ta_int(row[RATE_BYTES]),
-               [BANDWIDTH_MEAN] = ta_num((double)row[RATE_BYTES] / (double)row[RATE_COUNT]),
-               [BANDWIDTH_TOTAL] = ta_int(row[RATE_TOTAL]),
-               [BANDWIDTH_EXPOSED] = ta_int(row[RATE_EXPOSED]),
-               [BANDWIDTH_RATE] = ta_num(bandwidth), [BANDWIDTH_LINK] = ta_num(link.rate),
-               [BANDWIDTH_LINK_SHARE] = ta_num(bandwidth / link.rate),
-               [BANDWIDTH_LINK_NAME] = isnan(link.rate) ? ta_null() : ta_text(ta_slice_of(name)));
-    }
-}
-
-static void copies_add_waits(const struct ta_partial *waits, struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(waits); i++) {
-        const int64_t *row = ta_partial_at(waits, i);
-        const struct ta_slice direction = ta_partial_text(waits, row, WAIT_DIRECTION);
-        const struct ta_slice memory = ta_partial_text(waits, row, WAIT_MEMORY);
-        char path[64];
-        TA_ROW(
-            out, copies_blocking, [BLOCKING_RANK] = ta_int(row[WAIT_RANK]),
-            [BLOCKING_PATH] = ta_text(path_of(direction, memory, path)),
-            [BLOCKING_DIRECTION] = ta_text(direction), [BLOCKING_MEMORY] = ta_text(memory),
-            [BLOCKING_CALL] = ta_text(ta_partial_text(waits, row, WAIT_CALL)),
-            [BLOCKING_COUNT] = ta_int(row[WAIT_COUNT]), [BLOCKING_BYTES] = ta_int(row[WAIT_BYTES]),
-            [BLOCKING_COPY] = ta_int(row[WAIT_COPY]), [BLOCKING_HOST] = ta_int(row[WAIT_HOST]),
-            [BLOCKING_EXPOSED] = ta_int(row[WAIT_EXPOSED]),
-            [BLOCKING_IDLE] = ta_int(row[WAIT_IDLE]));
-    }
-}
-
 /* ---- table ----------------------------------------------------------------------------------- */
 
 /* Both tables of sums have the same values; `what` is the direction or the kinds of memory. */
@@ -736,8 +678,46 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)in;
     add_rows(out, &by_direction, merged[COPIES_DIRECTIONS]);
     add_rows(out, &by_memory, merged[COPIES_MEMORIES]);
-    copies_add_rates(merged[COPIES_RATES], merged[COPIES_LINKS], out);
-    copies_add_waits(merged[COPIES_WAITS], out);
+    const struct ta_partial *rates = merged[COPIES_RATES];
+    for (size_t i = 0; i < ta_partial_rows(rates); i++) {
+        const int64_t *row = ta_partial_at(rates, i);
+        const struct ta_slice direction = ta_partial_text(rates, row, RATE_DIRECTION);
+        const struct ta_slice memory = ta_partial_text(rates, row, RATE_MEMORY);
+        const int size = (int)row[RATE_SIZE];
+        const double bandwidth = (double)row[RATE_BYTES] * 1e9 / (double)row[RATE_TOTAL];
+        const struct link link = link_of(merged[COPIES_LINKS], row, direction);
+        char path[64], name[64];
+        snprintf(name, sizeof name, "%.*s: %s", (int)direction.len, direction.ptr, link.by);
+        TA_ROW(out, copies_bandwidth, [BANDWIDTH_RANK] = ta_int(row[RATE_RANK]),
+               [BANDWIDTH_PATH] = ta_text(path_of(direction, memory, path)),
+               [BANDWIDTH_DIRECTION] = ta_text(direction), [BANDWIDTH_MEMORY] = ta_text(memory),
+               [BANDWIDTH_SIZE] = ta_text(ta_slice_of(sizes[size].name)),
+               [BANDWIDTH_FROM] = ta_int(copies_size_from(size)),
+               [BANDWIDTH_COUNT] = ta_int(row[RATE_COUNT]),
+               [BANDWIDTH_BYTES] = ta_int(row[RATE_BYTES]),
+               [BANDWIDTH_MEAN] = ta_num((double)row[RATE_BYTES] / (double)row[RATE_COUNT]),
+               [BANDWIDTH_TOTAL] = ta_int(row[RATE_TOTAL]),
+               [BANDWIDTH_EXPOSED] = ta_int(row[RATE_EXPOSED]),
+               [BANDWIDTH_RATE] = ta_num(bandwidth), [BANDWIDTH_LINK] = ta_num(link.rate),
+               [BANDWIDTH_LINK_SHARE] = ta_num(bandwidth / link.rate),
+               [BANDWIDTH_LINK_NAME] = isnan(link.rate) ? ta_null() : ta_text(ta_slice_of(name)));
+    }
+    const struct ta_partial *waits = merged[COPIES_WAITS];
+    for (size_t i = 0; i < ta_partial_rows(waits); i++) {
+        const int64_t *row = ta_partial_at(waits, i);
+        const struct ta_slice direction = ta_partial_text(waits, row, WAIT_DIRECTION);
+        const struct ta_slice memory = ta_partial_text(waits, row, WAIT_MEMORY);
+        char path[64];
+        TA_ROW(
+            out, copies_blocking, [BLOCKING_RANK] = ta_int(row[WAIT_RANK]),
+            [BLOCKING_PATH] = ta_text(path_of(direction, memory, path)),
+            [BLOCKING_DIRECTION] = ta_text(direction), [BLOCKING_MEMORY] = ta_text(memory),
+            [BLOCKING_CALL] = ta_text(ta_partial_text(waits, row, WAIT_CALL)),
+            [BLOCKING_COUNT] = ta_int(row[WAIT_COUNT]), [BLOCKING_BYTES] = ta_int(row[WAIT_BYTES]),
+            [BLOCKING_COPY] = ta_int(row[WAIT_COPY]), [BLOCKING_HOST] = ta_int(row[WAIT_HOST]),
+            [BLOCKING_EXPOSED] = ta_int(row[WAIT_EXPOSED]),
+            [BLOCKING_IDLE] = ta_int(row[WAIT_IDLE]));
+    }
     return TA_OK;
 }
 

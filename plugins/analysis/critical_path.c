@@ -147,34 +147,6 @@ static bool place_all(struct finder *finder)
     return ordered || order_ends(finder);
 }
 
-/* False without memory; finder_close() all the same. */
-static bool finder_open(struct finder *finder, const struct ta_trace *trace)
-{
-    *finder = (struct finder){
-        .spans = ta_trace_spans(trace),
-        .tracks = ta_trace_tracks(trace),
-        .activities = ta_trace_activities(trace),
-        .start = INT64_MAX,
-        .n_rows = NO_OFFSET + 1,
-        .launched = ta_trace_launched(trace),
-    };
-    finder->n_ended = finder->activities.n;
-    finder->offsets = calloc(finder->tracks.n + 1, sizeof *finder->offsets);
-    /* Most of it is not touched, and takes no memory. */
-    finder->of_rows = malloc((finder->spans.n + 1) * sizeof *finder->of_rows);
-    finder->of_calls =
-        finder->launched ? calloc(finder->launched->n + 1, sizeof *finder->of_calls) : NULL;
-    return finder->offsets && finder->of_rows && finder->of_calls && place_all(finder);
-}
-
-static void finder_close(struct finder *finder)
-{
-    free(finder->offsets);
-    free(finder->of_rows);
-    free(finder->of_calls);
-    free(finder->by_end);
-}
-
 /* ---- path ------------------------------------------------------------------------------------ */
 
 /* Following the critical path from its end to its start. */
@@ -511,7 +483,23 @@ static bool path_follow(struct path *path)
     if (w.activities.n == 0)
         return true;
     w.steps = 2 * (w.spans.n + w.activities.n) + 16;
-    const bool done = finder_open(&w.finder, path->trace);
+    struct finder *finder = &w.finder;
+    const struct ta_trace *trace = path->trace;
+    *finder = (struct finder){
+        .spans = ta_trace_spans(trace),
+        .tracks = ta_trace_tracks(trace),
+        .activities = ta_trace_activities(trace),
+        .start = INT64_MAX,
+        .n_rows = NO_OFFSET + 1,
+        .launched = ta_trace_launched(trace),
+    };
+    finder->n_ended = finder->activities.n;
+    finder->offsets = calloc(finder->tracks.n + 1, sizeof *finder->offsets);
+    /* Most of it is not touched, and takes no memory. */
+    finder->of_rows = malloc((finder->spans.n + 1) * sizeof *finder->of_rows);
+    finder->of_calls =
+        finder->launched ? calloc(finder->launched->n + 1, sizeof *finder->of_calls) : NULL;
+    const bool done = finder->offsets && finder->of_rows && finder->of_calls && place_all(finder);
     if (done) {
         const size_t last = finder_ended(&w.finder, INT64_MAX);
         list_threads(&w);
@@ -520,7 +508,10 @@ static bool path_follow(struct path *path)
         follow(&w, last);
         give(&w, w.start, PATH_UNKNOWN, TA_NO_ROW);
     }
-    finder_close(&w.finder);
+    free(w.finder.offsets);
+    free(w.finder.of_rows);
+    free(w.finder.of_calls);
+    free(w.finder.by_end);
     return done;
 }
 
@@ -651,7 +642,7 @@ struct collector {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_partial *const *out;
-    struct ta_map names;  /* rows of the partial by class and name */
+    struct ta_map names;      /* rows of the partial by class and name */
     struct name_rows *places; /* by name, those that were met last */
     struct sum classes[PATH_CLASSES];
 };

@@ -104,28 +104,6 @@ static size_t records_per_timestep(const struct step_record *records, size_t n)
     return each > 0 ? each : 1;
 }
 
-/* Sets `pass` and `continues` of the records of a rank, which made so many blocks, or none. */
-static void find_passes(struct step_record *records, size_t n, size_t blocks)
-{
-    if (have_one_number(records, n)) {
-        /* Schedules with a single step: a pass per block where that fits, else per record. */
-        const size_t each = blocks && n % blocks == 0 ? n / blocks : 1;
-        for (size_t i = 0; i < n; i++) {
-            records[i].pass = (int64_t)(i / each);
-            records[i].continues = i % each != 0;
-        }
-        return;
-    }
-    const bool down = counts_down(records, n);
-    if (divide(records, n, down, false)) {
-        divide(records, n, down, true);
-        return;
-    }
-    const size_t each = records_per_timestep(records, n);
-    for (size_t i = 0; i < n && each > 1; i++)
-        records[i].continues = is_same_timestep(records, i);
-}
-
 /* ---- table ----------------------------------------------------------------------------------- */
 
 /* Steps and blocks in the order of files and rows. */
@@ -405,7 +383,24 @@ static void read_records(const struct ta_partial *steps, size_t first, size_t en
         records[i - first] =
             (struct step_record){.number = row[STEP], .timestep = ta_real_of(row[TIMESTEP])};
     }
-    find_passes(records, end - first, blocks);
+    const size_t n = end - first;
+    if (have_one_number(records, n)) {
+        /* Schedules with a single step: a pass per block where that fits, else per record. */
+        const size_t each = blocks && n % blocks == 0 ? n / blocks : 1;
+        for (size_t i = 0; i < n; i++) {
+            records[i].pass = (int64_t)(i / each);
+            records[i].continues = i % each != 0;
+        }
+        return;
+    }
+    const bool down = counts_down(records, n);
+    if (divide(records, n, down, false)) {
+        divide(records, n, down, true);
+        return;
+    }
+    const size_t each = records_per_timestep(records, n);
+    for (size_t i = 0; i < n && each > 1; i++)
+        records[i].continues = is_same_timestep(records, i);
 }
 
 static size_t count_of_rank(const struct ta_partial *rows, int64_t rank)

@@ -504,25 +504,6 @@ static double penalty_of(enum health_check check, double value)
     }
 }
 
-/* Adds a row for each check that has a value, and returns what all leave of the trust. */
-static double health_add_checks(struct ta_section_builder *out, const double values[HEALTH_CHECKS])
-{
-    double trust = 1;
-    for (enum health_check i = 0; i < HEALTH_CHECKS; i++) {
-        const double value = values[i], limit = checks[i].limit;
-        if (isnan(value))
-            continue;
-        const bool holds = checks[i].at_least ? value >= limit : value <= limit;
-        const double penalty = fmin(fmax(penalty_of(i, value), 0), 1);
-        TA_ROW(out, health_checks, [CHECK] = ta_text(ta_slice_of(checks[i].name)),
-               [VALUE] = ta_num(value), [LIMIT] = ta_num(limit),
-               [UNIT] = ta_text(ta_slice_of(checks[i].unit)), [HOLDS] = ta_bool(holds),
-               [PENALTY] = ta_num(penalty), [WHAT] = ta_text(ta_slice_of(checks[i].what)));
-        trust *= 1 - penalty;
-    }
-    return trust;
-}
-
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct ta_field trace_fields[HEALTH_FIELDS] = {
@@ -597,18 +578,6 @@ static double case_share(const struct ta_report *prior, const enum ta_quality_co
     return ratio(cases, whole);
 }
 
-/* Files of which the profiler says that it lost events, over all; NAN where none says so, as most
- * profilers never do. */
-static double lossy_share(const struct ta_report *prior)
-{
-    const struct ta_accounts *accounts = ta_report_accounts(prior);
-    double lossy = 0;
-    for (size_t f = 0; accounts && f < accounts->n_files; f++)
-        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
-            lossy += accounts->files[f].findings[i].code == TA_Q_EVENTS_LOST;
-    return lossy > 0 ? lossy / (double)accounts->n_files : NAN;
-}
-
 static double missing_ranks(const struct ta_report *prior)
 {
     const struct ta_run_info *run = ta_report_run(prior);
@@ -671,7 +640,13 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     values[CHECK_DROPPED] = accounts ? ratio((double)accounts->totals.events_dropped,
                                              (double)accounts->totals.events_seen)
                                      : NAN;
-    values[CHECK_CUT_SHORT] = lossy_share(in->report);
+    /* Most profilers never say that they lost events. */
+
+    double lossy = 0;
+    for (size_t f = 0; accounts && f < accounts->n_files; f++)
+        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
+            lossy += accounts->files[f].findings[i].code == TA_Q_EVENTS_LOST;
+    values[CHECK_CUT_SHORT] = lossy > 0 ? lossy / (double)accounts->n_files : NAN;
     values[CHECK_TIMES] = case_share(in->report, bad_times, 5, spans);
     values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], spans);
     /* Most profilers name no process for a device: then there is nothing to check. */
@@ -710,7 +685,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (!health_compare_names(merged[1], out, &alike))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the kernels of ranks");
     measure(in, merged[0], alike, values);
-    const double trust = health_add_checks(out, values);
+    double trust = 1;
+    for (enum health_check i = 0; i < HEALTH_CHECKS; i++) {
+        const double value = values[i], limit = checks[i].limit;
+        if (isnan(value))
+            continue;
+        const bool holds = checks[i].at_least ? value >= limit : value <= limit;
+        const double penalty = fmin(fmax(penalty_of(i, value), 0), 1);
+        TA_ROW(out, health_checks, [CHECK] = ta_text(ta_slice_of(checks[i].name)),
+               [VALUE] = ta_num(value), [LIMIT] = ta_num(limit),
+               [UNIT] = ta_text(ta_slice_of(checks[i].unit)), [HOLDS] = ta_bool(holds),
+               [PENALTY] = ta_num(penalty), [WHAT] = ta_text(ta_slice_of(checks[i].what)));
+        trust *= 1 - penalty;
+    }
     ta_set_scalar(out, &scalar, ta_num(trust));
     return TA_OK;
 }

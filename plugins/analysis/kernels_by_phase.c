@@ -478,22 +478,6 @@ static void list_phase(const struct summed *phase, struct ta_section_builder *ou
                    [SHARE] = ta_share(phase->times[kind], phase->total_ns));
 }
 
-static bool phase_list(const struct ta_partial *rows, struct ta_section_builder *out)
-{
-    struct entry *entries = calloc(ta_partial_rows(rows) + 1, sizeof *entries);
-    struct summed *phases = calloc(ta_partial_rows(rows) + 1, sizeof *phases);
-    const bool done = entries && phases;
-    const size_t n = done ? make_phases(rows, entries, phases) : 0;
-    if (n > 1) { /* one phase is all kernels, and kernels.by_class has them */
-        qsort(phases, n, sizeof *phases, in_order_of_run);
-        for (size_t i = 0; i < n; i++)
-            list_phase(&phases[i], out);
-    }
-    free(entries);
-    free(phases);
-    return done;
-}
-
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct ta_field step_fields[STEP_FIELDS] = {
@@ -585,9 +569,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         if (first > 0)
             list_step(steps, 0, out);
     }
-    return phase_list(merged[PARTIAL_PHASES], out)
-               ? TA_OK
-               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the phases");
+    const struct ta_partial *rows = merged[PARTIAL_PHASES];
+    struct entry *entries = calloc(ta_partial_rows(rows) + 1, sizeof *entries);
+    struct summed *phases = calloc(ta_partial_rows(rows) + 1, sizeof *phases);
+    const bool done = entries && phases;
+    const size_t count = done ? make_phases(rows, entries, phases) : 0;
+    if (count > 1) { /* one phase is all kernels, and kernels.by_class has them */
+        qsort(phases, count, sizeof *phases, in_order_of_run);
+        for (size_t i = 0; i < count; i++)
+            list_phase(&phases[i], out);
+    }
+    free(entries);
+    free(phases);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the phases");
 }
 
 static const char *const behind[] = {"kernels_by_class", NULL};

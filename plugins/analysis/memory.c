@@ -396,20 +396,6 @@ static struct ta_cell name_of(const char *source, int64_t bytes)
     return source && bytes >= 0 ? ta_text(ta_slice_of(source)) : ta_null();
 }
 
-static void add_device(struct ta_section_builder *out, const struct device *d)
-{
-    const bool known = d->allocated >= 0 && d->reserved >= d->allocated;
-    TA_ROW(out, memory_by_rank, [BY_RANK_RANK] = ta_int(d->rank),
-           [BY_RANK_DEVICE] = ta_int(d->device), [BY_RANK_SNAPSHOTS] = ta_int(d->snapshots),
-           [BY_RANK_PEAK_ALLOCATED] = not_negative(d->allocated),
-           [BY_RANK_PEAK_SOURCE] = name_of(d->source, d->allocated),
-           [BY_RANK_PEAK_RESERVED] = not_negative(d->reserved),
-           [BY_RANK_RESERVED_SOURCE] = name_of(d->reserved_source, d->reserved),
-           [BY_RANK_UNUSED] = known ? ta_int(d->reserved - d->allocated) : ta_null(),
-           [BY_RANK_TOTAL] = not_negative(d->capacity), [BY_RANK_GAP_SHARE] = ta_num(d->gap),
-           [BY_RANK_OOMS] = not_negative(d->ooms), [BY_RANK_RETRIES] = not_negative(d->retries));
-}
-
 static bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
 {
     const size_t n = all->n + all->n_peaks;
@@ -442,7 +428,18 @@ static bool add_ranks(struct ta_section_builder *out, const struct snapshots *al
             ta_most(&device.ooms, row[OOMS]);
             ta_most(&device.retries, row[RETRIES]);
         }
-        add_device(out, &device);
+        const bool known = device.allocated >= 0 && device.reserved >= device.allocated;
+        TA_ROW(out, memory_by_rank, [BY_RANK_RANK] = ta_int(device.rank),
+               [BY_RANK_DEVICE] = ta_int(device.device),
+               [BY_RANK_SNAPSHOTS] = ta_int(device.snapshots),
+               [BY_RANK_PEAK_ALLOCATED] = not_negative(device.allocated),
+               [BY_RANK_PEAK_SOURCE] = name_of(device.source, device.allocated),
+               [BY_RANK_PEAK_RESERVED] = not_negative(device.reserved),
+               [BY_RANK_RESERVED_SOURCE] = name_of(device.reserved_source, device.reserved),
+               [BY_RANK_UNUSED] = known ? ta_int(device.reserved - device.allocated) : ta_null(),
+               [BY_RANK_TOTAL] = not_negative(device.capacity),
+               [BY_RANK_GAP_SHARE] = ta_num(device.gap), [BY_RANK_OOMS] = not_negative(device.ooms),
+               [BY_RANK_RETRIES] = not_negative(device.retries));
     }
     free(rows);
     return true;

@@ -61,21 +61,6 @@ static const struct ta_scalar_def scalars[] = {
                 .doc = "Event records read from all files"},
 };
 
-static void add_gpu(struct ta_section_builder *out, const struct ta_refs *in)
-{
-    const double window = total(in, GPU_WINDOW);
-    double longest = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, GPU_WINDOW); i++)
-        longest = fmax(longest, ta_ref_number(in, GPU_WINDOW, i, 0));
-    if (window <= 0)
-        return;
-    ta_set_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window));
-    ta_set_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window));
-    ta_set_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window));
-    ta_set_scalar(out, &scalars[MEMCPY], ta_num(total(in, GPU_MEMCPY) / window));
-    ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest)));
-}
-
 /* Whether any step is timed by its device work. */
 static bool has_device_times(const struct ta_refs *in)
 {
@@ -123,7 +108,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    add_gpu(out, in);
+    const double window = total(in, GPU_WINDOW);
+    double longest = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, GPU_WINDOW); i++)
+        longest = fmax(longest, ta_ref_number(in, GPU_WINDOW, i, 0));
+    if (window > 0) {
+        ta_set_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window));
+        ta_set_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window));
+        ta_set_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window));
+        ta_set_scalar(out, &scalars[MEMCPY], ta_num(total(in, GPU_MEMCPY) / window));
+        ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest)));
+    }
     if (ta_ref_rows(in, STEP_HOST) && !add_step_time(out, in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
     if (ta_ref_exists(in, KERNEL_CALLS))

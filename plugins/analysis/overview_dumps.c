@@ -114,21 +114,6 @@ static void add(struct ta_section_builder *out, size_t scalar, struct ta_cell va
         ta_word_scalar(out, &scalars[scalar], value, title, NULL);
 }
 
-/* The worst of all ranks: the smallest rate, the longest time; NaN without one. */
-static double worst(const struct ta_refs *in, const char *metric, const char *basis, bool smallest)
-{
-    double found = NAN;
-    for (size_t i = 0; i < ta_ref_rows(in, THROUGHPUT_VALUE); i++) {
-        if (!ta_ref_reads(in, THROUGHPUT_METRIC, i, metric) ||
-            !ta_ref_reads(in, THROUGHPUT_BASIS, i, basis))
-            continue;
-        const double value = ta_ref_number(in, THROUGHPUT_VALUE, i, NAN);
-        if (isnan(found) || (smallest ? value < found : value > found))
-            found = value;
-    }
-    return found;
-}
-
 static void add_throughput(struct ta_section_builder *out, const struct ta_refs *in)
 {
     static const struct {
@@ -144,9 +129,20 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
         {FIRST_BLOCK, "first_block_ns", "wall", false},
         {TOKENS, "tokens_per_s", "sections", true},
     };
-    for (size_t i = 0; i < TA_LENGTH(rates); i++)
-        add(out, rates[i].scalar,
-            ta_num(worst(in, rates[i].metric, rates[i].basis, rates[i].smallest)), NULL);
+    for (size_t i = 0; i < TA_LENGTH(rates); i++) {
+        /* The worst of all ranks: the smallest rate, the longest time; NaN without one. */
+        const bool smallest = rates[i].smallest;
+        double found = NAN;
+        for (size_t k = 0; k < ta_ref_rows(in, THROUGHPUT_VALUE); k++) {
+            if (!ta_ref_reads(in, THROUGHPUT_METRIC, k, rates[i].metric) ||
+                !ta_ref_reads(in, THROUGHPUT_BASIS, k, rates[i].basis))
+                continue;
+            const double value = ta_ref_number(in, THROUGHPUT_VALUE, k, NAN);
+            if (isnan(found) || (smallest ? value < found : value > found))
+                found = value;
+        }
+        add(out, rates[i].scalar, ta_num(found), NULL);
+    }
 }
 
 /* Largest value of a column, of the samples of a signal when one is given. */

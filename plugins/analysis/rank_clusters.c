@@ -208,24 +208,6 @@ static uint32_t number_clusters(struct points *p, struct device *devices, size_t
     return found;
 }
 
-/* The member with the least distance to all of its cluster, the first of equals. */
-static const struct device *exemplar(const struct device *devices, size_t n, uint32_t cluster)
-{
-    const struct device *best = NULL;
-    double least = INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (size_t j = 0; j < n && devices[i].cluster == cluster && sum < least; j++)
-            if (devices[j].cluster == cluster)
-                sum += between(devices[i].at, devices[j].at);
-        if (devices[i].cluster == cluster && sum < least) {
-            best = &devices[i];
-            least = sum;
-        }
-    }
-    return best;
-}
-
 /* "0–3, 7", cut where it is long. */
 static void list_ranks(const struct device *devices, size_t n, uint32_t cluster,
                        char text[LIST_MOST])
@@ -304,11 +286,24 @@ static void add_cluster(const struct device *devices, size_t n, uint32_t cluster
     for (int s = 0; s < SHARES; s++)
         sum[s] /= (double)members;
     list_ranks(devices, n, cluster, text);
+    /* The member with the least distance to all of its cluster, the first of equals. */
+    const struct device *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        double total = 0;
+        for (size_t j = 0; j < n && devices[i].cluster == cluster && total < least; j++)
+            if (devices[j].cluster == cluster)
+                total += between(devices[i].at, devices[j].at);
+        if (devices[i].cluster == cluster && total < least) {
+            best = &devices[i];
+            least = total;
+        }
+    }
     TA_ROW(out, clusters, [CLUSTER] = ta_int(cluster), [DEVICES] = ta_int(members),
-           [RANK] = ta_int(exemplar(devices, n, cluster)->rank),
-           [RANKS] = ta_text(ta_slice_of(text)), [COMPUTE_SHARE] = ta_num(sum[0]),
-           [COMM_SHARE] = ta_num(sum[1]), [MEMCPY_SHARE] = ta_num(sum[2]),
-           [MEMSET_SHARE] = ta_num(sum[3]), [IDLE_SHARE] = ta_num(sum[4]));
+           [RANK] = ta_int(best->rank), [RANKS] = ta_text(ta_slice_of(text)),
+           [COMPUTE_SHARE] = ta_num(sum[0]), [COMM_SHARE] = ta_num(sum[1]),
+           [MEMCPY_SHARE] = ta_num(sum[2]), [MEMSET_SHARE] = ta_num(sum[3]),
+           [IDLE_SHARE] = ta_num(sum[4]));
 }
 
 static bool cluster(struct device *devices, size_t n, double cut, struct ta_section_builder *out)

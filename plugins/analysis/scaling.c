@@ -180,20 +180,6 @@ static bool is_close(double a, double b)
     return (isnan(a) && isnan(b)) || fabs(a - b) <= 0.01 * fabs(b);
 }
 
-/* The group of the smallest world size that does the same work; NULL without a smaller one. */
-static const struct group *base_of(const struct group *groups, size_t n, const struct group *of)
-{
-    const struct group *base = NULL;
-    for (size_t i = 0; i < n; i++)
-        if (groups[i].world < of->world && groups[i].fps > 0 &&
-            ta_slice_equal(groups[i].model, of->model) &&
-            is_close(groups[i].frames_per_block, of->frames_per_block) &&
-            is_close(groups[i].steps_per_block, of->steps_per_block) &&
-            (!base || groups[i].world < base->world))
-            base = &groups[i];
-    return base;
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -211,7 +197,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     /* A single world size scales to nothing. */
     for (size_t i = 0; n > 1 && i < n; i++) {
         const struct group *g = &groups[i];
-        const struct group *base = base_of(groups, n, &groups[i]);
+        /* The group of the smallest world size that does the same work. */
+        const struct group *of = &groups[i];
+        const struct group *base = NULL;
+        for (size_t k = 0; k < n; k++)
+            if (groups[k].world < of->world && groups[k].fps > 0 &&
+                ta_slice_equal(groups[k].model, of->model) &&
+                is_close(groups[k].frames_per_block, of->frames_per_block) &&
+                is_close(groups[k].steps_per_block, of->steps_per_block) &&
+                (!base || groups[k].world < base->world))
+                base = &groups[k];
         const double speedup = base ? g->fps / base->fps : NAN;
         TA_ROW(out, by_world_size, [BY_WORLD_SIZE_MODEL] = ta_text_or_null(g->model),
                [BY_WORLD_SIZE_WORLD_SIZE] = ta_int(g->world),

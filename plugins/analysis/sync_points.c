@@ -110,13 +110,6 @@ static bool is_outermost(void *user, ta_row row)
            class_of(s, parent) != TA_CLASS_OP;
 }
 
-/* The outermost of the operators right around a call, or what made the call. */
-static ta_row site_of(struct search *s, ta_row row)
-{
-    row = ta_outward_find(&s->makers, s->spans.parent[row], is_maker, s);
-    return ta_outward_find(&s->sites, row, is_outermost, s);
-}
-
 /* How far the waits that were taken reach: what lies before counts for them. */
 struct reach {
     int64_t to;   /* end of the latest, and of the idle time behind it */
@@ -165,7 +158,10 @@ static enum kind kind_of(const struct search *s, ta_row row)
 static void take_site(struct search *s, const struct wait *wait, enum kind kind, int64_t during,
                       int64_t after)
 {
-    const ta_row site = site_of(s, wait->row),
+    /* The outermost of the operators right around a call, or what made the call. */
+    ta_row row = wait->row;
+    row = ta_outward_find(&s->makers, s->spans.parent[row], is_maker, s);
+    const ta_row site = ta_outward_find(&s->sites, row, is_outermost, s),
                  caller = ta_outward_find(&s->callers, site, is_python, s);
     const uint64_t *call =
         ta_map_at(&s->calls, (uint64_t)id_of(s, wait->row) << 32 | id_of(s, site), s->calls.n);

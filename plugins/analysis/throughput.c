@@ -186,22 +186,6 @@ static bool is_throughput(struct ta_slice name)
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-static void add_figures(const struct ta_trace *trace, struct ta_partial *out)
-{
-    size_t n;
-    const struct ta_figure *figures = ta_trace_figure_rows(trace, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_slice name = ta_trace_text(trace, figures[i].name);
-        if (!is_throughput(name) || !isfinite(figures[i].value))
-            continue;
-        int64_t *row =
-            TA_PARTIAL_ROW(out, ta_row_rank(trace, figures[i].rank), ta_key_text(name),
-                           ta_key_text(ta_trace_text(trace, figures[i].group)), ta_row_file(trace));
-        row[VALUE] = ta_real_cell(figures[i].value);
-        row[UNIT] = figures[i].unit;
-    }
-}
-
 /* A setting that says over how many ranks the work on a video is spread; TA_MISSING for others. */
 static int64_t ranks_in(struct ta_slice value)
 {
@@ -262,7 +246,18 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&row[TOKENS_NS], tokens[i].dur_ns);
     }
     add_tags(trace, out[0]);
-    add_figures(trace, out[1]);
+    size_t count;
+    const struct ta_figure *figures = ta_trace_figure_rows(trace, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct ta_slice name = ta_trace_text(trace, figures[i].name);
+        if (!is_throughput(name) || !isfinite(figures[i].value))
+            continue;
+        int64_t *row =
+            TA_PARTIAL_ROW(out[1], ta_row_rank(trace, figures[i].rank), ta_key_text(name),
+                           ta_key_text(ta_trace_text(trace, figures[i].group)), ta_row_file(trace));
+        row[VALUE] = ta_real_cell(figures[i].value);
+        row[UNIT] = figures[i].unit;
+    }
     return TA_OK;
 }
 
@@ -610,23 +605,6 @@ static void add_metric(const struct writer *w, const struct ta_partial *figures,
     }
 }
 
-/* Figures are by rank; `at` is how far they have been used. */
-static void add_theirs(const struct writer *w, const struct ta_partial *figures, size_t *at)
-{
-    const size_t n = ta_partial_rows(figures);
-    while (*at < n && ta_partial_at(figures, *at)[FIGURE_RANK] < w->rank->rank)
-        ++*at;
-    for (size_t end; *at < n && ta_partial_at(figures, *at)[FIGURE_RANK] == w->rank->rank;
-         *at = end) {
-        const struct ta_slice name = ta_partial_text(figures, ta_partial_at(figures, *at), NAME);
-        for (end = *at + 1;
-             end < n && ta_partial_at(figures, end)[FIGURE_RANK] == w->rank->rank &&
-             ta_slice_equal(ta_partial_text(figures, ta_partial_at(figures, end), NAME), name);)
-            end++;
-        add_metric(w, figures, *at, end);
-    }
-}
-
 /* ---- finish -------------------------------------------------------------------------------- */
 
 static int by_rank(const void *left, const void *right)
@@ -695,7 +673,22 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             rank->of[RATE_TOKENS] =
                 rate_of(rank->row[TOKENS] != TA_MISSING, rank->row[TOKENS], rank->row[TOKENS_NS]);
         add_ours(out, &ranks[i]);
-        add_theirs(&(struct writer){out, &ranks[i]}, merged[1], &at_figure);
+        const struct writer *w = &(struct writer){out, &ranks[i]};
+        const struct ta_partial *figures = merged[1];
+        size_t *at = &at_figure;
+        const size_t count = ta_partial_rows(figures);
+        while (*at < count && ta_partial_at(figures, *at)[FIGURE_RANK] < w->rank->rank)
+            ++*at;
+        for (size_t end; *at < count && ta_partial_at(figures, *at)[FIGURE_RANK] == w->rank->rank;
+             *at = end) {
+            const struct ta_slice name =
+                ta_partial_text(figures, ta_partial_at(figures, *at), NAME);
+            for (end = *at + 1;
+                 end < count && ta_partial_at(figures, end)[FIGURE_RANK] == w->rank->rank &&
+                 ta_slice_equal(ta_partial_text(figures, ta_partial_at(figures, end), NAME), name);)
+                end++;
+            add_metric(w, figures, *at, end);
+        }
     }
     if (n > 0 && ranks[0].rank != TA_MISSING) /* rows of no rank are of the run already */
         add_run(out, ranks, n);

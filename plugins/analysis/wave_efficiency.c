@@ -201,18 +201,6 @@ static const struct {
     [OCCUPANCY] = {"est. achieved occupancy %", decimal_of},
 };
 
-static void numbers_open(struct numbers *numbers, const struct ta_trace *trace)
-{
-    numbers->trace = trace;
-    numbers->device = ta_trace_device_units(trace);
-    for (int i = 0; i < NUMBERS; i++)
-        numbers->args[i] = ta_trace_args(trace, sources[i].key);
-    const struct kernel_numbers none = {0};
-    const struct filling unknown = filling_of(&none, numbers->device);
-    for (size_t i = 0; i < NUMBERS_RECENT; i++)
-        numbers->recent[i].filling = unknown;
-}
-
 /* Two bits of struct values for an argument that is there. */
 static const unsigned is_number = 1, is_text = 2;
 
@@ -404,22 +392,6 @@ static void occupancy_take(struct occupancy *o, const struct ta_activity *a,
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-static void occupancy_add(const struct ta_partial *devices, struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(devices); i++) {
-        const int64_t *row = ta_partial_at(devices, i);
-        const bool has_units = row[OCCUPANCY_KNOWN] > 0, has_warps = row[OCCUPANCY_TIME] > 0;
-        TA_ROW(out, wave_occupancy, [DEVICE_RANK] = ta_int(row[OCCUPANCY_RANK]),
-               [DEVICE_DEVICE] = ta_int(row[OCCUPANCY_DEVICE]),
-               [DEVICE_WINDOW] = ta_int(row[OCCUPANCY_WINDOW]),
-               [DEVICE_SM_EFFICIENCY] =
-                   has_units ? ta_share(row[OCCUPANCY_UNITS], row[OCCUPANCY_WINDOW]) : ta_null(),
-               [DEVICE_OCCUPANCY] =
-                   has_warps ? ta_share(row[OCCUPANCY_WARPS], row[OCCUPANCY_TIME]) : ta_null(),
-               [DEVICE_KNOWN] = ta_int(row[OCCUPANCY_KNOWN]));
-    }
-}
-
 /* ---- table ----------------------------------------------------------------------------------- */
 
 enum { NAME, CALLS, TOTAL, KNOWN_CALLS, KNOWN_NS, LOST_NS, UNDER, UNDER_NS, WAVES, BLOCKS, FIELDS };
@@ -574,7 +546,14 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (done) {
         struct occupancy occupancy = {
             .trace = trace, .spans = ta_trace_spans(trace), .out = out[2]};
-        numbers_open(numbers, trace);
+        numbers->trace = trace;
+        numbers->device = ta_trace_device_units(trace);
+        for (int i = 0; i < NUMBERS; i++)
+            numbers->args[i] = ta_trace_args(trace, sources[i].key);
+        const struct kernel_numbers none = {0};
+        const struct filling unknown = filling_of(&none, numbers->device);
+        for (size_t i = 0; i < NUMBERS_RECENT; i++)
+            numbers->recent[i].filling = unknown;
         meet_kernels(trace, out[0], sums);
         const struct ta_activities activities = ta_trace_activities(trace);
         const struct ta_spans s = ta_trace_spans(trace);
@@ -632,7 +611,18 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                    [KERNEL_KNOWN] = ta_int(some ? row[KNOWN_NS] : 0));
         }
     }
-    occupancy_add(merged[2], out);
+    for (size_t i = 0; i < ta_partial_rows(merged[2]); i++) {
+        const int64_t *row = ta_partial_at(merged[2], i);
+        const bool has_units = row[OCCUPANCY_KNOWN] > 0, has_warps = row[OCCUPANCY_TIME] > 0;
+        TA_ROW(out, wave_occupancy, [DEVICE_RANK] = ta_int(row[OCCUPANCY_RANK]),
+               [DEVICE_DEVICE] = ta_int(row[OCCUPANCY_DEVICE]),
+               [DEVICE_WINDOW] = ta_int(row[OCCUPANCY_WINDOW]),
+               [DEVICE_SM_EFFICIENCY] =
+                   has_units ? ta_share(row[OCCUPANCY_UNITS], row[OCCUPANCY_WINDOW]) : ta_null(),
+               [DEVICE_OCCUPANCY] =
+                   has_warps ? ta_share(row[OCCUPANCY_WARPS], row[OCCUPANCY_TIME]) : ta_null(),
+               [DEVICE_KNOWN] = ta_int(row[OCCUPANCY_KNOWN]));
+    }
     return TA_OK;
 }
 

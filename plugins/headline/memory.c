@@ -198,33 +198,6 @@ static void add_places(struct ta_line *line, struct sites *sites, double peak)
     }
 }
 
-/* Both figures are of one device.  Of some profilers what is held is known at snapshots only, and
- * the peak may have been between two of them. */
-static void add_peak(struct ta_line *line, const struct ta_refs *in, size_t row, bool is_state)
-{
-    char in_use[TA_UNIT_TEXT_MAX], held[TA_UNIT_TEXT_MAX], owner[40] = "";
-    const double reserved = ta_ref_number(in, PEAK_RESERVED, row, NAN);
-    const double allocated = ta_ref_number(in, PEAK_ALLOCATED, row, NAN);
-    ta_unit_format(in_use, allocated, TA_UNIT_BYTES);
-    ta_unit_format(held, reserved, TA_UNIT_BYTES);
-    if (ta_report_run(in->report)->n_ranks > 1)
-        snprintf(owner, sizeof owner, " on rank %.0f", ta_ref_number(in, RANK, row, NAN));
-    else if (ta_ref_rows(in, PEAK_RESERVED) > 1 && !isnan(ta_ref_number(in, DEVICE, row, NAN)))
-        snprintf(owner, sizeof owner, " on device %.0f", ta_ref_number(in, DEVICE, row, NAN));
-    if (is_state)
-        ta_say(line, "The snapshot has %s in use and %s held by the allocator%s", in_use, held,
-               owner);
-    else if (reserved < allocated && strcmp(in_use, held) != 0)
-        ta_say(
-            line,
-            "Memory peaks at %s in use%s; what the allocator held was recorded at snapshots only "
-            "(%s at most)",
-            in_use, owner, held);
-    else
-        ta_say(line, "Memory peaks at %s in use and %s held by the allocator%s", in_use, held,
-               owner);
-}
-
 /* The references of a table by device, and what they hold at most. */
 struct owners {
     size_t rank, device, bytes;
@@ -266,7 +239,29 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const bool has_history = history != SIZE_MAX;
     const bool is_state = ta_ref_rows(in, STATES_RANK) && !has_history &&
                           ta_ref_reads(in, PEAK_SOURCE, device, "snapshot");
-    add_peak(line, in, device, is_state);
+    /* Both figures are of one device. Of some profilers what is held is known at snapshots only,
+     * and the peak may have been between two of them. */
+    char in_use[TA_UNIT_TEXT_MAX], held[TA_UNIT_TEXT_MAX], owner[40] = "";
+    const double reserved = ta_ref_number(in, PEAK_RESERVED, device, NAN);
+    const double allocated = ta_ref_number(in, PEAK_ALLOCATED, device, NAN);
+    ta_unit_format(in_use, allocated, TA_UNIT_BYTES);
+    ta_unit_format(held, reserved, TA_UNIT_BYTES);
+    if (ta_report_run(in->report)->n_ranks > 1)
+        snprintf(owner, sizeof owner, " on rank %.0f", ta_ref_number(in, RANK, device, NAN));
+    else if (ta_ref_rows(in, PEAK_RESERVED) > 1 && !isnan(ta_ref_number(in, DEVICE, device, NAN)))
+        snprintf(owner, sizeof owner, " on device %.0f", ta_ref_number(in, DEVICE, device, NAN));
+    if (is_state)
+        ta_say(line, "The snapshot has %s in use and %s held by the allocator%s", in_use, held,
+               owner);
+    else if (reserved < allocated && strcmp(in_use, held) != 0)
+        ta_say(
+            line,
+            "Memory peaks at %s in use%s; what the allocator held was recorded at snapshots only "
+            "(%s at most)",
+            in_use, owner, held);
+    else
+        ta_say(line, "Memory peaks at %s in use and %s held by the allocator%s", in_use, held,
+               owner);
     const struct owners *own = has_history ? &of_peaks : &of_states;
     const size_t row = has_history ? history : row_of_device(in, &of_states, device);
     struct sites sites = {.in = in, .bytes = has_history ? SITE_PEAK : SITE_HELD};

@@ -67,23 +67,18 @@ static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row
                ta_ref_reads(in, SHARE_OF, row, "sum") ? " in all stages" : "", total);
 }
 
-/* What of the session no stage was recorded for. */
-static double unknown_part(const struct ta_refs *in)
-{
-    double sum = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, MEMBERS); i++) {
-        const double share = ta_ref_number(in, SHARE, i, NAN);
-        if (ta_ref_reads(in, SHARE_OF, i, "session") && !isnan(share))
-            sum += share;
-    }
-    return sum > 0 ? 1 - sum : 0;
-}
-
 /* Says it where it is more than any stage takes. */
 static void say_unknown(struct ta_line *line, const struct ta_refs *in, double most)
 {
     char share[TA_UNIT_TEXT_MAX], words[SESSION_WORDS_MAX];
-    const double unknown = unknown_part(in);
+    /* What of the session no stage was recorded for. */
+    double sum = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, MEMBERS); i++) {
+        const double part = ta_ref_number(in, SHARE, i, NAN);
+        if (ta_ref_reads(in, SHARE_OF, i, "session") && !isnan(part))
+            sum += part;
+    }
+    const double unknown = sum > 0 ? 1 - sum : 0;
     if (unknown > TELLING && unknown > most)
         ta_say(line, "No stage was recorded for %s of %s.",
                ta_unit_format(share, unknown, TA_UNIT_RATIO),

@@ -124,33 +124,6 @@ static void collect_blocks(struct device *d, const struct replay *r)
 
 /* ---- the state ----------------------------------------------------------------------------- */
 
-static void collect_state(const struct device *d)
-{
-    if (d->state.n_segments == 0)
-        return;
-    int64_t *row = row_of(d, STATES, no_key);
-    for (int field = SEGMENTS; field < STATE_FIELDS; field++)
-        ta_sum(&row[field], 0); /* a state says so when there is none of a kind */
-    for (size_t s = 0; s < d->state.n_segments; s++) {
-        const struct ta_alloc_segment *segment = d->state.segments[s];
-        ta_sum(&row[SEGMENTS], 1);
-        ta_sum(&row[STATE_RESERVED], bytes_of(segment->total));
-        for (size_t b = segment->first; b < segment->first + segment->n; b++) {
-            const struct ta_alloc_block *block = &d->allocator->blocks[b];
-            const int64_t size = bytes_of(block->size);
-            ta_sum(&row[BLOCKS], 1);
-            if (block->state == TA_BLOCK_INACTIVE) {
-                ta_sum(&row[FREE], size);
-                ta_sum(&row[SPLIT], segment->n > 1 ? size : 0);
-                ta_most(&row[LARGEST_FREE], size);
-                continue;
-            }
-            ta_sum(&row[REQUESTED], bytes_of(block->requested));
-            ta_sum(&row[block->state == TA_BLOCK_ALLOCATED ? STATE_ALLOCATED : PENDING], size);
-        }
-    }
-}
-
 /* ---- churn --------------------------------------------------------------------------------- */
 
 static void count_entry(const struct ta_alloc_event *event, int64_t *row)
@@ -242,7 +215,30 @@ static void collect_failures(const struct device *d, const struct replay *r)
 static void collect_device(struct device *d)
 {
     const struct replay r = replay_make(&d->state);
-    collect_state(d);
+    if (d->state.n_segments != 0) {
+        int64_t *cells = row_of(d, STATES, no_key);
+        for (int field = SEGMENTS; field < STATE_FIELDS; field++)
+            ta_sum(&cells[field], 0); /* a state says so when there is none of a kind */
+        for (size_t s = 0; s < d->state.n_segments; s++) {
+            const struct ta_alloc_segment *segment = d->state.segments[s];
+            ta_sum(&cells[SEGMENTS], 1);
+            ta_sum(&cells[STATE_RESERVED], bytes_of(segment->total));
+            for (size_t b = segment->first; b < segment->first + segment->n; b++) {
+                const struct ta_alloc_block *block = &d->allocator->blocks[b];
+                const int64_t size = bytes_of(block->size);
+                ta_sum(&cells[BLOCKS], 1);
+                if (block->state == TA_BLOCK_INACTIVE) {
+                    ta_sum(&cells[FREE], size);
+                    ta_sum(&cells[SPLIT], segment->n > 1 ? size : 0);
+                    ta_most(&cells[LARGEST_FREE], size);
+                    continue;
+                }
+                ta_sum(&cells[REQUESTED], bytes_of(block->requested));
+                ta_sum(&cells[block->state == TA_BLOCK_ALLOCATED ? STATE_ALLOCATED : PENDING],
+                       size);
+            }
+        }
+    }
     collect_blocks(d, &r);
     if (r.n == 0)
         return;
@@ -276,25 +272,6 @@ static int by_device(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Both lists stand by device, so each is gone through once, however many devices a file names. */
-static void collect_devices(struct device *d, const struct ta_alloc_segment *const *segments)
-{
-    const struct ta_allocator *a = d->allocator;
-    for (size_t s = 0, e = 0; s < a->n_segments || e < a->n_events;) {
-        const bool has_segment = s < a->n_segments, has_event = e < a->n_events;
-        const bool segment_first =
-            has_segment && (!has_event || segments[s]->device <= a->events[e].device);
-        d->id = segment_first ? segments[s]->device : a->events[e].device;
-        d->state = (struct device_state){
-            .blocks = a->blocks, .segments = segments + s, .events = a->events + e};
-        for (; s < a->n_segments && segments[s]->device == d->id; s++)
-            d->state.n_segments++;
-        for (; e < a->n_events && a->events[e].device == d->id; e++)
-            d->state.n_events++;
-        collect_device(d);
-    }
-}
-
 enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
                               struct ta_partial *const *out)
 {
@@ -310,7 +287,23 @@ enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
         for (size_t i = 0; i < a->n_segments; i++)
             segments[i] = &a->segments[i];
         qsort(segments, a->n_segments, sizeof *segments, by_device);
-        collect_devices(&d, segments);
+        /* Both lists stand by device, so each is gone through once, however many devices a file
+         * names. */
+        const struct ta_allocator *activity = d.allocator;
+        for (size_t s = 0, e = 0; s < activity->n_segments || e < activity->n_events;) {
+            const bool has_segment = s < activity->n_segments, has_event = e < activity->n_events;
+            const bool segment_first =
+                has_segment && (!has_event || segments[s]->device <= activity->events[e].device);
+            d.id = segment_first ? segments[s]->device : activity->events[e].device;
+            d.state = (struct device_state){.blocks = activity->blocks,
+                                            .segments = segments + s,
+                                            .events = activity->events + e};
+            for (; s < activity->n_segments && segments[s]->device == d.id; s++)
+                d.state.n_segments++;
+            for (; e < activity->n_events && activity->events[e].device == d.id; e++)
+                d.state.n_events++;
+            collect_device(&d);
+        }
     }
     free(segments);
     free(d.sites);

@@ -79,19 +79,6 @@ struct shape {
     bool timed, several, uneven;
 };
 
-/* Whether the longest by a field is more than three times the median. */
-static bool is_uneven(const struct ta_partial *p, int field, double *lengths)
-{
-    enum { LONG = 3 };
-    size_t n = 0;
-    for (size_t i = 0, last; i < ta_partial_rows(p); i = last + 1) {
-        last = last_of(p, i);
-        lengths[n++] = (double)ta_partial_at(p, last)[field];
-    }
-    ta_sort_numbers(lengths, n);
-    return n > 1 && lengths[n - 1] > LONG * ta_quantile(lengths, n, 0.5);
-}
-
 static bool find_shape(const struct ta_partial *p, struct shape *shape)
 {
     const size_t n = ta_partial_rows(p);
@@ -101,34 +88,20 @@ static bool find_shape(const struct ta_partial *p, struct shape *shape)
         shape->timed &= ta_partial_at(p, i)[TIME] != TA_MISSING;
         shape->several |= !same_owner(ta_partial_at(p, i), ta_partial_at(p, 0));
     }
-    if (lengths)
-        shape->uneven = is_uneven(p, shape->timed ? TIME : ENTRY, lengths);
+    if (lengths) {
+        /* The longest is more than three times the median. */
+        const int field = shape->timed ? TIME : ENTRY;
+        enum { LONG = 3 };
+        size_t count = 0;
+        for (size_t i = 0, last; i < ta_partial_rows(p); i = last + 1) {
+            last = last_of(p, i);
+            lengths[count++] = (double)ta_partial_at(p, last)[field];
+        }
+        ta_sort_numbers(lengths, count);
+        shape->uneven = count > 1 && lengths[count - 1] > LONG * ta_quantile(lengths, count, 0.5);
+    }
     free(lengths);
     return lengths != NULL;
-}
-
-/* Another analysis may have drawn labelled snapshots under the usual name. */
-static void add_chart(struct ta_section_builder *out, const struct ta_refs *in,
-                      const struct shape *shape)
-{
-    const bool is_taken = is_drawn(ta_ref_table(in, SNAPSHOTS_TABLE), "memory-timeline");
-    const int x = shape->uneven ? LINE_PROGRESS : shape->timed ? LINE_TIME : LINE_ENTRY;
-    ta_draw(out, &memory_timeline,
-            &(struct ta_chart_def){
-                .id = is_taken ? "memory-history" : "memory-timeline",
-                .title = "Memory over time",
-                .caption = shape->uneven
-                               ? "Largest levels in each stretch of the history of the allocator, "
-                                 "each over its own length; the gap to what is reserved is "
-                                 "fragmentation and cache."
-                               : "Largest levels in each stretch of the history of the allocator; "
-                                 "the gap to what is reserved is fragmentation and cache.",
-                .kind = TA_CHART_LINES,
-                .x = &memory_timeline_columns[x],
-                .y = {{&memory_timeline_columns[LINE_RESERVED], "Reserved", TA_INK_SERIES_2},
-                      {&memory_timeline_columns[LINE_BLOCK], "Allocated", TA_INK_SERIES_1}},
-                .group = shape->several ? &memory_timeline_columns[LINE_SERIES] : NULL,
-            });
 }
 
 bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial *p,
@@ -160,7 +133,27 @@ bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial
                 [LINE_BLOCK] = ta_int(row[BLOCK_LEVEL]), [LINE_RESERVED] = ta_int(row[RESERVED]));
         }
     }
-    if (ta_partial_rows(p))
-        add_chart(out, in, &shape);
+    if (ta_partial_rows(p)) {
+        /* Another analysis may have drawn labelled snapshots under the usual name. */
+        const bool is_taken = is_drawn(ta_ref_table(in, SNAPSHOTS_TABLE), "memory-timeline");
+        const int x = shape.uneven ? LINE_PROGRESS : shape.timed ? LINE_TIME : LINE_ENTRY;
+        ta_draw(
+            out, &memory_timeline,
+            &(struct ta_chart_def){
+                .id = is_taken ? "memory-history" : "memory-timeline",
+                .title = "Memory over time",
+                .caption = shape.uneven
+                               ? "Largest levels in each stretch of the history of the allocator, "
+                                 "each over its own length; the gap to what is reserved is "
+                                 "fragmentation and cache."
+                               : "Largest levels in each stretch of the history of the allocator; "
+                                 "the gap to what is reserved is fragmentation and cache.",
+                .kind = TA_CHART_LINES,
+                .x = &memory_timeline_columns[x],
+                .y = {{&memory_timeline_columns[LINE_RESERVED], "Reserved", TA_INK_SERIES_2},
+                      {&memory_timeline_columns[LINE_BLOCK], "Allocated", TA_INK_SERIES_1}},
+                .group = shape.several ? &memory_timeline_columns[LINE_SERIES] : NULL,
+            });
+    }
     return true;
 }

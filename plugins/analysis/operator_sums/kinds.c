@@ -166,15 +166,6 @@ struct judgment {
     bool *open; /* rows that may be kernels or ranges */
 };
 
-/* Names under which the host launches kernels only within others, not itself. */
-static bool find_ranges(const struct recording *r, struct ta_map *ranges)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (on_host(&r->rows[i]) && device_ns(&r->rows[i]) == 0 && r->rows[i].device_ns > 0)
-            ta_map_at(ranges, r->rows[i].name, 1);
-    return !ranges->failed;
-}
-
 /* A sum of printed times, and how far it may be off: each has three decimals of its unit. */
 struct sum {
     int64_t ns, slack_ns;
@@ -304,7 +295,14 @@ bool recording_kinds(const struct recording *r, unsigned char *kinds)
 {
     struct ta_map ranges = {0};
     const struct judgment j = {kinds, calloc(r->n + 1, sizeof(bool))};
-    bool done = j.open && find_ranges(r, &ranges);
+    bool done = j.open;
+    if (done) {
+        /* Names under which the host launches kernels only within others, not itself. */
+        for (size_t i = 0; i < r->n; i++)
+            if (on_host(&r->rows[i]) && device_ns(&r->rows[i]) == 0 && r->rows[i].device_ns > 0)
+                ta_map_at(&ranges, r->rows[i].name, 1);
+        done = !ranges.failed;
+    }
     if (done) {
         for (size_t i = 0; i < r->n; i++) {
             const struct ta_slice name = ta_trace_text(r->trace, r->rows[i].name);

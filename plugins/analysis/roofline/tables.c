@@ -474,21 +474,6 @@ static void add_mfu(const struct total *total, struct ta_section_builder *out)
 
 /* ---- what is not known ---------------------------------------------------------------------- */
 
-static void add_unknown(const struct ta_partial *lacks, int64_t kernel_ns,
-                        struct ta_section_builder *out)
-{
-    for (size_t i = 0; i < ta_partial_rows(lacks); i++) {
-        const int64_t *row = ta_partial_at(lacks, i);
-        TA_ROW(out, roofline_unknown,
-               [UNKNOWN_NAME] = ta_text_or_null(ta_partial_text(lacks, row, LACK_NAME)),
-               [UNKNOWN_REASON] = text_or_null(lack_name((enum lack)row[LACK_WHY])),
-               [UNKNOWN_CALLS] = ta_int(row[LACK_CALLS]),
-               [UNKNOWN_KERNELS] = ta_int(row[LACK_KERNELS]),
-               [UNKNOWN_TOTAL] = ta_int(row[LACK_TOTAL]),
-               [UNKNOWN_SHARE] = ta_share(row[LACK_TOTAL], kernel_ns));
-    }
-}
-
 enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                                const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -527,6 +512,16 @@ enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *cons
     }
     add_ranks(ctx, merged, out, &total);
     add_mfu(&total, out);
-    add_unknown(merged[PART_LACKS], total.kernel_ns, out);
+    const struct ta_partial *lacks = merged[PART_LACKS];
+    for (size_t i = 0; i < ta_partial_rows(lacks); i++) {
+        const int64_t *row = ta_partial_at(lacks, i);
+        TA_ROW(out, roofline_unknown,
+               [UNKNOWN_NAME] = ta_text_or_null(ta_partial_text(lacks, row, LACK_NAME)),
+               [UNKNOWN_REASON] = text_or_null(lack_name((enum lack)row[LACK_WHY])),
+               [UNKNOWN_CALLS] = ta_int(row[LACK_CALLS]),
+               [UNKNOWN_KERNELS] = ta_int(row[LACK_KERNELS]),
+               [UNKNOWN_TOTAL] = ta_int(row[LACK_TOTAL]),
+               [UNKNOWN_SHARE] = ta_share(row[LACK_TOTAL], total.kernel_ns));
+    }
     return TA_OK;
 }

@@ -247,17 +247,6 @@ static int by_scope(const void *left, const void *right)
     return order ? order : ta_slice_compare(a->name, b->name);
 }
 
-static size_t end_of_scope(const struct stages *stages, size_t first)
-{
-    const struct stage *at = stages->at;
-    size_t end = first + 1;
-    while (end < stages->n && at[end].row[RANK] == at[first].row[RANK] &&
-           ta_slice_equal(at[end].scope, at[first].scope) &&
-           ta_slice_equal(at[end].group, at[first].group))
-        end++;
-    return end;
-}
-
 /* The labelled snapshots of memory of a rank. */
 static const int64_t *marks_of(const struct ta_partial *walls, int64_t rank)
 {
@@ -273,7 +262,13 @@ void share_stages(struct stages *stages)
 {
     qsort(stages->at, stages->n, sizeof *stages->at, by_scope);
     for (size_t first = 0, end; first < stages->n; first = end) {
-        end = end_of_scope(stages, first);
+        const struct stage *at = stages->at;
+        size_t until = first + 1;
+        while (until < stages->n && at[until].row[RANK] == at[first].row[RANK] &&
+               ta_slice_equal(at[until].scope, at[first].scope) &&
+               ta_slice_equal(at[until].group, at[first].group))
+            until++;
+        end = until;
         const int64_t rank = stages->at[first].row[RANK];
         struct scope scope = {.at = stages->at + first,
                               .n = end - first,

@@ -162,22 +162,6 @@ static const struct {
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-static int64_t source_of(const struct ta_trace *trace)
-{
-    const char *format = ta_trace_file(trace).format;
-    int64_t i = 0;
-    while (strncmp(format ? format : "", sources[i].format, strlen(sources[i].format)) != 0)
-        i++;
-    return i;
-}
-
-/* Where a console tells of no session, an event timer knows nothing of the run. */
-static bool is_of_timer(const struct ta_trace *trace, const struct ta_timed_stage *stage)
-{
-    const struct ta_slice name = ta_trace_text(trace, stage->name);
-    return name.len && memmem(name.ptr, name.len, ARROW, strlen(ARROW)) != NULL;
-}
-
 static void add_stage(const struct ta_trace *trace, const struct ta_timed_stage *stage,
                       size_t index, int64_t source, struct ta_partial *out)
 {
@@ -210,10 +194,19 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     size_t n, n_sessions;
     const struct ta_session *sessions = ta_trace_session_rows(trace, &n_sessions);
     const struct ta_timed_stage *stages = ta_trace_stage_rows(trace, &n);
-    const int64_t source = source_of(trace);
+    const char *format = ta_trace_file(trace).format;
+    int64_t source = 0;
+    while (strncmp(format ? format : "", sources[source].format, strlen(sources[source].format)) !=
+           0)
+        source++;
     const bool alone = source == CONSOLE && n_sessions == 0;
     for (size_t i = 0; i < n; i++) {
-        const bool timer = alone && is_of_timer(trace, &stages[i]);
+        bool timer = alone;
+        if (timer) {
+            /* Where a console tells of no session, an event timer knows nothing of the run. */
+            const struct ta_slice name = ta_trace_text(trace, stages[i].name);
+            timer = name.len && memmem(name.ptr, name.len, ARROW, strlen(ARROW)) != NULL;
+        }
         add_stage(trace, &stages[i], i, timer ? EVENT_TIMER : source, out[0]);
         if (alone && !timer)
             ta_sum(&WALL(stages[i].rank)[WITHOUT], 1);
@@ -262,17 +255,6 @@ static int by_rank_and_place(const void *left, const void *right)
     if (a->row[RANK] != b->row[RANK])
         return a->row[RANK] < b->row[RANK] ? -1 : 1;
     return (a->row[FIRST] > b->row[FIRST]) - (a->row[FIRST] < b->row[FIRST]);
-}
-
-/* The order of the run is the one of the file: placeholders of files differ between ranks. */
-static void count_places(struct stages *stages)
-{
-    struct stage *at = stages->at;
-    qsort(at, stages->n, sizeof *at, by_rank_and_place);
-    for (size_t i = 0; i < stages->n; i++) {
-        at[i].order = i && at[i].row[RANK] == at[i - 1].row[RANK] ? at[i - 1].order + 1 : 1;
-        at[i].place = 2 * (at[i].row[FIRST] & UINT32_MAX) + 1;
-    }
 }
 
 /* Whether a source is one of Inferix; "stages" are those of its report. */
@@ -324,7 +306,13 @@ static bool gather(struct stages *stages, const struct ta_refs *in)
     }
     if (!stages->at)
         return false;
-    count_places(stages);
+    /* The order of the run is the one of the file: placeholders of files differ between ranks. */
+    struct stage *slot = stages->at;
+    qsort(slot, stages->n, sizeof *slot, by_rank_and_place);
+    for (size_t i = 0; i < stages->n; i++) {
+        slot[i].order = i && slot[i].row[RANK] == slot[i - 1].row[RANK] ? slot[i - 1].order + 1 : 1;
+        slot[i].place = 2 * (slot[i].row[FIRST] & UINT32_MAX) + 1;
+    }
     /* A stage table has several stages of a scope, or at least their total; a slash in a name that
      * stands alone, such as that of "loading/caching" on a console, divides nothing. */
     struct stage *at = stages->at;

@@ -310,27 +310,6 @@ static void add_exact(struct all *all, struct series *series, struct moment *mom
     series->end = all->n_readings += n;
 }
 
-static void add_means(struct all *all, struct series *series)
-{
-    series->first_mean = all->n_readings;
-    for (size_t i = series->first_row; i < series->end_row; i++) {
-        if (!is_many(all, i) || all->dropped[i])
-            continue;
-        const int64_t *row = ta_partial_at(all->partial, i);
-        const struct summary summary = (struct summary){.n = row[COUNT],
-                                                        .first_ns = row[FIRST],
-                                                        .last_ns = row[LAST],
-                                                        .covered_ns = row[COVERED],
-                                                        .least = ta_real_of(row[LEAST]),
-                                                        .most = ta_real_of(row[MOST]),
-                                                        .sum = ta_real_of(row[SUM]),
-                                                        .joules = ta_real_of(row[JOULES])};
-        telemetry_join(&series->summary, &summary);
-        all->n_readings += unpack(all->partial, i, all->readings + all->n_readings);
-    }
-    series->end_mean = all->n_readings;
-}
-
 static size_t series_end(const struct ta_partial *samples, size_t first)
 {
     const int64_t *row = ta_partial_at(samples, first);
@@ -378,7 +357,23 @@ bool telemetry_find_series(struct all *all)
                                   .used = true};
         drop_overlaps(all, first, end);
         add_exact(all, series, moments);
-        add_means(all, series);
+        series->first_mean = all->n_readings;
+        for (size_t i = series->first_row; i < series->end_row; i++) {
+            if (!is_many(all, i) || all->dropped[i])
+                continue;
+            const int64_t *cells = ta_partial_at(all->partial, i);
+            const struct summary summary = (struct summary){.n = cells[COUNT],
+                                                            .first_ns = cells[FIRST],
+                                                            .last_ns = cells[LAST],
+                                                            .covered_ns = cells[COVERED],
+                                                            .least = ta_real_of(cells[LEAST]),
+                                                            .most = ta_real_of(cells[MOST]),
+                                                            .sum = ta_real_of(cells[SUM]),
+                                                            .joules = ta_real_of(cells[JOULES])};
+            telemetry_join(&series->summary, &summary);
+            all->n_readings += unpack(all->partial, i, all->readings + all->n_readings);
+        }
+        series->end_mean = all->n_readings;
     }
     free(moments);
     return done;
