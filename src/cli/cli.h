@@ -33,7 +33,6 @@ struct ta_cli {
 /* The commands, by enum ta_command_id in main.c. */
 enum ta_status ta_cmd_report(struct ta_cli *cli);
 enum ta_status ta_cmd_diff(struct ta_cli *cli);
-enum ta_status ta_cmd_aggregate(struct ta_cli *cli);
 enum ta_status ta_cmd_reduce(struct ta_cli *cli);
 enum ta_status ta_cmd_scaling(struct ta_cli *cli);
 enum ta_status ta_cmd_chart(struct ta_cli *cli);

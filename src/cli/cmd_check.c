@@ -36,13 +36,11 @@ static void put_file(struct ta_file *out, const struct ta_file_account *file)
         ta_put_terminal(out, ta_slice_of(file->format), 0, 0);
         ta_puts(out, ", ");
     }
-
     if (file->rank == TA_MISSING)
         ta_puts(out, file->rank_source == TA_RANK_NONE ? "no rank" : "ranks by row");
     else
         ta_putf(out, "rank %" PRId64 " (from %s)", file->rank,
                 ta_rank_source_name(file->rank_source));
-
     ta_putf(out, ", %s, %" PRIu64 " %s kept, %" PRIu64 " dropped\n",
             ta_unit_format(bytes, (double)file->bytes, TA_UNIT_BYTES), file->events_kept,
             file->is_dump ? "records" : "events", file->events_dropped);

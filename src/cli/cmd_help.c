@@ -49,19 +49,13 @@ static void put_options(struct ta_file *out, const struct ta_command *command,
                 ta_putf(out, "\n%s\n", titles[group]);
             first = false;
 
-            char head[TA_ARG_WORDS_MAX + 64];
-
-            /* "  -o, --output=PATH"; returns its length. */
-            const size_t max = sizeof head;
-
-            char letter[8] = "    ", words[TA_ARG_WORDS_MAX];
+            /* "  -o, --output=PATH"; one that is too long has a line for itself. */
+            char head[TA_ARG_WORDS_MAX + 64], letter[8] = "    ", words[TA_ARG_WORDS_MAX];
             if (o->letter)
                 snprintf(letter, sizeof letter, "-%c, ", o->letter);
             const char *argument = ta_arg_argument(o, words);
-            int length = snprintf(head, max, "  %s--%s%s%s", letter, o->name, argument ? "=" : "",
-                                  argument ? argument : "");
-
-            /* A head that is too long has a line for itself. */
+            const int length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, o->name,
+                                        argument ? "=" : "", argument ? argument : "");
             if (length + 2 > HELP_COLUMN)
                 ta_putf(out, "%s\n%*s%s\n", head, HELP_COLUMN, "", ta_arg_takes(o).help);
             else
@@ -79,7 +73,6 @@ static void put_command(struct ta_file *out, const struct ta_command *command)
         ta_putf(out, "\n%s", command->details);
     if (*command->examples) {
         const char *examples = command->examples;
-
         ta_puts(out, "\n");
         for (const char *line = examples; *line;) {
             const size_t n = strcspn(line, "\n");

@@ -191,7 +191,6 @@ static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
         put_json_words(out, entry);
     if (entry->data) {
         const struct ta_rule_data *data = entry->data;
-
         ta_puts(out, ",\"defined\":{\"table\":");
         ta_put_json(out, ta_slice_of(data->table), false);
         put_member(out, "column", data->column);

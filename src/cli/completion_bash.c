@@ -98,7 +98,6 @@ static const char script[] =
 void ta_completion_bash(struct ta_file *out, const struct ta_registry *registry)
 {
     ta_puts(out, "# Completion for bash, written by `traceanalyze completion bash`.\n\n");
-
     ta_puts(out, "_traceanalyze_commands='");
     for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
         ta_putf(out, "%s ", c->name);
@@ -135,7 +134,6 @@ void ta_completion_bash(struct ta_file *out, const struct ta_registry *registry)
         ta_puts(out, "' ;;\n");
     }
     ta_puts(out, "    *) return 1 ;;\n    esac\n}\n\n");
-
     put_operands(out);
     ta_puts(out, script);
 }

@@ -71,7 +71,6 @@ static void put_command(struct ta_file *out, const struct ta_registry *registry,
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
         if (ta_arg_is_for(o, command))
             put_option(out, registry, o);
-
     const size_t words = ta_completion_operands(NULL, command);
     const bool first = ta_completion_takes_files(command, true);
     if (words) {

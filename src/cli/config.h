@@ -113,6 +113,10 @@ const char *ta_config_scalar_text(struct ta_config_file *file, const struct ta_y
 enum ta_status ta_config_refuse(const struct ta_config_file *file, const struct ta_yaml *at,
                                 const char *format, ...) TA_PRINTF(3, 4);
 
+/* The same where a value is no map, which may be empty: "KEY is a list, expected WHAT". */
+enum ta_status ta_config_expect_map(const struct ta_config_file *file, const struct ta_yaml *value,
+                                    const char *what) TA_MUST_CHECK;
+
 /* Adds a setting after checking it.  `text` must live as long as the configuration; NULL is "out
  * of memory". */
 enum ta_status ta_config_add(struct ta_config_file *file, const struct ta_arg_option *option,

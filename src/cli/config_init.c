@@ -79,7 +79,6 @@ static void put_option(struct ta_file *out, const struct ta_registry *registry,
     put_comment(out, indent, ta_arg_takes(option).help);
     if (ta_arg_takes(option).choices) {
         const char *const *choices = ta_arg_takes(option).choices;
-
         const char *separator = "";
         ta_putf(out, "%s# one of ", indent);
         for (; *choices; choices++)
@@ -147,9 +146,7 @@ static enum ta_status write_file(struct ta_cli *cli, struct ta_sink *sink)
     struct ta_file *file = ta_sink_open(cli->ctx, sink, TA_CONFIG_HERE, FIRST_LINE);
     if (!file)
         return ta_ctx_status(cli->ctx);
-
     const struct ta_registry *registry = cli->registry;
-
     char key[TA_CONFIG_KEY_MAX];
     ta_puts(file, FIRST_LINE ": nothing is set, each line has its default.\n"
                              "# Take the # off the lines that you change, and check the file with\n"
@@ -159,7 +156,6 @@ static enum ta_status write_file(struct ta_cli *cli, struct ta_sink *sink)
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
         if (ta_config_key(o, key) && !is_begun(o, key))
             put_section(file, registry, o, key);
-
     const enum ta_status status = ta_file_close(cli->ctx, file);
     return status == TA_OK ? ta_sink_commit(cli->ctx, sink) : status;
 }

@@ -114,7 +114,6 @@ static enum ta_status take(struct ta_config_file *file, const struct ta_yaml *bl
     const size_t row = row_of(value->key->text);
     if (row == KEYS) {
         const struct ta_yaml *key = value->key;
-
         char hint[TA_SUGGEST_TEXT_MAX];
         struct ta_suggest close = {.word = key->text};
         for (size_t i = 0; i < KEYS; i++)
@@ -148,10 +147,7 @@ static enum ta_status take(struct ta_config_file *file, const struct ta_yaml *bl
 
 enum ta_status ta_config_read_profiling(struct ta_config_file *file, const struct ta_yaml *block)
 {
-    enum ta_status status = TA_OK;
-    if (block->kind != TA_YAML_MAP && block->kind != TA_YAML_NULL)
-        return ta_config_refuse(file, block, "profiling is %s, expected a map",
-                                ta_yaml_kind_name(block->kind));
+    enum ta_status status = ta_config_expect_map(file, block, "a map");
     for (const struct ta_yaml *value = block->contents; status == TA_OK && value;
          value = value->next)
         status = take(file, block, value);

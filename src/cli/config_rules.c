@@ -215,13 +215,10 @@ static const struct ta_yaml *find(const struct ta_yaml *map, const char *key)
 
 static enum ta_status read_rule(struct ta_config_file *file, const struct ta_yaml *rule)
 {
-    enum ta_status status = TA_OK;
     if (rule->kind == TA_YAML_BOOLEAN)
         return add_setting(file, rule, rule->key, TA_ENABLED, ta_config_scalar_text(file, rule));
-    if (rule->kind != TA_YAML_MAP && rule->kind != TA_YAML_NULL)
-        return ta_config_refuse(file, rule, "%s is %s, expected a map, true or false",
-                                rule->key->text, ta_yaml_kind_name(rule->kind));
-    if (find(rule, "table"))
+    enum ta_status status = ta_config_expect_map(file, rule, "a map, true or false");
+    if (status == TA_OK && find(rule, "table"))
         return read_definition(file, rule);
     for (const struct ta_yaml *value = rule->contents; status == TA_OK && value;
          value = value->next)
@@ -231,10 +228,7 @@ static enum ta_status read_rule(struct ta_config_file *file, const struct ta_yam
 
 enum ta_status ta_config_read_rules(struct ta_config_file *file, const struct ta_yaml *block)
 {
-    enum ta_status status = TA_OK;
-    if (block->kind != TA_YAML_MAP && block->kind != TA_YAML_NULL)
-        return ta_config_refuse(file, block, "rules is %s, expected a map of rules",
-                                ta_yaml_kind_name(block->kind));
+    enum ta_status status = ta_config_expect_map(file, block, "a map of rules");
     for (const struct ta_yaml *rule = block->contents; status == TA_OK && rule; rule = rule->next)
         status = read_rule(file, rule);
     return status;

@@ -19,6 +19,15 @@ enum ta_status ta_config_refuse(const struct ta_config_file *file, const struct 
     return ta_fail(file->ctx, TA_ERR_USAGE, "%s:%u:%u: %s", file->name, at->line, at->column, text);
 }
 
+enum ta_status ta_config_expect_map(const struct ta_config_file *file, const struct ta_yaml *value,
+                                    const char *what)
+{
+    if (value->kind == TA_YAML_MAP || value->kind == TA_YAML_NULL)
+        return TA_OK;
+    return ta_config_refuse(file, value, "%s is %s, expected %s", value->key->text,
+                            ta_yaml_kind_name(value->kind), what);
+}
+
 /* ---- unknown keys -------------------------------------------------------------------------- */
 
 /* The part of a key behind `prefix` up to the next point, NULL when it does not begin so. */
@@ -216,10 +225,7 @@ static enum ta_status read_entry(struct ta_config_file *file, const struct ta_ar
 static enum ta_status read_map(struct ta_config_file *file, const struct ta_arg_option *option,
                                const struct ta_yaml *map, const struct ta_yaml *plugin)
 {
-    enum ta_status status = TA_OK;
-    if (map->kind != TA_YAML_MAP && map->kind != TA_YAML_NULL)
-        return ta_config_refuse(file, map, "%s is %s, expected a map", map->key->text,
-                                ta_yaml_kind_name(map->kind));
+    enum ta_status status = ta_config_expect_map(file, map, "a map");
     for (const struct ta_yaml *value = map->contents; status == TA_OK && value; value = value->next)
         status = read_entry(file, option, plugin, value);
     return status;
@@ -228,10 +234,7 @@ static enum ta_status read_map(struct ta_config_file *file, const struct ta_arg_
 static enum ta_status read_plugins(struct ta_config_file *file, const struct ta_arg_option *option,
                                    const struct ta_yaml *map)
 {
-    enum ta_status status = TA_OK;
-    if (map->kind != TA_YAML_MAP && map->kind != TA_YAML_NULL)
-        return ta_config_refuse(file, map, "%s is %s, expected a map of plugins", map->key->text,
-                                ta_yaml_kind_name(map->kind));
+    enum ta_status status = ta_config_expect_map(file, map, "a map of plugins");
     for (const struct ta_yaml *plugin = map->contents; status == TA_OK && plugin;
          plugin = plugin->next)
         status = read_map(file, option, plugin, plugin);
@@ -277,10 +280,7 @@ static const struct ta_arg_option *option_of(const char *wanted, bool *is_sectio
 static enum ta_status read_section(struct ta_config_file *file, const struct ta_yaml *section,
                                    const char *prefix, int depth)
 {
-    enum ta_status status = TA_OK;
-    if (section->kind != TA_YAML_MAP && section->kind != TA_YAML_NULL)
-        return ta_config_refuse(file, section, "%s is %s, expected a map", section->key->text,
-                                ta_yaml_kind_name(section->kind));
+    enum ta_status status = ta_config_expect_map(file, section, "a map");
     for (const struct ta_yaml *value = section->contents; status == TA_OK && value;
          value = value->next) {
         char path[TA_CONFIG_KEY_MAX];

@@ -157,7 +157,6 @@ void ta_console_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, si
     if (is_due(console, share)) {
         char amount[TA_UNIT_TEXT_MAX];
         ta_unit_format(amount, (double)bytes_done, TA_UNIT_BYTES);
-
         char bar[BAR_CELLS + 1];
         size_t filled = ta_whole_size(share * BAR_CELLS);
         memset(bar, '.', BAR_CELLS);

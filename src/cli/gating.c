@@ -56,9 +56,8 @@ enum ta_status ta_gating_conclude(struct ta_cli *cli, const struct ta_report *re
 {
     const struct ta_table *gates = ta_report_table(report, TA_GATES_TABLE);
     for (size_t i = 0; gates && i < gates->n_rows; i++)
-        if (!ta_row_reads(
-                gates, i, "outcome",
-                "passed")) { /* "regression>5%: Time of the run 86.7 s → 113 s (+30.1 %)" */
+        if (!ta_row_reads(gates, i, "outcome", "passed")) {
+            /* "regression>5%: Time of the run 86.7 s → 113 s (+30.1 %)" */
             char outcome[TA_WORD_TEXT_MAX], base[TA_WORD_TEXT_MAX], new[TA_WORD_TEXT_MAX];
             char change[TA_WORD_TEXT_MAX];
             const struct ta_slice gate = ta_row_text(gates, i, "gate");

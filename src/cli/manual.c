@@ -113,7 +113,6 @@ static void put_plugins(struct ta_file *out, const struct ta_registry *registry)
         for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++) {
             const struct ta_plugin *plugin =
                 &ta_registry_at(registry, (enum ta_plugin_kind)kind, i)->plugin;
-
             for (const struct ta_option *o = plugin->options; o && o->name; o++) {
                 char name[128], value[TA_UNIT_TEXT_MAX + 4];
                 snprintf(name, sizeof name, "%s.%s", plugin->id, o->name);
@@ -149,8 +148,8 @@ static void put_settings(struct ta_file *out)
 static void put_directive(struct ta_file *out, const struct ta_page *page,
                           const struct ta_registry *registry, struct ta_slice name)
 {
-    if (ta_slice_equal(
-            name, TA_LIT("options"))) { /* Options that several commands have beside their own. */
+    if (ta_slice_equal(name, TA_LIT("options"))) {
+        /* Options that several commands have besides their own. */
         for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
             if (o->group != TA_GROUP_COMMAND && is_of_several(o))
                 put_option(out, page, o);
@@ -305,16 +304,14 @@ static void put_command_page(struct ta_file *out, const struct ta_page *page,
         const struct part part = take_part(next, &next);
         if (is_option_part(&part) || ta_slice_equal(part.title, TA_LIT("OPTIONS")))
             continue;
-        if (ta_slice_equal(part.title, TA_LIT("SEE ALSO"))) {
-            if (!(!*command->examples)) {
-                ta_puts(out, ".SH EXAMPLES\n.EX\n");
-                for (const char *line = command->examples; *line;) {
-                    const size_t n = strcspn(line, "\n");
-                    ta_roff_verbatim(out, (struct ta_slice){line, n});
-                    line += n + (line[n] == '\n');
-                }
-                ta_puts(out, ".EE\n");
+        if (ta_slice_equal(part.title, TA_LIT("SEE ALSO")) && *command->examples) {
+            ta_puts(out, ".SH EXAMPLES\n.EX\n");
+            for (const char *line = command->examples; *line;) {
+                const size_t n = strcspn(line, "\n");
+                ta_roff_verbatim(out, (struct ta_slice){line, n});
+                line += n + (line[n] == '\n');
             }
+            ta_puts(out, ".EE\n");
         }
         put_section(out, page, registry, &part);
     }

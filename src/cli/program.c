@@ -12,7 +12,7 @@
 #include "traceanalyze/run.h"
 
 static enum ta_status (*const commands[TA_COMMAND_COUNT])(struct ta_cli *cli) = {
-    [TA_COMMAND_REPORT] = ta_cmd_report,   [TA_COMMAND_AGGREGATE] = ta_cmd_aggregate,
+    [TA_COMMAND_REPORT] = ta_cmd_report,   [TA_COMMAND_AGGREGATE] = ta_cmd_report,
     [TA_COMMAND_REDUCE] = ta_cmd_reduce,   [TA_COMMAND_DIFF] = ta_cmd_diff,
     [TA_COMMAND_SCALING] = ta_cmd_scaling, [TA_COMMAND_CHART] = ta_cmd_chart,
     [TA_COMMAND_CHECK] = ta_cmd_check,     [TA_COMMAND_MERGE] = ta_cmd_merge,
@@ -89,8 +89,8 @@ static enum ta_status run_command(struct ta_cli *cli)
                        "Several processes share the work of 'aggregate' and 'report'; "
                        "`traceanalyze %s` does the rest alone",
                        command->name);
-    if (cli->team && cli->team->index > 0) { /* Of a team the first process does everything but read
-                                                files, with which all others help it. */
+    /* Of a team the first process does everything but read files, with which all others help it. */
+    if (cli->team && cli->team->index > 0) {
         if (!makes_report(cli->args.command))
             return TA_OK;
         enum ta_status status = ta_cli_load_plugins(cli);

@@ -60,19 +60,16 @@ void ta_timing_say(struct ta_cli *cli)
         return;
     if (!cli->console.json)
         ta_log(cli->ctx, TA_LOG_INFO, "%-18s %11s %11s", "stage", "wall", "CPU");
-
     struct ta_run_time time;
     for (size_t i = 0; ta_run_spent(cli->run, i, &time); i++) {
         char label[64];
         if (strcmp(time.name, "inflate") != 0 || time.wall_ns > 0)
             say_row(cli, label_of(&time, label), &time);
     }
-
     const struct ta_run_time total = {.name = "total",
                                       .wall_ns = ta_lap_now().wall_ns - cli->start.wall_ns,
                                       .cpu_ns = to_ns(usage.ru_utime) + to_ns(usage.ru_stime)};
     say_row(cli, "total", &total);
-
     const int64_t wall_ns = reading_ns(cli);
     const double s = seconds(wall_ns > 0 ? wall_ns : 1);
     uint64_t n_events, n_bytes;
@@ -85,7 +82,6 @@ void ta_timing_say(struct ta_cli *cli)
     else
         ta_log(cli->ctx, TA_LOG_INFO, "%-18s %9.3f million events/s, %.1f MB/s", "speed",
                events / 1e6, bytes / 1e6);
-
     if (cli->console.json)
         ta_log(cli->ctx, TA_LOG_INFO, "Memory: peak_bytes=%ld", usage.ru_maxrss * 1024);
     else

@@ -53,13 +53,11 @@ static enum ta_status put_piece(struct ta_ctx *ctx, struct ta_file *out, size_t 
 enum ta_status ta_put_base64(struct ta_ctx *ctx, struct ta_file *out, const void *bytes, size_t n)
 {
     struct base64 base64 = {.bytes = bytes, .n = n};
-
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < 1 << HALF_BITS; i++) {
         base64.pairs[i][0] = letters[i >> 6];
         base64.pairs[i][1] = letters[i & 63];
     }
-
     return ta_put_pieces(ctx, out, (n + PIECE - 1) / PIECE, put_piece, &base64);
 }

@@ -376,12 +376,9 @@ enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks,
     for (int last = 0; last < 2; last++)
         for (size_t i = 0; status == TA_OK && i < n; i++)
             status = place_all(ctx, sinks[i], last);
-    for (size_t i = 0; i < n; i++) { /* Whatever became of its products. */
-        struct ta_sink *sink = sinks[i];
-        const bool committed = status == TA_OK;
-
-        sink->committed = committed;
-        for (struct product *p = sink->first; p && !committed; p = p->next) {
+    for (size_t i = 0; i < n; i++) {
+        sinks[i]->committed = status == TA_OK;
+        for (struct product *p = sinks[i]->first; p && status != TA_OK; p = p->next) {
             const int dir = p->folder->fd;
             if (p->state == NEW)
                 unlinkat(dir, p->name, 0);

@@ -127,7 +127,6 @@ static enum ta_status put_piece(struct ta_ctx *ctx, struct ta_file *out, size_t 
     writer.out = out;
     if (piece->item_at == 0) {
         ta_puts(out, piece->section_at ? ",\n  " : "\n  ");
-
         put_text_field(&writer, "{", "id", section->id);
         put_text_field(&writer, ", ", "title", section->title);
         if (section->missing)
@@ -136,9 +135,7 @@ static enum ta_status put_piece(struct ta_ctx *ctx, struct ta_file *out, size_t 
     }
     if (piece->item_at < section->n_items) {
         ta_puts(out, piece->item_at ? ",\n    " : "\n    ");
-
         const struct ta_item *item = &section->items[piece->item_at];
-
         switch (item->kind) {
         case TA_ITEM_SCALAR:
             put_scalar(&writer, item->scalar);
@@ -184,16 +181,12 @@ enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
     if (!pieces)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the items of the report");
     struct writing writing = {{out, in_script, max_rows}, pieces};
-
     const struct writer *w = &writing.writer;
-
     const struct ta_verdict *verdict = ta_report_verdict(report);
     ta_putf(w->out, "{%s,\n", ta_report_schema(report));
     put_text_field(w, " \"generator\": {\"name\": \"traceanalyze\", ", "version", version);
     ta_puts(w->out, "},\n \"run\": ");
-
     const struct ta_run_info *run = ta_report_run(report);
-
     put_text_field(w, "{", "title", run->title);
     ta_puts(w->out, ", \"ranks\": [");
     for (size_t i = 0; i < run->n_ranks; i++)
@@ -202,11 +195,9 @@ enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
     put_cell(w, ta_int(run->world_size));
     put_text_field(w, ", ", "devices", run->devices);
     ta_puts(w->out, ", \"tags\": {}}");
-
     put_text_field(w, ",\n \"verdict\": {", "headline", verdict->headline);
     put_text_field(w, ", ", "bottleneck", verdict->bottleneck);
     ta_puts(w->out, "},\n \"sections\": [");
-
     const enum ta_status status = ta_put_pieces(ctx, out, n, put_piece, &writing);
     free(pieces);
     if (status != TA_OK)

@@ -81,9 +81,7 @@ static void add_keys(struct line *line, const struct ta_table *table, size_t row
             add(line, ta_slice_of(ta_key_title(table, i, title)));
             add(line, TA_LIT(" "));
         }
-
         const struct ta_slice name = ta_table_text(table, row, i, buffer);
-
         struct ta_arena arena = {0};
         const struct ta_slice shorter =
             name.len > NAME_MOST ? ta_short_name(&arena, name, NAME_MOST) : name;

@@ -23,7 +23,6 @@ static size_t group_all(const struct ta_accounts *accounts, groups_of_code *grou
         n += file->n_findings;
         for (size_t i = 0; i < file->n_findings; i++) {
             struct group *group = &groups[file->findings[i].code][file->findings[i].severity];
-
             if (group->n_files < TA_NOTICES_APART)
                 group->paths[group->n_files] = file->path;
             if (group->n_files++ == 0) {
@@ -55,7 +54,6 @@ static size_t add_file(struct ta_notice *notices, size_t n, const struct ta_file
                                    ta_arena_printf(arena, "%s, %s, %s and %s more", group->paths[0],
                                                    group->paths[1], group->paths[2], more),
                                    group->n_files};
-
             group->is_listed = true;
         } else {
             notices[n++] = (struct ta_notice){*finding, file->path, 1};

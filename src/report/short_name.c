@@ -151,7 +151,6 @@ struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size
         name = (struct ta_slice){text, n > 0 ? (size_t)n : 0};
     } else if (framed) { /* Without as many folders as are too many. */
         const struct ta_slice path = frame.path;
-
         const char *const end = ta_slice_end(name);
         const char *start = name.ptr;
         while ((size_t)(end - start) > most) {

@@ -113,7 +113,6 @@ struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]
             return word;
     if (!(word.len > 0 && word.len < TA_WORD_TEXT_MAX / 2))
         return word;
-
     for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
         if (ta_slice_equal(word, ta_slice_of(readings[i].word)))
             return ta_slice_of(readings[i].text);
@@ -148,7 +147,6 @@ struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]
         put(&out, TA_LIT(" per second"));
     if (out.n > start)
         out.text[start] = (char)toupper((unsigned char)out.text[start]);
-
     put(&out, (struct ta_slice){ta_slice_end(head), word.len - head.len});
     return (struct ta_slice){buffer, out.n};
 }

@@ -136,7 +136,6 @@ void html_finding(const struct page *page, const struct ta_finding *finding, int
     html_put(page, "<p class=\"rule\">Rule <code>%s</code>", finding->rule);
     if (finding->threshold && finding->threshold[0])
         html_put(page, " fires on <code>%s</code>", finding->threshold);
-
     ta_puts(page->out, "</p>\n</div>\n<dl class=\"basis\">\n");
     put_saving(page, finding, scale_ns);
     char confidence[TA_UNIT_TEXT_MAX];

@@ -128,9 +128,7 @@ void html_hero(const struct page *page)
     if (run->devices && run->devices[0])
         html_put(page, " <span>%s</span>", run->devices);
     ta_puts(page->out, "</p>\n");
-
     put_verdict(page);
-
     for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
         const struct ta_section *section = ta_report_section(page->report, i);
         if (strcmp(section->id, HTML_OVERVIEW) == 0)

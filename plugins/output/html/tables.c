@@ -200,7 +200,6 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
     if (rows.n < table->n_rows)
         put_limit(page, table, rows.n, "<p class=\"limit\">This page carries ",
                   ". report.json holds all of them.</p>\n");
-
     if (rows.n > rows.n_markup)
         put_rest(page, table, &rows);
     ta_puts(page->out, "</div>\n");

@@ -394,7 +394,6 @@ static bool put_timeline(struct packer *p, struct bytes *all)
     for (size_t i = 0; i < timeline->n_files; i++)
         put_file(p, &timeline->files[i], &lane);
     put_labels(p);
-
     put_number(all, p->n_texts);
     put_bytes(all, p->texts.at, p->texts.n);
     put_number(all, timeline->n_labels);

@@ -110,7 +110,6 @@ void pdf_front(struct pdf *pdf)
     pdf_paragraph(pdf, PDF_BODY, TA_INK_MUTED, facts(pdf), 14);
     put_verdict(pdf);
     put_key_figures(pdf);
-
     const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
     const struct ta_account_totals *totals = &accounts->totals;
     const char *text =

@@ -76,7 +76,6 @@ static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *r
     struct pdf pdf = set_up(ctx, report, options, file);
     const struct ta_run_info *run = ta_report_run(report);
     pdf.title = run->title && *run->title ? pdf_safe(&pdf, run->title) : "traceanalyze report";
-
     struct tm utc;
     const time_t date = (time_t)pdf.options->date_s;
     char day[32] = "";
@@ -89,7 +88,6 @@ static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *r
                                    pdf_printf(&pdf, "traceanalyze %s", pdf.options->version));
     cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_CREATE_DATE, day);
     cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_MOD_DATE, day);
-
     compose(&pdf);
     pdf.pages = pdf.page;
     pdf.drawing = true;

@@ -180,7 +180,6 @@ void pdf_table(struct pdf *pdf, const struct ta_table *table)
     if (!pdf_pick_rows(pdf, table, &grid.rows) || !measure(pdf, &grid))
         return;
     pdf_tag(pdf, "Table");
-
     double head = show_row(pdf, &grid, SIZE_MAX, false);
     int page = 0;
     for (size_t i = 0; i < grid.rows.n; i++) {

@@ -63,7 +63,6 @@ struct ta_axis ta_axis_linear(double low, double high, enum ta_unit unit, size_t
             break;
         axis.ticks[axis.n_ticks++] = tick == 0 ? 0 : tick;
     }
-
     if (axis.n_ticks == 0) /* the range lies between two multiples */
         axis.ticks[axis.n_ticks++] = axis.from;
     return axis;
@@ -112,9 +111,8 @@ struct ta_axis ta_axis_log(double low, double high, enum ta_unit unit, size_t wa
         fill_octaves(&axis, want < 2 ? 2 : want);
     else
         fill_decades(&axis, want < 2 ? 2 : want);
-    if (axis.n_ticks < 2 &&
-        unit !=
-            TA_UNIT_BYTES) { /* Ticks of less than a decade, of which hardly one is 1, 2 or 5. */
+    /* Less than a decade has hardly a tick that is 1, 2 or 5. */
+    if (axis.n_ticks < 2 && unit != TA_UNIT_BYTES) {
         static const double all[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
         const int first = ta_whole_int(floor(log10(axis.from))),
                   last = ta_whole_int(ceil(log10(axis.to)));

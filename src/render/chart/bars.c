@@ -84,7 +84,6 @@ static struct frame place(struct ta_layout *layout, const struct ta_bar_list *li
     frame.name_width = frame.above ? layout->width : fmin(widest, most);
     frame.x = frame.above ? 0 : ceil(frame.name_width) + (widest > 0 ? COLUMN_GAP : 0);
     frame.w = fmax(40, end - frame.x);
-
     size_t headings = 0, extra = frame.above ? NAME_LINE : 0;
     for (size_t i = 0; i < list->n; i++)
         headings += list->bars[i].kind == TA_BAR_HEADING;
@@ -97,7 +96,6 @@ static struct frame place(struct ta_layout *layout, const struct ta_bar_list *li
     }
     frame.thickness = fmax(floor(pitch * 0.68), fmin(12, pitch - 3));
     frame.pitch = pitch + (double)extra;
-
     return frame;
 }
 
@@ -201,7 +199,6 @@ static double draw_block(struct ta_layout *layout, const struct ta_bar_list *lis
         const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, frame->x + frame->w);
         ta_pen_text(layout, TA_INK_TEXT, TA_FACE_STRONG, TA_ANCHOR_START, 0, y + HEADING_LINE - 7,
                     name, name == bar->name ? NULL : bar->name);
-
         y += HEADING_LINE;
     }
     if (!frame->above)

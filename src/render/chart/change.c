@@ -69,16 +69,13 @@ static struct frame place(struct ta_layout *layout, const struct list *list, dou
     if (layout->height > 0)
         frame.pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(free / (double)list->n)));
     frame.plot.h = frame.pitch * (double)list->n;
-
     const double width = frame.plot.w;
-
     double low = 0, high = 0;
     for (size_t i = 0; i < list->n; i++) {
         low = fmin(low, fmin(list->rows[i].from, list->rows[i].to));
         high = fmax(high, fmax(list->rows[i].from, list->rows[i].to));
     }
     frame.axis = ta_guide_fit(layout, low, high, list->unit, width);
-
     layout->height = frame.plot.y + frame.plot.h + below;
     return frame;
 }
@@ -123,9 +120,7 @@ static void draw(struct ta_layout *layout, const struct list *list, double top)
             ta_pen_segment(layout, TA_INK_MUTED, (struct ta_point){x_of(&frame, row->to), middle},
                            (struct ta_point){x_of(&frame, row->to), middle + frame.pitch}, 0.7,
                            true);
-
         const double base = middle + 3.2;
-
         const enum ta_face face = row->is_total ? TA_FACE_STRONG : TA_FACE_MONO;
         ta_pen_text(layout, TA_INK_TEXT, face, TA_ANCHOR_END, frame.plot.x - GAP, base,
                     ta_pen_fit(layout, face, row->name, frame.plot.x - GAP), row->tip);
@@ -224,20 +219,17 @@ void ta_lay_waterfall(struct ta_layout *layout)
                         .unit = ta_data_unit(layout, fall.base),
                         .title = "Change of the window",
                         .head = ta_data_title(layout, fall.delta)};
-
     for (size_t i = 0; i < layout->table->n_rows; i++) {
         fall.before += fmax(0, ta_data_value(layout, i, fall.base));
         fall.after += fmax(0, ta_data_value(layout, i, fall.new));
     }
     fall.sum = fall.after - fall.before;
-
     if (!list.rows) {
         layout->failed = true;
     } else if (!(fall.before > 0 || fall.after > 0)) {
         ta_guide_empty(layout);
     } else {
         read_steps(layout, &fall, &list);
-
         const enum ta_unit unit = ta_data_unit(layout, fall.base);
         layout->summary = ta_pen_printf(
             layout, "From %s to %s (%s); the largest change is that of %s with %s.",
@@ -246,7 +238,6 @@ void ta_lay_waterfall(struct ta_layout *layout)
             ta_data_name(layout, 0, SIZE_MAX),
             ta_pen_value(layout, ta_data_value(layout, 0, fall.delta),
                          ta_data_unit(layout, fall.delta)));
-
         draw(layout, &list, draw_legend(layout, false));
     }
     free(list.rows);
@@ -322,7 +313,6 @@ void ta_lay_forest(struct ta_layout *layout)
             list.n, worse, better, list.n - worse - better);
         layout->note =
             ta_pen_printf(layout, "%zu of %zu with an interval are drawn.", list.n, with);
-
         draw(layout, &list, draw_legend(layout, true));
     }
     free(list.rows);

@@ -122,7 +122,6 @@ static void draw_frame(struct ta_layout *layout, struct dots *dots)
         levels[i] =
             (struct level){values[i], ta_pen_printf(layout, "%s %s", names[i],
                                                     ta_pen_value(layout, values[i], dots->unit))};
-
     bool band = dots->n >= BAND_LEAST, noted = band && layout->width >= LEAST_NOTED_WIDTH;
     double top = draw_legend(layout, dots) + TITLE_LINE, below = 31;
     double free = layout->height > 0 ? layout->height - top - below : layout->width * 0.28;

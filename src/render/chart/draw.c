@@ -35,7 +35,6 @@ static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
     }
     cairo_set_source_rgb(cr, mix[0], mix[1], mix[2]);
     cairo_paint(cr);
-
     ta_draw_color(cr, color);
     cairo_set_line_width(cr, HATCH_LINE);
     /* One pattern for the whole scene: lines x + y = k × step, wherever the bar begins. */

@@ -95,7 +95,6 @@ static void place(struct ta_layout *layout, struct heat *heat)
     double names = 0;
     for (size_t i = 0; i < heat->n_lines; i++)
         names = fmax(names, ta_pen_width(layout, TA_FACE_MONO, heat->lines.names[i]));
-
     const char *half = ta_pen_value(layout, heat->most / 2, TA_UNIT_NS);
     const char *tenth = ta_pen_value(layout, heat->most / 10, TA_UNIT_NS);
     const struct ta_legend_entry entries[] = {
@@ -134,7 +133,6 @@ static void draw(struct ta_layout *layout, struct heat *heat)
         if (place_of(layout, heat, i, &line, &column) &&
             !isnan(ta_data_value(layout, i, heat->value_column)))
             draw_cell(layout, heat, i, line, column);
-
     const double w = heat->plot.w / (double)heat->n_xs;
     double free_from = heat->plot.x;
     for (size_t i = 0; i < heat->n_lines; i++)
@@ -149,7 +147,6 @@ static void draw(struct ta_layout *layout, struct heat *heat)
     ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_MIDDLE,
                 heat->plot.x + heat->plot.w / 2, heat->plot.y + heat->plot.h + 2 * LABEL_LINE + 2,
                 ta_data_title(layout, heat->x_column), NULL);
-
     layout->summary = ta_pen_printf(
         layout, "%zu lines by %zu columns; the largest change is %s at %s, %s.", heat->n_lines,
         heat->n_xs,

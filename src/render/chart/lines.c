@@ -96,7 +96,6 @@ static bool read_panels(struct ta_layout *layout, struct lines *lines)
                                                                        sizeof *panel->points)};
         if (!panel->points)
             return false;
-
         for (size_t row = 0; row < layout->table->n_rows; row++) {
             const double x = ta_data_value(layout, row, lines->x_column);
             const double y = ta_data_value(layout, row, panel->column);
@@ -106,7 +105,6 @@ static bool read_panels(struct ta_layout *layout, struct lines *lines)
             lines->x_low = fmin(lines->x_low, x);
             lines->x_high = fmax(lines->x_high, x);
         }
-
         if (panel->n == 0)
             continue;
         if (!measure(panel))

@@ -140,12 +140,10 @@ const char *ta_measure_fit(struct ta_measure *measure, struct ta_arena *arena, e
          * that was not.
          */
         const double share = (width - least) / (most - least);
-
         enum { GUESSES = 4 };
         const size_t between = too_long - fits;
         const size_t more = ta_whole_size((double)between * (tries < GUESSES ? share : 0.5));
         const size_t keep = fits + (more < 1 ? 1 : more < between ? more : between - 1);
-
         const char *shorter = shorten(arena, line, length, keep);
         if (!shorter)
             return best;

@@ -133,8 +133,8 @@ void ta_slots_guide(struct ta_layout *layout, const struct ta_slots *slots,
         widest = fmax(
             widest, ta_pen_width(layout, TA_FACE_SMALL, label_of(layout, slots, slots->n - 1 - i)));
     size_t stride = 1;
-    while (step * (double)stride < fmin(widest, most) + 10 &&
-           stride < slots->n) { /* The next of 1, 2, 5, 10, 20, 50 … */
+    while (step * (double)stride < fmin(widest, most) + 10 && stride < slots->n) {
+        /* The next of 1, 2, 5, 10, 20, 50 … */
         size_t power = 1;
         while (power * 10 <= stride)
             power *= 10;

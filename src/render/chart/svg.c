@@ -190,7 +190,6 @@ const char *ta_chart_css(struct ta_arena *arena)
 {
     const char *light = colors_of_theme(arena, false);
     const char *dark = colors_of_theme(arena, true);
-
     const char *text = "";
     for (int ink = 0; ink < TA_INK_COUNT && text; ink++) {
         const char *name = ta_ink_name((enum ta_ink)ink);

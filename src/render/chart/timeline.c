@@ -228,7 +228,6 @@ void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timelin
     ta_guide_x_axis(layout, &axis, &plot, title);
     for (size_t i = 0; i < p->n_rows; i++) {
         const double y = (double)i * STEP;
-
         double base[BINS_MOST] = {0};
         sum_up(p, &p->rows[i]);
         ta_pen_text(p->layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_END, LABELS - GAP,
@@ -239,7 +238,6 @@ void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timelin
     }
     layout->height = plot.h + ta_guide_x_height(title);
     layout->height += draw_legend(p) + GAP;
-
     p->layout->summary =
         ta_pen_printf(p->layout, "How busy %zu of %zu streams and threads were over %s.", p->n_rows,
                       p->n_tracks, ta_pen_value(p->layout, p->end_ns - p->start_ns, TA_UNIT_NS));

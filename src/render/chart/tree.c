@@ -299,7 +299,6 @@ void ta_lay_tree(struct ta_layout *layout)
     } else if (tree.sum > 0) {
         tree.levels_most = room_for_levels(layout);
         place(&tree);
-
         struct ta_legend_entry entries[KINDS_MOST];
         size_t n = 0;
         const struct ta_kind *kind = layout->chart->kinds;
@@ -307,7 +306,6 @@ void ta_lay_tree(struct ta_layout *layout)
             if (is_drawn(layout, &tree, kind))
                 entries[n++] = (struct ta_legend_entry){kind->ink, TA_MARK_RECT, kind->label};
         const double top = n ? ta_guide_legend(layout, entries, n, 0) + 6 : 0;
-
         const char *whole =
             ta_pen_printf(layout, "%s: %s", ta_data_title(layout, tree.value_column),
                           ta_pen_value(layout, tree.sum, tree.unit));
