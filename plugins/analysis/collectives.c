@@ -139,7 +139,7 @@ static void add_record(const struct ta_ranks *ranks, const struct ta_coll_record
     ta_sum(&to->transfer, dur - wait);
 }
 
-/* What its collectives take, or the transfers of a send; those of receives are the same. */
+/* What its collectives take, or the transfers of a send; a receive has the same. */
 static void add_transfer(const struct ta_ranks *ranks, const struct ta_collective *collective,
                          struct sums *to)
 {

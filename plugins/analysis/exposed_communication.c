@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collectives.exposed: communication that no compute covers, by what it is: waiting for the last
- * rank, or transfer.  The exposed time of a device is that of gpu_time.by_rank; it is divided as
- * its collectives are, of each of which the part that compute covers is taken from both alike. */
+/* collectives.exposed: communication while no compute runs, by what it is: waiting for the last
+ * rank, or transfer.  The exposed time of a device comes from gpu_time.by_rank; it is divided as
+ * its collectives are, of each of which the part that overlaps compute is taken from both alike. */
 #include "ranks/ranks.h"
 
 #include <traceanalyze/analysis.h>
@@ -82,22 +82,13 @@ static struct parts parts_of(const struct ta_ranks *ranks, const struct ta_rank_
     return parts;
 }
 
+/* The order of members. */
 static int by_member(const void *left, const void *right)
 {
     const struct ta_rank_member *a = left, *b = right;
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
     return (a->device > b->device) - (a->device < b->device);
-}
-
-/* Members come in this order, as rows of partials do. */
-static const struct ta_rank_member *member_of(const struct ta_ranks *ranks, int64_t rank,
-                                              int64_t device)
-{
-    const struct ta_rank_member key = {.rank = rank, .device = device};
-    return ranks->n_members
-               ? bsearch(&key, ranks->members, ranks->n_members, sizeof *ranks->members, by_member)
-               : NULL;
 }
 
 static bool add_device(const struct ta_ranks *ranks, const struct ta_refs *in, size_t row,
@@ -107,7 +98,11 @@ static bool add_device(const struct ta_ranks *ranks, const struct ta_refs *in, s
     const int64_t device = ta_ref_integer(in, GPU_DEVICE, row);
     const int64_t window = ta_ref_integer(in, GPU_WINDOW, row);
     const int64_t exposed = ta_ref_integer(in, GPU_EXPOSED, row);
-    const struct ta_rank_member *member = member_of(ranks, rank, device);
+    const struct ta_rank_member key = {.rank = rank, .device = device};
+    const struct ta_rank_member *member =
+        ranks->n_members
+            ? bsearch(&key, ranks->members, ranks->n_members, sizeof *ranks->members, by_member)
+            : NULL;
     if (!member || exposed == TA_MISSING)
         return false;
     const struct parts parts = parts_of(ranks, member);

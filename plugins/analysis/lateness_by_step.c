@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stragglers.by_step: how late each rank is in each step, for a picture of the whole run.
  *
- * Steps are those of the profiler; without, or with more than fit, the collectives in the order of
+ * Steps are the profiler's; without, or with more than fit, the collectives in the order of
  * time are divided into parts of equal number.  Of many ranks neighbors share a row, which shows
  * the latest of them. */
 #include "ranks/ranks.h"
@@ -15,7 +15,7 @@ enum { PARTS_MOST = 64, ROWS_MOST = 64 };
 
 struct parts {
     const struct ta_ranks *ranks;
-    uint32_t *of;   /* part of each collective, TA_COLL_NONE for those that tell nothing */
+    uint32_t *of;   /* part of each collective, TA_COLL_NONE for those that synchronize nobody */
     bool are_steps; /* a part is a step of the profiler, else a stretch of collectives */
     size_t n;       /* parts */
     int32_t first;  /* step of the first part */
@@ -28,7 +28,7 @@ static int32_t step_of(const struct ta_ranks *ranks, const struct ta_collective 
     return ranks->records[collective->last].step;
 }
 
-/* Whether all that tell lie in few steps that follow each other. */
+/* Whether all synchronizing collectives lie in few steps that follow each other. */
 static bool have_steps(struct parts *p)
 {
     int32_t least = INT32_MAX, most = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collectives.layout: how the ranks are divided, and what for: tensor, sequence, ring, pipeline,
- * expert, guidance and data parallel groups, told by what the program calls them, else by what they
+ * expert, guidance and data parallel groups, classified by what the program calls them, else by what they
  * do.
  *
  *     all-to-all of equal parts           sequence (Ulysses: heads against tokens around attention)
@@ -39,7 +39,7 @@ static const char *const dimension_names[] = {
     [DIM_UNKNOWN] = "unknown",
 };
 
-/* Words of a description; the first that it has counts.  Short ones stand by themselves. */
+/* Words of a description; the first that it has counts.  Short ones must be whole words. */
 static const struct {
     const char *word;
     enum dimension dimension;
@@ -208,7 +208,7 @@ static void classify_by_operations(struct group *g, int64_t world)
         g->size == 2 ? guess(g, DIM_GUIDANCE, 0.5) : guess(g, DIM_DATA, 0.4);
 }
 
-/* The group of all ranks is called so whatever it is used for: then operations tell more. */
+/* The group of all ranks is called so whatever it is used for: then operations say more. */
 static void classify(const struct ta_ranks *ranks, struct group *g, int64_t world)
 {
     const bool is_named = classify_by_name(ranks, g);

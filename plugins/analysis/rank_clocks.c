@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collectives.clocks: how the clock of each rank stands to that of the reference. */
+/* collectives.clocks: the clock of each rank against the reference clock. */
 #include "ranks/ranks.h"
 
 #include <traceanalyze/analysis.h>

@@ -3,10 +3,10 @@
  *
  * The last one to enter a collective, or a transfer between two, is compared with the typical one
  * of its peers over the time since the collective before: where it spent more, on a kernel, a copy,
- * a gap of a cause, it lost the time.  It is to blame for no more than it is behind the rank that
- * came in the middle.  A rank that was late already when the collective before ended, since it
- * waited there for another one, hands the blame to who came last there; where the others of that
- * collective were not read, to what the rank itself did before. */
+ * a gap of a cause, it lost the time.  What it lost is never more than it is later than the rank
+ * that came in the middle.  A rank that was late already when the collective before ended, since it
+ * waited there for another one, passes the cause on to who came last there; where the others of
+ * that collective were not read, to what the rank itself did before. */
 #include "base/vec.h"
 #include "ranks/ranks.h"
 
@@ -175,12 +175,12 @@ static void find_causes(struct search *s, const struct ta_collective *collective
     for (int hop = 0; hop < HOPS_MOST; hop++) {
         const struct ta_coll_record *middle = link.collective ? typical(s, link.collective) : NULL,
                                     *reference;
-        const int64_t behind = middle ? ta_min_i64(late, link.last->start - middle->start) : late;
+        const int64_t later = middle ? ta_min_i64(late, link.last->start - middle->start) : late;
         const int64_t own =
-            ta_min_i64(ta_max_i64(own_excess(s, link.last, middle, &reference), 0), behind);
+            ta_min_i64(ta_max_i64(own_excess(s, link.last, middle, &reference), 0), later);
         if (own > 0)
             divide_excess(s, link.last, reference, own);
-        late = behind - own;
+        late = later - own;
         if (late <= collective->uncertainty || !go_back(s->ranks, &link))
             return;
     }

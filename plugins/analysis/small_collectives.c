@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collectives.small: messages so small that their time is that of starting a collective.
+/* collectives.small: messages so small that starting a collective is all of their time.
  *
  * The least time of an operation on so many ranks is the 5th percentile of its transfers.  A
  * message is small when it takes less than twice that, and reaches less than a tenth of the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who came last to each collective, and how long the transfer took from then on (Wait at N×N of
- * Scalasca).  A rank waits from its start to that of the last one; from there to the median of the
- * ends data moves. */
+ * Scalasca).  A rank waits from its own start to the start of the last one; from there to the
+ * median of the ends data moves. */
 #include "ranks/stage.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static bool has_waits(const struct ta_ranks *ranks, const struct ta_collective *
     return together || ta_coll_synchronizes(kind) || kind == TA_COLL_ALL_TO_ALLV;
 }
 
-/* The transfer is that of all ranks; where most of the group are not there it is not known who
+/* The transfer is one of all ranks; where most of the group were not read it is not known who
  * came last. */
 static bool is_mostly_there(const struct ta_ranks *ranks, const struct ta_collective *collective)
 {

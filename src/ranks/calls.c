@@ -73,10 +73,10 @@ bool calls_is_of_host(struct ta_slice name)
 
 /* ---- one call -------------------------------------------------------------------------------- */
 
-/* A span with the facts of a call, and where the first of its arguments stands. */
+/* A span with the facts of a call, and the place of the first of its arguments. */
 struct facts {
     ta_row row;
-    const ta_row *rows; /* those of the arguments that stand at `place` */
+    const ta_row *rows; /* of the arguments that are at `place` */
     size_t place;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The clocks of the ranks against each other (Becker, Rabenseifner & Wolf, EuroPVM/MPI 2008): an
- * even collective ends everywhere at nearly the same time, so the distance of its ends on two ranks
- * is that of their clocks.  From 20 collectives on a line through these distances (Theil–Sen) gives
- * offset and drift, below their median the offset.
+/* The clocks of the ranks against each other (Becker, Rabenseifner & Wolf, EuroPVM/MPI 2008): a
+ * synchronizing collective ends everywhere at nearly the same time, so the distance of its ends on
+ * two ranks is the distance of their clocks.  From 20 collectives on a line through these distances
+ * (Theil–Sen) gives offset and drift, below their median the offset.
  *
  * One member is the reference; members that share collectives with one that is aligned are aligned
  * to it, until none is left.  Members that no chain of collectives connects have axes of their
@@ -23,7 +23,7 @@ enum {
 /* Clocks of computers are not further apart; a line that says so is one through noise. */
 static const double DRIFT_MOST = 500e-6;
 
-/* Ends of a collective are not the same to the nanosecond, however even their distances are. */
+/* Ends of a collective are not the same to the nanosecond, however equal their distances are. */
 static const double UNCERTAINTY_LEAST = 1000;
 
 /* Ends of a member and of one that is aligned, at their common collectives. */
@@ -44,7 +44,7 @@ struct aligning {
     bool *seen; /* collectives whose members are all aligned or refused */
 };
 
-static bool tells(const struct ta_ranks *ranks, uint32_t collective)
+static bool synchronizes(const struct ta_ranks *ranks, uint32_t collective)
 {
     return collective != TA_COLL_NONE && ranks->collectives[collective].n > 1 &&
            ta_coll_synchronizes(ranks->shapes[ranks->collectives[collective].shape].kind);
@@ -88,7 +88,7 @@ static void collect_pairs(struct aligning *a, uint32_t member, uint32_t with)
     for (size_t i = m->first; i < m->first + m->n; i++) {
         const struct ta_coll_record *mine = &ranks->records[i];
         const struct ta_coll_record *its =
-            tells(ranks, mine->collective) ? record_of(ranks, mine->collective, with) : NULL;
+            synchronizes(ranks, mine->collective) ? record_of(ranks, mine->collective, with) : NULL;
         if (!its)
             continue;
         if (p->n == 0)
@@ -111,7 +111,7 @@ static double median(struct pairs *p, const double *values)
     return ta_quantile(p->work, p->n, 0.5);
 }
 
-/* Lays a line through at most FIT_MOST of the pairs; 0 where they do not tell a drift. */
+/* Lays a line through at most FIT_MOST of the pairs; 0 where they are too few for a drift. */
 static bool fit_drift(struct pairs *p, double *drift)
 {
     double x[FIT_MOST], y[FIT_MOST];
@@ -186,7 +186,7 @@ static bool align_partners(struct aligning *a, uint32_t with)
     const struct ta_rank_member *m = &ranks->members[with];
     for (size_t i = m->first; i < m->first + m->n; i++) {
         const uint32_t collective = ranks->records[i].collective;
-        if (!tells(ranks, collective) || a->seen[collective])
+        if (!synchronizes(ranks, collective) || a->seen[collective])
             continue;
         const struct ta_collective *of = &ranks->collectives[collective];
         bool all = true;
@@ -211,7 +211,7 @@ static uint32_t next_reference(const struct ta_ranks *ranks)
         const struct ta_rank_member *m = &ranks->members[i];
         size_t n = 0;
         for (size_t r = m->first; r < m->first + m->n && m->clock.state == TA_CLOCK_NONE; r++)
-            n += tells(ranks, ranks->records[r].collective);
+            n += synchronizes(ranks, ranks->records[r].collective);
         if (n > most) {
             best = i;
             most = n;

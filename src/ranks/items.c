@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time by what was done in it.  Sums of one stretch live beside the names; the list of those that
- * were touched spares clearing the others. */
+/* Time by what was done in it.  Sums of one stretch live next to the names; the list of touched
+ * ones spares clearing the others. */
 #include "ranks/map.h"
 
 #include "traceanalyze/model.h"

@@ -2,8 +2,8 @@
 /* The collectives of a trace, one by one, with what the device did before each of them.
  *
  * The time before a collective begins where the one before ended.  Activities in it are taken in
- * the order of their start, each with the part that those before do not cover; what no activity
- * covers are gaps, which have causes.  So the parts add up to the time. */
+ * the order of their start, each with the part that does not overlap those before; time
+ * without any activity is a gap, which has causes.  So the parts add up to the time. */
 #include "ranks/map.h"
 
 #include "model/cover.h"
@@ -161,17 +161,12 @@ static void advance(struct walk *w, size_t to)
 }
 
 /* Devices come one after the other; the first activity of one begins its time. */
-static void begin_device(struct walk *w)
-{
-    const struct ta_activity *first = &w->activities.at[w->next];
-    begin_pack(w);
-    w->begin = w->covered = w->spans.ts[first->span];
-}
-
 static void open_device(struct walk *w)
 {
-    if (!w->is_open)
-        begin_device(w);
+    if (w->is_open)
+        return;
+    begin_pack(w);
+    w->begin = w->covered = w->spans.ts[w->activities.at[w->next].span];
     w->is_open = true;
 }
 
@@ -258,14 +253,6 @@ static bool walk_host(struct walk *w)
 
 /* ---- a trace --------------------------------------------------------------------------------- */
 
-static bool communicates(const struct ta_kernels *kernels)
-{
-    for (size_t i = 0; i < kernels->n; i++)
-        if (kernels->at[i].facts.class == TA_KERNEL_COMM)
-            return true;
-    return false;
-}
-
 enum ta_status map_collectives(struct ta_ctx *ctx, const struct ta_trace *trace,
                                struct ta_partial *const *out)
 {
@@ -277,9 +264,12 @@ enum ta_status map_collectives(struct ta_ctx *ctx, const struct ta_trace *trace,
     w.compute = (struct ta_cover){
         .activities = w.activities, .spans = w.spans, .counts = computes, .user = &w.kernels};
     const struct ta_idle_watcher watcher = {.user = &w, .gap = take_gap, .device = end_device};
+    bool communicates = false;
+    for (size_t i = 0; i < w.kernels.n; i++)
+        communicates |= w.kernels.at[i].facts.class == TA_KERNEL_COMM;
     const bool done = marks_open(&w.marks, trace) &&
-                      (communicates(&w.kernels) ? ta_idle_walk(trace, &watcher) : walk_host(&w)) &&
-                      !w.failed && !w.records.failed;
+                      (communicates ? ta_idle_walk(trace, &watcher) : walk_host(&w)) && !w.failed &&
+                      !w.records.failed;
     free(w.marks.at);
     calls_free(&w.calls);
     items_free(&w.items);

@@ -54,7 +54,7 @@ bool match_reserve(struct matching *m, size_t n)
 
 /* ---- by number ------------------------------------------------------------------------------ */
 
-/* Whether the numbers of every member rise from record to record, as those of a sequence do.  They
+/* Whether the numbers of every member rise from record to record, as numbers of a sequence do. They
  * do not where several calls are one (coalesced), or where a rank has two files. */
 static bool are_numbered(const struct ta_ranks *ranks, const struct ta_communicator *comm)
 {

@@ -27,9 +27,9 @@ struct sequence {
 };
 
 /* For each of `other` the place in `base` that is the same collective, or TA_COLL_NONE.  By tokens
- * alone where they leave no choice: as they stand, or the longest common subsequence.  Where
- * several shifts fit, such as for the equal steps of a loop of which one rank recorded more, the
- * one with which the ends of both keep their distance.  False without memory. */
+ * alone where they leave no choice: in the order that they have, or the longest common subsequence.
+ * Where several shifts fit, such as for the equal steps of a loop of which one rank recorded more,
+ * the one with which the ends of both keep their distance.  False without memory. */
 bool sequence_align(const struct sequence *base, const struct sequence *other, uint32_t *places);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the names of collectives tell, whoever writes them: torch ("_allgather_base",
+/* The kinds of collectives by their names, whoever writes them: torch ("_allgather_base",
  * "nccl:all_to_all"), kernels of NCCL and RCCL ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL"), of
  * symmetric memory ("multimem_all_reduce_kernel"), HCCL ("hcom_allReduce__231_0"). */
 #include "ranks/stage.h"
@@ -52,7 +52,7 @@ const char *ta_coll_kind_name(enum ta_coll_kind kind)
     return kind_names[kind];
 }
 
-enum { LETTERS = 160 }; /* of a name; parameters of a template follow behind */
+enum { LETTERS = 160 }; /* of a name; parameters of a template follow */
 
 enum ta_coll_kind ta_coll_kind_of(struct ta_slice name)
 {

@@ -6,7 +6,7 @@
  *
  * Of many ranks another one has a pause in every step, so that a rank that is always slow is never
  * the slowest: there it counts, too, how often a rank is among the slowest part.  And since a pause
- * lasts over several collectives, and some rank of thousands has a long one, those of a rank in one
+ * lasts over several collectives, and some rank of thousands has a long one, all of a rank in one
  * step are one event there. */
 #include "ranks/stage.h"
 

@@ -43,7 +43,7 @@ static size_t list_ends(const struct ta_ranks *ranks, const struct ta_communicat
     return n;
 }
 
-/* `ends` are those of one way, sends first; `at` takes their records. */
+/* `ends` are all of one way, sends first; `at` takes their records. */
 static bool match_way(struct matching *m, const struct end *ends, size_t n, uint32_t *at)
 {
     struct ta_ranks *ranks = m->ranks;

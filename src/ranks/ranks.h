@@ -5,7 +5,7 @@
  *     map       of each rank and device a pack of its collectives, in the order of time (map.c)
  *     read      packs of all ranks → groups, shapes, communicators, records (read.c)
  *     match     records of several ranks that are one collective (match.c, pairs.c, sequence.c)
- *     align     the clock of each rank against that of a reference (clocks.c)
+ *     align     the clock of each rank against a reference clock (clocks.c)
  *     arrive    who came last, how long the others waited, how long the transfer took (arrivals.c)
  *     compare   own time of each rank against ranks that do the same (stretches.c)
  *     judge     which rank is late, since when, and what it costs (judge.c, often.c, since.c)
@@ -199,7 +199,7 @@ struct ta_ranks {
     struct ta_coll_stretch *stretches;
     uint32_t *by_stretch;
     uint32_t *reference; /* of each record the peer with the median own time, or TA_COLL_NONE */
-    int64_t *excess;     /* own time less that of the median of its peers, TA_MISSING without */
+    int64_t *excess;     /* own time less the median of its peers' own times, TA_MISSING without */
     struct ta_coll_item *items;
     struct ta_coll_pack *packs;
     struct ta_lateness lateness;

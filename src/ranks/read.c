@@ -37,7 +37,7 @@ static uint64_t *find(struct ta_map *map, uint64_t hash, is_it_fn *is_it,
     }
 }
 
-/* Makes the next of `n` elements that of a free slot; false without memory. */
+/* Gives a free slot the next of `n` elements; false without memory. */
 static bool add(struct reading *in, uint64_t *slot, void *array, size_t *max, size_t *n,
                 size_t size)
 {
@@ -79,8 +79,8 @@ static bool is_communicator(const struct ta_ranks *ranks, size_t number, const v
     return a->group == b->group && a->kind == b->kind && a->between_two == b->between_two;
 }
 
-/* A group that nobody names may be several, whose calls are mixed: only those of a kind are sure to
- * come in the same order. */
+/* A group that nobody names may be several, whose calls are mixed: only calls of one kind are sure
+ * to come in the same order. */
 static uint32_t communicator_number(struct reading *in, const struct ta_coll_shape *shape)
 {
     struct ta_ranks *ranks = in->ranks;
@@ -194,7 +194,7 @@ static void skip_detail(struct ta_unpack *pack, size_t n_items)
     }
 }
 
-/* Times of a trace are far smaller; those of a damaged pack may be anything. */
+/* Times of a trace are far smaller; times of a damaged pack may be anything. */
 #define TIME_MOST (INT64_MAX / 2)
 
 static int64_t time_of(struct ta_unpack *pack, int64_t from, int64_t least)
@@ -292,8 +292,8 @@ static bool add_member(struct reading *in, const int64_t *row)
     return true;
 }
 
-/* Collectives of the host are those of the device seen from outside, where a rank has both; rows
- * without a device come first. */
+/* Collectives of the host are the device's collectives seen from outside, where a rank has both;
+ * rows without a device come first. */
 static bool is_seen_on_device(const struct ta_partial *records, size_t row)
 {
     const int64_t *at = ta_partial_at(records, row);

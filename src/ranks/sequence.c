@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two sequences of collectives of one group, from two ranks, laid beside each other. */
+/* Two sequences of collectives of one group, from two ranks, aligned to each other. */
 #include "ranks/match.h"
 
 enum {

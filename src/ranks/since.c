@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Since when a late rank is late, and what it costs: the run once more, with its own time that of
- * its peers. */
+/* Since when a late rank is late, and what it costs: the run once more, with its peers'
+ * own time in place of its own. */
 #include "ranks/stage.h"
 
 #include "stat/series.h"
@@ -36,7 +36,7 @@ static double mean_of(const double *values, size_t n)
 }
 
 /* A rank is late from the start unless its excess before some change is less than a quarter of that
- * behind it. */
+ * after it. */
 static bool find_since(const struct ta_ranks *ranks, struct ta_late_rank *rank,
                        const struct series *series)
 {
@@ -50,8 +50,8 @@ static bool find_since(const struct ta_ranks *ranks, struct ta_late_rank *rank,
     for (size_t i = 0; i < changes.n && rank->from_start; i++) {
         const size_t at = changes.at[i];
         const double before = mean_of(series->excess, at);
-        const double behind = mean_of(series->excess + at, series->n - at);
-        if (behind <= 0 || before > behind / 4)
+        const double after = mean_of(series->excess + at, series->n - at);
+        if (after <= 0 || before > after / 4)
             continue;
         const struct ta_coll_record *first = &ranks->records[series->records[at]];
         rank->from_start = false;

@@ -80,15 +80,6 @@ static void add_step(void *user, ta_row row, uint8_t kind)
     steps->longest = ta_max_i64(steps->longest, steps->spans.dur[row]);
 }
 
-static bool find_steps(const struct ta_trace *trace, struct steps *steps)
-{
-    const bool done = ta_each_named(trace, is_step, add_step, steps);
-    if (steps->list.n)
-        qsort_r(steps->list.at, steps->list.n, sizeof *steps->list.at, by_start,
-                (void *)(uintptr_t)steps->spans.ts);
-    return done && !steps->failed;
-}
-
 /* How many steps start at `t` or before; mostly as many as at the time that was asked for last. */
 static size_t started(struct steps *steps, const int64_t *ts, int64_t t)
 {
@@ -131,22 +122,18 @@ static void give(struct steps *steps, const struct ta_spans *s, int64_t launched
     }
 }
 
-static int64_t lost_within(const struct ta_lost *lost, int64_t from, int64_t to)
-{
-    return (int64_t)ta_lost_from(lost, to) - (int64_t)ta_lost_from(lost, from);
-}
-
 static bool write_step(const struct ta_trace *trace, struct step *step, int64_t order,
                        const struct ta_lost *lost, struct ta_partial *out)
 {
     const struct ta_spans s = ta_trace_spans(trace);
-    const int64_t origin = ta_trace_origin(trace);
+    const int64_t origin = ta_trace_origin(trace), start = s.ts[step->span];
     int64_t *row =
-        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(s.ts[step->span] - origin),
+        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(start - origin),
                        ta_key_int(order), ta_key_text(ta_trace_text(trace, s.name[step->span])));
     ta_sum(&row[HOST_DUR], s.dur[step->span]);
     ta_sum(&row[KERNELS], step->kernels);
-    ta_sum(&row[LOST], lost_within(lost, s.ts[step->span], s.ts[step->span] + s.dur[step->span]));
+    ta_sum(&row[LOST], (int64_t)ta_lost_from(lost, start + s.dur[step->span]) -
+                           (int64_t)ta_lost_from(lost, start));
     const bool done = !step->busy.failed;
     if (step->first != INT64_MAX) {
         ta_intervals_unite(&step->busy);
@@ -167,7 +154,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_lost *lost = ta_trace_lost(trace);
     if (activities.n)
         steps.has_one_device = ta_device_end(&activities, 0) == activities.n;
-    bool done = find_steps(trace, &steps) && lost;
+    bool done = ta_each_named(trace, is_step, add_step, &steps) && !steps.failed && lost;
+    if (steps.list.n)
+        qsort_r(steps.list.at, steps.list.n, sizeof *steps.list.at, by_start,
+                (void *)(uintptr_t)s.ts);
     for (size_t i = 0; done && steps.list.n && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->launch != TA_NO_ROW)

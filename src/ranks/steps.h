@@ -9,7 +9,7 @@ struct ta_entry;
 struct ta_partial_set;
 struct ta_plan;
 
-/* Times are since the earliest span of the rank; those of the device are TA_MISSING where nothing
+/* Times are since the earliest span of the rank; device times are TA_MISSING where nothing
  * was launched in the step. */
 struct ta_step {
     int64_t rank;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What each rank takes for itself between two collectives, beside the ranks that do the same there.
+/* What each rank takes for itself between two collectives, against the ranks that do the same
+ * there.
  *
  * Peers are the records of all ranks that end the same stretch of the program: between collectives
  * of the same roles and places in the sequences of their groups, with as many transfers between two
