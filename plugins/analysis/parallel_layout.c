@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collectives.layout: how the ranks are divided, and what for: tensor, sequence, ring, pipeline,
- * expert, guidance and data parallel groups, classified by what the program calls them, else by what they
- * do.
+ * expert, guidance and data parallel groups, classified by what the program calls them, else by
+ * what they do.
  *
  *     all-to-all of equal parts           sequence (Ulysses: heads against tokens around attention)
  *     all-to-all of unequal parts         expert

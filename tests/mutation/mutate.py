@@ -6,8 +6,8 @@ usage: mutate.py --build FOLDER [--count N] [--seed N] [--only TEXT] [-v]
 
 The names are those in declarations (ids of tables and scalars, keys of columns), references, what
 is looked up in a table, and the enumerators by which cells, charts and references name columns.
-Each change is compiled with the flags of the build and linked into a program of its own; the sources
-stay as they are.  It is caught when
+Each change is compiled with the flags of the build and linked into a program of its own; the
+sources stay as they are.  It is caught when
 
   build     it does not compile or link,
   start     the program does not start (`traceanalyze plugins` checks all declarations), or
