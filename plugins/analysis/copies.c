@@ -54,13 +54,7 @@ enum {
 enum { COPIES_SIZES = 10 };
 #define COPIES_LARGE_FROM (INT64_C(1) << 20)
 
-/* Takes the copies of a trace: sums, rates, links and waits. */
-enum ta_status copies_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                          struct ta_partial *const *out);
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-/* What the name of a copy tells, and classes of sizes. */
+/* ---- what the name of a copy says ------------------------------------------------------------ */
 
 /* Letters of a name in lower case; names of copies are short. */
 struct letters {
@@ -124,7 +118,7 @@ static struct ta_slice copies_host_memory(struct ta_slice name)
                : TA_LIT("unknown");
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------- */
+/* ---- classes of sizes ------------------------------------------------------------------------ */
 
 #define KIB INT64_C(1024)
 #define MIB (KIB * KIB)
@@ -350,7 +344,7 @@ static bool has_copies(const struct walk *w)
     return false;
 }
 
-enum ta_status copies_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     struct walk w = {
@@ -734,7 +728,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs_args = needs_args,
                                            .section = "copies",
                                            .partials = partials,
-                                           .map = copies_map,
+                                           .map = map,
                                            .finish = finish,
                                            .tables = tables};
 

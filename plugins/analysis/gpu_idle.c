@@ -17,10 +17,6 @@ enum { CAUSE_RANK, CAUSE_DEVICE, CAUSE_CAUSE, CAUSE_GAPS, CAUSE_TOTAL, CAUSE_LON
 enum { SITE_CAUSE, SITE_SITE, SITE_PIECES, SITE_TOTAL };
 enum { GAP_RANK, GAP_DEVICE, GAP_START, GAP_CAUSE, GAP_SITE, GAP_NEXT, GAP_TOTAL };
 
-/* Puts the gaps of a trace into the partials. */
-enum ta_status idle_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                        struct ta_partial *const *out);
-
 /* ---- gaps ------------------------------------------------------------------------------------ */
 
 /* The gaps of one trace: added up by cause and by place, the longest one by one. */
@@ -49,8 +45,7 @@ static struct ta_slice name_of(const struct sums *s, ta_row row)
                             : ta_host_place(ta_trace_text(s->trace, s->spans.name[row]));
 }
 
-/* ---- the longest gaps ------------------------------------------------------------------------
- */
+/* ---- the longest gaps ------------------------------------------------------------------------ */
 
 /* Longer gaps count more; of equal ones the earlier. */
 static bool is_less(const struct gap *a, const struct gap *b)
@@ -140,8 +135,8 @@ static void count_gap(void *user, const struct ta_idle_gap *of)
         keep_longest(s, &gap);
 }
 
-enum ta_status idle_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                        struct ta_partial *const *out)
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
 {
     struct sums s = {.trace = trace,
                      .activities = ta_trace_activities(trace),
@@ -527,7 +522,7 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .section = "launches",
                                            .partials = partials,
                                            .uses = uses,
-                                           .map = idle_map,
+                                           .map = map,
                                            .finish = finish,
                                            .tables = tables};
 

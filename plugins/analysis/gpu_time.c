@@ -47,10 +47,6 @@ enum { BINS = 100 };
 /* Rows of gpu_time.over_time, about: of more devices the stretches are longer. */
 enum { BIN_ROWS_MOST = 50000 };
 
-/* Walks over the devices of a trace and fills the partials. */
-enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                            struct ta_partial *const *out);
-
 /* ---- devices --------------------------------------------------------------------------------- */
 
 /* The walk over the activities of each device. */
@@ -259,8 +255,8 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
     return done;
 }
 
-enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                            struct ta_partial *const *out)
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     struct walk *w = calloc(1, sizeof *w);
@@ -326,12 +322,12 @@ static const struct ta_column gpu_time_by_rank_name_columns[] = {
     [NAMED_RANK] = TA_RANK_COLUMN,
     [NAMED_DEVICE] = TA_DEVICE_COLUMN,
     [NAMED_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_DEVICE_ACTIVITY_CLASS,
-                       .doc = "compute, comm, memcpy or memset"},
+                     .doc = "compute, comm, memcpy or memset"},
     [NAMED_NAME] =
         {"name", "Name", TA_TEXT, .read_as = TA_AS_DEVICE_ACTIVITY,
          .doc = "Kernel, copy or memory set; none for the sum of those that are not listed"},
     [NAMED_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_DEVICE_ACTIVITY_CALLS,
-                       .doc = "Activities"},
+                     .doc = "Activities"},
     [NAMED_EXPOSED] =
         {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
          .read_as = TA_AS_DEVICE_ACTIVITY_EXPOSED,
@@ -733,11 +729,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const struct ta_table_def *const tables[] = {
     &by_rank, &gpu_time_by_rank_name, &gpu_time_by_name, &overlap, &over_time, NULL};
 
-static const struct ta_analysis_ops ops = {.section = "gpu_time",
-                                           .partials = partials,
-                                           .map = gpu_time_map,
-                                           .finish = finish,
-                                           .tables = tables};
+static const struct ta_analysis_ops ops = {
+    .section = "gpu_time", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, gpu_time, &ops, .title = "GPU time",
           .summary = "Exclusive split of each device's window, and what runs at the same time: "

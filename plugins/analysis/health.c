@@ -63,9 +63,6 @@ enum health_check {
     HEALTH_CHECKS
 };
 
-enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                          struct ta_partial *const *out);
-
 /* ---- likeness -------------------------------------------------------------------------------- */
 
 /* How alike the kernels of ranks are: weighted Jaccard index of what they ran how often.
@@ -339,7 +336,7 @@ static void look_for_devices(struct search *s)
     ta_sum(&s->row[HEALTH_DEVICE], spans);
 }
 
-enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     struct search s = {
@@ -711,7 +708,7 @@ static const struct ta_analysis_ops ops = {.samples_op_args = samples_op_args,
                                            .scalars = &scalar,
                                            .n_scalars = 1,
                                            .partials = partials,
-                                           .map = health_map,
+                                           .map = map,
                                            .finish = finish,
                                            .tables = tables,
                                            TA_READS(reads)};

@@ -22,9 +22,6 @@ enum { PHASE_OUTER, PHASE_INNER, PHASE_CLASS, PHASE_CALLS, PHASE_TOTAL, PHASE_ST
 
 enum { PARTIAL_STEPS, PARTIAL_PHASES };
 
-enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                         struct ta_partial *const *out);
-
 /* ---- ranges of the host -------------------------------------------------------------------- */
 
 /* Ranges by start, with the latest end of a range and all before it. */
@@ -161,7 +158,7 @@ static int64_t **recent_row(struct recent *recent, uint64_t place, int64_t kind)
     return &recent->rows[kind];
 }
 
-/* ---- ranges ---------------------------------------------------------------------------------- */
+/* ---- what encloses a launch ------------------------------------------------------------------ */
 
 static void add_phase(struct work *w, struct phase phase)
 {
@@ -308,8 +305,8 @@ static enum sort sort_of(const struct ta_trace *trace, const struct ta_category 
     return category->class == TA_CLASS_RUNTIME ? SORT_CALL : SORT_HOST;
 }
 
-enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                         struct ta_partial *const *out)
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
 {
     if (ta_trace_kernels(trace).n == 0)
         return TA_OK;
@@ -597,7 +594,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
-                                           .map = phase_map,
+                                           .map = map,
                                            .finish = finish,
                                            .tables = tables};
 

@@ -32,10 +32,6 @@ enum {
 enum { BIN_RANK, BIN_DEVICE, BIN_PART, BIN_START, BIN_LENGTH, BIN_AREA, BIN_MOST, BIN_FIELDS };
 enum { DELAY_WHAT, DELAY_TIMES, DELAY_FIELDS };
 
-/* Follows the queues of the devices of a trace. */
-enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                         struct ta_partial *const *out);
-
 /* ---- queue ----------------------------------------------------------------------------------- */
 
 /* The queues of one trace: their launches, and the sweep over them. */
@@ -330,8 +326,8 @@ static void walk_device(struct walk *w, size_t from, size_t to)
 
 /* ---- one trace ------------------------------------------------------------------------------ */
 
-enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                         struct ta_partial *const *out)
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
 {
     struct walk w = {
         .trace = trace,
@@ -726,7 +722,7 @@ static const struct ta_table_def *const tables[] = {&by_rank, &by_stream, &over_
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .section = "launches",
                                            .partials = partials,
-                                           .map = queue_map,
+                                           .map = map,
                                            .finish = finish,
                                            TA_READS(reads),
                                            .tables = tables};

@@ -26,10 +26,6 @@ enum {
 };
 enum { RANK, RANK_COUNT, RANK_TOTAL, RANK_HARMFUL, RANK_WINDOW, RANK_FIELDS };
 
-/* Finds the waits of a trace and adds them up. */
-enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                        struct ta_partial *const *out);
-
 /* ---- waits ----------------------------------------------------------------------------------- */
 
 /* The waits of a trace, and the idle time of its devices around them. */
@@ -294,8 +290,8 @@ static void take_activities(struct search *s)
     ta_intervals_unite(&s->late);
 }
 
-enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                        struct ta_partial *const *out)
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
 {
     struct search s = {.trace = trace,
                        .spans = ta_trace_spans(trace),
@@ -499,7 +495,7 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .needs_args = needs_args,
                                            .section = "launches",
                                            .partials = partials,
-                                           .map = sync_map,
+                                           .map = map,
                                            .finish = finish,
                                            .tables = tables};
 
