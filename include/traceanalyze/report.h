@@ -358,6 +358,7 @@ struct ta_column {
     enum ta_role role;
     double weight; /* how much a difference between ranks matters, 0 to 1; 0: little */
     bool detail;   /* for a closer look: what other columns are worked out of */
+    bool is_ratio_of_change; /* says the same as the change next to it, which pages show */
     enum ta_reading read_as;
 };
 

@@ -49,7 +49,7 @@ static const struct ta_column metrics_columns[] = {
                         "is better, or "
                         "within "
                         "2 %; inconclusive: the runs are too few or too different to say"},
-    [RATIO] = {"ratio", "After / before", TA_RATIO,
+    [RATIO] = {"ratio", "After / before", TA_RATIO, .is_ratio_of_change = true,
                .doc = "After over before; of the steps of one run where the evidence is within it"},
     [CI_LOW] = {"ci_low", "CI low", TA_RATIO,
                 .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},

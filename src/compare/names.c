@@ -52,7 +52,7 @@ static const struct ta_column columns[] = {
                     .doc = "Calls in the baseline, all ranks"},
     [NEW_CALLS] = {"new_calls", "Calls after", TA_COUNT,
                    .doc = "Calls in the other run, all ranks"},
-    [RATIO] = {"ratio", "After / before", TA_RATIO, .better = TA_LOWER,
+    [RATIO] = {"ratio", "After / before", TA_RATIO, .is_ratio_of_change = true, .better = TA_LOWER,
                .doc = "After over before; with an interval of the geometric means of all runs"},
     [CI_LOW] = {"ci_low", "CI low", TA_RATIO,
                 .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},

@@ -15,7 +15,7 @@ enum { WIDE_FROM = 11 };
 static bool is_word(const struct ta_column *column)
 {
     return column->type == TA_TYPE_STRING || column->type == TA_TYPE_WORD ||
-           strcmp(column->key, "device") == 0;
+           column->role == TA_DEVICE;
 }
 
 static bool same_cells(const struct ta_table *table, size_t a, size_t b, size_t column)
@@ -85,19 +85,16 @@ void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
         hidden[i] = ta_column_is_useful(table, i) ? HTML_SHOWN : HTML_EMPTY;
         n += hidden[i] == HTML_SHOWN;
     }
-    const size_t rank = ta_table_column(table, "rank"), device = ta_table_column(table, "device");
+    const size_t rank = ta_table_rank(table), device = ta_table_device(table);
     if (n < WIDE_FROM)
         return;
 
-    /* A change by 5 % is a ratio of 1.05. */
-    const size_t ratio = ta_table_column(table, "ratio"), change = ta_table_column(table, "change");
-    if (ratio != SIZE_MAX && change != SIZE_MAX && hidden[ratio] == HTML_SHOWN &&
-        hidden[change] == HTML_SHOWN)
-        hidden[ratio] = HTML_REPEATED;
-
-    /* What the figures of a table are worked out of, and what says nothing to most. */
+    /* A change by 5 % is a ratio of 1.05; details are what the figures of a table are worked out
+     * of, and what says nothing to most. */
     for (size_t i = 0; i < table->n_columns; i++)
-        if (table->columns[i].detail && hidden[i] == HTML_SHOWN)
+        if (hidden[i] == HTML_SHOWN && table->columns[i].is_ratio_of_change)
+            hidden[i] = HTML_REPEATED;
+        else if (hidden[i] == HTML_SHOWN && table->columns[i].detail)
             hidden[i] = HTML_DETAIL;
     if (!has_names(table, rank, device))
         return;

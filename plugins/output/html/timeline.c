@@ -211,7 +211,9 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
         return;
     const struct range_columns columns = timeline_range_columns(page, table);
     const struct ta_cell *name = ta_table_cell(table, row, 0);
-    const int64_t rank = ta_row_integer(table, row, "rank");
+    const size_t of_rank = ta_table_rank(table);
+    const struct ta_cell *number = of_rank == SIZE_MAX ? NULL : ta_table_cell(table, row, of_rank);
+    const int64_t rank = number && number->kind == TA_CELL_INT ? number->i : TA_MISSING;
     const bool is_on_rank = has_rank(page->timeline, rank);
     if (!is_on_rank && (name->kind != TA_CELL_TEXT || !has_label(page, name->text)))
         return;
