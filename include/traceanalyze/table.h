@@ -84,6 +84,8 @@ enum ta_tier {
     TA_TIER_ANSWER,  /* answers a question of its section: shown wherever there is room */
     TA_TIER_DETAIL,  /* to look things up in: breaks another table down, or records what was read;
                         paper shows it only where a finding cites it */
+    TA_TIER_POINTS,  /* the points of its chart: people see the chart, where there is one, with its
+                        data */
     TA_TIER_INTERNAL /* for other analyses alone: no output shows it */
 };
 
@@ -202,6 +204,12 @@ struct ta_table_def {
     const char *rank_words; /* what a figure of a rank is of, before its keys: "GPU time"; NULL: the
                                title of the table; "": the keys say it */
 };
+
+/* Whether people see its chart instead of it. */
+static inline bool ta_table_is_points(const struct ta_table *table)
+{
+    return table->def && table->def->tier == TA_TIER_POINTS && table->chart;
+}
 
 /* Adds a row to the table `def`, one of those that the running analysis declares.  Each column of
  * the table gets a cell by its enumerator; one that is not named is refused when the row is added,

@@ -648,7 +648,10 @@ static const struct ta_chart_def bin_chart = {
 };
 
 static const struct ta_table_def over_time = {
-    "gpu_time.over_time", "GPU time over time", TA_COLUMNS(over_time_columns),
+    "gpu_time.over_time",
+    "GPU time over time",
+    TA_COLUMNS(over_time_columns),
+    .tier = TA_TIER_POINTS,
     .doc = "One row per rank, device and hundredth of its window; of more than 500 devices "
            "parts are longer, so that the table keeps to about 50 000 rows. Chart "
            "`gpu-utilization`.",

@@ -134,7 +134,10 @@ static const struct ta_chart_def ecdf = {
 };
 
 static const struct ta_table_def duration_ecdf = {
-    "kernels.duration_ecdf", "Distribution of kernel durations", TA_COLUMNS(duration_ecdf_columns),
+    "kernels.duration_ecdf",
+    "Distribution of kernel durations",
+    TA_COLUMNS(duration_ecdf_columns),
+    .tier = TA_TIER_POINTS,
     .doc = "About 200 points per class of the distribution of kernel durations, for the chart. "
            "Chart `kernel-ecdf`.",
     .chart = {&ecdf}};

@@ -533,7 +533,10 @@ static const struct ta_chart_def bin_chart = {
 };
 
 static const struct ta_table_def over_time = {
-    "launch_queue.over_time", "Launch queue over time", TA_COLUMNS(over_time_columns),
+    "launch_queue.over_time",
+    "Launch queue over time",
+    TA_COLUMNS(over_time_columns),
+    .tier = TA_TIER_POINTS,
     .doc = "One row per rank, device and hundredth of its window. Chart `launch-queue`.",
     .chart = {&bin_chart}};
 
@@ -562,7 +565,10 @@ static const struct ta_chart_def delay_chart = {
 };
 
 static const struct ta_table_def delay_ecdf = {
-    "launch_queue.delays", "Distribution of launch delays", TA_COLUMNS(delay_ecdf_columns),
+    "launch_queue.delays",
+    "Distribution of launch delays",
+    TA_COLUMNS(delay_ecdf_columns),
+    .tier = TA_TIER_POINTS,
     .doc = "Steps of a distribution, all ranks: about 200 per kind of activity. Chart "
            "`launch-delay`.",
     .chart = {&delay_chart}};

@@ -3,6 +3,7 @@
 #include "lib/markup.h"
 
 #include <traceanalyze/plugin.h>
+#include <traceanalyze/table.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -153,6 +154,7 @@ static size_t count_items(const struct ta_report *report, const struct ta_sectio
     size_t n = 0;
     for (size_t i = 0; i < section->n_items; i++)
         n += section->items[i].kind == kind &&
+             (kind != TA_ITEM_TABLE || !ta_table_is_points(section->items[i].table)) &&
              (kind != TA_ITEM_SCALAR || ta_scalar_is_shown(report, section->items[i].scalar));
     return n;
 }
@@ -180,7 +182,7 @@ static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
     }
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < section->n_items; i++)
-        if (section->items[i].kind == TA_ITEM_TABLE)
+        if (section->items[i].kind == TA_ITEM_TABLE && !ta_table_is_points(section->items[i].table))
             status = put_table(ctx, out, section->items[i].table, options);
     return status;
 }

@@ -41,7 +41,8 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def step_times = {"diff.step_times", "Step times before and after",
-                                               TA_COLUMNS(step_times_columns), .chart = {&chart}};
+                                               TA_COLUMNS(step_times_columns),
+                                               .tier = TA_TIER_POINTS, .chart = {&chart}};
 
 /* The figure of both sides that rests on steps, the first one that does. */
 bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],

@@ -58,8 +58,10 @@ static void put_chart(struct ta_file *out, const struct ta_chart_def *chart)
 static void put_table(struct ta_file *out, const struct ta_table_def *def, const char *section,
                       const char *maker)
 {
-    static const char *const tiers[] = {
-        [TA_TIER_ANSWER] = "answer", [TA_TIER_DETAIL] = "detail", [TA_TIER_INTERNAL] = "internal"};
+    static const char *const tiers[] = {[TA_TIER_ANSWER] = "answer",
+                                        [TA_TIER_DETAIL] = "detail",
+                                        [TA_TIER_POINTS] = "points",
+                                        [TA_TIER_INTERNAL] = "internal"};
     static const char *const joinings[] = {
         [TA_JOIN_ROWS] = "rows", [TA_JOIN_SUMS] = "sums", [TA_JOIN_NOT] = "not"};
     ta_puts(out, "{\"id\":");

@@ -349,6 +349,73 @@ static void refuses_figures_without_columns(void **state)
     says("its figures need columns of its own");
 }
 
+static void refuses_charts_of_other_columns(void **state)
+{
+    (void)state;
+    static const struct ta_chart_def chart = {
+        .id = "toy-chart", .x = &own_columns[0], .y = {{&other_columns[0], "Duration", 0}}};
+    check_table(
+        &(struct ta_table_def){"toy.steps", "Steps", TA_COLUMNS(own_columns), .chart = {&chart}},
+        TA_ERR_PLUGIN);
+    says("toy.steps");
+    says("a chart draws a column of another table: \"toy-chart\"");
+}
+
+static void refuses_orders_by_other_columns(void **state)
+{
+    (void)state;
+    check_table(&(struct ta_table_def){"toy.steps", "Steps", TA_COLUMNS(own_columns),
+                                       .order = {&other_columns[0], TA_DESCENDING}},
+                TA_ERR_PLUGIN);
+    says("it is ordered by a column of another table");
+}
+
+static void refuses_briefs_of_other_tables(void **state)
+{
+    (void)state;
+    const struct ta_brief brief = {.rows = 1, .first = {&own_columns[0], &other_columns[0]}};
+    check_table(
+        &(struct ta_table_def){"toy.steps", "Steps", TA_COLUMNS(own_columns), .brief = &brief},
+        TA_ERR_PLUGIN);
+    says("its brief names a column of another table");
+}
+
+static void refuses_briefs_that_name_no_table(void **state)
+{
+    (void)state;
+    const struct ta_brief brief = {.rows = 1, .unless = "ops.by_nane"};
+    check_table(
+        &(struct ta_table_def){"toy.steps", "Steps", TA_COLUMNS(own_columns), .brief = &brief},
+        TA_ERR_PLUGIN);
+    says("Table \"toy.steps\" reads the table \"ops.by_nane\", which nothing declares");
+}
+
+static void check_reads(const struct ta_ref *reads, const char *text)
+{
+    const struct ta_analysis_ops analysis = {
+        .section = "toy", .finish = finish_nothing, .reads = reads, .n_reads = 1};
+    struct ta_plugin plugin = toy();
+    plugin.kind = TA_KIND_analysis;
+    plugin.analysis = &analysis;
+    assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "here"), TA_OK);
+    assert_int_equal(ta_registry_check(&ctx, registry), TA_ERR_PLUGIN);
+    says(text);
+}
+
+static void refuses_references_to_no_table(void **state)
+{
+    (void)state;
+    check_reads(&(struct ta_ref){.table = "ops.by_nane", .column = "name"},
+                "reads the table \"ops.by_nane\", which nothing declares");
+}
+
+static void refuses_references_to_no_column(void **state)
+{
+    (void)state;
+    check_reads(&(struct ta_ref){.table = "ops.by_name", .column = "nane"},
+                "reads the column \"nane\" of the table \"ops.by_name\", which has none");
+}
+
 static void a_reading_has_one_owner(void **state)
 {
     static const struct ta_column step_columns[] = {
@@ -397,6 +464,12 @@ int main(void)
         TEST(figures_are_of_own_columns),
         TEST(refuses_figures_of_other_columns),
         TEST(refuses_figures_without_columns),
+        TEST(refuses_charts_of_other_columns),
+        TEST(refuses_orders_by_other_columns),
+        TEST(refuses_briefs_of_other_tables),
+        TEST(refuses_briefs_that_name_no_table),
+        TEST(refuses_references_to_no_table),
+        TEST(refuses_references_to_no_column),
         TEST(a_reading_has_one_owner),
         TEST(a_comparison_wants_what_it_reads),
         TEST(loads_a_shared_object),

@@ -49,6 +49,7 @@ static const struct ta_column memory_timeline_columns[] = {
 
 const struct ta_table_def memory_timeline = {
     "memory.timeline", "Allocated memory over time", TA_COLUMNS(memory_timeline_columns),
+    .tier = TA_TIER_POINTS,
     .doc = "One row per stretch of the history of a device; a history has up to 240 of about "
            "the same number of entries, and each keeps the largest levels in it. Levels are "
            "replayed backwards from the state at the end: histories are rings, whose first "

@@ -77,6 +77,7 @@ static const struct ta_chart_def chart = {
 
 const struct ta_table_def telemetry_timeline = {
     "telemetry.timeline", "Telemetry over time", TA_COLUMNS(telemetry_timeline_columns),
+    .tier = TA_TIER_POINTS,
     .doc = "The samples over time, for the chart: all of them, or of more than 600 per device "
            "means over 600 equal spans. Chart `device-telemetry`."};
 

@@ -109,9 +109,13 @@ static void put_data(const struct page *page, const struct ta_table *table,
     if (n < table->n_rows) {
         ta_puts(page->out, "<p class=\"limit\">");
         html_number(page, n);
-        html_put(page, " of <a href=\"#t-%s\">", table->id);
+        const bool is_points = ta_table_is_points(table);
+        if (is_points)
+            ta_puts(page->out, " of ");
+        else
+            html_put(page, " of <a href=\"#t-%s\">", table->id);
         html_count(page, table->n_rows, "row", "rows");
-        ta_puts(page->out, "</a>.</p>\n");
+        ta_puts(page->out, is_points ? ". report.json holds all of them.</p>\n" : "</a>.</p>\n");
     }
     ta_puts(page->out, "</details>\n");
 }

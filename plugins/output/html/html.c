@@ -194,7 +194,7 @@ static size_t list_section(const struct ta_section *section, struct page_part *p
             parts[n++] = (struct page_part){put_finding, section, item};
         if (item->kind == TA_ITEM_TABLE && item->table->chart)
             parts[n++] = (struct page_part){put_figures, section, item};
-        if (item->kind == TA_ITEM_TABLE)
+        if (item->kind == TA_ITEM_TABLE && !ta_table_is_points(item->table))
             parts[n++] = (struct page_part){put_table, section, item};
     }
     parts[n++] = (struct page_part){put_end, section, NULL};

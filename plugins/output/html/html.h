@@ -7,6 +7,7 @@
 #define TA_PLUGIN_HTML_H
 
 #include <traceanalyze/output.h>
+#include <traceanalyze/table.h>
 #include <traceanalyze/timeline.h>
 
 /* What every part needs. */

@@ -89,7 +89,8 @@ void pdf_left_out(struct pdf *pdf, const struct ta_section *section)
     const char *names = "";
     for (size_t i = 0; i < section->n_items; i++) {
         const struct ta_table *table = section->items[i].table;
-        if (section->items[i].kind == TA_ITEM_TABLE && !pdf_prints(pdf, table))
+        if (section->items[i].kind == TA_ITEM_TABLE && !ta_table_is_points(table) &&
+            !pdf_prints(pdf, table))
             names =
                 pdf_printf(pdf, "%s%s%s", names, *names ? ", " : "", pdf_safe(pdf, table->title));
     }

@@ -267,6 +267,7 @@ static void put_others(const struct page *page, const struct text_picks *picks)
         const struct ta_section *section = ta_report_section(page->report, s);
         for (size_t i = 0; i < section->n_items; i++) {
             if (section->items[i].kind != TA_ITEM_TABLE ||
+                ta_table_is_points(section->items[i].table) ||
                 text_is_picked(picks, section->items[i].table) || n + 200 > sizeof line)
                 continue;
             n += (size_t)snprintf(line + n, sizeof line - n, "%s%.150s", n ? " · " : "",

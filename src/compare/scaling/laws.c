@@ -173,6 +173,7 @@ const struct ta_table_def scaling_curve = {
     "scaling.curve",
     "Speed-up by world size",
     TA_COLUMNS(scaling_curve_columns),
+    .tier = TA_TIER_POINTS,
     .doc = "Chart `scaling`: `world_size` (those that were run, and doublings up to twice the "
            "largest), `measured`, `ideal`, `amdahl`, `usl`.",
     .chart = {&chart},
