@@ -238,6 +238,7 @@ enum ta_limit {
     TA_LIMIT_COUNT
 };
 
+/* The limit of this run, its default or what the user gave. */
 TA_API uint64_t ta_ctx_limit(const struct ta_ctx *ctx, enum ta_limit limit);
 
 /* Status of the present chain of causes, for calls that return NULL after ta_fail(). */
@@ -286,6 +287,7 @@ TA_API uint64_t *ta_map_find(const struct ta_map *map, uint64_t key);
 /* The value of a key, inserted as `preset` when new; NULL when out of memory (map->failed). */
 TA_API uint64_t *ta_map_at(struct ta_map *map, uint64_t key, uint64_t preset);
 
+/* Empties the map, which can be used again. */
 TA_API void ta_map_free(struct ta_map *map);
 
 TA_END_DECLS

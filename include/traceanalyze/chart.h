@@ -32,9 +32,6 @@ enum ta_chart_kind {
     TA_CHART_KINDS
 };
 
-/* "stacked-bars", "tree"; a constant. */
-TA_API const char *ta_chart_kind_name(enum ta_chart_kind kind);
-
 /* What a mark means; its color is fixed in all charts and outputs (render/chart/palette.c). */
 enum ta_ink {
     TA_INK_NONE, /* the paper itself: it hides what lies below */
@@ -180,21 +177,10 @@ struct ta_scene {
  * ran out; a chart whose rows are all missing gives a scene that says so. */
 TA_API struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
                                        double width, double height);
-/* The same for a page, whose reader has other fonts than this machine: loads none, and leaves room
- * for the widest that browsers use (src/render/chart/advance.c). */
-TA_API struct ta_scene *ta_page_scene(const struct ta_table *table, const struct ta_chart *chart,
-                                      double width);
 TA_API void ta_scene_free(struct ta_scene *scene);
-
-/* Face metrics shared by layout and sinks. */
-TA_API double ta_face_size(enum ta_face face);
 
 /* Color of an ink as 0xRRGGBB; `dark` chooses the dark theme. */
 TA_API uint32_t ta_ink_color(enum ta_ink ink, bool dark);
-/* Color of text inside a mark of this ink. */
-TA_API uint32_t ta_ink_color_on(enum ta_ink ink, bool dark);
-/* Name of an ink for CSS classes: "compute", "series-3"; of TA_INK_NONE it is "paper". */
-TA_API const char *ta_ink_name(enum ta_ink ink);
 
 TA_END_DECLS
 

@@ -50,25 +50,33 @@ static inline bool ta_document_is_text(const json_t *value)
     return json_is_string(value) && json_string_value(value)[0] != TA_DOCUMENT_NUMBER;
 }
 
-/* The value of a number, or of a text that is one ("3", "tensor(0.75)" is none), times 10^shift,
- * rounded with halves away from zero; TA_MISSING for all else and beyond the range of int64. */
-TA_API int64_t ta_document_decimal(const json_t *value, int shift);
-/* MiB to bytes: times 2^20, rounded in the same way. */
-TA_API int64_t ta_document_mib(const json_t *value);
-/* The nearest double; NAN for what is no number. */
-TA_API double ta_document_double(const json_t *value);
-/* A whole number ("3", 3, 3.0); TA_MISSING for all else. */
-TA_API int64_t ta_document_integer(const json_t *value);
 /* The text of a string; a number as written, true, false; empty with a NULL address for others. */
 TA_API struct ta_slice ta_document_text(const json_t *value);
-/* A short text for any value, as for tags: the text, or compact JSON; cut at 200 bytes. */
-TA_API struct ta_slice ta_document_show(const json_t *value, char *buffer, size_t size);
 
-/* The same conversions of a text, blanks around it left out. */
+/* The value of a text that is a number ("3", "tensor(0.75)" is none), blanks around it left out,
+ * times 10^shift, rounded with halves away from zero; TA_MISSING for all else and beyond the range
+ * of int64. */
 TA_API int64_t ta_text_decimal(struct ta_slice text, int shift);
-TA_API int64_t ta_text_mib(struct ta_slice text);
+/* The nearest double; NAN for what is no number. */
 TA_API double ta_text_double(struct ta_slice text);
+/* A whole number ("3", 3, 3.0); TA_MISSING for all else. */
 TA_API int64_t ta_text_integer(struct ta_slice text);
+
+/* The same of a value that is a number or a text. */
+static inline int64_t ta_document_decimal(const json_t *value, int shift)
+{
+    return ta_text_decimal(ta_document_text(value), shift);
+}
+
+static inline double ta_document_double(const json_t *value)
+{
+    return ta_text_double(ta_document_text(value));
+}
+
+static inline int64_t ta_document_integer(const json_t *value)
+{
+    return ta_text_integer(ta_document_text(value));
+}
 
 /* ---- lines and cells --------------------------------------------------------------------- */
 
@@ -86,19 +94,8 @@ TA_API void ta_lines_free(struct ta_lines *lines);
 /* False at the end. */
 TA_API bool ta_lines_next(struct ta_lines *lines);
 
-/* Splits a line into the cells of a CSV row (RFC 4180; a quoted cell may hold what looks like a
- * separator, but no line break), in place of `cells`.  Returns how many there are, at most `most`;
- * texts point into the line or into `buffer`, which holds cells with quotes in them.  A buffer of
- * the length of the line is always large enough; cells are cut where it ends. */
-TA_API size_t ta_csv_split(struct ta_slice line, char separator, struct ta_slice *cells,
-                           size_t most, char *buffer, size_t size);
-
 /* Without blanks at both ends. */
 TA_API struct ta_slice ta_text_trim(struct ta_slice text);
-
-/* Takes the next line from a text in memory, without its end.  Lines end with a line feed, with or
- * without a carriage return before it; of a text without any line feed with a carriage return. */
-TA_API struct ta_slice ta_text_line(struct ta_slice *text);
 
 /* ==== records as a stream ===================================================================== */
 
@@ -196,23 +193,9 @@ TA_API enum ta_status ta_json_next(struct ta_ctx *ctx, struct ta_json *json,
  * as written.  The result lives until the next call. */
 TA_API struct ta_slice ta_json_text(struct ta_json *json, const struct ta_token *token);
 
-/* Calls `each` for every member of an object token, in order; stops when it returns false. */
-TA_API void ta_json_members(struct ta_json *json, const struct ta_token *object,
-                            bool (*each)(void *user, const struct ta_token *key,
-                                         const struct ta_token *value),
-                            void *user);
-
-/* The same for every element of an array token. */
-TA_API void ta_json_elements(struct ta_json *json, const struct ta_token *array,
-                             bool (*each)(void *user, const struct ta_token *element), void *user);
-
 /* ---- numbers --------------------------------------------------------------------------- */
 
 enum ta_decimal { TA_DECIMAL_OK, TA_DECIMAL_NOT_A_NUMBER, TA_DECIMAL_OUT_OF_RANGE };
-
-/* Decimal text × 10^shift → int64, halves away from zero, exactly: never through a double.
- * shift 3 turns µs into ns.  Accepts the number grammar of JSON. */
-TA_API enum ta_decimal ta_decimal_parse(struct ta_slice text, int shift, int64_t *value);
 
 /* The same of a token that is a number or the text of one. */
 TA_API enum ta_decimal ta_token_decimal(const struct ta_token *token, int shift, int64_t *value);

@@ -24,9 +24,6 @@ enum ta_peak {
     TA_PEAK_COUNT
 };
 
-/* "fp32", "fp32_matrix", "bf16"; a constant. */
-TA_API const char *ta_peak_name(enum ta_peak peak);
-
 struct ta_hardware {
     const char *name, *source;
     double flop_per_s[TA_PEAK_COUNT]; /* dense; 0: not stated */

@@ -99,9 +99,6 @@ struct ta_builder;
  * of distinct strings is reached (which is accounted for). */
 TA_API ta_str ta_builder_string(struct ta_builder *builder, struct ta_slice text);
 
-/* Whether the trace event format knows a phase of this letter. */
-TA_API bool ta_is_phase(char letter);
-
 /* An argument whose key some analysis asked for (ta_builder_keys). */
 struct ta_event_arg {
     uint8_t key;  /* index into ta_builder_keys() */
@@ -152,24 +149,24 @@ TA_API int64_t ta_builder_number(struct ta_builder *builder, enum ta_range range
 TA_API double ta_builder_real(struct ta_builder *builder, enum ta_range range, double value,
                               uint64_t offset);
 
-/* What the file says about itself; each may be called again, the last call wins.  Numbers out of
- * range are accounted for and change nothing; arguments of events and rows of dumps are looked at
- * in the same way when they are added. */
-TA_API void ta_builder_set_rank(struct ta_builder *builder, int64_t rank);
-TA_API void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_size);
-TA_API void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns);
+/* What a file says about itself. */
+enum ta_file_fact {
+    TA_SAYS_RANK,
+    TA_SAYS_WORLD_SIZE,
+    TA_SAYS_BASE_NS,         /* absolute time of ts 0, since 1970 */
+    TA_SAYS_MULTIPROCESSORS, /* of a device; when devices differ it is not known */
+    TA_SAYS_THREADS,         /* that a multiprocessor holds, likewise */
+    TA_SAYS_CUT              /* 1: the file is truncated */
+};
+
+/* Each may be called again, the last call wins.  Numbers out of range are accounted for and change
+ * nothing; arguments of events and rows of dumps are looked at in the same way when they are added.
+ */
+TA_API void ta_builder_set(struct ta_builder *builder, enum ta_file_fact fact, int64_t value);
 /* Adds the name of a device, "NVIDIA H200". */
 TA_API void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name);
-/* Adds the name of a file, without folders, that the dump says was written next to it.  Where such
- * a file says no rank it has the rank of the dump. */
-TA_API void ta_builder_add_product(struct ta_builder *builder, struct ta_slice name);
 /* Adds what the file says of a device; the name is copied. */
 TA_API void ta_builder_describe_device(struct ta_builder *builder, const struct ta_device *device);
-/* Number of multiprocessors of a device, and of threads that one of them holds; when devices differ
- * neither is known. */
-TA_API void ta_builder_set_multiprocessors(struct ta_builder *builder, int64_t count);
-TA_API void ta_builder_set_threads(struct ta_builder *builder, int64_t threads);
-TA_API void ta_builder_set_truncated(struct ta_builder *builder);
 
 TA_END_DECLS
 

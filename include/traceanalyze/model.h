@@ -72,11 +72,6 @@ enum ta_kernel_class {
     TA_KERNEL_CLASS_COUNT
 };
 
-TA_API enum ta_kernel_class ta_kernel_classify(struct ta_slice name);
-
-/* "compute", "comm"; a constant. */
-TA_API const char *ta_kernel_class_name(enum ta_kernel_class kernel_class);
-
 /* What a kernel does.  TA_KERNEL_COLLECTIVE holds all that ta_kernel_classify() calls
  * communication, and collectives that are fused with other work. */
 enum ta_kernel_kind {
@@ -127,19 +122,8 @@ struct ta_kernel_facts {
     enum ta_precision precision; /* likewise */
 };
 
-/* Some microseconds: call it once per name, not per event. */
-TA_API struct ta_kernel_facts ta_kernel_describe(struct ta_slice name);
-
 /* "gemm", "attention", …, "comm", "other"; a constant. */
 TA_API const char *ta_kernel_kind_name(enum ta_kernel_kind kind);
-
-/* The name as people say it: of a function of C++ without the type it returns, scopes and
- * parameters; other names as they are.  Writes at most `size` bytes, never more than the name has,
- * and gives their number; no zero after them. */
-TA_API size_t ta_kernel_brief(struct ta_slice name, char *out, size_t size);
-
-/* "fp32", "bf16", …, "unknown"; a constant. */
-TA_API const char *ta_precision_name(enum ta_precision precision);
 
 /* ==== intervals =============================================================================== */
 
@@ -165,31 +149,16 @@ TA_API void ta_intervals_free(struct ta_intervals *set);
 TA_API void ta_intervals_unite(struct ta_intervals *set);
 
 /* Total length; of a united set this is U(S). */
-TA_API int64_t ta_intervals_length(const struct ta_intervals *set);
+static inline int64_t ta_intervals_length(const struct ta_intervals *set)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < set->n; i++)
+        sum += set->at[i].end - set->at[i].start;
+    return sum;
+}
 
 /* Length of the part of `a` that `b` does not cover; both united.  O(n + m). */
 TA_API int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_intervals *b);
-
-/* Index of the first interval of a united set that ends after `time`; n when none does.
- * O(log n). */
-TA_API size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time);
-/* The same, begun at a guess, such as what the last call gave: O(log d) when it is d away. */
-TA_API size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, size_t guess);
-
-/* How much of [from, to) a united set overlaps.  O(log n) and the intervals in it. */
-TA_API int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to);
-
-/* The same, with the first of these intervals searched from `*guess` on, which becomes its index.
- */
-TA_API int64_t ta_intervals_within_near(const struct ta_intervals *set, int64_t from, int64_t to,
-                                        size_t *guess);
-
-/* How much of [from, to) lies between the intervals of a united set, after the first and before
- * the last one. */
-TA_API int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t to);
-
-/* Adds the intervals of `b` to `a` and unites. */
-TA_API void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b);
 
 /* ==== the trace =============================================================================== */
 
@@ -408,37 +377,154 @@ static inline bool ta_args_is_text(const struct ta_args *args, size_t i)
     return args->is_text ? args->is_text[i] : args->all_text;
 }
 
+/* What the file says of a device. */
+struct ta_device {
+    int64_t id;              /* TA_MISSING when it does not say */
+    struct ta_slice name;    /* "NVIDIA H200"; empty when it does not say */
+    int64_t multiprocessors; /* 0: not known */
+    int64_t memory_bytes;    /* 0: not known */
+};
+
+/* What the devices of the file have in common. */
+struct ta_device_units {
+    int64_t multiprocessors;
+    int64_t threads; /* that a multiprocessor holds at a time */
+};
+
+/* Facts of the file: size on disk and inflated, records kept, path, format. */
+struct ta_trace_file {
+    const char *path, *format;
+    uint64_t bytes, raw_bytes, events;
+    uint64_t records; /* of a dump, which has no events; dropped ones count too */
+};
+
 /* ---- access ---------------------------------------------------------------------------- */
 
-/* Rank of the trace.  While map() runs it is a placeholder that is unique per file: the rank may
- * only be known once all files are read.  Put it into fields of kind TA_FIELD_RANK alone. */
-TA_API int64_t ta_trace_rank(const struct ta_trace *trace);
+/* All tables of a trace but texts and arguments. */
+struct ta_trace_view {
+    /* While map() runs it is a placeholder that is unique per file: the rank may only be known once
+     * all files are read.  Put it into fields of kind TA_FIELD_RANK alone. */
+    int64_t rank;
+    int64_t origin;  /* earliest start of a span */
+    int64_t base_ns; /* absolute time of ts 0 since 1970, or TA_MISSING */
+    struct ta_trace_file file;
+    struct ta_device_units device_units; /* the same for all devices of the file, else 0 */
+    struct ta_categories categories;
+    struct ta_tracks tracks;
+    struct ta_spans spans;
+    struct ta_activities activities;
+    struct ta_kernels kernels; /* the distinct ones of the activities */
+    struct ta_counters counters;
+    struct ta_instants instants;
+    struct ta_flows flows;
+    struct ta_asyncs asyncs;
+    struct ta_kind_counts kind_counts;
+};
 
-TA_API int64_t ta_trace_origin(const struct ta_trace *trace);
-/* Absolute time of ts 0 in ns since 1970, or TA_MISSING. */
-TA_API int64_t ta_trace_base_ns(const struct ta_trace *trace);
+/* It lives as long as the trace. */
+TA_API const struct ta_trace_view *ta_trace_view(const struct ta_trace *trace);
 
+/* The text of an interned string; empty for TA_STR_ABSENT. */
 TA_API struct ta_slice ta_trace_text(const struct ta_trace *trace, ta_str id);
 /* Number of interned strings; ids are below it. */
 TA_API size_t ta_trace_string_count(const struct ta_trace *trace);
 
-TA_API struct ta_categories ta_trace_categories(const struct ta_trace *trace);
-TA_API struct ta_tracks ta_trace_tracks(const struct ta_trace *trace);
-TA_API struct ta_spans ta_trace_spans(const struct ta_trace *trace);
-TA_API struct ta_activities ta_trace_activities(const struct ta_trace *trace);
-/* The distinct kernels of the activities. */
-TA_API struct ta_kernels ta_trace_kernels(const struct ta_trace *trace);
-TA_API struct ta_counters ta_trace_counters(const struct ta_trace *trace);
-TA_API struct ta_instants ta_trace_instants(const struct ta_trace *trace);
-TA_API struct ta_flows ta_trace_flows(const struct ta_trace *trace);
-TA_API struct ta_asyncs ta_trace_asyncs(const struct ta_trace *trace);
-TA_API struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace);
+/* What is said of the device that activities name by this number: by its id, or, since profilers
+ * number them in several ways, what is said of all of them.  NULL when the file does not say. */
+TA_API const struct ta_device *ta_trace_device(const struct ta_trace *trace, int64_t id);
+
+/* Members of the view. */
+static inline int64_t ta_trace_rank(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->rank;
+}
+
+static inline int64_t ta_trace_origin(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->origin;
+}
+
+static inline int64_t ta_trace_base_ns(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->base_ns;
+}
+
+static inline struct ta_trace_file ta_trace_file(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->file;
+}
+
+static inline struct ta_device_units ta_trace_device_units(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->device_units;
+}
+
+static inline struct ta_categories ta_trace_categories(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->categories;
+}
+
+static inline struct ta_tracks ta_trace_tracks(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->tracks;
+}
+
+static inline struct ta_spans ta_trace_spans(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->spans;
+}
+
+static inline struct ta_activities ta_trace_activities(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->activities;
+}
+
+static inline struct ta_kernels ta_trace_kernels(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->kernels;
+}
+
+static inline struct ta_counters ta_trace_counters(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->counters;
+}
+
+static inline struct ta_instants ta_trace_instants(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->instants;
+}
+
+static inline struct ta_flows ta_trace_flows(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->flows;
+}
+
+static inline struct ta_asyncs ta_trace_asyncs(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->asyncs;
+}
+
+static inline struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->kind_counts;
+}
 
 /* Values of an argument that an enabled analysis named in needs_args or samples_op_args; empty when
  * none asked or no event has it. */
 TA_API struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key);
 /* Place of the value at one row among all when they are few; `n` when it has none.  O(log n). */
-TA_API size_t ta_args_search(const struct ta_args *args, ta_row row);
+static inline size_t ta_args_search(const struct ta_args *args, ta_row row)
+{
+    size_t low = 0, high = args->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (args->row[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < args->n && args->row[low] == row ? low : args->n;
+}
 
 /* The same, O(1) when they are many.  Arguments with the same `row` have theirs at the same places.
  */
@@ -485,43 +571,6 @@ static inline struct ta_slice ta_list_tidy(struct ta_slice text, char *out)
     return (struct ta_slice){out, n};
 }
 
-/* What the file says of a device. */
-struct ta_device {
-    int64_t id;              /* TA_MISSING when it does not say */
-    struct ta_slice name;    /* "NVIDIA H200"; empty when it does not say */
-    int64_t multiprocessors; /* 0: not known */
-    int64_t memory_bytes;    /* 0: not known */
-};
-
-struct ta_devices {
-    size_t n;
-    const struct ta_device *at;
-};
-
-/* In the order of the file. */
-TA_API struct ta_devices ta_trace_devices(const struct ta_trace *trace);
-/* What is said of the device that activities name by this number: by its id, or, since profilers
- * number them in several ways, what is said of all of them.  NULL when the file does not say. */
-TA_API const struct ta_device *ta_trace_device(const struct ta_trace *trace, int64_t id);
-
-/* What the devices of the file have in common. */
-struct ta_device_units {
-    int64_t multiprocessors;
-    int64_t threads; /* that a multiprocessor holds at a time */
-};
-
-/* The same for all devices of the file, else 0. */
-TA_API struct ta_device_units ta_trace_device_units(const struct ta_trace *trace);
-
-/* Facts of the file: size on disk and inflated, records kept, path, format. */
-struct ta_trace_file {
-    const char *path, *format;
-    uint64_t bytes, raw_bytes, events;
-    uint64_t records; /* of a dump, which has no events; dropped ones count too */
-};
-
-TA_API struct ta_trace_file ta_trace_file(const struct ta_trace *trace);
-
 /* ==== work of host threads ==================================================================== */
 
 /* What a host thread does while a span is open, by its category and name; the table is
@@ -543,10 +592,6 @@ enum ta_host_work {
     TA_HOST_PROFILER,   /* the profiler itself */
     TA_HOST_WORK_COUNT
 };
-
-/* `event_class` and `category` of the span's category. */
-TA_API enum ta_host_work ta_host_classify(enum ta_event_class event_class, struct ta_slice category,
-                                          struct ta_slice name);
 
 /* The first row from `row` on that does this work; the number of spans without one.  Whoever looks
  * for rare work needs not look at each span.  Needs TA_NEED_HOST_WORK. */

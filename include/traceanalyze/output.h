@@ -34,22 +34,20 @@ enum ta_sink_kind {
 TA_API struct ta_sink *ta_sink_new(struct ta_ctx *ctx, enum ta_sink_kind kind,
                                    const char *path) TA_MUST_CHECK;
 
-/* fsync and rename everything into place, report.json last of all.  On failure nothing of this
- * run remains and earlier products are as they were. */
-TA_API enum ta_status ta_sink_commit(struct ta_ctx *ctx, struct ta_sink *sink) TA_MUST_CHECK;
-
-/* The same for several places at once. */
+/* fsync and rename everything into place, report.json last of all, in several places at once.  On
+ * failure nothing of this run remains and earlier products are as they were. */
 TA_API enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks,
                                       size_t n) TA_MUST_CHECK;
+
+TA_MUST_CHECK static inline enum ta_status ta_sink_commit(struct ta_ctx *ctx, struct ta_sink *sink)
+{
+    return ta_sinks_commit(ctx, &sink, 1);
+}
 
 /* Fails where nothing can be put there, as far as that can be told beforehand: so that nobody waits
  * for a run that has nowhere to go. */
 TA_API enum ta_status ta_sink_check(struct ta_ctx *ctx, enum ta_sink_kind kind,
                                     const char *path) TA_MUST_CHECK;
-
-/* What a TA_SINK_MEMORY holds once its product was closed, to free(); a NUL follows the `n` bytes.
- * NULL when it holds none. */
-TA_API char *ta_sink_take(struct ta_sink *sink, size_t *n);
 
 /* Removes what was not committed, and folders this sink made that are empty. */
 TA_API void ta_sink_free(struct ta_sink *sink);
@@ -72,19 +70,15 @@ TA_API struct ta_file *ta_sink_open_report(struct ta_ctx *ctx, struct ta_sink *s
                                            const struct ta_report *report, const char *extension,
                                            const char *signature);
 
-/* The name of that product, "report.css", in at most 32 bytes with its NUL. */
-TA_API const char *ta_report_file_name(const struct ta_report *report, const char *extension,
-                                       char name[32]);
-
 /* Flushes and closes; the file gets its final name when the whole run has succeeded. */
 TA_API enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file) TA_MUST_CHECK;
 
-/* Bytes written so far. */
-TA_API uint64_t ta_file_bytes(const struct ta_file *file);
-
 /* Bytes as they are. */
 TA_API void ta_put(struct ta_file *out, struct ta_slice bytes);
-TA_API void ta_puts(struct ta_file *out, const char *text);
+static inline void ta_puts(struct ta_file *out, const char *text)
+{
+    ta_put(out, ta_slice_of(text));
+}
 TA_API void ta_putc(struct ta_file *out, char byte);
 /* Only for formats whose arguments are numbers or constants of ours. */
 TA_API void ta_putf(struct ta_file *out, const char *format, ...) TA_PRINTF(2, 3);
@@ -97,32 +91,17 @@ TA_API void ta_putf(struct ta_file *out, const char *format, ...) TA_PRINTF(2, 3
 TA_API void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_script);
 /* A JSON value of a cell: null, string, integer, shortest double, boolean. */
 TA_API void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_script);
-/* The whole report in the shape of schemas/report-1.schema.json.  With `max_rows` longer tables
- * are cut, and "rows_total" says how long they are. */
-TA_API enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
-                                         const struct ta_report *report, const char *version,
-                                         bool in_script, size_t max_rows) TA_MUST_CHECK;
-/* How every such text begins, after its first brace: the member that names its schema. */
-TA_API const char *ta_report_schema(const struct ta_report *report);
 /* Text or quoted attribute of HTML and SVG; control and bidirectional characters become visible
  * escapes such as \u202e. */
 TA_API void ta_put_html(struct ta_file *out, struct ta_slice text);
 /* One cell of RFC 4180; a text that a spreadsheet would run gets a leading apostrophe. */
 TA_API void ta_put_csv(struct ta_file *out, const struct ta_cell *cell);
-/* A code span of Markdown that cannot end a table cell. */
-TA_API void ta_put_markdown(struct ta_file *out, struct ta_slice text);
 /* Text of Markdown in a line of its own or a table cell: nothing in it is markup, HTML or a link.
  */
 TA_API void ta_put_markdown_text(struct ta_file *out, struct ta_slice text);
-/* Bytes as base64, with its padding; threads that are free help with many. */
-TA_API enum ta_status ta_put_base64(struct ta_ctx *ctx, struct ta_file *out, const void *bytes,
-                                    size_t n) TA_MUST_CHECK;
 /* Text or quoted attribute of XML 1.0: control characters are shown as escapes, and what XML cannot
  * hold is left out. */
 TA_API void ta_put_xml(struct ta_file *out, struct ta_slice text);
-/* The message of a line that GitHub acts on, or with `is_property` the value of one of its
- * properties: no text can end the line, the property or the command. */
-TA_API void ta_put_github(struct ta_file *out, struct ta_slice text, bool is_property);
 /* Text for a terminal, cut in the middle to `width` columns (0: not cut) and padded when `pad`:
  * < 0 to the left, > 0 to the right. */
 TA_API void ta_put_terminal(struct ta_file *out, struct ta_slice text, size_t width, int pad);
@@ -137,10 +116,6 @@ TA_API struct ta_slice ta_cell_text(const struct ta_cell *cell, enum ta_unit uni
 /* Room for the text of a word. */
 #define TA_WORD_TEXT_MAX 128
 
-/* A word of ours as people read it: "gpu_power" is "GPU power", "first_block_ns" is "First block".
- * The result is `buffer`, a constant, or the word where it is too long to be one. */
-TA_API struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]);
-
 /* A cell of a table as people read it: its value with its unit, its word, or its text as it is,
  * which must still be escaped; "" for null. */
 TA_API struct ta_slice ta_table_text(const struct ta_table *table, size_t row, size_t column,
@@ -148,28 +123,25 @@ TA_API struct ta_slice ta_table_text(const struct ta_table *table, size_t row, s
 
 /* What the counts of the accounts are of: "events", or "records" as soon as a file is a dump, whose
  * records are no events; a constant. */
-TA_API const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one);
-
-/* The row of a table that a piece of evidence names, or SIZE_MAX. */
-TA_API size_t ta_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence);
-
-/* The first column from `from` on that is a key of the row, one that says which row it is; SIZE_MAX
- * after the last. */
-TA_API size_t ta_row_key(const struct ta_table *table, size_t row, size_t from);
-
-#define TA_KEY_TITLE_MAX 64
-/* What comes before a key that is a number, as in "rank 0". */
-TA_API const char *ta_key_title(const struct ta_table *table, size_t column,
-                                char title[TA_KEY_TITLE_MAX]);
+static inline const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one)
+{
+    for (size_t i = 0; i < accounts->n_files; i++)
+        if (accounts->files[i].is_dump)
+            return one ? "record" : "records";
+    return one ? "event" : "events";
+}
 
 /* Evidence as people read it, "Memory by rank · rank 0 · Gap at peak: 24.3 %", cut to `size` bytes;
  * names in it must still be escaped. */
 TA_API void ta_evidence_text(const struct ta_report *report, const struct ta_evidence *evidence,
                              char *text, size_t size);
 
-/* "info" … "critical", and "string", "integer", "number" or "boolean"; constants. */
-TA_API const char *ta_severity_name(enum ta_severity severity);
-TA_API const char *ta_type_name(enum ta_type type);
+/* "info" … "critical"; a constant. */
+static inline const char *ta_severity_name(enum ta_severity severity)
+{
+    static const char *const names[] = {"info", "low", "medium", "high", "critical"};
+    return names[severity];
+}
 
 /* ---- settings that all outputs share --------------------------------------------------- */
 

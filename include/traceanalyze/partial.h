@@ -81,9 +81,6 @@ static inline struct ta_key ta_key_text(struct ta_slice text)
     return (struct ta_key){.text = text};
 }
 
-/* Whether rows are kept: of a table that is not compared they are not, and need not be made. */
-TA_API bool ta_partial_is_kept(const struct ta_partial *partial);
-
 /* The row with these key values, added with all values missing when it is new.  Cells of
  * TA_FIELD_SUM, _MIN and _MAX are written directly: they are merged with the cells of other rows
  * later, so use ta_sum() and friends or keep TA_MISSING in mind.  The address is stable.  Never
@@ -137,17 +134,13 @@ static inline int64_t ta_rank_of_row(const struct ta_trace *trace, int64_t row_r
 
 /* ---- reading, in finish() -------------------------------------------------------------- */
 
+/* Number of rows. */
 TA_API size_t ta_partial_rows(const struct ta_partial *partial);
 /* Rows are ordered by their keys: integers ascending (missing first), texts by bytes. */
 TA_API const int64_t *ta_partial_at(const struct ta_partial *partial, size_t index);
 TA_API struct ta_slice ta_partial_text(const struct ta_partial *partial, const int64_t *row,
                                        size_t field);
-/* Merges the row at `index` and those after it whose last key, an integer not below 0, falls into
- * the same `width` ≥ 1 numbers and whose other keys are equal, into `cells`, one for each field;
- * the last key becomes the number of the group.  The table has no distributions.  Returns the index
- * of the first row that is not in the group. */
-TA_API size_t ta_partial_fold(const struct ta_partial *partial, size_t index, int64_t width,
-                              int64_t *cells);
+
 /* NULL when the cell never got a sample. */
 TA_API const struct ta_dist *ta_partial_dist_at(const struct ta_partial *partial,
                                                 const int64_t *row, size_t field);

@@ -76,12 +76,27 @@ enum ta_quality_code {
 
 #define TA_NO_OFFSET UINT64_MAX
 
-/* Name of a code ("gzip-checksum"), its severity and what it means; constants. */
-TA_API const char *ta_quality_name(enum ta_quality_code code);
-TA_API enum ta_quality_severity ta_quality_severity(enum ta_quality_code code);
-TA_API const char *ta_quality_doc(enum ta_quality_code code);
+/* Of a code: its name ("gzip-checksum"), its severity, and what it means. */
+struct ta_quality_info {
+    const char *name;
+    enum ta_quality_severity severity;
+    const char *doc;
+};
+
+/* A constant. */
+TA_API const struct ta_quality_info *ta_quality_info(enum ta_quality_code code);
+
+static inline const char *ta_quality_name(enum ta_quality_code code)
+{
+    return ta_quality_info(code)->name;
+}
+
 /* "info", "notice", "loss" or "error". */
-TA_API const char *ta_quality_severity_name(enum ta_quality_severity severity);
+static inline const char *ta_quality_severity_name(enum ta_quality_severity severity)
+{
+    static const char *const names[] = {"info", "notice", "loss", "error"};
+    return names[severity];
+}
 
 struct ta_quality_finding {
     enum ta_quality_code code;
@@ -96,22 +111,10 @@ struct ta_quality_finding {
 /* What a reader adds to while it works on one file. */
 struct ta_quality;
 
-/* How many cases of a code were counted so far. */
-TA_API uint64_t ta_quality_count(const struct ta_quality *quality, enum ta_quality_code code);
-/* Whether one of them is at least this severe. */
-TA_API bool ta_quality_reaches(const struct ta_quality *quality, enum ta_quality_severity severity);
-
 /* Counts one case.  Of the texts of a code the one of the lowest offset is kept; a NULL format
  * keeps none. */
 TA_API void ta_quality_add(struct ta_quality *quality, enum ta_quality_code code, uint64_t offset,
                            const char *format, ...) TA_PRINTF(4, 5);
-
-/* ta_quality_add() where a rule is milder or harsher than the code's own severity (`{}` among the
- * events is info), and for cases with a place in the compressed file.  Of several severities
- * the harshest stays. */
-TA_API void ta_quality_add_severity(struct ta_quality *quality, enum ta_quality_code code,
-                                    enum ta_quality_severity severity, uint64_t offset,
-                                    uint64_t file_offset, const char *format, ...) TA_PRINTF(6, 7);
 
 enum ta_file_state { TA_FILE_OK, TA_FILE_REPAIRED, TA_FILE_TRUNCATED, TA_FILE_REFUSED };
 
@@ -177,10 +180,25 @@ struct ta_notices {
 TA_API struct ta_notices ta_accounts_notices(const struct ta_accounts *accounts,
                                              struct ta_arena *arena);
 
-/* "ok", "repaired", "truncated", "refused"; "content", "name", …; "clean", "repaired", "lossy". */
-TA_API const char *ta_file_state_name(enum ta_file_state state);
-TA_API const char *ta_rank_source_name(enum ta_rank_source source);
-TA_API const char *ta_quality_status_name(enum ta_quality_status status);
+/* The words of report.json. */
+static inline const char *ta_file_state_name(enum ta_file_state state)
+{
+    static const char *const names[] = {"ok", "repaired", "truncated", "refused"};
+    return names[state];
+}
+
+static inline const char *ta_rank_source_name(enum ta_rank_source source)
+{
+    static const char *const names[] = {"option",   "content", "name", "product",
+                                        "position", "default", "none"};
+    return names[source];
+}
+
+static inline const char *ta_quality_status_name(enum ta_quality_status status)
+{
+    static const char *const names[] = {"clean", "repaired", "lossy"};
+    return names[status];
+}
 
 TA_END_DECLS
 

@@ -58,14 +58,14 @@ enum ta_polarity { TA_NEUTRAL, TA_LOWER, TA_HIGHER };
 /* Room for any number that ta_unit_format() writes, terminator included. */
 #define TA_UNIT_TEXT_MAX 48
 
-/* Whether a word is what comes after a number, "ms" or "%". */
-TA_API bool ta_unit_is_symbol(struct ta_slice word);
-
 /* Name of the unit in report.json ("bytes_per_s"); a constant. */
 TA_API const char *ta_unit_name(enum ta_unit unit);
 
-/* "neutral", "lower" or "higher"; a constant. */
-TA_API const char *ta_polarity_name(enum ta_polarity polarity);
+/* "neutral", "lower" or "higher". */
+static inline const char *ta_polarity_name(enum ta_polarity polarity)
+{
+    return polarity == TA_LOWER ? "lower" : polarity == TA_HIGHER ? "higher" : "neutral";
+}
 
 /* Writes a value for people: three significant digits and the fitting prefix ("412 ms",
  * "1.25 GiB", "18.4 %"; shares below 1 % get two decimals, counts all their digits).  Never
@@ -74,19 +74,6 @@ TA_API char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_u
 
 /* Room for what ta_unit_format_pair() writes. */
 #define TA_UNIT_PAIR_MAX 104
-
-/* Two values that are to be compared, "45 s → 428 s": with the prefix of the smaller one as long as
- * that leaves the larger one readable, and without zeros that say nothing.  Returns `text`. */
-TA_API char *ta_unit_format_pair(char text[TA_UNIT_PAIR_MAX], double before, double after,
-                                 enum ta_unit unit);
-
-/* ta_unit_format() for axis ticks: all ticks of an axis share the prefix that suits `largest`.
- * With `suffix` false the unit itself is left out. */
-TA_API char *ta_unit_format_tick(char text[TA_UNIT_TEXT_MAX], double value, double largest,
-                                 enum ta_unit unit, bool suffix);
-
-/* The unit word that ta_unit_format_tick() uses for `largest`, for axis titles: "ms", "GB/s". */
-TA_API const char *ta_unit_symbol(double largest, enum ta_unit unit);
 
 /* Writes the shortest decimal text that reads back as the same double, without exponent
  * sign surprises ("1e+20" is "1e20"); not finite values are the caller's error. */
@@ -433,6 +420,7 @@ struct ta_section {
 /* ---- reading a report ---------------------------------------------------------------- */
 
 struct ta_report;
+struct ta_timeline;
 
 /* What a report is of. */
 enum ta_report_kind {
@@ -462,13 +450,51 @@ struct ta_verdict {
     const char *bottleneck; /* id of a finding, or NULL */
 };
 
+/* All that a report says. */
+struct ta_report_view {
+    enum ta_report_kind kind;
+    struct ta_run_info run;
+    struct ta_verdict verdict;
+    struct ta_accounts accounts;
+    const struct ta_section **sections; /* known when the report is complete */
+    size_t n_sections;
+    const struct ta_timeline *timeline; /* ta_report_timeline() */
+};
+
+/* It lives as long as the report. */
+TA_API const struct ta_report_view *ta_report_view(const struct ta_report *report);
+
 /* Whether it is of a run or of a comparison. */
-TA_API enum ta_report_kind ta_report_kind(const struct ta_report *report);
-TA_API const struct ta_run_info *ta_report_run(const struct ta_report *report);
-TA_API const struct ta_verdict *ta_report_verdict(const struct ta_report *report);
-TA_API size_t ta_report_section_count(const struct ta_report *report);
-TA_API const struct ta_section *ta_report_section(const struct ta_report *report, size_t index);
-TA_API const struct ta_accounts *ta_report_accounts(const struct ta_report *report);
+static inline enum ta_report_kind ta_report_kind(const struct ta_report *report)
+{
+    return ta_report_view(report)->kind;
+}
+
+static inline const struct ta_run_info *ta_report_run(const struct ta_report *report)
+{
+    return &ta_report_view(report)->run;
+}
+
+static inline const struct ta_verdict *ta_report_verdict(const struct ta_report *report)
+{
+    return &ta_report_view(report)->verdict;
+}
+
+static inline const struct ta_accounts *ta_report_accounts(const struct ta_report *report)
+{
+    return &ta_report_view(report)->accounts;
+}
+
+static inline size_t ta_report_section_count(const struct ta_report *report)
+{
+    return ta_report_view(report)->n_sections;
+}
+
+static inline const struct ta_section *ta_report_section(const struct ta_report *report,
+                                                         size_t index)
+{
+    return ta_report_view(report)->sections[index];
+}
 
 /* Finds a table, scalar or finding by id; NULL when the report has none. */
 TA_API const struct ta_table *ta_report_table(const struct ta_report *report, const char *id);
@@ -477,12 +503,6 @@ TA_API const struct ta_table *ta_report_table(const struct ta_report *report, co
  * tensor cores, and so is that nothing changed. */
 TA_API bool ta_scalar_is_shown(const struct ta_report *report, const struct ta_scalar *scalar);
 TA_API const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);
-TA_API const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);
-
-/* The tables one after the other, in the order of sections; `table` NULL gives the first, NULL is
- * after the last.  finish() finds there what was added before it. */
-TA_API const struct ta_table *ta_report_table_after(const struct ta_report *report,
-                                                    const struct ta_table *table);
 
 /* A walk over the items of a report; it starts as {0}. */
 struct ta_walk {
@@ -503,21 +523,18 @@ static inline const struct ta_item *ta_report_next(const struct ta_report *repor
 }
 
 /* Column number of a key, or SIZE_MAX. */
-TA_API size_t ta_table_column(const struct ta_table *table, const char *key);
-
-/* Column of the ranks, and of the devices, or SIZE_MAX. */
-TA_API size_t ta_table_rank(const struct ta_table *table);
-TA_API size_t ta_table_device(const struct ta_table *table);
+static inline size_t ta_table_column(const struct ta_table *table, const char *key)
+{
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (strcmp(table->columns[i].key, key) == 0)
+            return i;
+    return SIZE_MAX;
+}
 
 /* Unit of a cell: that of its column, or of its row where a table of values of many kinds has a
  * text column "unit" and the column has none. */
 TA_API enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column);
 
-/* Whether people are shown a column: not one for programs alone, nor the units of values that carry
- * theirs. */
-TA_API bool ta_column_is_shown(const struct ta_table *table, size_t column);
-/* Whether any row has a value there. */
-TA_API bool ta_column_has_values(const struct ta_table *table, size_t column);
 /* Both. */
 TA_API bool ta_column_is_useful(const struct ta_table *table, size_t column);
 
@@ -578,55 +595,21 @@ static inline bool ta_row_reads(const struct ta_table *table, size_t row, const 
 
 /* ---- a part of a table --------------------------------------------------------------- */
 
-/* Of tables longer than what people are shown, the first rows say little where they are of the
- * first ranks: these tables show the rows that differ most.
- *
- * The column by which they do where `n` rows are shown, by its polarity; SIZE_MAX: the first ones
- * are shown, since it is all of them, or the table has an order of its own. */
-TA_API size_t ta_table_measure(const struct ta_table *table, size_t n);
-/* The first `n` rows (n ≤ n_rows) in the order of that column, the worst first; in the order of the
- * table for SIZE_MAX.  False without memory. */
-TA_API bool ta_table_pick_rows(const struct ta_table *table, size_t measure, size_t n,
-                               size_t *rows);
-/* Which place in that order a row has, from 0. */
-TA_API size_t ta_table_place(const struct ta_table *table, size_t measure, size_t row);
-/* Whether more is worse: the rows are those with the largest values of the column. */
-static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t measure)
-{
-    return table->columns[measure].better == TA_LOWER;
-}
-
 /* ---- building a report --------------------------------------------------------------- */
 
 /* Where an analysis puts its items; handed to finish() by the core. */
 struct ta_section_builder;
 struct ta_table_builder;
 
-TA_API void ta_add_finding(struct ta_section_builder *section, const struct ta_finding *finding);
-
 /* Says in one line what the input lacked, when an analysis has nothing to show. */
 TA_API void ta_add_missing(struct ta_section_builder *section, const char *format, ...)
     TA_PRINTF(2, 3);
-
-/* Starts a table; `columns` must stay valid as long as the report (static in a plugin).
- * A table without rows is left out of the report. */
-TA_API struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const char *id,
-                                             const char *title, const struct ta_column *columns,
-                                             size_t n_columns);
 
 /* Adds one row of exactly n_columns cells; texts are copied. */
 TA_API void ta_add_row(struct ta_table_builder *table, const struct ta_cell *cells);
 
 /* TA_CELLS(table, ta_text(name), ta_int(calls), …) */
 #define TA_CELLS(table, ...) ta_add_row((table), (const struct ta_cell[]){__VA_ARGS__})
-
-/* Orders the rows by one column, missing values last; ties by all columns from the left, so
- * the order is total and does not depend on the order of adding. */
-TA_API void ta_sort_rows(struct ta_table_builder *table, const char *column, bool descending);
-
-/* Attaches a chart; several charts may draw one table.  The chart is copied, its texts and
- * arrays must be static. */
-TA_API void ta_add_chart(struct ta_table_builder *table, const struct ta_chart *chart);
 
 TA_END_DECLS
 

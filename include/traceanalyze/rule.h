@@ -27,9 +27,6 @@ struct ta_place {
     double value;
 };
 
-/* Whether a row is one that the look is about and has a number in its column. */
-TA_API bool ta_look_takes(const struct ta_refs *in, const struct ta_look *look, size_t row);
-
 /* The cell with the worst number, the first of equals; false when no row has one. */
 TA_API bool ta_look_worst(const struct ta_refs *in, const struct ta_look *look,
                           struct ta_place *place);
@@ -37,14 +34,15 @@ TA_API bool ta_look_worst(const struct ta_refs *in, const struct ta_look *look,
 /* Sum, and largest, of the numbers that a look takes in the rows of a rank; of all rows for
  * TA_MISSING.  0 without any. */
 TA_API double ta_look_sum(const struct ta_refs *in, const struct ta_look *look, int64_t rank);
-TA_API double ta_look_most(const struct ta_refs *in, const struct ta_look *look, int64_t rank);
-
-/* The cell that a look finds in a row with the rank and device of `place`, of any table. */
-TA_API bool ta_look_same(const struct ta_refs *in, const struct ta_look *look,
-                         const struct ta_place *place, struct ta_place *same);
 
 /* The sum of a column over all rows; 0 without any. */
-TA_API double ta_ref_sum(const struct ta_refs *in, size_t ref);
+static inline double ta_ref_sum(const struct ta_refs *in, size_t ref)
+{
+    double sum = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, ref); row++)
+        sum += ta_ref_number(in, ref, row, 0);
+    return sum;
+}
 
 /* The cell of a row as evidence, with the unit of the column or of the row; without such a column
  * its value is null. */
@@ -54,8 +52,13 @@ TA_API struct ta_evidence ta_ref_evidence(const struct ta_refs *in, size_t ref, 
 TA_API struct ta_place ta_place_at(const struct ta_refs *in, size_t ref, size_t row);
 
 /* The same in the row of a place, whose table is the table of the reference. */
-TA_API struct ta_place ta_place_beside(const struct ta_refs *in, const struct ta_place *place,
-                                       size_t ref);
+static inline struct ta_place ta_place_beside(const struct ta_refs *in,
+                                              const struct ta_place *place, size_t ref)
+{
+    if (place->table && place->table == ta_ref_table(in, ref))
+        return ta_place_at(in, ref, place->row);
+    return (struct ta_place){.table = NULL};
+}
 
 /* The text of a column in the row of a place, shortened to what fits a title; "" without. */
 TA_API const char *ta_place_text(struct ta_advice *advice, const struct ta_refs *in,
@@ -82,14 +85,20 @@ struct ta_cell_rule {
     double confidence;
 };
 
-/* Gives the finding when the cell is beyond the threshold, one severity higher when it is beyond
- * `severe`; says whether it did. */
-TA_API bool ta_advise_cell(const struct ta_refs *in, struct ta_advice *advice,
-                           const struct ta_cell_rule *rule, double threshold, double severe);
-/* The same of a cell that the rule found itself. */
+/* Gives the finding when the place, of a cell that the rule has found, is beyond the threshold, one
+ * severity higher when it is beyond `severe`; says whether it did. */
 TA_API bool ta_advise_place(const struct ta_refs *in, struct ta_advice *advice,
                             const struct ta_cell_rule *rule, const struct ta_place *place,
                             double threshold, double severe);
+
+/* The same of the worst cell that the rule looks at. */
+static inline bool ta_advise_cell(const struct ta_refs *in, struct ta_advice *advice,
+                                  const struct ta_cell_rule *rule, double threshold, double severe)
+{
+    struct ta_place place;
+    return ta_look_worst(in, &rule->look, &place) &&
+           ta_advise_place(in, advice, rule, &place, threshold, severe);
+}
 
 TA_END_DECLS
 

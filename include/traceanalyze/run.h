@@ -58,20 +58,31 @@ struct ta_run_option {
     const char *help;
 };
 
-/* The option of that name, and all one after the other; NULL where there is none. */
-TA_API const struct ta_run_option *ta_run_option(const char *name);
+/* All one after the other; NULL after the last. */
 TA_API const struct ta_run_option *ta_run_option_at(size_t index);
 
-/* Sets an option, or adds to one of several values: ta_run_set(run, "jobs", "4").  NULL stands for
- * "true".  Options of plugins are set by ta_run_set(run, "set", "ID.NAME=VALUE").  TA_ERR_USAGE for
- * an unknown name and for a value that is none. */
-TA_API enum ta_status ta_run_set(struct ta_run *run, const char *name,
-                                 const char *value) TA_MUST_CHECK;
+/* The option of that name; NULL where there is none. */
+static inline const struct ta_run_option *ta_run_option(const char *name)
+{
+    const struct ta_run_option *option;
+    for (size_t i = 0; (option = ta_run_option_at(i)) && strcmp(option->name, name) != 0;)
+        i++;
+    return option;
+}
 
-/* The same of a value that someone else wrote: `origin`, such as "FILE:LINE", begins the message
- * when the value turns out to be unusable, now or later. */
+/* Sets an option, or adds to one of several values, see ta_run_set().  `origin` says who wrote the
+ * value, such as "FILE:LINE", and begins the message when it turns out to be unusable, now or
+ * later; NULL: the caller. */
 TA_API enum ta_status ta_run_set_from(struct ta_run *run, const char *name, const char *value,
                                       const char *origin) TA_MUST_CHECK;
+
+/* ta_run_set(run, "jobs", "4").  NULL is "true".  Options of plugins are set by ta_run_set(run,
+ * "set", "ID.NAME=VALUE").  TA_ERR_USAGE for an unknown name and for a value that is none. */
+TA_MUST_CHECK static inline enum ta_status ta_run_set(struct ta_run *run, const char *name,
+                                                      const char *value)
+{
+    return ta_run_set_from(run, name, value, NULL);
+}
 
 /* ---- inputs ---------------------------------------------------------------------------- */
 
@@ -234,10 +245,19 @@ struct ta_team {
 };
 
 /* Calls agree(), and notes what follows from it. */
-TA_API int ta_team_agree(struct ta_team *team, int code, uint64_t seen);
+static inline int ta_team_agree(struct ta_team *team, int code, uint64_t seen)
+{
+    const int all = team->code = team->agree(team, code, seen);
+    team->has_agreed = true;
+    team->state = all ? TA_TEAM_DONE : TA_TEAM_WORKING;
+    return all;
+}
 
 /* Whether this process says what went wrong. */
-TA_API bool ta_team_speaks(const struct ta_team *team);
+static inline bool ta_team_speaks(const struct ta_team *team)
+{
+    return team->state == TA_TEAM_WORKING || team->index == team->speaker;
+}
 
 /* Lets the run do its part of the work of a team, which must outlive it. */
 TA_API void ta_run_join_team(struct ta_run *run, struct ta_team *team);
@@ -250,11 +270,14 @@ TA_API const char *ta_run_error(const struct ta_run *run);
 /* The context of the calls of this run, for functions that take one (base.h, output.h). */
 TA_API struct ta_ctx *ta_run_context(struct ta_run *run);
 
-/* How many threads the run uses. */
-TA_API size_t ta_run_threads(const struct ta_run *run);
+/* How many threads the run uses, and how much was read: events, and bytes when inflated. */
+struct ta_run_effort {
+    size_t threads;
+    uint64_t events, bytes;
+};
 
-/* How much was read: events, and bytes when inflated. */
-TA_API void ta_run_amount(const struct ta_run *run, uint64_t *events, uint64_t *bytes);
+/* So far. */
+TA_API struct ta_run_effort ta_run_effort(const struct ta_run *run);
 
 /* Where the time went: a stage such as "read", or an output such as "html". */
 struct ta_run_time {
@@ -321,26 +344,35 @@ TA_API size_t ta_registry_count(const struct ta_registry *registry, enum ta_plug
 TA_API const struct ta_entry *ta_registry_at(const struct ta_registry *registry,
                                              enum ta_plugin_kind kind, size_t index);
 /* NULL when there is none. */
-TA_API const struct ta_entry *ta_registry_find(const struct ta_registry *registry,
-                                               enum ta_plugin_kind kind, const char *id);
+static inline const struct ta_entry *ta_registry_find(const struct ta_registry *registry,
+                                                      enum ta_plugin_kind kind, const char *id)
+{
+    for (size_t i = 0; i < ta_registry_count(registry, kind); i++)
+        if (strcmp(ta_registry_at(registry, kind, i)->plugin.id, id) == 0)
+            return ta_registry_at(registry, kind, i);
+    return NULL;
+}
 
 /* "input", "analysis", "advice", "headline", "output". */
-TA_API const char *ta_plugin_kind_name(enum ta_plugin_kind kind);
+static inline const char *ta_plugin_kind_name(enum ta_plugin_kind kind)
+{
+    static const char *const names[] = {"input", "analysis", "advice", "headline", "output"};
+    return names[kind];
+}
 
-/* Sets an option, "ID.NAME=VALUE".  The name "enabled" stands for all analyses and rules of an id
- * that have no option of that name: "ID.enabled=false" leaves them out of a run.  Rules also have
- * the names of ta_rule_word_names[].  `origin` says who wants it and is copied. */
+/* What is set. */
+enum ta_setting_kind {
+    TA_SET_OPTION,  /* "ID.NAME=VALUE", an option of all plugins with this id */
+    TA_SET_RULE,    /* the same of the rule with this id alone */
+    TA_SET_RULE_OFF /* "ID": leaves a rule out of a run, not the analysis of the same id */
+};
+
+/* Sets an option.  The name "enabled" is an option of all analyses and rules that have none of that
+ * name: "ID.enabled=false" leaves them out of a run.  Rules also have the names of
+ * ta_rule_word_names[].  `origin` says who wants it and is copied. */
 TA_API enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
-                                      const char *assignment, const char *origin) TA_MUST_CHECK;
-
-/* The same of the rule with this id alone, and not of the analysis that has it too. */
-TA_API enum ta_status ta_registry_set_rule(struct ta_ctx *ctx, struct ta_registry *registry,
-                                           const char *assignment,
-                                           const char *origin) TA_MUST_CHECK;
-
-/* Leaves a rule out of a run, not the analysis of the same id. */
-TA_API enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,
-                                               const char *id, const char *origin) TA_MUST_CHECK;
+                                      enum ta_setting_kind kind, const char *setting,
+                                      const char *origin) TA_MUST_CHECK;
 
 /* Adds a rule without code; `data` must outlive the registry.  An id that a plugin has already, or
  * a threshold that is no number, is TA_ERR_USAGE. */

@@ -350,7 +350,21 @@ static inline struct ta_slice ta_ref_text(const struct ta_refs *in, size_t ref, 
 }
 
 /* The row with the largest number of a column, the first of equals; SIZE_MAX without any. */
-TA_API size_t ta_ref_largest(const struct ta_refs *in, size_t ref);
+static inline size_t ta_ref_largest(const struct ta_refs *in, size_t ref)
+{
+    size_t most = SIZE_MAX;
+    double largest = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, ref); row++) {
+        const struct ta_cell *cell = ta_ref_cell(in, ref, row);
+        const double value = ta_cell_number(cell, largest);
+        if ((cell->kind == TA_CELL_INT || cell->kind == TA_CELL_NUM) &&
+            (most == SIZE_MAX || value > largest)) {
+            most = row;
+            largest = value;
+        }
+    }
+    return most;
+}
 
 /* Whether a row holds this text, which is not empty. */
 static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row, const char *text)

@@ -15,8 +15,6 @@
 
 TA_BEGIN_DECLS
 
-struct ta_report;
-
 /* What a slice is; it decides its color. */
 enum ta_slice_kind {
     TA_SLICE_COMPUTE,
@@ -116,7 +114,10 @@ struct ta_timeline {
 };
 
 /* NULL when no output of the run asked for it, or nothing has a time. */
-TA_API const struct ta_timeline *ta_report_timeline(const struct ta_report *report);
+static inline const struct ta_timeline *ta_report_timeline(const struct ta_report *report)
+{
+    return ta_report_view(report)->timeline;
+}
 
 /* ---- durations in classes, eight to an octave ------------------------------------------------ */
 
@@ -154,9 +155,15 @@ struct ta_timeline_cursor {
 };
 
 /* Comes before the first slice of a lane. */
-TA_API struct ta_timeline_cursor ta_timeline_open(const struct ta_timeline_file *file,
-                                                  const struct ta_timeline_track *track,
-                                                  const struct ta_timeline_lane *lane);
+static inline struct ta_timeline_cursor ta_timeline_open(const struct ta_timeline_file *file,
+                                                         const struct ta_timeline_track *track,
+                                                         const struct ta_timeline_lane *lane)
+{
+    struct ta_timeline_cursor cursor = {lane->bytes, lane->bytes + lane->size, file->labels, 0,
+                                        track->has_launches};
+    return cursor;
+}
+
 /* A varint: seven bits a byte, the lowest first.  Most take one. */
 static inline uint64_t ta_varint_read(const unsigned char **at, const unsigned char *end)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Copies from or to pageable memory, and copies that return when they are done: the host waits for
  * them, and neither it nor the device goes on. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 enum { THRESHOLD };

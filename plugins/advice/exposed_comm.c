@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exposed communication: collectives that no computation covers, waiting for late ranks included.
  */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 #include <math.h>

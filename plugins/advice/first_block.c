@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A first block that comes late, measured in later blocks. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 enum { FACTOR, HIGH };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Idle devices, for reasons that no other rule is about. */
 #include "lib/gaps.h"
+#include "recommend/rule.h"
 
 #include <math.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Device memory that is nearly full, by samples of the device or by the allocator's peak. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 enum { SHARE, HIGH };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Devices that run kernels for a small part of the sampled time only.  One that runs none
  * at all beside others that do is not in use, which is no loss of this run. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 enum { SHARE, HIGH };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Input-bound: the device waits while data is loaded. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 enum { THRESHOLD };

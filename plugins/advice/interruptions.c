@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Allocation from the driver, loading of code, compilation or tuning after the warm-up. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 enum { THRESHOLD };

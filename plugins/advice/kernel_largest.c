@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A device that computes most of the time, and much of it in one kernel: where to look first. */
 #include "kernel.h"
+#include "recommend/rule.h"
 
 #include <math.h>
 

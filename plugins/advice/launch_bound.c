@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Launch-bound: the device waits because the host hands out work too slowly. */
 #include "lib/gaps.h"
+#include "recommend/rule.h"
 
 #include <math.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where only the profiler's table of operators is left of a run: what the device works on most, or
  * that it has too little to do.  A trace of the device says more, and has rules of its own. */
+#include "model/kernel.h"
+
 #include <traceanalyze/model.h>
 #include <traceanalyze/rule.h>
 

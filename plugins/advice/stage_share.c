@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A stage or layer that takes a large part of the time, and what speeding it up would give. */
+#include "recommend/rule.h"
 #include "stage.h"
 
 enum { STAGE, LAYER, HIGH, EVEN, LEAD };

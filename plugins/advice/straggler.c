@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A rank that the others wait for in collectives, with what it does meanwhile. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 #include <math.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Harmful waits: the device has nothing to do while the host waits for it, or right after.  Larger
  * copies are blocking_copies.c's. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 #include <math.h>

@@ -3,6 +3,8 @@
  *
  * Clocks with a date (Unix time, or a trace that names its base) share an axis.  Times of a clock
  * of its own, and samples without stamps, do not: such a row has no start. */
+#include "model/allocator.h"
+
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
 

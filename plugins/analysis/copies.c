@@ -3,6 +3,7 @@
  * held up. */
 #include "model/busy.h"
 #include "model/cover.h"
+#include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/hardware.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gpu_idle.by_rank, by_cause, by_site and longest: why devices were idle, and where the host lost
  * the time. */
+#include "analyze/partial.h"
 #include "model/idle/idle.h"
 
 #include <traceanalyze/analysis.h>

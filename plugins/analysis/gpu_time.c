@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gpu_time.by_rank and its company: every instant of a device's window goes to compute, exposed
  * communication, exposed copies, exposed memory sets, or idle. */
+#include "analyze/partial.h"
 #include "lib/sharing.h"
 
 #include <traceanalyze/analysis.h>

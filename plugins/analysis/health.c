@@ -4,6 +4,7 @@
  * with it (recommend.c). */
 #include "model/extent.h"
 #include "model/lost.h"
+#include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>

@@ -2,6 +2,8 @@
 /* kernels.matrix_units and kernels.precision: do products use tensor cores, and in which type?
  * The evidence is the name of the kernel; where that does not tell the type, the inputs of the
  * operator that launched it do, if they were recorded. */
+#include "model/kernel.h"
+
 #include <traceanalyze/analysis.h>
 
 enum { KIND, MATRIX, PRECISION, SOURCE, CALLS, TOTAL, VECTOR, THIN, FIELDS };

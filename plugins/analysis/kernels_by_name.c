@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kernels.by_name: device time by kernel, over all ranks; and how durations are distributed. */
+#include "analyze/partial.h"
+#include "model/kernel.h"
+#include "stat/dist.h"
+
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* launch_queue.by_rank and its company: how far the host is ahead of the devices. */
+#include "analyze/partial.h"
+#include "stat/dist.h"
+#include "stat/interval.h"
+
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 

@@ -2,6 +2,7 @@
 /* memory.snapshots and memory.by_rank: memory at labelled moments, and the state of PyTorch's
  * allocator by device; allocations.by_allocator: what allocators were asked for. */
 #include "lib/levels.h"
+#include "model/allocator.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>

@@ -4,6 +4,7 @@
  * the device has nothing to do during the wait, and from its end until new work arrives. */
 #include "lib/outward.h"
 #include "model/busy.h"
+#include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A figure that a profiler reports, without a sentence of its own. */
+#include "report/words.h"
+
 #include <traceanalyze/headline.h>
 #include <traceanalyze/output.h>
 

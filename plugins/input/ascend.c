@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files of an Ascend profiler folder beside its Chrome trace: kernels, times per step, sums per
  * operator, and the note about the session, which knows the rank. */
+#include "base/convert.h"
 #include "lib/rows.h"
 #include "parse/text/csv.h"
 
@@ -204,7 +205,7 @@ static enum ta_status read_note(struct ta_ctx *ctx, struct ta_reader *reader,
     const json_t *experimental = json_object_get(config, "experimental_config");
     const int64_t rank = ta_document_integer(json_object_get(root, "rank_id"));
     if (rank >= 0)
-        ta_builder_set_rank(builder, rank);
+        ta_builder_set(builder, TA_SAYS_RANK, rank);
     enum ta_status status =
         add_tag(ctx, builder, "activities", json_object_get(common, "activities"));
     if (status == TA_OK)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* FramePack's JSON files: the profiling report with sums per operation, memory snapshots and
  * iterations, and the memory log, which is the list of snapshots alone. */
+#include "base/convert.h"
+
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>

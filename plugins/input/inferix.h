@@ -8,6 +8,7 @@
 #ifndef TA_INPUT_INFERIX_H
 #define TA_INPUT_INFERIX_H
 
+#include "base/convert.h"
 #include "lib/rows.h"
 
 #include <traceanalyze/document.h>
@@ -272,9 +273,9 @@ static inline void inferix_tags(struct inferix *in, json_t *tags)
     const int64_t rank = ta_document_integer(json_object_get(tags, "rank"));
     const int64_t world_size = ta_document_integer(json_object_get(tags, "world_size"));
     if (rank >= 0)
-        ta_builder_set_rank(in->builder, rank);
+        ta_builder_set(in->builder, TA_SAYS_RANK, rank);
     if (world_size > 0)
-        ta_builder_set_world_size(in->builder, world_size);
+        ta_builder_set(in->builder, TA_SAYS_WORLD_SIZE, world_size);
     const char *key;
     json_t *value;
     json_object_foreach(tags, key, value)

@@ -4,7 +4,9 @@
  * It grows with the run time, by some 10 kB per second with eight devices, so it is read one sample
  * at a time.  It names its session but not when that began: samples of earlier sessions of the
  * process are found out by the core, which knows the report. */
+#include "base/convert.h"
 #include "inferix.h"
+#include "parse/json/values.h"
 
 #include <traceanalyze/document.h>
 
@@ -238,7 +240,7 @@ static enum ta_status judge(struct dump *d)
     struct inferix *in = &d->in;
     ta_builder_skipped(in->builder, d->json->bytes_skipped);
     if (d->json->truncated)
-        ta_builder_set_truncated(in->builder);
+        ta_builder_set(in->builder, TA_SAYS_CUT, 1);
     if (in->kept + in->dropped == 0 && d->json->saw_array && !d->json->truncated) {
         ta_quality_add(in->quality, TA_Q_NO_EVENTS, TA_NO_OFFSET, "Nothing was sampled");
         return TA_OK;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What `nvidia-smi dmon` prints: a row per device and period below headers that come again and
  * again.  Columns depend on options and driver, so they are taken from the header. */
+#include "parse/text/lines.h"
+
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>

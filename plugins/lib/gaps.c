@@ -2,6 +2,9 @@
 /* The gaps that stand out in the idle time of a device, so that one looks there first. */
 #include "lib/gaps.h"
 
+#include "recommend/rule.h"
+#include "report/tables.h"
+
 #include <math.h>
 
 /* Least share of a gap in the window, and of all of them in the time that the finding is about. */

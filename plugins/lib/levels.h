@@ -6,6 +6,8 @@
 #ifndef TA_LIB_LEVELS_H
 #define TA_LIB_LEVELS_H
 
+#include "model/allocator.h"
+
 #include <traceanalyze/dump.h>
 
 /* Bytes at a moment.  `allocated` falls when the program lets go of memory, `active` when the

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.json: everything a report says, for programs. */
+#include "report/codec.h"
+
 #include <traceanalyze/output.h>
 #include <traceanalyze/plugin.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.md: the report as text for pull requests, job summaries and wikis. */
+#include "base/write/escape.h"
 #include "lib/markup.h"
+#include "report/tables.h"
+#include "report/unit.h"
 
 #include <traceanalyze/plugin.h>
 #include <traceanalyze/table.h>
@@ -210,7 +213,7 @@ static enum ta_status put_quality_rows(struct ta_ctx *ctx, struct ta_file *out,
             ta_putf(out, " | %" PRIu64 " | ", finding->byte_offset);
         ta_put_markdown_f(out, "%s |\n",
                           finding->text && *finding->text ? finding->text
-                                                          : ta_quality_doc(finding->code));
+                                                          : ta_quality_info(finding->code)->doc);
     }
     const bool failed = arena.failed;
     ta_arena_free(&arena);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* summary.md: what a pull request or the summary of a job should show, as Markdown: the verdict,
  * the gates, the figures that tell most, and what changed most.  report.md has the rest. */
+#include "base/write/escape.h"
 #include "lib/markup.h"
+#include "model/kernel.h"
+#include "report/tables.h"
 
 #include <traceanalyze/model.h>
 #include <traceanalyze/plugin.h>

@@ -60,4 +60,14 @@ bool ta_partial_settle(struct ta_partial *partial) TA_MUST_CHECK;
 /* False when an allocation failed and rows are missing. */
 bool ta_partial_ok(const struct ta_partial *partial);
 
+/* Whether rows are kept: of a table that is not compared they are not, and need not be made. */
+bool ta_partial_is_kept(const struct ta_partial *partial);
+
+/* Merges the row at `index` and those after it whose last key, an integer not below 0, falls into
+ * the same `width` ≥ 1 numbers and whose other keys are equal, into `cells`, one for each field;
+ * the last key becomes the number of the group.  The table has no distributions.  Returns the index
+ * of the first row that is not in the group. */
+size_t ta_partial_fold(const struct ta_partial *partial, size_t index, int64_t width,
+                       int64_t *cells);
+
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values of documents and cells as numbers and texts. */
+#include "base/convert.h"
+#include "base/number.h"
 #include "base/utf8.h"
 #include "traceanalyze/document.h"
 
@@ -134,28 +136,10 @@ static struct ta_slice scalar_text(const json_t *value)
     return ta_slice_from(text, mark);
 }
 
-int64_t ta_document_decimal(const json_t *value, int shift)
-{
-    const struct ta_slice text = scalar_text(value);
-    return text.ptr ? ta_text_decimal(text, shift) : TA_MISSING;
-}
-
 int64_t ta_document_mib(const json_t *value)
 {
     const struct ta_slice text = scalar_text(value);
     return text.ptr ? ta_text_mib(text) : TA_MISSING;
-}
-
-double ta_document_double(const json_t *value)
-{
-    const struct ta_slice text = scalar_text(value);
-    return text.ptr ? ta_text_double(text) : NAN;
-}
-
-int64_t ta_document_integer(const json_t *value)
-{
-    const struct ta_slice text = scalar_text(value);
-    return text.ptr ? ta_text_integer(text) : TA_MISSING;
 }
 
 struct ta_slice ta_document_text(const json_t *value)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decimal text to exact integers, never through a double: at 1.7e15 µs a double is 250 ns wide. */
+#include "base/number.h"
 #include "traceanalyze/document.h"
 
 #include <stdlib.h>

@@ -8,11 +8,7 @@
 /* Longest example: a sentence with two paths of PATH_MAX bytes. */
 enum { TEXT_MAX = 10 * 1024 };
 
-static const struct {
-    const char *name;
-    enum ta_quality_severity severity;
-    const char *doc;
-} codes[TA_Q_COUNT] = {
+static const struct ta_quality_info codes[TA_Q_COUNT] = {
     [TA_Q_TRUNCATED] = {"truncated", TA_QUALITY_LOSS,
                         "The file ends early; every event that was complete is used."},
     [TA_Q_UNTERMINATED_ARRAY] = {"unterminated-array", TA_QUALITY_INFO,
@@ -127,64 +123,9 @@ static const struct {
                                "since: its tables are of the other files."},
 };
 
-/* ---- names --------------------------------------------------------------------------- */
-
-const char *ta_quality_name(enum ta_quality_code code)
+const struct ta_quality_info *ta_quality_info(enum ta_quality_code code)
 {
-    return codes[code].name;
-}
-
-enum ta_quality_severity ta_quality_severity(enum ta_quality_code code)
-{
-    return codes[code].severity;
-}
-
-const char *ta_quality_doc(enum ta_quality_code code)
-{
-    return codes[code].doc;
-}
-
-const char *ta_quality_severity_name(enum ta_quality_severity severity)
-{
-    static const char *const names[] = {
-        [TA_QUALITY_INFO] = "info",
-        [TA_QUALITY_NOTICE] = "notice",
-        [TA_QUALITY_LOSS] = "loss",
-        [TA_QUALITY_ERROR] = "error",
-    };
-    return names[severity];
-}
-
-const char *ta_file_state_name(enum ta_file_state state)
-{
-    static const char *const names[] = {
-        [TA_FILE_OK] = "ok",
-        [TA_FILE_REPAIRED] = "repaired",
-        [TA_FILE_TRUNCATED] = "truncated",
-        [TA_FILE_REFUSED] = "refused",
-    };
-    return names[state];
-}
-
-const char *ta_rank_source_name(enum ta_rank_source source)
-{
-    static const char *const names[] = {
-        [TA_RANK_OPTION] = "option",     [TA_RANK_CONTENT] = "content",
-        [TA_RANK_NAME] = "name",         [TA_RANK_PRODUCT] = "product",
-        [TA_RANK_POSITION] = "position", [TA_RANK_DEFAULT] = "default",
-        [TA_RANK_NONE] = "none",
-    };
-    return names[source];
-}
-
-const char *ta_quality_status_name(enum ta_quality_status status)
-{
-    static const char *const names[] = {
-        [TA_QUALITY_CLEAN] = "clean",
-        [TA_QUALITY_REPAIRED] = "repaired",
-        [TA_QUALITY_LOSSY] = "lossy",
-    };
-    return names[status];
+    return &codes[code];
 }
 
 /* ---- counting ------------------------------------------------------------------------ */

@@ -57,4 +57,17 @@ void ta_quality_merge(struct ta_quality *into, const struct ta_quality *from);
 const struct ta_quality_finding *ta_quality_findings(const struct ta_quality *quality,
                                                      struct ta_arena *arena, size_t *n);
 
+/* How many cases of a code were counted so far. */
+uint64_t ta_quality_count(const struct ta_quality *quality, enum ta_quality_code code);
+
+/* Whether one of them is at least this severe. */
+bool ta_quality_reaches(const struct ta_quality *quality, enum ta_quality_severity severity);
+
+/* ta_quality_add() where a rule is milder or harsher than the code's own severity (`{}` among the
+ * events is info), and for cases with a place in the compressed file.  Of several severities
+ * the harshest stays. */
+void ta_quality_add_severity(struct ta_quality *quality, enum ta_quality_code code,
+                             enum ta_quality_severity severity, uint64_t offset,
+                             uint64_t file_offset, const char *format, ...) TA_PRINTF(6, 7);
+
 #endif

@@ -2,6 +2,7 @@
 /* Lines that GitHub shows beside a change. */
 #include "cli/annotate.h"
 
+#include "base/visible.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -46,6 +47,19 @@ void ta_annotate_end(struct ta_cli *cli)
     fprintf(stream, "::%s::\n", cli->command_stop);
     fflush(stream);
     *cli->command_stop = '\0';
+}
+
+void ta_put_github(struct ta_file *out, struct ta_slice text, bool is_property)
+{
+    while (text.len) {
+        char step[TA_VISIBLE_STEP_MAX];
+        const size_t n = ta_visible_step(&text, step);
+        const char c = n == 1 ? step[0] : 'a';
+        if (c == '%' || (is_property && (c == ':' || c == ',')))
+            ta_puts(out, c == '%' ? "%25" : c == ':' ? "%3A" : "%2C");
+        else
+            ta_put(out, (struct ta_slice){step, n});
+    }
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */

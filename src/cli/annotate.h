@@ -8,7 +8,7 @@
 #ifndef TA_CLI_ANNOTATE_H
 #define TA_CLI_ANNOTATE_H
 
-#include "traceanalyze/report.h"
+#include "traceanalyze/output.h"
 
 struct ta_cli;
 
@@ -18,5 +18,9 @@ enum ta_status ta_annotate_begin(struct ta_cli *cli) TA_MUST_CHECK;
 enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report) TA_MUST_CHECK;
 /* Takes commands up again, whatever happened in between. */
 void ta_annotate_end(struct ta_cli *cli);
+
+/* The message of a line that GitHub acts on, or with `is_property` the value of one of its
+ * properties: no text can end the line, the property or the command. */
+void ta_put_github(struct ta_file *out, struct ta_slice text, bool is_property);
 
 #endif

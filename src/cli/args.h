@@ -101,7 +101,7 @@ struct ta_setting {
     uint32_t line, column;       /* in the file, from 1; 0 for a variable */
     uint32_t id_line, id_column; /* of the id of a plugin; 0 when there is none */
     bool is_optional;            /* of a plugin that need not be there */
-    bool is_rule;                /* of the rule with that id alone, see ta_registry_set_rule() */
+    bool is_rule;                /* of the rule with that id alone, TA_SET_RULE */
 };
 
 /* Texts point into argv, or into the configuration. */

@@ -19,7 +19,7 @@ static void put_finding(struct ta_file *out, const struct ta_quality_finding *fi
     if (finding->file_offset != TA_NO_OFFSET)
         ta_putf(out, " (%" PRIu64 " in the compressed file)", finding->file_offset);
     ta_puts(out, ": ");
-    ta_put_terminal(out, ta_slice_of(ta_quality_doc(finding->code)), 0, 0);
+    ta_put_terminal(out, ta_slice_of(ta_quality_info(finding->code)->doc), 0, 0);
     if (finding->text && *finding->text) {
         ta_puts(out, " ");
         ta_put_terminal(out, ta_slice_of(finding->text), 0, 0);

@@ -87,9 +87,8 @@ enum ta_status ta_config_set_plugin(struct ta_ctx *ctx, struct ta_registry *regi
     if (setting->is_optional && !is_there)
         return TA_OK;
     ta_config_place(setting, place);
-    const enum ta_status status = setting->is_rule
-                                      ? ta_registry_set_rule(ctx, registry, setting->text, place)
-                                      : ta_registry_set(ctx, registry, setting->text, place);
+    const enum ta_status status = ta_registry_set(
+        ctx, registry, setting->is_rule ? TA_SET_RULE : TA_SET_OPTION, setting->text, place);
     if (!is_there && setting->id_line) {
         at.line = setting->id_line;
         at.column = setting->id_column;
@@ -251,7 +250,7 @@ static enum ta_status set_by_variable(struct ta_ctx *ctx, struct ta_config *conf
     enum ta_status status = add_variable(
         ctx, config, ta_config_option_at(offsetof(struct ta_cmdline, settings)), variable, text);
     if (status == TA_OK)
-        status = ta_registry_set(ctx, registry, text, variable);
+        status = ta_registry_set(ctx, registry, TA_SET_OPTION, text, variable);
     return status == TA_OK ? TA_OK : ta_cause(ctx, status, "%s", variable);
 }
 

@@ -76,9 +76,11 @@ static enum ta_status set_options(struct ta_cli *cli)
     if (status == TA_OK)
         status = set_rules(cli, configured, cli->rules.settings.n);
     for (; status == TA_OK && next < settings->n; next++)
-        status = ta_registry_set(cli->ctx, cli->registry, settings->items[next], COMMAND_LINE);
+        status = ta_registry_set(cli->ctx, cli->registry, TA_SET_OPTION, settings->items[next],
+                                 COMMAND_LINE);
     for (size_t i = 0; status == TA_OK && i < rules->n; i++)
-        status = ta_registry_disable_rule(cli->ctx, cli->registry, rules->items[i], COMMAND_LINE);
+        status = ta_registry_set(cli->ctx, cli->registry, TA_SET_RULE_OFF, rules->items[i],
+                                 COMMAND_LINE);
     return status;
 }
 

@@ -67,7 +67,8 @@ enum ta_status ta_cli_add_inputs(struct ta_cli *cli, size_t first, size_t end)
 
 void ta_cli_begin_reading(struct ta_cli *cli)
 {
-    ta_heap_keep(!cli->args.memory_limit, ta_run_threads(cli->run)); /* what is kept would count */
+    ta_heap_keep(!cli->args.memory_limit,
+                 ta_run_effort(cli->run).threads); /* what is kept would count */
     ta_run_on_memory(cli->run, ta_heap_read_all, ta_heap_trim);
     ta_run_on_progress(cli->run, ta_console_progress, &cli->console);
 }

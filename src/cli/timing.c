@@ -72,13 +72,12 @@ void ta_timing_say(struct ta_cli *cli)
     say_row(cli, "total", &total);
     const int64_t wall_ns = reading_ns(cli);
     const double s = seconds(wall_ns > 0 ? wall_ns : 1);
-    uint64_t n_events, n_bytes;
-    ta_run_amount(cli->run, &n_events, &n_bytes);
-    const double events = (double)n_events / s, bytes = (double)n_bytes / s;
+    const struct ta_run_effort effort = ta_run_effort(cli->run);
+    const double events = (double)effort.events / s, bytes = (double)effort.bytes / s;
     if (cli->console.json)
         ta_log(cli->ctx, TA_LOG_INFO,
                "Speed: events=%" PRIu64 ", bytes=%" PRIu64 ", events_per_s=%.0f, bytes_per_s=%.0f",
-               n_events, n_bytes, events, bytes);
+               effort.events, effort.bytes, events, bytes);
     else
         ta_log(cli->ctx, TA_LOG_INFO, "%-18s %9.3f million events/s, %.1f MB/s", "speed",
                events / 1e6, bytes / 1e6);

@@ -16,7 +16,7 @@ static void warn(struct ta_cli *cli, const char *file, const struct ta_quality_f
     else if (finding->count > 1)
         snprintf(times, sizeof times, " (%" PRIu64 " times)", finding->count);
     snprintf(line, sizeof line, "%s%s%s%s%s", file ? file : "", file ? ": " : "", place,
-             finding->text && *finding->text ? finding->text : ta_quality_doc(finding->code),
+             finding->text && *finding->text ? finding->text : ta_quality_info(finding->code)->doc,
              times);
     ta_console_say(&cli->console,
                    finding->severity == TA_QUALITY_INFO ? TA_LOG_INFO : TA_LOG_WARNING,

@@ -3,6 +3,7 @@
 #include "compare/figures.h"
 
 #include "compare/compare.h"
+#include "report/tables.h"
 #include "traceanalyze/stat.h"
 
 #include <math.h>

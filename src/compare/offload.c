@@ -3,6 +3,7 @@
  * leave the device less to hold. */
 #include "compare/compare.h"
 #include "report/report.h"
+#include "report/unit.h"
 
 /* Models are of this size at least; smaller changes are of tensors. */
 #define LEAST_BYTES (INT64_C(1) << 30)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "compare/program.h"
 
+#include "model/kernel.h"
 #include "traceanalyze/model.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
  * The direction, what changed most, what came with it, and how sure that is. */
 #include "compare/cause.h"
 #include "report/report.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "discover/look.h"
 
+#include "base/quality.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 

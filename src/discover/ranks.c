@@ -5,8 +5,9 @@
  * of the dump that names the trace as its own; then the place by name among the traces.  Dumps of
  * other profilers instead share the rank of the files they are copies of, and without that all are
  * rank 0: a process writes many of them. */
-#include "discover/discover.h"
+#include "base/quality.h"
 #include "base/regex.h"
+#include "discover/discover.h"
 #include "discover/rank_sets.h"
 
 #include <inttypes.h>

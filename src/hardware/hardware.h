@@ -45,4 +45,7 @@ enum ta_status ta_hardware_read(struct ta_ctx *ctx, const char *name, struct ta_
 const struct ta_hardware *ta_hardware_find(const struct ta_hardware_list *list,
                                            const struct ta_device *device, const char **why);
 
+/* "fp32", "fp32_matrix", "bf16"; a constant. */
+const char *ta_peak_name(enum ta_peak peak);
+
 #endif

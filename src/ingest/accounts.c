@@ -3,6 +3,7 @@
 #include "ingest/accounts.h"
 
 #include "base/context.h"
+#include "base/quality.h"
 #include "plugin/registry.h"
 #include "report/report.h"
 

@@ -6,9 +6,10 @@
  * then. */
 #include "ingest/reduce.h"
 
-#include "ingest/accounts.h"
 #include "base/context.h"
+#include "base/quality.h"
 #include "hardware/hardware.h"
+#include "ingest/accounts.h"
 #include "ingest/inputs/inputs.h"
 #include "ingest/summary_files.h"
 #include "model/trace.h"

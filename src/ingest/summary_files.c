@@ -2,6 +2,7 @@
 /* Summaries in a worker. */
 #include "ingest/summary_files.h"
 
+#include "base/quality.h"
 #include "ingest/inputs/inputs.h"
 #include "model/trace.h"
 #include "read/reader.h"

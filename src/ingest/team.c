@@ -11,19 +11,6 @@
 
 #include <stdlib.h>
 
-int ta_team_agree(struct ta_team *team, int code, uint64_t seen)
-{
-    const int all = team->code = team->agree(team, code, seen);
-    team->has_agreed = true;
-    team->state = all ? TA_TEAM_DONE : TA_TEAM_WORKING;
-    return all;
-}
-
-bool ta_team_speaks(const struct ta_team *team)
-{
-    return team->state == TA_TEAM_WORKING || team->index == team->speaker;
-}
-
 /* ---- sharing out --------------------------------------------------------------------------- */
 
 /* The same on all processes that have found the same files. */

@@ -2,10 +2,11 @@
 /* One file to partials. */
 #include "ingest/worker.h"
 
+#include "base/quality.h"
+#include "ingest/split.h"
+#include "ingest/summary_files.h"
 #include "normalize/normalize.h"
 #include "read/reader.h"
-#include "ingest/summary_files.h"
-#include "ingest/split.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -105,8 +106,8 @@ static bool copy_dump_facts(struct ta_worker *w, struct ta_ingested *file,
 {
     const struct ta_dump *dump = &trace->dump;
     const bool holds_any = ta_dump_holds_any(dump);
-    file->base_ns = trace->base_ns;
-    file->origin = trace->origin;
+    file->base_ns = trace->view.base_ns;
+    file->origin = trace->view.origin;
     file->is_dump = !builder->events && (holds_any || dump->set || builder->kept);
     file->set = dump->set ? ta_arena_copy(w->arena, ta_slice_of(dump->set)) : NULL;
     if (!file->is_dump)
@@ -177,11 +178,11 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     copy_facts(w, file, builder);
     if (status != TA_OK)
         return status;
-    trace->rank = (int64_t)(file - w->job->files);
-    trace->file.path = file->source->shown;
-    trace->file.format = file->format;
-    trace->file.bytes = file->bytes;
-    trace->file.raw_bytes = file->raw_bytes;
+    trace->view.rank = (int64_t)(file - w->job->files);
+    trace->view.file.path = file->source->shown;
+    trace->view.file.format = file->format;
+    trace->view.file.bytes = file->bytes;
+    trace->view.file.raw_bytes = file->raw_bytes;
     w->memory = memory_of(trace);
     if (!copy_dump_facts(w, file, builder, trace))
         status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");

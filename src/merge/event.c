@@ -2,6 +2,8 @@
 /* Events from text to text. */
 #include "merge/event.h"
 
+#include "parse/json/values.h"
+
 /* Arguments with ids of the trace: a launch and what it launched, an operator and its kernels, the
  * frames of Python, what an event is waited for.  Names and places of processes follow. */
 enum { ARG_IDS = 6, ARG_NAME = ARG_IDS, ARG_SORT_INDEX, ARGS };

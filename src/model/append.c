@@ -8,6 +8,7 @@
 #include "model/append.h"
 
 #include "model/column.h"
+#include "model/says.h"
 
 #include <stdlib.h>
 
@@ -333,8 +334,8 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
         into->rank = from->rank;
     if (from->world_size != TA_MISSING)
         into->world_size = from->world_size;
-    if (from->trace->base_ns != TA_MISSING)
-        into->trace->base_ns = from->trace->base_ns;
+    if (from->trace->view.base_ns != TA_MISSING)
+        into->trace->view.base_ns = from->trace->view.base_ns;
     for (size_t i = 0; i < from->devices.n; i++)
         ta_builder_add_device(into, ta_slice_of(from->devices.at[i]));
     for (size_t i = 0; i < from->products.n; i++)
@@ -417,7 +418,7 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
     from->kept = from->repaired = from->dropped = from->bytes_skipped = from->events = 0;
     from->timed = from->zero_times = 0;
     from->first_ts = from->last_ts = from->rank = from->world_size = TA_MISSING;
-    trace->base_ns = TA_MISSING;
+    trace->view.base_ns = TA_MISSING;
     trace->units = (struct ta_device_units){.threads = 0};
     trace->devices.n = trace->dump.rows[TA_DUMP_tag].n = 0;
     from->truncated = false;

@@ -8,6 +8,8 @@
  * up as torch does. */
 #include "model/block_sizes.h"
 
+#include "model/allocator.h"
+
 #include <traceanalyze/base.h>
 
 #include <stdlib.h>

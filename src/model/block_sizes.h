@@ -2,6 +2,8 @@
 #ifndef TA_BLOCK_SIZES_H
 #define TA_BLOCK_SIZES_H
 
+#include "model/allocator.h"
+
 #include <traceanalyze/dump.h>
 
 /* Finds `block_bytes` of all entries of the histories; false without memory. */

@@ -6,6 +6,7 @@
 #include "model/category.h"
 #include "model/column.h"
 #include "model/range.h"
+#include "model/says.h"
 #include "traceanalyze/analysis.h"
 #include "traceanalyze/report.h"
 
@@ -39,7 +40,7 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
     }
     if (!trace || !ta_strings_init(&trace->strings, names_limit))
         return false;
-    trace->base_ns = TA_MISSING;
+    trace->view.base_ns = TA_MISSING;
     trace->facts = ta_facts_new();
     trace->args = ta_arena_alloc(&trace->arena, (n_keys + 1) * sizeof *trace->args);
     if (!trace->facts || !trace->args)
@@ -513,27 +514,6 @@ const struct ta_slice *ta_builder_keys(const struct ta_builder *builder, size_t 
     return builder->keys;
 }
 
-void ta_builder_set_rank(struct ta_builder *builder, int64_t rank)
-{
-    rank = ta_builder_number(builder, TA_RANGE_RANK, rank, TA_NO_OFFSET);
-    if (rank != TA_MISSING)
-        builder->rank = rank;
-}
-
-void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_size)
-{
-    world_size = ta_builder_number(builder, TA_RANGE_WORLD_SIZE, world_size, TA_NO_OFFSET);
-    if (world_size != TA_MISSING)
-        builder->world_size = world_size;
-}
-
-void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns)
-{
-    base_ns = ta_builder_number(builder, TA_RANGE_TIME_NS, base_ns, TA_NO_OFFSET);
-    if (base_ns != TA_MISSING)
-        builder->trace->base_ns = base_ns;
-}
-
 /* Keeps what all devices share; -1 once they differ. */
 static void keep_common(int64_t *kept, int64_t value)
 {
@@ -541,14 +521,37 @@ static void keep_common(int64_t *kept, int64_t value)
         *kept = *kept == 0 || *kept == value ? value : -1;
 }
 
-void ta_builder_set_multiprocessors(struct ta_builder *builder, int64_t count)
+/* A number of the file itself, of which one out of range changes nothing. */
+static void keep_number(struct ta_builder *builder, int64_t *kept, enum ta_range range,
+                        int64_t value)
 {
-    keep_common(&builder->trace->units.multiprocessors, count);
+    value = ta_builder_number(builder, range, value, TA_NO_OFFSET);
+    if (value != TA_MISSING)
+        *kept = value;
 }
 
-void ta_builder_set_threads(struct ta_builder *builder, int64_t threads)
+void ta_builder_set(struct ta_builder *builder, enum ta_file_fact fact, int64_t value)
 {
-    keep_common(&builder->trace->units.threads, threads);
+    switch (fact) {
+    case TA_SAYS_RANK:
+        keep_number(builder, &builder->rank, TA_RANGE_RANK, value);
+        break;
+    case TA_SAYS_WORLD_SIZE:
+        keep_number(builder, &builder->world_size, TA_RANGE_WORLD_SIZE, value);
+        break;
+    case TA_SAYS_BASE_NS:
+        keep_number(builder, &builder->trace->view.base_ns, TA_RANGE_TIME_NS, value);
+        break;
+    case TA_SAYS_MULTIPROCESSORS:
+        keep_common(&builder->trace->units.multiprocessors, value);
+        break;
+    case TA_SAYS_THREADS:
+        keep_common(&builder->trace->units.threads, value);
+        break;
+    case TA_SAYS_CUT:
+        builder->truncated = value;
+        break;
+    }
 }
 
 void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name)
@@ -572,9 +575,4 @@ void ta_builder_describe_device(struct ta_builder *builder, const struct ta_devi
     copy.name.ptr = ta_arena_copy(&trace->arena, device->name);
     if (!copy.name.ptr || !ta_vec_push(&trace->devices, copy))
         builder->track_of.failed = true;
-}
-
-void ta_builder_set_truncated(struct ta_builder *builder)
-{
-    builder->truncated = true;
 }

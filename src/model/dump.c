@@ -2,9 +2,11 @@
 /* Records of profilers other than traces, as tables of rows. */
 #include "model/dump.h"
 
+#include "model/allocator.h"
 #include "model/block_sizes.h"
 #include "model/builder.h"
 #include "model/samples.h"
+#include "model/says.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,6 +5,7 @@
 
 #include "base/store.h"
 #include "base/vec.h"
+#include "model/allocator.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/dump.h"
 

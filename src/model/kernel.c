@@ -4,6 +4,7 @@
  * A name is folded to lower case once and its runs of three and four bytes are put into a small set
  * of bits.  A pattern whose first letters are not in the set cannot match, which settles nearly all
  * of the table without looking at the name again. */
+#include "model/kernel.h"
 #include "traceanalyze/model.h"
 
 #include <pthread.h>

@@ -6,6 +6,7 @@
  * tell least.  Lambdas go by the function around them, and functions that only run what they are
  * given as a type go by that type.  Kernels of Tensile go by their types and
  * the size of their tile. */
+#include "model/kernel.h"
 #include "traceanalyze/model.h"
 
 #include <ctype.h>

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "model/fact.h"
+#include "model/host.h"
 #include "model/launched.h"
 #include "traceanalyze/model.h"
 

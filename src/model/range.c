@@ -2,6 +2,7 @@
 /* The ranges of numbers, and of the arguments of events. */
 #include "model/range.h"
 
+#include "base/number.h"
 #include "model/trace.h"
 #include "traceanalyze/document.h"
 

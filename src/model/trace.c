@@ -71,19 +71,33 @@ struct arg_column *ta_trace_arg_column(struct ta_trace *trace, const char *key)
 
 /* ---- views ------------------------------------------------------------------------------- */
 
-int64_t ta_trace_rank(const struct ta_trace *trace)
+const struct ta_trace_view *ta_trace_view(const struct ta_trace *trace)
 {
-    return trace->rank;
+    return &trace->view;
 }
 
-int64_t ta_trace_origin(const struct ta_trace *trace)
+void ta_trace_show(struct ta_trace *trace)
 {
-    return trace->origin;
-}
-
-int64_t ta_trace_base_ns(const struct ta_trace *trace)
-{
-    return trace->base_ns;
+    const struct span_columns *s = &trace->spans;
+    const struct counter_columns *c = &trace->counters;
+    const struct instant_columns *i = &trace->instants;
+    const struct flow_columns *f = &trace->flows;
+    const struct async_columns *a = &trace->asyncs;
+    struct ta_trace_view *view = &trace->view;
+    view->device_units = (struct ta_device_units){ta_max_i64(trace->units.multiprocessors, 0),
+                                                  ta_max_i64(trace->units.threads, 0)};
+    view->categories = (struct ta_categories){trace->categories.n, trace->categories.at};
+    view->tracks = (struct ta_tracks){trace->tracks.n, trace->tracks.at};
+    view->spans = (struct ta_spans){s->n,   s->ts,    s->dur,    s->self,  s->name,
+                                    s->cat, s->track, s->parent, s->depth, s->work};
+    view->activities = (struct ta_activities){trace->activities.n, trace->activities.at};
+    view->kernels = (struct ta_kernels){trace->kernels.n, trace->kernels.at};
+    view->counters =
+        (struct ta_counters){c->n, c->ts, c->value, c->series.list.n, c->series.list.at};
+    view->instants = (struct ta_instants){i->n, i->ts, i->name, i->cat, i->track};
+    view->flows = (struct ta_flows){f->n, f->ts, f->name, f->id, f->track, f->phase};
+    view->asyncs = (struct ta_asyncs){a->n, a->ts, a->dur, a->name, a->id, a->cat};
+    view->kind_counts = (struct ta_kind_counts){trace->kinds.n, trace->kinds.at};
 }
 
 struct ta_slice ta_trace_text(const struct ta_trace *trace, ta_str id)
@@ -94,49 +108,6 @@ struct ta_slice ta_trace_text(const struct ta_trace *trace, ta_str id)
 size_t ta_trace_string_count(const struct ta_trace *trace)
 {
     return trace->strings.texts.n;
-}
-
-struct ta_trace_file ta_trace_file(const struct ta_trace *trace)
-{
-    return trace->file;
-}
-
-struct ta_categories ta_trace_categories(const struct ta_trace *trace)
-{
-    return (struct ta_categories){trace->categories.n, trace->categories.at};
-}
-
-struct ta_tracks ta_trace_tracks(const struct ta_trace *trace)
-{
-    return (struct ta_tracks){trace->tracks.n, trace->tracks.at};
-}
-
-struct ta_spans ta_trace_spans(const struct ta_trace *trace)
-{
-    const struct span_columns *c = &trace->spans;
-    return (struct ta_spans){c->n,   c->ts,    c->dur,    c->self,  c->name,
-                             c->cat, c->track, c->parent, c->depth, c->work};
-}
-
-struct ta_activities ta_trace_activities(const struct ta_trace *trace)
-{
-    return (struct ta_activities){trace->activities.n, trace->activities.at};
-}
-
-struct ta_kernels ta_trace_kernels(const struct ta_trace *trace)
-{
-    return (struct ta_kernels){trace->kernels.n, trace->kernels.at};
-}
-
-struct ta_device_units ta_trace_device_units(const struct ta_trace *trace)
-{
-    return (struct ta_device_units){ta_max_i64(trace->units.multiprocessors, 0),
-                                    ta_max_i64(trace->units.threads, 0)};
-}
-
-struct ta_devices ta_trace_devices(const struct ta_trace *trace)
-{
-    return (struct ta_devices){trace->devices.n, trace->devices.at};
 }
 
 static bool are_alike(const struct ta_device *a, const struct ta_device *b)
@@ -157,50 +128,8 @@ const struct ta_device *ta_trace_device(const struct ta_trace *trace, int64_t id
     return alike ? &at[0] : NULL;
 }
 
-struct ta_counters ta_trace_counters(const struct ta_trace *trace)
-{
-    const struct counter_columns *c = &trace->counters;
-    return (struct ta_counters){c->n, c->ts, c->value, c->series.list.n, c->series.list.at};
-}
-
-struct ta_instants ta_trace_instants(const struct ta_trace *trace)
-{
-    const struct instant_columns *c = &trace->instants;
-    return (struct ta_instants){c->n, c->ts, c->name, c->cat, c->track};
-}
-
-struct ta_flows ta_trace_flows(const struct ta_trace *trace)
-{
-    const struct flow_columns *c = &trace->flows;
-    return (struct ta_flows){c->n, c->ts, c->name, c->id, c->track, c->phase};
-}
-
-struct ta_asyncs ta_trace_asyncs(const struct ta_trace *trace)
-{
-    const struct async_columns *c = &trace->asyncs;
-    return (struct ta_asyncs){c->n, c->ts, c->dur, c->name, c->id, c->cat};
-}
-
-struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace)
-{
-    return (struct ta_kind_counts){trace->kinds.n, trace->kinds.at};
-}
-
 struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key)
 {
     const struct arg_column *c = ta_trace_arg_column((struct ta_trace *)(uintptr_t)trace, key);
     return c ? arg_column_view(c) : (struct ta_args){0};
-}
-
-size_t ta_args_search(const struct ta_args *args, ta_row row)
-{
-    size_t low = 0, high = args->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (args->row[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < args->n && args->row[low] == row ? low : args->n;
 }

@@ -66,9 +66,7 @@ struct ta_trace {
     struct ta_store store; /* of all columns, and of activities */
     struct ta_arena arena;
     struct ta_strings strings;
-    int64_t rank; /* placeholder of the file, unique in the run */
-    int64_t origin, base_ns;
-    struct ta_trace_file file;
+    struct ta_trace_view view;    /* tables in it are set when the trace is frozen */
     struct ta_device_units units; /* -1 where devices differ */
     TA_VEC(struct ta_device) devices;
     TA_VEC(struct ta_category) categories;
@@ -88,6 +86,9 @@ struct ta_trace {
 };
 
 void ta_trace_free(struct ta_trace *trace);
+
+/* Sets the tables of the view: the trace is frozen. */
+void ta_trace_show(struct ta_trace *trace);
 
 /* The column of an argument key, or NULL. */
 struct arg_column *ta_trace_arg_column(struct ta_trace *trace, const char *key);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What each host span does: names are looked at once each, not per span. */
+#include "model/host.h"
 #include "normalize/normalize.h"
 
 #include "traceanalyze/base.h"

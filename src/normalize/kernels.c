@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The distinct kernels of a trace: names are looked at once each, not per activity. */
+#include "model/kernel.h"
 #include "normalize/normalize.h"
 
 #include "traceanalyze/base.h"

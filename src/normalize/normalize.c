@@ -41,7 +41,7 @@ static void set_origin(struct ta_trace *trace)
         if (track->n && (origin == TA_MISSING || c->ts[track->first] < origin))
             origin = c->ts[track->first];
     }
-    trace->origin = origin == TA_MISSING ? 0 : origin;
+    trace->view.origin = origin == TA_MISSING ? 0 : origin;
 }
 
 /* With the date that the clock is said to begin at, times are dates: without such a date when these
@@ -49,15 +49,15 @@ static void set_origin(struct ta_trace *trace)
 static void check_base(struct ta_builder *builder)
 {
     struct ta_trace *trace = builder->trace;
-    if (trace->base_ns == TA_MISSING || builder->first_ts == TA_MISSING ||
-        (ta_range_has(TA_RANGE_TIME_NS, ta_add_sat(trace->base_ns, builder->first_ts)) &&
-         ta_range_has(TA_RANGE_TIME_NS, ta_add_sat(trace->base_ns, builder->last_ts))))
+    if (trace->view.base_ns == TA_MISSING || builder->first_ts == TA_MISSING ||
+        (ta_range_has(TA_RANGE_TIME_NS, ta_add_sat(trace->view.base_ns, builder->first_ts)) &&
+         ta_range_has(TA_RANGE_TIME_NS, ta_add_sat(trace->view.base_ns, builder->last_ts))))
         return;
     ta_quality_add(builder->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
                    "The times of the events are no dates from baseTimeNanoseconds %" PRId64
                    " on, which counts as missing",
-                   trace->base_ns);
-    trace->base_ns = TA_MISSING;
+                   trace->view.base_ns);
+    trace->view.base_ns = TA_MISSING;
 }
 
 /* Clocks that were never set: half of the spans at time 0 stretch the time axis to 1970. */
@@ -138,9 +138,10 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, stru
         builder->rank = ta_rank_of_processes(made);
     set_origin(made);
     builder->vendor = vendor_of(made);
-    made->file.events = builder->events;
-    made->file.records = builder->events ? 0 : builder->kept + builder->dropped;
+    made->view.file.events = builder->events;
+    made->view.file.records = builder->events ? 0 : builder->kept + builder->dropped;
     builder->trace = NULL;
+    ta_trace_show(made);
     *trace = made;
     return TA_OK;
 }

@@ -260,24 +260,8 @@ static enum ta_status set(struct ta_ctx *ctx, struct ta_registry *registry,
     return unknown_name(ctx, given, slot != NULL, &close);
 }
 
-enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
-                               const char *assignment, const char *origin)
-{
-    struct assignment given = {.origin = origin, .first = TA_KIND_input, .last = TA_KIND_COUNT - 1};
-    const enum ta_status status = split(ctx, assignment, &given);
-    return status == TA_OK ? set(ctx, registry, &given) : status;
-}
-
-enum ta_status ta_registry_set_rule(struct ta_ctx *ctx, struct ta_registry *registry,
-                                    const char *assignment, const char *origin)
-{
-    struct assignment given = {.origin = origin, .first = TA_KIND_advice, .last = TA_KIND_advice};
-    const enum ta_status status = split(ctx, assignment, &given);
-    return status == TA_OK ? set(ctx, registry, &given) : status;
-}
-
-enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,
-                                        const char *id, const char *origin)
+static enum ta_status disable_rule(struct ta_ctx *ctx, struct ta_registry *registry, const char *id,
+                                   const char *origin)
 {
     char hint[TA_SUGGEST_TEXT_MAX];
     struct ta_suggest close = {.word = id};
@@ -290,4 +274,17 @@ enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *
         }
     }
     return ta_fail(ctx, TA_ERR_USAGE, "No rule has the id %s%s", id, ta_suggest_text(&close, hint));
+}
+
+enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
+                               enum ta_setting_kind kind, const char *setting, const char *origin)
+{
+    const bool is_of_rule = kind == TA_SET_RULE;
+    struct assignment given = {.origin = origin,
+                               .first = is_of_rule ? TA_KIND_advice : TA_KIND_input,
+                               .last = is_of_rule ? TA_KIND_advice : TA_KIND_COUNT - 1};
+    if (kind == TA_SET_RULE_OFF)
+        return disable_rule(ctx, registry, setting, origin);
+    const enum ta_status status = split(ctx, setting, &given);
+    return status == TA_OK ? set(ctx, registry, &given) : status;
 }

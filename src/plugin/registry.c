@@ -10,17 +10,6 @@
 #include "traceanalyze/input.h"
 #include "traceanalyze/output.h"
 
-static const char *const kinds[TA_KIND_COUNT] = {[TA_KIND_input] = "input",
-                                                 [TA_KIND_analysis] = "analysis",
-                                                 [TA_KIND_advice] = "advice",
-                                                 [TA_KIND_headline] = "headline",
-                                                 [TA_KIND_output] = "output"};
-
-const char *ta_plugin_kind_name(enum ta_plugin_kind kind)
-{
-    return kinds[kind];
-}
-
 /* ---- checking a descriptor ------------------------------------------------------------ */
 
 /* Magic and hash have the same place in all versions; nothing else is looked at before both are
@@ -158,7 +147,7 @@ static enum ta_status add_slot(struct ta_ctx *ctx, struct ta_registry *registry,
     const size_t at = position(registry, plugin->kind, plugin->id, &found);
     if (found)
         return ta_fail(ctx, TA_ERR_PLUGIN, "Two plugins of one kind and id: %s %s from %s and %s",
-                       kinds[plugin->kind], plugin->id,
+                       ta_plugin_kind_name((enum ta_plugin_kind)plugin->kind), plugin->id,
                        registry->slots[plugin->kind][at]->entry.origin, slot->entry.origin);
     return insert(ctx, registry, slot, at);
 }
@@ -236,12 +225,4 @@ const struct ta_entry *ta_registry_at(const struct ta_registry *registry, enum t
                                       size_t index)
 {
     return &registry->slots[kind][index]->entry;
-}
-
-const struct ta_entry *ta_registry_find(const struct ta_registry *registry,
-                                        enum ta_plugin_kind kind, const char *id)
-{
-    bool found;
-    size_t at = position(registry, kind, id, &found);
-    return found ? &registry->slots[kind][at]->entry : NULL;
 }

@@ -3,6 +3,7 @@
  * Scalasca).  A rank waits from its own start to the start of the last one; from there to the
  * median of the ends data moves. */
 #include "ranks/stage.h"
+#include "stat/interval.h"
 
 #include <math.h>
 

@@ -94,7 +94,7 @@ static bool skip_text(struct ta_raw *raw)
 
 /* Damage has a place in the compressed file only: what the content would be is not known. */
 #define account(quality, code, file_offset, ...)                                                   \
-    ta_quality_add_severity((quality), (code), ta_quality_severity(code), TA_NO_OFFSET,            \
+    ta_quality_add_severity((quality), (code), ta_quality_info(code)->severity, TA_NO_OFFSET,      \
                             (file_offset), __VA_ARGS__)
 
 static enum part cut(struct ta_quality *quality, const struct ta_raw *raw, const char *where,

@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 #include "base/template.h"
 #include "report/report.h"
+#include "report/tables.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
 

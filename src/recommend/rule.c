@@ -3,7 +3,9 @@
 #include "traceanalyze/rule.h"
 
 #include "recommend/recommend.h"
+#include "recommend/rule.h"
 #include "report/short_name.h"
+#include "report/tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,11 +90,6 @@ double ta_look_most(const struct ta_refs *in, const struct ta_look *look, int64_
     return most;
 }
 
-double ta_ref_sum(const struct ta_refs *in, size_t ref)
-{
-    return ta_look_sum(in, &(struct ta_look){.cells = ref}, TA_MISSING);
-}
-
 struct ta_evidence ta_ref_evidence(const struct ta_refs *in, size_t ref, size_t row)
 {
     const struct ta_table *table = ta_ref_table(in, ref);
@@ -104,12 +101,6 @@ struct ta_evidence ta_ref_evidence(const struct ta_refs *in, size_t ref, size_t 
         .value = *ta_ref_cell(in, ref, row),
         .unit = table && column != SIZE_MAX ? ta_table_unit(table, row, column) : TA_UNIT_NONE,
     };
-}
-
-struct ta_place ta_place_beside(const struct ta_refs *in, const struct ta_place *place, size_t ref)
-{
-    return place->table && place->table == ta_ref_table(in, ref) ? ta_place_at(in, ref, place->row)
-                                                                 : (struct ta_place){0};
 }
 
 bool ta_look_same(const struct ta_refs *in, const struct ta_look *look,
@@ -203,12 +194,4 @@ bool ta_advise_place(const struct ta_refs *in, struct ta_advice *advice,
                                           ta_advice_number(advice, threshold, evidence.unit)),
         });
     return true;
-}
-
-bool ta_advise_cell(const struct ta_refs *in, struct ta_advice *advice,
-                    const struct ta_cell_rule *rule, double threshold, double severe)
-{
-    struct ta_place place;
-    return ta_look_worst(in, &rule->look, &place) &&
-           ta_advise_place(in, advice, rule, &place, threshold, severe);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Base64: three bytes as four letters, of which a table has those of each half. */
 #include "base/write/pieces.h"
+#include "render/base64.h"
 #include "traceanalyze/output.h"
 
 /* Bytes of a piece and of a line, which are whole groups of three. */

@@ -3,6 +3,7 @@
  *
  * What does not fit is said shorter first - kernels as people call them - and then loses its
  * middle; of "old → new" both names stay. */
+#include "model/kernel.h"
 #include "traceanalyze/output.h"
 
 #include "base/utf8.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How products are named after what a report is of. */
+#include "render/sink.h"
 #include "traceanalyze/output.h"
 
 #include <stdio.h>

@@ -3,13 +3,14 @@
  *
  * Everything is done relative to open folders, so nobody can redirect a write by swapping a
  * folder for a link in the meantime. */
+#include "render/sink.h"
 #include "traceanalyze/output.h"
 
 #include "base/context.h"
+#include "base/temp.h"
 #include "base/write/file.h"
 #include "render/folder.h"
 #include "render/target.h"
-#include "base/temp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -390,11 +391,6 @@ enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks,
         }
     }
     return status;
-}
-
-enum ta_status ta_sink_commit(struct ta_ctx *ctx, struct ta_sink *sink)
-{
-    return ta_sinks_commit(ctx, &sink, 1);
 }
 
 void ta_sink_free(struct ta_sink *sink)

@@ -2,6 +2,7 @@
 /* A report as JSON, in the shape of shape.c.  A row of a table or an item of evidence takes one
  * line. */
 #include "base/write/pieces.h"
+#include "report/codec.h"
 #include "report/fields.h"
 
 #include <inttypes.h>

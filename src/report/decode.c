@@ -5,6 +5,8 @@
 
 #include "base/hash.h"
 #include "report/fields.h"
+#include "report/report.h"
+#include "report/words.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/output.h"
 

@@ -2,6 +2,7 @@
 /* How a table is drawn, out of JSON.  A chart names columns of its table: one that names others is
  * refused, since drawing takes them for granted. */
 #include "report/fields.h"
+#include "report/report.h"
 
 #include <string.h>
 

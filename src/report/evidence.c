@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which row of a table a finding rests on, and how people are told of it. */
+#include "report/words.h"
 #include "traceanalyze/output.h"
 
 #include "report/short_name.h"

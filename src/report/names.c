@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How kinds of results are called in products and schemas. */
+#include "report/words.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/output.h"
-
-const char *ta_severity_name(enum ta_severity severity)
-{
-    static const char *const names[] = {
-        [TA_INFO] = "info", [TA_LOW] = "low",           [TA_MEDIUM] = "medium",
-        [TA_HIGH] = "high", [TA_CRITICAL] = "critical",
-    };
-    return names[severity];
-}
 
 const char *ta_type_name(enum ta_type type)
 {
@@ -84,12 +76,4 @@ const char *ta_ink_name(enum ta_ink ink)
         [TA_INK_HEAT_7] = "heat-7",
     };
     return names[(unsigned)ink < TA_INK_COUNT ? ink : TA_INK_OTHER];
-}
-
-const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one)
-{
-    for (size_t i = 0; i < accounts->n_files; i++)
-        if (accounts->files[i].is_dump)
-            return one ? "record" : "records";
-    return one ? "event" : "events";
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which rows people are shown of tables that are too long. */
+#include "report/tables.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/report.h"
 

@@ -2,6 +2,7 @@
 /* The result model: sections, items, tables, and their memory. */
 #include "report/report.h"
 
+#include "report/tables.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/table.h"
@@ -40,16 +41,11 @@ struct ta_report {
     struct ta_arena arena;
     bool failed;
     const char *fault; /* what its maker did wrong first, see ta_report_fault() */
-    enum ta_report_kind kind;
-    struct ta_run_info run;
-    struct ta_verdict verdict;
-    struct ta_accounts accounts;
+    struct ta_report_view view;
     int64_t input_date_s;
     struct ta_timeline *timeline;
     void (*release_timeline)(struct ta_timeline *timeline);
     struct ta_section_builder *first, **last;
-    const struct ta_section **sections;
-    size_t n_sections;
 };
 
 /* ---- building ------------------------------------------------------------------------ */
@@ -60,8 +56,8 @@ struct ta_report *ta_report_new(void)
     if (!report)
         return NULL;
     report->last = &report->first;
-    report->run = (struct ta_run_info){.title = "", .world_size = TA_MISSING, .devices = ""};
-    report->verdict.headline = "";
+    report->view.run = (struct ta_run_info){.title = "", .world_size = TA_MISSING, .devices = ""};
+    report->view.verdict.headline = "";
     return report;
 }
 
@@ -523,30 +519,11 @@ const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t r
                : &none;
 }
 
-size_t ta_ref_largest(const struct ta_refs *in, size_t ref)
-{
-    size_t most = SIZE_MAX;
-    double largest = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, ref); row++) {
-        const double value = ta_ref_number(in, ref, row, (double)NAN);
-        if (!isnan(value) && (most == SIZE_MAX || value > largest)) {
-            most = row;
-            largest = value;
-        }
-    }
-    return most;
-}
-
 /* ---- freezing and reading ------------------------------------------------------------ */
 
 void ta_report_set_kind(struct ta_report *report, enum ta_report_kind kind)
 {
-    report->kind = kind;
-}
-
-enum ta_report_kind ta_report_kind(const struct ta_report *report)
-{
-    return report->kind;
+    report->view.kind = kind;
 }
 
 void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run)
@@ -556,27 +533,28 @@ void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run)
         return;
     if (run->n_ranks)
         memcpy(ranks, run->ranks, run->n_ranks * sizeof *ranks);
-    report->run = *run;
-    report->run.ranks = ranks;
-    report->run.title = copy(report, run->title);
-    report->run.devices = copy(report, run->devices);
+    report->view.run = *run;
+    report->view.run.ranks = ranks;
+    report->view.run.title = copy(report, run->title);
+    report->view.run.devices = copy(report, run->devices);
 }
 
 void ta_report_set_verdict(struct ta_report *report, const char *headline, const char *bottleneck)
 {
-    report->verdict.headline = copy(report, headline);
-    report->verdict.bottleneck = copy(report, bottleneck);
+    report->view.verdict.headline = copy(report, headline);
+    report->view.verdict.bottleneck = copy(report, bottleneck);
 }
 
 void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *accounts)
 {
-    report->accounts = *accounts;
+    report->view.accounts = *accounts;
 }
 
 void ta_report_set_timeline(struct ta_report *report, struct ta_timeline *timeline,
                             void (*release)(struct ta_timeline *timeline))
 {
     report->timeline = timeline;
+    report->view.timeline = timeline;
     report->release_timeline = release;
 }
 
@@ -626,44 +604,19 @@ enum ta_status ta_report_freeze(struct ta_report *report)
     size_t n = 0;
     for (struct ta_section_builder *s = report->first; s; s = s->next)
         n++;
-    report->sections = ta_arena_alloc(&report->arena, (n + 1) * sizeof(struct ta_section *));
-    report->n_sections = 0;
-    for (struct ta_section_builder *s = report->first; s && report->sections; s = s->next) {
+    report->view.sections = ta_arena_alloc(&report->arena, (n + 1) * sizeof(struct ta_section *));
+    report->view.n_sections = 0;
+    for (struct ta_section_builder *s = report->first; s && report->view.sections; s = s->next) {
         freeze_section(report, s);
         if (s->section.n_items || s->section.missing)
-            report->sections[report->n_sections++] = &s->section;
+            report->view.sections[report->view.n_sections++] = &s->section;
     }
     return report->failed || report->arena.failed ? TA_ERR_NOMEM : TA_OK;
 }
 
-const struct ta_run_info *ta_report_run(const struct ta_report *report)
+const struct ta_report_view *ta_report_view(const struct ta_report *report)
 {
-    return &report->run;
-}
-
-const struct ta_verdict *ta_report_verdict(const struct ta_report *report)
-{
-    return &report->verdict;
-}
-
-const struct ta_timeline *ta_report_timeline(const struct ta_report *report)
-{
-    return report->timeline;
-}
-
-const struct ta_accounts *ta_report_accounts(const struct ta_report *report)
-{
-    return &report->accounts;
-}
-
-size_t ta_report_section_count(const struct ta_report *report)
-{
-    return report->n_sections;
-}
-
-const struct ta_section *ta_report_section(const struct ta_report *report, size_t index)
-{
-    return report->sections[index];
+    return &report->view;
 }
 
 static const char *item_id(const struct ta_item *item)

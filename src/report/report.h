@@ -67,4 +67,20 @@ void ta_cells_sort(struct ta_cell *cells, size_t n_rows, size_t n_columns, size_
  * TA_ERR_NOMEM when any step of the building ran out of memory. */
 enum ta_status ta_report_freeze(struct ta_report *report) TA_MUST_CHECK;
 
+void ta_add_finding(struct ta_section_builder *section, const struct ta_finding *finding);
+
+/* Starts a table; `columns` must stay valid as long as the report (static in a plugin).
+ * A table without rows is left out of the report. */
+struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const char *id,
+                                      const char *title, const struct ta_column *columns,
+                                      size_t n_columns);
+
+/* Orders the rows by one column, missing values last; ties by all columns from the left, so
+ * the order is total and does not depend on the order of adding. */
+void ta_sort_rows(struct ta_table_builder *table, const char *column, bool descending);
+
+/* Attaches a chart; several charts may draw one table.  The chart is copied, its texts and
+ * arrays must be static. */
+void ta_add_chart(struct ta_table_builder *table, const struct ta_chart *chart);
+
 #endif

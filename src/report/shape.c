@@ -2,6 +2,7 @@
 /* The shape of report.json, as schemas/report-1.schema.json states it: the members of each
  * structure in their order. */
 #include "report/fields.h"
+#include "report/words.h"
 
 #define MEMBER(structure, name, type, field, ...)                                                  \
     {                                                                                              \

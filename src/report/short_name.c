@@ -2,6 +2,7 @@
 /* Names of kernels and functions, which run to kilobytes, at a length that fits a sentence. */
 #include "report/short_name.h"
 
+#include "model/kernel.h"
 #include "traceanalyze/model.h"
 
 #include <ctype.h>

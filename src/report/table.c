@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables as they are read: their columns, the units of their cells, and the order of their rows. */
 #include "report/report.h"
+#include "report/tables.h"
 
 #include <stdlib.h>
 
@@ -47,14 +48,6 @@ void ta_cells_sort(struct ta_cell *cells, size_t n_rows, size_t n_columns, size_
 }
 
 /* ---- columns and units --------------------------------------------------------------- */
-
-size_t ta_table_column(const struct ta_table *table, const char *key)
-{
-    for (size_t i = 0; i < table->n_columns; i++)
-        if (strcmp(table->columns[i].key, key) == 0)
-            return i;
-    return SIZE_MAX;
-}
 
 static size_t column_of(const struct ta_table *table, enum ta_role role, const char *key)
 {

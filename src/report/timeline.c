@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Timelines: what slices look like, and where packed lanes begin. */
+/* Timelines: what slices look like. */
 #include "traceanalyze/timeline.h"
 
 static const struct ta_slice_look looks[TA_SLICE_KIND_COUNT] = {
@@ -17,14 +17,4 @@ static const struct ta_slice_look looks[TA_SLICE_KIND_COUNT] = {
 const struct ta_slice_look *ta_slice_look(enum ta_slice_kind kind)
 {
     return &looks[(unsigned)kind < TA_SLICE_KIND_COUNT ? kind : TA_SLICE_HOST];
-}
-
-struct ta_timeline_cursor ta_timeline_open(const struct ta_timeline_file *file,
-                                           const struct ta_timeline_track *track,
-                                           const struct ta_timeline_lane *lane)
-{
-    return (struct ta_timeline_cursor){.at = lane->bytes,
-                                       .end = lane->bytes + lane->size,
-                                       .labels = file->labels,
-                                       .has_launches = track->has_launches};
 }

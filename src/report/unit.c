@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Units and how their numbers read: the only place where a number becomes text for people. */
+#include "report/unit.h"
 #include "traceanalyze/output.h"
 
 #include "base/decimal.h"
@@ -96,13 +97,6 @@ bool ta_unit_is_symbol(struct ta_slice word)
             return true;
     }
     return false;
-}
-
-const char *ta_polarity_name(enum ta_polarity polarity)
-{
-    static const char *const names[] = {
-        [TA_NEUTRAL] = "neutral", [TA_LOWER] = "lower", [TA_HIGHER] = "higher"};
-    return names[polarity];
 }
 
 /* ---- digits in groups ----------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  *
  * Most follow from a rule: "gpu_memory_used" is "GPU memory used", "avg_computation_time_ns" is
  * "Avg computation time", since the unit stands with the value.  The others are listed. */
+#include "report/words.h"
 #include "traceanalyze/output.h"
 
 #include <ctype.h>

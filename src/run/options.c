@@ -156,11 +156,6 @@ static size_t find(const char *name)
     return row;
 }
 
-const struct ta_run_option *ta_run_option(const char *name)
-{
-    return ta_run_option_at(find(name));
-}
-
 /* ---- values ------------------------------------------------------------------------------- */
 
 bool ta_run_settings_init(struct ta_run *run)
@@ -256,11 +251,6 @@ enum ta_status ta_run_set_from(struct ta_run *run, const char *name, const char 
                : status;
 }
 
-enum ta_status ta_run_set(struct ta_run *run, const char *name, const char *value)
-{
-    return ta_run_set_from(run, name, value, NULL);
-}
-
 /* ---- options of plugins -------------------------------------------------------------------- */
 
 /* Who set an option of a plugin when nobody else is named. */
@@ -272,14 +262,14 @@ static enum ta_status set_plugins(struct ta_run *run)
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < settings->n; i++) {
         const struct ta_given_text *given = &settings->at[i];
-        status = ta_registry_set(&run->ctx, run->registry, given->text,
+        status = ta_registry_set(&run->ctx, run->registry, TA_SET_OPTION, given->text,
                                  given->origin ? given->origin : HOST);
         status = ta_run_blame(run, given->origin, status);
     }
     for (size_t i = 0; status == TA_OK && i < rules->n; i++) {
         const struct ta_given_text *given = &rules->at[i];
-        status = ta_registry_disable_rule(&run->ctx, run->registry, given->text,
-                                          given->origin ? given->origin : HOST);
+        status = ta_registry_set(&run->ctx, run->registry, TA_SET_RULE_OFF, given->text,
+                                 given->origin ? given->origin : HOST);
         status = ta_run_blame(run, given->origin, status);
     }
     settings->n = rules->n = 0; /* each takes effect once, in the order of giving */
@@ -302,7 +292,8 @@ static enum ta_status set_ranks(struct ta_run *run)
         char setting[64];
         snprintf(setting, sizeof setting, "ranks.%s=%" PRId64, given[i].name, given[i].value);
         if (given[i].is_given)
-            status = ta_registry_set(&run->ctx, run->registry, setting, given[i].option);
+            status =
+                ta_registry_set(&run->ctx, run->registry, TA_SET_OPTION, setting, given[i].option);
     }
     return status;
 }

@@ -156,12 +156,6 @@ struct ta_ctx *ta_run_context(struct ta_run *run)
     return &run->ctx;
 }
 
-size_t ta_run_threads(const struct ta_run *run)
-{
-    const struct ta_run_options options = {.jobs = (unsigned)run->set.jobs};
-    return ta_thread_count(&options);
-}
-
 const struct ta_report *ta_run_report(const struct ta_run *run)
 {
     return run->report;
@@ -180,10 +174,10 @@ void ta_run_note_amount(struct ta_run *run, const struct ta_report *report)
         run->bytes += accounts->files[i].raw_bytes;
 }
 
-void ta_run_amount(const struct ta_run *run, uint64_t *events, uint64_t *bytes)
+struct ta_run_effort ta_run_effort(const struct ta_run *run)
 {
-    *events = run->events;
-    *bytes = run->bytes;
+    const struct ta_run_options options = {.jobs = (unsigned)run->set.jobs};
+    return (struct ta_run_effort){ta_thread_count(&options), run->events, run->bytes};
 }
 
 void ta_run_note_time(struct ta_run *run, const char *id, struct ta_lap start)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report of a run to outputs, and its charts to files. */
+#include "render/sink.h"
 #include "run/run.h"
 
 #include "compare/noise.h"

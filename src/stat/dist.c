@@ -268,32 +268,7 @@ void ta_dist_settle(struct ta_dist *dist)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-int64_t ta_dist_count(const struct ta_dist *dist)
-{
-    return (int64_t)dist->n;
-}
-
-int64_t ta_dist_sum(const struct ta_dist *dist)
-{
-    return dist->sum > INT64_MAX ? INT64_MAX : (int64_t)dist->sum;
-}
-
-int64_t ta_dist_min(const struct ta_dist *dist)
-{
-    return dist->n ? dist->min : TA_MISSING;
-}
-
-int64_t ta_dist_max(const struct ta_dist *dist)
-{
-    return dist->n ? dist->max : TA_MISSING;
-}
-
-double ta_dist_mean(const struct ta_dist *dist)
-{
-    return dist->n ? (double)((long double)dist->sum / (long double)dist->n) : (double)NAN;
-}
-
-double ta_dist_stddev(const struct ta_dist *dist)
+static double stddev_of(const struct ta_dist *dist)
 {
     if (dist->n < 2)
         return (double)NAN;
@@ -304,6 +279,20 @@ double ta_dist_stddev(const struct ta_dist *dist)
     const long double n = (long double)dist->n, rest = (long double)r;
     const long double variance = ((long double)around - rest * rest / n) / (n - 1);
     return (double)sqrtl(variance > 0 ? variance : 0);
+}
+
+struct ta_dist_figures ta_dist_figures(const struct ta_dist *dist)
+{
+    if (dist->n == 0)
+        return (struct ta_dist_figures){0, 0, TA_MISSING, TA_MISSING, (double)NAN, (double)NAN};
+    return (struct ta_dist_figures){
+        .n = (int64_t)dist->n,
+        .sum = dist->sum > INT64_MAX ? INT64_MAX : (int64_t)dist->sum,
+        .min = dist->min,
+        .max = dist->max,
+        .mean = (double)((long double)dist->sum / (long double)dist->n),
+        .stddev = stddev_of(dist),
+    };
 }
 
 /* The sample of 0-based rank `at` in ascending order. */

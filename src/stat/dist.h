@@ -41,4 +41,19 @@ void ta_dist_move(struct ta_dist *into, struct ta_dist *from);
  * call before finish(). */
 void ta_dist_settle(struct ta_dist *dist);
 
+/* Calls `each` with ascending values and the number of samples at or below each; exact samples
+ * as they are, histogram buckets by their midpoint. */
+void ta_dist_walk(const struct ta_dist *dist,
+                  void (*each)(void *user, int64_t value, int64_t at_or_below), void *user);
+
+/* The same for about `steps` of them, evenly by count: enough for a curve.  The first and the last
+ * are always there. */
+void ta_dist_steps(const struct ta_dist *dist, int64_t steps,
+                   void (*each)(void *user, int64_t value, int64_t at_or_below), void *user);
+
+/* Interval that holds the quantile of what the samples were drawn from with at least that
+ * confidence, as ta_quantile_interval() gives it; false where there are too few samples. */
+bool ta_dist_quantile_interval(const struct ta_dist *dist, unsigned percent, double confidence,
+                               int64_t *low, int64_t *high);
+
 #endif

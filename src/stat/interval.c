@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Unions and differences of interval sets. */
+#include "stat/interval.h"
 #include "traceanalyze/model.h"
 #include "traceanalyze/stat.h"
 
@@ -149,14 +150,6 @@ void ta_sort_times(int64_t *times, size_t n)
         return;
     if (!ta_merge_sort(times, n, sizeof *times, by_time, NULL))
         qsort(times, n, sizeof *times, by_time_alone);
-}
-
-int64_t ta_intervals_length(const struct ta_intervals *set)
-{
-    int64_t length = 0;
-    for (size_t i = 0; i < set->n; i++)
-        length += set->at[i].end - set->at[i].start;
-    return length;
 }
 
 int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_intervals *b)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What every plugin promises, asked of every plugin that is registered. */
+#include "analyze/partial.h"
 #include "plugin/registry.h"
 #include "ranks/ranks.h"
 #include "ranks/steps.h"
 #include "read/reader.h"
 #include "recommend/recommend.h"
-#include "traceanalyze/output.h"
-#include "analyze/partial.h"
 #include "report/report.h"
+#include "report/tables.h"
+#include "report/words.h"
+#include "trace_fixture.h"
 #include "traceanalyze/analysis.h"
 #include "traceanalyze/output.h"
-#include "trace_fixture.h"
 
 #include <ctype.h>
 #include <dirent.h>

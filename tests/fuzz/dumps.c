@@ -74,8 +74,8 @@ static void analyze(struct fuzz_run *run, struct ta_builder *builder, const stru
     struct ta_trace *trace = NULL;
     FUZZ_CHECK(ta_normalize(&run->ctx, builder, &trace) == TA_OK);
     check_rows(trace, out);
-    trace->file.path = "fuzz";
-    trace->file.format = "fuzz";
+    trace->view.file.path = "fuzz";
+    trace->view.file.format = "fuzz";
     struct ta_partial_set *set = ta_partial_set_new(plan);
     FUZZ_CHECK(set && ta_partial_set_map(&run->ctx, trace, set, NULL) == TA_OK);
     ta_partial_set_free(set);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a name: what each writer puts down must read back as that name and nothing else. */
+#include "base/write/escape.h"
 #include "support.h"
 
 #include "base/utf8.h"

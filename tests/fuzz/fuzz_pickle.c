@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a pickle, and as a memory snapshot: the objects are whole and finite, the rows that
  * come from them fit together, and the analyses take them. */
+#include "model/allocator.h"
 #include "support.h"
 
 #include "analyze/analyze.h"
@@ -84,8 +85,8 @@ static void analyze(struct fuzz_run *run, struct ta_builder *builder, const stru
     FUZZ_CHECK(ta_normalize(&run->ctx, builder, &trace) == TA_OK);
     FUZZ_CHECK(ta_trace_allocator(trace));
     check_allocator(trace, ta_trace_allocator(trace));
-    trace->file.path = "input.pickle";
-    trace->file.format = "torch_memory";
+    trace->view.file.path = "input.pickle";
+    trace->view.file.format = "torch_memory";
     struct ta_partial_set *set = ta_partial_set_new(plan);
     FUZZ_CHECK(set);
     FUZZ_CHECK(ta_partial_set_map(&run->ctx, trace, set, NULL) == TA_OK);

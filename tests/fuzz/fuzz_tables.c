@@ -3,6 +3,7 @@
  * How lines end, a mark of the byte order, and blank lines behind the last row are no content, so
  * the same is read with and without them. */
 #include "dumps.h"
+#include "parse/text/lines.h"
 
 #include "traceanalyze/document.h"
 #include "traceanalyze/output.h"

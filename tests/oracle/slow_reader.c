@@ -2,6 +2,9 @@
 /* A trace by jansson, event after event. */
 #include "slow_reader.h"
 
+#include "base/quality.h"
+#include "model/range.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -566,10 +569,10 @@ static void take_distributed(struct reading_state *st, struct ta_slice raw, uint
             continue;
         if (key_is(m->key, TA_LIT("rank")) &&
             known_number(st, m->value, offset, TA_RANGE_RANK, &number))
-            ta_builder_set_rank(st->builder, number);
+            ta_builder_set(st->builder, TA_SAYS_RANK, number);
         if (key_is(m->key, TA_LIT("world_size")) &&
             known_number(st, m->value, offset, TA_RANGE_WORLD_SIZE, &number))
-            ta_builder_set_world_size(st->builder, number);
+            ta_builder_set(st->builder, TA_SAYS_WORLD_SIZE, number);
     }
     free(members.list.at);
 }
@@ -625,7 +628,7 @@ static void take_member(struct reading_state *st, const struct member *m)
         take_devices(st, m->value, offset);
     else if (key_is(m->key, TA_LIT("baseTimeNanoseconds")) &&
              known_number(st, m->value, offset, TA_RANGE_TIME_NS, &number))
-        ta_builder_set_base_ns(st->builder, number);
+        ta_builder_set(st->builder, TA_SAYS_BASE_NS, number);
 }
 
 /* ---- the document --------------------------------------------------------------------------- */

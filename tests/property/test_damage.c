@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Damage at every byte of a trace: cut there, or another byte.  Whatever was whole is kept, and
  * what is lost is said. */
+#include "base/quality.h"
 #include "sanitized.h"
 #include "trace_fixture.h"
 

@@ -20,7 +20,7 @@ static void map(struct split *split, struct ta_trace *trace)
 {
     struct ta_partial_set *part = ta_partial_set_new(&fixture.plan);
     assert_non_null(part);
-    trace->rank = (int64_t)split->n;
+    trace->view.rank = (int64_t)split->n;
     assert_int_equal(ta_partial_set_map(&fixture.ctx, trace, split->whole, NULL), TA_OK);
     assert_int_equal(ta_partial_set_map(&fixture.ctx, trace, part, NULL), TA_OK);
     split->part[split->n++] = part;

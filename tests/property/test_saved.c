@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report that is read and written again gives the same bytes, in other formats too; one that is
  * cut or of which a byte is another is refused or is a report all the same. */
-#include "report_fixture.h"
 #include "ingest/inputs/saved.h"
+#include "report/report.h"
+#include "report/tables.h"
+#include "report_fixture.h"
 
 #include <stdio.h>
 

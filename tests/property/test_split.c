@@ -275,7 +275,7 @@ static void same_columns(const struct ta_trace *a, const struct ta_trace *b)
     SAME_COLUMN(flows, id);
     SAME_COLUMN(flows, track);
     SAME_COLUMN(flows, phase);
-    SAME(base_ns);
+    SAME(view.base_ns);
 }
 
 static void same_edges(const struct pair_edge *a, const struct pair_edge *b, size_t n)

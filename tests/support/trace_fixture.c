@@ -87,10 +87,10 @@ static void read_bytes(struct fixture *f, const char *id, const void *bytes, siz
     r->world_size = builder.world_size;
     r->vendor = builder.vendor;
     if (r->trace) {
-        r->trace->file.path = "memory.json";
-        r->trace->file.format = id;
-        r->trace->file.bytes = ta_reader_bytes(reader);
-        r->trace->file.raw_bytes = ta_reader_raw_bytes(reader);
+        r->trace->view.file.path = "memory.json";
+        r->trace->view.file.format = id;
+        r->trace->view.file.bytes = ta_reader_bytes(reader);
+        r->trace->view.file.raw_bytes = ta_reader_raw_bytes(reader);
     }
     ta_builder_free(&builder);
     ta_reader_close(reader);

@@ -2,6 +2,7 @@
 /* The rules on figures of dumps, and the plain ones on those of traces: what each fires on, and
  * that it keeps silent at its threshold, on missing values, and where its figure says nothing. */
 #include "recommend/recommend.h"
+#include "report/tables.h"
 
 #include "analyze/analyze.h"
 #include "base/context.h"
@@ -113,7 +114,8 @@ static void open_run(struct run *run, const char *tables, const char *setting)
     run->registry = ta_registry_new(&run->ctx);
     assert_non_null(run->registry);
     if (setting)
-        assert_int_equal(ta_registry_set(&run->ctx, run->registry, setting, "test"), TA_OK);
+        assert_int_equal(ta_registry_set(&run->ctx, run->registry, TA_SET_OPTION, setting, "test"),
+                         TA_OK);
     run->report = ta_report_new();
     assert_non_null(run->report);
     ta_sections_prepare(run->report);

@@ -159,7 +159,7 @@ static void in_turn(void **state)
                 const ta_str named = text(to[k], name);
                 assert_int_equal(ta_builder_name_thread(&ctx, to[k], pid, tid, named), TA_OK);
                 assert_int_equal(ta_builder_name_process(&ctx, to[k], pid, named), TA_OK);
-                ta_builder_set_rank(to[k], i);
+                ta_builder_set(to[k], TA_SAYS_RANK, i);
             }
         }
         assert_true(ta_builder_fits(&all, &from[i % 2], &ids[i % 2]));
@@ -262,11 +262,11 @@ static void facts(void **state)
     struct ta_builder a, b;
     make(&a, 100);
     make(&b, 100);
-    ta_builder_set_rank(&a, 1);
-    ta_builder_set_world_size(&a, 8);
-    ta_builder_set_rank(&b, 2);
-    ta_builder_set_base_ns(&b, 17);
-    ta_builder_set_truncated(&b);
+    ta_builder_set(&a, TA_SAYS_RANK, 1);
+    ta_builder_set(&a, TA_SAYS_WORLD_SIZE, 8);
+    ta_builder_set(&b, TA_SAYS_RANK, 2);
+    ta_builder_set(&b, TA_SAYS_BASE_NS, 17);
+    ta_builder_set(&b, TA_SAYS_CUT, 1);
     ta_builder_skipped(&a, 3);
     ta_builder_skipped(&b, 4);
     ta_builder_add_device(&a, TA_LIT("first"));
@@ -279,7 +279,7 @@ static void facts(void **state)
     assert_true(add_all(&a, &b));
     assert_int_equal(a.rank, 2);
     assert_int_equal(a.world_size, 8);
-    assert_int_equal(a.trace->base_ns, 17);
+    assert_int_equal(a.trace->view.base_ns, 17);
     assert_true(a.truncated);
     assert_int_equal(a.bytes_skipped, 7);
     assert_int_equal(a.first_ts, TA_MISSING);

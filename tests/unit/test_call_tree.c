@@ -226,7 +226,8 @@ static void keep_nodes(const char *value)
 {
     char assignment[64];
     snprintf(assignment, sizeof assignment, "call_tree.nodes=%s", value);
-    assert_int_equal(ta_registry_set(&fixture.ctx, fixture.registry, assignment, "test"), TA_OK);
+    assert_int_equal(
+        ta_registry_set(&fixture.ctx, fixture.registry, TA_SET_OPTION, assignment, "test"), TA_OK);
 }
 
 /* Whatever is folded, the sums are those of ops.by_name and of all activities, and the largest

@@ -2,7 +2,10 @@
 /* Scenes as numbers: marks inside the scene, labels apart, segments that add up, in any size. */
 #include "chart_fixture.h"
 #include "render/chart/measure.h"
+#include "render/chart/scene.h"
 #include "render/chart/svg.h"
+#include "report/report.h"
+#include "report/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

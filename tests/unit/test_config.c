@@ -308,15 +308,20 @@ static void analyses_and_rules_can_be_turned_off(void **state)
     (void)state;
     struct ta_registry *registry = ta_registry_new(&ctx);
     assert_non_null(registry);
-    assert_int_equal(ta_registry_set(&ctx, registry, "copies.enabled=false", "test"), TA_OK);
+    assert_int_equal(ta_registry_set(&ctx, registry, TA_SET_OPTION, "copies.enabled=false", "test"),
+                     TA_OK);
     assert_true(ta_registry_find(registry, TA_KIND_analysis, "copies")->off);
     assert_true(ta_registry_find(registry, TA_KIND_advice, "copies")->off);
-    assert_int_equal(ta_registry_set(&ctx, registry, "copies.enabled=true", "test"), TA_OK);
+    assert_int_equal(ta_registry_set(&ctx, registry, TA_SET_OPTION, "copies.enabled=true", "test"),
+                     TA_OK);
     assert_false(ta_registry_find(registry, TA_KIND_analysis, "copies")->off);
-    assert_int_equal(ta_registry_set(&ctx, registry, "copies.enabled=2", "test"), TA_ERR_USAGE);
-    assert_int_equal(ta_registry_set(&ctx, registry, "text.enabled=false", "test"), TA_ERR_USAGE);
-    assert_int_equal(ta_registry_set(&ctx, registry, "gpu_idle.enabeld=false", "test"),
+    assert_int_equal(ta_registry_set(&ctx, registry, TA_SET_OPTION, "copies.enabled=2", "test"),
                      TA_ERR_USAGE);
+    assert_int_equal(ta_registry_set(&ctx, registry, TA_SET_OPTION, "text.enabled=false", "test"),
+                     TA_ERR_USAGE);
+    assert_int_equal(
+        ta_registry_set(&ctx, registry, TA_SET_OPTION, "gpu_idle.enabeld=false", "test"),
+        TA_ERR_USAGE);
     assert_non_null(strstr(ta_ctx_causes(&ctx), "did you mean 'enabled'?"));
     ta_registry_free(registry);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Records that several files hold count once, and what is no copy stays. */
+#include "base/quality.h"
 #include "kept_files.h"
+#include "model/allocator.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Documents as trees: numbers keep their text, damage costs what is damaged, all is accounted. */
+#include "base/convert.h"
+#include "base/quality.h"
 #include "traceanalyze/document.h"
 
 #include "read/reader.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows of profilers other than traces: what is added comes back, and what they have in common. */
+#include "base/quality.h"
+#include "model/allocator.h"
 #include "model/builder.h"
 #include "trace_fixture.h"
 

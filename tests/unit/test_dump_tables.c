@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables made from the rows of dumps: figures by their definitions, what is missing stays missing,
  * ranks, several files of one rank. */
+#include "model/allocator.h"
+#include "report/tables.h"
 #include "traceanalyze/dump.h"
 
 #include "model/dump.h"
@@ -55,8 +57,8 @@ static void analyze(struct run *run)
     struct reading readings[FILES_MOST] = {0};
     for (size_t i = 0; i < run->n; i++) {
         assert_int_equal(ta_normalize(&fixture.ctx, &run->builders[i], &readings[i].trace), TA_OK);
-        readings[i].trace->file.path = "folder/name.pickle";
-        readings[i].trace->file.format = "dump";
+        readings[i].trace->view.file.path = "folder/name.pickle";
+        readings[i].trace->view.file.format = "dump";
     }
     run->report = fixture_report(&fixture, readings, run->n);
     for (size_t i = 0; i < run->n; i++) {

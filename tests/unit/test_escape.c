@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hostile text stays text in every context. */
+#include "base/write/escape.h"
 #include "traceanalyze/output.h"
 
 #include "base/context.h"
+#include "cli/annotate.h"
 
 #include <jansson.h>
 #include <setjmp.h>

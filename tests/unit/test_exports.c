@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Of several exports of one run the longest counts, and other runs stay. */
 #include "ingest/dumps/dumps.h"
+#include "model/says.h"
 
 #include "kept_files.h"
 

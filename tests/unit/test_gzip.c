@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gzip members, what may stand around them, and damage at every byte. */
+#include "base/quality.h"
 #include "read/reader.h"
 
 #include "trace_fixture.h"

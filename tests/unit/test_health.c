@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checks of traces: each planted defect is found, with its size, and a sound trace is trusted. */
+#include "report/tables.h"
 #include "report_fixture.h"
 
 /* A trace of `n` operators with a launch and a kernel each.  Of every ten the first `unlinked`

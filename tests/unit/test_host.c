@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of what host spans do. */
+#include "model/host.h"
 #include "traceanalyze/model.h"
 
 #include <setjmp.h>

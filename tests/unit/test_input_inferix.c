@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is read of Inferix's files: reports, raw dumps, summaries, extracts and consoles, whole and
  * damaged. */
+#include "base/quality.h"
 #include "trace_fixture.h"
 
 #include "model/trace.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Snapshots of PyTorch's allocator: all generations of keys, as pickles and as JSON, and damaged.
  */
+#include "base/quality.h"
+#include "model/allocator.h"
 #include "trace_fixture.h"
 
 #include "traceanalyze/dump.h"

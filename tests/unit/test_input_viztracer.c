@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is special about traces of VizTracer: its metadata, objects, counters, unfinished calls,
  * functions as events, ranks in names of processes. */
+#include "base/quality.h"
 #include "trace_fixture.h"
 
 #include "traceanalyze/analysis.h"
@@ -44,7 +45,7 @@ static void test_overflow(void **state)
     fixture_read_text(&fixture, text, &r);
     const char *key = strstr(text, "\"viztracer_metadata\"");
     assert_finding(&r.quality, TA_Q_EVENTS_LOST, 1, (uint64_t)(key - text));
-    assert_int_equal(ta_quality_severity(TA_Q_EVENTS_LOST), TA_QUALITY_LOSS);
+    assert_int_equal(ta_quality_info(TA_Q_EVENTS_LOST)->severity, TA_QUALITY_LOSS);
     assert_int_equal(r.kept, 1);
     assert_int_equal(ta_trace_base_ns(r.trace), TA_MISSING);
     reading_free(&r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sets of intervals against a map of single points. */
+#include "stat/interval.h"
 #include "traceanalyze/model.h"
 #include "traceanalyze/stat.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Classes of kernels by their names. */
+#include "model/kernel.h"
 #include "traceanalyze/model.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the table of kernel names says of names that libraries really use. */
+#include "model/kernel.h"
 #include "traceanalyze/model.h"
 
 #include <setjmp.h>

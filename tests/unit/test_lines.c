@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Texts as lines and lines as cells, however the bytes come in. */
+#include "base/quality.h"
+#include "parse/text/lines.h"
 #include "traceanalyze/document.h"
 
 #include "read/reader.h"

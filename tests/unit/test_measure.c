@@ -2,6 +2,7 @@
 /* Lines are as wide as Pango lays them out, whatever short way was taken to say so; those of pages
  * are so with the widest of the usual fonts, which need not be here. */
 #include "render/chart/measure.h"
+#include "render/chart/scene.h"
 
 #include <pthread.h>
 #include <setjmp.h>

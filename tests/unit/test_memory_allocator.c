@@ -23,7 +23,7 @@ static struct ta_report *report_on(const char *text)
     if (r.status != TA_OK)
         fail_msg("%s", ta_ctx_causes(&fixture.ctx));
     assert_no_finding(&r.quality);
-    r.trace->file.path = "run/first.pickle";
+    r.trace->view.file.path = "run/first.pickle";
     struct ta_report *report = fixture_report(&fixture, &r, 1);
     reading_free(&r);
     free(json);

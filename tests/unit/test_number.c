@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decimal text to integers: exact, halves away from zero, never through a double. */
+#include "base/number.h"
 #include "traceanalyze/document.h"
 
 #include "trace_fixture.h"

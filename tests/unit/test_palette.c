@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Colors can be told apart, on both papers and by all eyes: contrast as in WCAG 2, differences as
  * CIEDE2000, color vision deficiencies as Machado, Oliveira and Fernandes (2009) model them. */
+#include "render/chart/scene.h"
+#include "report/words.h"
 #include "traceanalyze/chart.h"
 
 #include <math.h>

@@ -308,7 +308,7 @@ static void ranks_of_rows_are_those_of_files(void **state)
 {
     (void)state;
     const int64_t ranks[] = {4, 7};
-    const struct ta_trace trace = {.rank = 1};
+    const struct ta_trace trace = {.view.rank = 1};
     assert_true(ta_rank_of_row(&trace, TA_MISSING) == 1);
     assert_true(ta_rank_of_row(&trace, TA_NO_RANK) == TA_MISSING);
     assert_true(ta_rank_of_row(&trace, INT64_MAX) == TA_MISSING);

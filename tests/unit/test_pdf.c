@@ -3,6 +3,7 @@
 #include "base/context.h"
 #include "chart_fixture.h"
 #include "render/chart/files.h"
+#include "report/report.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/plugin.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which rows people are shown of tables that are too long. */
 #include "report/report.h"
+#include "report/tables.h"
 #include "traceanalyze/chart.h"
 
 #include <setjmp.h>

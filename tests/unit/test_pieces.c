@@ -2,6 +2,7 @@
 /* Pieces of a file stand in their order, whoever writes them. */
 #include "base/write/file.h"
 #include "base/write/pieces.h"
+#include "render/base64.h"
 
 #include "files.h"
 #include "trace_fixture.h"

@@ -15,12 +15,12 @@ static void vocabulary_is_closed(void **state)
     assert_string_equal(ta_quality_name(TA_Q_TRUNCATED), "truncated");
     assert_string_equal(ta_quality_name(TA_Q_GZIP_CHECKSUM), "gzip-checksum");
     assert_string_equal(ta_quality_name(TA_Q_DUPLICATE_CONTENT), "duplicate-content");
-    assert_int_equal(ta_quality_severity(TA_Q_TRUNCATED), TA_QUALITY_LOSS);
-    assert_int_equal(ta_quality_severity(TA_Q_REFUSED), TA_QUALITY_ERROR);
-    assert_int_equal(ta_quality_severity(TA_Q_STRING_NUMBER), TA_QUALITY_INFO);
+    assert_int_equal(ta_quality_info(TA_Q_TRUNCATED)->severity, TA_QUALITY_LOSS);
+    assert_int_equal(ta_quality_info(TA_Q_REFUSED)->severity, TA_QUALITY_ERROR);
+    assert_int_equal(ta_quality_info(TA_Q_STRING_NUMBER)->severity, TA_QUALITY_INFO);
     for (int i = 0; i < TA_Q_COUNT; i++) {
         const char *name = ta_quality_name((enum ta_quality_code)i);
-        const char *doc = ta_quality_doc((enum ta_quality_code)i);
+        const char *doc = ta_quality_info((enum ta_quality_code)i)->doc;
         assert_non_null(name);
         assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(name));
         assert_non_null(doc);

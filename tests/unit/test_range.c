@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers at the ends of their ranges, and texts of them. */
+#include "base/quality.h"
 #include "model/range.h"
 #include "trace_fixture.h"
 

@@ -175,7 +175,7 @@ static void duplicates_name_both_origins(void **state)
 
 static double set(const char *assignment, size_t row)
 {
-    assert_int_equal(ta_registry_set(&ctx, registry, assignment, "test"), TA_OK);
+    assert_int_equal(ta_registry_set(&ctx, registry, TA_SET_OPTION, assignment, "test"), TA_OK);
     return ta_registry_find(registry, TA_KIND_output, "toy")->option_values[row];
 }
 
@@ -213,7 +213,8 @@ static void refuses_bad_settings(void **state)
     struct ta_plugin plugin = toy();
     assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "here"), TA_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(ta_registry_set(&ctx, registry, bad[i].assignment, "test"), TA_ERR_USAGE);
+        assert_int_equal(ta_registry_set(&ctx, registry, TA_SET_OPTION, bad[i].assignment, "test"),
+                         TA_ERR_USAGE);
         says(bad[i].says);
     }
     assert_true(ta_registry_find(registry, TA_KIND_output, "toy")->option_values[SHARE] == 0.5);

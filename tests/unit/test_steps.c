@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps that the profiler marks: what devices do of each, on one device and on several. */
 #include "events.h"
+#include "report/tables.h"
 #include "report_fixture.h"
 
 #define STEP(number, ts, dur) EVENT_SPAN("user_annotation", "ProfilerStep#" #number, 1, ts, dur)

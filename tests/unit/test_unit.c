@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers for people and for JSON: prefixes, rounding, extremes, locales. */
+#include "report/unit.h"
 #include "traceanalyze/report.h"
 
 #include <float.h>

@@ -2,6 +2,7 @@
 /* Waits of the host and the part of them that does harm, and the rules on devices that wait for
  * their host: planted waits, recovered to the nanosecond, and devices that never wait. */
 #include "events.h"
+#include "report/tables.h"
 #include "report_fixture.h"
 
 /* ---- pieces of traces; times in µs ---------------------------------------------------------- */

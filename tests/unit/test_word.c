@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Words for programs as people read them, columns that people see, evidence in a line. */
 #include "report/report.h"
+#include "report/tables.h"
+#include "report/words.h"
 #include "traceanalyze/output.h"
 
 #include <setjmp.h>

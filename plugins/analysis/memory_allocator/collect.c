@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the allocator of one trace to partials. */
+#include "model/allocator.h"
 #include "replay.h"
 #include "site.h"
 #include "tables.h"

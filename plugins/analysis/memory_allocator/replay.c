@@ -2,6 +2,8 @@
 /* Replaying the history of a device. */
 #include "replay.h"
 
+#include "model/allocator.h"
+
 #include <stdlib.h>
 
 struct replay replay_make(const struct device_state *device)

@@ -4,6 +4,7 @@
 #define TA_MEMORY_ALLOCATOR_REPLAY_H
 
 #include "lib/levels.h"
+#include "model/allocator.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>

@@ -6,6 +6,8 @@
  * are told apart by what they are made of: those of Python have a source file of Python. */
 #include "site.h"
 
+#include "model/allocator.h"
+
 /* ---- Python -------------------------------------------------------------------------------- */
 
 /* Paths of the framework, as folders or files of that name anywhere in a path; a backslash is a

@@ -3,6 +3,8 @@
 #ifndef TA_MEMORY_ALLOCATOR_SITE_H
 #define TA_MEMORY_ALLOCATOR_SITE_H
 
+#include "model/allocator.h"
+
 #include <traceanalyze/dump.h>
 
 /* The innermost frame of Python that is not the framework's, else the innermost of Python, else the

@@ -20,6 +20,8 @@
  * The last three do not count for names that only kernels have. */
 #include "kinds.h"
 
+#include "model/host.h"
+
 #include <traceanalyze/base.h>
 #include <traceanalyze/model.h>
 

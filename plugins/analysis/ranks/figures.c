@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Figures out of the tables by rank. */
 #include "figures.h"
+#include "report/tables.h"
 #include "sources.h"
 
 #include <traceanalyze/output.h>

@@ -2,6 +2,8 @@
 /* What tables declare of comparing ranks (table.h). */
 #include "sources.h"
 
+#include "report/tables.h"
+
 /* Rows that weigh less than their column: figures of the host, and what profilers say themselves,
  * which often has another definition. */
 static const struct {

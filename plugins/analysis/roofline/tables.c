@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables of the roofline, and the model FLOPs utilization (MFU). */
+#include "hardware/hardware.h"
 #include "roofline.h"
 
 #include <traceanalyze/dump.h>

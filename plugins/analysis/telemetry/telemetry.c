@@ -5,6 +5,8 @@
  * sample, and a device of which all samples are 0 is none. */
 #include "telemetry.h"
 
+#include "stat/dist.h"
+
 #include <stdlib.h>
 
 static const struct ta_ref reads[] = {

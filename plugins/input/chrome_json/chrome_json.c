@@ -3,6 +3,10 @@
  * bare arrays, one event per line; CUDA, ROCm and MTIA; schemas since 2021. */
 #include "chrome_json.h"
 
+#include "base/quality.h"
+#include "model/says.h"
+#include "parse/json/values.h"
+
 #include <traceanalyze/plugin.h>
 
 #include <inttypes.h>
@@ -278,7 +282,7 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
     if (status == TA_OK) {
         ta_builder_skipped(builder, r.json->bytes_skipped);
         if (r.json->truncated)
-            ta_builder_set_truncated(builder);
+            ta_builder_set(builder, TA_SAYS_CUT, 1);
         if (r.kept == 0)
             status = judge_empty(&r);
         else if (r.kept == r.metadata && !r.dropped && !r.json->truncated)

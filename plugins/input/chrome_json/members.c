@@ -3,6 +3,7 @@
 #include "chrome_json.h"
 #include "lib/rows.h"
 #include "model/range.h"
+#include "parse/json/values.h"
 
 #include <inttypes.h>
 
@@ -35,10 +36,10 @@ static bool each_distributed(void *user, const struct ta_token *key, const struc
         return true;
     if (ta_slice_equal(name, TA_LIT("rank"))) {
         if (take_number(r, value, TA_RANGE_RANK, &number))
-            ta_builder_set_rank(r->builder, number);
+            ta_builder_set(r->builder, TA_SAYS_RANK, number);
     } else if (ta_slice_equal(name, TA_LIT("world_size"))) {
         if (take_number(r, value, TA_RANGE_WORLD_SIZE, &number))
-            ta_builder_set_world_size(r->builder, number);
+            ta_builder_set(r->builder, TA_SAYS_WORLD_SIZE, number);
     }
     return true;
 }
@@ -54,7 +55,7 @@ static bool each_viztracer(void *user, const struct ta_token *key, const struct 
                        "whole run are too small");
     else if (ta_slice_equal(name, TA_LIT("baseTimeNanoseconds")) &&
              take_number(r, value, TA_RANGE_TIME_NS, &number))
-        ta_builder_set_base_ns(r->builder, number);
+        ta_builder_set(r->builder, TA_SAYS_BASE_NS, number);
     return true;
 }
 
@@ -81,10 +82,10 @@ static bool each_property(void *user, const struct ta_token *key, const struct t
     else if (ta_slice_equal(property, TA_LIT("numSms")) &&
              take_number(r, value, TA_RANGE_UNITS, &number)) {
         device->facts.multiprocessors = number;
-        ta_builder_set_multiprocessors(r->builder, number);
+        ta_builder_set(r->builder, TA_SAYS_MULTIPROCESSORS, number);
     } else if (ta_slice_equal(property, TA_LIT("maxThreadsPerMultiprocessor")) &&
                take_number(r, value, TA_RANGE_UNITS, &number))
-        ta_builder_set_threads(r->builder, number);
+        ta_builder_set(r->builder, TA_SAYS_THREADS, number);
     return true;
 }
 
@@ -134,7 +135,7 @@ void chrome_take_member(struct reading *r)
         ta_json_elements(r->json, &member->value, each_device, r);
     else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
              take_number(r, &member->value, TA_RANGE_TIME_NS, &number))
-        ta_builder_set_base_ns(r->builder, number);
+        ta_builder_set(r->builder, TA_SAYS_BASE_NS, number);
     else if (ta_slice_equal(key, TA_LIT("viztracer_metadata")))
         ta_json_members(r->json, &member->value, each_viztracer, r);
     else if (is_setting(key))

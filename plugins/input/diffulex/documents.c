@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Diffulex's JSON files: section metrics, benchmark statistics, operator rows, trajectories. */
+#include "base/convert.h"
 #include "diffulex.h"
 
 #include <inttypes.h>

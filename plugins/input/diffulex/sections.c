@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sections of Diffulex's profiler as rows, from whichever file they were read. */
 #include "diffulex.h"
+#include "model/says.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Texts for people: the summary of sections, whose metrics are Python dictionaries, and the merged
  * operators as Markdown. */
+#include "base/convert.h"
 #include "diffulex.h"
 
 #include <traceanalyze/base.h>

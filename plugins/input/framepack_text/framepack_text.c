@@ -5,6 +5,7 @@
  *
  * Fields are taken from the right and by their units: names hold blanks and wide characters, and
  * guides show the same tables with other widths. */
+#include "parse/text/lines.h"
 #include "reading.h"
 
 #include <traceanalyze/plugin.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rows of FramePack's tables. */
 #include "lib/rows.h"
+#include "base/convert.h"
 #include "reading.h"
 
 #include <inttypes.h>

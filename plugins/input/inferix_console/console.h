@@ -4,6 +4,7 @@
 #define INFERIX_CONSOLE_H
 
 #include "../inferix.h"
+#include "base/convert.h"
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The events of a session report, and the analyses that stand in where they were left out. */
+#include "base/convert.h"
 #include "report.h"
 
 #include <inttypes.h>

@@ -5,6 +5,7 @@
  * Events carry the time at which they were recorded, the end of what they measure.  The telemetry
  * begins with the samples of earlier sessions of the same process, which are left out.  A device
  * that is missing leaves samples full of zeros, and so does a power that cannot be read. */
+#include "base/quality.h"
 #include "report.h"
 
 enum { SESSION_INFO, EVENTS, SUMMARY };

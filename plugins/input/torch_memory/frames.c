@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stacks.  Lists of frames and the frames themselves are shared by thousands of records, so each is
  * looked at once. */
+#include "model/allocator.h"
 #include "snapshot.h"
 
 #include <inttypes.h>

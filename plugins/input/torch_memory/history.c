@@ -2,6 +2,7 @@
 /* What the allocator did, per device and oldest first; ranges that the program marked, and
  * settings. */
 #include "lib/rows.h"
+#include "model/allocator.h"
 #include "snapshot.h"
 
 #include <inttypes.h>

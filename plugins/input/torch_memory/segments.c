@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The state of the allocator: segments, and the blocks they are split into. */
+#include "model/allocator.h"
 #include "snapshot.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 #ifndef TA_TORCH_MEMORY_SNAPSHOT_H
 #define TA_TORCH_MEMORY_SNAPSHOT_H
 
+#include "model/allocator.h"
 #include "parse/pickle/pickle.h"
 
 #include <traceanalyze/base.h>

@@ -3,6 +3,7 @@
  * pickles them, and lists of segments of older versions, as pickle or JSON. */
 #include "lib/levels.h"
 #include "lib/rows.h"
+#include "model/allocator.h"
 #include "snapshot.h"
 
 #include <traceanalyze/input.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Folded stacks, "outer;…;inner VALUE": µs of self time as torch's export_stacks() writes them. */
+#include "parse/text/lines.h"
 #include "torch_tables.h"
 
 /* Splits the value off; false when the line is no stack. */

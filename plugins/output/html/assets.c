@@ -6,6 +6,7 @@
  * request.  Hosts that allow no style within a page show one whose style is a file of theirs. */
 #include "html.h"
 #include "render/chart/svg.h"
+#include "render/sink.h"
 
 #include <traceanalyze/base.h>
 

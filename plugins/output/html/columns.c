@@ -6,6 +6,7 @@
  * counts that are 0 there, words that follow from rank and device, such as the name of the file of
  * a rank, and what others are worked out of. */
 #include "html.h"
+#include "report/tables.h"
 
 #include <string.h>
 

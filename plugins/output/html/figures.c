@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts as figures: the drawing, its caption, and the drawn rows as a plain table. */
 #include "html.h"
+#include "render/chart/scene.h"
 #include "render/chart/svg.h"
 
 #include <traceanalyze/chart.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Findings as cards: how bad, how much time, on what evidence, what to do. */
 #include "html.h"
+#include "report/unit.h"
+#include "report/words.h"
 
 /* A severity is told by word, by shape and by color. */
 static const struct look {

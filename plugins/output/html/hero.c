@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The top of the page: what was run, the verdict, the key figures, how good the data is. */
 #include "html.h"
+#include "report/tables.h"
 
 /* More ranges of ranks than this are not spelled out. */
 enum { RANGES_SHOWN = 6 };

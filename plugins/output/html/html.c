@@ -10,6 +10,7 @@
 #include "html.h"
 
 #include "base/write/pieces.h"
+#include "report/codec.h"
 
 #include <stdlib.h>
 #include <traceanalyze/base.h>

@@ -135,7 +135,7 @@ static enum ta_status put_notes(const struct page *page, const struct ta_account
             row[NOTE_LAST] = ta_count(finding->last_offset);
             row[NOTE_PLACE] = ta_count(finding->file_offset);
             row[NOTE_TEXT] = ta_string(finding->text);
-            row[NOTE_DOC] = ta_string(ta_quality_doc(finding->code));
+            row[NOTE_DOC] = ta_string(ta_quality_info(finding->code)->doc);
         }
         const struct ta_table table = {.id = "data_quality.findings",
                                        .title = "What was found",

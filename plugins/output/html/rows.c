@@ -4,6 +4,7 @@
  * All of them, unless there are thousands of ranks; then of a table that goes by rank those that
  * stand out, as it unfolds them first of longer ones. */
 #include "html.h"
+#include "report/tables.h"
 
 #include <stdlib.h>
 

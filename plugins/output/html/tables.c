@@ -4,6 +4,7 @@
  * A cell shows the value for people and carries the exact one in data-v, by which the script
  * sorts, copies and exports. */
 #include "html.h"
+#include "report/tables.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,13 @@
  * whole run stands in its place. */
 #include "timeline.h"
 
+#include "base/write/file.h"
+#include "render/base64.h"
+#include "render/chart/scene.h"
 #include "render/chart/svg.h"
 #include "render/chart/timeline.h"
+#include "report/tables.h"
+#include "report/words.h"
 
 #include <glib.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
  * slice is kept.  How large the slices become is known only when they are packed, so a guess is
  * packed and corrected by what came of it. */
 #include "base/deflate.h"
+#include "report/words.h"
 #include "timeline.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Findings: what to change, what it would save, and the numbers it rests on. */
 #include "pdf.h"
+#include "render/chart/scene.h"
 
 #include <string.h>
 

@@ -6,6 +6,8 @@
  * that answers it.  What is looked up when a question comes stays in the HTML report, where it can
  * be searched and sorted, and is named here. */
 #include "pdf.h"
+#include "report/tables.h"
+#include "report/words.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 /* Tables that fit the page: as many columns as there is room for, long names in two lines, heads
  * repeated on each page. */
 #include "pdf.h"
+#include "report/tables.h"
 
 #include <math.h>
 #include <stdio.h>

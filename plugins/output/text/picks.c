@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which tables the summary shows: those whose declarations say so (struct ta_brief). */
+#include "report/tables.h"
 #include "text.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Colors, headings and paragraphs on a terminal. */
+#include "report/unit.h"
 #include "text.h"
 
 /* Longer lines of prose are hard to read on any terminal. */

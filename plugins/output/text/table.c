@@ -3,6 +3,8 @@
  *
  * Columns are taken in order of importance as long as they fit, and shown in the order of the
  * table.  Numbers end at one place, whatever the length of their unit. */
+#include "model/kernel.h"
+#include "report/tables.h"
 #include "text.h"
 
 #include <traceanalyze/model.h>

@@ -3,6 +3,8 @@
  * It fits a screen and can be pasted into a chat. */
 #include "text.h"
 
+#include "report/unit.h"
+
 #include <traceanalyze/plugin.h>
 
 #include <inttypes.h>

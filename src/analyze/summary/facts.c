@@ -2,6 +2,7 @@
 /* What a summary says of its files. */
 #include "analyze/summary/facts.h"
 
+#include "base/quality.h"
 #include "model/trace.h"
 
 #include <stddef.h>

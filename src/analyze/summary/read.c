@@ -161,15 +161,15 @@ static void take_records(struct body *body)
         struct ta_trace *trace = ta_summary_take_records(&body->in, body->check_only);
         if (!trace)
             continue;
-        struct ta_ingested *file = &body->files[trace->rank];
-        trace->base_ns = file->base_ns;
+        struct ta_ingested *file = &body->files[trace->view.rank];
+        trace->view.base_ns = file->base_ns;
         trace->dump.set = file->set;
-        trace->file = (struct ta_trace_file){.path = file->source->shown,
-                                             .format = file->format,
-                                             .bytes = file->bytes,
-                                             .raw_bytes = file->raw_bytes,
-                                             .events = file->events,
-                                             .records = file->kept + file->dropped};
+        trace->view.file = (struct ta_trace_file){.path = file->source->shown,
+                                                  .format = file->format,
+                                                  .bytes = file->bytes,
+                                                  .raw_bytes = file->raw_bytes,
+                                                  .events = file->events,
+                                                  .records = file->kept + file->dropped};
         ta_trace_free(file->dump); /* of a text that names a file twice */
         file->dump = trace;
     }

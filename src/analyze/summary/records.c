@@ -61,9 +61,9 @@ void ta_summary_put_records(struct ta_summary_out *out, struct ta_text *text,
 {
     const struct ta_dump *dump = &trace->dump;
     ta_text_puts(text, "{\"file\":");
-    ta_text_int(text, (int64_t)out->place_of[trace->rank]);
+    ta_text_int(text, (int64_t)out->place_of[trace->view.rank]);
     ta_text_key(text, "origin_ns");
-    ta_text_int(text, trace->origin);
+    ta_text_int(text, trace->view.origin);
     ta_text_key(text, "exactness");
     ta_text_int(text, dump->exactness);
     ta_text_key(text, "growing");
@@ -189,13 +189,13 @@ static void take_members(struct taking *t, struct ta_trace *trace)
     struct ta_slice key;
     if (!ta_pull_open(pull, '{'))
         return;
-    trace->rank = TA_MISSING;
+    trace->view.rank = TA_MISSING;
     while (ta_pull_member(pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("file"))) {
             const int64_t file = ta_pull_within(pull, 0, (int64_t)t->in->n_files - 1, false);
-            trace->rank = pull->problem ? 0 : (int64_t)t->in->index_of[file];
+            trace->view.rank = pull->problem ? 0 : (int64_t)t->in->index_of[file];
         } else if (ta_slice_equal(key, TA_LIT("origin_ns"))) {
-            trace->origin = ta_pull_int(pull);
+            trace->view.origin = ta_pull_int(pull);
         } else if (ta_slice_equal(key, TA_LIT("exactness"))) {
             trace->dump.exactness =
                 (enum ta_exactness)ta_pull_within(pull, TA_EXACT_CONSOLE, TA_EXACT_FULL, false);
@@ -211,7 +211,7 @@ static void take_members(struct taking *t, struct ta_trace *trace)
             ta_pull_skip(pull);
         }
     }
-    if (trace->rank == TA_MISSING)
+    if (trace->view.rank == TA_MISSING)
         ta_pull_fail(pull, "records do not say their file");
 }
 

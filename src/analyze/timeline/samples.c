@@ -6,6 +6,7 @@
 #include "analyze/timeline/samples.h"
 
 #include "base/vec.h"
+#include "report/words.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/dump.h"
 #include "traceanalyze/output.h"

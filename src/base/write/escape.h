@@ -6,6 +6,8 @@
 #include "base/utf8.h"
 #include "base/visible.h"
 
+struct ta_file;
+
 #define TA_REPLACEMENT TA_LIT("\xef\xbf\xbd") /* U+FFFD */
 
 /* Takes one character off the front for a file: what ta_visible_step() shows, but U+FFFD for
@@ -18,5 +20,8 @@ static inline struct ta_slice ta_next_visible(struct ta_slice *text, char step[T
     }
     return (struct ta_slice){step, ta_visible_step(text, step)};
 }
+
+/* A code span of Markdown that cannot end a table cell. */
+void ta_put_markdown(struct ta_file *out, struct ta_slice text);
 
 #endif

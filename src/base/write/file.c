@@ -163,11 +163,6 @@ uint64_t ta_file_bytes(const struct ta_file *file)
     return file->flushed + file->used;
 }
 
-void ta_puts(struct ta_file *out, const char *text)
-{
-    ta_put(out, ta_slice_of(text));
-}
-
 void ta_putc(struct ta_file *out, char byte)
 {
     if (make_room(out, 1))

@@ -49,4 +49,7 @@ enum ta_status ta_file_settle(struct ta_ctx *ctx, struct ta_file *file) TA_MUST_
 /* Gives up what was not closed. */
 void ta_file_end(struct ta_file *file);
 
+/* Bytes written so far. */
+uint64_t ta_file_bytes(const struct ta_file *file);
+
 #endif

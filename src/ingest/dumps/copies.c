@@ -7,6 +7,7 @@
 #include "ingest/dumps/dumps.h"
 
 #include "base/hash.h"
+#include "base/quality.h"
 #include "discover/discover.h"
 
 #include <inttypes.h>

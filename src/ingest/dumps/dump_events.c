@@ -56,7 +56,7 @@ static void finish(struct ta_trace *events, const struct ta_trace *dump)
 {
     for (size_t i = 0; i < events->categories.n; i++)
         events->categories.at[i].class = TA_CLASS_ANNOTATION;
-    events->origin = ta_min_i64(events->origin, ta_timeline_first_sample(dump));
+    events->view.origin = ta_min_i64(events->view.origin, ta_timeline_first_sample(dump));
 }
 
 enum ta_status ta_dump_events(struct ta_ctx *ctx, const struct ta_trace *dump,
@@ -67,7 +67,7 @@ enum ta_status ta_dump_events(struct ta_ctx *ctx, const struct ta_trace *dump,
     *events = NULL;
     ta_quality_init(&ignored);
     if (ta_builder_init(&e.builder, &ignored, 0, NULL, 0, NAMES_MOST)) {
-        ta_builder_set_base_ns(&e.builder, 0);
+        ta_builder_set(&e.builder, TA_SAYS_BASE_NS, 0);
         char name[48];
         size_t n;
         const struct ta_session *sessions = ta_trace_session_rows(dump, &n);

@@ -41,9 +41,9 @@ static enum ta_status check_whole(struct ta_ctx *ctx, const struct ta_quality *q
     enum ta_status status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold what is wrong with the report");
     for (size_t i = 0; findings && i < n && status != TA_ERR_INPUT; i++)
         if (findings[i].severity >= TA_QUALITY_NOTICE)
-            status =
-                ta_fail(ctx, TA_ERR_INPUT, "The report is damaged: %s",
-                        findings[i].text ? findings[i].text : ta_quality_doc(findings[i].code));
+            status = ta_fail(ctx, TA_ERR_INPUT, "The report is damaged: %s",
+                             findings[i].text ? findings[i].text
+                                              : ta_quality_info(findings[i].code)->doc);
     ta_arena_free(&arena);
     return status;
 }

@@ -4,10 +4,11 @@
 
 #include "base/context.h"
 #include "discover/discover.h"
-#include "recommend/recommend.h"
-#include "report/report.h"
 #include "ingest/accounts.h"
 #include "ingest/inputs/saved.h"
+#include "recommend/recommend.h"
+#include "report/report.h"
+#include "report/tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables of several reports, row beside row or name by name. */
 #include "ingest/join/join.h"
+#include "report/tables.h"
+#include "report/words.h"
 
 #include "report/report.h"
 #include "traceanalyze/chart.h"

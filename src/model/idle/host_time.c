@@ -3,6 +3,8 @@
 #include "model/idle/host_time.h"
 
 #include "model/extent.h"
+#include "model/host.h"
+#include "stat/interval.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #include "model/fact.h"
 #include "model/idle/host_time.h"
 #include "model/lost.h"
+#include "stat/interval.h"
 
 #include <stdlib.h>
 

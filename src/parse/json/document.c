@@ -3,6 +3,7 @@
  * keep their text and damage costs what is damaged and no more. */
 #include "traceanalyze/document.h"
 
+#include "base/quality.h"
 #include "parse/json/tree.h"
 #include "read/reader.h"
 #include "traceanalyze/input.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader of records of traceanalyze/document.h: making it, the machine of walk.h, and access to
  * its tokens. */
+#include "parse/json/values.h"
 #include "traceanalyze/document.h"
 
 #include "base/context.h"

@@ -3,6 +3,8 @@
  * accounts of what a scan repaired. */
 #include "parse/json/walk.h"
 
+#include "base/quality.h"
+
 bool walk_account_notes(struct ta_json_state *st)
 {
     bool repaired = false;
@@ -11,7 +13,7 @@ bool walk_account_notes(struct ta_json_state *st)
             continue;
         const uint64_t offset = window_offset(&st->window, st->scan.note_place[i]);
         ta_quality_add(st->quality, scan_note_codes[i], offset, NULL);
-        repaired |= ta_quality_severity(scan_note_codes[i]) > TA_QUALITY_INFO;
+        repaired |= ta_quality_info(scan_note_codes[i])->severity > TA_QUALITY_INFO;
     }
     st->scan.notes = 0;
     return repaired;

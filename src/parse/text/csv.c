@@ -2,6 +2,9 @@
 /* Tables with a header line, read by the names of their columns. */
 #include "parse/text/csv.h"
 
+#include "base/quality.h"
+#include "parse/text/lines.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* Text files as lines, and lines as cells. */
 #include "base/quality.h"
 #include "base/utf8.h"
+#include "parse/text/lines.h"
 #include "traceanalyze/document.h"
 
 #include <inttypes.h>

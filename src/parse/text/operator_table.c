@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables of operators in a text, and which of them are of one recording: people print a
  * recording several times, in the order of the host's time and of the device's. */
+#include "parse/text/lines.h"
 #include "parse/text/operator_row.h"
 #include "parse/text/operator_table.h"
 #include "traceanalyze/base.h"

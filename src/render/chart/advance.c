@@ -6,6 +6,7 @@
  * DejaVu Sans, the widest of the fonts that browsers show for `sans-serif`, so that texts fit with
  * any of them.  Pairs that stand closer together (kerning) are not looked at. */
 #include "render/chart/measure.h"
+#include "render/chart/scene.h"
 
 #include <utf8proc.h>
 

@@ -2,6 +2,8 @@
 /* Axes: round tick values for linear and logarithmic scales. */
 #include "render/chart/axis.h"
 
+#include "report/unit.h"
+
 #include <math.h>
 
 /* Rounding noise allowed when a tick is compared with the end of its axis. */

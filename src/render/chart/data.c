@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts read their tables through this: numbers, names safe to show, groups. */
 #include "render/chart/layout.h"
+#include "render/chart/scene.h"
+#include "report/words.h"
 #include "traceanalyze/output.h"
 
 #include <ctype.h>

@@ -2,6 +2,7 @@
 /* Scenes drawn with Cairo and Pango. */
 #include "render/chart/draw.h"
 #include "render/chart/measure.h"
+#include "render/chart/scene.h"
 
 #include <math.h>
 

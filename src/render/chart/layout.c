@@ -2,6 +2,7 @@
 /* From a table and its hint to a scene: the frame that all kinds of chart share. */
 #include "render/chart/layout.h"
 
+#include "render/chart/scene.h"
 #include "render/chart/timeline.h"
 
 #include <math.h>

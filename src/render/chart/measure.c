@@ -2,6 +2,7 @@
 /* Texts as charts show them: what of them is visible, and what of them fits. */
 #include "render/chart/measure.h"
 #include "base/visible.h"
+#include "model/kernel.h"
 #include "traceanalyze/model.h"
 
 #include <stdlib.h>

@@ -10,6 +10,7 @@
  *
  * The steps of a heat map rise in lightness, dark blue to yellow for all eyes (cividis; Nunez,
  * Anderton & Renslow 2018), the same in both themes: cells touch each other, not the paper. */
+#include "render/chart/scene.h"
 #include "traceanalyze/chart.h"
 
 #define LIGHT_PAPER 0xffffff

@@ -2,6 +2,9 @@
 /* A scene as inline SVG for HTML pages, and the style rules it needs. */
 #include "render/chart/svg.h"
 
+#include "render/chart/scene.h"
+#include "report/words.h"
+
 #include <math.h>
 
 static const char *const face_names[] = {

@@ -6,6 +6,7 @@
  * font, script and direction.  So a line of such letters is laid out once per face, and others are
  * only shaped as that was. */
 #include "render/chart/measure.h"
+#include "render/chart/scene.h"
 
 #include <fontconfig/fontconfig.h>
 #include <pthread.h>

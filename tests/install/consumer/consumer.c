@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A program that uses the installed library: the median of its arguments, which are
  * times in ns. */
+#include "model/kernel.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

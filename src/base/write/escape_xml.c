@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The writers for services that run jobs: XML of test results, and lines that GitHub acts on. */
+/* Text in XML. */
 #include "base/write/escape.h"
 #include "traceanalyze/output.h"
 
@@ -18,19 +18,6 @@ void ta_put_xml(struct ta_file *out, struct ta_slice text)
         if (shown.len == 1 && memchr("&<>\"'", shown.ptr[0], 5))
             ta_putf(out, "&#%d;", shown.ptr[0]);
         else if (!is_forbidden(shown))
-            ta_put(out, shown);
-    }
-}
-
-void ta_put_github(struct ta_file *out, struct ta_slice text, bool is_property)
-{
-    while (text.len) {
-        char step[TA_VISIBLE_STEP_MAX];
-        const struct ta_slice shown = ta_next_visible(&text, step);
-        const char c = shown.len == 1 ? shown.ptr[0] : 'a';
-        if (c == '%' || (is_property && (c == ':' || c == ',')))
-            ta_puts(out, c == '%' ? "%25" : c == ':' ? "%3A" : "%2C");
-        else
             ta_put(out, shown);
     }
 }

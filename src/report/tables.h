@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading tables whose declaration the reader does not know: which columns people are shown, and
+ * which rows of a long one. */
+#ifndef TA_REPORT_TABLES_H
+#define TA_REPORT_TABLES_H
+
+#include "traceanalyze/report.h"
+
+/* The tables one after the other, in the order of sections; `table` NULL gives the first, NULL is
+ * after the last.  finish() finds there what was added before it. */
+const struct ta_table *ta_report_table_after(const struct ta_report *report,
+                                             const struct ta_table *table);
+
+/* Column of the ranks, and of the devices, or SIZE_MAX. */
+size_t ta_table_rank(const struct ta_table *table);
+
+size_t ta_table_device(const struct ta_table *table);
+
+/* Whether people are shown a column: not one for programs alone, nor the units of values that carry
+ * theirs. */
+bool ta_column_is_shown(const struct ta_table *table, size_t column);
+
+/* Whether any row has a value there. */
+bool ta_column_has_values(const struct ta_table *table, size_t column);
+
+/* Of tables longer than what people are shown, the first rows say little where they are of the
+ * first ranks: these tables show the rows that differ most.
+ *
+ * The column by which they do where `n` rows are shown, by its polarity; SIZE_MAX: the first ones
+ * are shown, since it is all of them, or the table has an order of its own. */
+size_t ta_table_measure(const struct ta_table *table, size_t n);
+
+/* The first `n` rows (n ≤ n_rows) in the order of that column, the worst first; in the order of the
+ * table for SIZE_MAX.  False without memory. */
+bool ta_table_pick_rows(const struct ta_table *table, size_t measure, size_t n, size_t *rows);
+
+/* Which place in that order a row has, from 0. */
+size_t ta_table_place(const struct ta_table *table, size_t measure, size_t row);
+
+/* Whether more is worse: the rows are those with the largest values of the column. */
+static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t measure)
+{
+    return table->columns[measure].better == TA_LOWER;
+}
+
+const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);
+
+#endif
