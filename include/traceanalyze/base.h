@@ -74,6 +74,19 @@ static inline bool ta_slice_equal(struct ta_slice a, struct ta_slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Whether the text starts, or ends, with another one, which ends with a NUL. */
+static inline bool ta_slice_starts(struct ta_slice text, const char *with)
+{
+    const size_t n = strlen(with);
+    return text.len >= n && memcmp(text.len ? text.ptr : "", with, n) == 0;
+}
+
+static inline bool ta_slice_ends(struct ta_slice text, const char *with)
+{
+    const size_t n = strlen(with);
+    return text.len >= n && memcmp(n ? ta_slice_at(text, text.len - n) : "", with, n) == 0;
+}
+
 /* Byte order first, then length: the total order behind every sorted product. */
 static inline int ta_slice_compare(struct ta_slice a, struct ta_slice b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading text formats: a JSON document as a jansson tree, a text as lines and cells, and JSON
- * records of any number as a stream. */
+/* Reading text formats: a JSON document as a jansson tree, a text as lines, and JSON records of any
+ * number as a stream. */
 #ifndef TRACEANALYZE_DOCUMENT_H
 #define TRACEANALYZE_DOCUMENT_H
 
@@ -10,11 +10,9 @@
 
 TA_BEGIN_DECLS
 
-/* ==== documents, lines and cells ============================================================== */
+/* ==== small files as a whole ================================================================= */
 
-/* Small files as a whole: a JSON document as a jansson tree, a text as lines and cells.
- *
- * Numbers of a document keep their text, so that seconds become nanoseconds without a double in
+/* Numbers of a document keep their text, so that seconds become nanoseconds without a double in
  * between.  What Python writes that is no JSON (NaN, Infinity, -Infinity) reads as null and is
  * accounted for as bad-number. */
 
@@ -78,7 +76,7 @@ static inline int64_t ta_document_integer(const json_t *value)
     return ta_text_integer(ta_document_text(value));
 }
 
-/* ---- lines and cells --------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------- */
 
 /* Lines of a text, one at a time, without their ends (LF, CRLF) and the colors of a console, valid
  * UTF-8 without NUL.  Lines longer than 1 MiB are cut and accounted for as too-long. */
@@ -197,7 +195,8 @@ TA_API struct ta_slice ta_json_text(struct ta_json *json, const struct ta_token 
 
 enum ta_decimal { TA_DECIMAL_OK, TA_DECIMAL_NOT_A_NUMBER, TA_DECIMAL_OUT_OF_RANGE };
 
-/* The same of a token that is a number or the text of one. */
+/* The number of a token that is one or the text of one, × 10^shift as int64, halves away from zero,
+ * exactly: never through a double.  shift 3 turns µs into ns. */
 TA_API enum ta_decimal ta_token_decimal(const struct ta_token *token, int shift, int64_t *value);
 
 /* Whole numbers only, "12" or "-3", also as a string token: false for all else. */

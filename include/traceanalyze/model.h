@@ -162,12 +162,6 @@ TA_API int64_t ta_intervals_outside(const struct ta_intervals *a, const struct t
 
 /* ==== the trace =============================================================================== */
 
-/* The read side: one rank's trace, frozen, as structures of arrays.
- *
- * Times are int64 nanoseconds on the clock of the file; ta_trace_origin() is the earliest start
- * of a span, and points in time of a report are relative to it.  Views are borrowed until the
- * trace is freed.  See docs/MODEL.md for who fills each column. */
-
 struct ta_trace;
 
 /* ---- categories ------------------------------------------------------------------------ */

@@ -16,7 +16,7 @@
 
 TA_BEGIN_DECLS
 
-/* ==== units =================================================================================== */
+/* ---- units --------------------------------------------------------------------------- */
 
 /* Units, polarities, and the only place where a number becomes text for people. */
 
@@ -78,18 +78,6 @@ TA_API char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_u
 /* Writes the shortest decimal text that reads back as the same double, without exponent
  * sign surprises ("1e+20" is "1e20"); not finite values are the caller's error. */
 TA_API char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value);
-
-/* ==== the report ============================================================================== */
-
-/* The result model: everything a report says, as data.
- *
- * A report has sections, a section has items; an item is a scalar, a table or a finding.
- * A series, a histogram or a heat map is a table with a chart (chart.h).  Renderers only
- * draw what is here.  A report owns all its memory: strings given to the functions below are
- * copied, pointers handed out live until ta_report_free().
- *
- * Building never fails in the middle: when memory runs out the report remembers it, further
- * calls do nothing useful but are safe, and ta_report_freeze() says TA_ERR_NOMEM once. */
 
 /* ---- values -------------------------------------------------------------------------- */
 
@@ -592,8 +580,6 @@ static inline bool ta_row_reads(const struct ta_table *table, size_t row, const 
 {
     return ta_slice_equal(ta_row_text(table, row, column), ta_slice_of(text));
 }
-
-/* ---- a part of a table --------------------------------------------------------------- */
 
 /* ---- building a report --------------------------------------------------------------- */
 

@@ -283,7 +283,7 @@ static const char *what_to_do(const struct ta_refs *in, const struct ta_place *b
         return "Only this rank copies, or its link is slower: look where the copy is made, pin its "
                "host memory, and overlap it with computation.";
     const struct ta_slice name = ta_ref_text(in, BLAME_NAME, blame->row);
-    if (name.len > 6 && memcmp(name.ptr, "queued", 6) == 0)
+    if (name.len > 6 && ta_slice_starts(name, "queued"))
         return "Its device had work in its queue that waited for other work: look at what that "
                "stream waits for (events, copies, collectives of other groups) on this rank alone.";
     return "Its host comes late: look at what it does there, such as work for rank 0 alone "

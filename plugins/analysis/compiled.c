@@ -82,11 +82,6 @@ struct word_of_name {
     int64_t frame, code;
 };
 
-static bool starts_with(struct ta_slice text, const char *start)
-{
-    return text.len >= strlen(start) && memcmp(text.ptr, start, strlen(start)) == 0;
-}
-
 static bool read_number(struct ta_slice *text, int64_t *number)
 {
     size_t n = 0;
@@ -102,14 +97,14 @@ static struct word_of_name read_name(struct ta_slice name)
     struct word_of_name read = {.word = ELSE, .frame = TA_MISSING, .code = TA_MISSING};
     if (ta_host_is_step(name))
         read.word = STEP;
-    if (!starts_with(name, "Torch-Compiled Region"))
+    if (!ta_slice_starts(name, "Torch-Compiled Region"))
         return read;
     read.word = REGION;
     struct ta_slice rest = ta_slice_from(name, 21);
-    if (!starts_with(rest, ": "))
+    if (!ta_slice_starts(rest, ": "))
         return read;
     rest = ta_slice_from(rest, 2);
-    if (!read_number(&rest, &read.frame) || !starts_with(rest, "/"))
+    if (!read_number(&rest, &read.frame) || !ta_slice_starts(rest, "/"))
         read.frame = TA_MISSING;
     rest = ta_slice_from(rest, rest.len > 0);
     if (read.frame == TA_MISSING || !read_number(&rest, &read.code))

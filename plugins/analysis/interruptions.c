@@ -5,6 +5,7 @@
  *
  * The warm-up ends with the first marked step. Without two markers nobody says what is warm-up: the
  * time with device work is then split in halves, and said to be. */
+#include "base/vec.h"
 #include "model/busy.h"
 #include "model/named.h"
 
@@ -187,15 +188,9 @@ struct work {
 
 static void add_found(struct work *w, ta_row row, enum what what)
 {
-    if (w->n_found == w->max_found) {
-        const size_t max = w->max_found * 2 + 64;
-        struct found *more = reallocarray(w->found, max, sizeof *more);
-        if (!more) {
-            w->failed = true;
-            return;
-        }
-        w->found = more;
-        w->max_found = max;
+    if (!ta_vec_grow((void **)&w->found, &w->max_found, w->n_found, sizeof *w->found)) {
+        w->failed = true;
+        return;
     }
     w->found[w->n_found++] = (struct found){row, what};
 }
@@ -231,15 +226,9 @@ static struct call *call_of(struct work *w, size_t span, enum what what)
         return NULL;
     if (*at < w->n)
         return &w->calls[*at];
-    if (w->n == w->max) {
-        const size_t max = w->max * 2 + 16;
-        struct call *more = reallocarray(w->calls, max, sizeof *more);
-        if (!more) {
-            w->failed = true;
-            return NULL;
-        }
-        w->calls = more;
-        w->max = max;
+    if (!ta_vec_grow((void **)&w->calls, &w->max, w->n, sizeof *w->calls)) {
+        w->failed = true;
+        return NULL;
     }
     w->calls[w->n] = (struct call){
         .name = name, .what = what, .phase = (is_marked(w) ? WARM_UP : FIRST_HALF) + late};

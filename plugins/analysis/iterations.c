@@ -91,7 +91,7 @@ static struct ta_slice loop_of(struct ta_slice stage)
 {
     static const char ending[] = "/total";
     const size_t n = sizeof ending - 1;
-    const bool ends = stage.len > n && memcmp(ta_slice_end(stage) - n, ending, n) == 0;
+    const bool ends = stage.len > n && ta_slice_ends(stage, ending);
     return ends ? (struct ta_slice){stage.ptr, stage.len - n} : (struct ta_slice){0};
 }
 

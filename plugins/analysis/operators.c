@@ -5,6 +5,7 @@
  * Work on the device belongs to the innermost operator that was open when it was launched, on the
  * thread that launched it; a graph launch outside of all operators, or any other call, is a row of
  * its own.  Where an operator calls itself, totals count the outermost call alone. */
+#include "base/vec.h"
 #include "lib/sharing.h"
 #include "model/launched.h"
 
@@ -138,14 +139,8 @@ static int64_t *add_operator(struct work *w, ta_row i)
 /* False without memory. */
 static bool open_call(struct work *w, struct open_call call)
 {
-    if (w->n_open == w->max_open) {
-        const size_t more = w->max_open * 2 + 64;
-        struct open_call *grown = reallocarray(w->open, more, sizeof *grown);
-        if (!grown)
-            return false;
-        w->open = grown;
-        w->max_open = more;
-    }
+    if (!ta_vec_grow((void **)&w->open, &w->max_open, w->n_open, sizeof *w->open))
+        return false;
     w->open[w->n_open++] = call;
     return true;
 }

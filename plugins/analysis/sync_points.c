@@ -226,15 +226,9 @@ static void take_call(struct search *s, ta_row row)
     if (class_of(s, row) == TA_CLASS_RUNTIME &&
         (parent == TA_NO_ROW || class_of(s, parent) != TA_CLASS_RUNTIME ||
          !is_wait(work_of(s, parent)))) {
-        if (s->n_waits == s->max_waits) {
-            const size_t max = 2 * s->max_waits + 64;
-            struct wait *more = reallocarray(s->waits, max, sizeof *more);
-            if (!more) {
-                s->failed = true;
-                return;
-            }
-            s->waits = more;
-            s->max_waits = max;
+        if (!ta_vec_grow((void **)&s->waits, &s->max_waits, s->n_waits, sizeof *s->waits)) {
+            s->failed = true;
+            return;
         }
         const int64_t from = s->spans.ts[row];
         s->waits[s->n_waits++] = (struct wait){from, from + s->spans.dur[row], row};

@@ -10,8 +10,7 @@
 /* Whether a function of Python is the call of a module: "nn.Module: Linear_12". */
 static inline bool ta_is_module(struct ta_slice name)
 {
-    const size_t n = sizeof TA_MODULE_START - 1;
-    return name.len >= n && memcmp(name.ptr, TA_MODULE_START, n) == 0;
+    return ta_slice_starts(name, TA_MODULE_START);
 }
 
 /* "Linear_12" of that. */

@@ -53,16 +53,11 @@ static size_t number_length(struct ta_slice name, size_t at)
     return n - at;
 }
 
-static bool begins(struct ta_slice name, size_t at, const char *word)
-{
-    const size_t n = strlen(word);
-    return name.len - at >= n && memcmp(ta_slice_at(name, at), word, n) == 0;
-}
-
 static bool opens(struct ta_slice name, size_t at)
 {
     if (name.ptr[at] == '(')
-        return !begins(name, at, "(anonymous namespace)"); /* part of the name */
+        return !ta_slice_starts(ta_slice_from(name, at),
+                                "(anonymous namespace)"); /* part of the name */
     return name.ptr[at] == '<' && at > 0 && name.ptr[at - 1] != ' ';
 }
 
@@ -89,7 +84,7 @@ static size_t vendor_length(struct ta_slice name)
     static const char *const vendors[] = {"cuda", "hip", "musa"};
     for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++) {
         const size_t n = strlen(vendors[i]);
-        if (name.len > n && memcmp(name.ptr, vendors[i], n) == 0 &&
+        if (name.len > n && ta_slice_starts(name, vendors[i]) &&
             isupper((unsigned char)name.ptr[n]))
             return n;
     }

@@ -19,7 +19,7 @@ struct ta_backward_link {
 static inline bool ta_is_backward_node(struct ta_slice name)
 {
     const size_t n = sizeof TA_NODE_START - 1;
-    return name.len > n && memcmp(name.ptr, TA_NODE_START, n) == 0;
+    return name.len > n && ta_slice_starts(name, TA_NODE_START);
 }
 
 /* Whether a flow is such an arrow, by its name. */

@@ -84,7 +84,7 @@ static const char *vendor_of(const struct ta_trace *trace)
         const struct ta_slice name = ta_trace_text(trace, c->name[row]);
         for (size_t v = 0; v < sizeof vendors / sizeof *vendors; v++)
             if (name.len > strlen(vendors[v].prefix) &&
-                memcmp(name.ptr, vendors[v].prefix, strlen(vendors[v].prefix)) == 0)
+                ta_slice_starts(name, vendors[v].prefix))
                 return vendors[v].vendor;
     }
     return NULL;

@@ -92,7 +92,7 @@ static const struct {
 
 static int type_bytes(struct ta_slice dtype)
 {
-    if (dtype.len > 5 && memcmp(dtype.ptr, "c10::", 5) == 0)
+    if (dtype.len > 5 && ta_slice_starts(dtype, "c10::"))
         dtype = ta_slice_from(dtype, 5);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i].name) == dtype.len &&

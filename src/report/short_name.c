@@ -9,12 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool begins(struct ta_slice name, size_t at, const char *word)
-{
-    const size_t n = strlen(word);
-    return name.len - at >= n && memcmp(ta_slice_at(name, at), word, n) == 0;
-}
-
 /* ---- frames of Python ------------------------------------------------------------------------ */
 
 /* "folder/file.py(12): function" */
@@ -25,7 +19,7 @@ struct frame {
 static size_t find(struct ta_slice text, size_t from, const char *word)
 {
     for (size_t i = from; i < text.len; i++)
-        if (begins(text, i, word))
+        if (ta_slice_starts(ta_slice_from(text, i), word))
             return i;
     return SIZE_MAX;
 }

@@ -70,7 +70,7 @@ static struct ta_slice without_unit(struct ta_slice word)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t n = strlen(units[i]);
-        if (word.len > n && memcmp(ta_slice_end(word) - n, units[i], n) == 0)
+        if (word.len > n && ta_slice_ends(word, units[i]))
             return (struct ta_slice){word.ptr, word.len - n};
     }
     return word;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The call tree of a trace: one lookup of two numbers per span. */
+#include "base/vec.h"
 #include "lib/modules.h"
 #include "model/launched.h"
 #include "tree.h"
@@ -29,11 +30,6 @@ struct growth {
     struct open_span *open; /* the innermost last */
     size_t n_open, max_open;
 };
-
-static bool starts_with(struct ta_slice text, struct ta_slice start)
-{
-    return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
-}
 
 static enum node_kind kind_of(const struct ta_trace *trace, const struct ta_category *category)
 {
@@ -79,7 +75,7 @@ static void mark_names(struct growth *g)
 static struct ta_slice role_of(struct ta_slice name)
 {
     const char *open = name.len ? memchr(name.ptr, '(', name.len) : NULL;
-    if (open && starts_with(name, TA_LIT("thread ")) && name.ptr[name.len - 1] == ')')
+    if (open && ta_slice_starts(name, "thread ") && name.ptr[name.len - 1] == ')')
         name = (struct ta_slice){open + 1, (size_t)(ta_slice_end(name) - 1 - (open + 1))};
     while (name.len > 1 && name.ptr[name.len - 1] >= '0' && name.ptr[name.len - 1] <= '9')
         name.len--;
@@ -142,15 +138,9 @@ static uint32_t step(struct tree *tree, uint32_t last, uint32_t above, enum node
 /* Makes a span the innermost open one. */
 static void open_span(struct growth *g, ta_row row, uint32_t node)
 {
-    if (g->n_open == g->max_open) {
-        const size_t more = g->max_open * 2 + 64;
-        struct open_span *grown = reallocarray(g->open, more, sizeof *grown);
-        if (!grown) {
-            g->tree->failed = true;
-            return;
-        }
-        g->open = grown;
-        g->max_open = more;
+    if (!ta_vec_grow((void **)&g->open, &g->max_open, g->n_open, sizeof *g->open)) {
+        g->tree->failed = true;
+        return;
     }
     g->open[g->n_open++] = (struct open_span){row, node};
 }

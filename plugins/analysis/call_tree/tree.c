@@ -2,6 +2,8 @@
 /* Nodes, their sums, and folding. */
 #include "tree.h"
 
+#include "base/vec.h"
+
 #include <traceanalyze/stat.h>
 
 #include <stdlib.h>
@@ -22,15 +24,9 @@ const char *node_kind_name(enum node_kind kind)
 /* Appends a node; 0, the root, when memory ran out. */
 static uint32_t append(struct tree *tree, struct node node)
 {
-    if (tree->n == tree->max) {
-        const size_t more = tree->max ? tree->max * 2 : 256;
-        struct node *grown = reallocarray(tree->at, more, sizeof *grown);
-        if (!grown) {
-            tree->failed = true;
-            return 0;
-        }
-        tree->at = grown;
-        tree->max = more;
+    if (!ta_vec_grow((void **)&tree->at, &tree->max, tree->n, sizeof *tree->at)) {
+        tree->failed = true;
+        return 0;
     }
     tree->at[tree->n] = node;
     return (uint32_t)tree->n++;

@@ -2,6 +2,7 @@
 /* Replaying the history of a device. */
 #include "replay.h"
 
+#include "base/vec.h"
 #include "model/allocator.h"
 
 #include <stdlib.h>
@@ -41,15 +42,9 @@ struct replay replay_make(const struct device_state *device)
 
 static void live_add(struct live_set *live, const struct live_block *block)
 {
-    if (live->n == live->max) {
-        const size_t max = live->max ? live->max * 2 : 256;
-        struct live_block *grown = reallocarray(live->at, max, sizeof *grown);
-        if (!grown) {
-            live->failed = true;
-            return;
-        }
-        live->at = grown;
-        live->max = max;
+    if (!ta_vec_grow((void **)&live->at, &live->max, live->n, sizeof *live->at)) {
+        live->failed = true;
+        return;
     }
     uint64_t *slot = ta_map_at(&live->by_address, block->address, 0);
     if (!slot) {

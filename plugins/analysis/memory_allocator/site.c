@@ -91,12 +91,6 @@ static bool has_folder(struct ta_slice path, const char *part)
     return false;
 }
 
-static bool ends_with(struct ta_slice text, const char *end)
-{
-    const size_t n = strlen(end);
-    return text.len > n && memcmp(ta_slice_end(text) - n, end, n) == 0;
-}
-
 static bool is_typed(struct ta_slice path)
 {
     for (size_t i = 0; i < sizeof typed_code / sizeof *typed_code; i++)
@@ -107,7 +101,7 @@ static bool is_typed(struct ta_slice path)
 
 static bool is_python(struct ta_slice path)
 {
-    return ends_with(path, ".py") || ends_with(path, ".pyx") || begins_with(path, "<");
+    return ta_slice_ends(path, ".py") || ta_slice_ends(path, ".pyx") || begins_with(path, "<");
 }
 
 /* Python's own modules are in lib/python3.x, and what is installed in a folder below. */

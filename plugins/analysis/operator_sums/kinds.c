@@ -57,12 +57,6 @@ bool recording_next(const struct ta_trace *trace, const struct ta_operator_sum *
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static bool starts_with(struct ta_slice name, const char *text)
-{
-    const size_t n = strlen(text);
-    return name.len >= n && memcmp(name.ptr, text, n) == 0;
-}
-
 static bool holds(struct ta_slice name, const char *text)
 {
     const size_t n = strlen(text);
@@ -80,7 +74,7 @@ static bool is_call(struct ta_slice name)
                                            "syn",   "rt", "xpu", "tops", "AscendCL@"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         const size_t n = strlen(prefixes[i]);
-        if (name.len > n && starts_with(name, prefixes[i]) &&
+        if (name.len > n && ta_slice_starts(name, prefixes[i]) &&
             (isupper((unsigned char)name.ptr[n]) || prefixes[i][n - 1] == '@'))
             return memchr(name.ptr, ' ', name.len) == NULL;
     }
@@ -110,7 +104,7 @@ static bool is_known_range(struct ta_slice name)
                                          "AOTDispatcher Runtime Wrapper",
                                          "PyTorch Profiler"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (starts_with(name, begins[i]))
+        if (ta_slice_starts(name, begins[i]))
             return true;
     return false;
 }
@@ -126,7 +120,7 @@ static bool is_kernel_name(struct ta_slice name)
                                         "cutlass", "cudnn",    "xmma",   "_fwd",     "_bwd",
                                         "fmha",    "tilesize", "splitk", "winograd", "convolve"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (starts_with(name, begins[i]))
+        if (ta_slice_starts(name, begins[i]))
             return true;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (holds(name, parts[i]))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Figures out of the tables by rank. */
 #include "figures.h"
+#include "base/vec.h"
 #include "report/tables.h"
 #include "sources.h"
 
@@ -156,16 +157,7 @@ static const char *label_of(struct reading *m, size_t row, size_t column)
 
 static bool append(struct figures *list, const struct figure *figure)
 {
-    if (list->n == list->max) {
-        const size_t more = list->max ? 2 * list->max : 64;
-        struct figure *grown = reallocarray(list->at, more, sizeof *grown);
-        if (!grown)
-            return false;
-        list->at = grown;
-        list->max = more;
-    }
-    list->at[list->n++] = *figure;
-    return true;
+    return ta_vec_push(list, *figure);
 }
 
 /* One column over the entries [first, end), which have the same keys. */

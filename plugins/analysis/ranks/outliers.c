@@ -4,6 +4,7 @@
  * A rank differs in a figure when its value is beyond three interquartile ranges of the quartiles
  * (Tukey's severe fence), has a modified z above 3.5 (Iglewicz & Hoaglin), and is a hundredth of
  * the median away from it: of equal ranks the last digit is no difference. */
+#include "base/vec.h"
 #include "figures.h"
 #include "stat/sample.h"
 
@@ -54,16 +55,7 @@ struct differences {
 
 static bool add(struct differences *list, const struct difference *difference)
 {
-    if (list->n == list->max) {
-        const size_t more = list->max ? 2 * list->max : 64;
-        struct difference *grown = reallocarray(list->at, more, sizeof *grown);
-        if (!grown)
-            return false;
-        list->at = grown;
-        list->max = more;
-    }
-    list->at[list->n++] = *difference;
-    return true;
+    return ta_vec_push(list, *difference);
 }
 
 static bool find_in(const struct figure *f, struct differences *list)

@@ -2,6 +2,8 @@
 /* ranks.parts and parts.metrics: nodes, or process groups, compared by the means of their ranks. */
 #include "parts.h"
 
+#include "base/vec.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,16 +14,7 @@
 bool parts_add(struct parts *parts, const char *kind, const char *label, const int64_t *ranks,
                size_t n)
 {
-    if (parts->n == parts->max) {
-        const size_t more = parts->max ? 2 * parts->max : 16;
-        struct part *grown = reallocarray(parts->at, more, sizeof *grown);
-        if (!grown)
-            return false;
-        parts->at = grown;
-        parts->max = more;
-    }
-    parts->at[parts->n++] = (struct part){kind, label, ranks, n};
-    return true;
+    return ta_vec_push(parts, ((struct part){kind, label, ranks, n}));
 }
 
 void parts_free(struct parts *parts)

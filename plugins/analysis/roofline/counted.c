@@ -2,6 +2,7 @@
 /* Thousands of calls have the same arguments: their texts are read once. */
 #include "counted.h"
 
+#include "base/vec.h"
 #include "call.h"
 
 #include <stdlib.h>
@@ -48,15 +49,9 @@ static size_t find_counted(struct counting *c, const struct texts *t)
     const uint64_t index = step(c, 2, call, t->name);
     if (index < c->n)
         return index;
-    if (c->n == c->max) {
-        const size_t more = c->max ? 2 * c->max : 64;
-        struct counted *grown = reallocarray(c->at, more, sizeof *grown);
-        if (!grown) {
-            c->failed = true;
-            return SIZE_MAX;
-        }
-        c->at = grown;
-        c->max = more;
+    if (!ta_vec_grow((void **)&c->at, &c->max, c->n, sizeof *c->at)) {
+        c->failed = true;
+        return SIZE_MAX;
     }
     c->at[c->n] = (struct counted){.texts = *t};
     count(c, &c->at[c->n]);

@@ -4,6 +4,7 @@
  *
  * A kernel belongs to the innermost operator around its launch that has a formula; each call of
  * that operator counts its work once, whatever the number of its kernels. */
+#include "base/vec.h"
 #include "counted.h"
 #include "lib/outward.h"
 #include "roofline.h"
@@ -200,15 +201,8 @@ static struct entry *entry_of(struct mapping *m, size_t counted, const struct cu
         ta_map_at(&m->entry_of, device->number << 32 | counted, (uint64_t)m->n_entries);
     if (known && *known < m->n_entries)
         return &m->entries[*known];
-    if (known && m->n_entries == m->max_entries) {
-        const size_t more = m->max_entries ? 2 * m->max_entries : 64;
-        struct entry *grown = reallocarray(m->entries, more, sizeof *grown);
-        if (grown) {
-            m->entries = grown;
-            m->max_entries = more;
-        }
-    }
-    if (!known || m->n_entries == m->max_entries) {
+    if (!known ||
+        !ta_vec_grow((void **)&m->entries, &m->max_entries, m->n_entries, sizeof *m->entries)) {
         m->failed = true;
         return NULL;
     }

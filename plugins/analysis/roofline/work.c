@@ -27,11 +27,6 @@ static const struct formula *find_in(const struct formula *formulas, struct ta_s
     return NULL;
 }
 
-static bool starts_with(struct ta_slice name, const char *start)
-{
-    return name.len >= strlen(start) && memcmp(name.ptr, start, strlen(start)) == 0;
-}
-
 /* A generated kernel: the operands are what it reads and writes, what it computes is not known.
  * Templates are products, whose operands are read more than once. */
 static enum lack count_triton(const struct formula *formula, const struct call *call,
@@ -59,8 +54,8 @@ const struct formula *formula_find(struct ta_slice name)
 {
     static const struct formula *const tables[] = {gemm_formulas, conv_formulas, attention_formulas,
                                                    pass_formulas};
-    if (starts_with(name, "triton_"))
-        return starts_with(name, "triton_tem_") ? NULL : &triton_formula;
+    if (ta_slice_starts(name, "triton_"))
+        return ta_slice_starts(name, "triton_tem_") ? NULL : &triton_formula;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const struct formula *found = find_in(tables[i], name);
         if (!found && name.len > 2 && name.ptr[name.len - 1] == '_' &&

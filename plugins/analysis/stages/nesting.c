@@ -84,7 +84,7 @@ static struct stage *named_parent(const struct scope *scope)
 static bool is_numbered(struct ta_slice name, const char *before)
 {
     const size_t n = strlen(before);
-    if (name.len <= n || memcmp(name.ptr, before, n) != 0)
+    if (name.len <= n || !ta_slice_starts(name, before))
         return false;
     for (size_t i = n; i < name.len; i++)
         if (name.ptr[i] < '0' || name.ptr[i] > '9')

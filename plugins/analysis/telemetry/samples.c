@@ -3,6 +3,7 @@
  *
  * A stamped sample that several files hold, such as those of an earlier session of the process,
  * counts once.  A file has up to hours of samples: what is kept of it is bounded. */
+#include "base/vec.h"
 #include "telemetry.h"
 
 #include <stdlib.h>
@@ -48,14 +49,8 @@ static bool is_of(const struct group *group, const struct ta_sample *sample)
 
 static bool add_group(struct packing *p, const struct ta_sample *sample)
 {
-    if (p->n_groups == p->most) {
-        const size_t most = p->most * 2 + 64;
-        struct group *grown = reallocarray(p->groups, most, sizeof *grown);
-        if (!grown)
-            return false;
-        p->groups = grown;
-        p->most = most;
-    }
+    if (!ta_vec_grow((void **)&p->groups, &p->most, p->n_groups, sizeof *p->groups))
+        return false;
     p->groups[p->n_groups++] = (struct group){.like = *sample, .stamped = is_stamped(sample)};
     return true;
 }

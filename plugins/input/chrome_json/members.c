@@ -109,8 +109,7 @@ static bool is_setting(struct ta_slice key)
     static const char suffix[] = "_version";
     static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
                                           "with_flops", "with_modules"};
-    const size_t n = sizeof suffix - 1;
-    bool is = key.len > n && memcmp(ta_slice_end(key) - n, suffix, n) == 0;
+    bool is = key.len > sizeof suffix - 1 && ta_slice_ends(key, suffix);
     for (size_t i = 0; !is && i < sizeof options / sizeof *options; i++)
         is = ta_slice_equal(key, ta_slice_of(options[i]));
     return is;

@@ -21,12 +21,6 @@ bool dx_holds(struct ta_slice text, const char *what)
     return memmem(text.ptr, text.len, what, strlen(what)) != NULL;
 }
 
-bool dx_starts_with(struct ta_slice text, const char *what)
-{
-    const size_t n = strlen(what);
-    return text.len >= n && memcmp(text.ptr, what, n) == 0;
-}
-
 static const struct kind {
     int (*sniff)(struct ta_slice head);
     enum ta_status (*read)(struct reading *r);

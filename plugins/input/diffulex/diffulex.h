@@ -32,7 +32,6 @@ int dx_sniff_markdown(struct ta_slice head);
 
 bool dx_holds(struct ta_slice text, const char *what);
 struct ta_slice dx_skip_blanks(struct ta_slice text);
-bool dx_starts_with(struct ta_slice text, const char *what);
 
 /* ---- sections ------------------------------------------------------------------------------- */
 

@@ -13,13 +13,13 @@ static bool begins_with_sections(struct ta_slice head)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const size_t n = strlen(parts[i]);
         head = dx_skip_blanks(head);
-        if (head.len < n || memcmp(head.ptr, parts[i], n) != 0)
+        if (!ta_slice_starts(head, parts[i]))
             return false;
         head = ta_slice_from(head, n);
     }
     head = dx_skip_blanks(head);
-    return dx_starts_with(head, "]") ||
-           (dx_starts_with(head, "{") && dx_holds(head, "\"duration_sec\""));
+    return ta_slice_starts(head, "]") ||
+           (ta_slice_starts(head, "{") && dx_holds(head, "\"duration_sec\""));
 }
 
 int dx_sniff_document(struct ta_slice head)

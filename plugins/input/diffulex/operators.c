@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Operator rows of torch's profiler as Diffulex saves and merges them. */
+#include "base/vec.h"
 #include "diffulex.h"
 #include "parse/text/operator_table.h"
 
@@ -19,15 +20,9 @@ void dx_operators_add(struct operators *o, const struct operator_row *row)
 {
     struct reading *r = o->r;
     const struct ta_operator_sum *sum = &row->sum;
-    if (o->n == o->max) {
-        const size_t max = o->max ? 2 * o->max : 64;
-        struct operator_row *grown = reallocarray(o->at, max, sizeof *grown);
-        if (!grown) {
-            r->status = ta_fail(r->ctx, TA_ERR_NOMEM, "Cannot hold the operators of a file");
-            return;
-        }
-        o->at = grown;
-        o->max = max;
+    if (!ta_vec_grow((void **)&o->at, &o->max, o->n, sizeof *o->at)) {
+        r->status = ta_fail(r->ctx, TA_ERR_NOMEM, "Cannot hold the operators of a file");
+        return;
     }
     o->any_device |=
         is_some(sum->device_ns) || is_some(sum->self_device_ns) || is_some(sum->self_device_bytes);

@@ -175,7 +175,7 @@ static void open_section(struct open_section *open, struct ta_slice name)
 /* What stands behind a label; false when the line has another one. */
 static bool after(struct ta_slice line, const char *label, struct ta_slice *rest)
 {
-    if (!dx_starts_with(line, label))
+    if (!ta_slice_starts(line, label))
         return false;
     const size_t n = strlen(label);
     *rest = ta_text_trim(ta_slice_from(line, n));
@@ -243,7 +243,7 @@ enum ta_status dx_read_summary(struct reading *r)
     bool begun = false;
     dx_sections_begin(&s, r);
     while (r->status == TA_OK && !ta_ctx_canceled(r->ctx) && ta_lines_next(lines)) {
-        begun |= dx_starts_with(lines->line, BANNER);
+        begun |= ta_slice_starts(lines->line, BANNER);
         if (!begun)
             continue;
         if (after(lines->line, "Section:", &rest)) {
@@ -282,7 +282,7 @@ enum {
 
 int dx_sniff_markdown(struct ta_slice head)
 {
-    return dx_starts_with(head, "# Torch Profile Summary") &&
+    return ta_slice_starts(head, "# Torch Profile Summary") &&
                    dx_holds(head, "| profile | event | count |")
                ? 92
                : 0;

@@ -96,7 +96,7 @@ static void take_others(struct sections *s, struct ta_csv *csv, struct ta_slice 
             known |= ta_csv_column(csv, wanted) == i;
         if (known)
             continue;
-        if (key.len > prefix && memcmp(key.ptr, metadata, prefix) == 0)
+        if (key.len > prefix && ta_slice_starts(key, metadata))
             dx_sections_tag(s, name, ta_slice_from(key, prefix), value);
         else
             dx_sections_metric(s, name, key, value);
@@ -223,7 +223,7 @@ static void take_merged(struct reading *r, struct ta_csv *csv)
     while (r->status == TA_OK && ta_csv_next(csv)) {
         const struct ta_slice file = ta_csv_text(csv, OP_FILE);
         const bool is_trace =
-            ends_with(file, TA_LIT(".trace.json")) || ends_with(file, TA_LIT(".trace.json.gz"));
+            ta_slice_ends(file, ".trace.json") || ta_slice_ends(file, ".trace.json.gz");
         take_operator(is_trace ? &traced : &o, csv, 6, true);
     }
     add_traced(&o, &traced);

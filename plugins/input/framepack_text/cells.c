@@ -43,12 +43,6 @@ struct cells split_from_right(struct ta_slice line, unsigned least, size_t most)
     return cells;
 }
 
-bool starts_with(struct ta_slice text, const char *prefix)
-{
-    const size_t n = strlen(prefix);
-    return text.len >= n && memcmp(text.ptr, prefix, n) == 0;
-}
-
 bool contains(struct ta_slice text, const char *what)
 {
     return text.len && memmem(text.ptr, text.len, what, strlen(what)) != NULL;
@@ -73,7 +67,7 @@ int64_t time_of(struct ta_slice cell)
     } units[] = {{"ns", 0}, {"us", 3}, {"µs", 3}, {"ms", 6}, {"s", 9}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t n = strlen(units[i].unit);
-        if (cell.len > n && memcmp(ta_slice_end(cell) - n, units[i].unit, n) == 0)
+        if (cell.len > n && ta_slice_ends(cell, units[i].unit))
             return ta_text_decimal(ta_text_trim((struct ta_slice){cell.ptr, cell.len - n}),
                                    units[i].shift);
     }

@@ -25,7 +25,7 @@ static const char no_hits[] = "No cache hits recorded yet.";
 static bool is_timeline_header(struct ta_slice line)
 {
     static const char *const titles[] = {"Time", "Frame", "Cache", "Details"};
-    if (!starts_with(line, "|"))
+    if (!ta_slice_starts(line, "|"))
         return false;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
         const char *at = memmem(line.ptr, line.len, titles[i], strlen(titles[i]));
@@ -81,10 +81,10 @@ static void begin_part(struct reading *r, enum part part)
 /* Whether the line begins a part. */
 static bool take_banner(struct reading *r, struct ta_slice line)
 {
-    if (starts_with(line, timing_banner)) {
+    if (ta_slice_starts(line, timing_banner)) {
         begin_part(r, TIMING);
         r->stages.tables++;
-    } else if (starts_with(line, memory_banner)) {
+    } else if (ta_slice_starts(line, memory_banner)) {
         begin_part(r, MEMORY);
     } else if (starts_with(line, iterations_banner)) {
         begin_part(r, ITERATIONS);
@@ -96,7 +96,7 @@ static bool take_banner(struct reading *r, struct ta_slice line)
     } else if (is_timeline_header(line)) {
         begin_part(r, CACHE);
     } else {
-        r->known = r->known || starts_with(line, trace_banner) ||
+        r->known = r->known || ta_slice_starts(line, trace_banner) ||
                    ta_slice_equal(line, ta_slice_of(no_hits));
         return false;
     }
@@ -108,15 +108,15 @@ static bool take_banner(struct reading *r, struct ta_slice line)
 static void take_footer(struct reading *r, struct ta_slice line)
 {
     const char *colon = memchr(line.ptr, ':', line.len);
-    if (!colon || !starts_with(line, "Self ") || !contains(line, " time total:"))
+    if (!colon || !ta_slice_starts(line, "Self ") || !contains(line, " time total:"))
         return;
     const struct ta_slice value =
         ta_text_trim((struct ta_slice){colon + 1, line.len - (size_t)(colon + 1 - line.ptr)});
     const int64_t ns = time_of(value);
     if (ns == TA_MISSING)
         return;
-    const struct ta_slice name = starts_with(line, "Self CPU") ? TA_LIT("self_cpu_total_ns")
-                                                               : TA_LIT("self_device_total_ns");
+    const struct ta_slice name = ta_slice_starts(line, "Self CPU") ? TA_LIT("self_cpu_total_ns")
+                                                                   : TA_LIT("self_device_total_ns");
     add_figure(r, ta_builder_string(r->builder, name), "operators", (double)ns, TA_UNIT_NS);
 }
 
@@ -160,7 +160,7 @@ static bool is_decoration(const struct reading *r, struct ta_slice line)
 static bool is_end(struct reading *r, struct ta_slice line)
 {
     if (r->part == CACHE)
-        return !starts_with(line, "|");
+        return !ta_slice_starts(line, "|");
     if (is_rule(line, '-', 3))
         return ++r->rules == 2;
     return in_rows(r) && (line.len == 0 || is_rule(line, '=', 3));

@@ -2,20 +2,13 @@
 /* The rows of FramePack's tables. */
 #include "lib/rows.h"
 #include "base/convert.h"
+#include "base/vec.h"
 #include "reading.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- rows that wait for the end ------------------------------------------------------------- */
-
-static bool grow(void **at, size_t max, size_t size)
-{
-    void *grown = reallocarray(*at, max, size);
-    if (grown)
-        *at = grown;
-    return grown != NULL;
-}
 
 static void no_memory(struct reading *r)
 {
@@ -27,14 +20,11 @@ static void no_memory(struct reading *r)
 static void add_stage(struct reading *r, const struct ta_timed_stage *stage)
 {
     struct stages *s = &r->stages;
-    if (s->n == s->max) {
-        const size_t max = s->max ? 2 * s->max : 32;
-        if (!grow((void **)&s->at, max, sizeof *s->at) ||
-            !grow((void **)&s->printed, max, sizeof *s->printed)) {
-            no_memory(r);
-            return;
-        }
-        s->max = max;
+    size_t max = s->max; /* of both arrays, which grow in step */
+    if (!ta_vec_grow((void **)&s->at, &max, s->n, sizeof *s->at) ||
+        !ta_vec_grow((void **)&s->printed, &s->max, s->n, sizeof *s->printed)) {
+        no_memory(r);
+        return;
     }
     uint64_t *place = ta_map_at(&s->of, stage->name, s->n);
     if (!place) {
@@ -50,15 +40,8 @@ static void add_stage(struct reading *r, const struct ta_timed_stage *stage)
 static void add_mark(struct reading *r, const struct ta_memory_mark *mark)
 {
     struct marks *m = &r->marks;
-    if (m->n == m->max) {
-        const size_t max = m->max ? 2 * m->max : 32;
-        if (!grow((void **)&m->at, max, sizeof *m->at)) {
-            no_memory(r);
-            return;
-        }
-        m->max = max;
-    }
-    m->at[m->n++] = *mark;
+    if (!ta_vec_push(m, *mark))
+        no_memory(r);
 }
 
 void close_marks(struct marks *m)
@@ -114,7 +97,7 @@ static int64_t mib_of(struct ta_slice cell)
     static const char *const units[] = {"M", "MB", "MiB"};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t n = strlen(units[i]);
-        if (cell.len > n && memcmp(ta_slice_end(cell) - n, units[i], n) == 0) {
+        if (cell.len > n && ta_slice_ends(cell, units[i])) {
             const int64_t bytes = ta_text_mib((struct ta_slice){cell.ptr, cell.len - n});
             if (bytes >= 0)
                 return bytes;
@@ -186,15 +169,15 @@ bool take_iteration_line(struct reading *r, struct ta_slice line)
                  {"Max time", &r->iterations.max_ns},
                  {"Median time", &r->iterations.median_ns}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        if (starts_with(line, times[i].title)) {
+        if (ta_slice_starts(line, times[i].title)) {
             *times[i].ns = time_of(value);
             return note_figure(r, *times[i].ns);
         }
-    if (starts_with(line, "Mean time")) {
+    if (ta_slice_starts(line, "Mean time")) {
         take_rate(r, value);
         return true;
     }
-    if (!starts_with(line, "Total iterations"))
+    if (!ta_slice_starts(line, "Total iterations"))
         return false;
     r->iterations.count = ta_text_integer(value);
     return note_figure(r, r->iterations.count);

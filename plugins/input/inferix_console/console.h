@@ -55,9 +55,9 @@ struct console {
     struct ta_slice line;
     size_t line_number;
     struct stream *streams;
-    size_t n_streams, stream; /* the one of the line */
+    size_t n_streams, max_streams, stream; /* the one of the line */
     struct run *runs;         /* in the order in which they were first named */
-    size_t n_runs;
+    size_t n_runs, max_runs;
     size_t session;  /* the run that was named last; SIZE_MAX before */
     char first[128]; /* the first line that gave anything */
     size_t first_len;

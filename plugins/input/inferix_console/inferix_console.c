@@ -6,6 +6,7 @@
  * it.  Launchers mark the lines of each rank, and lines of several ranks stand between each other.
  * Signs in front of headings may have gone through a wrong code page and are not looked at.
  * All of it is rounded: where a file of the session says the same, that one counts. */
+#include "base/vec.h"
 #include "console.h"
 
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static int64_t take_rank(struct ta_slice *line)
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const size_t n = strlen(marks[i].start);
         struct ta_slice rest = *line;
-        if (rest.len <= n || memcmp(rest.ptr, marks[i].start, n) != 0)
+        if (rest.len <= n || !ta_slice_starts(rest, marks[i].start))
             continue;
         rest = ta_slice_from(rest, n);
         const int64_t rank = rank_before(&rest, marks[i].end);
@@ -97,12 +98,10 @@ static bool find_stream(struct console *c)
     for (c->stream = 0; c->stream < c->n_streams; c->stream++)
         if (console_stream(c)->rank == rank)
             return true;
-    struct stream *grown = reallocarray(c->streams, c->n_streams + 1, sizeof *grown);
-    if (!grown) {
+    if (!ta_vec_grow((void **)&c->streams, &c->max_streams, c->n_streams, sizeof *c->streams)) {
         c->in.status = ta_fail(c->in.ctx, TA_ERR_NOMEM, "Cannot hold the ranks of a console");
         return false;
     }
-    c->streams = grown;
     c->streams[c->n_streams++] = (struct stream){.rank = rank};
     return true;
 }

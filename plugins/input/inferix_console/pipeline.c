@@ -14,7 +14,7 @@ static void add_call(struct console *c, struct ta_slice name, int64_t dur_ns)
 void console_take_pipeline(struct console *c)
 {
     struct ta_slice text = ta_text_trim(c->line), name, share;
-    if (text.len < 2 || memcmp(text.ptr, "- ", 2) != 0 || !console_before(&text, " time: ", &name))
+    if (!ta_slice_starts(text, "- ") || !console_before(&text, " time: ", &name))
         return;
     name = ta_slice_from(name, 2);
     const int64_t dur_ns = ta_text_decimal(console_number_at(text), 6);

@@ -14,6 +14,7 @@
  * Sessions of one rank that are open at the same time are one run, of which the outer one counts.
  * Where the lines of several ranks do not say which is whose, as many count as ran a pipeline, so
  * that sessions add up to the time of the stages. */
+#include "base/vec.h"
 #include "console.h"
 
 #include <stdlib.h>
@@ -25,11 +26,9 @@ enum { ROUNDING_NS = 10000000 };
 
 static struct run *add_run(struct console *c, struct ta_slice id)
 {
-    struct run *grown = reallocarray(c->runs, c->n_runs + 1, sizeof *grown);
+    const bool has_room = ta_vec_grow((void **)&c->runs, &c->max_runs, c->n_runs, sizeof *c->runs);
     char *copy = id.ptr ? strndup(id.ptr, id.len) : NULL;
-    if (grown)
-        c->runs = grown;
-    if (!grown || (id.ptr && !copy)) {
+    if (!has_room || (id.ptr && !copy)) {
         free(copy);
         c->in.status = ta_fail(c->in.ctx, TA_ERR_NOMEM, "Cannot hold the sessions of a console");
         return NULL;

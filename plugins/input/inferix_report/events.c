@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The events of a session report, and the analyses that stand in where they were left out. */
 #include "base/convert.h"
+#include "base/vec.h"
 #include "report.h"
 
 #include <inttypes.h>
@@ -71,15 +72,10 @@ static struct ta_layer *find_layer(struct inferix *in, struct sums *sums, ta_str
     for (size_t i = 0; i < sums->n_layers; i++)
         if (sums->layers[i].name == name)
             return &sums->layers[i];
-    if (sums->n_layers == sums->max_layers) {
-        const size_t max = sums->max_layers ? 2 * sums->max_layers : 16;
-        struct ta_layer *grown = reallocarray(sums->layers, max, sizeof *grown);
-        if (!grown) {
-            in->status = ta_fail(in->ctx, TA_ERR_NOMEM, "Cannot hold the layers of a report");
-            return NULL;
-        }
-        sums->layers = grown;
-        sums->max_layers = max;
+    if (!ta_vec_grow((void **)&sums->layers, &sums->max_layers, sums->n_layers,
+                     sizeof *sums->layers)) {
+        in->status = ta_fail(in->ctx, TA_ERR_NOMEM, "Cannot hold the layers of a report");
+        return NULL;
     }
     struct ta_layer *layer = &sums->layers[sums->n_layers++];
     *layer = (struct ta_layer){.rank = TA_MISSING,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values of records, and what becomes of records that cannot be used. */
+#include "base/vec.h"
 #include "snapshot.h"
 
 #include <inttypes.h>
@@ -7,15 +8,9 @@
 
 bool snapshot_grow(struct snapshot *s, void **at, size_t *max, size_t n, size_t size)
 {
-    if (n == *max) {
-        const size_t more = n ? n + n / 2 : 64;
-        void *grown = reallocarray(*at, more, size);
-        if (!grown) {
-            s->failed = true;
-            return false;
-        }
-        *at = grown;
-        *max = more;
+    if (!ta_vec_grow(at, max, n, size)) {
+        s->failed = true;
+        return false;
     }
     memset((char *)*at + n * size, 0, size);
     return true;

@@ -80,7 +80,8 @@ static void put_findings(struct pdf *pdf, const struct ta_accounts *accounts)
         row[SEVERITY] = ta_string(ta_quality_severity_name(finding->severity));
         row[COUNT] = ta_count(finding->count);
         row[WHERE] = ta_string(notices.at[i].where);
-        row[EXAMPLE] = ta_string(finding->text ? finding->text : ta_quality_info(finding->code)->doc);
+        row[EXAMPLE] =
+            ta_string(finding->text ? finding->text : ta_quality_info(finding->code)->doc);
     }
     const struct ta_table table = {.id = "quality",
                                    .title = "What was repaired or lost",

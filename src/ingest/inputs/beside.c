@@ -51,18 +51,13 @@ static bool is_product(const struct ta_inputs *inputs, const struct ta_source *s
     return false;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
-}
-
 /* A page is another form of the report beside it, which has all rows. */
 static bool is_page_of(const struct ta_source *page, const struct ta_source *report)
 {
     const struct ta_slice stem = stem_of(page->path);
-    return ends_with(page->path, ".html") && !ends_with(report->path, ".html") &&
-           starts_with(report->path, stem) && report->path[stem.len] == '.';
+    return ta_slice_ends(ta_slice_of(page->path), ".html") &&
+           !ta_slice_ends(ta_slice_of(report->path), ".html") && starts_with(report->path, stem) &&
+           report->path[stem.len] == '.';
 }
 
 static void leave_out(struct ta_inputs *inputs, const struct ta_source *source, const char *what)

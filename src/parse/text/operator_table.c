@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables of operators in a text, and which of them are of one recording: people print a
  * recording several times, in the order of the host's time and of the device's. */
+#include "base/vec.h"
 #include "parse/text/lines.h"
 #include "parse/text/operator_row.h"
 #include "parse/text/operator_table.h"
@@ -58,17 +59,9 @@ void ta_operator_tables_free(struct ta_operator_tables *t)
 /* Room for one more; false without memory. */
 static bool grow(struct ta_operator_tables *t, void **at, size_t n, size_t *max, size_t size)
 {
-    if (n < *max)
-        return true;
-    const size_t more = *max ? 2 * *max : 64;
-    void *grown = reallocarray(*at, more, size);
-    if (!grown) {
-        t->failed = true;
-        return false;
-    }
-    *at = grown;
-    *max = more;
-    return true;
+    const bool has_room = ta_vec_grow(at, max, n, size);
+    t->failed |= !has_room;
+    return has_room;
 }
 
 static void begin_table(struct ta_operator_tables *t)
