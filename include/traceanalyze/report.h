@@ -484,13 +484,12 @@ static inline const struct ta_section *ta_report_section(const struct ta_report 
     return ta_report_view(report)->sections[index];
 }
 
-/* Finds a table, scalar or finding by id; NULL when the report has none. */
+/* Finds a table by id; NULL when the report has none. */
 TA_API const struct ta_table *ta_report_table(const struct ta_report *report, const char *id);
 /* Whether people are shown a figure: not a cost of nothing, such as 0 % of exposed communication
  * where there is none, and not a count of nothing.  That nothing is used is news, such as idle
  * tensor cores, and so is that nothing changed. */
 TA_API bool ta_scalar_is_shown(const struct ta_report *report, const struct ta_scalar *scalar);
-TA_API const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);
 
 /* A walk over the items of a report; it starts as {0}. */
 struct ta_walk {
@@ -530,6 +529,14 @@ static inline const struct ta_cell *ta_table_cell(const struct ta_table *table, 
                                                   size_t column)
 {
     return &table->cells[row * table->n_columns + column];
+}
+
+/* The integer of a cell; TA_MISSING without a table, a column or an integer in it. */
+static inline int64_t ta_table_integer(const struct ta_table *table, size_t row, size_t column)
+{
+    if (!table || column == SIZE_MAX || ta_table_cell(table, row, column)->kind != TA_CELL_INT)
+        return TA_MISSING;
+    return ta_table_cell(table, row, column)->i;
 }
 
 /* The row of `table` that has these two cells first, such as rank and device; SIZE_MAX when there

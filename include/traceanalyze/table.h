@@ -248,12 +248,16 @@ struct ta_scalar_def {
 /* Scalars of an analysis, in the braces of its callbacks. */
 #define TA_SCALARS(array) .scalars = (array), .n_scalars = TA_LENGTH(array)
 
-/* Sets a scalar that the running analysis declares; one that it does not is refused. */
-TA_API void ta_set_scalar(struct ta_section_builder *section, const struct ta_scalar_def *def,
-                          struct ta_cell value);
-/* The same in other words where the data decides them; NULL for those of the declaration. */
+/* Sets a scalar that the running analysis declares, in other words where the data decides them;
+ * NULL for those of the declaration.  One that it does not declare is refused. */
 TA_API void ta_word_scalar(struct ta_section_builder *section, const struct ta_scalar_def *def,
                            struct ta_cell value, const char *title, const char *doc);
+
+static inline void ta_set_scalar(struct ta_section_builder *section,
+                                 const struct ta_scalar_def *def, struct ta_cell value)
+{
+    ta_word_scalar(section, def, value, NULL, NULL);
+}
 
 /* ---- references ------------------------------------------------------------------------ */
 
@@ -315,7 +319,15 @@ static inline size_t ta_ref_column(const struct ta_refs *in, size_t ref)
 }
 
 /* The cell of a row, or the value of a scalar; a null one where there is none. */
-TA_API const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t row);
+static inline const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t row)
+{
+    static const struct ta_cell none = {.kind = TA_CELL_NULL};
+    const struct ta_table *table = in->places[ref].table;
+    const size_t column = in->places[ref].column;
+    if (in->places[ref].scalar)
+        return &in->places[ref].scalar->value;
+    return table && column != SIZE_MAX ? ta_table_cell(table, row, column) : &none;
+}
 
 /* The number of a row; `otherwise` without one. */
 static inline double ta_ref_number(const struct ta_refs *in, size_t ref, size_t row,
@@ -339,8 +351,15 @@ static inline int64_t ta_ref_integer(const struct ta_refs *in, size_t ref, size_
 
 /* The rank, or the device, that a row is of, in the table of any reference; TA_MISSING without one.
  */
-TA_API int64_t ta_ref_rank(const struct ta_refs *in, size_t ref, size_t row);
-TA_API int64_t ta_ref_device(const struct ta_refs *in, size_t ref, size_t row);
+static inline int64_t ta_ref_rank(const struct ta_refs *in, size_t ref, size_t row)
+{
+    return ta_table_integer(in->places[ref].table, row, in->places[ref].rank);
+}
+
+static inline int64_t ta_ref_device(const struct ta_refs *in, size_t ref, size_t row)
+{
+    return ta_table_integer(in->places[ref].table, row, in->places[ref].device);
+}
 
 /* The text of a row; empty without one. */
 static inline struct ta_slice ta_ref_text(const struct ta_refs *in, size_t ref, size_t row)

@@ -2,6 +2,7 @@
 /* sync.by_site, sync.by_rank: where host threads wait for the device, and which part of that does
  * harm.  A wait while the device works costs nothing by itself; what it costs is the time in which
  * the device has nothing to do during the wait, and from its end until new work arrives. */
+#include "base/vec.h"
 #include "lib/outward.h"
 #include "model/busy.h"
 #include "stat/interval.h"

@@ -455,12 +455,6 @@ void ta_word_scalar(struct ta_section_builder *section, const struct ta_scalar_d
                                                .note = doc ? doc : def->doc});
 }
 
-void ta_set_scalar(struct ta_section_builder *section, const struct ta_scalar_def *def,
-                   struct ta_cell value)
-{
-    ta_word_scalar(section, def, value, NULL, NULL);
-}
-
 const char *ta_report_fault(const struct ta_report *report)
 {
     return report->fault;
@@ -489,34 +483,6 @@ void ta_refs_open(struct ta_refs *refs, const struct ta_report *report, const st
         place->rank = place->table ? ta_table_rank(place->table) : SIZE_MAX;
         place->device = place->table ? ta_table_device(place->table) : SIZE_MAX;
     }
-}
-
-/* The integer of a row of a table in any of its columns. */
-static int64_t integer_at(const struct ta_table *table, size_t column, size_t row)
-{
-    const bool has = column != SIZE_MAX && ta_table_cell(table, row, column)->kind == TA_CELL_INT;
-    return has ? ta_table_cell(table, row, column)->i : TA_MISSING;
-}
-
-int64_t ta_ref_rank(const struct ta_refs *in, size_t ref, size_t row)
-{
-    return integer_at(in->places[ref].table, in->places[ref].rank, row);
-}
-
-int64_t ta_ref_device(const struct ta_refs *in, size_t ref, size_t row)
-{
-    return integer_at(in->places[ref].table, in->places[ref].device, row);
-}
-
-const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t row)
-{
-    static const struct ta_cell none = {.kind = TA_CELL_NULL};
-    const struct ta_ref_place *place = &in->places[ref];
-    if (place->scalar)
-        return &place->scalar->value;
-    return place->table && place->column != SIZE_MAX
-               ? ta_table_cell(place->table, row, place->column)
-               : &none;
 }
 
 /* ---- freezing and reading ------------------------------------------------------------ */

@@ -43,6 +43,8 @@ static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t m
     return table->columns[measure].better == TA_LOWER;
 }
 
+/* Finds a scalar or a finding by id; NULL when the report has none. */
+const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);
 const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);
 
 #endif

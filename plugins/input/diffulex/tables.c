@@ -155,11 +155,6 @@ static void take_stage(struct reading *r, struct ta_csv *csv)
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-static bool ends_with(struct ta_slice text, struct ta_slice end)
-{
-    return text.len >= end.len && memcmp(ta_slice_end(text) - end.len, end.ptr, end.len) == 0;
-}
-
 /* `shift`: of the unit of times to ns. */
 static void take_operator(struct operators *o, struct ta_csv *csv, int shift, bool merged)
 {
@@ -168,7 +163,7 @@ static void take_operator(struct operators *o, struct ta_csv *csv, int shift, bo
     const struct ta_slice last = ta_csv_text(csv, OP_SHAPES); /* or OP_PROFILE */
     const bool has_shapes = !merged && last.len && !ta_slice_equal(last, TA_LIT("[]"));
     struct operator_row row = {.profile = TA_STR_ABSENT,
-                               .is_marker = dx_starts_with(name, "diffulex.")};
+                               .is_marker = ta_slice_starts(name, "diffulex.")};
     row.sum = (struct ta_operator_sum){
         .rank = merged ? dx_rank_of_profile(last) : TA_MISSING,
         .name = ta_builder_string(r->builder, name),

@@ -86,7 +86,7 @@ static bool take_banner(struct reading *r, struct ta_slice line)
         r->stages.tables++;
     } else if (ta_slice_starts(line, memory_banner)) {
         begin_part(r, MEMORY);
-    } else if (starts_with(line, iterations_banner)) {
+    } else if (ta_slice_starts(line, iterations_banner)) {
         begin_part(r, ITERATIONS);
         const char *colon = memchr(line.ptr, ':', line.len);
         const struct ta_slice name =

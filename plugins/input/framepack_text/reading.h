@@ -22,7 +22,6 @@ struct cells {
  * which the first takes what is left. */
 struct cells split_from_right(struct ta_slice line, unsigned least, size_t most);
 
-bool starts_with(struct ta_slice text, const char *prefix);
 bool contains(struct ta_slice text, const char *what);
 /* At least `least` times the same character and nothing else but blanks. */
 bool is_rule(struct ta_slice line, char character, size_t least);
