@@ -5,13 +5,10 @@
 
 #include <inttypes.h>
 
-/* Labels that the schema has room for. */
-enum { LABELS = 2 };
-
 static void put_one(const struct writer *w, const struct ta_chart *chart)
 {
     fields_put(w, "{", &shape_chart, chart);
-    for (size_t i = 0; i < LABELS && chart->label[i]; i++) {
+    for (size_t i = 0; i < TA_CHART_LABELS && chart->label[i]; i++) {
         ta_puts(w->out, i ? ", " : ", \"label\": [");
         put_text(w, chart->label[i]);
     }

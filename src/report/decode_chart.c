@@ -9,11 +9,11 @@
 /* Charts of a table, kinds of a tree, rows that a chart may ask for. */
 enum { CHARTS_MAX = 8, KINDS_MAX = 12, TOP_MAX = 1000000 };
 
-static void read_labels(struct decode *in, const json_t *chart, const char *labels[2])
+static void read_labels(struct decode *in, const json_t *chart, const char *labels[TA_CHART_LABELS])
 {
     const json_t *list = json_object_get(chart, "label");
-    if (list && (!json_is_array(list) || json_array_size(list) > 2))
-        decode_fail(in, "\"label\" of the chart is no list of one or two columns");
+    if (list && (!json_is_array(list) || json_array_size(list) > TA_CHART_LABELS))
+        decode_fail(in, "\"label\" of the chart is no list of one to three columns");
     for (size_t i = 0; i < json_array_size(list) && in->status == TA_OK; i++) {
         labels[i] = decode_show(json_array_get(list, i));
         const struct ta_column *column = decode_find_column(in, labels[i]);

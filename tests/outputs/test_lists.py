@@ -5,13 +5,15 @@
 usage: test_lists.py --program PROGRAM --root REPOSITORY
 
 `chart --list` names the charts of report.json in its order, then the timeline where there is one,
-and no line of a report is wider than the terminal.
+and no line of a report is wider than the terminal.  Charts of a report.json that is read again are
+those of its inputs.
 """
 import argparse
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unicodedata
 
 import reports
@@ -46,6 +48,27 @@ def check_charts(program, sample):
         yield f"--list and report.json differ: {sorted(set(listed) ^ set(wanted)) or 'the order'}"
 
 
+def drawn(program, folder, source):
+    """Name → SVG of all charts of a source but the timeline, whose slices no report.json has."""
+    output(program, "chart", "--no-config", "-q", "all", str(source), "--format", "svg",
+           "-o", str(folder))
+    return {file.name: file.read_bytes() for file in folder.glob("*.svg")
+            if file.name != "timeline.svg"}
+
+
+def check_saved(program, sample):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        saved = folder / "report.json"
+        saved.write_text("\n".join(output(program, "report", "--no-config", "-q", "-o", "-",
+                                          "--format", "json", sample)), encoding="utf-8")
+        first = drawn(program, folder / "first", sample)
+        again = drawn(program, folder / "again", saved)
+    for chart in sorted(first.keys() | again.keys()):
+        if first.get(chart) != again.get(chart):
+            yield f"{chart} is another one when report.json is read again"
+
+
 def cells(line):
     return sum(0 if unicodedata.combining(char) else
                2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
@@ -67,7 +90,8 @@ def main():
     failed = False
     for name in SAMPLES:
         sample = args.root / "samples" / name
-        for fault in [*check_charts(args.program, sample), *check_width(args.program, sample)]:
+        for fault in [*check_charts(args.program, sample), *check_saved(args.program, sample),
+                      *check_width(args.program, sample)]:
             failed = True
             print(f"{name}: {fault}")
     return 1 if failed else 0
