@@ -6,7 +6,10 @@
 
 enum { RANK, DEVICE, BUSY };
 static const struct ta_ref refs[] = {
-    {"gpu_time.by_rank", "rank"}, {"gpu_time.by_rank", "device"}, {"gpu_time.by_rank", "busy_ns"}};
+    {"gpu_time.by_rank", "rank", NULL},
+    {"gpu_time.by_rank", "device", NULL},
+    {"gpu_time.by_rank", "busy_ns", NULL},
+};
 
 static void print_report(const struct ta_report *report)
 {
