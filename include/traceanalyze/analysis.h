@@ -27,8 +27,8 @@ TA_BEGIN_DECLS
 struct ta_analysis_ops {
     uint32_t needs;                        /* TA_NEED_… */
     const char *const *needs_args;         /* event arguments to keep, NULL-terminated, or NULL */
-    const char *const *after;              /* analyses whose results finish() reads, or NULL */
     const char *section;                   /* id of the section, analyze/sections.c */
+    int place;                             /* in it: items of lower places come first */
     const struct ta_partial_def *partials; /* ends with a NULL name; NULL when none */
 
     /* Turns one trace into partials, out[i] for partials[i].  Runs on any thread, many traces at
@@ -47,10 +47,6 @@ struct ta_analysis_ops {
      * run that are put together, whose traces are gone: all partials are empty then. */
     bool of_tables;
 
-    /* Analyses whose items stand before those of this one in their section, or NULL.  Nothing is
-     * read of them: where they are left out, so is nothing else. */
-    const char *const *behind;
-
     /* Event arguments of operators of which a sample is enough: those of the operators in the first
      * TA_SAMPLED_BYTES of a file's text are kept, whichever thread reads it, and all where another
      * analysis names the argument in needs_args.  NULL for none. */
@@ -65,6 +61,7 @@ struct ta_analysis_ops {
     /* What finish() reads of other analyses, which run before it; TA_READS(). */
     const struct ta_ref *reads;
     size_t n_reads;
+    bool reads_ranks; /* and every table in which ranks are compared, whosever it is */
 
     /* finish() reads what is known across ranks, `in->ranks`: matched collectives, clocks and late
      * ranks, a structure that built-in analyses know (src/ranks/ranks.h). */

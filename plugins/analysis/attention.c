@@ -287,12 +287,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"kernel_precision", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_backend, NULL};
 
-static const struct ta_analysis_ops ops = {.behind = behind,
-                                           .section = "kernels",
+static const struct ta_analysis_ops ops = {.section = "kernels",
+                                           .place = 4,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

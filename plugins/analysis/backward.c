@@ -326,13 +326,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"operators", "ops_by_shape", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_operator, &by_module, NULL};
 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_BACKWARD,
-                                           .behind = behind,
                                            .section = "operators",
+                                           .place = 4,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

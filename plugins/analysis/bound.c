@@ -207,8 +207,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&bound, NULL};
 
-static const struct ta_analysis_ops ops = {
-    .section = "overview", .finish = finish, .of_tables = true, .tables = tables, TA_READS(reads)};
+static const struct ta_analysis_ops ops = {.section = "overview",
+                                           .place = 2,
+                                           .finish = finish,
+                                           .of_tables = true,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, bound, &ops, .title = "What bounds the run",
           .summary = "The windows of the devices by what they are spent on: run.bound",

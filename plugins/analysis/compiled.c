@@ -273,12 +273,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"small_kernels", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_rank, NULL};
 
-static const struct ta_analysis_ops ops = {.behind = behind,
-                                           .section = "kernels",
+static const struct ta_analysis_ops ops = {.section = "kernels",
+                                           .place = 7,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

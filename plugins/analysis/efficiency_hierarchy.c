@@ -127,11 +127,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&hierarchy, NULL};
 
-static const char *const behind[] = {"parallel_layout", NULL};
-
 static const struct ta_analysis_ops ops = {
-    .behind = behind,
     .section = "collectives",
+    .place = 7,
     .finish = finish,
     .needs_ranks = true,
     .tables = tables,

@@ -289,13 +289,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 static const char *const needs_args[] = {"Input Dims", "grid", "block", NULL};
-static const char *const behind[] = {"wave_efficiency", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_chain, NULL};
 
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
-                                           .behind = behind,
                                            .section = "kernels",
+                                           .place = 9,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

@@ -210,13 +210,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"launches", NULL};
-
 static const struct ta_table_def *const tables[] = {&graphs, NULL};
 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
-                                           .behind = behind,
                                            .section = "launches",
+                                           .place = 1,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

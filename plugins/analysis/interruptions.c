@@ -329,8 +329,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"graph_launches", NULL};
-
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {
     {0, WHAT, AUTOTUNING + 1}, {0, PHASE, SECOND_HALF + 1}, TA_BOUNDS_END};
@@ -338,8 +336,8 @@ static const struct ta_bound bounds[] = {
 static const struct ta_table_def *const tables[] = {&by_call, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .behind = behind,
                                            .section = "launches",
+                                           .place = 2,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

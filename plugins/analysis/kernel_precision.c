@@ -300,13 +300,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 static const char *const needs_args[] = {"Input type", NULL};
-static const char *const behind[] = {"kernels_by_class", NULL};
-
 static const struct ta_table_def *const tables[] = {&matrix_units, &precisions, NULL};
 
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
-                                           .behind = behind,
                                            .section = "kernels",
+                                           .place = 3,
                                            .scalars = &scalar,
                                            .n_scalars = 1,
                                            .partials = partials,

@@ -210,16 +210,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"kernels_by_name", NULL};
-
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, KIND, TA_KERNEL_KIND_COUNT}, TA_BOUNDS_END};
 
 static const struct ta_table_def *const tables[] = {&by_class, &by_family, &unknown_kernels, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .behind = behind,
                                            .section = "kernels",
+                                           .place = 1,
                                            .scalars = &scalar,
                                            .n_scalars = 1,
                                            .partials = partials,

@@ -581,8 +581,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the phases");
 }
 
-static const char *const behind[] = {"kernels_by_class", NULL};
-
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{PARTIAL_STEPS, STEP_CLASS, TA_KERNEL_KIND_COUNT},
                                          {PARTIAL_PHASES, PHASE_CLASS, TA_KERNEL_KIND_COUNT},
@@ -591,8 +589,8 @@ static const struct ta_bound bounds[] = {{PARTIAL_STEPS, STEP_CLASS, TA_KERNEL_K
 static const struct ta_table_def *const tables[] = {&by_step, &kernels_by_phase, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .behind = behind,
                                            .section = "kernels",
+                                           .place = 2,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

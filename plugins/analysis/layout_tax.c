@@ -171,12 +171,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"fusion_chains", NULL};
-
 static const struct ta_table_def *const tables[] = {&copies_by_op, NULL};
 
-static const struct ta_analysis_ops ops = {.behind = behind,
-                                           .section = "kernels",
+static const struct ta_analysis_ops ops = {.section = "kernels",
+                                           .place = 10,
                                            .scalars = &scalar,
                                            .n_scalars = 1,
                                            .partials = partials,

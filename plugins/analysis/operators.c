@@ -285,16 +285,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"ops_device_time", NULL};
-
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, KIND, KINDS}, TA_BOUNDS_END};
 
 static const struct ta_table_def *const tables[] = {&by_operator, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .behind = behind,
                                            .section = "operators",
+                                           .place = 2,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

@@ -36,12 +36,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return ta_place_rows(ctx, merged[0], out, &by_caller);
 }
 
-static const char *const behind[] = {"operators", "operator_sums", "ops_by_shape", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_caller, NULL};
 
-static const struct ta_analysis_ops ops = {.behind = behind,
-                                           .section = "operators",
+static const struct ta_analysis_ops ops = {.section = "operators",
+                                           .place = 3,
                                            .partials = ta_place_partials,
                                            .map = map,
                                            .finish = finish,

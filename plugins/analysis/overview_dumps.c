@@ -251,10 +251,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"overview", NULL};
-
-static const struct ta_analysis_ops ops = {.behind = behind,
-                                           .section = "overview",
+static const struct ta_analysis_ops ops = {.section = "overview",
+                                           .place = 1,
                                            TA_SCALARS(scalars),
                                            .finish = finish,
                                            .of_tables = true,

@@ -423,11 +423,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&layout, NULL};
 
-static const char *const behind[] = {"small_collectives", NULL};
-
 static const struct ta_analysis_ops ops = {
-    .behind = behind,
     .section = "collectives",
+    .place = 6,
     .finish = finish,
     .needs_ranks = true,
     .tables = tables,

@@ -127,13 +127,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 /* What is known of the collectives themselves comes first. */
-static const char *const behind[] = {"rank_clocks", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_rank, NULL};
 
-static const struct ta_analysis_ops ops = {.behind = behind,
-                                           .needs_args = args,
+static const struct ta_analysis_ops ops = {.needs_args = args,
                                            .section = "collectives",
+                                           .place = 10,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

@@ -85,11 +85,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&clocks, NULL};
 
-static const char *const behind[] = {"exposed_communication", NULL};
-
 static const struct ta_analysis_ops ops = {
-    .behind = behind,
     .section = "collectives",
+    .place = 9,
     .finish = finish,
     .needs_ranks = true,
     .tables = tables,

@@ -195,12 +195,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const behind[] = {"windows", NULL};
-
 static const struct ta_table_def *const tables[] = {&counter, &instant, NULL};
 
 static const struct ta_analysis_ops ops = {.section = "run",
-                                           .behind = behind,
+                                           .place = 1,
                                            .partials = partials,
                                            .needs = TA_NEED_COUNTERS | TA_NEED_INSTANTS,
                                            .map = map,

@@ -294,11 +294,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&root_causes, NULL};
 
-static const char *const behind[] = {"stragglers", NULL};
-
 static const struct ta_analysis_ops ops = {
-    .behind = behind,
     .section = "collectives",
+    .place = 2,
     .finish = finish,
     .needs_ranks = true,
     .tables = tables,

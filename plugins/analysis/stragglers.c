@@ -179,11 +179,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&by_rank, NULL};
 
-static const char *const behind[] = {"collectives", NULL};
-
 static const struct ta_analysis_ops ops = {
-    .behind = behind,
     .section = "collectives",
+    .place = 1,
     .finish = finish,
     .needs_ranks = true,
     .tables = tables,

@@ -628,13 +628,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const needs_args[] = {"grid", "block", "blocks per SM",
                                          "est. achieved occupancy %", NULL};
-static const char *const behind[] = {"compiled", NULL};
-
 static const struct ta_table_def *const tables[] = {&by_kernel, &wave_occupancy, NULL};
 
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
-                                           .behind = behind,
                                            .section = "kernels",
+                                           .place = 8,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

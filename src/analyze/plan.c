@@ -75,7 +75,7 @@ struct choice {
     size_t n;    /* in the registry */
     bool *runs;  /* by place in the registry */
     bool *reads; /* [reader × n + read] */
-    bool *waits; /* the same, and those that items of one stand after */
+    bool *waits; /* the same, and those whose items come later in a section */
 };
 
 static const struct ta_analysis_ops *ops_at(const struct choice *choice, size_t i)
@@ -83,36 +83,50 @@ static const struct ta_analysis_ops *ops_at(const struct choice *choice, size_t 
     return ta_registry_at(choice->registry, TA_KIND_analysis, i)->plugin.analysis;
 }
 
-/* Notes that analysis `i` waits for another, if there is such a one: of what is not there at all
- * finish() finds no table and says what is missing. */
-static void wait_for(const struct choice *choice, size_t i, const char *id, bool reads)
+/* Notes that analysis `i` reads the table or scalar of another. */
+static void note_read(const struct choice *choice, size_t i, const struct ta_ref *read)
 {
+    const struct ta_entry *owner = NULL;
+    if (read->scalar)
+        ta_registry_scalar(choice->registry, read->scalar, &owner);
+    else
+        ta_registry_table(choice->registry, read->table, &owner);
     for (size_t other = 0; other < choice->n; other++)
-        if (other != i &&
-            strcmp(ta_registry_at(choice->registry, TA_KIND_analysis, other)->plugin.id, id) == 0) {
-            choice->reads[i * choice->n + other] |= reads;
-            choice->waits[i * choice->n + other] = true;
-        }
+        if (other != i && ta_registry_at(choice->registry, TA_KIND_analysis, other) == owner)
+            choice->reads[i * choice->n + other] = true;
+}
+
+/* Whether an analysis makes a table in which ranks are compared. */
+static bool has_ranks(const struct ta_analysis_ops *ops)
+{
+    for (const struct ta_table_def *const *def = ops->tables; def && *def; def++)
+        for (size_t i = 0; !(*def)->not_of_ranks && i < (*def)->n_columns; i++)
+            if ((*def)->columns[i].role == TA_RANK)
+                return true;
+    return false;
 }
 
 static void find_edges(const struct choice *choice)
 {
-    for (size_t i = 0; i < choice->n; i++) {
-        const struct ta_analysis_ops *ops = ops_at(choice, i);
-        for (const char *const *id = ops->after; id && *id; id++)
-            wait_for(choice, i, *id, true);
-        for (const char *const *id = ops->behind; id && *id; id++)
-            wait_for(choice, i, *id, false);
-        for (size_t ref = 0; ref < ops->n_reads; ref++) {
-            const struct ta_entry *owner;
-            const struct ta_ref *read = &ops->reads[ref];
-            const bool is_found =
-                read->scalar ? ta_registry_scalar(choice->registry, read->scalar, &owner) != NULL
-                             : ta_registry_table(choice->registry, read->table, &owner) != NULL;
-            if (is_found && owner)
-                wait_for(choice, i, owner->plugin.id, true);
-        }
-    }
+    const size_t n = choice->n;
+    bool *reads = choice->reads, *waits = choice->waits;
+    for (size_t i = 0; i < n; i++)
+        for (size_t ref = 0; ref < ops_at(choice, i)->n_reads; ref++)
+            note_read(choice, i, &ops_at(choice, i)->reads[ref]);
+    memcpy(waits, reads, n * n * sizeof *waits);
+    for (size_t middle = 0; middle < n; middle++) /* and for all that these wait for */
+        for (size_t i = 0; i < n; i++)
+            for (size_t other = 0; waits[i * n + middle] && other < n; other++)
+                waits[i * n + other] |= waits[middle * n + other];
+    for (size_t i = 0; i < n; i++)
+        for (size_t other = 0; ops_at(choice, i)->reads_ranks && other < n; other++)
+            if (other != i && has_ranks(ops_at(choice, other)) && !waits[other * n + i])
+                reads[i * n + other] = waits[i * n + other] = true;
+    for (size_t i = 0; i < n; i++)
+        for (size_t other = 0; other < n; other++)
+            waits[i * n + other] |=
+                ops_at(choice, other)->place < ops_at(choice, i)->place &&
+                strcmp(ops_at(choice, other)->section, ops_at(choice, i)->section) == 0;
 }
 
 static void choose(const struct choice *choice, size_t i)

@@ -269,13 +269,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 /* Their tables come first in the section. */
-static const char *const behind[] = {"ops_by_name", "ops_device_time", NULL};
-
 static const struct ta_table_def *const tables[] = {&summed, &operator_totals, &stacks_folded,
                                                     NULL};
 
-static const struct ta_analysis_ops ops = {.behind = behind,
-                                           .section = "operators",
+static const struct ta_analysis_ops ops = {.section = "operators",
+                                           .place = 1,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,

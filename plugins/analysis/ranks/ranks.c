@@ -33,47 +33,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the ranks");
 }
 
-/* All that make tables by rank. */
-static const char *const after[] = {"gpu_time",
-                                    "gpu_parts",
-                                    "gpu_idle",
-                                    "launch_queue",
-                                    "launches",
-                                    "graph_launches",
-                                    "sync_points",
-                                    "stragglers",
-                                    "lateness_by_step",
-                                    "exposed_communication",
-                                    "roofline",
-                                    "wave_efficiency",
-                                    "small_kernels",
-                                    "compiled",
-                                    "copies",
-                                    "critical_path",
-                                    "interruptions",
-                                    "steps",
-                                    "stages",
-                                    "diffusion",
-                                    "throughput",
-                                    "iterations",
-                                    "section_tokens",
-                                    "operators",
-                                    "operator_sums",
-                                    "models",
-                                    "memory",
-                                    "memory_allocator",
-                                    "telemetry",
-                                    "caches",
-                                    "streaming",
-                                    "requests",
-                                    "reported",
-                                    "recorded",
-                                    "sessions",
-                                    "event_kinds",
-                                    "process_groups",
-                                    "files",
-                                    NULL};
-
 static const struct ta_table_def *const tables[] = {&ranks_metrics, &ranks_outliers, &ranks_parts,
                                                     &parts_metrics, NULL};
 
@@ -96,8 +55,8 @@ static const struct ta_ref reads[] = {
     {"stragglers.by_rank", "mean_lateness_ns"},
 };
 
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .section = "ranks",
+static const struct ta_analysis_ops ops = {.section = "ranks",
+                                           .reads_ranks = true,
                                            .finish = finish,
                                            .of_tables = true,
                                            .tables = tables,

@@ -373,8 +373,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot count work") : TA_OK;
 }
 
-static const char *const behind[] = {"attention", NULL};
-
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
                                          {PART_LACKS, LACK_WHY, LACK_COUNT},
@@ -388,8 +386,8 @@ static const struct ta_table_def *const tables[] = {&roofline_by_op, &roofline_b
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs = TA_NEED_HOST_WORK,
                                            .needs_args = counting_args,
-                                           .behind = behind,
                                            .section = "kernels",
+                                           .place = 5,
                                            .scalars = &roofline_mfu,
                                            .n_scalars = 1,
                                            .partials = partials,
