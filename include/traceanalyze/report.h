@@ -197,6 +197,7 @@ enum ta_role {
     TA_RANK,        /* a key: the rank */
     TA_DEVICE,      /* a key: the device of the rank */
     TA_UNIT_OF_ROW, /* the unit of the values of the row, for programs */
+    TA_BETTER_OF_ROW, /* which of two values of the row is better, by ta_polarity_name() */
     TA_IN_SERIES,   /* which of a series the row is, such as a step or a time */
     TA_NOTE         /* names or explains something and is not compared, such as a path */
 };
@@ -323,6 +324,19 @@ enum ta_reading {
     TA_READINGS
 };
 
+/* What becomes of the values of equal rows of several parts of a run (TA_JOIN_SUMS). */
+enum ta_over_ranks {
+    TA_OVER_SUM, /* their sum, of integers */
+    TA_OVER_LEAST,
+    TA_OVER_MOST,
+    TA_OVER_CALLS,     /* the sum, which says how many values there are */
+    TA_OVER_TIME,      /* the sum, of so many values */
+    TA_OVER_SELF,      /* the sum, and what shares are of where the table has it */
+    TA_OVER_MEAN,      /* mean of all values */
+    TA_OVER_DEVIATION, /* their standard deviation */
+    TA_OVER_SHARE      /* share of the sum of all rows */
+};
+
 struct ta_column {
     const char *key;   /* stable name in report.json */
     const char *title; /* column head */
@@ -335,6 +349,7 @@ struct ta_column {
     bool detail;   /* for a closer look: what other columns are worked out of */
     bool is_ratio_of_change; /* says the same as the change next to it, which pages show */
     enum ta_reading read_as;
+    enum ta_over_ranks over_ranks;
 };
 
 static inline bool ta_column_is_number(const struct ta_column *column)

@@ -146,14 +146,27 @@ TA_API enum ta_status ta_run_execute(struct ta_run *run, enum ta_run_task task) 
  * team that is not the first. */
 TA_API const struct ta_report *ta_run_report(const struct ta_run *run);
 
+/* The columns of the table of gates. */
+enum {
+    TA_GATES_TEXT,
+    TA_GATES_OUTCOME, /* "passed", "failed", "inconclusive" or "absent" */
+    TA_GATES_WHAT,
+    TA_GATES_BASE,
+    TA_GATES_NEW,
+    TA_GATES_CHANGE,
+    TA_GATES_CHANGE_LOW,
+    TA_GATES_CHANGE_HIGH,
+    TA_GATES_REASON,
+    TA_GATES_UNIT
+};
+
 /* What became of the gates of "fail-on". */
 struct ta_gates_outcome {
     bool failed;       /* a limit was passed */
     bool incomplete;   /* "incomplete" was to fail, and data was lost */
     bool inconclusive; /* "inconclusive" was to fail, and a change may be noise */
+    const struct ta_table *table; /* what became of each, in the report; NULL without gates */
 };
-/* The table of the report that says it for each of them. */
-#define TA_GATES_TABLE "gates.results"
 TA_API const struct ta_gates_outcome *ta_run_gates(const struct ta_run *run);
 
 /* Whether data was lost, or ranks of the run are not there. */

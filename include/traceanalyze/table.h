@@ -415,10 +415,13 @@ static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row
 /* How a distribution of durations spreads: seven columns from enumerator `mean` on. */
 #define TA_SPREAD_COLUMNS(mean) \
     [(mean)] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, \
-                .doc = "Total divided by calls"}, \
-    [(mean) + 1] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"}, \
-    [(mean) + 2] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"}, \
+                .over_ranks = TA_OVER_MEAN, .doc = "Total divided by calls"}, \
+    [(mean) + 1] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_LEAST, \
+                    .doc = "Shortest"}, \
+    [(mean) + 2] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_MOST, \
+                    .doc = "Longest"}, \
     [(mean) + 3] = {"stddev_ns", "Std dev", TA_NS_MEAN, .better = TA_LOWER, \
+                    .over_ranks = TA_OVER_DEVIATION, \
                     .doc = "Sample standard deviation; none for a single call"}, \
     [(mean) + 4] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"}, \
     [(mean) + 5] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, \
@@ -430,11 +433,6 @@ static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row
 #define TA_SPREAD 7
 
 /* clang-format on */
-
-#define TA_OLD_SPREAD_CELLS(dist)                                                                  \
-    ta_num(ta_dist_mean(dist)), ta_int(ta_dist_min(dist)), ta_int(ta_dist_max(dist)),              \
-        ta_num(ta_dist_stddev(dist)), ta_num(ta_dist_quantile((dist), 50)),                        \
-        ta_num(ta_dist_quantile((dist), 95)), ta_num(ta_dist_quantile((dist), 99))
 
 /* The cells of these columns in a TA_ROW(), whose first is `mean`. */
 #define TA_SPREAD_CELLS(mean, dist)                                                                \

@@ -31,11 +31,12 @@ static const struct ta_column by_class_columns[] = {
                 "elementwise, copy (with casts and changes of layout), reduce, index, random, "
                 "quant, triton (compiled by Inductor), comm, other"},
     [BY_CLASS_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_KERNEL_KIND_CALLS,
-                        .doc = "Number of executions"},
+                        .over_ranks = TA_OVER_CALLS, .doc = "Number of executions"},
     [BY_CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                        .read_as = TA_AS_KERNEL_KIND_TIME,
+                        .read_as = TA_AS_KERNEL_KIND_TIME, .over_ranks = TA_OVER_TIME,
                         .doc = "Sum of durations over all ranks: work, not wall time"},
-    [BY_CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
+    [BY_CLASS_SHARE] = {"share", "Share", TA_RATIO, .over_ranks = TA_OVER_SHARE,
+                        .doc = "Total over the total of all kernels"},
 };
 
 static const struct ta_chart_def chart = {

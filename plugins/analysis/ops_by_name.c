@@ -21,12 +21,16 @@ static const struct ta_column by_name_columns[] = {
     [CATEGORY] = {"category", "Category", TA_TEXT, .read_as = TA_AS_OP_CATEGORY,
                   .doc = "Category as written"},
     [NAME] = {"name", "Name", TA_TEXT, .read_as = TA_AS_OP, .doc = "Name of the host span"},
-    [CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_OP_CALLS, .doc = "Number of spans"},
+    [CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_OP_CALLS, .over_ranks = TA_OVER_CALLS,
+               .doc = "Number of spans"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_TIME,
+               .over_ranks = TA_OVER_TIME,
                .doc = "Sum of durations, children included: work, not wall time"},
     [SELF] = {"self_ns", "Self", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_SELF,
+              .over_ranks = TA_OVER_SELF,
               .doc = "Time during which the span was the innermost of its thread"},
-    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Self time over the self time of all host spans"},
+    [SHARE] = {"share", "Share", TA_RATIO, .over_ranks = TA_OVER_SHARE,
+               .doc = "Self time over the self time of all host spans"},
     TA_SPREAD_COLUMNS(MEAN),
 };
 

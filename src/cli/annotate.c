@@ -64,21 +64,39 @@ void ta_put_github(struct ta_file *out, struct ta_slice text, bool is_property)
 
 /* ---- lines -------------------------------------------------------------------------------- */
 
-static void put(struct ta_file *out, const struct ta_table *gates, size_t row, const char *lead,
-                const char *column, const char *end)
+/* "::error title=regression>5%25::Time of the run: 86.7 s → 113 s (+30.1 %25)" */
+static void put_line(struct ta_file *out, const struct ta_table *gates, size_t row)
 {
-    char buffer[TA_WORD_TEXT_MAX];
-    const struct ta_slice text = ta_table_text(gates, row, ta_table_column(gates, column), buffer);
-    if (text.len == 0)
-        return;
-    ta_puts(out, lead);
-    ta_put_github(out, text, false);
-    ta_puts(out, end);
+    static const struct {
+        size_t column;
+        const char *before, *after;
+    } parts[] = {{TA_GATES_OUTCOME, "", ""},   {TA_GATES_WHAT, ". ", ":"},
+                 {TA_GATES_BASE, " ", " →"},   {TA_GATES_NEW, " ", ""},
+                 {TA_GATES_CHANGE, " (", ")"}, {TA_GATES_REASON, ". ", ""}};
+    ta_puts(out,
+            ta_gate_is(gates, row, "failed") ? "::error title=gate " : "::warning title=gate ");
+    ta_put_github(out, ta_table_cell(gates, row, TA_GATES_TEXT)->text, true);
+    ta_puts(out, "::");
+    for (size_t i = 0; i < TA_LENGTH(parts); i++) {
+        char buffer[TA_WORD_TEXT_MAX];
+        const struct ta_slice text = ta_table_text(gates, row, parts[i].column, buffer);
+        if (text.len) {
+            ta_puts(out, parts[i].before);
+            ta_put_github(out, text, false);
+            ta_puts(out, parts[i].after);
+        }
+    }
+    ta_putc(out, '\n');
 }
 
-enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report)
+bool ta_gate_is(const struct ta_table *gates, size_t row, const char *outcome)
 {
-    const struct ta_table *gates = ta_report_table(report, TA_GATES_TABLE);
+    return ta_slice_equal(ta_table_cell(gates, row, TA_GATES_OUTCOME)->text, ta_slice_of(outcome));
+}
+
+enum ta_status ta_annotate(struct ta_cli *cli)
+{
+    const struct ta_table *gates = ta_run_gates(cli->run)->table;
     if (!*cli->command_stop)
         return TA_OK;
     const bool to_error = stream_of(cli) == stderr;
@@ -89,22 +107,9 @@ enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report)
     struct ta_file *out = sink ? ta_sink_open(cli->ctx, sink, "annotations", "") : NULL;
     enum ta_status status = ta_ctx_status(cli->ctx);
     if (out) {
-        /* "::error title=regression>5%25::Time of the run: 86.7 s → 113 s (+30.1 %25)" */
-        for (size_t i = 0; i < gates->n_rows; i++) {
-            if (ta_row_reads(gates, i, "outcome", "passed"))
-                continue;
-            ta_puts(out, ta_row_reads(gates, i, "outcome", "failed") ? "::error title=gate "
-                                                                     : "::warning title=gate ");
-            ta_put_github(out, ta_row_text(gates, i, "gate"), true);
-            ta_puts(out, "::");
-            put(out, gates, i, "", "outcome", "");
-            put(out, gates, i, ". ", "what", ":");
-            put(out, gates, i, " ", "base", " →");
-            put(out, gates, i, " ", "new", "");
-            put(out, gates, i, " (", "change", ")");
-            put(out, gates, i, ". ", "reason", "");
-            ta_putc(out, '\n');
-        }
+        for (size_t i = 0; i < gates->n_rows; i++)
+            if (!ta_gate_is(gates, i, "passed"))
+                put_line(out, gates, i);
         status = ta_file_close(cli->ctx, out);
     }
     if (status == TA_OK)

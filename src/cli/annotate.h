@@ -15,7 +15,9 @@ struct ta_cli;
 /* Stops commands when this call is to annotate. */
 enum ta_status ta_annotate_begin(struct ta_cli *cli) TA_MUST_CHECK;
 /* Prints a line for each gate that did not pass. */
-enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report) TA_MUST_CHECK;
+enum ta_status ta_annotate(struct ta_cli *cli) TA_MUST_CHECK;
+/* Whether a gate came to that outcome. */
+bool ta_gate_is(const struct ta_table *gates, size_t row, const char *outcome);
 /* Takes commands up again, whatever happened in between. */
 void ta_annotate_end(struct ta_cli *cli);
 

@@ -5,7 +5,7 @@
 #include "cli/annotate.h"
 #include "cli/cli.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 /* ---- files that are written with the products ----------------------------------------------- */
 
@@ -52,32 +52,33 @@ static enum ta_status add_summary(struct ta_cli *cli)
     return status;
 }
 
-enum ta_status ta_gating_conclude(struct ta_cli *cli, const struct ta_report *report)
+/* "regression>5%: Time of the run 86.7 s → 113 s (+30.1 %)" */
+static void say_gate(struct ta_cli *cli, const struct ta_table *gates, size_t row)
 {
-    const struct ta_table *gates = ta_report_table(report, TA_GATES_TABLE);
+    static const struct {
+        size_t column;
+        const char *before, *after;
+    } parts[] = {{TA_GATES_TEXT, "", ": "},  {TA_GATES_OUTCOME, "", ""},
+                 {TA_GATES_WHAT, ": ", ""},  {TA_GATES_BASE, " ", " →"},
+                 {TA_GATES_NEW, " ", ""},    {TA_GATES_CHANGE, " (", ")"},
+                 {TA_GATES_REASON, ". ", ""}};
+    char line[1024] = "Gate ", buffer[TA_WORD_TEXT_MAX];
+    size_t n = strlen(line);
+    for (size_t i = 0; i < TA_LENGTH(parts) && n < sizeof line; i++) {
+        const struct ta_slice text = ta_table_text(gates, row, parts[i].column, buffer);
+        if (text.len)
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s%.*s%s", parts[i].before,
+                                  (int)text.len, text.ptr, parts[i].after);
+    }
+    ta_log(cli->ctx, TA_LOG_WARNING, "%s", line);
+}
+
+enum ta_status ta_gating_conclude(struct ta_cli *cli)
+{
+    const struct ta_table *gates = ta_run_gates(cli->run)->table;
     for (size_t i = 0; gates && i < gates->n_rows; i++)
-        if (!ta_row_reads(gates, i, "outcome", "passed")) {
-            /* "regression>5%: Time of the run 86.7 s → 113 s (+30.1 %)" */
-            char outcome[TA_WORD_TEXT_MAX], base[TA_WORD_TEXT_MAX], new[TA_WORD_TEXT_MAX];
-            char change[TA_WORD_TEXT_MAX];
-            const struct ta_slice gate = ta_row_text(gates, i, "gate");
-            const struct ta_slice what = ta_row_text(gates, i, "what");
-            const struct ta_slice reason = ta_row_text(gates, i, "reason");
-            const struct ta_slice word =
-                ta_table_text(gates, i, ta_table_column(gates, "outcome"), outcome);
-            const struct ta_slice before =
-                ta_table_text(gates, i, ta_table_column(gates, "base"), base);
-            const struct ta_slice after =
-                ta_table_text(gates, i, ta_table_column(gates, "new"), new);
-            const struct ta_slice by =
-                ta_table_text(gates, i, ta_table_column(gates, "change"), change);
-            ta_log(cli->ctx, TA_LOG_WARNING, "Gate %.*s: %.*s%s%.*s%s%.*s%s%.*s%s%.*s%s%s%.*s",
-                   (int)gate.len, gate.ptr, (int)word.len, word.ptr, what.len ? ": " : "",
-                   (int)what.len, what.ptr, before.len ? " " : "", (int)before.len, before.ptr,
-                   after.len ? (before.len ? " → " : " ") : "", (int)after.len, after.ptr,
-                   by.len ? " (" : "", (int)by.len, by.ptr, by.len ? ")" : "",
-                   reason.len ? ". " : "", (int)reason.len, reason.ptr);
-        }
+        if (!ta_gate_is(gates, i, "passed"))
+            say_gate(cli, gates, i);
     const enum ta_status status = cli->args.summary_md ? add_summary(cli) : TA_OK;
-    return status == TA_OK ? ta_annotate(cli, report) : status;
+    return status == TA_OK ? ta_annotate(cli) : status;
 }

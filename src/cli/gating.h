@@ -21,6 +21,6 @@ void ta_extras_free(struct ta_extras *extras);
 
 /* Says which gates did not pass: on standard error, in the summary of --summary-md, in annotations.
  */
-enum ta_status ta_gating_conclude(struct ta_cli *cli, const struct ta_report *report) TA_MUST_CHECK;
+enum ta_status ta_gating_conclude(struct ta_cli *cli) TA_MUST_CHECK;
 
 #endif

@@ -140,5 +140,5 @@ enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_products *prod
     ta_cli_note_losses(cli, report);
     ta_cli_warn(cli, report);
     status = write_summary(cli, &products->place);
-    return status == TA_OK ? ta_gating_conclude(cli, report) : status;
+    return status == TA_OK ? ta_gating_conclude(cli) : status;
 }

@@ -79,7 +79,7 @@ static const struct ta_column metrics_columns[] = {
                          "stored or that of the other side; within_run: the steps of one run, "
                          "which say nothing of "
                          "other runs; none"},
-    [POLARITY] = {"polarity", "Better", TA_WORD,
+    [POLARITY] = {"polarity", "Better", TA_WORD, .role = TA_BETTER_OF_ROW,
                   .doc = "Whether lower or higher values are better, or neither"},
     [ROLE] = {"role", "Role", TA_ID,
               .doc = "key: it tells how long the run takes, so regression is of it; else other"},

@@ -60,6 +60,7 @@ static void declare_columns(struct ta_column *columns, size_t n, const struct ta
             columns[i].type = declared->type;
             columns[i].unit = declared->unit;
             columns[i].role = declared->role;
+            columns[i].over_ranks = declared->over_ranks;
             columns[i].weight = declared->weight;
             columns[i].detail = declared->detail;
             columns[i].is_ratio_of_change = declared->is_ratio_of_change;

@@ -39,7 +39,7 @@ static bool is_measure(const struct ta_table *table, const struct ta_column *col
 {
     const bool is_number = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
     return is_number && column->better != TA_NEUTRAL &&
-           (column->unit != TA_UNIT_NONE || ta_table_column(table, "unit") == SIZE_MAX);
+           (column->unit != TA_UNIT_NONE || ta_table_units(table) == SIZE_MAX);
 }
 
 size_t ta_table_measure(const struct ta_table *table, size_t n)

@@ -67,10 +67,23 @@ size_t ta_table_device(const struct ta_table *table)
     return column_of(table, TA_DEVICE, "device");
 }
 
+size_t ta_table_units(const struct ta_table *table)
+{
+    return column_of(table, TA_UNIT_OF_ROW, "unit");
+}
+
+bool ta_table_rises(const struct ta_table *table, size_t row, size_t column)
+{
+    const size_t better = column_of(table, TA_BETTER_OF_ROW, "polarity");
+    if (better == SIZE_MAX)
+        return table->columns[column].better == TA_HIGHER;
+    return ta_slice_equal(ta_table_cell(table, row, better)->text,
+                          ta_slice_of(ta_polarity_name(TA_HIGHER)));
+}
+
 bool ta_column_is_shown(const struct ta_table *table, size_t column)
 {
-    const struct ta_column *head = &table->columns[column];
-    return head->type != TA_TYPE_ID && strcmp(head->key, "unit") != 0;
+    return table->columns[column].type != TA_TYPE_ID && column != ta_table_units(table);
 }
 
 bool ta_column_has_values(const struct ta_table *table, size_t column)
@@ -142,7 +155,7 @@ static enum ta_unit change_of(enum ta_unit unit)
 enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column)
 {
     const struct ta_column *head = &table->columns[column];
-    const size_t units = ta_table_column(table, "unit");
+    const size_t units = ta_table_units(table);
     const bool of_row = head->unit == TA_UNIT_NONE || head->unit == TA_UNIT_CHANGE;
     if (!of_row || head->type != TA_TYPE_NUMBER || units == SIZE_MAX)
         return head->unit;

@@ -15,6 +15,10 @@ const struct ta_table *ta_report_table_after(const struct ta_report *report,
 size_t ta_table_rank(const struct ta_table *table);
 
 size_t ta_table_device(const struct ta_table *table);
+/* Column of the units of rows, or SIZE_MAX. */
+size_t ta_table_units(const struct ta_table *table);
+/* Whether more is better of a value: by its row, or by its column. */
+bool ta_table_rises(const struct ta_table *table, size_t row, size_t column);
 
 /* Whether people are shown a column: not one for programs alone, nor the units of values that carry
  * theirs. */

@@ -114,8 +114,6 @@ static void check_partials(const struct ta_entry *entry)
         }
         assert_true(n_keys <= 16);
     }
-    for (const char *const *after = ops->after; after && *after; after++)
-        assert_non_null(ta_registry_find(fixture.registry, TA_KIND_analysis, *after));
 }
 
 static void analyses_declare_what_they_keep(void **state)

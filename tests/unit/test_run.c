@@ -124,7 +124,7 @@ static void compares_and_gates(void **state)
     assert_int_equal(ta_run_set(run, "fail-on", "regression>5%"), TA_OK);
     assert_int_equal(ta_run_execute(run, TA_RUN_DIFF), TA_OK);
     assert_int_equal(ta_report_kind(ta_run_report(run)), TA_REPORT_DIFF);
-    assert_non_null(ta_report_table(ta_run_report(run), TA_GATES_TABLE));
+    assert_non_null(ta_run_gates(run)->table);
     assert_false(ta_run_gates(run)->failed);
     assert_int_equal(ta_run_set(run, "fail-on", "nonsense>>5"), TA_OK);
     assert_int_equal(ta_run_check(run, TA_RUN_DIFF), TA_ERR_USAGE);

@@ -11,29 +11,29 @@
 
 #include <math.h>
 
-enum { GATE, OUTCOME, WHAT, BASE, NEW, CHANGE, CHANGE_LOW, CHANGE_HIGH, REASON, UNIT };
-
 static const struct ta_column results_columns[] = {
-    [GATE] = {"gate", "Gate", TA_TEXT, .doc = "The expression as given"},
-    [OUTCOME] =
+    [TA_GATES_TEXT] = {"gate", "Gate", TA_TEXT, .doc = "The expression as given"},
+    [TA_GATES_OUTCOME] =
         {"outcome", "Outcome", TA_WORD,
          .doc =
              "passed; failed: exit code 1, of incomplete 4; inconclusive: beyond the limit but not "
              "sure, "
              "or nothing to judge by; absent: the input has no such figure"},
-    [WHAT] = {"what", "Judged by", TA_TEXT,
-              .doc = "The figure, name or finding; of several the one that went furthest"},
-    [BASE] = {"base", "Before", TA_NUMBER, .doc = "Its value in the baseline"},
-    [NEW] = {"new", "After", TA_NUMBER, .doc = "Its value"},
-    [CHANGE] = {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                .doc = "Relative change, as the limit is on it"},
-    [CHANGE_LOW] = {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                    .doc = "Lower end of its confidence interval; none with too few runs"},
-    [CHANGE_HIGH] = {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                     .doc = "Upper end of its confidence interval; none with too few runs"},
-    [REASON] = {"reason", "Why", TA_SENTENCE,
-                .doc = "Why it could not be told, where it could not"},
-    [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
+    [TA_GATES_WHAT] = {"what", "Judged by", TA_TEXT,
+                       .doc = "The figure, name or finding; of several the one that went furthest"},
+    [TA_GATES_BASE] = {"base", "Before", TA_NUMBER, .doc = "Its value in the baseline"},
+    [TA_GATES_NEW] = {"new", "After", TA_NUMBER, .doc = "Its value"},
+    [TA_GATES_CHANGE] = {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+                         .doc = "Relative change, as the limit is on it"},
+    [TA_GATES_CHANGE_LOW] = {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+                             .doc = "Lower end of its confidence interval; none with too few runs"},
+    [TA_GATES_CHANGE_HIGH] = {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+                              .doc =
+                                  "Upper end of its confidence interval; none with too few runs"},
+    [TA_GATES_REASON] = {"reason", "Why", TA_SENTENCE,
+                         .doc = "Why it could not be told, where it could not"},
+    [TA_GATES_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
+                       .doc = "Unit of the values"},
 };
 
 static const struct ta_digest digest = {
@@ -138,14 +138,15 @@ static enum ta_status judge(const struct gate_job *job, const struct ta_gate *ga
 static void add_row(struct ta_section_builder *out, const struct ta_gate *gate,
                     const struct verdict *verdict)
 {
-    TA_ROW(out, results, [GATE] = ta_text(ta_slice_of(gate->text)),
-           [OUTCOME] = ta_text(ta_slice_of(outcome_name(verdict->outcome))),
-           [WHAT] = verdict->what ? ta_text(ta_slice_of(verdict->what)) : ta_null(),
-           [BASE] = ta_num(verdict->base), [NEW] = ta_num(verdict->new),
-           [CHANGE] = ta_num(verdict->change), [CHANGE_LOW] = ta_num(verdict->low),
-           [CHANGE_HIGH] = ta_num(verdict->high),
-           [REASON] = verdict->reason ? ta_text(ta_slice_of(verdict->reason)) : ta_null(),
-           [UNIT] = ta_text(ta_slice_of(ta_unit_name(verdict->unit))));
+    TA_ROW(
+        out, results, [TA_GATES_TEXT] = ta_text(ta_slice_of(gate->text)),
+        [TA_GATES_OUTCOME] = ta_text(ta_slice_of(outcome_name(verdict->outcome))),
+        [TA_GATES_WHAT] = verdict->what ? ta_text(ta_slice_of(verdict->what)) : ta_null(),
+        [TA_GATES_BASE] = ta_num(verdict->base), [TA_GATES_NEW] = ta_num(verdict->new),
+        [TA_GATES_CHANGE] = ta_num(verdict->change), [TA_GATES_CHANGE_LOW] = ta_num(verdict->low),
+        [TA_GATES_CHANGE_HIGH] = ta_num(verdict->high),
+        [TA_GATES_REASON] = verdict->reason ? ta_text(ta_slice_of(verdict->reason)) : ta_null(),
+        [TA_GATES_UNIT] = ta_text(ta_slice_of(ta_unit_name(verdict->unit))));
 }
 
 static void note(const struct ta_gate *gate, const struct verdict *verdict, struct gate_job *job,
@@ -201,5 +202,6 @@ enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_registry *regi
     ta_close_tables(out);
     if (ta_report_freeze(report) != TA_OK)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gates");
+    outcome->table = ta_report_table(report, results.id);
     return TA_OK;
 }

@@ -226,7 +226,7 @@ static enum ta_status join(struct ta_ctx *ctx, const struct ta_registry *registr
     if (status != TA_OK)
         return status;
     ta_sections_prepare(out);
-    if (!set_accounts(parts, n, job, out) || !ta_join_tables(parts, n, out))
+    if (!set_accounts(parts, n, job, out) || !ta_join_tables(registry, parts, n, out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the tables of all reports");
     status = finish(ctx, plan, out);
     if (status == TA_OK)

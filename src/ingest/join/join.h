@@ -27,6 +27,7 @@ enum ta_status ta_join_inputs(struct ta_ctx *ctx, const struct ta_registry *regi
 
 /* Adds the tables of the parts to the sections of `out` (join_tables.c), as they are declared;
  * false without memory. */
-bool ta_join_tables(const struct ta_joined *parts, size_t n, struct ta_report *out) TA_MUST_CHECK;
+bool ta_join_tables(const struct ta_registry *registry, const struct ta_joined *parts, size_t n,
+                    struct ta_report *out) TA_MUST_CHECK;
 
 #endif

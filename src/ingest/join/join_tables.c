@@ -4,6 +4,7 @@
 #include "report/tables.h"
 #include "report/words.h"
 
+#include "plugin/registry.h"
 #include "report/report.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/output.h"
@@ -156,24 +157,18 @@ static int by_name(const void *left, const void *right, void *user)
     return 0;
 }
 
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* One integer column of rows of one name: extremes of extremes, else the sum. */
 static struct ta_cell fold(const struct joining *j, const struct named *rows, size_t n,
                            size_t column)
 {
-    const char *key = j->model->columns[column].key;
     int64_t value = TA_MISSING;
     for (size_t i = 0; i < n; i++) {
         const struct ta_cell cell = cell_at(j, rows[i].table, rows[i].row, column);
         if (cell.kind != TA_CELL_INT)
             continue;
-        if (starts(key, "min_"))
+        if (j->model->columns[column].over_ranks == TA_OVER_LEAST)
             ta_least(&value, cell.i);
-        else if (starts(key, "max_"))
+        else if (j->model->columns[column].over_ranks == TA_OVER_MOST)
             ta_most(&value, cell.i);
         else
             ta_sum(&value, cell.i);
@@ -181,60 +176,71 @@ static struct ta_cell fold(const struct joining *j, const struct named *rows, si
     return ta_int(value);
 }
 
-/* Sample deviation of all calls, of those of the rows: the squares within and between them. */
-static struct ta_cell pool(const struct named *rows, size_t n)
+/* The number of a row in the column that is joined so; NaN without one. */
+static double number_at(const struct joining *j, const struct named *named, enum ta_over_ranks as)
 {
-    double calls = 0, total = 0, squares = 0;
+    for (size_t i = 0; i < j->model->n_columns; i++)
+        if (j->model->columns[i].over_ranks == as) {
+            const struct ta_cell cell = cell_at(j, named->table, named->row, i);
+            return ta_cell_number(&cell, NAN);
+        }
+    return NAN;
+}
+
+static double sum_of(const struct joining *j, const struct named *rows, size_t n,
+                     enum ta_over_ranks as)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += number_at(j, &rows[i], as);
+    return sum;
+}
+
+/* What shares are of. */
+static double whole_of(const struct joining *j, const struct named *rows, size_t n)
+{
+    const double self = sum_of(j, rows, n, TA_OVER_SELF);
+    return isnan(self) ? sum_of(j, rows, n, TA_OVER_TIME) : self;
+}
+
+/* Sample deviation of all calls, of those of the rows: the squares within and between them. */
+static struct ta_cell pool(const struct joining *j, const struct named *rows, size_t n)
+{
+    const double calls = sum_of(j, rows, n, TA_OVER_CALLS);
+    const double mean = sum_of(j, rows, n, TA_OVER_TIME) / calls;
+    double squares = 0;
     for (size_t i = 0; i < n; i++) {
-        calls += ta_row_number(rows[i].table, rows[i].row, "calls", NAN);
-        total += ta_row_number(rows[i].table, rows[i].row, "total_ns", NAN);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double mine = ta_row_number(rows[i].table, rows[i].row, "calls", NAN);
-        const double deviation = ta_row_number(rows[i].table, rows[i].row, "stddev_ns", NAN);
-        const double off =
-            ta_row_number(rows[i].table, rows[i].row, "mean_ns", NAN) - total / calls;
+        const double mine = number_at(j, &rows[i], TA_OVER_CALLS);
+        const double deviation = number_at(j, &rows[i], TA_OVER_DEVIATION);
+        const double off = number_at(j, &rows[i], TA_OVER_MEAN) - mean;
         squares += (mine > 1 ? (mine - 1) * deviation * deviation : 0) + mine * off * off;
     }
     return calls > 1 ? ta_num(sqrt(squares / (calls - 1))) : ta_null();
 }
 
-static double sum_of(const struct named *rows, size_t n, const char *key)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += ta_row_number(rows[i].table, rows[i].row, key, NAN);
-    return sum;
-}
-
-/* `whole` is the total of all rows. */
+/* `whole` is what shares are of in all rows. */
 static void add_named(struct joining *j, const struct named *rows, size_t n, double whole)
 {
     for (size_t i = 0; i < j->model->n_columns; i++) {
         const struct ta_column *column = &j->model->columns[i];
-        const double total = sum_of(rows, n, "total_ns");
         j->cells[i] = ta_null();
         if (is_key(column))
             j->cells[i] = cell_at(j, rows->table, rows->row, i);
         else if (column->type == TA_TYPE_INTEGER)
             j->cells[i] = fold(j, rows, n, i);
-        else if (strcmp(column->key, "mean_ns") == 0)
-            j->cells[i] = ta_num(total / sum_of(rows, n, "calls"));
-        else if (strcmp(column->key, "stddev_ns") == 0)
-            j->cells[i] = pool(rows, n);
-        else if (strcmp(column->key, "share") == 0 &&
-                 ta_table_column(j->model, "self_ns") != SIZE_MAX)
-            j->cells[i] = ta_num(sum_of(rows, n, "self_ns") / whole);
-        else if (strcmp(column->key, "share") == 0)
-            j->cells[i] = ta_num(total / whole);
+        else if (column->over_ranks == TA_OVER_MEAN)
+            j->cells[i] =
+                ta_num(sum_of(j, rows, n, TA_OVER_TIME) / sum_of(j, rows, n, TA_OVER_CALLS));
+        else if (column->over_ranks == TA_OVER_DEVIATION)
+            j->cells[i] = pool(j, rows, n);
+        else if (column->over_ranks == TA_OVER_SHARE)
+            j->cells[i] = ta_num(whole_of(j, rows, n) / whole);
     }
     ta_add_row(j->out, j->cells);
 }
 
 static bool add_up_rows(struct joining *j)
 {
-    const char *of_share =
-        ta_table_column(j->model, "self_ns") != SIZE_MAX ? "self_ns" : "total_ns";
     size_t most = 0, n = 0;
     for (size_t i = 0; i < j->n; i++) {
         const struct ta_table *table = ta_report_table(j->parts[i].report, j->model->id);
@@ -249,16 +255,15 @@ static bool add_up_rows(struct joining *j)
             rows[n++] = (struct named){table, row};
     }
     qsort_r(rows, n, sizeof *rows, by_name, j);
-    const double whole = sum_of(rows, n, of_share);
+    const double whole = whole_of(j, rows, n);
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && by_name(&rows[first], &rows[end], j) == 0;)
             end++;
         add_named(j, rows + first, end - first, whole);
     }
     free(rows);
-    ta_sort_rows(j->out,
-                 ta_table_column(j->model, "total_ns") == SIZE_MAX ? "device_total_ns" : "total_ns",
-                 true);
+    if (j->def->order.by)
+        ta_sort_rows(j->out, j->def->order.by->key, j->def->order.direction == TA_DESCENDING);
     return true;
 }
 
@@ -300,8 +305,9 @@ static bool is_seen(const struct ta_joined *parts, size_t before, const char *id
     return false;
 }
 
-static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
-                         const struct ta_section *section, struct ta_report *out)
+static bool join_section(const struct ta_registry *registry, const struct ta_joined *parts,
+                         size_t n, size_t part, const struct ta_section *section,
+                         struct ta_report *out)
 {
     struct ta_section_builder *into = ta_report_open_section(out, section->id, section->title);
     struct ta_arena arena = {0};
@@ -310,8 +316,12 @@ static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
     for (size_t i = 0; i < section->n_items && done; i++) {
         const struct ta_table *table =
             section->items[i].kind == TA_ITEM_TABLE ? section->items[i].table : NULL;
-        if (!table || is_seen(parts, part, table->id) || strcmp(section->id, "overview") == 0 ||
-            strcmp(section->id, "ranks") == 0)
+        const struct ta_entry *owner = NULL;
+        const struct ta_table_def *def =
+            table ? ta_registry_table(registry, table->id, &owner) : NULL;
+        /* Made anew of what is joined; or by the program, such as a comparison. */
+        const bool is_made = owner ? owner->plugin.analysis->of_tables : def != NULL;
+        if (!table || is_made || is_seen(parts, part, table->id))
             continue;
         const enum ta_joining joining = table->def ? table->def->joining : TA_JOIN_ROWS;
         if (joining == TA_JOIN_SUMS ||
@@ -329,16 +339,14 @@ static bool join_section(const struct ta_joined *parts, size_t n, size_t part,
     return done;
 }
 
-bool ta_join_tables(const struct ta_joined *parts, size_t n, struct ta_report *out)
+bool ta_join_tables(const struct ta_registry *registry, const struct ta_joined *parts, size_t n,
+                    struct ta_report *out)
 {
     bool done = true;
     for (size_t part = 0; part < n; part++) {
         const struct ta_report *report = parts[part].report;
-        for (size_t i = 0; i < ta_report_section_count(report) && done; i++) {
-            const struct ta_section *section = ta_report_section(report, i);
-            if (strcmp(section->id, "findings") != 0 && strcmp(section->id, "gates") != 0)
-                done = join_section(parts, n, part, section, out);
-        }
+        for (size_t i = 0; i < ta_report_section_count(report) && done; i++)
+            done = join_section(registry, parts, n, part, ta_report_section(report, i), out);
     }
     return done;
 }

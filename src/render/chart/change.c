@@ -2,6 +2,7 @@
 /* Changes as rows: a waterfall, in which each change begins where the one before ends, and a forest
  * plot of relative changes with their intervals.  Both have names at the left, numbers at the right
  * and a line where nothing changes. */
+#include "report/tables.h"
 #include "render/chart/layout.h"
 
 #include <math.h>
@@ -132,11 +133,7 @@ static void draw(struct ta_layout *layout, const struct list *list, double top)
 /* Which way is better, by the row or by the column. */
 static bool is_worse(const struct ta_layout *layout, size_t row, size_t column, double change)
 {
-    const struct ta_table *table = layout->table;
-    const bool rises = ta_table_column(table, "polarity") == SIZE_MAX
-                           ? table->columns[column].better == TA_HIGHER
-                           : ta_row_reads(table, row, "polarity", ta_polarity_name(TA_HIGHER));
-    return (change > 0) != rises;
+    return (change > 0) != ta_table_rises(layout->table, row, column);
 }
 
 static double draw_legend(struct ta_layout *layout, bool with_unsure)
