@@ -20,7 +20,7 @@ enum {
     OF_BLOCKS = OF_DENOISING + PARTS
 };
 
-static const char *const ids[] = {[RUN_TIME] = "run_time",
+static const char *const ids[] = {[RUN_TIME] = TA_RUN_TIME,
                                   [SKEW] = "straggler_skew",
                                   [OF_STEPS] = "step_time_p50_ns",
                                   "step_time.p95",

@@ -22,6 +22,9 @@ struct ta_run_figure {
     const struct ta_durations *series; /* of what `value` is the median, or NULL */
 };
 
+/* The id of the time of the run. */
+#define TA_RUN_TIME "run_time"
+
 struct ta_run_figures {
     struct ta_run_figure *at;
     size_t n;

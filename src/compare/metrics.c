@@ -188,7 +188,7 @@ static void add_row(struct diff *diff, struct ta_section_builder *out,
     const double ratio = evidence->basis <= TA_BASIS_NOISE ? evidence->ratio.value : own;
     const enum ta_change change =
         ta_judge_change(diff->judging, before, after, base->unit, base->polarity, evidence);
-    if (strcmp(base->id, "run_time") == 0) {
+    if (strcmp(base->id, TA_RUN_TIME) == 0) {
         diff->change = change;
         diff->basis = evidence->basis;
         diff->time_ratio = evidence->ratio;

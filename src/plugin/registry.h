@@ -19,8 +19,7 @@ enum ta_status ta_registry_load_defaults(struct ta_ctx *ctx,
 
 /* Which analyses a run needs; those whose results they read come with them. */
 struct ta_wanted {
-    const char *const *ids; /* of built-in ones; ends with NULL, or NULL */
-    bool loaded;            /* and all that are not built in */
+    bool loaded;   /* all that are not built in */
     bool compared; /* for a comparison: and those with figures; of partials what it reads */
 };
 

@@ -409,7 +409,7 @@ enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registr
 
 /* ---- which analyses are wanted --------------------------------------------------------- */
 
-const struct ta_wanted ta_want_nothing = {.ids = NULL};
+const struct ta_wanted ta_want_nothing = {.loaded = false};
 
 static bool is_compared(enum ta_reading as)
 {
@@ -436,8 +436,5 @@ bool ta_registry_wants(const struct ta_entry *entry, const struct ta_wanted *wan
         return !entry->off;
     if (strcmp(entry->origin, TA_BUILT_IN) != 0)
         return wanted->loaded;
-    for (const char *const *id = wanted->ids; id && *id; id++)
-        if (strcmp(*id, entry->plugin.id) == 0)
-            return true;
     return wanted->compared && has_figures(entry->plugin.analysis);
 }

@@ -10,7 +10,7 @@
 /* Rows are in the order of several ranks, which the table names first. */
 static bool goes_by_rank(const struct ta_table *table)
 {
-    if (table->n_rows == 0 || strcmp(table->columns[0].key, "rank") != 0)
+    if (table->n_rows == 0 || ta_table_rank(table) != 0)
         return false;
     double before = ta_cell_number(ta_table_cell(table, 0, 0), -1);
     bool several = false;

@@ -186,6 +186,15 @@ class Lint(unittest.TestCase):
             with self.subTest(text=text):
                 self.expect("words.py", "src/base/x.c", LICENCE + text, is_right)
 
+    def test_literals(self):
+        plugin = LICENCE + 'static const struct ta_table_def small = {"small.kernels", "Small"};\n'
+        self.write("plugins/analysis/small.c", plugin + "TA_PLUGIN(analysis, small_ones, &ops);\n")
+        self.expect("literals.py", "src/render/draw.c", 'puts("kernels");', True)
+        for code in ('use(ta_report_table(report, "kernels"));', 'puts("small.kernels");',
+                     'n = ta_row_number(table, row, "calls", 0);', 'puts("small_ones");',
+                     'if (strcmp(table->id, "kernels") == 0) stop();'):
+            self.expect("literals.py", "src/render/draw.c", code, False)
+
     def run_undefined(self, text, suffix="c"):
         """What undefined.py says of a source, or of a header that one includes."""
         self.write(f"src/base/x.{suffix}", LICENCE + text)

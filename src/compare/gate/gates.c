@@ -39,9 +39,10 @@ static const struct ta_column results_columns[] = {
 static const struct ta_digest digest = {
     .part = TA_DIGEST_OUTCOME,
     .title = "Gates",
-    .columns = {&results_columns[GATE], &results_columns[OUTCOME], &results_columns[WHAT],
-                &results_columns[BASE], &results_columns[NEW], &results_columns[CHANGE],
-                &results_columns[REASON]}};
+    .columns = {&results_columns[TA_GATES_TEXT], &results_columns[TA_GATES_OUTCOME],
+                &results_columns[TA_GATES_WHAT], &results_columns[TA_GATES_BASE],
+                &results_columns[TA_GATES_NEW], &results_columns[TA_GATES_CHANGE],
+                &results_columns[TA_GATES_REASON]}};
 
 static const struct ta_table_def results = {
     "gates.results", "Gates", TA_COLUMNS(results_columns),
@@ -49,9 +50,11 @@ static const struct ta_table_def results = {
         &(const struct ta_brief){
             .place = 10,
             .rows = 20,
-            .first = {&results_columns[OUTCOME], &results_columns[WHAT], &results_columns[BASE],
-                      &results_columns[NEW], &results_columns[CHANGE]},
-            .together = {&results_columns[CHANGE_LOW], &results_columns[CHANGE_HIGH]},
+            .first = {&results_columns[TA_GATES_OUTCOME], &results_columns[TA_GATES_WHAT],
+                      &results_columns[TA_GATES_BASE], &results_columns[TA_GATES_NEW],
+                      &results_columns[TA_GATES_CHANGE]},
+            .together = {&results_columns[TA_GATES_CHANGE_LOW],
+                         &results_columns[TA_GATES_CHANGE_HIGH]},
             .whole_names = true},
     .digest = &digest};
 static const struct ta_table_def *const tables[] = {&results, NULL};
