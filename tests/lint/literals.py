@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds tables, columns and scalars that are looked up by a literal, and ids of plugins in the core.
+"""Finds tables, columns and scalars looked up by a literal, and ids of plugins in the core.
 
 usage: literals.py [REPOSITORY]
 
@@ -15,7 +15,8 @@ import re
 import sys
 
 LOOKUP = re.compile(
-    r'\bta_(?:report_(?:table|scalar|finding)|table_column|sort_rows|row_(?:number|integer|text|reads))'
+    r'\bta_(?:report_(?:table|scalar|finding)|table_column|sort_rows'
+    r'|row_(?:number|integer|text|reads))'
     r'\((?:[^;"()]|\([^()"]*\))*"|\bta_old_\w+|\bTA_OLD_\w+'
     r'|\bstrn?cmp\([\w.\[\]>-]*(?:->|\.)(?:id|key), "\w+"')
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -91,7 +92,8 @@ def main():
               if (name, what) not in LEFT]
     faults += [f"{name}: {what} is gone; take it off the list" for name, what in LEFT
                if (name, what) not in left and (root / name).exists()]
-    print("\n".join(faults + [f"{len(ids)} ids, {len(found)} literals, {len(LEFT)} of them allowed"]))
+    print("\n".join(faults), f"{len(ids)} ids, {len(found)} literals, {len(LEFT)} kinds allowed",
+          sep="\n" if faults else "")
     return 1 if faults else 0
 
 
