@@ -51,8 +51,6 @@ LEFT = {
     ("src/report/evidence.c", 'strcmp(column->key, "index"'): KEY,
     ("plugins/analysis/ranks/figures.c",
      'strcmp(m->table->columns[column].key, "value"'): KEY,
-    ("plugins/output/html/columns.c", 'strcmp(column->key, "device"'): KEY,
-    ("plugins/output/html/columns.c", 'ta_table_column(table, "'): KEY,
 }
 
 
