@@ -24,10 +24,18 @@ OF_PLUGINS = {"ta_plugin_entry"}
 
 
 def exported(nm, library):
-    """Symbol → its kind, of all that the library exports."""
+    """Symbol → its kind, of all that the library exports; each has a version."""
     output = subprocess.run([nm, "-D", "-P", "--defined-only", library], check=True,
                             capture_output=True, text=True).stdout
-    return dict(line.split()[:2] for line in output.splitlines())
+    symbols = {}
+    for line in output.splitlines():
+        name, kind = line.split()[:2]
+        name, _, version = name.partition("@@")
+        if version:
+            symbols[name] = kind
+        elif kind != "A":  # the version itself
+            symbols[f"{name}, without a version,"] = kind
+    return symbols
 
 
 def declared(root):
