@@ -43,8 +43,8 @@ struct ta_analysis_ops {
 
     const struct ta_bound *bounds; /* of cells of `partials`; ends with TA_BOUNDS_END, or NULL */
 
-    /* finish() makes everything of `prior`, so it is called also for reports of several parts of a
-     * run that are put together, whose traces are gone: all partials are empty then. */
+    /* finish() makes everything of the tables that it reads, so it is also called where reports of
+     * several parts of a run are joined, whose traces are gone: all partials are empty then. */
     bool of_tables;
 
     /* Event arguments of operators of which a sample is enough: those of the operators in the first

@@ -192,14 +192,14 @@ static inline bool ta_cell_equal(const struct ta_cell *a, const struct ta_cell *
 
 /* What a column is to those who read a table that they do not know. */
 enum ta_role {
-    TA_FIGURE,      /* a value of the row: one of numbers is compared between ranks */
-    TA_KEY,         /* whose the values of the row are: a name, a stage, a metric */
-    TA_RANK,        /* a key: the rank */
-    TA_DEVICE,      /* a key: the device of the rank */
-    TA_UNIT_OF_ROW, /* the unit of the values of the row, for programs */
+    TA_FIGURE,        /* a value of the row: one of numbers is compared between ranks */
+    TA_KEY,           /* whose the values of the row are: a name, a stage, a metric */
+    TA_RANK,          /* a key: the rank */
+    TA_DEVICE,        /* a key: the device of the rank */
+    TA_UNIT_OF_ROW,   /* the unit of the values of the row, for programs */
     TA_BETTER_OF_ROW, /* which of two values of the row is better, by ta_polarity_name() */
-    TA_IN_SERIES,   /* which of a series the row is, such as a step or a time */
-    TA_NOTE         /* names or explains something and is not compared, such as a path */
+    TA_IN_SERIES,     /* which of a series the row is, such as a step or a time */
+    TA_NOTE           /* names or explains something and is not compared, such as a path */
 };
 
 /* What a reader that knows no table reads a column or a scalar as: comparisons, gates and the
@@ -345,8 +345,8 @@ struct ta_column {
     enum ta_polarity better; /* which of two values */
     const char *doc;         /* one sentence: what it is and how it is computed */
     enum ta_role role;
-    double weight; /* how much a difference between ranks matters, 0 to 1; 0: little */
-    bool detail;   /* for a closer look: what other columns are worked out of */
+    double weight;           /* how much a difference between ranks matters, 0 to 1; 0: little */
+    bool detail;             /* for a closer look: what other columns are worked out of */
     bool is_ratio_of_change; /* says the same as the change next to it, which pages show */
     enum ta_reading read_as;
     enum ta_over_ranks over_ranks;

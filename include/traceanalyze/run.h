@@ -162,9 +162,9 @@ enum {
 
 /* What became of the gates of "fail-on". */
 struct ta_gates_outcome {
-    bool failed;       /* a limit was passed */
-    bool incomplete;   /* "incomplete" was to fail, and data was lost */
-    bool inconclusive; /* "inconclusive" was to fail, and a change may be noise */
+    bool failed;                  /* a limit was passed */
+    bool incomplete;              /* "incomplete" was to fail, and data was lost */
+    bool inconclusive;            /* "inconclusive" was to fail, and a change may be noise */
     const struct ta_table *table; /* what became of each, in the report; NULL without gates */
 };
 TA_API const struct ta_gates_outcome *ta_run_gates(const struct ta_run *run);

@@ -126,14 +126,14 @@ struct ta_brief {
     uint32_t rows;                   /* at most */
     const struct ta_column *largest; /* with more rows, those with the largest values of it */
     const char *rows_are;            /* else what the rows are that are shown: "the first ranks" */
-    const struct ta_column *first[TA_BRIEF_COLUMNS];    /* get room before all other columns */
+    const struct ta_column *first[TA_BRIEF_COLUMNS];    /* have room before all others */
     const struct ta_column *together[TA_BRIEF_COLUMNS]; /* all of them are shown, or none */
     const struct ta_column *never[TA_BRIEF_COLUMNS];    /* not shown: they say nothing new */
     bool whole_names;                  /* names have room before all other columns */
     const struct ta_column *call_site; /* its texts are "function (file:line)" */
     const struct ta_column *remark;    /* shown below the row where it has no room in it */
-    /* Rows that are left out: those that read so, or read so up to a point: "table.column"; and
-     * those with 0 in a column. */
+    /* Rows that are not shown: those whose cell in `column` is one of `words`, or begins with one
+     * of `tables` and a point ("copies.bandwidth"); and those with 0 in `nonzero`. */
     struct {
         const struct ta_column *column;
         const char *words[TA_BRIEF_WORDS], *tables[TA_BRIEF_WORDS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gates of a call: from options to an exit code. */
+/* What a call with gates writes and says. */
 #include "cli/gating.h"
 
 #include "cli/annotate.h"

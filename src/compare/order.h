@@ -16,8 +16,8 @@ struct diff_order {
                           at the same place alone, and with times that are alike */
 };
 
-/* How sure a pair is at least that one operator runs, and one that its place alone tells; one of
- * the same kind of work is in between. */
+/* The least confidence of a pair of names that one operator runs, and of a pair that only has the
+ * same place; a pair that does the same kind of work is between the two. */
 #define DIFF_SURE_OP 0.8
 #define DIFF_SURE_PLACE 0.5
 

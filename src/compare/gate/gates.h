@@ -15,7 +15,7 @@ struct ta_registry;
 
 /* When a change beyond a limit fails a gate. */
 enum ta_gate_mode {
-    TA_MODE_CONFIDENT, /* it is beyond the limit, and its interval leaves no change out */
+    TA_MODE_CONFIDENT, /* it is beyond the limit, and its interval excludes zero */
     TA_MODE_STRICT,    /* the whole interval is beyond the limit */
     TA_MODE_POINT      /* it is beyond the limit */
 };
