@@ -27,7 +27,7 @@ enum ta_unit {
     TA_UNIT_COUNT, /* shown with thin groups of three digits */
     TA_UNIT_RATIO, /* 0…1, shown as a percentage */
     TA_UNIT_PER_S,
-    TA_UNIT_BYTES_PER_S, /* shown as GB/s, powers of ten as in device data sheets */
+    TA_UNIT_BYTES_PER_S, /* shown as kB/s to TB/s, powers of ten as in data sheets */
     TA_UNIT_CELSIUS,
     TA_UNIT_WATT,
     TA_UNIT_JOULE,

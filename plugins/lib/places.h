@@ -57,8 +57,8 @@ enum {
 
 /* clang-format off */
 
-/* The first two are an operator by that key, and what it ran; readers that know no table read the
- * first five as `reading` and those after it. */
+/* The columns: an operator, whose key is `op_key`, what it ran, and so on.  Comparisons read the
+ * first five as `reading` and the four that follow it in enum ta_reading. */
 #define TA_PLACE_COLUMNS(reading, op_key, op_title, op_doc, name_title, name_doc) \
     [TA_PLACE_OP] = {op_key, op_title, TA_TEXT, .doc = op_doc, \
                      .read_as = (enum ta_reading)((reading) + TA_PLACE_OP)}, \

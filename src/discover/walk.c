@@ -93,7 +93,8 @@ static bool order_files(struct walk *walk)
 
 /* ---- adding files -------------------------------------------------------------------------- */
 
-/* Names that profilers give to traces; only these are missed aloud when they are unusable. */
+/* Names that profilers give to traces: where such a file of a folder cannot be used, people are
+ * told. */
 static bool looks_like_trace(const char *name)
 {
     static const char *const endings[] = {".json",  ".json.gz", ".json.tmp",

@@ -62,9 +62,9 @@ static enum ta_idle_cause queued_cause(const struct walk *w, const struct ta_act
     return waits ? TA_IDLE_DEPENDENCY : TA_IDLE_LATE_START;
 }
 
-/* The first launch without a kernel among those between the launches of two activities, whose
- * kernels would have run in the gap between them: only from its thread where there are several
- * devices.  NULL when there is none. */
+/* A gap between two activities may be where a kernel ran that the trace has lost: then there is a
+ * launch without a kernel between the launches of the two.  The first such launch; with several
+ * devices only of the thread that launched the second activity.  NULL when there is none. */
 static const struct ta_lost_call *lost_between(const struct walk *w, int64_t from, ta_row launch)
 {
     for (size_t i = ta_lost_from(w->lost, from);
