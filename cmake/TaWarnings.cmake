@@ -16,8 +16,9 @@ set(TA_OPTIMIZED "$<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>,$<CONFIG:MinSi
 function(ta_compile_options target)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
   target_include_directories(${target} PRIVATE "${TA_MADE_INCLUDE}")
+  # Declarations name what they say and leave the rest out.
   target_compile_options(${target} PRIVATE
-      -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla
+      -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wstrict-prototypes -Wvla
       "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=." "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build")
   if(TRACEANALYZE_WERROR)
     target_compile_options(${target} PRIVATE -Werror)

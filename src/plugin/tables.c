@@ -189,7 +189,8 @@ static enum ta_status add_scalars(struct ta_ctx *ctx, struct ta_registry *regist
         return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: scalars=%zu", registry->n_scalars + n);
     registry->scalars = grown;
     enum ta_status status = TA_OK;
-    for (const struct ta_scalar_def *def = defs; status == TA_OK && def < defs + n; def++) {
+    for (size_t i = 0; status == TA_OK && i < n; i++) {
+        const struct ta_scalar_def *def = &defs[i];
         const struct ta_entry *other;
         if (!def->id || !def->title || !def->doc)
             return ta_fail(ctx, TA_ERR_PLUGIN,

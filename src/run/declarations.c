@@ -29,6 +29,7 @@ static void put_column(struct ta_file *out, const struct ta_column *column)
                                         [TA_RANK] = "rank",
                                         [TA_DEVICE] = "device",
                                         [TA_UNIT_OF_ROW] = "unit_of_row",
+                                        [TA_BETTER_OF_ROW] = "better_of_row",
                                         [TA_IN_SERIES] = "in_series",
                                         [TA_NOTE] = "note"};
     char number[TA_UNIT_TEXT_MAX];

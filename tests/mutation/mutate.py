@@ -53,7 +53,7 @@ def sites_of(path):
     """The names of a file; tables that a page makes for itself are read by nobody."""
     text = path.read_text(encoding="utf-8")
     if path.is_relative_to(ROOT / "plugins/output"):
-        text = re.sub(r"const struct ta_column \w+\[\] = \{.*?\n *\};",
+        text = re.sub(r"const struct ta_column \w+\[\w*\] = \{.*?\n *\};",
                       lambda found: " " * len(found[0]), text, flags=re.DOTALL)
     for kind, pattern in NAMES:
         for found in pattern.finditer(text):
@@ -73,13 +73,22 @@ def changed(name, rng):
     return name[:place] + letter + name[place + 1:]
 
 
+def link_of(folder):
+    """The words of the command that links the program, made by make or by ninja."""
+    link = folder / "CMakeFiles/traceanalyze_cli.dir/link.txt"
+    if link.exists():
+        return shlex.split(link.read_text(encoding="utf-8"))
+    commands = subprocess.run(["ninja", "-t", "commands", "traceanalyze_cli"], cwd=folder,
+                              check=True, capture_output=True, text=True).stdout
+    return shlex.split(commands.splitlines()[-1].removeprefix(": && ").removesuffix(" && :"))
+
+
 class Build:
     def __init__(self, folder, work):
         self.folder, self.work = folder, work
         commands = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
         self.commands = {pathlib.Path(row["file"]): shlex.split(row["command"]) for row in commands}
-        link = folder / "CMakeFiles/traceanalyze_cli.dir/link.txt"
-        self.link = shlex.split(link.read_text(encoding="utf-8"))
+        self.link = link_of(folder)
 
     def can_link(self, path):
         command = self.commands.get(path)

@@ -22,7 +22,7 @@ struct ta_report *fixture_finish(struct fixture *f, struct ta_partial_set *set, 
         ranks[i] = (int64_t)i;
     ta_sections_prepare(report);
     struct ta_steps steps = {0};
-    struct ta_ranks *compared;
+    struct ta_ranks *compared = NULL;
     if (ta_steps_run(&f->ctx, &f->plan, set, ranks, n_ranks, &steps) != TA_OK ||
         ta_ranks_run(&f->ctx, &f->plan, set, ranks, n_ranks, &compared) != TA_OK ||
         ta_finish(&f->ctx, set, ranks, n_ranks, &(struct ta_across){&steps, compared}, report) !=
