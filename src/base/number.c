@@ -23,8 +23,10 @@ static size_t digits_at(const char *p, const char *end)
 
 static bool split(struct ta_slice text, struct decimal *d)
 {
+    if (text.len == 0)
+        return false;
     const char *p = text.ptr, *end = p + text.len;
-    *d = (struct decimal){.negative = p < end && *p == '-'};
+    *d = (struct decimal){.negative = *p == '-'};
     p += d->negative;
     d->digits = p;
     d->whole = digits_at(p, end);

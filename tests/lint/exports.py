@@ -31,10 +31,8 @@ def exported(nm, library):
     for line in output.splitlines():
         name, kind = line.split()[:2]
         name, _, version = name.partition("@@")
-        if version:
-            symbols[name] = kind
-        elif kind != "A":  # the version itself
-            symbols[f"{name}, without a version,"] = kind
+        if kind != "A":  # the version itself
+            symbols[name if version else f"{name}, without a version,"] = kind
     return symbols
 
 
