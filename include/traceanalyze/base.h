@@ -87,7 +87,7 @@ static inline bool ta_slice_ends(struct ta_slice text, const char *with)
     return text.len >= n && memcmp(n ? ta_slice_at(text, text.len - n) : "", with, n) == 0;
 }
 
-/* Byte order first, then length: the total order behind every sorted product. */
+/* Byte order first, then length: the total order after every sorted product. */
 static inline int ta_slice_compare(struct ta_slice a, struct ta_slice b)
 {
     size_t n = a.len < b.len ? a.len : b.len;

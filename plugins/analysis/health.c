@@ -21,7 +21,7 @@ enum {
     HEALTH_EARLY, /* activities that begin before the call that launched them */
     HEALTH_SHIFT, /* the largest such difference */
     HEALTH_CALLS, /* calls that launch a kernel */
-    HEALTH_LOST,  /* those whose kernel was not recorded, behind the first whose kernel was */
+    HEALTH_LOST,  /* those whose kernel was not recorded, after the first whose kernel was */
     HEALTH_HEAD,  /* such calls before that one */
     HEALTH_OVERHEAD,
     HEALTH_SPAN,   /* first to last host span */

@@ -528,7 +528,7 @@ static const struct ta_table_def by_step = {
 
 /* ---- finish ---------------------------------------------------------------------------------- */
 
-/* Lists the classes of the step of row `i`; returns the row behind them. */
+/* Lists the classes of the step of row `i`; returns the row after them. */
 static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_section_builder *out)
 {
     const int64_t step = ta_partial_at(steps, i)[STEP_NUMBER];

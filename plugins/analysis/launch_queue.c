@@ -20,7 +20,7 @@ enum {
 /* The partials of the analysis, in order, and their fields. */
 enum { QUEUE_DEVICES, QUEUE_STREAMS, QUEUE_OVER_TIME, QUEUE_DELAYS };
 enum { DEVICE_RANK, DEVICE_DEVICE, DEVICE_FIGURES, STREAM_STREAM = DEVICE_FIGURES, STREAM_FIGURES };
-/* What is known of a queue, behind the keys of its partial. */
+/* What is known of a queue, after the keys of its partial. */
 enum {
     FIGURE_LAUNCHES,
     FIGURE_WINDOW,
@@ -125,7 +125,7 @@ static void add_delay(struct ta_partial *out, int64_t *row, size_t figures, stru
 }
 
 /* The device had been idle for so long.  Kernels of graphs have no launch of their own, and calls
- * that return behind the start say nothing of a queue. */
+ * that return after the start say nothing of a queue. */
 static void take_delay(struct walk *w, const struct ta_activity *a, int64_t *row,
                        struct delays *delays, int64_t idle)
 {
@@ -168,7 +168,7 @@ struct times {
 };
 
 /* Time in a window from `first` on with at least `depth` launches in the queue: up to each end from
- * where the launch starts that lies so many places behind, unless the end before it was later. */
+ * where the launch starts that lies so many places after, unless the end before it was later. */
 static int64_t time_above(const struct times *t, size_t depth, int64_t first)
 {
     int64_t time = 0;
@@ -603,7 +603,7 @@ static struct ta_cell short_share(const struct ta_dist *delays, double floor)
 }
 
 /* Time in which a device was idle and the host handed out work; NAN when that is not known.  `next`
- * is where the search begins, and becomes the place behind the find. */
+ * is where the search begins, and becomes the place after the find. */
 static double dispatch_of(const struct ta_refs *in, size_t *next, const int64_t *device)
 {
     const struct ta_table *idle = ta_ref_table(in, DISPATCH);

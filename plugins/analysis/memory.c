@@ -43,7 +43,7 @@ enum {
 struct snapshots {
     int64_t (*rows)[FIELDS];
     size_t n;
-    size_t n_peaks;                   /* behind them, of traces */
+    size_t n_peaks;                   /* after them, of traces */
     const struct ta_partial *partial; /* for the labels */
 };
 
@@ -572,7 +572,7 @@ static void add_history(const struct ta_trace *trace, const struct ta_allocator 
     }
 }
 
-/* The number behind the prefix of such a counter; TA_MISSING for any other. */
+/* The number after the prefix of such a counter; TA_MISSING for any other. */
 static int64_t device_of(struct ta_slice counter)
 {
     const size_t prefix = sizeof TA_MEMORY_COUNTER - 1;

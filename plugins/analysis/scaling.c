@@ -149,7 +149,7 @@ static bool is_same_group(const struct ta_partial *ranks, const int64_t *a, cons
            ta_slice_equal(ta_partial_text(ranks, a, MODEL), ta_partial_text(ranks, b, MODEL));
 }
 
-/* Sums up the rows from `first` on; returns the first row behind them. */
+/* Sums up the rows from `first` on; returns the first row after them. */
 static size_t sum_up(const struct ta_partial *ranks, size_t first, struct group *group)
 {
     const int64_t *head = ta_partial_at(ranks, first);

@@ -119,7 +119,7 @@ static int64_t late_within(struct search *s, int64_t from, int64_t to)
     return ta_intervals_within_near(&s->late, from, to, &s->next_late);
 }
 
-/* Idle time of a wait, and behind it until the devices work again or the next wait begins, as far
+/* Idle time of a wait, and after it until the devices work again or the next wait begins, as far
  * as the host was late: work that was in the queue already is held up by something else. */
 static void idle_around(struct search *s, const struct wait *wait, struct reach *reach,
                         int64_t *during, int64_t *after)

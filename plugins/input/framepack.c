@@ -51,7 +51,7 @@ static int sniff(const struct ta_probe *probe)
     if (!head.len || value_of(head, TA_LIT("\"traceEvents\"")))
         return 0;
     if (head.ptr[0] == '{' && value_of(head, TA_LIT("\"timing_stats\"")) == '{') {
-        /* The keys behind it may lie beyond the head. */
+        /* The keys after it may lie beyond the head. */
         const bool sure = value_of(head, TA_LIT("\"memory_snapshots\"")) == '[' ||
                           value_of(head, TA_LIT("\"iteration_stats\"")) == '{' ||
                           value_of(head, TA_LIT("\"timestamp\""));

@@ -24,7 +24,7 @@ struct inferix_probe {
     const char *at, *end;
 };
 
-/* Moves behind the string whose opening quote stands here; its text is `*key`. */
+/* Moves past the string whose opening quote stands here; its text is `*key`. */
 static inline void inferix_skip_string(struct inferix_probe *p, struct ta_slice *key)
 {
     key->ptr = ++p->at;
@@ -70,7 +70,7 @@ static inline bool inferix_holds(struct ta_slice text, const char *what)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/* One file.  The first failure is remembered, and nothing is added behind it. */
+/* One file.  The first failure is remembered, and nothing is added after it. */
 struct inferix {
     struct ta_ctx *ctx;
     struct ta_builder *builder;

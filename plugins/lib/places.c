@@ -162,7 +162,7 @@ static int by_start(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* The place that begins at row i; *end is the first row behind it. */
+/* The place that begins at row i; *end is the first row after it. */
 static struct place read_place(const struct ta_partial *places, size_t i, size_t *end)
 {
     struct place place = {.first = ta_partial_at(places, i), .number = i};

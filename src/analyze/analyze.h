@@ -63,7 +63,7 @@ enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *tra
 /* Adds all of `from` and frees it, table by table; any order gives the same result. */
 void ta_partial_set_drain(struct ta_partial_set *into, struct ta_partial_set *from);
 
-/* Table i of an analysis of the plan; NULL behind the last. */
+/* Table i of an analysis of the plan; NULL after the last. */
 struct ta_partial *ta_partial_set_table(const struct ta_partial_set *set, size_t analysis,
                                         size_t i);
 /* False when an allocation failed and rows are missing. */

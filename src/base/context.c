@@ -32,7 +32,7 @@ static bool is_inside(char c)
 }
 
 /* Formats a message.  Of one that does not fit the middle is left out, which is that of a long
- * path or value: what was being done stands before it, and why it failed behind it. */
+ * path or value: what was being done stands before it, and why it failed after it. */
 static size_t print(char message[MESSAGE_BYTES], const char *format, va_list args)
 {
     static const char gap[] = " … ";

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* An unused slot has key 0.  Key 0 itself has the slot behind the table, with any other key. */
+/* An unused slot has key 0.  Key 0 itself has the slot after the table, with any other key. */
 struct ta_map_slot {
     uint64_t key, value;
 };

@@ -2,7 +2,7 @@
 /* Stable sort for lists that are nearly in order, as those of traces are.
  *
  * Strays are first carried home, as long as that costs a few moves per element.  What remains are
- * runs as long as the lists that a profiler wrote one behind the other, and these are merged in
+ * runs as long as the lists that a profiler wrote one after the other, and these are merged in
  * pairs.  O(n) for ordered input, O(n log n) at worst.
  *
  * All of it is inlined, so that each call becomes a sort of its own for one type: with a call per

@@ -8,7 +8,7 @@
 /* The parts of a JSON number. */
 struct decimal {
     bool negative;
-    const char *digits; /* integer part, then fraction part behind the point */
+    const char *digits; /* integer part, then fraction part after the point */
     size_t whole, fraction;
     int64_t exponent;
 };
@@ -82,7 +82,7 @@ enum ta_decimal ta_decimal_parse(struct ta_slice text, int shift, int64_t *value
             return TA_DECIMAL_OUT_OF_RANGE;
     if (result > INT64_MAX)
         return TA_DECIMAL_OUT_OF_RANGE;
-    /* The first digit behind the point decides; halves go away from zero. */
+    /* The first digit after the point decides; halves go away from zero. */
     if (kept >= 0 && i < n && digit(&d, i) >= 5 && result++ == INT64_MAX)
         return TA_DECIMAL_OUT_OF_RANGE;
     *value = d.negative ? -(int64_t)result : (int64_t)result;

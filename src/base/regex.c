@@ -444,7 +444,7 @@ static bool read_alternative(struct reading *r)
     return true;
 }
 
-/* Each alternative but the last: a split before it, and a jump behind it over the others. */
+/* Each alternative but the last: a split before it, and a jump after it over the others. */
 static bool read_alternatives(struct reading *r)
 {
     int from = r->regex->n, jumps = -1; /* jumps: the last one, which leads to that before it */

@@ -77,7 +77,7 @@ static void take_log_format(struct parse *parse)
 }
 
 /* Two places or texts contradict each other.  Of words and numbers the last one counts, so that
- * what a script or an alias gives can be given anew behind it. */
+ * what a script or an alias gives can be given anew after it. */
 static enum ta_status check_once(struct parse *parse, const struct ta_arg_option *option,
                                  const struct ta_given *last)
 {
@@ -208,7 +208,7 @@ static enum ta_status scan(struct parse *parse, int argc, char **argv)
     opterr = 0;
     enum ta_status status = TA_OK;
     for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
-        /* Behind an error only to see how it is to be said. */
+        /* After an error only to see how it is to be said. */
         if (status != TA_OK && (code == OPERAND || code == ':' || code == '?'))
             continue;
         switch (code) {

@@ -8,7 +8,7 @@
 
 enum ta_completes { TA_COMPLETES_NOTHING, TA_COMPLETES_FILES, TA_COMPLETES_FOLDERS };
 
-/* Writes the words that can be the value of an option, each with a blank behind it, and returns how
+/* Writes the words that can be the value of an option, each with a blank after it, and returns how
  * many there are; `out` may be NULL. */
 size_t ta_completion_values(struct ta_file *out, const struct ta_registry *registry,
                             const struct ta_arg_option *option);

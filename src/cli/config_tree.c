@@ -30,7 +30,7 @@ enum ta_status ta_config_expect_map(const struct ta_config_file *file, const str
 
 /* ---- unknown keys -------------------------------------------------------------------------- */
 
-/* The part of a key behind `prefix` up to the next point, NULL when it does not begin so. */
+/* The part of a key after `prefix` up to the next point, NULL when it does not begin so. */
 static const char *part_behind(const char *key, const char *prefix, char part[TA_CONFIG_KEY_MAX])
 {
     const size_t length = strlen(prefix);

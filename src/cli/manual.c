@@ -19,7 +19,7 @@ struct part {
     struct ta_slice title, body;
 };
 
-/* The part that begins at `text`; *next becomes what is behind it. */
+/* The part that begins at `text`; *next becomes what is after it. */
 static struct part take_part(const char *text, const char **next)
 {
     struct part part = {.title = {text, 0}};

@@ -183,7 +183,7 @@ struct diff_couples {
     size_t n;
 };
 
-/* The first steps of a run, where each takes longer than any behind them. */
+/* The first steps of a run, where each takes longer than any after them. */
 struct diff_warm_up {
     int64_t steps;
     double ns; /* of the rank that is longest at each */

@@ -61,7 +61,7 @@ static bool opens(struct ta_slice name, size_t at)
     return name.ptr[at] == '<' && at > 0 && name.ptr[at - 1] != ' ';
 }
 
-/* Bytes from a bracket of arguments or of a template at `at` to behind the one that closes it, all
+/* Bytes from a bracket of arguments or of a template at `at` to after the one that closes it, all
  * that is left where none does; 0 when none opens there. */
 static size_t bracket_length(struct ta_slice name, size_t at)
 {

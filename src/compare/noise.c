@@ -183,7 +183,7 @@ static bool spread_of(struct kept *kept)
     return (base >= RUNS_LEAST || new >= RUNS_LEAST) && kept->spread.sd > 0;
 }
 
-/* The next one; false behind the last. */
+/* The next one; false after the last. */
 static bool next_spread(struct kept *kept)
 {
     for (; kept->source < TA_LENGTH(sources); kept->source++, kept->row = 0) {

@@ -14,7 +14,7 @@ struct ta_part;
 /* What is read of a comparison, to write it. */
 extern const struct ta_part ta_noise_part;
 
-/* How such a text begins, behind its first brace. */
+/* How such a text begins, after its first brace. */
 #define TA_NOISE_SCHEMA "\"schema\": \"traceanalyze.baseline/1\""
 
 /* What the ids of times of names begin with: the gates on them are called so, too. */

@@ -143,7 +143,7 @@ bool diff_match_order(struct diff *diff, const struct diff_order *order,
 
 /* ---- by the place alone ---------------------------------------------------------------------- */
 
-/* The next place from *at on that is alone and that no operator runs; NULL behind the last.  The
+/* The next place from *at on that is alone and that no operator runs; NULL after the last.  The
  * place of a stage counts within the one around it. */
 static struct place *next_alone(const struct diff_order *order, const struct places *places,
                                 size_t *at)

@@ -44,12 +44,12 @@ bool diff_program_align(struct program *program);
 /* What stands between two such places on both sides. */
 struct stretch {
     struct places side[TA_DIFF_SIDES];
-    bool is_open;               /* no such place stands before or behind it */
+    bool is_open;               /* no such place stands before or after it */
     bool end;                   /* it is the last */
     size_t from[TA_DIFF_SIDES]; /* where the next begins */
 };
 
-/* The next stretch, the first of one that is zero; false behind the last. */
+/* The next stretch, the first of one that is zero; false after the last. */
 bool diff_next_stretch(const struct program *program, struct stretch *stretch);
 
 /* Whether one operator runs both, whatever it is called on either side; never without one. */

@@ -181,7 +181,7 @@ static void attach_all(struct diff *diff, const struct program *program, bool by
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-/* Makes room for a set of each name of the baseline, behind those that there are. */
+/* Makes room for a set of each name of the baseline, after those that there are. */
 static bool reserve(struct diff *diff, size_t more)
 {
     struct diff_set *sets = ta_arena_alloc(&diff->arena, (diff->n_sets + more + 1) * sizeof *sets);

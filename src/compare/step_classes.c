@@ -86,7 +86,7 @@ static double longest_of(const struct ta_durations *series, size_t step)
     return longest;
 }
 
-/* How many steps at the start are warm-up: each longer than any behind them by this factor, and at
+/* How many steps at the start are warm-up: each longer than any after them by this factor, and at
  * most a quarter of all. */
 static size_t warm_up_of(struct diff *diff, const struct ta_durations *series)
 {

@@ -19,7 +19,7 @@ enum {
 #define DRAWN_MOST 1e6
 
 /* What the bootstrap draws are numbers of steps: those of the base from 0, those of the new run
- * behind them.  The median of what was drawn is where half of it is counted: no round sorts. */
+ * after them.  The median of what was drawn is where half of it is counted: no round sorts. */
 struct drawn {
     const struct ta_durations *side[2];
     double *sorted[2];  /* durations of a side in ascending order */

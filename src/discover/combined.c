@@ -64,7 +64,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* The end of the value at `at`: behind a text, or behind what is neither blank nor a mark. */
+/* The end of the value at `at`: after a text, or after what is neither blank nor a mark. */
 static const char *end_of_value(const char *at, const char *end)
 {
     const bool is_text = at < end && *at == '"';

@@ -47,7 +47,7 @@ static bool is_text(struct ta_slice head)
     return true;
 }
 
-/* The name of the format stands behind that of the first file. */
+/* The name of the format stands after that of the first file. */
 static bool is_tar(struct ta_slice head)
 {
     enum { MAGIC = 257, MAGIC_SIZE = 5 };
@@ -133,7 +133,7 @@ const char *ta_describe_document(struct ta_slice head)
     return NULL;
 }
 
-/* Each names the program first, behind little more than the marks of its format. */
+/* Each names the program first, after little more than the marks of its format. */
 bool ta_describe_ours(struct ta_slice head)
 {
     static const char name[] = "traceanalyze";

@@ -107,7 +107,7 @@ static bool are_of_two_ranks(struct search *search, const struct ta_source *a,
     return rank != TA_MISSING && other != TA_MISSING && rank != other;
 }
 
-/* Compares the candidate behind `n` others that look alike with each of them that is no duplicate
+/* Compares the candidate after `n` others that look alike with each of them that is no duplicate
  * itself. */
 static void find_original(struct search *search, const struct candidate *alike, size_t n)
 {

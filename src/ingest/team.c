@@ -111,7 +111,7 @@ static size_t choose_files(const struct gathering *g, size_t first, size_t n)
     return n_chosen;
 }
 
-/* Sends everything of this process and the n - 1 behind it. */
+/* Sends everything of this process and the n - 1 after it. */
 static enum ta_status send_part(const struct gathering *g, size_t to, size_t n)
 {
     const struct ta_summary_scope scope = {.version = g->options->version,
@@ -164,7 +164,7 @@ static enum ta_status take_text(const struct gathering *g, struct ta_slice text,
     return status == TA_ERR_INPUT ? TA_ERR_INTERNAL : status; /* it is our own text */
 }
 
-/* Takes everything of a process and the n - 1 behind it. */
+/* Takes everything of a process and the n - 1 after it. */
 static enum ta_status receive_part(const struct gathering *g, size_t from, size_t n)
 {
     const size_t n_files = choose_files(g, from, n);

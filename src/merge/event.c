@@ -64,7 +64,7 @@ struct patches {
     size_t n;
 };
 
-/* Adds one, behind all that come before it in the text. */
+/* Adds one, after all that come before it in the text. */
 static struct patch *add_patch(struct patches *patches, const char *from, const char *to)
 {
     size_t at = patches->n++;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers for ids.  Those that profilers count up keep their digits behind the position of their
+/* Numbers for ids.  Those that profilers count up keep their digits after the position of their
  * trace, so that people still find them; all others, such as addresses, are numbered in the order
  * of first sight. */
 #include "merge/ids.h"
 
 enum { SMALL_DIGITS = 10 };
 
-/* Ids of a trace have room below this, and the odd ones of all behind that. */
+/* Ids of a trace have room below this, and the odd ones of all after that. */
 #define SMALL INT64_C(10000000000)
 #define ODD_FROM INT64_C(9000000000000000)
 #define ODD_MOST ((INT64_C(1) << 53) - ODD_FROM)

@@ -57,7 +57,7 @@ struct ta_merge {
 enum ta_status ta_merge_chrome(struct ta_ctx *ctx, const struct ta_merge *merge,
                                struct ta_file *out) TA_MUST_CHECK;
 
-/* A tar with a trace per file as it is, but for what is left out and for drift, behind a manifest
+/* A tar with a trace per file as it is, but for what is left out and for drift, after a manifest
  * that tells Perfetto the machine and the clock of each.  TA_ERR_OUTPUT when `out` is a pipe. */
 enum ta_status ta_merge_archive(struct ta_ctx *ctx, const struct ta_merge *merge,
                                 struct ta_file *out) TA_MUST_CHECK;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Numbers that are given begin behind the largest that Linux has (2^22). */
+/* Numbers that are given begin after the largest that Linux has (2^22). */
 enum { GIVEN_FROM = 10000000 };
 
 /* Bytes of a name. */

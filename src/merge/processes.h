@@ -36,7 +36,7 @@ struct merge_process *merge_processes_at(struct merge_processes *processes, stru
 void merge_process_rename(struct merge_processes *processes, struct merge_process *process,
                           struct ta_slice name);
 
-/* Writes names and order of the processes of the present trace as metadata events, each behind
+/* Writes names and order of the processes of the present trace as metadata events, each after
  * `*separator`, which then becomes that of the events that follow; forgets the processes. */
 void merge_processes_end(struct merge_processes *processes, const char *owner, struct ta_file *out,
                          const char **separator);

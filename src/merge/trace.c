@@ -43,7 +43,7 @@ static bool is_member(const struct merge_members *members, const char *key)
     return false;
 }
 
-/* What is true of one trace and not of the run, behind what every product says itself. */
+/* What is true of one trace and not of the run, after what every product says itself. */
 static bool is_left_out(struct ta_slice key, bool common)
 {
     static const char *const keys[] = {MERGE_MEMBER, "distributedInfo", "baseTimeNanoseconds",

@@ -17,7 +17,7 @@ struct merge_members {
 };
 
 void merge_members_free(struct merge_members *members);
-/* Writes `"key": value`, each behind a comma and a newline. */
+/* Writes `"key": value`, each after a comma and a newline. */
 void merge_members_put(const struct merge_members *members, struct ta_file *out);
 
 /* Writes the events that are wanted of one trace, by `writer`, and gathers the members of its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of one builder behind those of another.
+/* The rows of one builder after those of another.
  *
  * Names, tracks and categories have ids in the order of first sight.  Going through those of the
  * second builder in that order, and giving each the id that it has, or next gets, in the first one,
@@ -136,7 +136,7 @@ struct table_size {
         &(a)->n, &(a)->max, &(b)->n, &(b)->max                                                     \
     }
 
-/* Puts the rows of each column behind those that are there, and forgets where they came from. */
+/* Puts the rows of each column after those that are there, and forgets where they came from. */
 static bool append_columns(const struct appending *with, const struct column_pair *pairs,
                            size_t count, struct table_size size)
 {

@@ -81,7 +81,7 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
                      const struct ta_slice *keys, size_t n_keys, size_t names_limit);
 void ta_builder_free(struct ta_builder *builder); /* and the trace, unless it was taken */
 
-/* Puts a row of a dump behind those of its table, as it is.  False without memory. */
+/* Puts a row of a dump after those of its table, as it is.  False without memory. */
 bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table,
                   const void *row) TA_MUST_CHECK;
 bool ta_dump_push_sample(struct ta_builder *builder, const struct ta_sample *sample) TA_MUST_CHECK;

@@ -11,7 +11,7 @@ struct counter_list {
     TA_VEC(struct ta_counter_series) list; /* in the order in which they came */
     struct ta_map by_counter;              /* track and name: a number from 0 on */
     struct ta_map by_series;               /* that number and the series: its place in the list */
-    size_t next;                           /* the one behind that which was asked for last */
+    size_t next;                           /* the one after that which was asked for last */
 };
 
 void counter_list_free(struct counter_list *all);

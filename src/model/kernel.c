@@ -111,7 +111,7 @@ static bool matches_one(const struct name *name, const char *pattern)
         if ((!apart || at == 0 || !is_letter(name->text[at - 1])) &&
             rest_matches(name, pattern + n, at + n))
             return true;
-        if (pattern[n] == '*') /* what is not found behind this place is not behind a later one */
+        if (pattern[n] == '*') /* what is not found after this place is not after a later one */
             return false;
         const size_t next = pattern[n] == '~' ? word_end(name, at + n) : at + 1;
         at = find(name, next, name->n, pattern, n);
@@ -203,7 +203,7 @@ enum {
     ANY_RUN = SET_BITS, /* of a pattern that begins with fewer letters */
 };
 
-/* The first letters of all patterns, hashed: the collectives, and row after row behind them. */
+/* The first letters of all patterns, hashed: the collectives, and row after row after them. */
 static struct {
     pthread_once_t once;
     uint16_t first[N_ROWS]; /* pattern of each row */

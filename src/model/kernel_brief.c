@@ -36,7 +36,7 @@ static void put(struct brief *b, char c)
         b->out[b->n++] = c;
 }
 
-/* To behind the bracket that closes the outermost of `depth` open ones. */
+/* To after the bracket that closes the outermost of `depth` open ones. */
 static void skip_groups(struct brief *b, size_t depth)
 {
     for (; b->at < b->in.len; b->at++) {
@@ -50,7 +50,7 @@ static void skip_groups(struct brief *b, size_t depth)
     }
 }
 
-/* From an opening bracket to behind the one that closes it. */
+/* From an opening bracket to after the one that closes it. */
 static void skip_group(struct brief *b)
 {
     skip_groups(b, 0);
@@ -80,7 +80,7 @@ enum { DEPTH_MOST = 64 };
 
 static void put_type(struct brief *b, int depth);
 
-/* "<a, b>" from behind its opening bracket. */
+/* "<a, b>" from after its opening bracket. */
 static void put_arguments(struct brief *b, int depth)
 {
     do {

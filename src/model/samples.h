@@ -9,8 +9,8 @@
 /* Most bytes that one sample takes. */
 enum { TA_SAMPLE_BYTES_MAX = 1 + 4 * 10 };
 
-/* Writes the sample behind `last`, which becomes it; returns how many bytes it took.  The first
- * one is written behind TA_SAMPLE_FIRST. */
+/* Writes the sample after `last`, which becomes it; returns how many bytes it took.  The first
+ * one is written after TA_SAMPLE_FIRST. */
 size_t ta_sample_pack(unsigned char *at, struct ta_sample *last, const struct ta_sample *sample);
 
 #define TA_SAMPLE_FIRST                                                                            \

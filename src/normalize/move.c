@@ -45,7 +45,7 @@ static struct block block_of(const struct moving *moving, size_t i)
     return (struct block){first, end < moving->n ? end : moving->n};
 }
 
-/* The first track that ends behind `row`. */
+/* The first track that ends past `row`. */
 static size_t track_at(const struct ta_trace *trace, size_t row)
 {
     size_t low = 0, high = trace->tracks.n;
@@ -126,7 +126,7 @@ static bool reserve(struct ta_store *store, struct spare *spare, size_t n, size_
 struct arg_rows {
     struct ta_row_word *set;
     size_t n, n_words;
-    bool in_order; /* all stay, and none comes before another that it stood behind */
+    bool in_order; /* all stay, and none comes before another that it stood after */
 };
 
 /* The rows of a column's values become their new ones, or none; false without memory. */
@@ -137,7 +137,7 @@ static bool renew_rows(const struct moving *moving, struct arg_column *a, struct
     if (!set)
         return false;
     memset(set, 0, n_words * sizeof *set);
-    ta_row least = 0; /* that is behind all so far */
+    ta_row least = 0; /* that is after all so far */
     bool in_order = true;
     for (size_t i = 0; i < a->n; i++) {
         const ta_row row = moving->new_row[a->row[i]];

@@ -4,7 +4,7 @@
 
 #include <strings.h>
 
-/* "rank 3", "rank_3", "Rank-3" and nothing behind; TA_MISSING for all else. */
+/* "rank 3", "rank_3", "Rank-3" and nothing after; TA_MISSING for all else. */
 static int64_t rank_in(struct ta_slice name)
 {
     enum { DIGITS = 6 };

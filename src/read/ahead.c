@@ -23,14 +23,14 @@ enum { GO_ON = BLOCKS / 2 };
 struct block {
     char *bytes;
     size_t n;
-    struct ta_content_facts facts; /* behind its last byte */
+    struct ta_content_facts facts; /* after its last byte */
     struct ta_quality quality;     /* found while it was filled */
 };
 
 struct ta_ahead {
     struct ta_content *content;
     struct block blocks[BLOCKS];
-    char *bytes;       /* of all blocks, each with room before and behind it */
+    char *bytes;       /* of all blocks, each with room before and after it */
     size_t block_size; /* without that */
     pthread_t thread;
     pthread_mutex_t lock;

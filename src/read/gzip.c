@@ -7,7 +7,7 @@
  * and without handing out anything twice.  So a damaged file gives the same content and the same
  * findings whatever inflater this build has, and the fast path stays free of checks.
  *
- * An inflater that is not strict goes on behind some damage and stumbles later.  How much of what
+ * An inflater that is not strict goes on after some damage and stumbles later.  How much of what
  * it makes of that is handed out must not depend on how much is asked for at a time: its output is
  * handed out in whole quanta of QUANTUM bytes, counted from the start of the member, and of one in
  * which it stumbles nothing is. */
@@ -134,7 +134,7 @@ static bool skip_fields(struct ta_raw *raw, int flags)
     return !(flags & HCRC) || skip(raw, 2);
 }
 
-/* The rest of a member header behind its two magic bytes: BODY when it is whole. */
+/* The rest of a member header after its two magic bytes: BODY when it is whole. */
 static enum part read_header(struct ta_raw *raw, struct ta_quality *quality, bool *early)
 {
     const int method = next_byte(raw);
@@ -143,7 +143,7 @@ static enum part read_header(struct ta_raw *raw, struct ta_quality *quality, boo
     const int flags = next_byte(raw);
     if (flags >= 0 && flags & RESERVED)
         return refuse_header(quality, raw, "flags", flags, "bits 5 to 7 to be 0", early);
-    /* Behind them: time, level and system. */
+    /* After them: time, level and system. */
     const bool is_whole = method >= 0 && flags >= 0 && skip(raw, 6) && skip_fields(raw, flags);
     return is_whole ? BODY : cut(quality, raw, "a member header", early);
 }

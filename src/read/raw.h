@@ -33,7 +33,7 @@ void ta_raw_close(struct ta_raw *raw);
  * the buffer stays as it is. */
 bool ta_raw_fill(struct ta_raw *raw);
 
-/* Reads behind what the buffer holds to another place; 0 at the end, after an error or when
+/* Reads after what the buffer holds to another place; 0 at the end, after an error or when
  * canceled.  The caller counts what it consumes. */
 size_t ta_raw_read(struct ta_raw *raw, void *out, size_t max);
 

@@ -11,7 +11,7 @@
 
 struct ta_part;
 
-/* Bytes behind a view on the stream that can be read and are zero, so that a scanner may load whole
+/* Bytes after a view on the stream that can be read and are zero, so that a scanner may load whole
  * vectors without looking at the end: two of the largest, 64 bytes each. */
 enum { TA_PADDING = 128 };
 
@@ -40,7 +40,7 @@ size_t ta_reader_block(const struct ta_reader *reader);
 void ta_reader_read_ahead(struct ta_reader *reader);
 
 /* ta_reader_read() without a copy, for callers that scan in place and keep the last `n_kept`
- * bytes: lends a block with these put before it and TA_PADDING zeros behind it.  Sets *bytes to
+ * bytes: lends a block with these put before it and TA_PADDING zeros after it.  Sets *bytes to
  * the first of them, and returns how many bytes follow them; 0 is the end, where nothing changes.
  * The block is the caller's until the next call, to which bytes of it may be given as those to
  * keep.  Only when ta_reader_lends() says so, which it does while a thread reads ahead, or of a

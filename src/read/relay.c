@@ -10,7 +10,7 @@
 enum { SEARCH = 64 * 1024 };
 
 struct ta_relay_block {
-    char *bytes;    /* room for TA_PART_KEPT lies before them, for TA_PADDING behind */
+    char *bytes;    /* room for TA_PART_KEPT lies before them, for TA_PADDING after */
     uint64_t start; /* offset of the first one */
     size_t n;
     struct ta_quality quality; /* found while it was filled */
@@ -32,7 +32,7 @@ struct ta_relay {
     bool over; /* nothing more is to be read */
     /* Of the part that has the turn: */
     uint64_t end; /* offset of what comes next from the source */
-    char *tail;   /* what was filled behind the last cut */
+    char *tail;   /* what was filled after the last cut */
     size_t n_tail;
     bool ended; /* the source */
     size_t n_blocks;
@@ -307,7 +307,7 @@ static uint64_t end_of(const struct ta_relay_block *block)
     return block ? block->start + block->n : 0;
 }
 
-/* The block behind the present one, with the lock held; NULL at the end, and when nobody wants the
+/* The block after the present one, with the lock held; NULL at the end, and when nobody wants the
  * part. */
 static struct ta_relay_block *next_block(struct ta_relay *relay, struct ta_part *part)
 {
@@ -326,7 +326,7 @@ static struct ta_relay_block *next_block(struct ta_relay *relay, struct ta_part 
     return block;
 }
 
-/* Whether there are bytes that were not given yet, in the present block or behind it. */
+/* Whether there are bytes that were not given yet, in the present block or after it. */
 static bool has_bytes(struct ta_part *part, struct ta_quality *quality)
 {
     struct ta_relay *relay = part->relay;

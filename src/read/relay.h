@@ -8,14 +8,14 @@
  *
  * One thread at a time has the turn: it fills a block with the next bytes of the stream, looks near
  * their end for an object that could be a record, and hands the turn over.  There, at the cut, the
- * next part begins; what was filled behind it goes to both.  Then it parses its own part, still in
+ * next part begins; what was filled after it goes to both.  Then it parses its own part, still in
  * the cache, while others fill and parse theirs.
  *
  * Whoever reads a part but the first one guesses that at its start the walk stands between two
  * records of the one array.  The part before comes to that place at last, and only then is the
  * guess right or wrong: right when it stands exactly there, in the state that was assumed.  Then
- * everything behind goes as if it had read it itself, and it stops.  Otherwise it passes: it takes
- * over the block of the next part, which is in vain, and reads on to the start of the one behind.
+ * everything after goes as if it had read it itself, and it stops.  Otherwise it passes: it takes
+ * over the block of the next part, which is in vain, and reads on to the start of the one after.
  *
  * Parts stand in a queue in the order of the stream.  The first one is sure to be right: all before
  * it have come to its start.  Only it may pass others, read beyond its own block, and hand in its
@@ -82,7 +82,7 @@ void ta_relay_end(struct ta_part *part);
 /* Ends all; nobody waits any more. */
 void ta_relay_close(struct ta_relay *relay);
 
-/* The walk stands at or behind the border: at the start of the next part?  `as_guessed` says that
+/* The walk stands at or after the border: at the start of the next part?  `as_guessed` says that
  * it stands there in the state that was assumed.  True when reading this part ends here. */
 bool ta_part_at_border(struct ta_part *part, uint64_t place, bool as_guessed);
 

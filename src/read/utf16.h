@@ -24,7 +24,7 @@ static inline bool ta_utf16_active(const struct ta_utf16 *utf16)
  * written; a lone surrogate becomes a byte that is no UTF-8. */
 size_t ta_utf16_convert(struct ta_utf16 *utf16, const char *in, size_t size, char *out);
 
-/* Forgets half a character behind the last one; true when there was one. */
+/* Forgets half a character after the last one; true when there was one. */
 bool ta_utf16_end(struct ta_utf16 *utf16);
 
 #endif

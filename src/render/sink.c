@@ -28,7 +28,7 @@ enum state {
     GONE      /* taken back */
 };
 
-/* Products of a sink that wait for the disk together; those behind them each by itself, as a
+/* Products of a sink that wait for the disk together; those after them each by itself, as a
  * process may have only so many files open. */
 enum { SETTLING_MOST = 64 };
 

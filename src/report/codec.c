@@ -117,7 +117,7 @@ struct writing {
     const struct piece *pieces;
 };
 
-/* An item, with the head of its section before the first and the end behind the last. */
+/* An item, with the head of its section before the first and the end after the last. */
 static enum ta_status put_piece(struct ta_ctx *ctx, struct ta_file *out, size_t i, void *user)
 {
     const struct writing *writing = user;

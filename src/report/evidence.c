@@ -43,7 +43,7 @@ static void add(struct line *line, struct ta_slice text)
     line->n += n;
     line->text[line->n] = '\0';
     if (n < text.len)
-        line->size = line->n + 1; /* nothing more behind the cut */
+        line->size = line->n + 1; /* nothing more after the cut */
 }
 
 /* The keys of a row stand first in it: texts and plain numbers.  Ids and truths are for programs.

@@ -135,7 +135,7 @@ const char *decode_show(const json_t *value)
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
-/* Numbers are texts behind a byte of their own. */
+/* Numbers are texts after a byte of their own. */
 static bool is_whole(const json_t *value)
 {
     return ta_document_is_number(value) && !strpbrk(json_string_value(value), ".eE");

@@ -42,7 +42,7 @@ FIELDS(evidence, MEMBER(ta_evidence, "table", TEXT, table), MEMBER(ta_evidence, 
        MEMBER(ta_evidence, "column", TEXT, column), MEMBER(ta_evidence, "value", CELL, value),
        UNIT(ta_evidence));
 
-/* ---- charts: before what they draw, and behind --------------------------------------------- */
+/* ---- charts: before what they draw, and after --------------------------------------------- */
 
 FIELDS(chart, MEMBER(ta_chart, "id", ID, id), MEMBER(ta_chart, "title", TEXT, title),
        WORD(ta_chart, "kind", kind, TA_CHART_KINDS - 1, ta_chart_kind_name),

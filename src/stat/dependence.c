@@ -46,7 +46,7 @@ double ta_autocorrelation(const double *series, size_t n, size_t lag)
     return ta_if_finite((double)(sum / squares));
 }
 
-/* All products at once: the transform of the squared spectrum.  Zeros behind the values keep its
+/* All products at once: the transform of the squared spectrum.  Zeros after the values keep its
  * two ends apart.  The caller frees what comes back, NULL without memory. */
 static double *all_products(const double *centered, size_t n)
 {

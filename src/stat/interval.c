@@ -39,7 +39,7 @@ static int by_start_alone(const void *left, const void *right)
     return by_start(left, right, NULL);
 }
 
-/* What is united is a few ordered lists one behind the other. */
+/* What is united is a few ordered lists one after the other. */
 static void sort(struct ta_intervals *set)
 {
     if (!ta_merge_sort(set->at, set->n, sizeof *set->at, by_start, NULL))
@@ -166,7 +166,7 @@ int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_inter
     return outside;
 }
 
-/* The first interval of [low, high) that ends behind `time`; `high` when none does. */
+/* The first interval of [low, high) that ends past `time`; `high` when none does. */
 static size_t search(const struct ta_intervals *set, int64_t time, size_t low, size_t high)
 {
     while (low < high) {
@@ -184,7 +184,7 @@ size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time)
     return search(set, time, 0, set->n);
 }
 
-/* Goes away from the guess in steps that double, until the interval is behind it. */
+/* Goes away from the guess in steps that double, until the interval is after it. */
 size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, size_t guess)
 {
     size_t low = guess < set->n ? guess : set->n, high = low, step = 1;
@@ -201,7 +201,7 @@ size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, size_t gu
     return search(set, time, low, high);
 }
 
-/* How much of [from, to) is covered by the interval `i`, the first that ends behind `from`, and
+/* How much of [from, to) is covered by the interval `i`, the first that ends past `from`, and
  * those after it. */
 static int64_t covered(const struct ta_intervals *set, size_t i, int64_t from, int64_t to)
 {

@@ -82,7 +82,7 @@ static bool begins_with(struct ta_slice text, const char *part)
     return n <= text.len;
 }
 
-/* Whether `part` stands in a path as folders: at its start or behind a slash. */
+/* Whether `part` stands in a path as folders: at its start or after a slash. */
 static bool has_folder(struct ta_slice path, const char *part)
 {
     for (size_t at = 0; at < path.len; at++)

@@ -51,7 +51,7 @@ static double mean_of(const struct figure *figure, const struct part *part)
     if (!figure)
         return NAN;
     size_t low = 0, high = figure->n;
-    while (low < high && part->n) { /* the first value at or behind the first rank */
+    while (low < high && part->n) { /* the first value at or after the first rank */
         const size_t middle = low + (high - low) / 2;
         if (figure->ranks[middle] < part->ranks[0])
             low = middle + 1;

@@ -145,7 +145,7 @@ static void skip_value(struct cursor *c)
     }
 }
 
-/* Sizes of a tensor behind the bracket that opens them. */
+/* Sizes of a tensor after the bracket that opens them. */
 static bool take_dims(struct cursor *c, struct operand *operand)
 {
     operand->elements = 1;

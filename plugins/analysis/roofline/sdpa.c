@@ -98,7 +98,7 @@ static bool read_sizes(const struct attention_arguments *at, const struct tensor
            a->heads % a->key_heads == 0 && a->heads % t->v->dims[heads] == 0;
 }
 
-/* Sequences of several lengths behind one another: tokens, heads, depth. Their lengths are in a
+/* Sequences of several lengths after one another: tokens, heads, depth. Their lengths are in a
  * tensor, whose values are not recorded; only if all are as long as the longest they are known. */
 static enum lack read_packed(const struct attention_arguments *at, const struct call *call,
                              const struct tensors *t, struct attention *a)

@@ -120,7 +120,7 @@ void traffic_operand(struct traffic *traffic, const struct operand *operand);
 /* Ends a formula: refuses what does not fit into 64 bits. */
 enum lack work_done(struct work *work, int64_t flop, const struct traffic *traffic);
 
-/* printf behind the text that is there. */
+/* printf after the text that is there. */
 void shape_add(struct work *work, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "8x1024x32x32". */
 void shape_dims(struct work *work, const struct operand *operand);

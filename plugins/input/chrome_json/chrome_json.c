@@ -85,7 +85,7 @@ static bool take_times(struct reading *r)
     const struct ta_record *record = &r->json->record;
     struct ta_event *event = &r->event;
     enum ta_decimal result;
-    /* Stamps beyond lie before 1826 or after 2113.  With the longest span of 2^56 ns behind the
+    /* Stamps beyond lie before 1826 or after 2113.  With the longest span of 2^56 ns after the
      * last one, the difference of any two times fits int64. */
     static const int64_t largest = (INT64_C(1) << 62) - (INT64_C(1) << 56);
     event->has_ts = time_of(r, &record->field[TS], &event->ts_ns, &result);

@@ -29,7 +29,7 @@ struct reading {
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
-/* The keys of arguments: those that analyses ask for, and behind them those of memory that are not
+/* The keys of arguments: those that analyses ask for, and after them those of memory that are not
  * among these; room for TA_RECORD_ARGS.  Returns how many. */
 size_t chrome_list_keys(struct reading *r, const struct ta_slice *asked, struct ta_slice *keys);
 

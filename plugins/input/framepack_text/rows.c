@@ -183,7 +183,7 @@ bool take_iteration_line(struct reading *r, struct ta_slice line)
     return note_figure(r, r->iterations.count);
 }
 
-/* "| 0.37 | 11 | teacache | step: 4 |"; what is behind the third bar are details, bars and all. */
+/* "| 0.37 | 11 | teacache | step: 4 |"; what is after the third bar are details, bars and all. */
 bool take_hit(struct reading *r, struct ta_slice line)
 {
     struct ta_slice cells[4];

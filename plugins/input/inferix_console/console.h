@@ -56,7 +56,7 @@ struct console {
     size_t line_number;
     struct stream *streams;
     size_t n_streams, max_streams, stream; /* the one of the line */
-    struct run *runs;         /* in the order in which they were first named */
+    struct run *runs;                      /* in the order in which they were first named */
     size_t n_runs, max_runs;
     size_t session;  /* the run that was named last; SIZE_MAX before */
     char first[128]; /* the first line that gave anything */
@@ -83,7 +83,7 @@ void console_add_sessions(struct console *c);
 
 /* ---- pieces of a line ----------------------------------------------------------------------- */
 
-/* Moves behind the mark when it is in the text. */
+/* Moves past the mark when it is in the text. */
 static inline bool console_behind(struct ta_slice *text, const char *mark)
 {
     const size_t n = strlen(mark);
@@ -95,7 +95,7 @@ static inline bool console_behind(struct ta_slice *text, const char *mark)
     return true;
 }
 
-/* What comes before the mark, and moves behind it. */
+/* What comes before the mark, and moves past it. */
 static inline bool console_before(struct ta_slice *text, const char *mark, struct ta_slice *part)
 {
     const char *const start = text->ptr;
@@ -105,7 +105,7 @@ static inline bool console_before(struct ta_slice *text, const char *mark, struc
     return true;
 }
 
-/* The number that the text begins with, behind blanks; empty without one. */
+/* The number that the text begins with, after blanks; empty without one. */
 static inline struct ta_slice console_number_at(struct ta_slice text)
 {
     while (text.len && *text.ptr == ' ') {
@@ -118,7 +118,7 @@ static inline struct ta_slice console_number_at(struct ta_slice text)
     return (struct ta_slice){text.ptr, n};
 }
 
-/* Moves behind the mark and gives the number there. */
+/* Moves past the mark and gives the number there. */
 static inline double console_number_behind(struct ta_slice *text, const char *mark)
 {
     return console_behind(text, mark) ? ta_text_double(console_number_at(*text)) : (double)NAN;

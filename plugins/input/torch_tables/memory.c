@@ -33,7 +33,7 @@ static size_t split(struct ta_slice line, struct ta_slice cells[CELLS])
     return n;
 }
 
-/* The whole number behind a label. */
+/* The whole number after a label. */
 static int64_t number_after(struct ta_slice text, const char *label)
 {
     const char *at = memmem(text.ptr, text.len, label, strlen(label));

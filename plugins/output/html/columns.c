@@ -110,7 +110,7 @@ void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
     }
 }
 
-/* Names the columns of a kind behind some words; of those that are the same everywhere, as what. */
+/* Names the columns of a kind after some words; of those that are the same everywhere, as what. */
 static bool put_names(const struct page *page, const struct ta_table *table,
                       const enum html_hidden *hidden, enum html_hidden kind, const char *words,
                       bool any)

@@ -23,7 +23,7 @@ struct page_part {
     const struct ta_item *item;
 };
 
-/* The section before which the timeline stands: the first behind findings and overview. */
+/* The section before which the timeline stands: the first after findings and overview. */
 static size_t timeline_place(const struct page *page)
 {
     const size_t n = ta_report_section_count(page->report);

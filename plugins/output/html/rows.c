@@ -28,7 +28,7 @@ static size_t count_cells(const struct ta_report *report, size_t from, size_t to
     return cells;
 }
 
-/* The most rows of each table behind the first `from` that keep to a number of cells. */
+/* The most rows of each table after the first `from` that keep to a number of cells. */
 static size_t fit(const struct ta_report *report, size_t from, size_t most, size_t cells)
 {
     size_t rows = most;

@@ -104,7 +104,7 @@ static void put_data_cell(const struct page *page, const struct ta_table *table,
     }
 }
 
-/* A row that does not stand in its place of the report has its number behind its cells. */
+/* A row that does not stand in its place of the report has its number after its cells. */
 static void put_rest(const struct page *page, const struct ta_table *table,
                      const struct html_rows *rows)
 {

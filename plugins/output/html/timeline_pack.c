@@ -90,7 +90,7 @@ struct lanes {
 /* Bytes of the timeline in a part, but for its last lane. */
 enum { PART_BYTES = 1 << 19 };
 
-/* Slices come by start, so windows that end before one are behind all that follow. */
+/* Slices come by start, so windows that end before one are over for all that follow. */
 static inline bool is_in_window(const struct lanes *lanes, const struct lane *lane, size_t *at,
                                 const struct ta_timeline_slice *slice)
 {
@@ -259,7 +259,7 @@ static bool part_lanes(struct lanes *lanes)
     return true;
 }
 
-/* The columns behind those of the lanes. */
+/* The columns after those of the lanes. */
 enum { TIMES, VALUES, COUNTER_COLUMNS };
 
 struct packer {

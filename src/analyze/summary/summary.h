@@ -13,7 +13,7 @@
 #include "analyze/analyze.h"
 #include "analyze/summary/ingested.h"
 
-/* How every summary begins, behind its first brace. */
+/* How every summary begins, after its first brace. */
 #define TA_SUMMARY_SCHEMA "\"schema\":\"traceanalyze.summary/1\""
 
 /* ---- writing ------------------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ enum ta_status ta_put_pieces(struct ta_ctx *ctx, struct ta_file *out, size_t n, 
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot write a file in pieces: pieces=%zu", n);
     pthread_mutex_init(&pieces.lock, NULL);
     const enum ta_status status = ta_share_tasks(ctx, n, write_piece, &pieces);
-    for (size_t i = pieces.taken; i < n; i++) /* behind one that failed */
+    for (size_t i = pieces.taken; i < n; i++) /* after one that failed */
         if (pieces.at[i].is_written)
             ta_file_end(&pieces.at[i].draft);
     pthread_mutex_destroy(&pieces.lock);

@@ -16,7 +16,7 @@ static enum ta_event_class class_of(const struct host_time *host, ta_row row)
 }
 
 /* Hands the cause that is open from `row` on down to what is called in it; returns the first row
- * behind.  Parents come before their children, and those of one span stand together but for what
+ * after.  Parents come before their children, and those of one span stand together but for what
  * crosses its end. */
 static ta_row hand_down_from(struct host_time *host, ta_row row)
 {

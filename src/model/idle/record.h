@@ -10,7 +10,7 @@
 struct idle_record {
     uint32_t *n_pieces; /* of each gap that is not micro, in the order of activities */
     size_t n_gaps, max_gaps;
-    /* The pieces of these gaps, one gap behind the other. */
+    /* The pieces of these gaps, one gap after the other. */
     int64_t *ns;
     ta_row *place;
     uint8_t *cause; /* enum ta_idle_cause */
@@ -21,7 +21,7 @@ struct idle_record {
 /* Gives back memory that was not needed. */
 void idle_record_fit(struct idle_record *record);
 
-/* The pieces of a gap that is not micro come behind it. */
+/* The pieces of a gap that is not micro come after it. */
 void idle_record_gap(struct idle_record *record);
 void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
                        ta_row place);

@@ -17,7 +17,7 @@ void ta_clean_free(struct ta_clean *clean)
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Room for n more bytes, and for the padding that scanning needs behind them. */
+/* Room for n more bytes, and for the padding that scanning needs after them. */
 static bool reserve(struct ta_clean *clean, size_t n)
 {
     const size_t wanted = clean->n + n + TA_PADDING;

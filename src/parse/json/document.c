@@ -17,7 +17,7 @@ enum { BLOCK = 64 * 1024 };
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-/* All bytes with TA_PADDING zeros behind them, or NULL after ta_fail(). */
+/* All bytes with TA_PADDING zeros after them, or NULL after ta_fail(). */
 static char *read_all(struct ta_ctx *ctx, struct ta_reader *reader, size_t *n)
 {
     size_t max = BLOCK;

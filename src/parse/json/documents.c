@@ -6,7 +6,7 @@
 
 /* ---- BETWEEN ------------------------------------------------------------------------------- */
 
-/* Whether a bracket here may open a document; behind the first one text is not taken for it. */
+/* Whether a bracket here may open a document; after the first one text is not taken for it. */
 static bool plausible_start(struct ta_json_state *st)
 {
     walk_scan_here(st);
@@ -52,7 +52,7 @@ static void skip_text(struct ta_json *json)
                    "Text that is no part of a document, at byte offset %" PRIu64, start);
 }
 
-/* Whether the object here is a record of its own, one event per line, and no document.  Behind
+/* Whether the object here is a record of its own, one event per line, and no document.  After
  * such a line an object that has other fields of a record is one as well: it is missed aloud. */
 static bool is_line(struct ta_json *json)
 {
@@ -80,7 +80,7 @@ static void enter_document(struct ta_json *json)
         st->place = PLACE_LINE;
         return;
     }
-    /* Behind lines and arrays nothing but records can be missing. */
+    /* After lines and arrays nothing but records can be missing. */
     if (st->documents == 1 || st->in_object)
         st->last_end = walk_here(st) + 1;
     st->in_object = open == '{';
@@ -136,7 +136,7 @@ bool walk_skip_large(struct ta_json_state *st)
     }
 }
 
-/* Behind the key of the array of records. */
+/* After the key of the array of records. */
 static bool enter_array(struct ta_json *json)
 {
     struct ta_json_state *st = json->state;

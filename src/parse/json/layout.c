@@ -69,7 +69,7 @@ static uint8_t place_in(const struct scan *scan, const char *start)
     return at < GAP_BYTES ? (uint8_t)(at + 1) : 0;
 }
 
-/* Where the value behind a gap goes, and which bit says that it is there.  False when the gap has
+/* Where the value after a gap goes, and which bit says that it is there.  False when the gap has
  * one for that key already. */
 static bool place_value(struct gap *gap, uint8_t at)
 {

@@ -12,8 +12,8 @@
  * layout is switched off for a while, and where they come in no order none is expected for a while:
  * then each is looked up by its keys.
  *
- * Where a value has been the same again and again behind a gap, as the "X" above, the gap, the
- * value and the gap behind it are fused into one longer gap, which has the value's token as a
+ * Where a value has been the same again and again after a gap, as the "X" above, the gap, the
+ * value and the gap after it are fused into one longer gap, which has the value's token as a
  * piece.  It is tried before the plain one, so what is constant costs no more than comparing its
  * bytes.  Fused gaps can be fused further: events of Kineto end up with six.
  *
@@ -44,7 +44,7 @@ enum gap_place { OUTSIDE, IN_RECORD, IN_NESTED };
 
 /* A wanted value in the text of a fused gap. */
 struct piece {
-    uint64_t rest;  /* of its struct ta_token behind the address */
+    uint64_t rest;  /* of its struct ta_token after the address */
     uint16_t token; /* where it goes in struct ta_record, in bytes */
     uint8_t at;     /* in the text */
 };
@@ -62,20 +62,20 @@ static inline uint64_t layout_rest(const struct ta_token *token)
 
 struct gap {
     _Alignas(64) char text[GAP_BYTES];
-    uint64_t nested; /* bits in has_nested of its pieces and the value behind it */
+    uint64_t nested; /* bits in has_nested of its pieces and the value after it */
     uint32_t mask;   /* vector_mask() of the text */
-    uint32_t width;  /* of the last value behind it */
+    uint32_t width;  /* of the last value after it */
     uint16_t fields; /* bits in has_field, as `nested` */
     uint16_t token;  /* where the value goes in struct ta_record, in bytes */
     uint8_t length;
     bool turns;       /* something opens, closes or ends in it, or it has pieces: more to do */
-    bool is_wanted;   /* the value behind it */
+    bool is_wanted;   /* the value after it */
     bool is_object;   /* it may be the nested object */
     bool ends;        /* the record ends with this gap */
     bool is_wrong;    /* stands for none */
     uint8_t opens;    /* where the nested object opens in the text, plus one; 0: it does not */
     uint8_t closes;   /* where it has closed, plus one; 0: it does not */
-    uint8_t from, to; /* enum gap_place of what stands before it, and behind */
+    uint8_t from, to; /* enum gap_place of what stands before it, and after */
     uint8_t n_pieces;
     uint8_t kind; /* of a record that begins with it */
     struct piece piece[GAP_PIECES];
@@ -101,7 +101,7 @@ struct layout;
 typedef enum scan_result layout_scan_fn(struct layout *layout, const struct record_keys *keys,
                                         struct scan *scan, struct ta_record *record);
 
-/* A gap that was seen in a record, and the value behind it. */
+/* A gap that was seen in a record, and the value after it. */
 struct step {
     struct gap **next; /* the list that it was in */
     const struct gap *gap;
@@ -167,13 +167,13 @@ static inline bool layout_on(struct layout *layout)
     return false;
 }
 
-/* Of layout_scan.h: the gap at the cursor, behind what is `from` (enum gap_place), which is none of
+/* Of layout_scan.h: the gap at the cursor, after what is `from` (enum gap_place), which is none of
  * the list `next`.  Tokenizes and remembers it when it is not known; puts it first in the list, and
- * moves the cursor behind it.  NULL with *why set when the record is not for the layout. */
+ * moves the cursor past it.  NULL with *why set when the record is not for the layout. */
 struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
                         uint8_t from, struct gap **next, enum scan_result *why);
 
-/* Of layout_scan.h: what was found at the cursor, and behind it white space instead of a value, was
+/* Of layout_scan.h: what was found at the cursor, and after it white space instead of a value, was
  * only the beginning of a gap.  Learns the whole one, which comes before it from now on. */
 void layout_lengthen(struct layout *layout, const struct record_keys *keys, struct scan *scan,
                      uint8_t from, struct gap **next);
@@ -189,7 +189,7 @@ struct gap *layout_add(struct layout *layout, const struct gap *made, const char
 /* Puts a gap first in a list of followers. */
 void layout_put_first(struct gap **next, struct gap *gap);
 
-/* Of layout_scan.h, while fusing.left: begins a record; takes note of a gap and the value behind
+/* Of layout_scan.h, while fusing.left: begins a record; takes note of a gap and the value after
  * it, NULL when none is; fuses what came often enough in the record that has ended. */
 void layout_watch(struct layout *layout);
 void layout_note(struct layout *layout, struct gap **next, const struct gap *gap, const char *start,

@@ -6,7 +6,7 @@
  *     ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔               … and what becomes of them
  *
  * Some records are watched: the first ones, and then a few now and again.  Scanning takes a note of
- * each gap and value in them (struct step).  How often a value came behind a gap that followed the
+ * each gap and value in them (struct step).  How often a value came after a gap that followed the
  * same one before is counted by a hash, without the values.  When one came OFTEN times, and that is
  * a fair share, the text from this gap to the end of the next one becomes a gap of its own, which
  * is put before the plain one where that was found.  Its text is that of the record in hand, so
@@ -53,7 +53,7 @@ static uint32_t *count(struct fusing *f, uint64_t key)
     return &f->tally[at].count;
 }
 
-/* Whether the value of a step came often behind this gap in this list. */
+/* Whether the value of a step came often after this gap in this list. */
 static bool is_usual(struct layout *layout, const struct step *step)
 {
     struct fusing *f = &layout->fusing;

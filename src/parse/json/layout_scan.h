@@ -7,7 +7,7 @@
  *
  * What is plain is done here: strings of printable ASCII without escapes, decimal numbers without
  * exponent, arrays of these, true, false and null.  All else, and all that is wrong, is left to the
- * grammar of scan.h, which starts again at the first byte of the value.  The zeros behind the
+ * grammar of scan.h, which starts again at the first byte of the value.  The zeros after the
  * window look wrong as well, so its end needs no care here. */
 #include "parse/json/layout.h"
 #include "parse/json/layout_bucket.h"
@@ -15,7 +15,7 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* What follows a value is not looked at: the gap behind it, or the comma or bracket in an array,
+/* What follows a value is not looked at: the gap after it, or the comma or bracket in an array,
  * would not match.  So 1e5 stops at the e, and then goes to the grammar. */
 
 static inline bool is_digit(char c)
@@ -23,7 +23,7 @@ static inline bool is_digit(char c)
     return (unsigned char)(c - '0') <= 9;
 }
 
-/* The end of a plain number of up to 31 characters behind its sign, with the digits before its
+/* The end of a plain number of up to 31 characters after its sign, with the digits before its
  * point; NULL for the grammar. */
 static inline const char *skip_digits(const char *p, uint8_t *whole)
 {
@@ -98,7 +98,7 @@ static const char *skip_elements(const char *p, const struct scan *scan)
             if (!p)
                 return NULL;
         }
-        /* Behind a value. */
+        /* After a value. */
         for (p = skip_space(p); *p == ']'; p = skip_space(p))
             if (p++, --depth == 0)
                 return p;
@@ -217,7 +217,7 @@ static inline struct gap *expected_gap(struct gap **next, const char *p)
     return NULL;
 }
 
-/* `end`, but by the width of the last value behind this gap if that is the same.  A processor
+/* `end`, but by the width of the last value after this gap if that is the same.  A processor
  * guesses that it is, and works on what follows before it has found the end of the value: else
  * every value would wait for the one before. */
 static inline const char *by_width(const char *p, const char *end, struct gap *gap)
@@ -262,7 +262,7 @@ static inline const char *take_other(const char *p, struct scan *scan, struct ta
     return *result == SCAN_OK ? scan->p : NULL;
 }
 
-/* The end of the value at `p` behind a gap; NULL with *result set when there is none.  *seen is
+/* The end of the value at `p` after a gap; NULL with *result set when there is none.  *seen is
  * where a plain value goes that nobody wants; NULL: nowhere. */
 __attribute__((always_inline)) static inline const char *
 take_value(const char *p, struct gap *gap, struct scan *scan, struct ta_token *token,
@@ -327,7 +327,7 @@ scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *sc
                 return has_values(record, fields, nested);
             }
         }
-        /* The members of an object behind a gap that led to a scalar before, such as
+        /* The members of an object after a gap that led to a scalar before, such as
          * "args": null, would be missed. */
         if (gap->is_object && *p == '{')
             return SCAN_BAD;

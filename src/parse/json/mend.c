@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where reading a document goes on behind damage. */
+/* Where reading a document goes on after damage. */
 #include "parse/json/mend.h"
 
 #include "parse/json/record.h"
@@ -134,7 +134,7 @@ static bool pass_bracket(struct look *look, char c)
     return true;
 }
 
-/* Whether an item begins behind the comma at `comma`; moves the cursor there. */
+/* Whether an item begins after the comma at `comma`; moves the cursor there. */
 static bool try_behind(struct scan *scan, const char *comma, const struct mend_item *item)
 {
     struct scan behind = *scan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where reading a document goes on behind damage (document.c reads it).
+/* Where reading a document goes on after damage (document.c reads it).
  *
  * An item is an element of an array or a member of an object.  Where every item has a line of its
  * own, as profilers write most documents, the indent tells where the next one begins, whatever the
@@ -29,7 +29,7 @@ struct mend_item {
     json_t *like;     /* the item before, an object; or NULL */
 };
 
-/* Moves the cursor to the item behind, or to the bracket that closes what the item is in.  False
+/* Moves the cursor to the item after, or to the bracket that closes what the item is in.  False
  * when there is no such place; the cursor then stays. */
 bool mend_go_on(struct mend *mend, struct scan *scan, const struct mend_item *item);
 

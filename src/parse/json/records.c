@@ -113,7 +113,7 @@ void walk_set_usual(struct ta_json_state *st, const char *text, size_t length)
 }
 
 /* Moves to the brace of the next record when what stood before the last one stands here again, and
- * returns its place; NULL otherwise.  Behind the bytes of the window lie zeros, so 16 of them can
+ * returns its place; NULL otherwise.  After the bytes of the window lie zeros, so 16 of them can
  * be compared, and none is a brace. */
 static inline const char *skip_usual(struct ta_json_state *st)
 {
@@ -230,7 +230,7 @@ static __attribute__((noinline, cold)) bool is_start_of_next_part(struct ta_json
     return true;
 }
 
-/* An element behind anything but the usual comma and white space. */
+/* An element after anything but the usual comma and white space. */
 static __attribute__((noinline)) bool next_unusual(struct ta_json *json, enum ta_json_item *item)
 {
     struct ta_json_state *st = json->state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Damage: what is said of it, and where reading goes on behind it. */
+/* Damage: what is said of it, and where reading goes on after it. */
 #include "parse/json/walk.h"
 
 #include <inttypes.h>
@@ -81,7 +81,7 @@ bool walk_resume(struct ta_json *json, enum ta_json_item *item)
     struct ta_json_state *st = json->state;
     const bool lost_record = st->lost_record;
     enum scan_result result = SCAN_BAD;
-    /* lost_from lies at most one byte behind the window's place, so it is still there. */
+    /* lost_from lies at most one byte after the window's place, so it is still there. */
     const size_t from = (size_t)(st->lost_from - st->window.base);
     st->window.at = from < st->window.end ? from : st->window.end;
     bool found = false;

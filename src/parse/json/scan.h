@@ -62,7 +62,7 @@ static inline enum scan_result scan_space(struct scan *scan)
     return *scan->p == '/' ? scan_space_slow(scan) : SCAN_OK;
 }
 
-/* A string at its opening quote; p ends behind the closing one. */
+/* A string at its opening quote; p ends past the closing one. */
 enum scan_result scan_string(struct scan *scan, struct ta_token *token);
 
 /* A value of any type at its first byte. */

@@ -159,7 +159,7 @@ void tree_account_damage(struct tree *t, const char *lost, const char *error)
     t->cut = TREE_WHOLE;
 }
 
-/* Goes on behind the broken item at `start`, which is lost or was kept as far as it goes; `like` is
+/* Goes on after the broken item at `start`, which is lost or was kept as far as it goes; `like` is
  * the one before when that is an object. */
 static bool resume(struct tree *t, const char *start, bool lost, char close, json_t *like)
 {
@@ -171,7 +171,7 @@ static bool resume(struct tree *t, const char *start, bool lost, char close, jso
     return true;
 }
 
-/* Whether a value stands although something is wrong behind it: 12 of "12,5" does not. */
+/* Whether a value stands although something is wrong after it: 12 of "12,5" does not. */
 static bool stands(const struct tree *t, const json_t *value)
 {
     return t->cut != TREE_BROKEN || json_is_object(value) || json_is_array(value);

@@ -49,8 +49,8 @@ json_t *tree_read_value(struct tree *tree, bool *whole);
 /* Whether the cursor stands on a member. */
 bool tree_is_member(const struct tree *tree);
 
-/* Members of an object up to its closing brace, behind the opening one if they are the `first`, or
- * else behind another member; false when the brace was not found. */
+/* Members of an object up to its closing brace, after the opening one if they are the `first`, or
+ * else after another member; false when the brace was not found. */
 bool tree_read_members(struct tree *tree, json_t *object, bool first);
 
 #endif

@@ -2,7 +2,7 @@
 /* The few operations on many bytes at once that the layout is scanned with, in the instruction set
  * that the file which includes this one is compiled for: AVX2, SSE2, or none (TA_SCALAR).
  *
- * All of them read up to VECTOR_REACH bytes from `p` on.  Behind the bytes of a window there are
+ * All of them read up to VECTOR_REACH bytes from `p` on.  After the bytes of a window there are
  * that many zeros (window.h), and a zero never belongs to what they look for, so none of them has
  * to know where the window ends. */
 #ifndef TA_PARSE_VECTOR_H

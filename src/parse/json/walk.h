@@ -50,7 +50,7 @@
 
 enum place { PLACE_BETWEEN, PLACE_LINE, PLACE_MEMBERS, PLACE_RECORDS, PLACE_LOST, PLACE_DONE };
 
-/* A comma and white space as they stood between the last two records, and the opening brace behind
+/* A comma and white space as they stood between the last two records, and the opening brace after
  * them: up to 16 bytes, compared under a mask. */
 struct separator {
     uint64_t text[2], mask[2];
@@ -121,7 +121,7 @@ bool walk_space(struct ta_json_state *st);
 bool walk_read_twice(struct ta_json_state *st);
 
 /* What a step found that may look at `most` bytes.  A longer value counts as SCAN_MORE with
- * `beyond` set and the cursor behind that many bytes, however much of it the window holds. */
+ * `beyond` set and the cursor past that many bytes, however much of it the window holds. */
 enum scan_result walk_bounded(struct ta_json_state *st, enum scan_result result, uint64_t most);
 
 /* Scans with `step` from the window's place, with as many bytes as it needs up to `most`. */
@@ -197,7 +197,7 @@ void walk_lose(struct ta_json_state *st, enum scan_result result, bool record);
 bool walk_resume(struct ta_json *json, enum ta_json_item *item);
 
 /* For parts of a stream: the last object in `bytes` that could be a record, as resuming would take
- * it; 0 when there is none behind the first byte.  TA_PADDING bytes follow that can be read. */
+ * it; 0 when there is none after the first byte.  TA_PADDING bytes follow that can be read. */
 size_t walk_find_cut(struct ta_json *json, const char *bytes, size_t n);
 
 /* Frees what a part left behind for the next one (struct ta_part). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A moving view on the bytes of a reader: what is being scanned stays, what was used makes room.
  *
- * Behind `end` lie TA_PADDING zeros whenever the window can be scanned: whole vectors may be
+ * After `end` lie TA_PADDING zeros whenever the window can be scanned: whole vectors may be
  * loaded from any place up to `end`, and zero is no byte of a value. */
 #ifndef TA_PARSE_WINDOW_H
 #define TA_PARSE_WINDOW_H
@@ -27,7 +27,7 @@ void window_free(struct window *window);
 /* Begins anew with a reader whose first byte is at offset `base` of the stream. */
 void window_restart(struct window *window, struct ta_reader *reader, uint64_t base);
 
-/* Reads more behind `end`, keeping the bytes from `at`; pointers into the buffer are void
+/* Reads more after `end`, keeping the bytes from `at`; pointers into the buffer are void
  * afterwards.  False at the end of the stream, when `most` is reached, or without memory. */
 bool window_more(struct window *window);
 

@@ -6,7 +6,7 @@
 #include "parse/pickle/object.h"
 #include "traceanalyze/base.h"
 
-/* What stands behind the byte of an opcode. */
+/* What stands after the byte of an opcode. */
 enum argument {
     ARGUMENT_NONE,
     ARGUMENT_1, /* an unsigned number of so many bytes, little end first */

@@ -35,7 +35,7 @@ enum { OBJECT_NONE, OBJECT_FALSE, OBJECT_TRUE, OBJECT_EMPTY_TUPLE, OBJECT_CONSTA
 struct ta_objects {
     TA_VEC(struct object) all;
     struct ta_arena arena; /* items, and texts that are not as in the file */
-    char *bytes;           /* the file, with zeros behind it */
+    char *bytes;           /* the file, with zeros after it */
     size_t n_bytes, unread;
     ta_object root;
 };
@@ -53,7 +53,7 @@ ta_object object_add(struct ta_objects *objects, const struct object *object);
 bool object_extend(struct ta_objects *objects, ta_object container, const ta_object *items,
                    size_t n);
 
-/* Decimal text of an integer, as Python writes it, an "L" behind it included. */
+/* Decimal text of an integer, as Python writes it, an "L" after it included. */
 bool integer_parse(struct ta_slice text, struct object *object);
 /* Two's complement, little end first, any number of bytes. */
 void integer_decode(struct ta_slice bytes, struct object *object);

@@ -4,7 +4,7 @@
 
 #include "traceanalyze/base.h"
 
-/* Room behind the last byte, so that numbers may be scanned in vectors. */
+/* Room after the last byte, so that numbers may be scanned in vectors. */
 enum { PADDING = 128, FIRST_SIZE = 1 << 18 };
 
 /* Grows with what was read, never with what a file claims. */

@@ -51,7 +51,7 @@ void ta_lines_free(struct ta_lines *lines)
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-/* Reads more behind what is there; false at the end. */
+/* Reads more after what is there; false at the end. */
 static bool read_more(struct ta_lines_state *st)
 {
     if (st->ended)

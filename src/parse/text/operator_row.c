@@ -16,7 +16,7 @@ static bool is_blank(char c)
 }
 
 /* The bytes of a bar between cells at this place: of ASCII or drawn; 0 for anything else.  One
- * behind a backslash belongs to the text. */
+ * after a backslash belongs to the text. */
 static size_t bar_at(struct ta_slice line, size_t at)
 {
     static const char *const drawn[] = {"\xe2\x94\x82", "\xe2\x94\x83", "\xe2\x95\x91"};
@@ -193,7 +193,7 @@ static bool read_heads(const struct ta_slice *w, size_t n, struct operator_colum
         columns->field[columns->n++] = (unsigned char)field;
         at += used;
     }
-    /* Where the texts behind the values begin. */
+    /* Where the texts after the values begin. */
     columns->tail = columns->n;
     while (columns->tail > 0 && is_tail(columns->field[columns->tail - 1]))
         columns->tail--;
@@ -238,7 +238,7 @@ static size_t number_length(struct ta_slice text)
     return digits ? n : 0;
 }
 
-/* The bytes of the word behind a number, one blank between them left out; 0 when none of them. */
+/* The bytes of the word after a number, one blank between them left out; 0 when none of them. */
 static size_t unit_length(struct ta_slice text, const char *const *units, size_t n_units)
 {
     const size_t blank = text.len && text.ptr[0] == ' ';
@@ -411,7 +411,7 @@ static bool is_flops(struct ta_slice word)
     return is(word, "--") || (word.len && number_length(word) == word.len);
 }
 
-/* The texts behind the values; FLOPs come before the call site, whatever the headings say. */
+/* The texts after the values; FLOPs come before the call site, whatever the headings say. */
 static void split_tail(const struct operator_columns *columns, struct ta_slice text,
                        struct ta_slice *cells)
 {
@@ -462,7 +462,7 @@ static size_t last_gap(struct ta_slice text)
     return text.len;
 }
 
-/* A name, which may hold anything, and the values behind it. */
+/* A name, which may hold anything, and the values after it. */
 static bool split_values(const struct operator_columns *columns, struct ta_slice line,
                          struct ta_slice *cells)
 {

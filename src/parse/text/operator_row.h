@@ -31,7 +31,7 @@ enum operator_field {
 struct operator_columns {
     size_t n;
     unsigned char field[OPERATOR_COLUMNS_MAX]; /* enum operator_field */
-    size_t tail;                               /* first of the columns behind those of values */
+    size_t tail;                               /* first of the columns after those of values */
     int flops_shift;                           /* "GFLOPs": 9 */
     bool piped;                                /* cells have bars between them */
     bool has_source;                           /* with call sites in lines of their own */

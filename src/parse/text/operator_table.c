@@ -78,7 +78,7 @@ static void begin_table(struct ta_operator_tables *t)
     };
 }
 
-/* torch writes the overload of an operator behind a point, as in "aten::add.Tensor". */
+/* torch writes the overload of an operator after a point, as in "aten::add.Tensor". */
 static void add_overload(struct ta_operator_tables *t, struct ta_operator_sum *row,
                          struct ta_slice name, struct ta_slice overload)
 {

@@ -36,7 +36,7 @@ enum ta_operator_line ta_operator_tables_take(struct ta_operator_tables *tables,
 void ta_operator_tables_close(struct ta_operator_tables *tables);
 
 /* Adds all rows to the builder, at the end of the text.  Tables with equal totals are of one
- * recording, printed in several orders: a name that an earlier one has is not added again.  Behind
+ * recording, printed in several orders: a name that an earlier one has is not added again.  After
  * the rows of each recording comes one with `is_total`: its totals, as far as they were printed.
  * Device times are missing where no row has any: there was no device. */
 enum ta_status ta_operator_tables_add(struct ta_operator_tables *tables) TA_MUST_CHECK;

@@ -38,7 +38,7 @@ static uint64_t slices_of(const struct ta_timeline_track *track)
     return n;
 }
 
-/* The thread with the most slices of those behind `before`; threads with as many keep their
+/* The thread with the most slices of those after `before`; threads with as many keep their
  * order. */
 static const struct ta_timeline_track *next_thread(const struct ta_timeline_file *file,
                                                    const struct ta_timeline_track *before)
