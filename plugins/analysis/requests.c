@@ -61,7 +61,7 @@ static const struct ta_column by_rank_table_columns[] = {
                           .doc = "95th percentile of these times"},
     [BY_RANK_TPOT_MEAN] =
         {"tpot_mean_ns", "TPOT mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
-         .doc = "Time behind the first tokens over the tokens but one, mean over requests"},
+         .doc = "Time after the first token, divided by the other tokens; mean over requests"},
     [BY_RANK_TPOT_P95] = {"tpot_p95_ns", "TPOT p95", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "95th percentile of these times"},
     [BY_RANK_TIME_P50] = {"time_p50_ns", "Time p50", TA_NS_MEAN, .better = TA_LOWER,
