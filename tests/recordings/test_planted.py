@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compares what the program says of made recordings with what was planted in them.
+
+usage: test_planted.py --program TRACEANALYZE [--count 60] [--first 0] [--seed 1] [--kind KIND]
+                       [--keep FOLDER] [--verbose] [--all]
+
+Of each kind 99 of 100 folders have to be recognized with all figures right; in clean ones nothing
+may be.  A folder that fails is named by its number; `--first N --count 1 --keep FOLDER` writes it
+where it can be looked at.
+"""
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import make
+import reports
+
+DAMAGE = ("zero-time", "overlong")
+LEAST = 0.99
+# Kinds that are drawn but judged with --all alone.
+WAITING = {"capture", "capture-alone", "iterations", "cycles", "runs", "coordinator", "merged",
+           "zero-time", "overlong-kernel", "overlong-copy", "overlong-collective", "replays-lost",
+           "late-recording", "crossing"}
+
+
+def codes(report):
+    """Code → number, over files and the whole."""
+    found = collections.Counter()
+    quality = report.document["data_quality"]
+    for part in (quality, *quality["files"]):
+        for note in part["findings"]:
+            found[note["code"]] += note["count"]
+    return found
+
+
+def devices(report, truth):
+    """Ranks, and for each device window, busy time and number of activities."""
+    said = {(r["rank"], r["device"]): (r["window_ns"], r["busy_ns"])
+            for r in report.rows("gpu_time.by_rank")}
+    right = {(rank, device): (d["window_ns"], d["busy_ns"])
+             for rank, of in truth["ranks"].items() for device, d in of["devices"].items()}
+    if said != right:
+        yield f"busy times {said}, expected {right}"
+
+
+def ranks(report, truth):
+    if report.document["run"]["ranks"] != sorted(truth["ranks"]):
+        yield f"ranks {report.document['run']['ranks']}, expected {sorted(truth['ranks'])}"
+
+
+def steps(report, truth):
+    """Where the program marks a step, its time is that of the range; between the calls of a
+    training loop it is what lies between them."""
+    marker = truth["marker"]
+    for rank, of in truth["ranks"].items():
+        if of["steps"] is None:
+            rows = report.rows("steps.by_step", rank=rank)
+            if any(r["source"] in ("marker", "record") for r in rows):
+                yield f"steps by a marker, though there is none: {[r['step'] for r in rows]}"
+            continue
+        said = sorted(r["host_dur_ns"] for r in report.rows("steps.by_step", rank=rank))
+        right = sorted(of["steps"])
+        slack = 50 if marker in ("optimizer", "loader") else 0  # 1/50
+        if len(said) != len(right) or any(
+                abs(a - b) * 50 > b if slack else a != b for a, b in zip(said, right)):
+            yield f"steps of rank {rank} {said}, expected {right} ({marker})"
+
+
+def window(report, truth):
+    for rank, of in truth["ranks"].items():
+        rows = report.rows("run.window", rank=rank)
+        start, end = of["program"]
+        if len(rows) != 1:
+            yield f"{len(rows)} windows of rank {rank}"
+        elif (abs(rows[0]["start_ns"] - start) * 100 > end - start or
+              abs(rows[0]["window_ns"] - (end - start)) * 100 > end - start):
+            yield (f"window of rank {rank} is {rows[0]['window_ns']} from {rows[0]['start_ns']}, "
+                   f"expected {end - start} from {start}")
+
+
+def damage(report, truth):
+    said = {code: n for code, n in codes(report).items() if code in DAMAGE}
+    if said != truth["damage"]:
+        yield f"damage {said}, expected {truth['damage']}"
+    if "overlap" in codes(report):
+        yield "spans are said to cross"
+
+
+def files(report, truth):
+    rows = {r["file"]: r["kind"] for r in report.rows("recordings.files")}
+    right = dict(truth["files"])
+    if "capture-alone" in truth["kinds"]:
+        right = {path: rows.get(path) for path in right}  # what it is called is in the headline
+    if rows != right:
+        yield f"files {rows}, expected {right}"
+
+
+def overview(report, truth):
+    rows = report.rows("runs.overview")
+    if truth["recordings"] > 1 and len(rows) != truth["recordings"]:
+        yield f"{len(rows)} rows in runs.overview, expected {truth['recordings']}"
+    if len(truth["runs"]) > 1:
+        said = sorted(r["ranks"] for r in rows)
+        if said != sorted(truth["runs"]):
+            yield f"runs of {said} ranks, expected {sorted(truth['runs'])}"
+
+
+def text_of(report):
+    """All that people are told: headline, titles and advice of findings, notes."""
+    return "\n".join([report.document["verdict"]["headline"],
+                      *(f"{f['title']} {f['advice']}" for f in report.findings),
+                      *(note["text"] for part in (report.document["data_quality"],
+                                                  *report.document["data_quality"]["files"])
+                        for note in part["findings"])])
+
+
+def capture_alone(report, truth):
+    if "captur" not in text_of(report):
+        yield "not said to be a capture"
+
+
+def replays_lost(report, truth):
+    lost, launches = truth["facts"]["lost"], truth["facts"]["launches"]
+    if not re.search(rf"\b{lost} of (the )?{launches}\b", text_of(report)):
+        yield f"not said that {lost} of {launches} replays have no kernels"
+    idle(report, truth)
+
+
+def idle(report, truth):
+    """What was not recorded is not idle time that somebody could save."""
+    for finding in report.findings:
+        if finding["id"] in ("gpu-idle", "launch-bound", "late-launches") and finding["saving_ns"]:
+            yield f"saves what was not recorded: {finding['title']}"
+
+
+def no_suspect(report, truth):
+    """A rank whose recording is short of something holds nobody up."""
+    for finding in report.findings:
+        if finding["id"] in ("straggler", "late-rank", "load-balance") and \
+                f"Rank {truth['facts']['rank']}" in finding["title"]:
+            yield f"suspects the rank: {finding['title']}"
+
+
+def late_recording(report, truth):
+    yield from no_suspect(report, truth)
+    for finding in report.findings:
+        if finding["id"] == "exposed-comm" and finding["saving_ns"]:
+            shown = sum(r["comm_exposed_ns"] for r in report.rows("gpu_time.by_rank"))
+            at_most = shown / len(truth["ranks"]) - truth["facts"]["late_ns"] * 0.5
+            if finding["saving_ns"]["high"] > at_most:
+                yield f"saves the wait for a later recording: {finding['saving_ns']}"
+
+
+OF_ALL = (ranks, devices, steps, window, damage, files, overview)
+OF_KIND = {"capture-alone": (capture_alone,), "replays-lost": (replays_lost, idle),
+           "buffer-full": (idle,), "no-collectives": (no_suspect,),
+           "late-recording": (late_recording,)}
+
+
+def judge(program, case, folder):
+    """What is wrong about a folder."""
+    truth = case.truth()
+    if "merged" in truth["kinds"]:
+        merged = folder.parent / f"{folder.name}.json.gz"
+        subprocess.run([program, "--no-config", "merge", "-q", folder, "-o", merged], check=True,
+                       capture_output=True)
+        truth["files"] = {merged.name: "run"}
+        folder = merged
+    try:
+        report = reports.read(program, folder)
+    except AssertionError as error:
+        return [str(error)[:300]]
+    several = len(truth["runs"]) > 1
+    checks = (files, overview) if several else OF_ALL
+    if "run.window" not in report.tables:
+        checks = [c for c in checks
+                  if c is not window and (c is not steps or truth["marker"] == "profiler")]
+    if "recordings.files" not in report.tables:
+        checks = [c for c in checks if c is not files]
+    if "capture-alone" in truth["kinds"]:
+        checks = (ranks, devices, damage)
+    for kind in truth["kinds"]:
+        checks = [*checks, *OF_KIND.get(kind, ())]
+    return [text for check in checks for text in check(report, truth)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind")
+    parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    made, right = collections.Counter(), collections.Counter()
+    with tempfile.TemporaryDirectory() as scratch:
+        root = options.keep or pathlib.Path(scratch)
+        for number, case in make.cases(options.first + options.count, options.seed, options.kind):
+            if number < options.first or WAITING & set(case.kinds) and not options.all:
+                continue
+            folder = root / f"{number:03}-{'+'.join(case.kinds) or 'clean'}"
+            case.write(folder)
+            wrong = judge(options.program, case, folder)
+            for kind in case.kinds or ["clean"]:
+                made[kind] += 1
+                right[kind] += not wrong
+            for text in wrong if options.verbose else wrong[:1]:
+                print(f"{folder.name}: {text[:400]}")
+    failed = [kind for kind in made if right[kind] < LEAST * made[kind]]
+    for kind in sorted(made):
+        print(f"{kind}: {right[kind]} of {made[kind]}{' WRONG' if kind in failed else ''}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
