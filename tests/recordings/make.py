@@ -37,6 +37,7 @@ class Case:
     plan: Plan = None
     damage: dict = dataclasses.field(default_factory=dict)  # code → number
     facts: dict = dataclasses.field(default_factory=dict)   # of the change
+    texts: dict = dataclasses.field(default_factory=dict)   # path → what is no recording
 
     def add(self, path, trace, kind, counts=True):
         self.files[path] = trace
@@ -60,6 +61,8 @@ class Case:
     def write(self, folder):
         for path, trace in self.files.items():
             trace.write(folder / path)
+        for path, text in self.texts.items():
+            (folder / path).write_text(text, encoding="latin-1")
         (folder.parent / f"{folder.name}.truth.json").write_text(json.dumps(self.truth(), indent=1))
 
 
@@ -222,6 +225,42 @@ def merged(rng, case, plan):
     plain(rng, case, plan)
 
 
+def foreign_merge(rng, case, plan):
+    """Somebody put the events of all ranks into one file: with the rank in the names of
+    processes, as SGLang in front of pids, or one after the other and nothing else.  Ids of
+    launches are those of other ranks as well."""
+    style = rng.choice(("names", "sglang", "bare"))
+    traces = processes(rng, plan, START)
+    for trace in traces:
+        trace.ids = 1000
+    run(rng, plan, traces)
+    plan.writing.names = plan.writing.names or style == "names"
+    for trace in traces:
+        rank = trace.rank
+        if style == "names":
+            trace.label = f"rank {rank}: python3"
+            trace.move = lambda pid, rank=rank: pid + 100_000 * (rank + 1)
+        elif style == "sglang":
+            trace.move = lambda pid, rank=rank: f"[TP{rank:02}] {pid}"
+    first = traces[0]
+    first.extra_ranks = traces[1:]
+    case.facts["style"] = style
+    case.add("merged.json" + ".gz" * plan.writing.packed, first, "run")
+    case.runs = [plan.ranks]
+
+
+STRAYS = {"config.json": '{"lr": 0.0001, "model": "flux"}', "README.md": "# Notes\n",
+          "train.log": "step 1 loss 2.31\nstep 2 loss 2.30\n", "loss.png": "\x89PNG\r\n",
+          "requirements.txt": "torch==2.11.0\n"}
+
+
+def strays(rng, case, plan):
+    """Files that are no recordings lie in the folder."""
+    plain(rng, case, plan)
+    case.texts = {name: STRAYS[name] for name in rng.sample(sorted(STRAYS), rng.randint(1, 3))}
+    case.facts["strays"] = sorted(case.texts)
+
+
 def data_parallel(rng, case, plan):
     """One process, several devices: one rank."""
     plan.devices = rng.randint(2, 4)
@@ -242,6 +281,8 @@ LAYOUTS = {
     "coordinator": (coordinator, lambda rng: {"ranks": rng.choice((1, 2, 4))}),
     "host-twin": (host_twin, lambda rng: {"ranks": rng.choice((1, 2, 4))}),
     "merged": (merged, lambda rng: {"ranks": rng.choice(SEVERAL)}),
+    "foreign-merge": (foreign_merge, lambda rng: {"ranks": rng.choice(SEVERAL)}),
+    "strays": (strays, lambda rng: {"ranks": rng.choice((1, 1, 2))}),
     "data-parallel": (data_parallel, lambda rng: {"ranks": 1}),
 }
 
@@ -364,7 +405,9 @@ TOGETHER = {"capture": ("zero-time", "replays-lost", "branches", "crossing", "wi
             "iterations": ("overlong-kernel", "window", "dependent-launch"),
             "cycles": ("overlong-copy", "window", "crossing"),
             "coordinator": ("zero-time", "overlong-kernel", "window"),
-            "host-twin": ("window", "dependent-launch")}
+            "host-twin": ("window", "dependent-launch"),
+            "foreign-merge": ("overlong-kernel", "window"),
+            "strays": ("zero-time", "window")}
 
 
 def make(rng, layout, change):

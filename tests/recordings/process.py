@@ -95,7 +95,8 @@ class Trace:
         self.events, self.steps, self.free = [], [], {}
         self.ids, self.instants, self.flows = 1000 * (rank + 1), [], []
         self.extra_ranks = []  # traces that are written into the same file
-        self.group = None
+        self.label = None      # of a rank among those: what its processes are called
+        self.move = lambda pid: pid  # what somebody who merged files made of a pid
 
     # ---- what happens ----------------------------------------------------------------------------
 
@@ -213,9 +214,9 @@ class Trace:
 
     def record(self, event):
         start, dur = event.start - self.writing.base_ns, event.dur
-        record = {"ph": "X", "cat": event.category, "name": event.name, "pid": event.pid,
-                  "tid": event.tid, "ts": self.stamp(start), "dur": self.stamp(dur),
-                  "args": event.args}
+        record = {"ph": "X", "cat": event.category, "name": event.name,
+                  "pid": self.move(event.pid), "tid": event.tid, "ts": self.stamp(start),
+                  "dur": self.stamp(dur), "args": event.args}
         if event.timeless:
             record["ts"] = record["dur"] = "0" if not self.writing.fraction else "0.000"
         return record
@@ -228,7 +229,7 @@ class Trace:
         for correlation, launch, start, device, stream in self.flows:
             for phase, ns, pid, tid in (("s", launch, self.pid, self.pid),
                                         ("f", start, device, stream)):
-                found.append({"ph": phase, "id": correlation, "pid": pid, "tid": tid,
+                found.append({"ph": phase, "id": correlation, "pid": self.move(pid), "tid": tid,
                               "ts": self.stamp(ns - self.writing.base_ns), "cat": "ac2g",
                               "name": "ac2g", **({"bp": "e"} if phase == "f" else {})})
         return found
@@ -238,10 +239,10 @@ class Trace:
         found = []
         for pid, label in ((self.pid, "CPU"), *((d, f"GPU {d}") for d in range(8))):
             if pid == self.pid or pid <= max(self.device, 0):
-                for name, args in (("process_name", {"name": "python3"}),
+                for name, args in (("process_name", {"name": self.label or "python3"}),
                                    ("process_labels", {"labels": label})):
-                    found.append({"ph": "M", "name": name, "pid": pid, "tid": 0, "ts": first,
-                                  "args": args})
+                    found.append({"ph": "M", "name": name, "pid": self.move(pid), "tid": 0,
+                                  "ts": first, "args": args})
         return found
 
     def recorder(self):

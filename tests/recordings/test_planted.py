@@ -11,6 +11,7 @@ where it can be looked at.
 """
 import argparse
 import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -23,9 +24,10 @@ import reports
 DAMAGE = ("zero-time", "overlong")
 LEAST = 0.99
 # Kinds that are drawn but judged with --all alone.
-WAITING = {"capture", "capture-alone", "iterations", "cycles", "runs", "coordinator", "merged",
-           "zero-time", "overlong-kernel", "overlong-copy", "overlong-collective", "replays-lost",
-           "late-recording", "crossing"}
+WAITING = {"capture", "capture-alone", "coordinator", "crossing", "cycles", "foreign-merge",
+           "iterations", "late-recording", "merged", "overlong-collective",
+           "overlong-copy", "overlong-kernel", "replays-lost", "runs", "strays",
+           "zero-time"}
 
 
 def codes(report):
@@ -77,7 +79,11 @@ def window(report, truth):
         start, end = of["program"]
         if len(rows) != 1:
             yield f"{len(rows)} windows of rank {rank}"
-        elif (abs(rows[0]["start_ns"] - start) * 100 > end - start or
+            continue
+        if {"merged", "foreign-merge"} & set(truth["kinds"]):
+            start = rows[0]["start_ns"]  # the file has an origin of its own
+            end += start - of["program"][0]
+        if (abs(rows[0]["start_ns"] - start) * 100 > end - start or
               abs(rows[0]["window_ns"] - (end - start)) * 100 > end - start):
             yield (f"window of rank {rank} is {rows[0]['window_ns']} from {rows[0]['start_ns']}, "
                    f"expected {end - start} from {start}")
@@ -93,7 +99,7 @@ def damage(report, truth):
 
 def files(report, truth):
     rows = {r["file"]: r["kind"] for r in report.rows("recordings.files")}
-    right = dict(truth["files"])
+    right = {**truth["files"], **{name: "not_read" for name in truth["facts"].get("strays", ())}}
     if "capture-alone" in truth["kinds"]:
         right = {path: rows.get(path) for path in right}  # what it is called is in the headline
     if rows != right:
@@ -146,6 +152,16 @@ def no_suspect(report, truth):
             yield f"suspects the rank: {finding['title']}"
 
 
+def strays(report, truth):
+    """They are listed, and neither damage nor loss."""
+    if report.document["data_quality"]["status"] == "lossy" and not truth["damage"]:
+        yield "what is no recording is said to be lost"
+    said = json.dumps(report.document)
+    for name in truth["facts"]["strays"]:
+        if name not in said:
+            yield f"{name} is not listed"
+
+
 def late_recording(report, truth):
     yield from no_suspect(report, truth)
     for finding in report.findings:
@@ -159,7 +175,7 @@ def late_recording(report, truth):
 OF_ALL = (ranks, devices, steps, window, damage, files, overview)
 OF_KIND = {"capture-alone": (capture_alone,), "replays-lost": (replays_lost, idle),
            "buffer-full": (idle,), "no-collectives": (no_suspect,),
-           "late-recording": (late_recording,)}
+           "late-recording": (late_recording,), "strays": (strays,)}
 
 
 def judge(program, case, folder):
