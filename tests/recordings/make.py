@@ -292,11 +292,14 @@ LAYOUTS = {
 def zero_time(rng, case, trace):
     """The times of a part of the events were not written."""
     middle = (trace.begin + trace.host) // 2
-    part = rng.choice(("second half", "first half", "kernels of the second half"))
+    part = rng.choice(("second half", "first half", "kernels of the second half",
+                       "operators of the second half"))
     for event in trace.events:
         late = event.start >= middle
         event.timeless = (not late if part == "first half" else
-                          late and (part == "second half" or event.is_activity()))
+                          late and (part == "second half" or
+                                    event.is_activity() and part.startswith("kernels") or
+                                    event.category == "cpu_op" and part.startswith("operators")))
     trace.flows = []
     case.facts["part"] = part
     case.damage["zero-time"] = sum(e.timeless for e in trace.events)
@@ -308,11 +311,11 @@ def overlong(rng, case, trace, category="kernel", collective=False):
     stream.sort(key=lambda e: e.start)
     over = 3 if collective else rng.randint(12, 30)
     candidates = [i for i, e in enumerate(stream[:-over]) if e.category == category]
-    at = rng.choice(candidates)
-    event, last = stream[at], stream[at + over]
-    event.dur = trace.rounded(last.start + last.dur // 2 - event.start)
-    event.end = stream[at + 1].start
-    case.damage["overlong"] = 1
+    case.damage["overlong"] = min(len(candidates), 1 if collective else rng.randint(1, 3))
+    for at in rng.sample(candidates, case.damage["overlong"]):
+        event, last = stream[at], stream[at + over]
+        event.dur = trace.rounded(last.start + 2000 - event.start)
+        event.end = stream[at + 1].start
 
 
 def overlong_copy(rng, case, trace):
@@ -321,6 +324,16 @@ def overlong_copy(rng, case, trace):
 
 def overlong_collective(rng, case, trace):
     overlong(rng, case, trace, collective=True)
+
+
+def out_of_order(rng, case, trace):
+    """The ids of some kernels are swapped: they start after what was launched later."""
+    kernels = sorted((e for e in trace.activities() if e.name != REDUCE and e.category == "kernel"),
+                     key=lambda e: e.start)
+    for at in rng.sample(range(0, len(kernels) - 8, 9), min(5, (len(kernels) - 8) // 9)):
+        one, other = kernels[at].args, kernels[at + 6].args
+        one["correlation"], other["correlation"] = other["correlation"], one["correlation"]
+    trace.flows = []
 
 
 def drop(trace, gone):
@@ -386,6 +399,7 @@ CHANGES = {
     "overlong-copy": (overlong_copy, lambda rng: {"replayed": False}),
     "overlong-collective": (overlong_collective, lambda rng: {
         "ranks": rng.choice(SEVERAL), "replayed": False}),
+    "out-of-order": (out_of_order, lambda rng: {"replayed": False}),
     "dependent-launch": (nothing, lambda rng: {"overlap": rng.randint(1, 9) * 1000,
                                                "replayed": False}),
     "branches": (nothing, lambda rng: {"replayed": True, "branches": True,

@@ -6,6 +6,15 @@ from process import CUDA, KERNELS, OPERATORS, REDUCE, Trace, Writing
 
 MARKERS = ("profiler", "sglang", "vllm", "xdit", "optimizer", "loader", "ranges", "pipeline",
            "none")
+# How each marker calls a first step that may differ, and the others.
+NAMES = {"profiler": [("ProfilerStep#{}",) * 2],
+         "sglang": [("step[EXTEND bs=2 toks=2048]", "step[DECODE bs=8]")],
+         "vllm": [("execute_context_2(2048)_generation_0(0)",
+                   "execute_context_0(0)_generation_8(8)"),
+                  ("execute_2_context_2(sq2048sk2048sqsq4sqsk4)_generation_0(sq0sk0sqsq0sqsk0)",
+                   "execute_8_context_0(sq0sk0sqsq0sqsk0)_generation_8(sq8sk4096sqsq8sqsk4096)")],
+         "xdit": [("execute_diffusion_1_256x256",) * 2],
+         "ranges": [("denoise_step",) * 2, ("step {}",) * 2, ("transformer_forward",) * 2]}
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 
 
@@ -17,6 +26,8 @@ class Plan:
     steps: int = 6
     kernels: list = dataclasses.field(default_factory=list)  # (operator, kernel, ns) of a step
     marker: str = "profiler"
+    names: tuple = ()       # what a marker calls the first step and the others
+    is_wrapped: bool = False  # one range around all
     replayed: bool = False  # a step replays a graph instead of launching kernels
     node_ids: bool = False
     branches: bool = False  # of the graph
@@ -44,11 +55,15 @@ def drawn_plan(rng, **options):
                       names=rng.random() < 0.8, window=rng.random() < 0.8,
                       base_ns=rng.choice((0, 1_763_164_800_000_000_000)))
     plan = Plan(vendor, steps=rng.randint(5, 9), kernels=kernels, marker=rng.choice(MARKERS),
-                writing=writing)
+                is_wrapped=rng.random() < 0.3, writing=writing)
     for name, value in options.items():
         setattr(plan, name, value)
     if plan.crossing:
         plan.writing.stacks = True
+    if plan.marker in NAMES:
+        first, others = rng.choice(NAMES[plan.marker])
+        plan.names = (rng.choice((first, others)), others)
+    plan.is_wrapped = plan.marker == "pipeline" or plan.marker == "ranges" and plan.is_wrapped
     return plan
 
 
@@ -129,11 +144,8 @@ def end_step(plan, trace, number, start):
         trace.mark("Optimizer.step#AdamW.step", optimizer)
         trace.steps.append(trace.span("none", "", start, trace.host - start))
         trace.events.pop()
-    names = {"profiler": f"ProfilerStep#{number + 3}", "sglang": "step[DECODE bs=8]",
-             "vllm": "execute_context_0(0)_generation_8(8)",
-             "xdit": "execute_diffusion_1_256x256", "ranges": "denoise_step"}
-    if plan.marker in names:
-        trace.mark(names[plan.marker], start, is_step=True)
+    if plan.names:
+        trace.mark(plan.names[number > 0].format(number + 3), start, is_step=True)
     if plan.writing.stacks:
         frames(trace, plan, start)
     trace.work(5000)
@@ -176,7 +188,7 @@ def run(rng, plan, traces):
         trace.wait()
         if plan.after:
             trace.compute(plan.after, "aten::clamp")
-        if plan.marker == "pipeline":
+        if plan.is_wrapped:
             trace.mark("pipeline", trace.opened)
         if plan.writing.stacks:
             trace.span("python_function", "generate.py(31): main", trace.begin + 1000,

@@ -22,12 +22,13 @@ import make
 import reports
 
 DAMAGE = ("zero-time", "overlong")
+SOUND = {"capture", "iterations", "cycles", "coordinator", "host-twin", "merged", "foreign-merge",
+         "strays", "data-parallel", "dependent-launch", "branches", "crossing", "window"}
 LEAST = 0.99
 # Kinds that are drawn but judged with --all alone.
-WAITING = {"capture", "capture-alone", "coordinator", "crossing", "cycles", "foreign-merge",
-           "iterations", "late-recording", "merged", "overlong-collective",
-           "overlong-copy", "overlong-kernel", "replays-lost", "runs", "strays",
-           "zero-time"}
+WAITING = {"buffer-full", "capture", "capture-alone", "coordinator", "crossing", "cycles",
+           "foreign-merge", "iterations", "late-recording", "merged", "overlong-collective",
+           "overlong-copy", "overlong-kernel", "replays-lost", "runs", "strays", "zero-time"}
 
 
 def codes(report):
@@ -95,6 +96,9 @@ def damage(report, truth):
         yield f"damage {said}, expected {truth['damage']}"
     if "overlap" in codes(report):
         yield "spans are said to cross"
+    if set(truth["kinds"]) <= SOUND and (
+            report.finding("trust") or report.document["data_quality"]["status"] == "lossy"):
+        yield f"sound, but not trusted: {report.document['data_quality']['status']}"
 
 
 def files(report, truth):
@@ -134,7 +138,13 @@ def replays_lost(report, truth):
     lost, launches = truth["facts"]["lost"], truth["facts"]["launches"]
     if not re.search(rf"\b{lost} of (the )?{launches}\b", text_of(report)):
         yield f"not said that {lost} of {launches} replays have no kernels"
-    idle(report, truth)
+    yield from idle(report, truth)
+
+
+def buffer_full(report, truth):
+    if not re.search(r"buffer|not recorded|no kernel", text_of(report)):
+        yield "not said that the kernels of the end are missing"
+    yield from idle(report, truth)
 
 
 def idle(report, truth):
@@ -173,8 +183,8 @@ def late_recording(report, truth):
 
 
 OF_ALL = (ranks, devices, steps, window, damage, files, overview)
-OF_KIND = {"capture-alone": (capture_alone,), "replays-lost": (replays_lost, idle),
-           "buffer-full": (idle,), "no-collectives": (no_suspect,),
+OF_KIND = {"capture-alone": (capture_alone,), "replays-lost": (replays_lost,),
+           "buffer-full": (buffer_full,), "out-of-order": (idle,), "no-collectives": (no_suspect,),
            "late-recording": (late_recording,), "strays": (strays,)}
 
 
