@@ -20,6 +20,7 @@
 #include "ingest/join/join.h"
 #include "ingest/survey.h"
 #include "ingest/team.h"
+#include "model/program/steps.h"
 #include "parse/json/cpu.h"
 #include "ranks/ranks.h"
 #include "ranks/steps.h"
@@ -282,8 +283,11 @@ static enum ta_status open_work(struct ta_ctx *ctx, struct work *work)
     ta_times_start(&ctx->times);
     enum ta_status status = check_cpu(ctx);
     if (status == TA_OK)
+        status = ta_check_step_marker(ctx, work->options->step_marker);
+    if (status == TA_OK)
         status = load_hardware(ctx, work);
     const struct ta_run_options *options = work->options;
+    ctx->shared->step_marker = options->step_marker;
     const struct ta_survey *survey = options->survey;
     struct ta_plan_stages shared = ta_stages;
     shared.steps.wanted = survey && survey->needs_steps;
@@ -312,7 +316,7 @@ static void free_run(struct run *run)
 {
     ta_report_free(run->report);
     ta_ranks_free(run->compared);
-    free(run->steps.at);
+    ta_steps_free(&run->steps);
     ta_ingestion_free(&run->ingestion);
     ta_inputs_free(&run->inputs);
     free(run->ranks);

@@ -48,10 +48,7 @@ static const struct ta_ref reads[] = {
 /* The device with the largest share of such time in its window. */
 static bool find_worst(const struct ta_refs *in, struct ta_place *worst, struct ta_place *window)
 {
-    static const struct ta_look phases[] = {
-        {.cells = PHASE_IDLE, .where = {{PHASE, "steady"}}},
-        {.cells = PHASE_IDLE, .where = {{PHASE, "second half"}}},
-    };
+    static const struct ta_look steady = {.cells = PHASE_IDLE, .where = {{PHASE, "steady"}}};
     static const struct ta_look window_look = {.cells = WINDOW};
     double most = 0;
     for (size_t row = 0; row < ta_ref_rows(in, IDLE); row++) {
@@ -64,8 +61,8 @@ static bool find_worst(const struct ta_refs *in, struct ta_place *worst, struct 
         double setup = ta_ref_number(in, SETUP, row, 0);
         double total = ta_ref_number(in, HOST, row, 0) + setup + ta_ref_number(in, QUEUED, row, 0) +
                        ta_ref_number(in, UNKNOWN, row, 0);
-        for (size_t i = 0; rank != TA_MISSING && i < TA_LENGTH(phases); i++) {
-            const double ruled = fmin(setup, ta_look_sum(in, &phases[i], rank));
+        if (rank != TA_MISSING) {
+            const double ruled = fmin(setup, ta_look_sum(in, &steady, rank));
             setup -= ruled;
             total -= ruled;
         }

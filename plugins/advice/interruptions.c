@@ -25,7 +25,6 @@ static const struct ta_ref reads[] = {
 struct sums {
     double host, idle, calls, most;
     size_t row;
-    bool marked; /* by steps; else the halves of the time with device work stand in */
 };
 
 /* Of one rank and kind, after the warm-up. */
@@ -33,11 +32,9 @@ static struct sums add_up(const struct ta_refs *in, int64_t rank, const char *wh
 {
     struct sums sums = {0};
     for (size_t i = 0; i < ta_ref_rows(in, WHAT); i++) {
-        const bool steady = ta_ref_reads(in, PHASE, i, "steady");
-        if ((!steady && !ta_ref_reads(in, PHASE, i, "second half")) ||
-            !ta_ref_reads(in, WHAT, i, what) || ta_ref_integer(in, RANK, i) != rank)
+        if (!ta_ref_reads(in, PHASE, i, "steady") || !ta_ref_reads(in, WHAT, i, what) ||
+            ta_ref_integer(in, RANK, i) != rank)
             continue;
-        sums.marked = steady;
         const double host = ta_ref_number(in, HOST, i, 0);
         sums.host += host;
         sums.idle += ta_ref_number(in, IDLE, i, 0);
@@ -92,10 +89,10 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                           .id = kinds[kind].id,
                           .rule = "interruptions",
                           .title = ta_advice_printf(
-                              advice, "%s %s takes the host %s of the window (%s, %s calls)%s",
-                              kinds[kind].title,
-                              worst.marked ? "after the warm-up" : "in the second half of the run",
-                              ta_advice_number(advice, share, TA_UNIT_RATIO),
+                              advice,
+                              "%s after the first step takes the host %s of the window (%s, %s "
+                              "calls)%s",
+                              kinds[kind].title, ta_advice_number(advice, share, TA_UNIT_RATIO),
                               ta_advice_number(advice, worst.host, TA_UNIT_NS),
                               ta_advice_number(advice, worst.calls, TA_UNIT_COUNT),
                               ta_place_owner(advice, in->report, &host)),
@@ -105,7 +102,7 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                           .n_evidence = 2,
                           .saving_low_ns = ta_whole(worst.idle),
                           .saving_high_ns = ta_whole(worst.host),
-                          .confidence = worst.marked ? 0.6 : 0.3,
+                          .confidence = 0.6,
                           .threshold = ta_advice_printf(
                               advice, "%s after the warm-up > %s of the window", kinds[kind].what,
                               ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

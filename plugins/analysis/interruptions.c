@@ -3,11 +3,11 @@
  * is compiled or tuned. All of it belongs into the warm-up; later it stops the host, and with it
  * often the device.
  *
- * The warm-up ends with the first marked step. Without two markers nobody says what is warm-up: the
- * time with device work is then split in halves, and said to be. */
+ * The warm-up ends with the first step.  Without two steps nobody says what is warm-up. */
 #include "base/vec.h"
 #include "model/busy.h"
 #include "model/named.h"
+#include "model/program/steps.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
@@ -43,8 +43,8 @@ static const struct ta_column by_call_columns[] = {
     [BY_CALL_CALL] = {"call", "Call", TA_TEXT, .doc = "Name of the call or range"},
     [BY_CALL_PHASE] =
         {"phase", "Phase", TA_TEXT,
-         .doc = "warm-up: starts before the first marked step ends, else steady; without two "
-                "markers first half or second half of the time with device work"},
+         .doc = "warm-up: starts before the first step of `steps.by_step` ends, else steady; not "
+                "marked where the trace has no two steps"},
     [BY_CALL_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
                        .doc = "Number of calls that lie in no other of the same kind"},
     [BY_CALL_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
@@ -62,7 +62,7 @@ static const struct ta_table_def by_call = {
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-enum what { NOTHING, ALLOCATION, MODULE, COMPILATION, AUTOTUNING, STEP };
+enum what { NOTHING, ALLOCATION, MODULE, COMPILATION, AUTOTUNING, WHATS };
 
 static const char *const whats[] = {
     [ALLOCATION] = "allocation",
@@ -76,7 +76,6 @@ static const struct {
     enum what what;
     const char *start, *end;
 } names[] = {
-    {STEP, TA_STEP_MARK, ""},
     {NOTHING, "cudaMallocAsync", ""}, /* from a pool of the driver, in stream order */
     {NOTHING, "cudaFreeAsync", ""},
     {NOTHING, "cudaMallocFromPool", ""},
@@ -146,13 +145,12 @@ static uint8_t what_of(struct ta_slice name)
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-enum phase { WARM_UP, STEADY, FIRST_HALF, SECOND_HALF };
+enum phase { WARM_UP, STEADY, NOT_MARKED };
 
 static const char *const phases[] = {
     [WARM_UP] = "warm-up",
     [STEADY] = "steady",
-    [FIRST_HALF] = "first half",
-    [SECOND_HALF] = "second half",
+    [NOT_MARKED] = "not marked",
 };
 
 /* The calls of one name in one phase. */
@@ -164,7 +162,7 @@ struct call {
     struct ta_intervals times;
 };
 
-/* A call or a step, where it stands. */
+/* A call, where it stands. */
 struct found {
     ta_row row;
     enum what what;
@@ -177,9 +175,8 @@ struct work {
     struct found *found; /* the calls, of which there are few */
     size_t n_found, max_found;
     const struct ta_intervals *busy;
-    int64_t first, last, warm_end;
-    size_t steps;
-    int64_t step_start, step_end; /* of the first one */
+    const struct ta_program_steps *steps;
+    int64_t first, last;
     bool failed;
     struct call *calls;
     size_t n, max;
@@ -198,30 +195,22 @@ static void add_found(struct work *w, ta_row row, enum what what)
 static void take_span(void *user, ta_row row, uint8_t what)
 {
     struct work *w = user;
-    const struct ta_spans *s = &w->spans;
-    if (!ta_class_is_host(w->categories.at[s->cat[row]].class))
-        return;
-    if (what != STEP) {
+    if (ta_class_is_host(w->categories.at[w->spans.cat[row]].class))
         add_found(w, row, (enum what)what);
-        return;
-    }
-    w->steps++;
-    if (s->ts[row] < w->step_start) {
-        w->step_start = s->ts[row];
-        w->step_end = s->ts[row] + s->dur[row];
-    }
 }
 
-static bool is_marked(const struct work *w)
+static enum phase phase_of(const struct work *w, size_t span)
 {
-    return w->steps >= 2;
+    if (w->steps->n < 2)
+        return NOT_MARKED;
+    return w->spans.ts[span] >= w->steps->at[0].end ? STEADY : WARM_UP;
 }
 
 static struct call *call_of(struct work *w, size_t span, enum what what)
 {
     const ta_str name = w->spans.name[span];
-    const bool late = w->spans.ts[span] >= w->warm_end;
-    uint64_t *at = ta_map_at(&w->index, (uint64_t)name << 1 | late, w->n);
+    const enum phase phase = phase_of(w, span);
+    uint64_t *at = ta_map_at(&w->index, (uint64_t)name << 2 | phase, w->n);
     if (!at)
         return NULL;
     if (*at < w->n)
@@ -230,8 +219,7 @@ static struct call *call_of(struct work *w, size_t span, enum what what)
         w->failed = true;
         return NULL;
     }
-    w->calls[w->n] = (struct call){
-        .name = name, .what = what, .phase = (is_marked(w) ? WARM_UP : FIRST_HALF) + late};
+    w->calls[w->n] = (struct call){.name = name, .what = what, .phase = phase};
     return &w->calls[w->n++];
 }
 
@@ -268,20 +256,17 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     struct work w = {.trace = trace,
                      .spans = ta_trace_spans(trace),
                      .categories = ta_trace_categories(trace),
-                     .busy = ta_trace_busy(trace)};
-    w.failed = !w.busy;
+                     .busy = ta_trace_busy(trace),
+                     .steps = ta_program_steps(trace)};
+    w.failed = !w.busy || !w.steps;
     if (!w.failed) {
-        /* The warm-up ends with the first marker if there are two, else in the middle of the device
-         * work. */
-        w.step_start = INT64_MAX;
         w.failed |= !ta_each_named(w.trace, what_of, take_span, &w);
         if (w.busy->n) {
             w.first = w.busy->at[0].start;
             w.last = w.busy->at[w.busy->n - 1].end;
         }
-        w.warm_end = is_marked(&w) ? w.step_end : w.first + (w.last - w.first) / 2;
-        struct open_call open[STEP];
-        for (size_t i = 0; i < STEP; i++)
+        struct open_call open[WHATS];
+        for (size_t i = 0; i < WHATS; i++)
             open[i] = (struct open_call){UINT32_MAX, 0};
         for (size_t i = 0; i < w.n_found; i++) {
             const ta_row row = w.found[i].row;
@@ -331,7 +316,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {
-    {0, WHAT, AUTOTUNING + 1}, {0, PHASE, SECOND_HALF + 1}, TA_BOUNDS_END};
+    {0, WHAT, AUTOTUNING + 1}, {0, PHASE, NOT_MARKED + 1}, TA_BOUNDS_END};
 
 static const struct ta_table_def *const tables[] = {&by_call, NULL};
 

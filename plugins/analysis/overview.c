@@ -3,6 +3,7 @@
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -13,6 +14,11 @@ enum {
     GPU_MEMCPY,
     STEP_COUNTED,
     STEP_HOST,
+    STEP_RANK,
+    KIND_PHASE,
+    KIND_STEPS,
+    KIND_P50,
+    KIND_WIDTH,
     KERNEL_CALLS,
     FILE_EVENTS
 };
@@ -25,6 +31,11 @@ static const struct ta_ref reads[] = {
     [GPU_MEMCPY] = {"gpu_time.by_rank", "memcpy_exposed_ns"},
     [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
     [STEP_HOST] = {"steps.by_step", "host_dur_ns"},
+    [STEP_RANK] = {"steps.by_step", "rank"},
+    [KIND_PHASE] = {"steps.by_kind", "phase"},
+    [KIND_STEPS] = {"steps.by_kind", "steps"},
+    [KIND_P50] = {"steps.by_kind", "p50_ns"},
+    [KIND_WIDTH] = {"steps.by_kind", "width"},
     [KERNEL_CALLS] = {"kernels.by_name", "calls"},
     [FILE_EVENTS] = {"run.files", "events"},
 };
@@ -68,6 +79,41 @@ static bool has_device_times(const struct ta_refs *in)
         if (ta_ref_number(in, STEP_COUNTED, i, 0) > ta_ref_number(in, STEP_HOST, i, 0))
             return true;
     return false;
+}
+
+/* Whether the one marked step of each rank is a request from beginning to end: no step time. */
+static bool is_whole_request(const struct ta_refs *in)
+{
+    bool any = false;
+    for (size_t i = 0; i < ta_ref_rows(in, KIND_WIDTH); i++)
+        any |= ta_ref_integer(in, KIND_WIDTH, i) != TA_MISSING;
+    for (size_t i = 1; any && i < ta_ref_rows(in, STEP_RANK); i++)
+        any = ta_ref_integer(in, STEP_RANK, i) != ta_ref_integer(in, STEP_RANK, i - 1);
+    return any;
+}
+
+/* Where prompts are read and tokens written, the steps of which there are most; false where all are
+ * of one phase. */
+static bool add_phase_time(struct ta_section_builder *out, const struct ta_refs *in)
+{
+    const size_t n = ta_ref_rows(in, KIND_PHASE);
+    size_t most = 0;
+    bool differ = false;
+    for (size_t i = 1; i < n; i++) {
+        differ |= !ta_slice_equal(ta_ref_text(in, KIND_PHASE, i), ta_ref_text(in, KIND_PHASE, 0));
+        if (ta_ref_integer(in, KIND_STEPS, i) > ta_ref_integer(in, KIND_STEPS, most))
+            most = i;
+    }
+    if (!differ)
+        return false;
+    const struct ta_slice phase = ta_ref_text(in, KIND_PHASE, most);
+    char title[64];
+    snprintf(title, sizeof title, "Step time p50, %.*s", (int)phase.len,
+             phase.len ? phase.ptr : "");
+    ta_word_scalar(out, &scalars[STEP_TIME], ta_num(ta_ref_number(in, KIND_P50, most, 0)),
+                   phase.len ? title : NULL,
+                   "Median time of the kind of step that there is most of (steps.by_kind)");
+    return true;
 }
 
 /* Median of the times of the steps that count: the markers of all, where none says otherwise. */
@@ -119,7 +165,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         ta_set_scalar(out, &scalars[MEMCPY], ta_num(total(in, GPU_MEMCPY) / window));
         ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest)));
     }
-    if (ta_ref_rows(in, STEP_HOST) && !add_step_time(out, in))
+    if (ta_ref_rows(in, STEP_HOST) && !is_whole_request(in) && !add_phase_time(out, in) &&
+        !add_step_time(out, in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
     if (ta_ref_exists(in, KERNEL_CALLS))
         ta_set_scalar(out, &scalars[KERNELS], ta_int(ta_whole(total(in, KERNEL_CALLS))));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* steps.by_step, steps.by_rank: the steps that torch.profiler marks (ProfilerStep#N), on host and
- * device.  A marker covers what the host did; where the device works longer on what was launched in
- * it, the marker is only the time of the launches, and the device's is that of the step.
+/* steps.by_step, steps.by_rank, steps.by_kind: the steps that programs mark, on host and device.  A
+ * marker covers what the host did; where the device works longer on what was launched in it, the
+ * marker is only the time of the launches, and the device's is the time of the step.
  *
  * The device side of a step is what was launched in it, from any thread; activities are never cut
  * at the ends of the marker.  Steps that lack more than a twentieth of their kernels, because those
@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     BY_STEP_RANK,
@@ -32,7 +33,8 @@ static const struct ta_column by_step_columns[] = {
     [BY_STEP_LABEL] = {"step", "Step", TA_TEXT, .role = TA_IN_SERIES, .read_as = TA_AS_STEP,
                        .doc = "Label of the step"},
     [BY_STEP_SOURCE] = {"source", "Source", TA_WORD, .role = TA_NOTE,
-                        .doc = "How the step was found: marker is a ProfilerStep#N range"},
+                        .doc = "How the step was found: marker is a ProfilerStep#N range, record "
+                               "another range or call of the program"},
     [BY_STEP_HOST_START] = {"host_start_ns", "Host start", TA_NS, .read_as = TA_AS_STEP_START,
                             .doc = "Start of the marker since the earliest span of the rank"},
     [BY_STEP_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
@@ -85,11 +87,20 @@ static const struct ta_table_def by_step = {
     "steps.by_step",
     "Steps",
     TA_COLUMNS(by_step_columns),
-    .doc = "One row per host span named `ProfilerStep#N`. A label that repeats within a rank is "
-           "numbered: `ProfilerStep#2 (2)`. The device side of a step is what runtime calls "
-           "inside [start, end) of the marker launched, from any thread; activities are never "
-           "cut at the ends of the marker. Without device work the `gpu_…` columns are null and "
-           "`kernels` is 0. Chart `step-time`.",
+    .doc = "One row per step. Of the ways in which programs mark steps the first that a trace has "
+           "counts: ranges that `--step-marker` names; `ProfilerStep#N`; steps of inference "
+           "engines (`step[DECODE bs=64]` of SGLang, `execute_…` of vLLM, several "
+           "`execute_diffusion_…` of xDiT), each in no other; a training loop, where a step lasts "
+           "from one `enumerate(DataLoader)#…`, else `Optimizer.zero_grad#…` to the next, else "
+           "from the end of one `Optimizer.step#…` to the end of the next, and the last one to its "
+           "optimizer; ranges of `record_function` or NVTX of one name, or a sequence of names "
+           "that repeats, at one level of one thread, which hold at least half of the time of "
+           "that level. A range that holds the whole program is none. `source` is marker for "
+           "`ProfilerStep#N`, else record. A label that repeats within a rank is numbered: "
+           "`ProfilerStep#2 (2)`. The device side of a step is what runtime calls inside "
+           "[start, end) of the step launched, from any thread; activities are never cut at its "
+           "ends. Without device work the `gpu_…` columns are null and `kernels` is 0. Chart "
+           "`step-time`.",
     .figures = &step_times,
     .brief = &(const struct ta_brief){
         .place = 260, .rows = 6, .largest = &by_step_columns[BY_STEP_HOST_DUR]}};
@@ -219,6 +230,168 @@ static bool add_ranks(const struct ta_steps *steps, struct ta_section_builder *o
     return durations != NULL;
 }
 
+/* ---- by kind ------------------------------------------------------------------------------- */
+
+enum {
+    KIND_RANK,
+    KIND_KIND,
+    KIND_PHASE,
+    KIND_BATCH,
+    KIND_WIDTH,
+    KIND_HEIGHT,
+    KIND_STEPS,
+    KIND_TOTAL,
+    KIND_MEAN,
+    KIND_P50,
+    KIND_MIN,
+    KIND_MAX,
+    KIND_TOKENS,
+    KIND_TOKENS_PER_S,
+    KIND_IMAGES_PER_S
+};
+static const struct ta_column by_kind_columns[] = {
+    [KIND_RANK] = TA_RANK_COLUMN,
+    [KIND_KIND] = {"kind", "Steps", TA_TEXT,
+                   .doc = "Name of the steps or requests without what "
+                          "differs from one to the next"},
+    [KIND_PHASE] = {"phase", "Phase", TA_TEXT,
+                    .doc = "prefill (prompts are read), decode (tokens are written), mixed; null "
+                           "where the name does not say"},
+    [KIND_BATCH] = {"batch", "Batch", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
+                    .doc = "Sequences or images of each, as the name says"},
+    [KIND_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
+                    .doc = "Pixels, as the name says"},
+    [KIND_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
+                     .doc = "Pixels, as the name says"},
+    [KIND_STEPS] = {"steps", "Number", TA_COUNT, .doc = "How many there are"},
+    [KIND_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.5,
+                    .doc = "Sum of their times: of the range, or of the device work that was "
+                           "launched in it, as in `counted_ns` of `steps.by_step`"},
+    [KIND_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
+                   .doc = "Total divided by their number"},
+    [KIND_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
+                  .doc = "Median time"},
+    [KIND_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
+    [KIND_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"},
+    [KIND_TOKENS] = {"tokens", "Tokens", TA_COUNT,
+                     .doc = "Read or written in them, as the names say; of a decoding step without "
+                            "number one for each sequence"},
+    [KIND_TOKENS_PER_S] = {"tokens_per_s", "Tokens/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+                           .better = TA_HIGHER, .weight = 0.8, .doc = "Tokens over total time"},
+    [KIND_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+                           .better = TA_HIGHER, .weight = 0.8,
+                           .doc = "Batch over mean time, where the name says a size in pixels"},
+};
+
+static const struct ta_table_def by_kind = {
+    "steps.by_kind",
+    "Steps by kind",
+    TA_COLUMNS(by_kind_columns),
+    .doc = "One row per rank and kind of step whose name says what it is: of inference engines "
+           "(`step[DECODE bs=64]`, `execute_context_…_generation_…`), of requests "
+           "(`execute_diffusion_1_256x256`), of the program's own ranges. Prefill and decode, "
+           "batch sizes and resolutions are apart, so that equals are compared. Without steps that "
+           "lack more than 5 % of their kernels.",
+    .rank_words = "Steps",
+    .brief =
+        &(const struct ta_brief){.place = 262, .rows = 8, .largest = &by_kind_columns[KIND_TOTAL]}};
+
+/* A step or a request as one of its kind. */
+struct piece {
+    int64_t rank, dur;
+    struct ta_marked_work work;
+    char kind[64]; /* the end of a long one is cut */
+};
+
+static int by_kind_order(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+    const int64_t of_a[] = {a->work.phase, a->work.batch, a->work.width, a->work.height, a->dur};
+    const int64_t of_b[] = {b->work.phase, b->work.batch, b->work.width, b->work.height, b->dur};
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    const int order = strcmp(a->kind, b->kind);
+    for (size_t i = 0; order == 0 && i < TA_LENGTH(of_a); i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return order;
+}
+
+static bool is_same_kind(const struct piece *a, const struct piece *b)
+{
+    return a->rank == b->rank && strcmp(a->kind, b->kind) == 0 && a->work.phase == b->work.phase &&
+           a->work.batch == b->work.batch && a->work.width == b->work.width &&
+           a->work.height == b->work.height;
+}
+
+static void set_piece(struct piece *piece, int64_t rank, struct ta_slice name, int64_t dur)
+{
+    *piece = (struct piece){.rank = rank, .dur = dur, .work = ta_marked_work_of(name)};
+    char text[sizeof piece->kind];
+    const struct ta_slice kind = ta_marker_kind(name, text);
+    snprintf(piece->kind, sizeof piece->kind, "%.*s", (int)kind.len, kind.ptr);
+}
+
+/* The pieces are of one kind, by their times. */
+static void add_kind(const struct piece *at, size_t n, double *times,
+                     struct ta_section_builder *out)
+{
+    const struct ta_marked_work *work = &at->work;
+    int64_t total = 0, tokens = 0, timed = 0;
+    for (size_t i = 0; i < n; i++) {
+        times[i] = (double)at[i].dur;
+        total = ta_add_sat(total, at[i].dur);
+        if (at[i].work.tokens == TA_MISSING)
+            continue;
+        tokens += at[i].work.tokens;
+        timed = ta_add_sat(timed, at[i].dur);
+    }
+    const bool is_image = work->width != TA_MISSING && work->batch != TA_MISSING && total > 0;
+    TA_ROW(out, by_kind, [KIND_RANK] = ta_int(at->rank), [KIND_KIND] = ta_string(at->kind),
+           [KIND_PHASE] = ta_string(ta_phase_names[work->phase]),
+           [KIND_BATCH] = ta_int(work->batch), [KIND_WIDTH] = ta_int(work->width),
+           [KIND_HEIGHT] = ta_int(work->height), [KIND_STEPS] = ta_int((int64_t)n),
+           [KIND_TOTAL] = ta_int(total), [KIND_MEAN] = mean(total, (int64_t)n),
+           [KIND_P50] = ta_num(ta_quantile(times, n, 0.5)), [KIND_MIN] = ta_int(at[0].dur),
+           [KIND_MAX] = ta_int(at[n - 1].dur), [KIND_TOKENS] = tokens ? ta_int(tokens) : ta_null(),
+           [KIND_TOKENS_PER_S] =
+               timed > 0 && tokens ? ta_num((double)tokens * 1e9 / (double)timed) : ta_null(),
+           [KIND_IMAGES_PER_S] = is_image
+                                     ? ta_num((double)work->batch * (double)n * 1e9 / (double)total)
+                                     : ta_null());
+}
+
+static bool add_kinds(const struct ta_steps *steps, bool of_device, struct ta_section_builder *out)
+{
+    const size_t most = steps->n + steps->n_requests;
+    struct piece *at = calloc(most + 1, sizeof *at);
+    double *times = calloc(most + 1, sizeof *times);
+    size_t n = 0;
+    for (size_t i = 0; at && i < steps->n; i++) {
+        const struct ta_step *step = &steps->at[i];
+        const bool says = step->by != TA_STEPS_BY_PROFILER && step->by != TA_STEPS_BY_LOOP;
+        if (says && !lacks_kernels(step))
+            set_piece(&at[n++], step->rank, step->label, step_time(step, of_device).i);
+    }
+    for (size_t i = 0; at && i < steps->n_requests; i++)
+        set_piece(&at[n++], steps->requests[i].rank, steps->requests[i].name,
+                  steps->requests[i].dur);
+    if (!at || !times) {
+        free(at);
+        free(times);
+        return false;
+    }
+    qsort(at, n, sizeof *at, by_kind_order);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && is_same_kind(&at[first], &at[end]);)
+            end++;
+        add_kind(&at[first], end - first, times, out);
+    }
+    free(at);
+    free(times);
+    return true;
+}
+
 /* ---- by step ------------------------------------------------------------------------------- */
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -242,7 +415,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         }
         const bool on_gpu = step->gpu_start != TA_MISSING;
         TA_ROW(out, by_step, [BY_STEP_RANK] = ta_int(step->rank), [BY_STEP_LABEL] = ta_text(label),
-               [BY_STEP_SOURCE] = ta_text(TA_LIT("marker")),
+               [BY_STEP_SOURCE] =
+                   ta_text(step->by == TA_STEPS_BY_PROFILER ? TA_LIT("marker") : TA_LIT("record")),
                [BY_STEP_HOST_START] = ta_int(step->host_start),
                [BY_STEP_HOST_DUR] = ta_int(step->host_dur),
                [BY_STEP_GPU_START] = ta_int(step->gpu_start),
@@ -251,7 +425,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [BY_STEP_KERNELS] = ta_int(step->kernels), [BY_STEP_LOST] = ta_int(step->lost),
                [BY_STEP_COUNTED] = lacking || of_device ? step_time(step, of_device) : ta_null());
     }
-    const bool done = add_ranks(steps, out);
+    const bool done = add_ranks(steps, out) && add_kinds(steps, of_device, out);
     if (steps->n > 1) /* of a single one there is nothing to see */
         ta_draw(out, &by_step, lacking || of_device ? &counted_chart : &host_chart);
     if (lacking)
@@ -260,17 +434,18 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                        "in them, which were not recorded: they do not count in statistics.",
                        lacking, steps->n);
     if (steps->n == 0 && !ta_report_run(in->report)->has_dumps)
-        ta_add_missing(out, "No step markers (ProfilerStep#N): the program did not call "
-                            "profiler.step(), so the trace counts as one window.");
+        ta_add_missing(out, "No steps are marked: the program neither calls profiler.step() nor "
+                            "opens ranges that repeat, so the trace counts as one window "
+                            "(--step-marker names ranges that are steps).");
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps");
 }
 
-static const struct ta_table_def *const tables[] = {&by_step, &by_rank, NULL};
+static const struct ta_table_def *const tables[] = {&by_step, &by_rank, &by_kind, NULL};
 
 static const struct ta_analysis_ops ops = {
     .section = "steps", .finish = finish, .needs_steps = true, .tables = tables};
 
 TA_PLUGIN(analysis, steps, &ops, .title = "Steps",
           .summary = "Marked steps on host and device: steps.by_step, "
-                     "steps.by_rank",
-          .version = "2");
+                     "steps.by_rank, steps.by_kind",
+          .version = "3");

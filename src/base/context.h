@@ -30,6 +30,7 @@ struct ta_shared {
 
     const struct ta_hardware_list *hardware; /* peaks of devices; NULL: none */
     const char *hardware_choice;             /* --hardware, or NULL */
+    const char *step_marker; /* --step-marker, or NULL: an expression that the run has checked */
 
     struct ta_space space; /* what the columns of the run may take */
     struct ta_temps temps; /* files that are not complete yet, for a handler of signals */

@@ -268,6 +268,7 @@ const struct ta_arg_option ta_arg_options[] = {
      FLAG(json), "write JSON"},
 
     {"rank-regex", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(rank_regex), NULL},
+    {"step-marker", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(step_marker), NULL},
     {"world-size", 0, NULL, READING, TA_GROUP_SELECTION, WHOLE(world_size, 0, 0), NULL},
     {"ranks-per-node", 0, NULL, RUNNING, TA_GROUP_SELECTION, WHOLE(ranks_per_node, 0, 0), NULL},
     {"input", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(input), NULL},

@@ -12,6 +12,7 @@
 #include "ingest/accounts.h"
 #include "ingest/inputs/inputs.h"
 #include "ingest/summary_files.h"
+#include "model/program/steps.h"
 #include "model/trace.h"
 #include "ranks/ranks.h"
 
@@ -305,9 +306,12 @@ enum ta_status ta_reduce_run(struct ta_ctx *ctx, const struct ta_registry *regis
         run.options.title ? ta_plan_make(ctx, registry, options->wanted, &ta_stages, &run.plan)
                           : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold a title");
     if (status == TA_OK)
+        status = ta_check_step_marker(ctx, options->step_marker);
+    if (status == TA_OK)
         status = ta_hardware_load(ctx, options->hardware, &run.hardware);
     ctx->shared->hardware = &run.hardware;
     ctx->shared->hardware_choice = options->hardware;
+    ctx->shared->step_marker = options->step_marker;
     if (status == TA_OK)
         status = reduce(ctx, registry, &run, reduced);
     ta_ingestion_free(&run.ingestion);

@@ -215,6 +215,7 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
     if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
                         (size_t)ta_ctx_limit(&w->ctx, TA_LIMIT_NAMES))) {
         builder.trace->store.space = &w->ctx.shared->space;
+        builder.trace->step_marker = w->ctx.shared->step_marker;
         builder.sampled = plan->sampled;
         builder.share = ta_reader_share(reader);
         status = input->plugin.input->read(&w->ctx, reader, &builder);

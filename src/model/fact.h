@@ -18,6 +18,8 @@ enum ta_fact {
     TA_FACT_LAUNCHED,
     TA_FACT_EXTENTS,
     TA_FACT_NAMES,
+    TA_FACT_STEPS,
+    TA_FACT_PROGRAM,
     TA_FACT_COUNT
 };
 

@@ -82,7 +82,8 @@ struct ta_trace {
     struct arg_column *args;
     size_t n_args;
     struct ta_dump dump;
-    struct ta_facts *facts; /* found when someone asks for them */
+    const char *step_marker; /* of the user: names of ranges that are steps, or NULL; borrowed */
+    struct ta_facts *facts;  /* found when someone asks for them */
 };
 
 void ta_trace_free(struct ta_trace *trace);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The steps that torch.profiler marks (ProfilerStep#N), on host and device.
+/* The steps that programs mark (model/program/steps.h), on host and device.
  *
  * The device side of a step is what was launched in it, from any thread; activities are never cut
  * at the ends of the marker. */
@@ -8,7 +8,7 @@
 #include "analyze/analyze.h"
 #include "base/vec.h"
 #include "model/lost.h"
-#include "model/named.h"
+#include "model/program/steps.h"
 #include "traceanalyze/model.h"
 
 #include <stdlib.h>
@@ -24,72 +24,68 @@ enum {
     GPU_BUSY,
     KERNELS,
     LOST,
+    BY,
     FIELDS
 };
+enum { REQUEST_RANK, REQUEST_START, REQUEST_ORDER, REQUEST_NAME, REQUEST_DUR, REQUEST_FIELDS };
 
 /* Start and order make the key of a step unique, the label goes with them. */
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},           [HOST_START] = {"host_start_ns", TA_FIELD_INT},
-    [ORDER] = {"order", TA_FIELD_INT},          [STEP] = {"step", TA_FIELD_TEXT},
-    [HOST_DUR] = {"host_dur_ns", TA_FIELD_SUM}, [GPU_START] = {"gpu_start_ns", TA_FIELD_MIN},
-    [GPU_END] = {"gpu_end_ns", TA_FIELD_MAX},   [GPU_BUSY] = {"gpu_busy_ns", TA_FIELD_SUM},
-    [KERNELS] = {"kernels", TA_FIELD_SUM},      [LOST] = {"lost", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [HOST_START] = {"host_start_ns", TA_FIELD_INT},
+    [ORDER] = {"order", TA_FIELD_INT},
+    [STEP] = {"step", TA_FIELD_TEXT},
+    [HOST_DUR] = {"host_dur_ns", TA_FIELD_SUM},
+    [GPU_START] = {"gpu_start_ns", TA_FIELD_MIN},
+    [GPU_END] = {"gpu_end_ns", TA_FIELD_MAX},
+    [GPU_BUSY] = {"gpu_busy_ns", TA_FIELD_SUM},
+    [KERNELS] = {"kernels", TA_FIELD_SUM},
+    [LOST] = {"lost", TA_FIELD_SUM},
+    [BY] = {"by", TA_FIELD_MAX},
 };
 
-static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}};
+static const struct ta_field request_fields[REQUEST_FIELDS] = {
+    [REQUEST_RANK] = {"rank", TA_FIELD_RANK},
+    [REQUEST_START] = {"host_start_ns", TA_FIELD_INT},
+    [REQUEST_ORDER] = {"order", TA_FIELD_INT},
+    [REQUEST_NAME] = {"name", TA_FIELD_TEXT},
+    [REQUEST_DUR] = {"host_dur_ns", TA_FIELD_SUM},
+};
 
-/* A marker, and the activities launched inside it. */
+enum { PARTIAL_STEPS, PARTIAL_REQUESTS };
+static const struct ta_partial_def partials[] = {
+    {"steps", fields, FIELDS}, {"requests", request_fields, REQUEST_FIELDS}, {0}};
+
+/* Rows may come from a saved summary. */
+static const struct ta_bound bounds[] = {{PARTIAL_STEPS, BY, TA_STEPS_BY_RANGE + 1}, TA_BOUNDS_END};
+
+/* A step, and the activities launched inside it. */
 struct step {
-    ta_row span;
+    ta_row mark;
+    int64_t start, end;
     int64_t first, last, kernels;
     int64_t busy_ns;          /* where all are of one device, and come by their starts, or */
     struct ta_intervals busy; /* of several devices */
 };
 
 struct steps {
-    struct ta_spans spans;
-    struct ta_categories categories;
-    TA_VEC(struct step) list; /* by start */
-    bool failed, has_one_device;
-    int64_t longest; /* duration: how far back a marker that is still open can start */
+    struct step *at; /* by start */
+    size_t n;
+    bool has_one_device;
+    int64_t longest; /* duration: how far back a step that is still open can start */
     size_t recent;   /* how many had started at the time that was asked for last */
 };
 
-static int by_start(const void *left, const void *right, void *user)
-{
-    const struct step *a = left, *b = right;
-    const int64_t *ts = user;
-    if (ts[a->span] != ts[b->span])
-        return ts[a->span] < ts[b->span] ? -1 : 1;
-    return (a->span > b->span) - (a->span < b->span);
-}
-
-static uint8_t is_step(struct ta_slice name)
-{
-    return ta_host_step_number(name) != TA_MISSING;
-}
-
-static void add_step(void *user, ta_row row, uint8_t kind)
-{
-    struct steps *steps = user;
-    (void)kind;
-    if (!ta_class_is_host(steps->categories.at[steps->spans.cat[row]].class))
-        return;
-    const struct step step = {.span = row, .first = INT64_MAX, .last = INT64_MIN};
-    steps->failed |= !ta_vec_push(&steps->list, step);
-    steps->longest = ta_max_i64(steps->longest, steps->spans.dur[row]);
-}
-
 /* How many steps start at `t` or before; mostly as many as at the time that was asked for last. */
-static size_t started(struct steps *steps, const int64_t *ts, int64_t t)
+static size_t started(struct steps *steps, int64_t t)
 {
     const size_t n = steps->recent;
-    const struct step *at = steps->list.at;
-    if ((n > 0 && ts[at[n - 1].span] > t) || (n < steps->list.n && ts[at[n].span] <= t)) {
-        size_t low = 0, high = steps->list.n;
+    const struct step *at = steps->at;
+    if ((n > 0 && at[n - 1].start > t) || (n < steps->n && at[n].start <= t)) {
+        size_t low = 0, high = steps->n;
         while (low < high) {
             const size_t middle = low + (high - low) / 2;
-            if (ts[at[middle].span] <= t)
+            if (at[middle].start <= t)
                 low = middle + 1;
             else
                 high = middle;
@@ -99,18 +95,17 @@ static size_t started(struct steps *steps, const int64_t *ts, int64_t t)
     return steps->recent;
 }
 
-/* Gives an activity to every step whose marker is open at its launch; markers of several threads
- * may overlap. */
+/* Gives an activity to every step that is open at its launch; those of several threads may
+ * overlap. */
 static void give(struct steps *steps, const struct ta_spans *s, int64_t launched, ta_row span,
                  bool is_kernel)
 {
     const int64_t start = s->ts[span], end = start + s->dur[span];
-    for (size_t i = started(steps, s->ts, launched); i-- > 0;) {
-        struct step *step = &steps->list.at[i];
-        const int64_t opened = s->ts[step->span];
-        if (launched - opened >= steps->longest)
+    for (size_t i = started(steps, launched); i-- > 0;) {
+        struct step *step = &steps->at[i];
+        if (launched - step->start >= steps->longest)
             break;
-        if (launched >= opened + s->dur[step->span])
+        if (launched >= step->end)
             continue;
         if (steps->has_one_device)
             step->busy_ns += ta_max_i64(0, end - ta_max_i64(start, step->last));
@@ -122,18 +117,23 @@ static void give(struct steps *steps, const struct ta_spans *s, int64_t launched
     }
 }
 
-static bool write_step(const struct ta_trace *trace, struct step *step, int64_t order,
-                       const struct ta_lost *lost, struct ta_partial *out)
+static struct ta_slice name_of(const struct ta_trace *trace, ta_row row)
 {
-    const struct ta_spans s = ta_trace_spans(trace);
-    const int64_t origin = ta_trace_origin(trace), start = s.ts[step->span];
+    return ta_trace_text(trace, ta_trace_spans(trace).name[row]);
+}
+
+static bool write_step(const struct ta_trace *trace, struct step *step, int64_t order,
+                       enum ta_steps_by by, const struct ta_lost *lost, struct ta_partial *out)
+{
+    const int64_t origin = ta_trace_origin(trace);
     int64_t *row =
-        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(start - origin),
-                       ta_key_int(order), ta_key_text(ta_trace_text(trace, s.name[step->span])));
-    ta_sum(&row[HOST_DUR], s.dur[step->span]);
+        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(step->start - origin),
+                       ta_key_int(order), ta_key_text(name_of(trace, step->mark)));
+    ta_sum(&row[HOST_DUR], step->end - step->start);
     ta_sum(&row[KERNELS], step->kernels);
-    ta_sum(&row[LOST], (int64_t)ta_lost_from(lost, start + s.dur[step->span]) -
-                           (int64_t)ta_lost_from(lost, start));
+    ta_most(&row[BY], by);
+    ta_sum(&row[LOST],
+           (int64_t)ta_lost_from(lost, step->end) - (int64_t)ta_lost_from(lost, step->start));
     const bool done = !step->busy.failed;
     if (step->first != INT64_MAX) {
         ta_intervals_unite(&step->busy);
@@ -145,33 +145,55 @@ static bool write_step(const struct ta_trace *trace, struct step *step, int64_t 
     return done;
 }
 
+static void write_requests(const struct ta_trace *trace, const struct ta_program_steps *found,
+                           struct ta_partial *out)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    for (size_t i = 0; i < found->n_requests; i++) {
+        const ta_row span = found->requests[i];
+        int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)),
+                                      ta_key_int(s.ts[span] - ta_trace_origin(trace)),
+                                      ta_key_int((int64_t)i), ta_key_text(name_of(trace, span)));
+        ta_sum(&row[REQUEST_DUR], s.dur[span]);
+    }
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
-    struct steps steps = {.spans = s, .categories = ta_trace_categories(trace)};
+    const struct ta_program_steps *found = ta_program_steps(trace);
     const struct ta_lost *lost = ta_trace_lost(trace);
+    struct steps steps = {.at = found ? calloc(found->n + 1, sizeof *steps.at) : NULL};
+    bool done = steps.at && lost;
     if (activities.n)
         steps.has_one_device = ta_device_end(&activities, 0) == activities.n;
-    bool done = ta_each_named(trace, is_step, add_step, &steps) && !steps.failed && lost;
-    if (steps.list.n)
-        qsort_r(steps.list.at, steps.list.n, sizeof *steps.list.at, by_start,
-                (void *)(uintptr_t)s.ts);
-    for (size_t i = 0; done && steps.list.n && i < activities.n; i++) {
+    for (; done && steps.n < found->n; steps.n++) {
+        const struct ta_program_step *step = &found->at[steps.n];
+        steps.at[steps.n] = (struct step){.mark = step->mark,
+                                          .start = step->start,
+                                          .end = step->end,
+                                          .first = INT64_MAX,
+                                          .last = INT64_MIN};
+        steps.longest = ta_max_i64(steps.longest, step->end - step->start);
+    }
+    for (size_t i = 0; steps.n && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->launch != TA_NO_ROW)
             give(&steps, &s, s.ts[a->launch], a->span, a->kernel != TA_NO_KERNEL);
     }
-    for (size_t i = 0; lost && i < steps.list.n; i++)
-        done &= write_step(trace, &steps.list.at[i], (int64_t)i, lost, out[0]);
-    free(steps.list.at);
+    for (size_t i = 0; i < steps.n; i++)
+        done &= write_step(trace, &steps.at[i], (int64_t)i, found->by, lost, out[PARTIAL_STEPS]);
+    if (done)
+        write_requests(trace, found, out[PARTIAL_REQUESTS]);
+    free(steps.at);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
 }
 
 /* ---- the stage ----------------------------------------------------------------------------- */
 
-static const struct ta_analysis_ops ops = {.partials = partials, .map = map};
+static const struct ta_analysis_ops ops = {.bounds = bounds, .partials = partials, .map = map};
 
 const struct ta_entry ta_steps_entry = {
     .plugin = {.kind = TA_KIND_analysis,
@@ -194,6 +216,7 @@ static bool list_steps(const struct ta_partial *partial, struct ta_steps *steps)
         const struct ta_slice label = ta_partial_text(partial, row, STEP);
         steps->at[steps->n++] = (struct ta_step){.rank = row[RANK],
                                                  .label = label,
+                                                 .by = (enum ta_steps_by)row[BY],
                                                  .number = ta_host_step_number(label),
                                                  .repeats = count ? (*count)++ : 0,
                                                  .host_start = row[HOST_START],
@@ -209,6 +232,21 @@ static bool list_steps(const struct ta_partial *partial, struct ta_steps *steps)
     return done;
 }
 
+static bool list_requests(const struct ta_partial *partial, struct ta_steps *steps)
+{
+    const size_t n = ta_partial_rows(partial);
+    steps->requests = calloc(n + 1, sizeof *steps->requests);
+    for (size_t i = 0; steps->requests && i < n; i++) {
+        const int64_t *row = ta_partial_at(partial, i);
+        steps->requests[steps->n_requests++] =
+            (struct ta_request_mark){.rank = row[REQUEST_RANK],
+                                     .name = ta_partial_text(partial, row, REQUEST_NAME),
+                                     .start = row[REQUEST_START],
+                                     .dur = row[REQUEST_DUR]};
+    }
+    return steps->requests != NULL;
+}
+
 enum ta_status ta_steps_run(struct ta_ctx *ctx, const struct ta_plan *plan,
                             struct ta_partial_set *set, const int64_t *final_ranks, size_t n,
                             struct ta_steps *steps)
@@ -216,7 +254,17 @@ enum ta_status ta_steps_run(struct ta_ctx *ctx, const struct ta_plan *plan,
     if (plan->steps == SIZE_MAX)
         return TA_OK;
     const enum ta_status status = ta_partial_set_settle(ctx, set, plan->steps, final_ranks, n);
-    if (status != TA_OK || list_steps(ta_partial_set_table(set, plan->steps, 0), steps))
+    if (status != TA_OK)
         return status;
+    if (list_steps(ta_partial_set_table(set, plan->steps, PARTIAL_STEPS), steps) &&
+        list_requests(ta_partial_set_table(set, plan->steps, PARTIAL_REQUESTS), steps))
+        return TA_OK;
     return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of all ranks");
+}
+
+void ta_steps_free(struct ta_steps *steps)
+{
+    free(steps->at);
+    free(steps->requests);
+    *steps = (struct ta_steps){0};
 }

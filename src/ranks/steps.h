@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The steps of all ranks that torch.profiler marks, as the pipeline finds them once for all. */
+/* The steps of all ranks that programs mark, as the pipeline finds them once for all. */
 #ifndef TA_RANKS_STEPS_H
 #define TA_RANKS_STEPS_H
 
+#include "model/program/steps.h"
 #include "traceanalyze/analysis.h"
 
 struct ta_entry;
@@ -14,7 +15,8 @@ struct ta_plan;
 struct ta_step {
     int64_t rank;
     struct ta_slice label;
-    int64_t number;   /* of the label, or TA_MISSING */
+    enum ta_steps_by by;
+    int64_t number;   /* of a ProfilerStep#N, or TA_MISSING */
     uint64_t repeats; /* steps of the rank before it that have the same label */
     int64_t host_start, host_dur;
     int64_t gpu_start, gpu_end; /* first start and last end of what was launched in it */
@@ -22,10 +24,21 @@ struct ta_step {
     int64_t kernels, lost;      /* launched in it: those recorded, and those that are not */
 };
 
+/* A request, or a step of an engine, that is none of the steps. */
+struct ta_request_mark {
+    int64_t rank;
+    struct ta_slice name;
+    int64_t start, dur;
+};
+
 struct ta_steps {
     struct ta_step *at; /* by rank, then start; malloc'd */
     size_t n;
+    struct ta_request_mark *requests; /* likewise */
+    size_t n_requests;
 };
+
+void ta_steps_free(struct ta_steps *steps);
 
 /* What the stage takes from each trace, as an analysis without finish(). */
 extern const struct ta_entry ta_steps_entry;

@@ -17,11 +17,12 @@ struct ta_run_options {
                                but which does not end the run */
     const char *tmpdir;     /* folder for columns beyond the limit; NULL is $TMPDIR, /var/tmp */
     const char *rank_regex; /* POSIX ERE, its first group is the rank; NULL is the default */
-    int64_t world_size;     /* expected, TA_MISSING takes the traces' word */
-    bool partial;           /* ranks may be missing: that is no notice of data quality */
-    const char *input;      /* id of the input plugin to use, NULL decides by content */
-    const char *hardware;   /* name of a device, or a file of them; NULL takes the traces' word */
-    const char *title;      /* NULL is made from the input's name */
+    const char *step_marker; /* POSIX ERE on names of ranges that are steps; NULL: none */
+    int64_t world_size;      /* expected, TA_MISSING takes the traces' word */
+    bool partial;            /* ranks may be missing: that is no notice of data quality */
+    const char *input;       /* id of the input plugin to use, NULL decides by content */
+    const char *hardware;    /* name of a device, or a file of them; NULL takes the traces' word */
+    const char *title;       /* NULL is made from the input's name */
     const struct ta_wanted *wanted; /* analyses that run; NULL: all */
     bool timeline;                  /* make ta_report_timeline() */
     bool summaries;      /* each file leaves a summary behind (ta_ingested.packed) and nothing in
