@@ -55,7 +55,8 @@ class Case:
                 "recordings": self.recordings, "marker": self.plan.marker,
                 "damage": self.damage, "facts": self.facts,
                 "ranks": {t.rank: {"devices": t.devices(), "program": t.program(),
-                                   "steps": self.steps(t)}
+                                   "steps": self.steps(t),
+                                   "names": [e.name for e in t.steps if not e.timeless]}
                           for of in self.counted for t in (of, *of.extra_ranks)}}
 
     def write(self, folder):

@@ -23,6 +23,7 @@ How the figures of truth.json come about:
     activities that end 20 µs and more after the next one on their stream began; activities
     without their launch; launches without their activity; of graph launches those without any
     kernel.
+  * work: what the name of a marker says of batch, tokens and pixels, read by hand.
 What a file is, its rank, host and process, the reasons and the remarks are written by hand.
 """
 import argparse

@@ -74,6 +74,28 @@ def steps(report, truth):
             yield f"steps of rank {rank} {said}, expected {right} ({marker})"
 
 
+# What a step of each name does: phase, batch, tokens.
+WORK = {"step[EXTEND bs=2 toks=2048]": ("prefill", 2, 2048), "step[DECODE bs=8]": ("decode", 8, 8),
+        "execute_context_2(": ("prefill", 2, 2048), "execute_2_context_2(": ("prefill", 2, 2048),
+        "execute_context_0(": ("decode", 8, 8), "execute_8_context_0(": ("decode", 8, 8)}
+
+
+def work_of_steps(report, truth):
+    """Prefill and decode apart, with batch and tokens of all steps of a kind; where kernels are
+    missing some steps do not count."""
+    if truth["marker"] not in ("sglang", "vllm") or not set(truth["kinds"]) <= SOUND:
+        return
+    for rank, of in truth["ranks"].items():
+        right = collections.Counter()
+        for name in of["names"]:
+            what = next(work for start, work in WORK.items() if name.startswith(start))
+            right[what[:2]] += what[2]
+        said = {(r["phase"], r["batch"]): r["tokens"]
+                for r in report.rows("steps.by_kind", rank=rank)}
+        if said != dict(right):
+            yield f"work of rank {rank} is {said}, expected {dict(right)}"
+
+
 def window(report, truth):
     for rank, of in truth["ranks"].items():
         rows = report.rows("run.window", rank=rank)
@@ -182,7 +204,7 @@ def late_recording(report, truth):
                 yield f"saves the wait for a later recording: {finding['saving_ns']}"
 
 
-OF_ALL = (ranks, devices, steps, window, damage, files, overview)
+OF_ALL = (ranks, devices, steps, work_of_steps, window, damage, files, overview)
 OF_KIND = {"capture-alone": (capture_alone,), "replays-lost": (replays_lost,),
            "buffer-full": (buffer_full,), "out-of-order": (idle,), "no-collectives": (no_suspect,),
            "late-recording": (late_recording,), "strays": (strays,)}
@@ -204,8 +226,7 @@ def judge(program, case, folder):
     several = len(truth["runs"]) > 1
     checks = (files, overview) if several else OF_ALL
     if "run.window" not in report.tables:
-        checks = [c for c in checks
-                  if c is not window and (c is not steps or truth["marker"] == "profiler")]
+        checks = [c for c in checks if c is not window]
     if "recordings.files" not in report.tables:
         checks = [c for c in checks if c is not files]
     if "capture-alone" in truth["kinds"]:

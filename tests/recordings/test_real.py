@@ -80,6 +80,13 @@ def steps(expect, report, rank, file):
                         abs(row["host_dur_ns"] - ns) <= ns // 50)
 
 
+def work(expect, report, rank, file):
+    """What the marker says that a step does."""
+    rows = report.rows("steps.by_kind", rank=rank)
+    expect.equal("kinds of steps", [{key: r[key] for key in file["work"]} for r in rows],
+                 [file["work"]])
+
+
 def window(expect, report, rank, file):
     row = report.row("run.window", rank=rank)
     start, end = file["program"]
@@ -112,8 +119,10 @@ def check(expect, options, key, names, truth):
             devices(expect, report, rank, file)
         else:
             expect.equal("devices", report.rows("gpu_time.by_rank", rank=rank), [])
-        if "steps" in file and ("run.window" in report.tables or "Profiler" in file["marker"]):
+        if "steps" in file:
             steps(expect, report, rank, file)
+        if "work" in file:
+            work(expect, report, rank, file)
         if file["program"] and "run.window" in report.tables:
             window(expect, report, rank, file)
 
