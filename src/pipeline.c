@@ -3,7 +3,9 @@
  *
  *     discover    operands → files, and reports that were written before (struct ta_inputs)
  *     ingest      each file: read, parse, normalize, map → partials and facts (struct ta_ingestion)
- *     stages      what all files left → ranks, tables, findings: see stages[] below
+ *     recordings  facts of files → which of them are recordings of which run (struct ta_recordings)
+ *     stages      what the files of a recording left → ranks, tables, findings: see stages[] below
+ *     overview    reports of several runs, or recordings → one that lists them
  *     join        this report and those that were written before → one report
  *
  * Rendering follows in the commands, from the frozen report alone. */
@@ -12,6 +14,7 @@
 #include "analyze/analyze.h"
 #include "analyze/timeline/timeline.h"
 #include "base/context.h"
+#include "compare/overview.h"
 #include "hardware/hardware.h"
 #include "ingest/accounts.h"
 #include "ingest/dumps/reconcile.h"
@@ -25,6 +28,8 @@
 #include "ranks/ranks.h"
 #include "ranks/steps.h"
 #include "recommend/recommend.h"
+#include "recordings/recordings.h"
+#include "recordings/take.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -37,18 +42,30 @@ struct work {
     struct ta_hardware_list hardware;
 };
 
-/* What one run holds until the report is frozen. */
+/* What one report holds until it is frozen. */
 struct run {
     const struct work *work;
-    struct ta_run_options options; /* with the title of summaries */
-    struct ta_inputs inputs;
-    struct ta_ingestion ingestion;
+    const struct ta_run_options *options;
+    struct ta_ingestion *ingestion;
+    struct ta_quality *job; /* what was noticed about all files */
+    const struct ta_recordings *recordings;
+    size_t run;     /* that it is of; SIZE_MAX: of all files, however many runs they are */
     int64_t *ranks; /* by file */
     int64_t world_size;
-    size_t *owner;             /* process that reads a file, of a team */
     struct ta_steps steps;     /* of all ranks, where something needs them */
     struct ta_ranks *compared; /* likewise, or NULL */
     struct ta_report *report;
+};
+
+/* What was found and read for the operands of one input, or of all. */
+struct reading {
+    const struct work *work;
+    struct ta_run_options options; /* with the title of summaries */
+    struct ta_inputs inputs;
+    bool has_files; /* there is something to read besides reports */
+    struct ta_ingestion ingestion;
+    size_t *owner; /* process that reads a file, of a team */
+    struct ta_recordings recordings;
 };
 
 /* ---- the stages ---------------------------------------------------------------------------- */
@@ -56,7 +73,7 @@ struct run {
 typedef enum ta_status stage_function(struct ta_ctx *ctx, struct run *run);
 
 static stage_function decide_ranks, list_traces, reconcile, account, join_timeline, find_steps,
-    compare_ranks, align_timeline, finish, recommend, freeze;
+    compare_ranks, align_timeline, finish, list_recordings, recommend, freeze;
 
 /* From what the files of a run left behind to its report, in this order. */
 static const struct stage {
@@ -72,8 +89,9 @@ static const struct stage {
     {compare_ranks, TA_STAGE_FINISH},  /* collectives of all ranks → clocks, late ranks */
     {align_timeline, TA_STAGE_FINISH}, /* clocks of ranks → timeline */
     {finish, TA_STAGE_FINISH},         /* merged partials, what is known across ranks → tables */
-    {recommend, TA_STAGE_RECOMMEND},   /* tables → findings, verdict */
-    {freeze, TA_STAGE_RECOMMEND},      /* report → outputs and comparisons may read it */
+    {list_recordings, TA_STAGE_FINISH}, /* what the files were taken for → tables */
+    {recommend, TA_STAGE_RECOMMEND},    /* tables → findings, verdict */
+    {freeze, TA_STAGE_RECOMMEND},       /* report → outputs and comparisons may read it */
 };
 
 /* ---- before anything is read --------------------------------------------------------------- */
@@ -102,57 +120,54 @@ static enum ta_status load_hardware(struct ta_ctx *ctx, struct work *work)
 /* ---- discover ------------------------------------------------------------------------------- */
 
 /* Leaves to the other processes of a team what they read. */
-static enum ta_status share(struct ta_ctx *ctx, struct run *run)
+static enum ta_status share(struct ta_ctx *ctx, struct reading *reading)
 {
-    const size_t n = run->inputs.sources.list.n;
-    run->owner = reallocarray(NULL, n + 1, sizeof *run->owner);
-    if (!run->owner)
+    const size_t n = reading->inputs.sources.list.n;
+    reading->owner = reallocarray(NULL, n + 1, sizeof *reading->owner);
+    if (!reading->owner)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
-    return ta_team_share(ctx, run->options.team, &run->inputs.sources, run->owner);
+    return ta_team_share(ctx, reading->options.team, &reading->inputs.sources, reading->owner);
 }
 
-static enum ta_status discover(struct ta_ctx *ctx, struct run *run)
+static enum ta_status discover(struct ta_ctx *ctx, struct reading *reading)
 {
-    enum ta_status status = ta_inputs_find(ctx, &run->options, &run->inputs);
-    const size_t n = run->inputs.sources.list.n;
-    if (status != TA_OK || (n == 0 && run->inputs.reports.n))
+    struct ta_run_options *options = &reading->options;
+    const enum ta_status status = ta_inputs_find(ctx, options, &reading->inputs);
+    if (status != TA_OK || (reading->inputs.sources.list.n == 0 && reading->inputs.reports.n))
         return status;
-    run->ranks = reallocarray(NULL, n + 1, sizeof *run->ranks);
-    if (!run->ranks)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
-    if (!run->options.title)
-        run->options.title = run->inputs.title;
-    return run->options.team ? share(ctx, run) : TA_OK;
-}
-
-/* Whether there is something to read besides reports. */
-static bool has_files(const struct run *run)
-{
-    return run->ranks;
+    reading->has_files = true;
+    if (!options->title)
+        options->title = reading->inputs.title;
+    /* A report that was written before is of one run, and so is what it is joined with. */
+    options->together |= options->survey || options->team || reading->inputs.reports.n;
+    return options->team ? share(ctx, reading) : TA_OK;
 }
 
 /* ---- ingest --------------------------------------------------------------------------------- */
 
-/* Reads the files of all runs together. */
-static enum ta_status ingest(struct ta_ctx *ctx, const struct work *work, struct run *runs,
-                             size_t n_runs)
+/* Reads the files of all readings together. */
+static enum ta_status ingest(struct ta_ctx *ctx, const struct work *work, struct reading *readings,
+                             size_t n_readings)
 {
-    struct ta_ingest_run *read = calloc(n_runs, sizeof *read);
+    struct ta_ingest_run *read = calloc(n_readings, sizeof *read);
     size_t n = 0, n_files = 0;
     if (!read)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs: runs=%zu", n_runs);
-    for (size_t i = 0; i < n_runs; i++) {
-        struct run *run = &runs[i];
-        if (!has_files(run))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs: runs=%zu", n_readings);
+    for (size_t i = 0; i < n_readings; i++) {
+        struct reading *reading = &readings[i];
+        if (!reading->has_files)
             continue;
-        read[n++] = (struct ta_ingest_run){&run->options, &run->inputs.sources, &run->ingestion};
-        n_files += run->inputs.sources.list.n;
+        read[n++] = (struct ta_ingest_run){&reading->options, &reading->inputs.sources,
+                                           &reading->ingestion};
+        n_files += reading->inputs.sources.list.n;
     }
     enum ta_status status = n ? ta_ingest_all(ctx, work->registry, &work->plan, read, n) : TA_OK;
     struct ta_team *team = work->options->team;
     if (status == TA_OK && n && team)
-        status =
-            ta_team_gather(ctx, team, &runs->options, &work->plan, runs->owner, &runs->ingestion);
+        status = ta_ingestion_unite(ctx, &work->plan, NULL, &readings->ingestion);
+    if (status == TA_OK && n && team)
+        status = ta_team_gather(ctx, team, &readings->options, &work->plan, readings->owner,
+                                &readings->ingestion);
     if (n_files >= TA_FILES_MANY && ctx->shared->files_read)
         ctx->shared->files_read();
     free(read);
@@ -165,38 +180,45 @@ static enum ta_status ingest(struct ta_ctx *ctx, const struct work *work, struct
 
 static enum ta_status decide_ranks(struct ta_ctx *ctx, struct run *run)
 {
-    return ta_account_ranks(ctx, &run->options, &run->ingestion, &run->inputs.job, run->ranks,
-                            &run->world_size);
+    const size_t n = run->ingestion->n_files;
+    run->ranks = reallocarray(NULL, n + 1, sizeof *run->ranks);
+    if (!run->ranks)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
+    return run->recordings->n > 1 && run->run == SIZE_MAX
+               ? ta_recordings_rank(ctx, run->options, run->recordings, run->ingestion, run->job,
+                                    run->ranks, &run->world_size)
+               : ta_account_ranks(ctx, run->options, run->ingestion, run->job, run->ranks,
+                                  &run->world_size);
 }
 
 static enum ta_status list_traces(struct ta_ctx *ctx, struct run *run)
 {
-    if (!run->options.survey || ta_survey_take(run->options.survey, &run->ingestion))
+    if (!run->options->survey || ta_survey_take(run->options->survey, run->ingestion))
         return TA_OK;
     return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of traces");
 }
 
 static enum ta_status reconcile(struct ta_ctx *ctx, struct run *run)
 {
-    return ta_reconcile(ctx, &run->ingestion, &run->inputs.job);
+    return ta_reconcile(ctx, run->ingestion, run->job);
 }
 
 static enum ta_status account(struct ta_ctx *ctx, struct run *run)
 {
-    return ta_account(ctx, run->work->registry, &run->options, &run->ingestion, &run->inputs.job,
-                      run->report, run->world_size);
+    return ta_account(ctx, run->work->registry, run->options, run->ingestion, run->job, run->report,
+                      run->world_size);
 }
 
 static enum ta_status join_timeline(struct ta_ctx *ctx, struct run *run)
 {
-    return ta_ingestion_timeline(ctx, &run->ingestion, run->report);
+    return ta_ingestion_timeline(ctx, run->ingestion, run->report);
 }
 
 static enum ta_status find_steps(struct ta_ctx *ctx, struct run *run)
 {
-    struct ta_survey *survey = run->options.survey;
-    const enum ta_status status = ta_steps_run(ctx, &run->work->plan, run->ingestion.partials,
-                                               run->ranks, run->ingestion.n_files, &run->steps);
+    struct ta_survey *survey = run->options->survey;
+    const enum ta_status status = ta_steps_run(ctx, &run->work->plan, run->ingestion->partials,
+                                               run->ranks, run->ingestion->n_files, &run->steps);
     if (status == TA_OK && survey && !ta_survey_take_steps(survey, run->steps.at, run->steps.n))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of the ranks");
     return status;
@@ -204,9 +226,9 @@ static enum ta_status find_steps(struct ta_ctx *ctx, struct run *run)
 
 static enum ta_status compare_ranks(struct ta_ctx *ctx, struct run *run)
 {
-    struct ta_survey *survey = run->options.survey;
-    const enum ta_status status = ta_ranks_run(ctx, &run->work->plan, run->ingestion.partials,
-                                               run->ranks, run->ingestion.n_files, &run->compared);
+    struct ta_survey *survey = run->options->survey;
+    const enum ta_status status = ta_ranks_run(ctx, &run->work->plan, run->ingestion->partials,
+                                               run->ranks, run->ingestion->n_files, &run->compared);
     if (status == TA_OK && run->compared && survey &&
         !ta_survey_take_clocks(survey, run->compared->members, run->compared->n_members))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the clocks of the ranks");
@@ -215,7 +237,7 @@ static enum ta_status compare_ranks(struct ta_ctx *ctx, struct run *run)
 
 static enum ta_status align_timeline(struct ta_ctx *ctx, struct run *run)
 {
-    struct ta_timeline *timeline = run->ingestion.timeline;
+    struct ta_timeline *timeline = run->ingestion->timeline;
     if (!timeline || !run->compared ||
         ta_ranks_align_timeline(run->compared, timeline, ta_timeline_files(timeline)))
         return TA_OK;
@@ -225,16 +247,25 @@ static enum ta_status align_timeline(struct ta_ctx *ctx, struct run *run)
 static enum ta_status finish(struct ta_ctx *ctx, struct run *run)
 {
     const struct ta_across across = {&run->steps, run->compared};
-    const enum ta_status status = ta_finish(ctx, run->ingestion.partials, run->ranks,
-                                            run->ingestion.n_files, &across, run->report);
+    const enum ta_status status = ta_finish(ctx, run->ingestion->partials, run->ranks,
+                                            run->ingestion->n_files, &across, run->report);
     ta_ranks_free(run->compared);
     run->compared = NULL;
     return status;
 }
 
+/* Of files that are simply the ranks of one run the accounts say enough. */
+static enum ta_status list_recordings(struct ta_ctx *ctx, struct run *run)
+{
+    (void)ctx;
+    if (!ta_recordings_are_plain(run->recordings))
+        ta_recordings_list(run->recordings, run->ingestion, run->run, run->report);
+    return TA_OK;
+}
+
 static enum ta_status recommend(struct ta_ctx *ctx, struct run *run)
 {
-    if (run->options.wanted == &ta_want_nothing)
+    if (run->options->wanted == &ta_want_nothing)
         return TA_OK;
     return ta_recommend(ctx, run->work->registry, run->report);
 }
@@ -260,18 +291,239 @@ static enum ta_status run_stages(struct ta_ctx *ctx, struct run *run)
     return status;
 }
 
-/* The report of all inputs. */
-static enum ta_status make_report(struct ta_ctx *ctx, struct run *run)
+/* ---- reports ------------------------------------------------------------------------------- */
+
+static void free_run(struct run *run)
 {
-    enum ta_status status = has_files(run) ? run_stages(ctx, run) : TA_OK;
-    if (status != TA_OK || run->inputs.reports.n == 0)
+    ta_report_free(run->report);
+    ta_ranks_free(run->compared);
+    ta_steps_free(&run->steps);
+    free(run->ranks);
+}
+
+/* The report of what counts in an ingestion. */
+static enum ta_status report_on(struct ta_ctx *ctx, const struct reading *reading,
+                                const struct ta_run_options *options,
+                                struct ta_ingestion *ingestion, struct ta_quality *job, size_t of,
+                                struct ta_report **report)
+{
+    struct run run = {.work = reading->work,
+                      .options = options,
+                      .ingestion = ingestion,
+                      .job = job,
+                      .recordings = &reading->recordings,
+                      .run = of};
+    const enum ta_status status = run_stages(ctx, &run);
+    if (status == TA_OK) {
+        *report = run.report;
+        run.report = NULL;
+    }
+    free_run(&run);
+    return status;
+}
+
+/* The report of one of several recordings. */
+static enum ta_status report_on_recording(struct ta_ctx *ctx, struct reading *reading, size_t at,
+                                          struct ta_report **report)
+{
+    const struct ta_recordings *recordings = &reading->recordings;
+    const struct ta_recording *recording = &recordings->at[at];
+    struct ta_run_options options = reading->options;
+    struct ta_ingestion part;
+    struct ta_quality own; /* the whole says what was noticed about all files */
+    ta_quality_init(&own);
+    if (recordings->n_runs > 1)
+        options.title = recordings->runs[recording->run].name;
+    const bool is_whole = recordings->n_runs == 1 && recording->is_chosen;
+    enum ta_status status =
+        ta_recordings_take(ctx, &reading->work->plan, recordings, at, &reading->ingestion, &part);
+    if (status == TA_OK)
+        status = report_on(ctx, reading, &options, &part, is_whole ? &reading->inputs.job : &own,
+                           recording->run, report);
+    ta_recordings_give_back(&part);
+    ta_quality_free(&own);
+    return status == TA_OK ? status
+                           : ta_cause(ctx, status, "Cannot report on \"%s\"", recording->name);
+}
+
+static struct ta_overview_row row_of(const struct ta_recordings *recordings, size_t at)
+{
+    const struct ta_recording *recording = &recordings->at[at];
+    const struct ta_recorded_run *run = &recordings->runs[recording->run];
+    return (struct ta_overview_row){.run = run->name,
+                                    .recording = run->n > 1 ? recording->name : NULL,
+                                    .kind = ta_recording_kind_name(recording->kind),
+                                    .n_files = recording->n_files,
+                                    .start_ns = recording->start_ns,
+                                    .is_chosen = recording->is_chosen};
+}
+
+/* Those of the recordings of one run, which the chosen one lists. */
+static enum ta_status report_on_run(struct ta_ctx *ctx, struct reading *reading, size_t at,
+                                    struct ta_report **report)
+{
+    const struct ta_recorded_run *run = &reading->recordings.runs[at];
+    if (run->n == 1)
+        return report_on_recording(ctx, reading, run->chosen, report);
+    struct ta_overview_row *rows = calloc(run->n, sizeof *rows);
+    enum ta_status status =
+        rows ? TA_OK
+             : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the recordings of a run: n=%zu", run->n);
+    for (size_t i = 0; status == TA_OK && i < run->n; i++) {
+        const struct ta_recording *recording = &reading->recordings.at[run->first + i];
+        rows[i] = row_of(&reading->recordings, run->first + i);
+        status = report_on_recording(ctx, reading, run->first + i, &rows[i].made);
+        rows[i].report = rows[i].made;
+        if (status == TA_OK && recording->is_chosen)
+            *report = rows[i].made;
+    }
+    if (status == TA_OK)
+        status = ta_overview_add(ctx, reading->work->registry, rows, run->n, *report);
+    for (size_t i = 0; rows && i < run->n; i++)
+        if (status != TA_OK || rows[i].made != *report)
+            ta_report_free(rows[i].made);
+    free(rows);
+    return status;
+}
+
+/* The report that lists several runs. */
+static enum ta_status make_overview(struct ta_ctx *ctx, struct reading *reading,
+                                    const struct ta_overview_row *rows, size_t n,
+                                    struct ta_report **report)
+{
+    const struct ta_registry *registry = reading->work->registry;
+    struct ta_report *made = ta_report_new();
+    if (!made)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
+    ta_sections_prepare(made);
+    ta_recordings_mark(&reading->recordings, &reading->ingestion);
+    enum ta_status status = ta_account(ctx, registry, &reading->options, &reading->ingestion,
+                                       &reading->inputs.job, made, TA_MISSING);
+    /* Ranks of different runs are no ranks of the whole. */
+    struct ta_run_info info = *ta_report_run(made);
+    info.n_ranks = 0;
+    info.title = ta_arena_printf(ta_report_arena(made), "%s: %zu runs", info.title, n);
+    ta_report_set_run(made, &info);
+    ta_recordings_list(&reading->recordings, &reading->ingestion, SIZE_MAX, made);
+    if (status == TA_OK)
+        status = ta_overview_conclude(ctx, registry, rows, n, made);
+    if (status == TA_OK)
+        status = ta_overview_add(ctx, registry, rows, n, made);
+    if (status == TA_OK)
+        *report = made;
+    else
+        ta_report_free(made);
+    return status;
+}
+
+/* One report for each run, and one that lists them. */
+static enum ta_status report_on_runs(struct ta_ctx *ctx, struct reading *reading,
+                                     struct ta_made *made)
+{
+    const struct ta_recordings *recordings = &reading->recordings;
+    const size_t n = recordings->n_runs;
+    struct ta_overview_row *rows = calloc(n, sizeof *rows);
+    made->runs = calloc(n, sizeof *made->runs);
+    if (!rows || !made->runs) {
+        free(rows);
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs: runs=%zu", n);
+    }
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < n; i++) {
+        struct ta_made_run *run = &made->runs[i];
+        run->name = ta_arena_copy(&made->arena, ta_slice_of(recordings->runs[i].name));
+        rows[i] = row_of(recordings, recordings->runs[i].chosen);
+        status = run->name ? report_on_run(ctx, reading, i, &run->report)
+                           : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the name of a run");
+        rows[i].report = run->report;
+        made->n += status == TA_OK;
+    }
+    if (status == TA_OK)
+        status = make_overview(ctx, reading, rows, n, &made->report);
+    free(rows);
+    return status;
+}
+
+static enum ta_status no_such_run(struct ta_ctx *ctx, const struct reading *reading)
+{
+    const struct ta_recordings *recordings = &reading->recordings;
+    struct ta_arena arena = {0};
+    const char *list = "";
+    for (size_t i = 0; list && i < recordings->n_runs; i++) {
+        const struct ta_recorded_run *run = &recordings->runs[i];
+        list = ta_arena_printf(&arena, "%s%s%s", list, *list ? ", " : "", run->name);
+        for (size_t k = 0; list && run->n > 1 && k < run->n; k++)
+            list = ta_arena_printf(
+                &arena, "%s, %s%s%s", list, recordings->n_runs > 1 ? run->name : "",
+                recordings->n_runs > 1 ? "/" : "", recordings->at[run->first + k].name);
+    }
+    ta_fail(ctx, TA_ERR_USAGE, "No run of the inputs has this name: --run=%s, there are %s",
+            reading->options.run, list ? list : "others");
+    ta_arena_free(&arena);
+    return TA_ERR_USAGE;
+}
+
+/* Before files are shared out among reports, each of which says more about its own. */
+static enum ta_status rank_all(struct ta_ctx *ctx, struct reading *reading)
+{
+    struct ta_quality ignored;
+    int64_t world_size;
+    int64_t *ranks = reallocarray(NULL, reading->ingestion.n_files + 1, sizeof *ranks);
+    if (!ranks)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu",
+                       reading->ingestion.n_files);
+    ta_quality_init(&ignored);
+    const enum ta_status status =
+        ta_recordings_rank(ctx, &reading->options, &reading->recordings, &reading->ingestion,
+                           &ignored, ranks, &world_size);
+    ta_quality_free(&ignored);
+    free(ranks);
+    return status;
+}
+
+/* The report of what was read, or several. */
+static enum ta_status report_on_files(struct ta_ctx *ctx, struct reading *reading,
+                                      struct ta_made *made)
+{
+    const struct ta_run_options *options = &reading->options;
+    struct ta_recordings *recordings = &reading->recordings;
+    struct ta_ingestion *ingestion = &reading->ingestion;
+    ta_account_refusals(ingestion, &reading->inputs.job);
+    enum ta_status status = ta_recordings_decide(ctx, options, ingestion, recordings);
+    if (status != TA_OK)
+        return status;
+    const size_t asked = options->run ? ta_recording_find(recordings, options->run) : SIZE_MAX;
+    if (options->run && asked == SIZE_MAX)
+        return no_such_run(ctx, reading);
+    if (options->wanted == &ta_want_nothing || recordings->n == 1) {
+        ta_recordings_mark(recordings, ingestion);
+        if (!ingestion->partials)
+            status = ta_recordings_unite(ctx, &reading->work->plan, recordings, ingestion);
+        return status == TA_OK ? report_on(ctx, reading, options, ingestion, &reading->inputs.job,
+                                           SIZE_MAX, &made->report)
+                               : status;
+    }
+    status = rank_all(ctx, reading);
+    if (status != TA_OK)
+        return status;
+    if (options->run)
+        return report_on_recording(ctx, reading, asked, &made->report);
+    return recordings->n_runs == 1 ? report_on_run(ctx, reading, 0, &made->report)
+                                   : report_on_runs(ctx, reading, made);
+}
+
+/* The report of all inputs. */
+static enum ta_status make_report(struct ta_ctx *ctx, struct reading *reading, struct ta_made *made)
+{
+    enum ta_status status = reading->has_files ? report_on_files(ctx, reading, made) : TA_OK;
+    if (status != TA_OK || reading->inputs.reports.n == 0)
         return status;
     struct ta_report *joined;
-    status = ta_join_inputs(ctx, run->work->registry, &run->work->plan, &run->options, &run->inputs,
-                            run->report, &joined);
+    status = ta_join_inputs(ctx, reading->work->registry, &reading->work->plan, &reading->options,
+                            &reading->inputs, made->report, &joined);
     if (status == TA_OK) {
-        ta_report_free(run->report);
-        run->report = joined;
+        ta_report_free(made->report);
+        made->report = joined;
     }
     return status;
 }
@@ -304,89 +556,121 @@ static void close_work(struct ta_ctx *ctx, struct work *work)
     ta_hardware_free(&work->hardware);
 }
 
-/* The report is the caller's from here on. */
-static struct ta_report *take_report(struct run *run)
+static void free_reading(struct reading *reading)
 {
-    struct ta_report *report = run->report;
-    run->report = NULL;
-    return report;
+    ta_recordings_free(&reading->recordings);
+    ta_ingestion_free(&reading->ingestion);
+    ta_inputs_free(&reading->inputs);
+    free(reading->owner);
 }
 
-static void free_run(struct run *run)
+void ta_made_free(struct ta_made *made)
 {
-    ta_report_free(run->report);
-    ta_ranks_free(run->compared);
-    ta_steps_free(&run->steps);
-    ta_ingestion_free(&run->ingestion);
-    ta_inputs_free(&run->inputs);
-    free(run->ranks);
-    free(run->owner);
+    for (size_t i = 0; i < made->n; i++)
+        ta_report_free(made->runs[i].report);
+    ta_report_free(made->report);
+    free(made->runs);
+    ta_arena_free(&made->arena);
+    *made = (struct ta_made){.n = 0};
+}
+
+enum ta_status ta_pipeline_make(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                const struct ta_run_options *options, struct ta_made *made)
+{
+    struct work work = {.registry = registry, .options = options};
+    struct reading reading = {.work = &work, .options = *options};
+    *made = (struct ta_made){.n = 0};
+    enum ta_status status = open_work(ctx, &work);
+    if (status == TA_OK)
+        status = discover(ctx, &reading);
+    if (status == TA_OK)
+        status = ingest(ctx, &work, &reading, 1);
+    if (status == TA_OK && (!options->team || options->team->index == 0))
+        status = make_report(ctx, &reading, made);
+    if (status != TA_OK)
+        ta_made_free(made);
+    free_reading(&reading);
+    close_work(ctx, &work);
+    return status;
 }
 
 enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                                const struct ta_run_options *options, struct ta_report **report)
 {
-    struct work work = {.registry = registry, .options = options};
-    struct run run = {.work = &work, .options = *options};
-    enum ta_status status = open_work(ctx, &work);
-    if (status == TA_OK)
-        status = discover(ctx, &run);
-    if (status == TA_OK)
-        status = ingest(ctx, &work, &run, 1);
-    if (status == TA_OK && (!options->team || options->team->index == 0))
-        status = make_report(ctx, &run);
-    if (status == TA_OK)
-        *report = take_report(&run);
-    free_run(&run);
-    close_work(ctx, &work);
-    return status;
+    struct ta_made made;
+    const enum ta_status status = ta_pipeline_make(ctx, registry, options, &made);
+    if (status != TA_OK)
+        return status;
+    *report = made.report;
+    made.report = NULL;
+    ta_made_free(&made);
+    return TA_OK;
 }
 
 /* ---- runs to be compared ------------------------------------------------------------------- */
 
 static enum ta_status cannot_compare(struct ta_ctx *ctx, enum ta_status status,
-                                     const struct run *run)
+                                     const struct reading *reading)
 {
-    return ta_cause(ctx, status, "Cannot compare with %s", run->options.inputs[0]);
+    return ta_cause(ctx, status, "Cannot compare with %s", reading->options.inputs[0]);
 }
 
-/* Runs that are read together: so many that every thread has a file, and no more, because what
+/* Inputs that are read together: so many that every thread has a file, and no more, because what
  * files leave behind is in memory until all of them are read. */
-static enum ta_status discover_some(struct ta_ctx *ctx, const struct work *work, struct run *runs,
-                                    size_t most, size_t *n)
+static enum ta_status discover_some(struct ta_ctx *ctx, const struct work *work,
+                                    struct reading *readings, size_t most, size_t *n)
 {
     const size_t n_threads = ta_thread_count(work->options);
     enum ta_status status = TA_OK;
     size_t n_files = 0;
     for (*n = 0; status == TA_OK && *n < most && (*n == 0 || n_files < n_threads); ++*n) {
-        struct run *run = &runs[*n];
-        run->work = work;
-        run->options = *work->options;
-        run->options.inputs += *n;
-        run->options.n_inputs = 1;
-        status = discover(ctx, run);
-        n_files += run->inputs.sources.list.n;
+        struct reading *reading = &readings[*n];
+        reading->work = work;
+        reading->options = *work->options;
+        reading->options.inputs += *n;
+        reading->options.n_inputs = 1;
+        status = discover(ctx, reading);
+        n_files += reading->inputs.sources.list.n;
         if (status != TA_OK)
-            status = cannot_compare(ctx, status, run);
+            status = cannot_compare(ctx, status, reading);
     }
     return status;
 }
 
-static enum ta_status run_some(struct ta_ctx *ctx, const struct work *work, struct run *runs,
-                               size_t most, struct ta_report **reports, size_t *n)
+/* What is compared is one run. */
+static enum ta_status take_only_run(struct ta_ctx *ctx, struct ta_made *made,
+                                    struct ta_report **report)
 {
-    enum ta_status status = discover_some(ctx, work, runs, most, n);
+    enum ta_status status = TA_OK;
+    if (made->n > 1)
+        status = ta_fail(ctx, TA_ERR_USAGE, "It holds %zu runs, such as %s; choose one with --run",
+                         made->n, made->runs[0].name);
+    if (status == TA_OK) {
+        *report = made->report;
+        made->report = NULL;
+    }
+    ta_made_free(made);
+    return status;
+}
+
+static enum ta_status run_some(struct ta_ctx *ctx, const struct work *work,
+                               struct reading *readings, size_t most, struct ta_report **reports,
+                               size_t *n)
+{
+    enum ta_status status = discover_some(ctx, work, readings, most, n);
     if (status == TA_OK)
-        status = ingest(ctx, work, runs, *n);
+        status = ingest(ctx, work, readings, *n);
     for (size_t i = 0; i < *n; i++) {
+        struct ta_made made = {.n = 0};
         if (status == TA_OK) {
-            status = make_report(ctx, &runs[i]);
+            status = make_report(ctx, &readings[i], &made);
             if (status == TA_OK)
-                reports[i] = take_report(&runs[i]);
-            else
-                status = cannot_compare(ctx, status, &runs[i]);
+                status = take_only_run(ctx, &made, &reports[i]);
+            if (status != TA_OK)
+                status = cannot_compare(ctx, status, &readings[i]);
         }
-        free_run(&runs[i]);
+        ta_made_free(&made);
+        free_reading(&readings[i]);
     }
     return status;
 }
@@ -398,14 +682,14 @@ enum ta_status ta_pipeline_run_each(struct ta_ctx *ctx, const struct ta_registry
     const size_t n = options->n_inputs;
     struct ta_run_options rest = *options;
     struct work work = {.registry = registry, .options = &rest};
-    struct run *runs = calloc(n, sizeof *runs);
-    enum ta_status status =
-        runs ? open_work(ctx, &work) : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs");
+    struct reading *readings = calloc(n, sizeof *readings);
+    enum ta_status status = readings ? open_work(ctx, &work)
+                                     : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs");
     for (size_t done = 0, some; status == TA_OK && done < n; done += some) {
         rest.inputs = options->inputs + done;
-        status = run_some(ctx, &work, runs + done, n - done, reports + done, &some);
+        status = run_some(ctx, &work, readings + done, n - done, reports + done, &some);
     }
     close_work(ctx, &work);
-    free(runs);
+    free(readings);
     return status;
 }

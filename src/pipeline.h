@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The whole run as one call: paths in, a frozen report out.  Start reading at pipeline.c. */
+/* The whole run as one call: paths in, frozen reports out.  Start reading at pipeline.c. */
 #ifndef TA_PIPELINE_H
 #define TA_PIPELINE_H
 
@@ -9,9 +9,30 @@
 struct ta_ctx;
 struct ta_registry;
 
-/* discover → read → parse → normalize → analyze → recommend.  On TA_OK the caller owns
- * *report; on failure the chain of causes is in ctx.  TA_ERR_INPUT when nothing was usable.  Of a
- * team only the first process gets a report, all others NULL. */
+/* One of several runs of the inputs. */
+struct ta_made_run {
+    const char *name;
+    struct ta_report *report;
+};
+
+/* What a call makes: the report of the run that the inputs are; of inputs that are several runs one
+ * that lists them, and the report of each. */
+struct ta_made {
+    struct ta_report *report;
+    struct ta_made_run *runs;
+    size_t n; /* 0: the inputs are one run */
+    struct ta_arena arena;
+};
+
+/* discover → read → parse → normalize → analyze → recommend.  On TA_OK the caller frees *made; on
+ * failure the chain of causes is in ctx.  TA_ERR_INPUT when nothing was usable.  Of a team only the
+ * first process gets a report, all others NULL. */
+enum ta_status ta_pipeline_make(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                const struct ta_run_options *options,
+                                struct ta_made *made) TA_MUST_CHECK;
+void ta_made_free(struct ta_made *made);
+
+/* The same where that report alone is wanted, which the caller owns. */
 enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                                const struct ta_run_options *options,
                                struct ta_report **report) TA_MUST_CHECK;

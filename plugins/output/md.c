@@ -267,11 +267,12 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     ta_put_markdown_f(out, SIGNATURE "\n# %s\n\n", run->title);
     if (*ta_report_verdict(report)->headline)
         ta_put_markdown_f(out, "**%s**\n\n", ta_report_verdict(report)->headline);
-    ta_put_markdown_f(out, "%zu rank%s", run->n_ranks, run->n_ranks == 1 ? "" : "s");
+    if (run->n_ranks) /* several runs have none together */
+        ta_put_markdown_f(out, "%zu rank%s", run->n_ranks, run->n_ranks == 1 ? "" : "s");
     if (run->world_size != TA_MISSING)
         ta_put_markdown_f(out, " of %ld", run->world_size);
     if (*run->devices)
-        ta_put_markdown_f(out, " · %s", run->devices);
+        ta_put_markdown_f(out, "%s%s", run->n_ranks ? " · " : "", run->devices);
     ta_put_markdown_f(out, " · traceanalyze %s\n", options->version);
     if (ta_report_kind(report) == TA_REPORT_RUN)
         put_findings(out, report);

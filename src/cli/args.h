@@ -134,8 +134,8 @@ struct ta_cmdline {
     bool allow_single_run;
     bool man;
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files;
-    const char *input, *hardware, *rank_regex, *step_marker, *out, *format, *title, *memory_limit,
-        *tmpdir;
+    const char *input, *hardware, *run, *rank_regex, *step_marker, *out, *format, *title;
+    const char *memory_limit, *tmpdir;
     const char *max_html_size;
     const char *rank, *steps, *time_range, *drop_category;
     const char *config, *baseline;

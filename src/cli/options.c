@@ -267,6 +267,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG), TA_GROUP_COMMAND,
      FLAG(json), "write JSON"},
 
+    {"run", 0, NULL, REPORTING | FOR(CHART), TA_GROUP_SELECTION, TEXT(run), NULL},
     {"rank-regex", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(rank_regex), NULL},
     {"step-marker", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(step_marker), NULL},
     {"world-size", 0, NULL, READING, TA_GROUP_SELECTION, WHOLE(world_size, 0, 0), NULL},

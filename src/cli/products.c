@@ -3,6 +3,7 @@
 #include "cli/annotate.h"
 #include "cli/cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* --json stands for a format and a place; both may also be given, but not otherwise. */
@@ -43,27 +44,72 @@ struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *count)
     return formats;
 }
 
-/* Writes all chosen formats; they appear together or not at all. */
-static enum ta_status write_products(struct ta_cli *cli, const struct ta_format *formats,
-                                     size_t n_formats, const struct ta_place *place)
+static enum ta_status render(struct ta_cli *cli, const struct ta_products *products,
+                             struct ta_sink *sink)
 {
-    struct ta_sink *sink = ta_sink_new(cli->ctx, place->kind, place->path);
-    if (!sink)
-        return ta_ctx_status(cli->ctx);
     enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < n_formats; i++)
-        if (formats[i].chosen)
-            status = ta_run_render(cli->run, formats[i].name, sink);
+    for (size_t i = 0; status == TA_OK && i < products->n; i++)
+        if (products->formats[i].chosen)
+            status = ta_run_render(cli->run, products->formats[i].name, sink);
+    return status;
+}
+
+/* NULL after a failure. */
+static struct ta_sink *open_folder(struct ta_cli *cli, const char *path, const char *name)
+{
+    const size_t size = strlen(path) + strlen(name) + 2;
+    char *joined = malloc(size);
+    if (!joined) {
+        ta_fail(cli->ctx, TA_ERR_NOMEM, "Out of memory: run=%s", name);
+        return NULL;
+    }
+    snprintf(joined, size, "%s/%s", path, name);
+    struct ta_sink *sink = ta_sink_new(cli->ctx, TA_SINK_FOLDER, joined);
+    free(joined);
+    return sink;
+}
+
+/* The reports of several runs, each in a folder of its own: PATH/RUN. */
+static enum ta_status render_runs(struct ta_cli *cli, const struct ta_products *products,
+                                  struct ta_sink **sinks)
+{
+    enum ta_status status = TA_OK;
+    const char *name;
+    for (size_t i = 0; status == TA_OK && (name = ta_run_show(cli->run, i)); i++) {
+        sinks[i] = open_folder(cli, products->place.path, name);
+        status = sinks[i] ? render(cli, products, sinks[i]) : ta_ctx_status(cli->ctx);
+    }
+    ta_run_show(cli->run, SIZE_MAX);
+    return status;
+}
+
+/* Writes all chosen formats; they appear together or not at all. */
+static enum ta_status write_products(struct ta_cli *cli, const struct ta_products *products)
+{
+    const struct ta_place *place = &products->place;
+    size_t n_runs = 0;
+    while (place->kind == TA_SINK_FOLDER && ta_run_show(cli->run, n_runs))
+        n_runs++;
+    struct ta_sink **sinks = calloc(n_runs + 1 + TA_EXTRAS_MAX, sizeof(struct ta_sink *));
+    if (!sinks)
+        return ta_fail(cli->ctx, TA_ERR_NOMEM, "Out of memory: runs=%zu", n_runs);
+    sinks[n_runs] = ta_sink_new(cli->ctx, place->kind, place->path);
+    enum ta_status status = sinks[n_runs] ? TA_OK : ta_ctx_status(cli->ctx);
+    if (status == TA_OK && n_runs)
+        status = render_runs(cli, products, sinks);
+    if (status == TA_OK)
+        status = render(cli, products, sinks[n_runs]);
     struct ta_extras extras = {.n = 0};
     if (status == TA_OK)
         status = ta_gating_write(cli, &extras);
-    struct ta_sink *sinks[TA_EXTRAS_MAX + 1] = {sink};
     for (size_t i = 0; i < extras.n; i++)
-        sinks[i + 1] = extras.sinks[i];
+        sinks[n_runs + 1 + i] = extras.sinks[i];
     if (status == TA_OK)
-        status = ta_sinks_commit(cli->ctx, sinks, extras.n + 1);
+        status = ta_sinks_commit(cli->ctx, sinks, n_runs + 1 + extras.n);
     ta_extras_free(&extras);
-    ta_sink_free(sink);
+    for (size_t i = 0; i <= n_runs; i++)
+        ta_sink_free(sinks[i]);
+    free(sinks);
     return status;
 }
 
@@ -133,7 +179,7 @@ enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_products *prod
     const struct ta_report *report = ta_run_report(cli->run);
     enum ta_status status = ta_cli_set_terminal(cli);
     if (status == TA_OK)
-        status = write_products(cli, products->formats, products->n, &products->place);
+        status = write_products(cli, products);
     if (status != TA_OK)
         return status;
     cli->reported = true;

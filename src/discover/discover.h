@@ -92,6 +92,8 @@ struct ta_rank_claim {
 
 /* The folder of a file for finding its copies: rank_0/a.json and rank_1/a.json have one. */
 struct ta_slice ta_copy_folder(const char *shown);
+/* Whether the dump of a path names a file as its own: `products` ends with NULL, or is NULL. */
+bool ta_is_product(const char *dump, const char *const *products, const char *shown);
 /* Whether `folder` is `above` or lies below it. */
 bool ta_folder_is_below(struct ta_slice folder, struct ta_slice above);
 

@@ -103,13 +103,13 @@ void ta_ranks_share(struct ta_rank_claim *claims, size_t n, struct ta_rank_claim
             share_with_console(&claims[i], claims, n);
 }
 
-static bool is_product(const struct ta_rank_claim *dump, const char *shown)
+bool ta_is_product(const char *dump, const char *const *products, const char *shown)
 {
     const char *name = strrchr(shown, '/');
     name = name ? name + 1 : shown;
-    for (const char **own = dump->products; own && *own; own++)
-        if (strcmp(*own, name) == 0)
-            return ta_slice_compare(ta_copy_folder(dump->shown), ta_copy_folder(shown)) == 0;
+    for (; products && *products; products++)
+        if (strcmp(*products, name) == 0)
+            return ta_slice_compare(ta_copy_folder(dump), ta_copy_folder(shown)) == 0;
     return false;
 }
 
@@ -119,7 +119,7 @@ int64_t ta_rank_of_owner(const struct ta_rank_claim *trace, const struct ta_rank
     int64_t rank = TA_MISSING;
     for (size_t i = 0; i < n; i++) {
         if (!claims[i].is_dump || claims[i].rank == TA_MISSING ||
-            !is_product(&claims[i], trace->shown))
+            !ta_is_product(claims[i].shown, claims[i].products, trace->shown))
             continue;
         if (rank != TA_MISSING && rank != claims[i].rank)
             return TA_MISSING;

@@ -47,18 +47,12 @@ static enum ta_status nothing_usable(struct ta_ctx *ctx, const struct ta_run_opt
 /* Whether anything of the file counts. */
 static bool has_rank(const struct ta_ingested *file)
 {
-    return !file->refusal && !file->source->combines;
+    return !file->refusal && !file->source->combines && file->part == TA_PART_ALL;
 }
 
-enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options *options,
-                                struct ta_ingestion *ingestion, struct ta_quality *job,
-                                int64_t *ranks, int64_t *world_size)
+/* Files that nobody would take for a trace are skipped, all others are missed aloud. */
+void ta_account_refusals(struct ta_ingestion *ingestion, struct ta_quality *job)
 {
-    struct ta_rank_claim *claims = calloc(ingestion->n_files + 1, sizeof *claims);
-    if (!claims)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", ingestion->n_files);
-    size_t n = 0;
-    /* Files that nobody would take for a trace are skipped, all others are missed aloud. */
     for (size_t i = 0; i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
         if (!file->refusal)
@@ -74,6 +68,16 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
             ta_quality_add(job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET, "Not read: \"%s\": %s",
                            file->source->shown, file->refusal);
     }
+}
+
+enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options *options,
+                                struct ta_ingestion *ingestion, struct ta_quality *job,
+                                int64_t *ranks, int64_t *world_size)
+{
+    struct ta_rank_claim *claims = calloc(ingestion->n_files + 1, sizeof *claims);
+    if (!claims)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", ingestion->n_files);
+    size_t n = 0;
     for (size_t i = 0; i < ingestion->n_files; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
         if (!has_rank(file))
@@ -129,7 +133,8 @@ static const char *list_devices(struct ta_arena *arena, const struct ta_ingestio
 {
     const char *text = "";
     for (size_t i = 0; i < ingestion->n_files; i++) {
-        const char **name = ingestion->files[i].devices;
+        const struct ta_ingested *file = &ingestion->files[i];
+        const char **name = file->part == TA_PART_ALL ? file->devices : NULL;
         for (; name && *name && text; name++)
             text = ta_list_device(arena, text, ta_slice_of(*name));
     }
@@ -175,6 +180,8 @@ static int64_t *list_ranks(const struct ta_ingestion *ingestion, struct ta_arena
         return NULL;
     for (size_t i = 0; i < ingestion->n_files; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
+        if (file->part != TA_PART_ALL)
+            continue;
         if (file->final_rank != TA_MISSING)
             ranks[listed++] = file->final_rank;
         for (size_t r = 0; r < file->n_row_ranks; r++)
@@ -241,7 +248,7 @@ static struct ta_file_account account_file(const struct ta_ingested *file, struc
             file->format && !file->refusal ? ta_arena_copy(arena, ta_slice_of(file->format)) : "",
         .state = state_of(file),
         .is_dump = file->is_dump,
-        .rank = file->final_rank,
+        .rank = file->part == TA_PART_ALL ? file->final_rank : TA_MISSING,
         .rank_source = file->rank_source,
         .bytes = file->bytes,
         .raw_bytes = file->raw_bytes,
@@ -284,6 +291,8 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_registry *registry
     struct ta_accounts accounts = {.files = files};
     for (size_t i = 0; i < n; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
+        if (file->part == TA_PART_NONE)
+            continue; /* another report says what became of it */
         if (file->refusal && !ta_ingested_is_missed(file))
             continue; /* skipped, and said so among the findings of the job */
         struct ta_file_account *account = &files[accounts.n_files++];

@@ -15,7 +15,7 @@ struct ta_member {
     struct ta_crew *crew;
     size_t number;
     struct ta_worker worker;
-    struct ta_partial_set **partials; /* one per job, NULL before its first file */
+    struct ta_partial_set ***piles; /* of each job; NULL before the first file of one */
 };
 
 /* ---- working ------------------------------------------------------------------------------- */
@@ -24,15 +24,16 @@ static enum ta_status read_file(struct ta_member *member, const struct ta_file_t
 {
     struct ta_worker *w = &member->worker;
     struct ta_job *job = &member->crew->jobs[task->job];
-    if (!member->partials[task->job])
-        member->partials[task->job] = ta_partial_set_new(job->plan);
+    struct ta_partial_set **pile = &member->piles[task->job][job->ingestion->pile_of[task->file]];
+    if (!*pile)
+        *pile = ta_partial_set_new(job->plan);
     w->job = job;
     w->arena = &job->ingestion->arenas[member->number];
-    w->partials = member->partials[task->job];
+    w->partials = *pile;
     if (!w->partials)
         return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the results of the files");
     const enum ta_status status = ta_worker_read(w, &job->files[task->file], task->helpers);
-    member->partials[task->job] = w->partials;
+    *pile = w->partials;
     if (status == TA_OK && w->arena->failed)
         return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of the files");
     return status;
@@ -58,6 +59,18 @@ static enum ta_status take_file(struct ta_member *member, const struct ta_file_t
     return status;
 }
 
+static bool make_room(struct ta_member *member)
+{
+    const struct ta_crew *crew = member->crew;
+    member->piles = calloc(crew->n_jobs, sizeof *member->piles);
+    for (size_t k = 0; member->piles && k < crew->n_jobs; k++) {
+        member->piles[k] = calloc(crew->jobs[k].ingestion->n_piles, sizeof **member->piles);
+        if (!member->piles[k])
+            return false;
+    }
+    return member->piles;
+}
+
 /* All that worker `number` does. */
 static enum ta_status work(struct ta_ctx *ctx, size_t number, void *user)
 {
@@ -66,8 +79,7 @@ static enum ta_status work(struct ta_ctx *ctx, size_t number, void *user)
     enum ta_status status = TA_OK;
     *member = (struct ta_member){.crew = crew, .number = number};
     ta_ctx_init(&member->worker.ctx, ctx->shared);
-    member->partials = calloc(crew->n_jobs, sizeof(struct ta_partial_set *));
-    if (!member->partials)
+    if (!make_room(member))
         status = ta_fail(&member->worker.ctx, TA_ERR_NOMEM, "Cannot hold the results of the files");
     while (status == TA_OK && !atomic_load(&crew->stop)) {
         const size_t at = atomic_fetch_add(&crew->next, 1);
@@ -160,24 +172,32 @@ static enum ta_status outcome(struct ta_ctx *ctx, struct ta_crew *crew, enum ta_
     return status == TA_ERR_NOMEM && ctx->shared->space.failed ? say_no_space(ctx) : status;
 }
 
-/* The results of all files of a run, in one set. */
+/* What all workers have of each pile, in one set. */
 static bool gather(struct ta_crew *crew, size_t number)
 {
-    struct ta_job *job = &crew->jobs[number];
-    struct ta_partial_set **all = &job->ingestion->partials;
-    for (size_t i = 0; i < crew->planner.n_workers; i++) {
-        struct ta_partial_set **set = &crew->members[i].partials[number];
-        if (*set && !ta_partial_set_ok(*set))
-            return false;
-        if (*all && *set)
-            ta_partial_set_drain(*all, *set);
-        else if (*set)
-            *all = *set;
-        *set = NULL;
+    struct ta_ingestion *ingestion = crew->jobs[number].ingestion;
+    for (size_t i = 0; i < crew->planner.n_workers; i++)
+        for (size_t k = 0; k < ingestion->n_piles; k++) {
+            struct ta_partial_set **set = &crew->members[i].piles[number][k];
+            if (*set && !ta_partial_set_ok(*set))
+                return false;
+            if (ingestion->piles[k] && *set)
+                ta_partial_set_drain(ingestion->piles[k], *set);
+            else if (*set)
+                ingestion->piles[k] = *set;
+            *set = NULL;
+        }
+    return true;
+}
+
+static void free_member(struct ta_crew *crew, struct ta_member *member)
+{
+    for (size_t k = 0; member->piles && k < crew->n_jobs; k++) {
+        for (size_t i = 0; member->piles[k] && i < crew->jobs[k].ingestion->n_piles; i++)
+            ta_partial_set_free(member->piles[k][i]);
+        free(member->piles[k]);
     }
-    if (!*all) /* nothing could be read */
-        *all = ta_partial_set_new(job->plan);
-    return *all;
+    free(member->piles);
 }
 
 static enum ta_status run(struct ta_ctx *ctx, struct ta_crew *crew)
@@ -193,11 +213,8 @@ static enum ta_status run(struct ta_ctx *ctx, struct ta_crew *crew)
     for (size_t k = 0; status == TA_OK && k < crew->n_jobs; k++)
         if (!gather(crew, k))
             status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of all files");
-    for (size_t i = 0; i < crew->planner.n_workers; i++) {
-        for (size_t k = 0; crew->members[i].partials && k < crew->n_jobs; k++)
-            ta_partial_set_free(crew->members[i].partials[k]);
-        free(crew->members[i].partials);
-    }
+    for (size_t i = 0; i < crew->planner.n_workers; i++)
+        free_member(crew, &crew->members[i]);
     free(crew->members);
     return status;
 }

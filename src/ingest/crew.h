@@ -35,8 +35,8 @@ struct ta_crew {
     size_t working;
 };
 
-/* Does all tasks.  `arenas` of each job has one for every worker of the planner, and its partials
- * become those of all its files. */
+/* Does all tasks.  `arenas` of each job has one for every worker of the planner; what its files
+ * leave comes to the piles of its ingestion. */
 enum ta_status ta_crew_run(struct ta_ctx *ctx, struct ta_crew *crew) TA_MUST_CHECK;
 
 #endif

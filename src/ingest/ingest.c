@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "ingest/crew.h"
 #include "ingest/inputs/inputs.h"
+#include "ingest/piles.h"
 #include "model/trace.h"
 #include "read/codec.h"
 #include "report/report.h"
@@ -164,7 +165,8 @@ static enum ta_status open_run(struct ta_ctx *ctx, const struct ta_ingest_run *r
     ingestion->n_workers = n_workers;
     if (run->options->timeline)
         ingestion->pool = ta_timeline_pool_new();
-    if (!ingestion->files || !ingestion->arenas || (run->options->timeline && !ingestion->pool))
+    if (!ta_piles_plan(ingestion, run->options, run->sources) || !ingestion->files ||
+        !ingestion->arenas || (run->options->timeline && !ingestion->pool))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     ingestion->n_files = n;
     job->options = run->options;
@@ -215,7 +217,8 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_sources *sources, struct ta_ingestion *ingestion)
 {
     const struct ta_ingest_run run = {options, sources, ingestion};
-    return ta_ingest_all(ctx, registry, plan, &run, 1);
+    const enum ta_status status = ta_ingest_all(ctx, registry, plan, &run, 1);
+    return status == TA_OK ? ta_ingestion_unite(ctx, plan, NULL, ingestion) : status;
 }
 
 /* ---- timelines ----------------------------------------------------------------------------- */
@@ -289,6 +292,10 @@ void ta_ingestion_free(struct ta_ingestion *ingestion)
         ta_arena_free(&ingestion->arenas[i]);
     free(ingestion->arenas);
     free(ingestion->files);
+    for (size_t i = 0; ingestion->piles && i < ingestion->n_piles; i++)
+        ta_partial_set_free(ingestion->piles[i]);
+    free(ingestion->piles);
+    free(ingestion->pile_of);
     ta_partial_set_free(ingestion->partials);
     ta_timeline_pool_free(ingestion->pool);
 }

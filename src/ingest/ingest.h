@@ -13,10 +13,15 @@
 struct ta_ingestion {
     struct ta_ingested *files; /* one per source, in its order */
     size_t n_files;
-    struct ta_partial_set *partials; /* merged; the placeholder of a rank is the file's index */
-    struct ta_timeline_pool *pool;   /* NULL: no timeline is wanted */
-    struct ta_timeline *timeline;    /* of the report, once it has one */
-    struct ta_arena *arenas;         /* one per worker */
+    /* What files leave, apart by pile until it is decided which of them are one recording
+     * (piles.h); then `partials`, merged.  The placeholder of a rank is the file's index. */
+    struct ta_partial_set **piles; /* NULL where nothing of a pile was read */
+    size_t *pile_of;               /* by file */
+    size_t n_piles;
+    struct ta_partial_set *partials;
+    struct ta_timeline_pool *pool; /* NULL: no timeline is wanted */
+    struct ta_timeline *timeline;  /* of the report, once it has one */
+    struct ta_arena *arenas;       /* one per worker */
     size_t n_workers;
 };
 
@@ -28,18 +33,22 @@ struct ta_ingest_run {
 };
 
 /* Reads the files of several runs together, with the threads and the memory that the options of the
- * first allow.  Each run has its own partials; whatever it returns, ta_ingestion_free() ends each.
+ * first allow.  Each run has its own piles; whatever it returns, ta_ingestion_free() ends each.
  */
 enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *registry,
                              const struct ta_plan *plan, const struct ta_ingest_run *runs,
                              size_t n_runs) TA_MUST_CHECK;
 
-/* The same of one run.  Reads every source but duplicates.  Bad files are accounted for; failures
- * are those of memory, plugins and interruption. */
+/* The same of one run, whose piles become one.  Reads every source but duplicates.  Bad files are
+ * accounted for; failures are those of memory, plugins and interruption. */
 enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
                          const struct ta_sources *sources,
                          struct ta_ingestion *ingestion) TA_MUST_CHECK;
+
+/* Merges the piles of the files that `counts` says, all for NULL, into `partials`. */
+enum ta_status ta_ingestion_unite(struct ta_ctx *ctx, const struct ta_plan *plan,
+                                  const bool *counts, struct ta_ingestion *ingestion) TA_MUST_CHECK;
 
 /* Gives the report the timeline of all files, when one is wanted.  Ranks are decided. */
 enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *ingestion,

@@ -184,7 +184,7 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     trace->view.file.bytes = file->bytes;
     trace->view.file.raw_bytes = file->raw_bytes;
     w->memory = memory_of(trace);
-    if (!copy_dump_facts(w, file, builder, trace))
+    if (!ta_traits_find(trace, &file->traits) || !copy_dump_facts(w, file, builder, trace))
         status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
     else if (file->is_dump)
         status = keep_dump(w, file, trace);

@@ -77,3 +77,14 @@ bool ta_each_named(const struct ta_trace *trace, ta_name_kind *kind,
     free(kinds);
     return true;
 }
+
+bool ta_count_named(const struct ta_trace *trace, ta_name_kind *kind, int64_t *counts)
+{
+    const struct names *names = ta_trace_fact(trace, TA_FACT_NAMES, make_names, free_names);
+    for (size_t name = 0; names && name < ta_trace_string_count(trace); name++) {
+        const uint8_t wanted = names->count[name] ? kind(ta_trace_text(trace, (ta_str)name)) : 0;
+        if (wanted)
+            counts[wanted] += names->count[name];
+    }
+    return names;
+}

@@ -15,4 +15,9 @@ typedef uint8_t ta_name_kind(struct ta_slice name);
 TA_MUST_CHECK bool ta_each_named(const struct ta_trace *trace, ta_name_kind *kind,
                                  void (*report)(void *user, ta_row row, uint8_t kind), void *user);
 
+/* Adds the number of the spans of each wanted name to counts[], by what is wanted of the name.
+ * Linear in the names.  From any thread; false without memory. */
+TA_MUST_CHECK bool ta_count_named(const struct ta_trace *trace, ta_name_kind *kind,
+                                  int64_t *counts);
+
 #endif

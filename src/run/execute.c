@@ -126,25 +126,33 @@ static enum ta_status add_comparison(struct ta_run *run, struct ta_report *repor
     return status;
 }
 
-static enum ta_status make_report(struct ta_run *run, struct ta_report **report)
+static enum ta_status make_report(struct ta_run *run, struct ta_made *made)
 {
     struct ta_run_options options;
     ta_run_reading(run, &options);
     options.timeline = wants_timeline(run);
     options.reports = true;
-    const enum ta_status status = read_one(run, &options, report);
-    return status == TA_OK && *report ? add_comparison(run, *report) : status;
+    enum ta_status status = ta_pipeline_make(&run->ctx, run->registry, &options, made);
+    if (status != TA_OK || !made->report)
+        return status;
+    ta_run_note_amount(run, made->report);
+    if (made->n && (run->baseline.n || run->gates.n))
+        return ta_fail(&run->ctx, TA_ERR_USAGE,
+                       "The inputs are %zu runs, such as %s; choose the one to compare and to "
+                       "judge with --run",
+                       made->n, made->runs[0].name);
+    return add_comparison(run, made->report);
 }
 
-static enum ta_status make_check(struct ta_run *run, struct ta_report **report)
+static enum ta_status make_check(struct ta_run *run, struct ta_made *made)
 {
     struct ta_run_options options;
     ta_run_reading(run, &options);
     options.wanted = &ta_want_nothing;
-    return read_one(run, &options, report);
+    return read_one(run, &options, &made->report);
 }
 
-static enum ta_status make_diff(struct ta_run *run, struct ta_report **report)
+static enum ta_status make_diff(struct ta_run *run, struct ta_made *made)
 {
     struct runs runs;
     enum ta_status status =
@@ -158,13 +166,14 @@ static enum ta_status make_diff(struct ta_run *run, struct ta_report **report)
             [TA_DIFF_BASE] = {at, runs.n_base},
             [TA_DIFF_NEW] = {at + runs.n_base, runs.n - runs.n_base},
         };
-        status = ta_diff(&run->ctx, run->registry, sides, &run->judging, run->set.title, report);
+        status =
+            ta_diff(&run->ctx, run->registry, sides, &run->judging, run->set.title, &made->report);
     }
     free_runs(&runs);
     return status;
 }
 
-static enum ta_status make_scaling(struct ta_run *run, struct ta_report **report)
+static enum ta_status make_scaling(struct ta_run *run, struct ta_made *made)
 {
     const enum ta_scaling_kind kind = run->set.weak     ? TA_SCALING_WEAK
                                       : run->set.strong ? TA_SCALING_STRONG
@@ -173,7 +182,7 @@ static enum ta_status make_scaling(struct ta_run *run, struct ta_report **report
     enum ta_status status = read_each(run, NULL, &runs);
     if (status == TA_OK)
         status = ta_scaling(&run->ctx, run->registry, (const struct ta_report *const *)runs.at,
-                            runs.n, kind, run->set.title, report);
+                            runs.n, kind, run->set.title, &made->report);
     free_runs(&runs);
     return status;
 }
@@ -202,7 +211,7 @@ bool ta_report_has_losses(const struct ta_report *report)
 static enum ta_status judge(struct ta_run *run)
 {
     run->gates.incomplete = ta_report_has_losses(run->report);
-    return ta_gates_judge(&run->ctx, run->registry, &run->gates, run->report, &run->outcome);
+    return ta_gates_judge(&run->ctx, run->registry, &run->gates, run->made.report, &run->outcome);
 }
 
 /* ---- the whole
@@ -210,7 +219,7 @@ static enum ta_status judge(struct ta_run *run)
 
 enum ta_status ta_run_execute(struct ta_run *run, enum ta_run_task task)
 {
-    static enum ta_status (*const tasks[])(struct ta_run * run, struct ta_report * *report) = {
+    static enum ta_status (*const tasks[])(struct ta_run * run, struct ta_made * made) = {
         [TA_RUN_REPORT] = make_report,
         [TA_RUN_CHECK] = make_check,
         [TA_RUN_DIFF] = make_diff,
@@ -221,7 +230,8 @@ enum ta_status ta_run_execute(struct ta_run *run, enum ta_run_task task)
     if (status == TA_OK)
         status = need_inputs(run, run->inputs.n, 1, "inputs");
     if (status == TA_OK)
-        status = tasks[task](run, &run->report);
+        status = tasks[task](run, &run->made);
+    run->report = run->made.report;
     if (status == TA_OK && run->report && task != TA_RUN_CHECK)
         status = judge(run);
     if (status != TA_OK)

@@ -170,7 +170,9 @@ static enum ta_status survey_inputs(struct ta_run *run, struct ta_survey *survey
     ta_run_reading(run, &options);
     options.wanted = &ta_want_nothing;
     options.survey = survey;
-    const enum ta_status status = ta_pipeline_run(&run->ctx, run->registry, &options, &run->report);
+    const enum ta_status status =
+        ta_pipeline_run(&run->ctx, run->registry, &options, &run->made.report);
+    run->report = run->made.report;
     if (status == TA_OK && run->report)
         ta_run_note_amount(run, run->report);
     return status;

@@ -26,7 +26,7 @@ struct ta_run *ta_run_new(void)
 
 void ta_run_forget(struct ta_run *run)
 {
-    ta_report_free(run->report);
+    ta_made_free(&run->made);
     run->report = NULL;
     run->outcome = (struct ta_gates_outcome){0};
     run->charts.n = run->drawn.n = 0;
@@ -159,6 +159,14 @@ struct ta_ctx *ta_run_context(struct ta_run *run)
 const struct ta_report *ta_run_report(const struct ta_run *run)
 {
     return run->report;
+}
+
+const char *ta_run_show(struct ta_run *run, size_t index)
+{
+    const struct ta_made_run *of = index < run->made.n ? &run->made.runs[index] : NULL;
+    run->report = of ? of->report : run->made.report;
+    run->charts.n = run->drawn.n = 0;
+    return of ? of->name : NULL;
 }
 
 const struct ta_gates_outcome *ta_run_gates(const struct ta_run *run)

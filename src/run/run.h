@@ -9,6 +9,7 @@
 #include "compare/gate/gates.h"
 #include "ingest/inputs/options.h"
 #include "ingest/survey.h"
+#include "pipeline.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/run.h"
 
@@ -43,7 +44,7 @@ struct ta_run_settings {
     struct ta_extent size; /* 0 × 0: the default */
     const char *format, *charts, *title, *max_html_size, *memory_limit, *tmpdir;
     const char *input, *hardware, *rank_regex, *step_marker, *min_effect, *noise_floor;
-    const char *rank, *steps, *time_range, *drop_category;
+    const char *run, *rank, *steps, *time_range, *drop_category;
     ta_given_texts limits, plugin_paths, plugin_settings, disabled_rules, fail_on;
 };
 
@@ -71,7 +72,8 @@ struct ta_run {
     struct ta_noise *noise;
     struct ta_merge_choice *choice;
 
-    struct ta_report *report;
+    struct ta_made made;
+    const struct ta_report *report; /* of those the one that is asked for (ta_run_show()) */
     struct ta_gates_outcome outcome;
     TA_VEC(const struct ta_table *) drawn; /* by number of the chart, NULL: the timeline */
     TA_VEC(const struct ta_chart *) charts;

@@ -117,7 +117,8 @@ void html_hero(const struct page *page)
     ta_puts(page->out, "<header class=\"hero\">\n<h1>");
     html_name(page, ta_slice_of(run->title));
     ta_puts(page->out, "</h1>\n<p class=\"facts\"><span>");
-    html_count(page, run->n_ranks, "rank", "ranks");
+    if (run->n_ranks) /* several runs have none together */
+        html_count(page, run->n_ranks, "rank", "ranks");
     if (run->world_size != TA_MISSING && (uint64_t)run->world_size != run->n_ranks)
         html_put(page, " of a world of %ld", run->world_size);
     if (run->n_ranks > 1) {

@@ -12,8 +12,9 @@ enum { TILES_PER_ROW = 4, TILE_GAP = 12, TILES_WITHOUT_OVERVIEW = 8 };
 static const char *facts(struct pdf *pdf)
 {
     const struct ta_run_info *run = ta_report_run(pdf->report);
-    const char *ranks = pdf_printf(pdf, "%s %s", pdf_count(pdf, run->n_ranks),
-                                   run->n_ranks == 1 ? "rank" : "ranks");
+    const char *ranks = run->n_ranks ? pdf_printf(pdf, "%s %s", pdf_count(pdf, run->n_ranks),
+                                                  run->n_ranks == 1 ? "rank" : "ranks")
+                                     : ""; /* several runs have none together */
     if (run->world_size != TA_MISSING && run->world_size != (int64_t)run->n_ranks)
         ranks = pdf_printf(pdf, "%s of a world of %" PRId64, ranks, run->world_size);
     const char *devices =

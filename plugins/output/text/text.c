@@ -39,12 +39,14 @@ static void put_head(const struct page *page)
     char here[TA_UNIT_TEXT_MAX], world[TA_UNIT_TEXT_MAX], line[2048];
     const bool known = run->world_size != TA_MISSING;
     const bool devices = run->devices && *run->devices;
-    snprintf(line, sizeof line, SIGNATURE "%s · %s · %s%s%s rank%s%s%s", page->options->version,
-             run->title, ta_unit_format(here, (double)run->n_ranks, TA_UNIT_COUNT),
-             known ? " of " : "",
-             known ? ta_unit_format(world, (double)run->world_size, TA_UNIT_COUNT) : "",
-             (known ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s",
-             devices ? " · " : "", devices ? run->devices : "");
+    char ranks[2 * TA_UNIT_TEXT_MAX + 16] = "";
+    if (run->n_ranks) /* several runs have none together */
+        snprintf(ranks, sizeof ranks, " · %s%s%s rank%s",
+                 ta_unit_format(here, (double)run->n_ranks, TA_UNIT_COUNT), known ? " of " : "",
+                 known ? ta_unit_format(world, (double)run->world_size, TA_UNIT_COUNT) : "",
+                 (known ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s");
+    snprintf(line, sizeof line, SIGNATURE "%s · %s%s%s%s", page->options->version, run->title,
+             ranks, devices ? " · " : "", devices ? run->devices : "");
     if (ta_report_kind(page->report) == TA_REPORT_DIFF) {
         put_headline(page);
         text_style(page, TEXT_DIM);

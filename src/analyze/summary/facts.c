@@ -12,7 +12,7 @@ enum { LIST_MOST = 1 << 20 };
 
 /* ---- plain facts --------------------------------------------------------------------------- */
 
-enum type { TEXT, COUNT, TIME, NUMBER, FLAG };
+enum type { TEXT, COUNT, TALLY, TIME, NUMBER, FLAG };
 
 static const struct fact {
     const char *name;
@@ -23,18 +23,26 @@ static const struct fact {
     {                                                                                              \
 #field, type, offsetof(struct ta_ingested, field)                                          \
     }
-    FACT(TEXT, format),     FACT(TEXT, refusal),
-    FACT(FLAG, truncated),  FACT(COUNT, bytes),
-    FACT(COUNT, raw_bytes), FACT(COUNT, events),
-    FACT(COUNT, kept),      FACT(COUNT, repaired),
-    FACT(COUNT, dropped),   FACT(COUNT, bytes_skipped),
-    FACT(TIME, first_ts),   FACT(TIME, last_ts),
-    FACT(NUMBER, rank),     FACT(NUMBER, world_size),
-    FACT(NUMBER, base_ns),  FACT(FLAG, is_dump),
-    FACT(FLAG, is_console), FACT(FLAG, is_mapped),
-    FACT(TEXT, set),        FACT(FLAG, all_rows),
+    FACT(TEXT, format),       FACT(TEXT, refusal),
+    FACT(FLAG, truncated),    FACT(COUNT, bytes),
+    FACT(COUNT, raw_bytes),   FACT(COUNT, events),
+    FACT(COUNT, kept),        FACT(COUNT, repaired),
+    FACT(COUNT, dropped),     FACT(COUNT, bytes_skipped),
+    FACT(TIME, first_ts),     FACT(TIME, last_ts),
+    FACT(NUMBER, rank),       FACT(NUMBER, world_size),
+    FACT(NUMBER, base_ns),    FACT(FLAG, is_dump),
+    FACT(FLAG, is_console),   FACT(FLAG, is_mapped),
+    FACT(TEXT, set),          FACT(FLAG, all_rows),
     FACT(TEXT, vendor),
 #undef FACT
+#define TRAIT(type, field)                                                                         \
+    {                                                                                              \
+#field, type, offsetof(struct ta_ingested, traits.field)                                   \
+    }
+    TRAIT(TALLY, captures),   TRAIT(TALLY, instantiations),
+    TRAIT(TALLY, launches),   TRAIT(TALLY, graph_launches),
+    TRAIT(TALLY, activities), TRAIT(NUMBER, process),
+#undef TRAIT
 };
 
 enum { N_FACTS = sizeof facts / sizeof *facts };
@@ -50,6 +58,7 @@ static void put_fact(struct ta_text *text, const struct ta_ingested *file, const
     case COUNT:
         ta_text_uint(text, *(const uint64_t *)at);
         break;
+    case TALLY:
     case TIME:
     case NUMBER:
         ta_text_int(text, *(const int64_t *)at);
@@ -68,6 +77,9 @@ static void take_fact(struct ta_pull *pull, struct ta_ingested *file, const stru
         break;
     case COUNT: /* so that totals of all files do not wrap */
         *(uint64_t *)at = (uint64_t)ta_pull_within(pull, 0, INT64_C(1) << 56, false);
+        break;
+    case TALLY:
+        *(int64_t *)at = ta_pull_within(pull, 0, INT64_C(1) << 56, false);
         break;
     case TIME:
         *(int64_t *)at = ta_pull_within(pull, -TA_TS_LARGEST, INT64_MAX / 2, true);

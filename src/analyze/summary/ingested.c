@@ -9,6 +9,7 @@ const struct ta_ingested ta_ingested_empty = {.first_ts = TA_MISSING,
                                               .rank = TA_MISSING,
                                               .world_size = TA_MISSING,
                                               .base_ns = TA_MISSING,
+                                              .traits = {.process = TA_MISSING},
                                               .final_rank = TA_MISSING,
                                               .rank_source = TA_RANK_NONE};
 

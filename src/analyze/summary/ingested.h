@@ -6,8 +6,16 @@
 #include "base/quality.h"
 #include "discover/discover.h"
 #include "analyze/summary/text.h"
+#include "model/traits.h"
 
 struct ta_timeline_part;
+
+/* What of a file counts in a report (src/recordings). */
+enum ta_file_part {
+    TA_PART_ALL,    /* it is of the run */
+    TA_PART_ASIDE, /* nothing: it says more about the run, such as the capture of its graph */
+    TA_PART_NONE    /* nothing: it is another recording, with a report of its own */
+};
 
 /* What became of one file. */
 struct ta_ingested {
@@ -21,6 +29,7 @@ struct ta_ingested {
     uint64_t events, kept, repaired, dropped, bytes_skipped;
     int64_t first_ts, last_ts;
     int64_t rank, world_size; /* from content, or TA_MISSING */
+    struct ta_traits traits;
     int64_t base_ns;          /* what ta_trace_base_ns() said */
     int64_t origin;           /* what ta_trace_origin() said */
     bool is_mapped;           /* a dump whose records are in the partials already: of a summary */
@@ -34,6 +43,7 @@ struct ta_ingested {
     struct ta_timeline_part *timeline; /* until ta_ingestion_timeline(); NULL when not wanted */
     /* Decided when all files are read (ta_account_ranks()). */
     struct ta_text packed; /* its summary, when ta_run_options.summaries asks for it */
+    enum ta_file_part part;
     int64_t final_rank;
     enum ta_rank_source rank_source;
     const char *vendor;

@@ -36,10 +36,20 @@ struct ta_timeline_pool *ta_timeline_pool_new(void)
     return pool;
 }
 
+struct ta_timeline_pool *ta_timeline_pool_share(struct ta_timeline_pool *pool)
+{
+    pool->n_shares++;
+    return pool;
+}
+
 void ta_timeline_pool_free(struct ta_timeline_pool *pool)
 {
     if (!pool)
         return;
+    if (pool->n_shares) {
+        pool->n_shares--;
+        return;
+    }
     ta_strings_free(&pool->texts);
     pthread_mutex_destroy(&pool->lock);
     free(pool);

@@ -20,11 +20,14 @@
 /* The texts of all labels of a run, once each.  Ids depend on the order in which threads come and
  * never reach a product. */
 struct ta_timeline_pool {
+    size_t n_shares; /* timelines that have it, or will, besides the first */
     pthread_mutex_t lock;
     struct ta_strings texts;
 };
 
 struct ta_timeline_pool *ta_timeline_pool_new(void);
+/* The same pool for one more timeline; it goes with the last of them. */
+struct ta_timeline_pool *ta_timeline_pool_share(struct ta_timeline_pool *pool);
 void ta_timeline_pool_free(struct ta_timeline_pool *pool);
 
 /* A label as ids of the pool; TA_STR_ABSENT where a text was not recorded. */

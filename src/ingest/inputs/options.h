@@ -22,6 +22,8 @@ struct ta_run_options {
     bool partial;            /* ranks may be missing: that is no notice of data quality */
     const char *input;       /* id of the input plugin to use, NULL decides by content */
     const char *hardware;    /* name of a device, or a file of them; NULL takes the traces' word */
+    const char *run;         /* name of the run, or recording, to report on; NULL: all */
+    bool together;           /* all files are one recording, whatever they look like */
     const char *title;       /* NULL is made from the input's name */
     const struct ta_wanted *wanted; /* analyses that run; NULL: all */
     bool timeline;                  /* make ta_report_timeline() */

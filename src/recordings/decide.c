@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From the facts of files to recordings and runs.
+ *
+ * Content speaks first: captures without replays, files without device work next to one of the same
+ * rank that has it, world sizes, process ids, and when each recording began and ended.  Names
+ * decide what content leaves open. */
+#include "recordings/recordings.h"
+
+#include "base/context.h"
+#include "recordings/names.h"
+#include "recordings/traces.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- traces -------------------------------------------------------------------------------- */
+
+static int64_t dated(const struct ta_ingested *file, int64_t time)
+{
+    if (time == TA_MISSING)
+        return TA_MISSING;
+    if (file->base_ns != TA_MISSING)
+        return ta_add_sat(file->base_ns, time);
+    return time >= TA_DATED_FROM_NS ? time : TA_MISSING;
+}
+
+static bool is_trace(const struct ta_ingested *file)
+{
+    return !file->refusal && !file->source->combines && !file->is_dump && !file->set;
+}
+
+/* A dump of several sections, each of which has a trace. */
+static size_t owner_of(const struct ta_ingestion *ingestion, const char *shown)
+{
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        if (file->is_dump &&
+            ta_is_product(file->source->shown, (const char *const *)file->products, shown))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static bool read_traces(struct deciding *d, const struct ta_run_options *options,
+                        const struct ta_ingestion *ingestion)
+{
+    d->traces = calloc(ingestion->n_files + 1, sizeof *d->traces);
+    for (size_t i = 0; d->traces && i < ingestion->n_files; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        if (!is_trace(file))
+            continue;
+        struct trace *trace = &d->traces[d->n++];
+        *trace = (struct trace){.file = i,
+                                .facts = file,
+                                .rank = file->rank,
+                                .start = dated(file, file->first_ts),
+                                .end = dated(file, file->last_ts),
+                                .owner = owner_of(ingestion, file->source->shown),
+                                .run = SIZE_MAX};
+        if (!ta_file_name_read(&d->recordings->arena, file->source->shown, &trace->name))
+            return false;
+        int64_t named = TA_MISSING;
+        if (options->rank_regex || trace->rank == TA_MISSING)
+            if (!ta_rank_in_path(file->source->shown, options->rank_regex, &named))
+                return false;
+        if (named != TA_MISSING)
+            trace->rank = named;
+    }
+    return d->traces;
+}
+
+/* ---- what is set aside -------------------------------------------------------------- */
+
+/* Most launches of a capture are taken down by it and reach no device; none replays the graph. */
+static bool is_capture(const struct ta_traits *traits)
+{
+    return traits->captures > 0 && traits->instantiations > 0 && traits->graph_launches == 0 &&
+           2 * traits->activities <= traits->launches;
+}
+
+static bool has_devices(const struct trace *trace)
+{
+    return trace->facts->traits.activities > 0 || trace->facts->traits.graph_launches > 0;
+}
+
+static bool may_be_one_rank(const struct trace *a, const struct trace *b)
+{
+    return a->rank == TA_MISSING || b->rank == TA_MISSING || a->rank == b->rank;
+}
+
+static void set_aside(struct deciding *d, struct trace *trace, const struct trace *run,
+                      enum ta_recording_kind kind, const char *why)
+{
+    trace->aside = true;
+    d->recordings->files[trace->file] =
+        (struct ta_recorded_file){.kind = kind,
+                                  .recording = SIZE_MAX,
+                                  .start_ns = trace->start,
+                                  .map_of = kind == TA_RECORDING_CAPTURE ? run->file : SIZE_MAX,
+                                  .why = why};
+    trace->partner = run;
+}
+
+/* A capture next to a run of its process: the one that replays a graph before others. */
+static void find_captures(struct deciding *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct trace *trace = &d->traces[i];
+        const struct trace *run = NULL;
+        if (!is_capture(&trace->facts->traits))
+            continue;
+        for (size_t k = 0; k < d->n; k++) {
+            const struct trace *other = &d->traces[k];
+            if (is_capture(&other->facts->traits) || !has_devices(other) ||
+                !may_be_one_rank(trace, other))
+                continue;
+            if (!run ||
+                (other->facts->traits.graph_launches > 0 && run->facts->traits.graph_launches == 0))
+                run = other;
+        }
+        if (run)
+            set_aside(
+                d, trace, run, TA_RECORDING_CAPTURE,
+                "It captures a graph and replays none; another recording of its process does");
+    }
+}
+
+/* Recordings without device work: of a rank that has another one with it, or of a process that is
+ * no rank where all others are. */
+static void find_hosts(struct deciding *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct trace *trace = &d->traces[i];
+        const struct trace *same = NULL, *other = NULL;
+        if (trace->aside || has_devices(trace))
+            continue;
+        bool others_are_ranks = true;
+        for (size_t k = 0; k < d->n; k++) {
+            const struct trace *run = &d->traces[k];
+            if (run->aside || !has_devices(run))
+                continue;
+            other = run;
+            others_are_ranks &= run->rank != TA_MISSING;
+            if (trace->rank != TA_MISSING && trace->rank == run->rank)
+                same = run;
+        }
+        if (same)
+            set_aside(d, trace, same, TA_RECORDING_HOST,
+                      "No device work was recorded in it; another recording of its rank has some");
+        else if (other && others_are_ranks && trace->rank == TA_MISSING)
+            set_aside(d, trace, other, TA_RECORDING_HOST,
+                      "A process of the host without device work and without a rank; the "
+                      "other files are ranks that have both");
+    }
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static void classify_others(struct deciding *d, const struct ta_ingestion *ingestion)
+{
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        struct ta_recorded_file *recorded = &d->recordings->files[i];
+        *recorded = (struct ta_recorded_file){.kind = TA_RECORDING_RUN,
+                                              .recording = SIZE_MAX,
+                                              .start_ns = dated(file, file->first_ts),
+                                              .map_of = SIZE_MAX};
+        if (file->source->copy_of || file->source->combines)
+            recorded->kind = TA_RECORDING_COPY;
+        else if (file->refusal)
+            recorded->kind = TA_RECORDING_NONE;
+        else if (!is_trace(file))
+            recorded->kind = TA_RECORDING_DUMP;
+        recorded->why = file->refusal ? file->refusal
+                        : recorded->kind == TA_RECORDING_COPY
+                            ? "Its events are those of other files, which count"
+                            : NULL;
+    }
+}
+
+enum ta_status ta_recordings_decide(struct ta_ctx *ctx, const struct ta_run_options *options,
+                                    const struct ta_ingestion *ingestion,
+                                    struct ta_recordings *recordings)
+{
+    struct deciding d = {
+        .recordings = recordings, .ingestion = ingestion, .is_given = options->n_inputs > 1};
+    recordings->n_files = ingestion->n_files;
+    recordings->files =
+        ta_arena_alloc(&recordings->arena, (ingestion->n_files + 1) * sizeof *recordings->files);
+    bool done = recordings->files != NULL;
+    if (done)
+        classify_others(&d, ingestion);
+    done = done && read_traces(&d, options, ingestion);
+    if (done && ingestion->n_piles > 1) {
+        find_captures(&d);
+        find_hosts(&d);
+    }
+    done = done && find_runs(&d) && find_recordings(&d) && place_dumps(&d);
+    free(d.traces);
+    return done && !recordings->arena.failed
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide what the files are: files=%zu",
+                         ingestion->n_files);
+}
+
+void ta_recordings_free(struct ta_recordings *recordings)
+{
+    ta_arena_free(&recordings->arena);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is decided of traces, step by step. */
+#ifndef TA_RECORDINGS_TRACES_H
+#define TA_RECORDINGS_TRACES_H
+
+#include "recordings/names.h"
+#include "recordings/recordings.h"
+
+struct trace {
+    size_t file;
+    const struct ta_ingested *facts;
+    struct ta_file_name name;
+    int64_t rank;       /* as content or name say, or TA_MISSING */
+    int64_t start, end; /* since 1970, or TA_MISSING */
+    bool aside;         /* it counts in no time: it is set aside for the run of `partner` */
+    const struct trace *partner;
+    size_t owner;  /* the dump that names the trace as its own, or SIZE_MAX */
+    size_t family; /* place of the first trace with the same name but for ranks and numbers */
+    size_t run;    /* number of the run */
+    size_t number; /* of the recording in it */
+};
+
+struct deciding {
+    struct ta_recordings *recordings;
+    const struct ta_ingestion *ingestion;
+    struct trace *traces; /* in the order of their names */
+    size_t n;
+    bool is_given; /* the user named several inputs, which are one run */
+};
+
+/* Which traces are of one run (runs.c), and which of a run are of one recording (rounds.c); false
+ * without memory. */
+bool find_runs(struct deciding *d) TA_MUST_CHECK;
+bool find_recordings(struct deciding *d) TA_MUST_CHECK;
+
+/* Gives each dump to the run that it was written by (dumps.c); makes a run of dumps alone. */
+bool place_dumps(struct deciding *d) TA_MUST_CHECK;
+
+/* Whether both have dates, and one ends before the other begins. */
+static inline bool are_apart(const struct trace *a, const struct trace *b)
+{
+    return a->start != TA_MISSING && b->start != TA_MISSING &&
+           (a->end <= b->start || b->end <= a->start);
+}
+
+#endif

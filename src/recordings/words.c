@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recordings by their names, and what kinds are called. */
+#include "recordings/recordings.h"
+
+#include "report/words.h"
+
+const char *ta_recording_kind_name(enum ta_recording_kind kind)
+{
+    static const char *const names[] = {[TA_RECORDING_RUN] = "run",
+                                        [TA_RECORDING_ITERATION] = "iteration",
+                                        [TA_RECORDING_CYCLE] = "cycle",
+                                        [TA_RECORDING_WARM_UP] = "warm_up",
+                                        [TA_RECORDING_CAPTURE] = "graph_capture",
+                                        [TA_RECORDING_HOST] = "host_process",
+                                        [TA_RECORDING_DUMP] = "dump",
+                                        [TA_RECORDING_COPY] = "copy",
+                                        [TA_RECORDING_NONE] = "not_read"};
+    return names[kind];
+}
+
+size_t ta_recording_find(const struct ta_recordings *recordings, const char *name)
+{
+    for (size_t i = 0; i < recordings->n_runs; i++)
+        if (strcmp(recordings->runs[i].name, name) == 0)
+            return recordings->runs[i].chosen;
+    for (size_t i = 0; i < recordings->n; i++) {
+        const struct ta_recording *recording = &recordings->at[i];
+        const char *run = recordings->runs[recording->run].name;
+        const size_t n = strlen(run);
+        if ((recordings->n_runs == 1 && strcmp(recording->name, name) == 0) ||
+            (strncmp(name, run, n) == 0 && name[n] == '/' &&
+             strcmp(recording->name, name + n + 1) == 0))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+bool ta_recordings_are_plain(const struct ta_recordings *recordings)
+{
+    if (recordings->n != 1)
+        return false;
+    for (size_t i = 0; i < recordings->n_files; i++)
+        if (recordings->files[i].kind == TA_RECORDING_CAPTURE ||
+            recordings->files[i].kind == TA_RECORDING_HOST)
+            return false;
+    return true;
+}
