@@ -148,9 +148,9 @@ TA_API const struct ta_report *ta_run_report(const struct ta_run *run);
 
 /* Of inputs that turned out to be several runs there is a report for each, and one that lists them
  * in the table runs.overview.  Makes the report of one of them the current one, which
- * ta_run_report() gives and ta_run_render() and ta_run_draw() write; returns the name of the run, as
- * the option "run" takes it.  NULL after the last: then the one that lists them is current, as it is
- * at first. */
+ * ta_run_report() gives and ta_run_render() and ta_run_draw() write; returns the name of the run,
+ * as the option "run" takes it.  NULL after the last: then the one that lists them is current, as
+ * it is at first. */
 TA_API const char *ta_run_show(struct ta_run *run, size_t index);
 
 /* The columns of the table of gates. */
