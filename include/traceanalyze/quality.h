@@ -50,6 +50,7 @@ enum ta_quality_code {
     TA_Q_CROSSED_PAIR,
     TA_Q_OVERLAP,
     TA_Q_ZERO_TIME,
+    TA_Q_OVERLONG,
     TA_Q_CLOCK_SET_BACK,
     TA_Q_EVENTS_LOST,
     TA_Q_BAD_RECORD,

@@ -49,6 +49,11 @@ static const struct ta_ref reads[] = {
 static bool find_worst(const struct ta_refs *in, struct ta_place *worst, struct ta_place *window)
 {
     static const struct ta_look steady = {.cells = PHASE_IDLE, .where = {{PHASE, "steady"}}};
+    /* The device may have worked: no idle time that is known. */
+    static const struct ta_look unknown[] = {
+        {.cells = CAUSE_TIME, .where = {{CAUSE, "kernels not recorded"}}},
+        {.cells = CAUSE_TIME, .where = {{CAUSE, "out of order"}}},
+    };
     static const struct ta_look window_look = {.cells = WINDOW};
     double most = 0;
     for (size_t row = 0; row < ta_ref_rows(in, IDLE); row++) {
@@ -65,6 +70,10 @@ static bool find_worst(const struct ta_refs *in, struct ta_place *worst, struct 
             const double ruled = fmin(setup, ta_look_sum(in, &steady, rank));
             setup -= ruled;
             total -= ruled;
+        }
+        for (size_t i = 0; i < TA_LENGTH(unknown); i++) {
+            struct ta_place lost;
+            total -= ta_look_same(in, &unknown[i], &place, &lost) ? lost.value : 0;
         }
         place.value = total;
         if (!ta_look_same(in, &window_look, &place, &whole) || whole.value <= 0 ||
@@ -95,8 +104,6 @@ static const struct {
                            "waits for, and at other devices."},
     {"launch not recorded", "Record host and device together: activities=[CPU, CUDA], and all "
                             "threads."},
-    {"kernels not recorded", "Kernels were launched and not recorded, so the device may have "
-                             "worked: record fewer steps."},
     {"late start", "The device began long after it could: other processes may use it, or work that "
                    "was not recorded, such as what was launched before the recording."},
     {"profiler", "The profiler held the program up: record without stacks and memory."},

@@ -25,6 +25,8 @@ static const struct {
     {"bad times", "Record again with a newer version of the profiler."},
     {"times far away", "Record again while the clock is not set, or cut the trace to the times of "
                        "interest."},
+    {"activities too long", "Record again with a newer version of the profiler or driver."},
+    {"activities out of order", "Record again with a newer version of the profiler or driver."},
     {"devices as the host's", "Record with torch.profiler, or have the tool name the categories of "
                               "its events as Kineto does: kernel, gpu_memcpy, gpu_memset."},
     {"launches linked",

@@ -2,6 +2,7 @@
 /* health.checks: whether the traces can carry what is said of them.  Each check costs a part of the
  * trust score, which is the product of what is left, and every finding's confidence is multiplied
  * with it (recommend.c). */
+#include "model/damage.h"
 #include "model/extent.h"
 #include "model/lost.h"
 #include "stat/interval.h"
@@ -20,17 +21,20 @@ enum {
     HEALTH_LINKED,
     HEALTH_EARLY, /* activities that begin before the call that launched them */
     HEALTH_SHIFT, /* the largest such difference */
-    HEALTH_CALLS, /* calls that launch a kernel */
-    HEALTH_LOST,  /* those whose kernel was not recorded, after the first whose kernel was */
-    HEALTH_HEAD,  /* such calls before that one */
+    HEALTH_CALLS, /* kernels that were launched */
+    HEALTH_LOST,  /* those that were not recorded, after the first call whose kernel was */
+    HEALTH_HEAD,  /* such kernels before that call */
     HEALTH_OVERHEAD,
-    HEALTH_SPAN,   /* first to last host span */
-    HEALTH_OPENED, /* spans of the host */
-    HEALTH_GRAIN,  /* divides all times looked at */
-    HEALTH_FAR,    /* spans that begin more than an hour from the median start */
-    HEALTH_PAIRS,  /* numbered operators that follow each other on a thread */
-    HEALTH_LEAPS,  /* those between which numbers are missing */
-    HEALTH_DEVICE, /* spans of the host on tracks that are named for a device; the last field */
+    HEALTH_SPAN,     /* first to last host span */
+    HEALTH_OPENED,   /* spans of the host */
+    HEALTH_GRAIN,    /* divides all times looked at */
+    HEALTH_FAR,      /* spans that begin more than an hour from the median start */
+    HEALTH_ALL,      /* spans, of devices too */
+    HEALTH_CUT,      /* activities that ran over others of their stream */
+    HEALTH_DISORDER, /* activities that are out of order on their stream */
+    HEALTH_PAIRS,    /* numbered operators that follow each other on a thread */
+    HEALTH_LEAPS,    /* those between which numbers are missing */
+    HEALTH_DEVICE,   /* spans of the host on tracks that are named for a device; the last field */
     HEALTH_FIELDS
 };
 
@@ -46,6 +50,8 @@ enum health_check {
     CHECK_CUT_SHORT,
     CHECK_TIMES,
     CHECK_FAR,
+    CHECK_CUT,
+    CHECK_DISORDER,
     CHECK_FOREIGN,
     CHECK_LINKED,
     CHECK_EARLY,
@@ -201,9 +207,11 @@ static bool count_lost(struct search *s)
     const struct ta_lost *lost = ta_trace_lost(s->trace);
     if (!lost)
         return false;
-    ta_sum(&s->row[HEALTH_CALLS], lost->calls);
-    ta_sum(&s->row[HEALTH_LOST], (int64_t)lost->n - lost->head);
-    ta_sum(&s->row[HEALTH_HEAD], lost->head);
+    const int64_t head =
+        (size_t)lost->head < lost->n ? lost->at[lost->head].before : lost->lost_kernels;
+    ta_sum(&s->row[HEALTH_CALLS], lost->kernels);
+    ta_sum(&s->row[HEALTH_LOST], lost->lost_kernels - head);
+    ta_sum(&s->row[HEALTH_HEAD], head);
     return true;
 }
 
@@ -364,6 +372,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     ta_sum(&s.row[HEALTH_ACTIVITIES], (int64_t)activities.n);
     ta_sum(&s.row[HEALTH_LINKED], linked);
     ta_sum(&s.row[HEALTH_EARLY], early);
+    const struct ta_damage *damage = ta_trace_damage(trace);
+    ta_sum(&s.row[HEALTH_ALL], (int64_t)s.spans.n);
+    ta_sum(&s.row[HEALTH_CUT], damage->n_overlong);
+    ta_sum(&s.row[HEALTH_DISORDER], damage->n_disordered);
     count_successions(&s);
     /* The largest number that divides all times. */
     int64_t first = INT64_MAX, grain = 0;
@@ -406,8 +418,9 @@ static const struct ta_table_def health_checks = {
            "of every finding is multiplied with it, but of the one that says so, `trust`. Below "
            "0.5 that one comes first and all others are hints: their severity is `info`.\n\n"
            "One row per check that the traces allow: records dropped, traces cut short, bad "
-           "times, times far away, devices as the host's (spans of processes that are named for "
-           "a device, in a category that is none of devices, of ranks of which no device "
+           "times, times far away, activities too long and out of order, devices as the host's "
+           "(spans of processes that are named for a device, in a category that is none of "
+           "devices, of ranks of which no device "
            "activity is known), launches linked, activities before their call and their lead, "
            "kernels lost (at the start, and later), operators missing, activities recorded, "
            "holes in samples, profiler overhead, spans that cross, ranks missing, fewest "
@@ -426,10 +439,17 @@ static const struct {
         {"traces cut short", "ratio", 0, 0.3, false,
          "Files of which the profiler says that its buffer was full, over all: sums are too small"},
     [CHECK_TIMES] = {"bad times", "ratio", 0.001, 1, false,
-                     "Records without a usable time or duration over the host's spans"},
+                     "Records without a usable time or duration, over all records"},
     [CHECK_FAR] = {"times far away", "ratio", 0, 1, false,
-                   "Spans that begin more than an hour from the median start, over the host's "
-                   "spans: the clock was set, or the times are none"},
+                   "Spans that begin more than an hour from the median start, over all spans: the "
+                   "clock was set, or the times are none"},
+    [CHECK_CUT] = {"activities too long", "ratio", 0, 1, false,
+                   "Device activities that last past later ones of their stream, over all: they "
+                   "end where the next one starts"},
+    [CHECK_DISORDER] =
+        {"activities out of order", "ratio", 0, 0.5, false,
+         "Of the linked ones, those that start after what was launched later on their stream: idle "
+         "time between them is not known"},
     [CHECK_FOREIGN] =
         {"devices as the host's", "ratio", 0, 0.5, false,
          "Spans of processes that are named for a device, over the host's spans: their category is "
@@ -445,11 +465,11 @@ static const struct {
                     "Most that one of them begins before its call: the clocks differ by no less"},
     [CHECK_LOST] =
         {"kernels lost", "ratio", 0.01, 1, false,
-         "Calls that launch a kernel and have none, behind the first one that has; busy time is "
-         "too small by theirs"},
+         "Kernels that were launched and not recorded, after the first one that was, over all: a "
+         "graph launched as many as its other replays; busy time is too small by theirs"},
     [CHECK_HEAD] =
         {"kernels lost at the start", "ratio", 0.05, 0.5, false,
-         "Such calls before the first kernel that was recorded; leave out the first steps"},
+         "Such kernels before the first one that was recorded; leave out the first steps"},
     [CHECK_THINNED] =
         {"operators missing", "ratio", 0.1, 1, false,
          "Of the first operators of a file that follow each other on a thread, which numbers them "
@@ -463,8 +483,9 @@ static const struct {
     [CHECK_OVERHEAD] =
         {"profiler overhead", "ratio", 0.05, 1, false,
          "Time that the profiler says it took itself, over the extent of the host's spans"},
-    [CHECK_CROSSED] = {"spans that cross", "ratio", 0.001, 1, false,
-                       "Spans that end after the span around them, over all; spoils self time"},
+    [CHECK_CROSSED] =
+        {"spans that cross", "ratio", 0.001, 1, false,
+         "Spans that end after the span around them, over the host's spans; spoils self time"},
     [CHECK_RANKS] = {"ranks missing", "ratio", 0, 0.2, false,
                      "Of the world size that the traces name; what is said of one rank holds, but "
                      "who waits for "
@@ -518,6 +539,9 @@ static const struct ta_field trace_fields[HEALTH_FIELDS] = {
     [HEALTH_OPENED] = {"spans", TA_FIELD_SUM},
     [HEALTH_GRAIN] = {"grain_ns", TA_FIELD_MIN},
     [HEALTH_FAR] = {"far", TA_FIELD_SUM},
+    [HEALTH_ALL] = {"all_spans", TA_FIELD_SUM},
+    [HEALTH_CUT] = {"overlong", TA_FIELD_SUM},
+    [HEALTH_DISORDER] = {"disordered", TA_FIELD_SUM},
     [HEALTH_PAIRS] = {"pairs", TA_FIELD_SUM},
     [HEALTH_LEAPS] = {"leaps", TA_FIELD_SUM},
     [HEALTH_DEVICE] = {"on_device", TA_FIELD_SUM},
@@ -562,9 +586,9 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-/* Cases of a code in all files, over the host's spans. */
-static double case_share(const struct ta_report *prior, const enum ta_quality_code *codes, size_t n,
-                         double whole)
+/* Cases of codes in all files. */
+static double count_cases(const struct ta_report *prior, const enum ta_quality_code *codes,
+                          size_t n)
 {
     const struct ta_accounts *accounts = ta_report_accounts(prior);
     double cases = 0;
@@ -573,7 +597,7 @@ static double case_share(const struct ta_report *prior, const enum ta_quality_co
             for (size_t c = 0; c < n; c++)
                 if (accounts->files[f].findings[i].code == codes[c])
                     cases += (double)accounts->files[f].findings[i].count;
-    return ratio(cases, whole);
+    return cases;
 }
 
 static double missing_ranks(const struct ta_report *prior)
@@ -618,6 +642,7 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
 {
     static const enum ta_quality_code bad_times[] = {
         TA_Q_BAD_TS, TA_Q_NEGATIVE_DURATION, TA_Q_BAD_DURATION, TA_Q_UNFINISHED, TA_Q_ZERO_TIME};
+    static const enum ta_quality_code untimed[] = {TA_Q_ZERO_TIME};
     static const enum ta_quality_code crossings[] = {TA_Q_OVERLAP, TA_Q_CROSSED_PAIR};
     struct sums s = {.shift = NAN, .grain = NAN};
     for (size_t i = 0; i < ta_partial_rows(traces); i++) {
@@ -635,9 +660,13 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     const double spans = s.field[HEALTH_OPENED], activities = s.field[HEALTH_ACTIVITIES];
     const double calls = s.field[HEALTH_CALLS], foreign = s.field[HEALTH_DEVICE];
     const struct ta_accounts *accounts = ta_report_accounts(in->report);
-    values[CHECK_DROPPED] = accounts ? ratio((double)accounts->totals.events_dropped,
-                                             (double)accounts->totals.events_seen)
-                                     : NAN;
+    const double seen = accounts ? (double)accounts->totals.events_seen : NAN;
+    /* Events without a time are dropped as well, and a check of their own. */
+    values[CHECK_DROPPED] =
+        accounts
+            ? ratio((double)accounts->totals.events_dropped - count_cases(in->report, untimed, 1),
+                    seen)
+            : NAN;
     /* Most profilers never say that they lost events. */
 
     double lossy = 0;
@@ -645,8 +674,10 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
         for (size_t i = 0; i < accounts->files[f].n_findings; i++)
             lossy += accounts->files[f].findings[i].code == TA_Q_EVENTS_LOST;
     values[CHECK_CUT_SHORT] = lossy > 0 ? lossy / (double)accounts->n_files : NAN;
-    values[CHECK_TIMES] = case_share(in->report, bad_times, 5, spans);
-    values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], spans);
+    values[CHECK_TIMES] = ratio(count_cases(in->report, bad_times, 5), seen);
+    values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], s.field[HEALTH_ALL]);
+    values[CHECK_CUT] = ratio(s.field[HEALTH_CUT], activities);
+    values[CHECK_DISORDER] = ratio(s.field[HEALTH_DISORDER], s.field[HEALTH_LINKED]);
     /* Most profilers name no process for a device: then there is nothing to check. */
     values[CHECK_FOREIGN] = foreign > 0 ? ratio(foreign, spans) : NAN;
     values[CHECK_LINKED] = ratio(s.field[HEALTH_LINKED], activities);
@@ -658,7 +689,7 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     values[CHECK_ACTIVITIES] = activities > 0 ? activities : NAN;
     values[CHECK_HOLES] = hole_share(in);
     values[CHECK_OVERHEAD] = ratio(s.field[HEALTH_OVERHEAD], s.field[HEALTH_SPAN]);
-    values[CHECK_CROSSED] = case_share(in->report, crossings, 2, spans);
+    values[CHECK_CROSSED] = ratio(count_cases(in->report, crossings, 2), spans);
     values[CHECK_RANKS] = missing_ranks(in->report);
     values[CHECK_FEWEST] = least_activities(traces);
     values[CHECK_ALIKE] = alike;

@@ -5,6 +5,8 @@
 #include "base/vec.h"
 #include "lib/outward.h"
 #include "model/busy.h"
+#include "model/damage.h"
+#include "model/lost.h"
 #include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
@@ -56,6 +58,7 @@ struct search {
     struct ta_spans spans;
     struct ta_categories categories;
     const struct ta_intervals *busy;
+    const struct ta_lost *lost;
     uint8_t *copies;     /* what is known of the calls that copied, by row */
     ta_str looked_at;    /* name of a copy */
     bool is_pageable;    /* such copies are */
@@ -284,6 +287,18 @@ static void take_activities(struct search *s)
             take_copy(s, a);
     }
     ta_intervals_unite(&s->late);
+    /* While work may have run that was not recorded, nothing is known. */
+    const struct ta_damage *damage = ta_trace_damage(s->trace);
+    const struct ta_intervals *const unknown[] = {&s->lost->unrecorded, &damage->unknown,
+                                                  &damage->disordered};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        struct ta_intervals known = {0};
+        if (unknown[i]->n == 0)
+            continue;
+        ta_intervals_subtract(&s->late, unknown[i], &known);
+        ta_intervals_free(&s->late);
+        s->late = known;
+    }
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -297,7 +312,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     s.makers.parent = s.sites.parent = s.callers.parent = s.spans.parent;
     s.copies = calloc(s.spans.n + 1, sizeof *s.copies);
     s.busy = ta_trace_busy(trace);
-    s.failed = !s.copies || !s.busy;
+    s.lost = ta_trace_lost(trace);
+    s.failed = !s.copies || !s.busy || !s.lost;
     if (!s.failed)
         take_activities(&s);
     if (!s.failed && s.busy->n) {

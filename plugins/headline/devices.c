@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 
-enum { CLASS, BOUND, SHARE, BUSY, WINDOW };
-static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
-                                      [BOUND] = {"run.bound", "bound"},
-                                      [SHARE] = {"run.bound", "share"},
-                                      [BUSY] = {.scalar = "gpu_busy_share"},
-                                      [WINDOW] = {.scalar = "gpu_window_ns"}};
+enum { CLASS, BOUND, SHARE, BUSY, WINDOW, DAMAGE, DAMAGE_SHARE };
+static const struct ta_ref reads[] = {
+    [CLASS] = {"run.bound", "class"},           [BOUND] = {"run.bound", "bound"},
+    [SHARE] = {"run.bound", "share"},           [BUSY] = {.scalar = "gpu_busy_share"},
+    [WINDOW] = {.scalar = "gpu_window_ns"},     [DAMAGE] = {"health.damage", "damage"},
+    [DAMAGE_SHARE] = {"health.damage", "share"}};
 
 /* Parts this close to each other both name the run. */
 #define CLOSE 0.05
@@ -39,6 +39,20 @@ static void say_bound(struct ta_line *line, const struct ta_refs *in)
                   (int)second.len, second.ptr, next);
 }
 
+/* Whether the devices did more than was recorded of them. */
+static bool lacks_work(const struct ta_refs *in)
+{
+    enum { PERCENT = 2 };
+    for (size_t i = 0; i < ta_ref_rows(in, DAMAGE); i++) {
+        const struct ta_slice damage = ta_ref_text(in, DAMAGE, i);
+        if (!ta_slice_equal(damage, TA_LIT("overlong")) &&
+            !ta_slice_equal(damage, TA_LIT("out of order")) &&
+            ta_ref_number(in, DAMAGE_SHARE, i, 0) * 100 > PERCENT)
+            return true;
+    }
+    return false;
+}
+
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     const double busy = ta_ref_scalar(in, BUSY, -1);
@@ -47,7 +61,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         return;
     ta_unit_format(length, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
     ta_unit_format(share, busy, TA_UNIT_RATIO);
-    ta_say(line, "GPU busy %s of %s", share, length);
+    ta_say(line, "GPU busy %s%s of %s", lacks_work(in) ? "at least " : "", share, length);
     say_bound(line, in);
     ta_say_on(line, ".");
     ta_say(line, "%s.", worst ? worst->title : "No rule found anything worth changing");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Arguments that the core itself needs to link launches. */
-static const char *const core_args[] = {"correlation", "device", NULL};
+static const char *const core_args[] = {"correlation", "device", "context", NULL};
 
 _Static_assert(TA_RECORD_ARGS <= 64, "ta_plan.sampled has a bit for each key");
 

@@ -73,8 +73,12 @@ static const struct ta_quality_info codes[TA_Q_COUNT] = {
                            "Begin and end of a span carry different names."},
     [TA_Q_OVERLAP] = {"overlap", TA_QUALITY_NOTICE,
                       "Two spans of one thread cross; the shared time belongs to the later one."},
-    [TA_Q_ZERO_TIME] = {"zero-time", TA_QUALITY_NOTICE,
-                        "Many events carry the time stamp 0, as if the clock was not set."},
+    [TA_Q_ZERO_TIME] = {"zero-time", TA_QUALITY_LOSS,
+                        "Events were written without a time: they carry the time stamp 0, far from "
+                        "all others. Nothing is computed from them."},
+    [TA_Q_OVERLONG] = {"overlong", TA_QUALITY_LOSS,
+                       "A device activity lasts past later ones of its stream, which cannot be: "
+                       "it ends where the next one starts."},
     [TA_Q_CLOCK_SET_BACK] = {"clock-set-back", TA_QUALITY_NOTICE,
                              "A finished sum is negative: the clock was set back while it was "
                              "measured. It is kept as read."},

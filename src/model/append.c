@@ -398,7 +398,12 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
     into->bytes_skipped += from->bytes_skipped;
     into->events += from->events;
     into->timed += from->timed;
-    into->zero_times += from->zero_times;
+    if (from->zero.spans) {
+        into->zero.first = into->zero.spans ? into->zero.first : from->zero.first;
+        into->zero.last = from->zero.last;
+    }
+    into->zero.spans += from->zero.spans;
+    into->zero.others += from->zero.others;
     into->truncated |= from->truncated;
     if (from->first_ts != TA_MISSING &&
         (into->first_ts == TA_MISSING || from->first_ts < into->first_ts))
@@ -416,7 +421,8 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
     from->process_names = (struct ta_map){.slots = NULL};
     from->devices.n = from->products.n = 0;
     from->kept = from->repaired = from->dropped = from->bytes_skipped = from->events = 0;
-    from->timed = from->zero_times = 0;
+    from->timed = 0;
+    from->zero = (struct ta_zero_times){.spans = 0};
     from->first_ts = from->last_ts = from->rank = from->world_size = TA_MISSING;
     trace->view.base_ns = TA_MISSING;
     trace->units = (struct ta_device_units){.threads = 0};

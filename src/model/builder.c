@@ -67,6 +67,7 @@ void ta_builder_free(struct ta_builder *builder)
     free(builder->devices.at);
     free(builder->products.at);
     free(builder->kind_counts);
+    free(builder->shares_stream);
 }
 
 bool ta_is_phase(char letter)
@@ -384,13 +385,26 @@ static bool add_flow(struct ta_builder *builder, const struct ta_event *event, u
     return true;
 }
 
+static void note_zero(struct ta_builder *builder, const struct ta_event *event)
+{
+    struct ta_zero_times *zero = &builder->zero;
+    if (event->phase == 'X' || event->phase == 'B') {
+        zero->first = zero->spans ? zero->first : event->offset;
+        zero->last = event->offset;
+        zero->spans++;
+    } else if (event->phase != 'E' && event->phase != 'e') {
+        zero->others++;
+    }
+}
+
 static void note_time(struct ta_builder *builder, const struct ta_event *event)
 {
     if (!event->has_ts || event->phase == 'M')
         return;
-    if (event->phase == 'X' || event->phase == 'B') {
-        builder->timed++;
-        builder->zero_times += event->ts_ns == 0;
+    builder->timed += event->phase == 'X' || event->phase == 'B';
+    if (event->ts_ns == 0) {
+        note_zero(builder, event);
+        return;
     }
     if (builder->first_ts == TA_MISSING || event->ts_ns < builder->first_ts)
         builder->first_ts = event->ts_ns;

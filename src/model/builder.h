@@ -43,6 +43,12 @@ struct recent_ranged {
     bool fits;
 };
 
+/* Events with the time stamp 0, which is none where all others lie elsewhere. */
+struct ta_zero_times {
+    uint64_t spans, others; /* spans that begin at it; instants, flows and samples */
+    uint64_t first, last;   /* byte offsets of these spans */
+};
+
 struct ta_builder {
     struct ta_trace *trace;
     struct ta_quality *quality;
@@ -69,9 +75,11 @@ struct ta_builder {
     int64_t (*kind_counts)[sizeof TA_PHASES]; /* by category */
     size_t kind_counts_max;
     uint64_t kept, repaired, dropped, bytes_skipped, events;
-    uint64_t timed, zero_times; /* spans, and those of them at time 0 */
+    uint64_t timed;            /* spans */
+    struct ta_zero_times zero; /* which the bounds of times leave out */
     int64_t first_ts, last_ts;
     int64_t rank, world_size; /* TA_MISSING when the file does not say */
+    bool *shares_stream;      /* by track: several contexts number their streams alike */
     const char *vendor;       /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
     bool truncated;
 };

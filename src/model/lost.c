@@ -6,6 +6,7 @@
 #include "model/fact.h"
 #include "model/host.h"
 #include "model/launched.h"
+#include "stat/interval.h"
 #include "traceanalyze/model.h"
 
 #include <stdlib.h>
@@ -20,6 +21,13 @@ enum call {
     CALL_END_CAPTURE
 };
 
+/* A launch of a graph that was recorded. */
+struct replay {
+    ta_row row;
+    ta_str around; /* name of the span around it: steps of a kind replay graphs of a kind */
+    int64_t kernels;
+};
+
 struct search {
     const struct ta_trace *trace;
     struct ta_spans spans;
@@ -27,9 +35,10 @@ struct search {
     uint8_t *calls;                     /* enum call by name */
     bool *is_runtime;                   /* by category */
     const struct ta_launched *recorded; /* the calls that have an activity */
-    bool all_linked; /* graphs of some profilers name no launch: then it cannot be told */
-    int64_t first;   /* start of the first call whose activity was recorded */
+    bool all_linked;     /* graphs of some profilers name no launch: then it cannot be told */
+    int64_t first, last; /* starts of the first and last call whose activity was recorded */
     TA_VEC(struct ta_lost_call) found;
+    TA_VEC(struct replay) replays;
 };
 
 static bool holds(struct ta_slice name, const char *text)
@@ -73,8 +82,10 @@ static bool take_call(struct search *s, struct thread *t, ta_row row, struct ta_
     const enum call call = call_of(s, row);
     const int64_t start = s->spans.ts[row], end = start + s->spans.dur[row];
     const bool is_recorded = ta_launched_has(s->recorded, row);
-    if (is_recorded)
+    if (is_recorded) {
         s->first = ta_min_i64(s->first, start);
+        s->last = ta_max_i64(s->last, start);
+    }
     if (call == CALL_BEGIN_CAPTURE && !t->captures)
         t->begun = start;
     if (call == CALL_END_CAPTURE && t->captures)
@@ -84,8 +95,19 @@ static bool take_call(struct search *s, struct thread *t, ta_row row, struct ta_
         is_part_of_launch(s, row))
         return true;
     lost->calls++;
-    return is_recorded ||
-           ta_vec_push(&s->found, ((struct ta_lost_call){start, end, s->spans.track[row]}));
+    lost->graphs += call == CALL_GRAPH;
+    const ta_row parent = s->spans.parent[row];
+    const ta_str around = parent == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[parent];
+    if (is_recorded)
+        return call != CALL_GRAPH ||
+               ta_vec_push(&s->replays, ((struct replay){.row = row, .around = around}));
+    lost->lost_graphs += call == CALL_GRAPH;
+    return ta_vec_push(&s->found, ((struct ta_lost_call){.start = start,
+                                                         .end = end,
+                                                         .kernels = 1,
+                                                         .track = s->spans.track[row],
+                                                         .around = around,
+                                                         .is_graph = call == CALL_GRAPH}));
 }
 
 /* Which spans are calls follows no pattern that a branch could be foretold by, so they are listed,
@@ -109,6 +131,101 @@ static bool search_track(struct search *s, const struct ta_track *track, struct 
     return done;
 }
 
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+static int by_kernels(const void *left, const void *right)
+{
+    const struct replay *a = left, *b = right;
+    if (a->around != b->around)
+        return a->around < b->around ? -1 : 1;
+    return (a->kernels > b->kernels) - (a->kernels < b->kernels);
+}
+
+/* The median of the replays in [from, to), which are in order. */
+static int64_t median(const struct replay *replays, size_t from, size_t to)
+{
+    return replays[from + (to - from) / 2].kernels;
+}
+
+/* Kernels that each replay has, then in order of what is around it. */
+static bool count_replays(struct search *s)
+{
+    const struct ta_activities activities = ta_trace_activities(s->trace);
+    int64_t *counts = calloc(s->recorded->n + 1, sizeof *counts);
+    if (!counts)
+        return false;
+    for (size_t i = 0; i < activities.n; i++)
+        if (activities.at[i].launch != TA_NO_ROW)
+            counts[ta_launched_place(s->recorded, activities.at[i].launch)]++;
+    for (size_t i = 0; i < s->replays.n; i++)
+        s->replays.at[i].kernels = counts[ta_launched_place(s->recorded, s->replays.at[i].row)];
+    free(counts);
+    if (s->replays.n)
+        qsort(s->replays.at, s->replays.n, sizeof *s->replays.at, by_kernels);
+    return true;
+}
+
+/* A lost replay launched as many kernels as the median of those in a span of the same name, else of
+ * all of them; one where none was recorded. */
+static bool weigh_replays(struct search *s, struct ta_lost *lost)
+{
+    if (s->replays.n == 0)
+        return true;
+    if (!count_replays(s))
+        return false;
+    int64_t *all = calloc(s->replays.n, sizeof *all);
+    if (!all)
+        return false;
+    for (size_t i = 0; i < s->replays.n; i++)
+        all[i] = s->replays.at[i].kernels;
+    ta_sort_times(all, s->replays.n);
+    for (size_t i = 0; i < lost->n; i++) {
+        struct ta_lost_call *call = &lost->at[i];
+        size_t from = 0, to = s->replays.n;
+        if (!call->is_graph)
+            continue;
+        while (from < to) {
+            const size_t middle = from + (to - from) / 2;
+            if (s->replays.at[middle].around < call->around)
+                from = middle + 1;
+            else
+                to = middle;
+        }
+        for (to = from; to < s->replays.n && s->replays.at[to].around == call->around;)
+            to++;
+        call->kernels = from < to ? median(s->replays.at, from, to) : all[s->replays.n / 2];
+    }
+    free(all);
+    return true;
+}
+
+/* What a lost replay launched may run until the host has waited for a device, or, where it never
+ * waits, as long as anything was recorded. */
+static void find_unrecorded(const struct search *s, struct ta_lost *lost)
+{
+    struct ta_intervals waits = {0};
+    for (ta_row row = 0;
+         s->spans.work && (row = ta_host_next(&s->spans, row, TA_HOST_SYNC)) < s->spans.n; row++)
+        ta_intervals_add(&waits, s->spans.ts[row], s->spans.ts[row] + s->spans.dur[row]);
+    ta_intervals_unite(&waits);
+    const struct ta_activities activities = ta_trace_activities(s->trace);
+    int64_t last = INT64_MIN;
+    for (size_t i = 0; i < activities.n; i++)
+        last = ta_max_i64(last, s->spans.ts[activities.at[i].span]);
+    for (size_t i = 0; i < lost->n; i++) {
+        if (!lost->at[i].is_graph)
+            continue;
+        const size_t wait = ta_intervals_behind(&waits, lost->at[i].start);
+        ta_intervals_add(&lost->unrecorded, lost->at[i].start,
+                         wait < waits.n ? waits.at[wait].end : ta_max_i64(last, lost->at[i].end));
+    }
+    lost->unrecorded.failed |= waits.failed;
+    ta_intervals_free(&waits);
+    ta_intervals_unite(&lost->unrecorded);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 static int by_start(const void *left, const void *right)
 {
     const struct ta_lost_call *a = left, *b = right;
@@ -126,6 +243,7 @@ static bool find(const struct ta_trace *trace, struct ta_lost *lost)
         .categories = ta_trace_categories(trace),
         .recorded = ta_trace_launched(trace),
         .first = INT64_MAX,
+        .last = INT64_MIN,
     };
     const size_t n_activities = ta_trace_activities(trace).n;
     if (n_activities == 0)
@@ -146,8 +264,23 @@ static bool find(const struct ta_trace *trace, struct ta_lost *lost)
     lost->n = s.found.n;
     while ((size_t)lost->head < lost->n && lost->at[lost->head].start < s.first)
         lost->head++;
+    while ((size_t)(lost->head + lost->tail) < lost->n &&
+           lost->at[lost->n - 1 - (size_t)lost->tail].start > s.last)
+        lost->tail++;
+    if (lost->lost_graphs) {
+        done = done && weigh_replays(&s, lost);
+        find_unrecorded(&s, lost);
+    }
+    for (size_t i = 0; i < lost->n; i++) {
+        lost->at[i].before = lost->lost_kernels;
+        lost->lost_kernels += lost->at[i].kernels;
+    }
+    lost->kernels = lost->lost_kernels + lost->calls - (int64_t)lost->n - (int64_t)s.replays.n;
+    for (size_t i = 0; i < s.replays.n; i++) /* 0 where none was weighed */
+        lost->kernels += ta_max_i64(1, s.replays.at[i].kernels);
+    free(s.replays.at);
     ta_intervals_unite(&lost->captures);
-    done = done && !lost->captures.failed;
+    done = done && !lost->captures.failed && !lost->unrecorded.failed;
     free(s.calls);
     free(s.is_runtime);
     return done;
@@ -158,6 +291,7 @@ static void free_lost(void *at)
     struct ta_lost *lost = at;
     free(lost->at);
     ta_intervals_free(&lost->captures);
+    ta_intervals_free(&lost->unrecorded);
     free(lost);
 }
 
@@ -174,6 +308,13 @@ static void *make_lost(const struct ta_trace *trace)
 const struct ta_lost *ta_trace_lost(const struct ta_trace *trace)
 {
     return ta_trace_fact(trace, TA_FACT_LOST, make_lost, free_lost);
+}
+
+int64_t ta_lost_kernels(const struct ta_lost *lost, int64_t from, int64_t to)
+{
+    const size_t first = ta_lost_from(lost, from), end = ta_lost_from(lost, to);
+    return (end < lost->n ? lost->at[end].before : lost->lost_kernels) -
+           (first < lost->n ? lost->at[first].before : lost->lost_kernels);
 }
 
 size_t ta_lost_from(const struct ta_lost *lost, int64_t time)

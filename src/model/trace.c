@@ -53,6 +53,7 @@ void ta_trace_free(struct ta_trace *trace)
     free(trace->kinds.at);
     free(trace->kernels.at);
     free(trace->devices.at);
+    ta_damage_free(&trace->damage);
     ta_store_free(&trace->store, trace->activities.at);
     ta_dump_free(&trace->dump, &trace->store);
     ta_store_close(&trace->store);

@@ -7,6 +7,7 @@
 #include "base/store.h"
 #include "model/arg_column.h"
 #include "model/counter_list.h"
+#include "model/damage.h"
 #include "model/dump.h"
 #include "model/fact.h"
 #include "model/strings.h"
@@ -79,6 +80,7 @@ struct ta_trace {
     struct instant_columns instants;
     struct flow_columns flows;
     struct async_columns asyncs;
+    struct ta_damage damage;
     struct arg_column *args;
     size_t n_args;
     struct ta_dump dump;

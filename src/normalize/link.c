@@ -86,13 +86,36 @@ static bool reserve_activities(struct ta_trace *trace)
     return trace->activities.at != NULL;
 }
 
+/* Which tracks have activities of several contexts: what is one stream by its number are several.
+ */
+static bool find_shared_streams(struct ta_builder *builder)
+{
+    const struct ta_trace *trace = builder->trace;
+    const struct arg_column *context = ta_trace_arg_column(builder->trace, "context");
+    uint64_t *first = calloc(trace->tracks.n + 1, sizeof *first); /* plus one */
+    builder->shares_stream = calloc(trace->tracks.n + 1, sizeof *builder->shares_stream);
+    const bool done = first && builder->shares_stream;
+    for (size_t i = 0; done && context && i < context->n; i++) {
+        const uint32_t track = trace->spans.track[context->row[i]];
+        const uint64_t value = (uint64_t)arg_column_value(context, i) + 1;
+        if (!ta_class_is_device(class_of(trace, context->row[i])))
+            continue;
+        if (first[track] == 0)
+            first[track] = value;
+        builder->shares_stream[track] |= first[track] != value;
+    }
+    free(first);
+    return done;
+}
+
 bool ta_link_launches(struct ta_builder *builder)
 {
     struct ta_trace *trace = builder->trace;
     struct cursor correlation = {ta_trace_arg_column(trace, "correlation"), 0};
     struct cursor device = {ta_trace_arg_column(trace, "device"), 0};
     struct ta_calls calls = {.store = &trace->store, .ts = trace->spans.ts};
-    const bool done = reserve_activities(trace) && index_calls(trace, correlation.column, &calls);
+    const bool done = find_shared_streams(builder) && reserve_activities(trace) &&
+                      index_calls(trace, correlation.column, &calls);
     for (ta_row row = 0; done && row < trace->spans.n; row++) {
         if (!ta_class_is_device(class_of(trace, row)))
             continue;

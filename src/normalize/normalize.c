@@ -60,17 +60,6 @@ static void check_base(struct ta_builder *builder)
     trace->view.base_ns = TA_MISSING;
 }
 
-/* Clocks that were never set: half of the spans at time 0 stretch the time axis to 1970. */
-static void account_zero_times(struct ta_builder *builder)
-{
-    if (builder->zero_times >= 2 && builder->zero_times * 2 >= builder->timed)
-        ta_quality_add(builder->quality, TA_Q_ZERO_TIME, TA_NO_OFFSET,
-                       "%" PRIu64 " of %" PRIu64
-                       " spans are at time 0: their clock was not set, so windows and gaps may "
-                       "be wrong",
-                       builder->zero_times, builder->timed);
-}
-
 /* Whose runtime the host called, by the prefix of the first call. */
 static const char *vendor_of(const struct ta_trace *trace)
 {
@@ -83,8 +72,7 @@ static const char *vendor_of(const struct ta_trace *trace)
             continue;
         const struct ta_slice name = ta_trace_text(trace, c->name[row]);
         for (size_t v = 0; v < sizeof vendors / sizeof *vendors; v++)
-            if (name.len > strlen(vendors[v].prefix) &&
-                ta_slice_starts(name, vendors[v].prefix))
+            if (name.len > strlen(vendors[v].prefix) && ta_slice_starts(name, vendors[v].prefix))
                 return vendors[v].vendor;
     }
     return NULL;
@@ -109,7 +97,7 @@ static enum ta_status do_step(struct ta_ctx *ctx, size_t i, void *user)
     if (i == NEST)
         done = ta_nest_spans(trace, &linking->crossing);
     else if (i == LINK_ACTIVITIES)
-        done = ta_link_operators(trace) && ta_list_kernels(trace);
+        done = ta_clip_overlong(builder) && ta_link_operators(trace) && ta_list_kernels(trace);
     else if (i == CLASSIFY_HOSTS)
         done = !(builder->needs & TA_NEED_HOST_WORK) || ta_classify_hosts(trace);
     else
@@ -123,7 +111,8 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, stru
 {
     struct ta_trace *made = builder->trace;
     struct linking linking = {.builder = builder};
-    if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_link_and_sort(ctx, builder) ||
+    if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_drop_untimed(builder) ||
+        !ta_link_and_sort(ctx, builder) ||
         ta_share_out(ctx, TA_STAGE_NORMALIZE, STEPS, do_step, &linking) != TA_OK)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the events of a trace: spans=%zu",
                        made->spans.n);
@@ -132,11 +121,11 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, stru
                             TA_NO_OFFSET,
                             "Spans cross the end of the span around them by more than 1 µs");
     check_base(builder);
-    account_zero_times(builder);
     apply_process_names(builder);
     if (builder->rank == TA_MISSING)
         builder->rank = ta_rank_of_processes(made);
     set_origin(made);
+    made->damage.spans = (int64_t)builder->timed;
     builder->vendor = vendor_of(made);
     made->view.file.events = builder->events;
     made->view.file.records = builder->events ? 0 : builder->kept + builder->dropped;

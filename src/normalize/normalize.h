@@ -18,6 +18,10 @@ bool ta_pair_spans(struct ta_builder *builder);
 /* The same for asynchronous spans, by category, id and name. */
 bool ta_pair_asyncs(struct ta_builder *builder);
 
+/* Drops events that were written without a time, and counts them; spans have their durations, and
+ * rows are still in file order. */
+bool ta_drop_untimed(struct ta_builder *builder);
+
 /* Makes the table of device activities with their launching calls.  Rows are still in file
  * order, on which "the earliest of several calls" rests. */
 bool ta_link_launches(struct ta_builder *builder);
@@ -41,6 +45,10 @@ bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing);
 
 /* The one rank that processes of the trace are named after, "rank 3"; TA_MISSING without one. */
 int64_t ta_rank_of_processes(const struct ta_trace *trace);
+
+/* Ends device activities that run on over others of their stream where the next one starts, and
+ * counts those that are out of order. */
+bool ta_clip_overlong(struct ta_builder *builder);
 
 /* The launching operator of every linked activity. */
 bool ta_link_operators(struct ta_trace *trace);

@@ -7,6 +7,7 @@
 
 #include "analyze/analyze.h"
 #include "base/vec.h"
+#include "model/damage.h"
 #include "model/lost.h"
 #include "model/program/steps.h"
 #include "traceanalyze/model.h"
@@ -132,8 +133,8 @@ static bool write_step(const struct ta_trace *trace, struct step *step, int64_t 
     ta_sum(&row[HOST_DUR], step->end - step->start);
     ta_sum(&row[KERNELS], step->kernels);
     ta_most(&row[BY], by);
-    ta_sum(&row[LOST],
-           (int64_t)ta_lost_from(lost, step->end) - (int64_t)ta_lost_from(lost, step->start));
+    ta_sum(&row[LOST], ta_lost_kernels(lost, step->start, step->end) +
+                           ta_damage_calls(ta_trace_damage(trace), step->start, step->end));
     const bool done = !step->busy.failed;
     if (step->first != INT64_MAX) {
         ta_intervals_unite(&step->busy);

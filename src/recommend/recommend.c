@@ -81,6 +81,9 @@ static double worth(const struct ta_finding *finding)
            ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
 }
 
+/* What is believed less is not said. */
+#define CONFIDENCE_LEAST 0.05
+
 /* The least expected saving of a severity, as a share of the window of the devices.  Findings are
  * ranked by the same measure, so none is more severe than one listed before it.
  * Shares of a recording that is shorter than any step say nothing of a run: so it has to be some
@@ -121,6 +124,8 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
             copy.severity = TA_INFO; /* a hint */
     }
     copy.confidence = round(copy.confidence * 100) / 100; /* no false precision */
+    if (!copy.about_input && copy.confidence < CONFIDENCE_LEAST)
+        return; /* not even a hint */
     copy.severity = grade(advice, &copy);
     reword(advice, &copy);
     if (!ta_vec_push(&advice->findings, copy))

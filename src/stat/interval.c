@@ -246,6 +246,25 @@ static void reserve(struct ta_intervals *set, size_t n)
     set->max = set->n + n;
 }
 
+void ta_intervals_subtract(const struct ta_intervals *a, const struct ta_intervals *b,
+                           struct ta_intervals *out)
+{
+    for (size_t i = 0, k = 0; i < a->n; i++) {
+        int64_t from = a->at[i].start;
+        while (k < b->n && b->at[k].end <= from)
+            k++;
+        for (size_t m = k; m < b->n && b->at[m].start < a->at[i].end; m++) {
+            if (b->at[m].start > from)
+                ta_intervals_add(out, from, b->at[m].start);
+            from = ta_max_i64(from, b->at[m].end);
+        }
+        if (from < a->at[i].end)
+            ta_intervals_add(out, from, a->at[i].end);
+    }
+    ta_intervals_unite(out);
+    out->failed |= a->failed || b->failed;
+}
+
 void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b)
 {
     reserve(a, b->n);

@@ -25,6 +25,10 @@ int64_t ta_intervals_within_near(const struct ta_intervals *set, int64_t from, i
  * the last one. */
 int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t to);
 
+/* Adds the parts of `a` that `b` does not overlap to `out`; both are united sets. */
+void ta_intervals_subtract(const struct ta_intervals *a, const struct ta_intervals *b,
+                           struct ta_intervals *out);
+
 /* Adds the intervals of `b` to `a` and unites. */
 void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b);
 

@@ -319,7 +319,10 @@ static void same_builders(const struct ta_builder *a, const struct ta_builder *b
     SAME(bytes_skipped);
     SAME(events);
     SAME(timed);
-    SAME(zero_times);
+    SAME(zero.spans);
+    SAME(zero.others);
+    SAME(zero.first);
+    SAME(zero.last);
     SAME(first_ts);
     SAME(last_ts);
     SAME(rank);

@@ -17,7 +17,8 @@ import tempfile
 CASES = {
     "seeds": ("console_one_run", "denoising_is_a_stage", "steps_cfg", "aggregated",
               "cache_timeline", "cumulative_exports", "zero_tokens", "cuda_tables"),
-    "public": ("gh200-fp32-transformer", "pdl", "memory-cpp-frames", "m01", "annotated_table"),
+    "public": ("gh200-fp32-transformer", "pdl", "memory-cpp-frames", "m01", "annotated_table",
+               "ts-zero", "rocm-dur", "graph-replays"),
 }
 
 

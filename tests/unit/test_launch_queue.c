@@ -24,8 +24,8 @@ static void add(struct queue *q, struct text *text, int64_t call, int64_t start,
              "{'ph':'X','cat':'cuda_runtime','name':'cudaLaunchKernel','pid':1,'tid':1,'ts':%lld,"
              "'dur':1,'args':{'correlation':%zu}},"
              "{'ph':'X','cat':'kernel','name':'k','pid':0,'tid':%d,'ts':%lld,'dur':%lld,"
-             "'args':{'correlation':%zu,'device':0}},",
-             (long long)call, id, stream, (long long)start, (long long)dur, id);
+             "'args':{'correlation':%zu,'device':0,'context':%zu}},",
+             (long long)call, id, stream, (long long)start, (long long)dur, id, id);
     q->at[q->n++] = (struct queued){call, start, start + dur};
     q->first = ta_min_i64(q->first, start);
     q->last = ta_max_i64(q->last, start + dur);

@@ -10,8 +10,9 @@
  *     there is no L           nothing is known
  *
  * From the end of a launch whose kernel was not recorded nothing is known either: the device may
- * have worked.  And what is queued while nothing runs on any device waits for its device to begin;
- * above a millisecond nothing says why it did not.
+ * have worked; nor between a launch and a kernel of it that is out of order.  And what is queued
+ * while nothing runs on any device waits for its device to begin; above a millisecond nothing says
+ * why it did not.
  *
  * Gaps below a microsecond are no decision of anybody.  The parts of each gap add up to it, so the
  * causes of a device add up to its idle time to the nanosecond. */
@@ -47,6 +48,7 @@ enum ta_idle_cause {
     TA_IDLE_MICRO,
     TA_IDLE_UNLINKED,
     TA_IDLE_LOST,
+    TA_IDLE_DISORDER,
     TA_IDLE_CAUSES
 };
 

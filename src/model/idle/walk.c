@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The walk over the activities of each device: its gaps. */
 #include "model/busy.h"
+#include "model/damage.h"
 #include "model/fact.h"
 #include "model/idle/host_time.h"
 #include "model/lost.h"
@@ -30,6 +31,7 @@ const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
     [TA_IDLE_MICRO] = {"micro gap", TA_IDLE_GROUP_QUEUED},
     [TA_IDLE_UNLINKED] = {"launch not recorded", TA_IDLE_GROUP_UNKNOWN},
     [TA_IDLE_LOST] = {"kernels not recorded", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_DISORDER] = {"out of order", TA_IDLE_GROUP_UNKNOWN},
 };
 
 struct walk {
@@ -37,6 +39,8 @@ struct walk {
     struct ta_activities activities;
     struct ta_spans spans;
     const struct ta_lost *lost;
+    const struct ta_damage *damage;
+    struct ta_intervals unknown; /* when more than was recorded may have run */
     bool has_one_device;
     const struct ta_intervals *busy; /* where there are several devices */
     struct idle_record *record;
@@ -118,6 +122,28 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
         host_time_piece(&w->host, queued_cause(w, next, before, a, b), b - a, next->span);
 }
 
+/* What is known of a gap: nothing while activities without a time, out of order, or of a replay
+ * that was not recorded may have run. */
+static void blame_known(struct walk *w, const struct ta_activity *next,
+                        const struct ta_activity *before, int64_t a, int64_t b)
+{
+    for (size_t i = w->unknown.n ? ta_intervals_behind(&w->unknown, a) : 0;
+         i < w->unknown.n && w->unknown.at[i].start < b; i++) {
+        const int64_t from = ta_max_i64(a, w->unknown.at[i].start);
+        const int64_t to = ta_min_i64(b, w->unknown.at[i].end);
+        const int64_t disorder = ta_intervals_within(&w->damage->disordered, from, to);
+        if (from > a)
+            blame(w, next, before, a, from);
+        if (disorder)
+            host_time_piece(&w->host, TA_IDLE_DISORDER, disorder, TA_NO_ROW);
+        if (disorder < to - from)
+            host_time_piece(&w->host, TA_IDLE_LOST, to - from - disorder, TA_NO_ROW);
+        a = to;
+    }
+    if (b > a)
+        blame(w, next, before, a, b);
+}
+
 /* The activities [from, to) are those of one device. */
 static void walk_device(struct walk *w, size_t from, size_t to)
 {
@@ -128,7 +154,7 @@ static void walk_device(struct walk *w, size_t from, size_t to)
         const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
         if (start - last >= TA_IDLE_MICRO_NS) {
             idle_record_gap(w->record);
-            blame(w, a, before, last, start);
+            blame_known(w, a, before, last, start);
         }
         if (i == from || end > last) {
             last = end;
@@ -146,14 +172,21 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
     w.has_one_device = n && w.activities.at[0].device == w.activities.at[n - 1].device;
     w.busy = w.has_one_device ? NULL : ta_trace_busy(trace);
     w.lost = ta_trace_lost(trace);
+    w.damage = ta_trace_damage(trace);
     bool done = host_time_open(&w.host, trace, record) && w.lost;
     if (done)
         host_time_loads(&w.host, &w.lost->captures);
-    done = done && (w.has_one_device || w.busy) && !w.host.loading.failed;
+    if (done) {
+        ta_intervals_join(&w.unknown, &w.lost->unrecorded);
+        ta_intervals_join(&w.unknown, &w.damage->unknown);
+        ta_intervals_join(&w.unknown, &w.damage->disordered);
+    }
+    done = done && (w.has_one_device || w.busy) && !w.host.loading.failed && !w.unknown.failed;
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         to = ta_device_end(&w.activities, from);
         walk_device(&w, from, to);
     }
+    ta_intervals_free(&w.unknown);
     done &= host_time_close(&w.host);
     idle_record_fit(record);
     return done && !record->failed;

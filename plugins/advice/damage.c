@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recordings with damaged times, or without device work that was launched.
+ *
+ * What they hit was set apart before anything was computed, so other findings hold for the rest;
+ * from a share on it is the first thing to know. */
+#include <traceanalyze/rule.h>
+
+enum { THRESHOLD };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
+                   "Share of what was launched or recorded from which the rule fires for lost "
+                   "kernels and activities out of order; damaged times always count"},
+    TA_OPTIONS_END,
+};
+
+enum { DAMAGE, COUNT, OF, SHARE, RAW, KEPT, REASON };
+
+static const struct ta_ref reads[] = {
+    [DAMAGE] = {"health.damage", "damage"}, [COUNT] = {"health.damage", "count"},
+    [OF] = {"health.damage", "of"},         [SHARE] = {"health.damage", "share"},
+    [RAW] = {"health.damage", "raw_ns"},    [KEPT] = {"health.damage", "kept_ns"},
+    [REASON] = {"health.damage", "reason"},
+};
+
+static const struct kind {
+    const char *damage, *finding, *what, *advice;
+    bool always;
+} kinds[] = {
+    {"no time", "damage-no-time", "spans were written without a time",
+     "Nothing is computed from them, and steps that they hit are set apart. Record again with a "
+     "newer version of the profiler, and fewer steps.",
+     true},
+    {"overlong", "damage-overlong",
+     "device activities last past later ones of their stream, which cannot be",
+     "They end where the next one starts. Record again with a newer version of the profiler or "
+     "driver.",
+     true},
+    {"graph replays lost", "damage-lost-graphs", "graph replays have no kernels",
+     "The recording lacks them: idle time, waits and what these would save are not known. Record "
+     "fewer replays or with a newer driver, or a few steps without graphs.",
+     false},
+    {"kernels lost", "damage-lost-kernels", "launches have no kernel",
+     "The recording lacks them: idle time, waits and what these would save are not known there. "
+     "Record fewer steps, after a step of warm-up: schedule(wait=1, warmup=1, active=3).",
+     false},
+    {"out of order", "damage-disorder",
+     "device activities start after what was launched later on their stream",
+     "Idle time between them is not known. Record again with a newer version of the profiler or "
+     "driver.",
+     false},
+};
+
+/* Where it is worst, and how many of how many over all ranks. */
+static bool find_worst(const struct ta_refs *in, const struct kind *kind, struct ta_place *worst,
+                       double sums[4])
+{
+    const struct ta_look look = {.cells = SHARE, .where = {{DAMAGE, kind->damage}}};
+    static const size_t columns[4] = {COUNT, OF, RAW, KEPT};
+    for (int i = 0; i < 4; i++) {
+        const struct ta_look all = {.cells = columns[i], .where = {{DAMAGE, kind->damage}}};
+        sums[i] = ta_look_sum(in, &all, TA_MISSING);
+    }
+    return ta_look_worst(in, &look, worst);
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    for (size_t i = 0; i < TA_LENGTH(kinds); i++) {
+        const struct kind *kind = &kinds[i];
+        struct ta_place worst;
+        double sums[4];
+        if (!find_worst(in, kind, &worst, sums) || (!kind->always && worst.value <= threshold) ||
+            ta_ref_reads(in, REASON, worst.row, "their kernels may be those without a time"))
+            continue;
+        const char *both = sums[2] > sums[3]
+                               ? ta_advice_printf(advice, ": the sum of all is %s, not %s",
+                                                  ta_advice_number(advice, sums[3], TA_UNIT_NS),
+                                                  ta_advice_number(advice, sums[2], TA_UNIT_NS))
+                               : "";
+        const struct ta_slice reason = ta_ref_text(in, REASON, worst.row);
+        const struct ta_place count = ta_place_beside(in, &worst, COUNT);
+        const struct ta_evidence evidence[] = {ta_place_evidence(&count),
+                                               ta_place_evidence(&worst)};
+        ta_advise(
+            advice,
+            &(struct ta_finding){
+                .id = kind->finding,
+                .rule = "damage",
+                .title = ta_advice_printf(
+                    advice, "%s of %s %s%s%s", ta_advice_number(advice, sums[0], TA_UNIT_COUNT),
+                    ta_advice_number(advice, sums[1], TA_UNIT_COUNT), kind->what,
+                    ta_place_owner(advice, in->report, &worst), both),
+                .advice = ta_advice_printf(advice, "%s Why: %.*s.", kind->advice, (int)reason.len,
+                                           reason.ptr),
+                .severity = TA_MEDIUM,
+                .evidence = evidence,
+                .n_evidence = 2,
+                .saving_low_ns = TA_MISSING,
+                .saving_high_ns = TA_MISSING,
+                .confidence = 1,
+                .about_input = true,
+                .threshold = kind->always ? "any"
+                                          : ta_advice_printf(
+                                                advice, "share > %s",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+            });
+    }
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, damage, &ops, .title = "Damaged recording",
+          .summary = "Fires when times are damaged, or device work that was launched is missing",
+          .version = "1", .options = options);

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Damaged times and missing device work: counted, set apart, and nothing computed from them.
+
+usage: test_damage.py --program PROGRAM
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import reports
+from recording import Recording, sum_ns, window_ns
+
+PROGRAM = None
+
+
+class Damage(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="traceanalyze-damage-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def report(self, *recordings, options=(), code=0):
+        for rank, recording in enumerate(recordings):
+            recording.write(self.folder / f"rank{rank}.json")
+        done = subprocess.run([PROGRAM, "--no-config", "report",
+                               *(self.folder / f"rank{rank}.json" for rank in
+                                 range(len(recordings))), "-o", self.folder / "out", *options],
+                              check=False, capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.text = " ".join(done.stdout.split())
+        return reports.Report((self.folder / "out/report.json").read_text(encoding="utf-8"))
+
+    def damage(self, report, kind):
+        rows = [row for row in report.rows("health.damage") if row["damage"] == kind]
+        self.assertEqual(len(rows), 1, report.rows("health.damage"))
+        return rows[0]
+
+    def silent(self, report):
+        self.assertEqual(report.rows("health.damage"), [])
+        for code in ("zero-time", "overlong", "overlap"):
+            self.assertNotIn(code, json.dumps(report.document["data_quality"]["files"]))
+        self.assertNotIn("damage-", json.dumps(report.document["sections"][0]))
+
+    # ---- sound recordings --------------------------------------------------------------------
+
+    def test_sound(self):
+        """Nothing is said of a sound recording, whatever its clock counts from."""
+        for vendor in ("cuda", "hip"):
+            for base in (0.0, 1000.0, 3.4e12, 1.7e15):
+                with self.subTest(vendor=vendor, base=base):
+                    recording = Recording(base_us=base, vendor=vendor)
+                    report = self.report(recording)
+                    self.silent(report)
+                    self.assertEqual(report.row("gpu_time.by_rank")["window_ns"],
+                                     window_ns(recording.of("kernel")))
+
+    def test_legal_overlap(self):
+        """Early launches, several contexts and branches of a graph may overlap."""
+        early = Recording()
+        for event in early.of("kernel")[::2]:
+            event["dur"] += 60.0  # 10 µs into the next one
+        self.silent(self.report(early))
+        contexts = Recording()
+        for i, event in enumerate(contexts.of("kernel")):
+            event["args"]["context"] = 1 + i % 2
+            event["dur"] += 5000.0 * (i % 2)
+        self.silent(self.report(contexts))
+        graphs = Recording(steps=1, kernels=4)
+        for replay in range(4):
+            graphs.call(20_000.0 + replay * 9000, graphs.graph)
+            start = 20_100.0 + replay * 9000
+            for i in range(20):
+                graphs.span("kernel", "branch", 7, start + i * 100, 4000.0 if i == 0 else 90.0,
+                            device=0, stream=7, correlation=graphs.correlation)
+        self.silent(self.report(graphs))
+
+    # ---- events without a time ---------------------------------------------------------------
+
+    def without_time(self, recording, events, stamp):
+        for event in events:
+            event["ts"], event["dur"] = stamp, 0
+
+    def test_no_time(self):
+        """The second half of a recording has no times, with each base of the clock."""
+        for base, stamp in ((5e6, 0), (3.4e12, 0.0), (1.7e15, 0), (0.0, 0), (200.0, -1.7e15)):
+            with self.subTest(base=base):
+                recording = Recording(base_us=base)
+                spans = len(recording.events)
+                damaged = recording.events[spans // 2:]
+                self.without_time(recording, damaged, stamp)
+                kept = [e for e in recording.of("kernel") if e not in damaged]
+                report = self.report(recording, options=["--strict"], code=4)
+                row = self.damage(report, "no time")
+                self.assertEqual((row["count"], row["of"]), (len(damaged), spans))
+                gpu = report.row("gpu_time.by_rank")
+                self.assertEqual(gpu["window_ns"], window_ns(kept))
+                self.assertEqual(gpu["busy_ns"], sum_ns(kept))
+                self.assertEqual(len(report.rows("steps.by_step")), 3)
+                totals = report.document["data_quality"]["totals"]
+                self.assertEqual(totals["events_dropped"], len(damaged))
+                self.assertEqual(totals["events_seen"], spans)
+                self.assertIn(f"{len(damaged)} of {spans} spans were written without a time",
+                              report.document["verdict"]["headline"])
+                self.assertNotIn(" min", self.text.split("Findings")[0])
+
+    def test_no_time_in_a_step(self):
+        """A step of which calls and kernels have no time does not count, the others do."""
+        recording = Recording(base_us=1.7e15)
+        inside = [e for e in recording.events if e["name"] != "ProfilerStep#2" and
+                  2e4 <= e["ts"] - recording.base < 2.9e4]
+        self.without_time(recording, inside[::2], 0)
+        report = self.report(recording)
+        counted = {row["step"]: row["counted_ns"] for row in report.rows("steps.by_step")}
+        self.assertIsNone(counted.pop("ProfilerStep#2"))
+        self.assertEqual(set(counted.values()), {9_900_000})
+
+    def test_instants_without_time(self):
+        recording = Recording(base_us=1.7e15)
+        for _ in range(3):
+            recording.events.append({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]",
+                                     "pid": 4242, "tid": 4242, "ts": 0, "s": "t"})
+        report = self.report(recording)
+        self.assertEqual(report.document["data_quality"]["totals"]["events_dropped"], 3)
+        self.assertEqual(report.row("gpu_time.by_rank")["window_ns"],
+                         window_ns(recording.of("kernel")))
+
+    # ---- activities that last too long -------------------------------------------------------
+
+    def test_overlong(self):
+        for category in ("kernel", "gpu_memcpy"):
+            for vendor in ("cuda", "hip"):
+                with self.subTest(category=category, vendor=vendor):
+                    recording = Recording(vendor=vendor)
+                    kernels = recording.of("kernel")
+                    for i in (3, 90):
+                        kernels[i]["cat"] = category
+                    true = sum_ns(kernels) + 2 * 50_000  # up to the start of the next one
+                    kernels[3]["dur"] = 30_000.0
+                    kernels[90]["dur"] = 1_600_000.0
+                    report = self.report(recording)
+                    row = self.damage(report, "overlong")
+                    self.assertEqual((row["count"], row["of"]), (2, len(kernels)))
+                    self.assertEqual(row["raw_ns"], sum_ns(kernels))
+                    self.assertEqual(row["kept_ns"], true)
+                    self.assertEqual(report.row("gpu_time.by_rank")["busy_ns"], true)
+
+    def test_overlong_collective(self):
+        """One wrong end of an all-reduce makes no straggler."""
+        recordings = []
+        for rank in range(2):
+            recording = Recording()
+            for step in range(6):
+                for i in range(4):
+                    recording.call(step * 10_000.0 + 1000 + i * 2000)
+                    recording.kernel(step * 10_000.0 + 1100 + i * 2000, 400.0,
+                                     recording.correlation,
+                                     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", stream=20)
+            recordings.append(recording)
+        collectives = [e for e in recordings[1].of("kernel") if "nccl" in e["name"]]
+        collectives[5]["dur"] = 40_000.0
+        report = self.report(*recordings)
+        self.assertEqual(self.damage(report, "overlong")["count"], 1)
+        self.assertNotIn("straggler", json.dumps(report.document["sections"][0]))
+
+    # ---- missing device work -----------------------------------------------------------------
+
+    def replays(self, recorded, n=40, sizes=(300, 20)):
+        """Steps that replay a large or a small graph each, of which few have kernels."""
+        recording = Recording(steps=0)
+        for step in range(n):
+            size = sizes[step % len(sizes)]
+            start = step * 20_000.0
+            recording.span("user_annotation", f"decode bs={size}", 4242, start, 19_000.0)
+            recording.call(start + 100, recording.graph, duration=300.0)
+            graph = recording.correlation
+            recording.call(start + 600)
+            recording.kernel(start + 700, 5.0, recording.correlation, stream=8)
+            recording.span(recording.runtime, recording.sync, 4242, start + 1000, 17_000.0)
+            if step in recorded:
+                for i in range(size):
+                    recording.kernel(start + 1000 + i * 50, 45.0, graph)
+        return recording
+
+    def test_lost_replays(self):
+        report = self.report(self.replays(recorded=(0, 1, 2, 3)))
+        row = self.damage(report, "graph replays lost")
+        self.assertEqual((row["count"], row["of"]), (36, 40))
+        self.assertAlmostEqual(row["share"], 18 * 320 / (20 * 320 + 40))
+        self.assertIn("36 of 40 graph replays have no kernels",
+                      report.document["verdict"]["headline"])
+        self.assertNotIn("saves", self.text)
+
+    def test_all_replays(self):
+        self.silent(self.report(self.replays(recorded=range(40))))
+
+    def lose(self, gone):
+        """A recording without the kernels that `gone` picks by their number."""
+        recording = Recording()
+        drop = [id(e) for i, e in enumerate(recording.of("kernel")) if gone(i)]
+        recording.events = [e for e in recording.events if id(e) not in drop]
+        return recording, len(drop)
+
+    def test_reasons(self):
+        for gone, reason in ((lambda i: i >= 150, "buffers of the profiler were full"),
+                             (lambda i: i < 60, "began after them"),
+                             (lambda i: i % 3 == 0, "lie between launches")):
+            recording, n = self.lose(gone)
+            row = self.damage(self.report(recording), "kernels lost")
+            self.assertEqual((row["count"], row["of"]), (n, 240))
+            self.assertIn(reason, row["reason"])
+        # Of a device of which only copies were recorded the kernels were switched off.
+        recording, n = self.lose(lambda i: i % 4)
+        for event in recording.of("kernel"):
+            event["cat"] = "gpu_memcpy"
+        self.assertIn("only copies", self.damage(self.report(recording), "kernels lost")["reason"])
+
+    # ---- order -------------------------------------------------------------------------------
+
+    def test_out_of_order(self):
+        """Kernels that were moved past later ones: idle time around them is not known."""
+        recording = Recording()
+        kernels = recording.of("kernel")
+        for i in range(10, 200, 20):
+            kernels[i]["ts"] += 1160.0  # between two later ones
+            kernels[i]["dur"] = 20.0
+        report = self.report(recording)
+        self.assertEqual(self.damage(report, "out of order")["count"], 10)
+        causes = {row["cause"]: row["total_ns"] for row in report.rows("gpu_idle.by_cause")}
+        self.assertGreater(causes["out of order"], 0)
+
+
+if __name__ == "__main__":
+    PROGRAM = reports.program_of_arguments()
+    unittest.main(argv=sys.argv[:1], verbosity=1)
