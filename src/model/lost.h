@@ -17,7 +17,7 @@ struct ta_lost_call {
 
 struct ta_lost {
     int64_t calls; /* that launch kernels, but for those that a capture of a graph takes down */
-    int64_t graphs, lost_graphs;   /* those of them that launch a graph, and the lost ones */
+    int64_t graphs, lost_graphs;   /* launches of graphs among them, and the lost ones */
     int64_t kernels, lost_kernels; /* that all calls launched, and the lost ones */
     int64_t head;                  /* lost calls before the first call whose kernel was recorded */
     int64_t tail;                  /* lost calls after the last such call */

@@ -14,6 +14,7 @@ struct open {
 };
 
 struct nesting {
+    const struct ta_trace *trace;
     struct ta_store *store;
     struct span_columns *c;
     TA_VEC(struct open) stack; /* open spans in nesting order, the innermost last */
@@ -39,6 +40,19 @@ static void advance(struct nesting *n, int64_t until)
     }
 }
 
+/* A range of the program begins within the Python function that opens it and ends within the one
+ * that closes it: where both are recorded they cross, and nothing is wrong. */
+static bool may_cross(const struct nesting *n, ta_row a, ta_row b)
+{
+    const struct ta_category *const all = n->trace->categories.at;
+    const struct ta_category *x = &all[n->c->cat[a]], *y = &all[n->c->cat[b]];
+    const bool is_python[] = {
+        ta_slice_equal(ta_trace_text(n->trace, x->name), TA_LIT("python_function")),
+        ta_slice_equal(ta_trace_text(n->trace, y->name), TA_LIT("python_function"))};
+    return (is_python[0] && !is_python[1] && y->class != TA_CLASS_RUNTIME) ||
+           (is_python[1] && !is_python[0] && x->class != TA_CLASS_RUNTIME);
+}
+
 /* Opens a host span below the innermost one that is open at its start; false without memory. */
 static bool open_span(struct nesting *n, ta_row row)
 {
@@ -54,7 +68,8 @@ static bool open_span(struct nesting *n, ta_row row)
         span.depth = (uint16_t)(parent->depth + (parent->depth < UINT16_MAX));
         c->parent[row] = parent->row;
         c->depth[row] = span.depth;
-        n->crossing += span.end > parent->end + ROUNDING_NS;
+        if (span.end > parent->end + ROUNDING_NS)
+            n->crossing += !may_cross(n, row, parent->row);
     }
     return column_push(n->store, &n->stack, span);
 }
@@ -62,7 +77,7 @@ static bool open_span(struct nesting *n, ta_row row)
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing)
 {
     struct span_columns *c = &trace->spans;
-    struct nesting nesting = {.store = &trace->store, .c = c};
+    struct nesting nesting = {.trace = trace, .store = &trace->store, .c = c};
     bool done = true;
     for (size_t t = 0; done && t < trace->tracks.n; t++) {
         const struct ta_track *track = &trace->tracks.at[t];

@@ -40,7 +40,8 @@ bool ta_move_spans(struct ta_ctx *ctx, struct ta_trace *trace, const ta_row *row
 bool ta_sort_counters(struct ta_trace *trace);
 
 /* Fills depth, parent and self time; spans that are not of the host have none.  Sets the
- * number of spans that cross the end of an earlier one by more than a microsecond. */
+ * number of spans that cross the end of an earlier one by more than a microsecond, but for ranges
+ * that cross the Python functions that open and close them. */
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing);
 
 /* The one rank that processes of the trace are named after, "rank 3"; TA_MISSING without one. */

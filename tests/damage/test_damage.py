@@ -78,6 +78,22 @@ class Damage(unittest.TestCase):
                             device=0, stream=7, correlation=graphs.correlation)
         self.silent(self.report(graphs))
 
+    def test_ranges_and_functions(self):
+        """Ranges cross the Python functions that open and close them; no other spans may cross."""
+        recording = Recording(steps=0)
+        for category in ("user_annotation", "cpu_op"):
+            start = len(recording.events) * 10_000.0
+            recording.span("python_function", "enter", 4242, start, 40.0)
+            recording.span(category, "range", 4242, start + 20, 5000.0)
+            recording.span("python_function", "exit", 4242, start + 5000, 60.0)
+        self.silent(self.report(recording))
+        recording.span("cpu_op", "first", 4242, 1e6, 50.0)
+        recording.span("cpu_op", "second", 4242, 1e6 + 40, 50.0)
+        recording.span("python_function", "third", 4242, 2e6, 50.0)
+        recording.span("python_function", "fourth", 4242, 2e6 + 40, 50.0)
+        quality = self.report(recording).document["data_quality"]["files"][0]["findings"]
+        self.assertEqual([found["count"] for found in quality if found["code"] == "overlap"], [2])
+
     # ---- events without a time ---------------------------------------------------------------
 
     def without_time(self, recording, events, stamp):
