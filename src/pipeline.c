@@ -158,7 +158,7 @@ static enum ta_status ingest(struct ta_ctx *ctx, const struct work *work, struct
         if (!reading->has_files)
             continue;
         read[n++] = (struct ta_ingest_run){&reading->options, &reading->inputs.sources,
-                                           &reading->ingestion};
+                                           &reading->ingestion, false};
         n_files += reading->inputs.sources.list.n;
     }
     enum ta_status status = n ? ta_ingest_all(ctx, work->registry, &work->plan, read, n) : TA_OK;

@@ -177,7 +177,12 @@ enum ta_event_class {
     TA_CLASS_MEMSET,     /* device activity */
     TA_CLASS_ANNOTATION, /* ranges projected on the device, and the recording window */
     TA_CLASS_SYNC,       /* synchronization rows of the device */
-    TA_CLASS_FLOW        /* rows that only draw arrows */
+    TA_CLASS_FLOW,       /* rows that only draw arrows */
+    /* What was open when a graph was captured, at a replay of the graph: it launched the kernels,
+     * but no thread spends time in it then, so it is no host span. */
+    TA_CLASS_CAPTURED_OP,    /* an operator */
+    TA_CLASS_CAPTURED_CALL,  /* a call of the runtime, of kernels that no operator launched */
+    TA_CLASS_CAPTURED_MODULE /* a call of a module, or a range of the program */
 };
 
 static inline bool ta_class_is_device(enum ta_event_class c)
@@ -188,6 +193,17 @@ static inline bool ta_class_is_device(enum ta_event_class c)
 static inline bool ta_class_is_host(enum ta_event_class c)
 {
     return c <= TA_CLASS_RUNTIME;
+}
+
+/* An operator that may have launched kernels, itself or when a graph was captured. */
+static inline bool ta_class_is_op(enum ta_event_class c)
+{
+    return c == TA_CLASS_OP || c == TA_CLASS_CAPTURED_OP;
+}
+
+static inline bool ta_class_is_captured(enum ta_event_class c)
+{
+    return c >= TA_CLASS_CAPTURED_OP;
 }
 
 /* Index of a category of the trace. */
@@ -241,7 +257,8 @@ struct ta_activity {
     ta_row span;
     ta_row launch;   /* the runtime call with the same correlation id, or TA_NO_ROW */
     ta_row op;       /* the launching op: innermost operator open when the call started, the
-                        call itself without one; TA_NO_ROW when not linked */
+                        call itself without one; TA_NO_ROW when not linked.  For a kernel of a
+                        replayed graph whose capture is known: a row of a captured class */
     uint32_t kernel; /* index into the kernels, or TA_NO_KERNEL for copies and memory sets */
     int64_t device;  /* TA_MISSING when the trace does not name it */
 };
@@ -289,6 +306,20 @@ struct ta_kernel {
 struct ta_kernels {
     size_t n;
     const struct ta_kernel *at;
+};
+
+/* A graph whose replays are in the trace, where some capture is known. */
+struct ta_replayed {
+    struct ta_slice name; /* of the range around its capture, empty without one */
+    const char *file;     /* that the capture is in, empty: the same; NULL when none is known */
+    const char *reason;   /* why none is known, or NULL; a constant */
+    bool shapes;          /* the capture has the shapes of the operators, too */
+    int64_t nodes, replays, kernels, device_ns;
+};
+
+struct ta_replayed_graphs {
+    size_t n;
+    const struct ta_replayed *at;
 };
 
 /* One series of a counter. */
@@ -408,6 +439,7 @@ struct ta_trace_view {
     struct ta_spans spans;
     struct ta_activities activities;
     struct ta_kernels kernels; /* the distinct ones of the activities */
+    struct ta_replayed_graphs replayed;
     struct ta_counters counters;
     struct ta_instants instants;
     struct ta_flows flows;
@@ -476,6 +508,11 @@ static inline struct ta_activities ta_trace_activities(const struct ta_trace *tr
 static inline struct ta_kernels ta_trace_kernels(const struct ta_trace *trace)
 {
     return ta_trace_view(trace)->kernels;
+}
+
+static inline struct ta_replayed_graphs ta_trace_replayed(const struct ta_trace *trace)
+{
+    return ta_trace_view(trace)->replayed;
 }
 
 static inline struct ta_counters ta_trace_counters(const struct ta_trace *trace)

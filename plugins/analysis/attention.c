@@ -186,7 +186,7 @@ struct work {
 /* Whether a product may be one of attention: batched, as far as its operator is known. */
 static bool may_be_attention(struct work *w, ta_row op)
 {
-    if (op == TA_NO_ROW || w->categories.at[w->spans.cat[op]].class != TA_CLASS_OP)
+    if (op == TA_NO_ROW || !ta_class_is_op(w->categories.at[w->spans.cat[op]].class))
         return true;
     const ta_str name = w->spans.name[op];
     if (!w->batched[name])

@@ -20,12 +20,16 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    const struct ta_spans spans = ta_trace_spans(trace);
     struct ta_places places;
     const bool opened = ta_places_open(&places, trace, out[0]);
     for (size_t i = 0; opened && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
+        const bool of_op =
+            a->op != TA_NO_ROW && ta_class_is_op(categories.at[spans.cat[a->op]].class);
         if (a->kernel != TA_NO_KERNEL)
-            ta_place_add(&places, a->op == a->launch ? TA_NO_ROW : a->op, a->span);
+            ta_place_add(&places, of_op ? a->op : TA_NO_ROW, a->span);
     }
     return ta_places_close(&places)
                ? TA_OK

@@ -133,13 +133,17 @@ struct recent {
 /* What spans of a category may be. */
 enum sort { SORT_OTHER, SORT_HOST, SORT_CALL, SORT_RANGE };
 
+/* Whether they are what was open when a graph was captured. */
+enum captured { NOT_CAPTURED, CAPTURED, CAPTURED_RANGE };
+
 struct work {
     const struct ta_trace *trace;
     struct ta_spans spans;
     const struct ta_launched *launched;
     struct ta_partial *const *out;
-    bool *is_step;                  /* of each string */
-    uint8_t *sorts;                 /* of each category */
+    bool *is_step;                /* of each string */
+    uint8_t *sorts, *is_captured; /* of each category */
+    bool any_captured;
     struct phase_ranges steps, all; /* markers; outermost annotated ranges of all threads */
     struct phase *phases;           /* by number; 0 is in no range */
     size_t n_phases, max_phases;
@@ -249,9 +253,30 @@ static uint32_t phase_of(struct work *w, ta_row launch)
     return other == TA_NO_ROW ? own : phase_number(w, w->spans.name[other], TA_STR_ABSENT);
 }
 
-static void add_to_phase(struct work *w, ta_row launch, int64_t kind, ta_row span)
+/* The same of a kernel; within the outermost range of the launch of a graph, or without any, it is
+ * the outermost one that was open when the graph was captured. */
+static uint32_t phase_of_kernel(struct work *w, const struct ta_activity *a)
 {
-    const uint32_t number = phase_of(w, launch);
+    const uint32_t number = phase_of(w, a->launch);
+    if (!w->any_captured || a->op == TA_NO_ROW || w->phases[number].inner != TA_STR_ABSENT)
+        return number;
+    const ta_str outer = w->phases[number].outer;
+    ta_row range = TA_NO_ROW;
+    for (ta_row row = a->op; row != TA_NO_ROW && w->is_captured[w->spans.cat[row]];
+         row = w->spans.parent[row])
+        if (w->is_captured[w->spans.cat[row]] == CAPTURED_RANGE)
+            range = row;
+    if (range == TA_NO_ROW)
+        return number;
+    const ta_str name = w->spans.name[range];
+    return outer == TA_STR_ABSENT ? phase_number(w, name, TA_STR_ABSENT)
+                                  : phase_number(w, outer, name);
+}
+
+static void add_to_phase(struct work *w, const struct ta_activity *a, int64_t kind)
+{
+    const ta_row span = a->span;
+    const uint32_t number = phase_of_kernel(w, a);
     int64_t **row = recent_row(&w->phase, number, kind);
     if (!*row) {
         const struct phase phase = w->phases[number];
@@ -290,7 +315,7 @@ static void add_kernels(struct work *w)
         }
         ta_sum(&(*row)[STEP_CALLS], 1);
         ta_sum(&(*row)[STEP_TOTAL], dur);
-        add_to_phase(w, a->launch, kind, a->span);
+        add_to_phase(w, a, kind);
     }
 }
 
@@ -305,6 +330,15 @@ static enum sort sort_of(const struct ta_trace *trace, const struct ta_category 
     return category->class == TA_CLASS_RUNTIME ? SORT_CALL : SORT_HOST;
 }
 
+static enum captured captured_of(const struct ta_trace *trace, const struct ta_category *category)
+{
+    if (!ta_class_is_captured(category->class))
+        return NOT_CAPTURED;
+    return ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("user_annotation"))
+               ? CAPTURED_RANGE
+               : CAPTURED;
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -317,11 +351,16 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     w.is_step = calloc(ta_trace_string_count(trace) + 1, sizeof *w.is_step);
     w.sorts = calloc(ta_trace_categories(trace).n + 1, sizeof *w.sorts);
     w.phase_of = calloc(w.launched ? w.launched->n + 1 : 1, sizeof *w.phase_of);
-    bool done = w.launched && w.is_step && w.sorts && w.phase_of;
+    w.is_captured = calloc(ta_trace_categories(trace).n + 1, sizeof *w.is_captured);
+    bool done = w.launched && w.is_step && w.sorts && w.phase_of && w.is_captured;
     if (done) {
         const struct ta_categories categories = ta_trace_categories(w.trace);
         for (size_t i = 0; i < categories.n; i++)
             w.sorts[i] = (uint8_t)sort_of(w.trace, &categories.at[i]);
+        for (size_t i = 0; i < categories.n; i++) {
+            w.is_captured[i] = (uint8_t)captured_of(w.trace, &categories.at[i]);
+            w.any_captured |= w.is_captured[i];
+        }
         for (size_t id = 0; id < ta_trace_string_count(w.trace); id++)
             w.is_step[id] = ta_host_is_step(ta_trace_text(w.trace, (ta_str)id));
         add_phase(&w, (struct phase){TA_STR_ABSENT, TA_STR_ABSENT});
@@ -333,6 +372,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     free(w.is_step);
     free(w.sorts);
+    free(w.is_captured);
     free(w.phase_of);
     free(w.phases);
     free(w.steps.at);

@@ -79,7 +79,7 @@ struct work {
 static bool is_operator(void *user, ta_row row)
 {
     const struct work *w = user;
-    return w->categories.at[w->spans.cat[row]].class == TA_CLASS_OP;
+    return ta_class_is_op(w->categories.at[w->spans.cat[row]].class);
 }
 
 static ta_row operator_above(struct work *w, ta_row row)

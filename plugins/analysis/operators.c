@@ -184,6 +184,14 @@ static bool add_host(struct work *w)
     return done;
 }
 
+static bool is_in_operator(const struct work *w, ta_row row)
+{
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    while (row != TA_NO_ROW && categories.at[w->spans.cat[row]].class != TA_CLASS_OP)
+        row = w->spans.parent[row];
+    return row != TA_NO_ROW;
+}
+
 /* Calls outside of operators that launched something, each once: activities of a call need not
  * stand together. */
 static void add_launching_calls(struct work *w)
@@ -192,10 +200,10 @@ static void add_launching_calls(struct work *w)
     const struct ta_spans *s = &w->spans;
     for (size_t i = 0; i < activities.n; i++) {
         const ta_row launch = activities.at[i].launch;
-        if (launch == TA_NO_ROW || activities.at[i].op != launch)
+        if (launch == TA_NO_ROW)
             continue;
         int64_t *device_ns = &w->device_ns[ta_launched_place(w->launched, launch)];
-        if (*device_ns < 0)
+        if (*device_ns < 0 || (activities.at[i].op != launch && is_in_operator(w, launch)))
             continue;
         int64_t *row = row_of(w, CALL, s->name[launch]);
         ta_sum(&row[CALLS], 1);
@@ -203,6 +211,31 @@ static void add_launching_calls(struct work *w)
         ta_sum(&row[HOST], s->dur[launch]);
         ta_sum(&row[DEVICE], *device_ns);
         *device_ns = -1;
+    }
+}
+
+/* The device time of operators that were open when a graph was captured.  An
+ * operator that calls itself counts once. */
+static void add_captured(struct work *w, ta_row op, int64_t ns)
+{
+    enum { DEEPEST = 64 };
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    ta_str names[DEEPEST];
+    size_t n = 0;
+    for (ta_row row = op; row != TA_NO_ROW; row = w->spans.parent[row]) {
+        const enum ta_event_class class = categories.at[w->spans.cat[row]].class;
+        if (!ta_class_is_captured(class))
+            break;
+        if (class == TA_CLASS_CAPTURED_MODULE)
+            continue;
+        bool known = n == DEEPEST;
+        for (size_t i = 0; i < n && !known; i++)
+            known = names[i] == w->spans.name[row];
+        if (known)
+            continue;
+        names[n++] = w->spans.name[row];
+        const enum kind kind = class == TA_CLASS_CAPTURED_OP ? OPERATOR : CALL;
+        ta_sum(&row_of(w, kind, w->spans.name[row])[DEVICE], ns);
     }
 }
 
@@ -229,7 +262,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             if (i > 0 && a->device != activities.at[i - 1].device)
                 ta_sharing_end(&sharing);
             const bool linked = a->op != TA_NO_ROW;
-            const bool by_call = a->op == a->launch;
+            const enum ta_event_class class =
+                linked ? categories.at[s->cat[a->op]].class : TA_CLASS_HOST;
+            const bool by_call = a->op == a->launch || class == TA_CLASS_CAPTURED_CALL;
             int64_t *row =
                 linked ? row_of(&w, by_call ? CALL : OPERATOR, s->name[a->op])
                        : TA_PARTIAL_ROW(w.out, ta_key_int(UNLINKED), ta_key_text(TA_LIT("")));
@@ -240,6 +275,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             if (linked) {
                 int64_t *device_ns = &w.device_ns[ta_launched_place(w.launched, a->launch)];
                 *device_ns = ta_add_sat(*device_ns, ns);
+                if (ta_class_is_captured(class))
+                    add_captured(&w, a->op, ns);
             } else {
                 ta_sum(&row[DEVICE], ns);
             }

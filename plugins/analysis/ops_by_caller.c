@@ -19,10 +19,12 @@ static const struct ta_table_def by_caller = {
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
+    const struct ta_categories categories = ta_trace_categories(trace);
     struct ta_places places;
     const bool opened = ta_places_open(&places, trace, out[0]);
     for (ta_row i = 0; opened && i < places.spans.n; i++)
-        if (ta_place_is_told(&places, i))
+        if (ta_place_is_told(&places, i) &&
+            !ta_class_is_captured(categories.at[places.spans.cat[i]].class))
             ta_place_add(&places, ta_place_caller(&places, i), i);
     return ta_places_close(&places)
                ? TA_OK

@@ -113,7 +113,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
         for (size_t i = 0; i < activities.n; i++) {
             const struct ta_activity *a = &activities.at[i];
-            if (a->op == TA_NO_ROW || categories.at[s.cat[a->op]].class != TA_CLASS_OP)
+            if (a->op == TA_NO_ROW || !ta_class_is_op(categories.at[s.cat[a->op]].class))
                 continue;
             const ta_str shapes = ta_args_text(&w.dims, a->op);
             if (shapes == TA_STR_ABSENT)

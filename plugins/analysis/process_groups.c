@@ -73,10 +73,14 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     (void)ctx;
     enum { RECENT = 16 };
     struct group recent[RECENT] = {{0}}; /* by the last bits of the name */
+    const struct ta_spans spans = ta_trace_spans(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
     const struct ta_args names = ta_trace_args(trace, args[0]);
     const struct ta_args descriptions = ta_trace_args(trace, args[1]);
     const struct ta_args ranks = ta_trace_args(trace, args[2]);
     for (size_t i = 0; i < names.n; i++) {
+        if (ta_class_is_captured(categories.at[spans.cat[names.row[i]]].class))
+            continue;
         struct group group = {.name = ta_args_value(&names, i),
                               .is_text = ta_args_is_text(&names, i),
                               .description = beside(&names, i, &descriptions),

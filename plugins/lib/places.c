@@ -34,8 +34,8 @@ bool ta_places_open(struct ta_places *places, const struct ta_trace *trace, stru
     for (size_t i = 0; i < categories.n; i++) {
         const struct ta_category *category = &categories.at[i];
         places->is_told[i] =
-            category->class == TA_CLASS_OP ||
-            (category->class == TA_CLASS_HOST &&
+            ta_class_is_op(category->class) ||
+            ((category->class == TA_CLASS_HOST || category->class == TA_CLASS_CAPTURED_MODULE) &&
              ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("user_annotation")));
     }
     for (size_t id = 0; id < n_names; id++)

@@ -41,6 +41,7 @@ static const struct {
     {"outliers", NULL, NULL},
     {"partial", NULL, NULL},
     {"baseline", NULL, NULL},
+    {"map", NULL, NULL},
     {"rank", NULL, NULL},
     {"steps", NULL, NULL},
     {"time-range", NULL, NULL},

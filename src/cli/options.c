@@ -274,6 +274,8 @@ const struct ta_arg_option ta_arg_options[] = {
     {"ranks-per-node", 0, NULL, RUNNING, TA_GROUP_SELECTION, WHOLE(ranks_per_node, 0, 0), NULL},
     {"input", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(input), NULL},
 
+    {"map", 0, NULL, REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_SELECTION, TEXTS(maps), NULL},
+
     {"rank", 0, NULL, FOR(MERGE), TA_GROUP_SELECTION, TEXT(rank), NULL},
     {"steps", 0, NULL, FOR(MERGE), TA_GROUP_SELECTION, TEXT(steps), NULL},
     {"time-range", 0, NULL, FOR(MERGE), TA_GROUP_SELECTION, TEXT(time_range), NULL},

@@ -6,9 +6,12 @@
 #include "ingest/crew.h"
 #include "ingest/inputs/inputs.h"
 #include "ingest/piles.h"
+#include "model/capture.h"
 #include "model/trace.h"
 #include "read/codec.h"
 #include "report/report.h"
+#include "traceanalyze/document.h"
+#include "traceanalyze/table.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -173,15 +176,18 @@ static enum ta_status open_run(struct ta_ctx *ctx, const struct ta_ingest_run *r
     job->ingestion = ingestion;
     job->files = ingestion->files;
     job->n_files = n;
+    job->takes_captures = run->captures;
     job->pool = ingestion->pool;
     job->timeline_share = ta_timeline_share(n);
     prepare_files(ingestion, run->options, run->sources, bytes_all);
     return TA_OK;
 }
 
-enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *registry,
-                             const struct ta_plan *plan, const struct ta_ingest_run *runs,
-                             size_t n_runs)
+/* Reads the files of all runs, with the captures of graphs that they may replay, or NULL. */
+static enum ta_status read_runs(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                const struct ta_plan *plan, const struct ta_plan *reading,
+                                const struct ta_ingest_run *runs, size_t n_runs,
+                                const struct ta_capture_list *captures)
 {
     const struct ta_run_options *options = runs[0].options;
     const size_t n_threads = ta_thread_count(options);
@@ -199,8 +205,11 @@ enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *regis
     if (!crew.jobs || !crew.tasks)
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     for (size_t i = 0; status == TA_OK && i < n_runs; i++) {
-        crew.jobs[i] =
-            (struct ta_job){.registry = registry, .plan = plan, .planner = &crew.planner};
+        crew.jobs[i] = (struct ta_job){.registry = registry,
+                                       .plan = plan,
+                                       .reading = reading,
+                                       .planner = &crew.planner,
+                                       .captures = captures};
         status = open_run(ctx, &runs[i], most_workers, &crew.jobs[i], &crew.bytes_all);
     }
     if (status == TA_OK && !plan_files(&crew, n_threads, ctx->shared->part_bytes))
@@ -212,11 +221,109 @@ enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *regis
     return status;
 }
 
+/* ---- maps ---------------------------------------------------------------------------------- */
+
+/* Traces that are read for the captures of graphs in them. */
+struct maps {
+    struct ta_inputs inputs;
+    struct ta_ingestion ingestion;
+    const struct ta_captures **at;
+    struct ta_capture_list list;
+};
+
+/* Adds the arguments from which nodes are known: the kernel that a launch names, the number of the
+ * node of a kernel.  False without memory. */
+static bool add_keys(const struct ta_plan *plan, struct ta_plan *with)
+{
+    static const char *const keys[] = {"kernel", "graph node id"};
+    *with = *plan;
+    with->keys = reallocarray(NULL, plan->n_keys + TA_LENGTH(keys), sizeof *with->keys);
+    if (!with->keys)
+        return false;
+    memcpy(with->keys, plan->keys, plan->n_keys * sizeof *with->keys);
+    for (size_t i = 0; i < TA_LENGTH(keys) && with->n_keys < TA_RECORD_ARGS; i++) {
+        bool known = false;
+        for (size_t k = 0; k < plan->n_keys; k++)
+            known |= ta_slice_equal(plan->keys[k], ta_slice_of(keys[i]));
+        if (!known)
+            with->keys[with->n_keys++] = ta_slice_of(keys[i]);
+    }
+    return true;
+}
+
+static enum ta_status list_captures(struct ta_ctx *ctx, struct maps *maps)
+{
+    const size_t n = maps->ingestion.n_files;
+    size_t graphs = 0;
+    maps->at = calloc(n + 1, sizeof(struct ta_captures *));
+    if (!maps->at)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the captures of graphs");
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_ingested *file = &maps->ingestion.files[i];
+        if (file->refusal)
+            return ta_fail(ctx, TA_ERR_INPUT, "--map \"%s\" cannot be read: %s",
+                           file->source->shown, file->refusal);
+        if (file->captures)
+            maps->at[maps->list.n++] = file->captures;
+        graphs += file->captures ? file->captures->graphs.n : 0;
+    }
+    maps->list.at = maps->at;
+    return graphs ? TA_OK
+                  : ta_fail(ctx, TA_ERR_INPUT,
+                            "No graph is captured in what --map names: files=%zu", n);
+}
+
+static enum ta_status read_maps(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                const struct ta_plan *plan, const struct ta_run_options *options,
+                                struct maps *maps)
+{
+    const struct ta_run_options of_maps = {.inputs = options->maps,
+                                           .n_inputs = options->n_maps,
+                                           .jobs = options->jobs,
+                                           .memory_limit = options->memory_limit,
+                                           .tmpdir = options->tmpdir,
+                                           .input = options->input,
+                                           .world_size = TA_MISSING};
+    enum ta_status status = ta_inputs_find(ctx, &of_maps, &maps->inputs);
+    const struct ta_ingest_run run = {&of_maps, &maps->inputs.sources, &maps->ingestion, true};
+    if (status == TA_OK)
+        status = read_runs(ctx, registry, plan, plan, &run, 1, NULL);
+    return status == TA_OK ? list_captures(ctx, maps) : status;
+}
+
+static void free_maps(struct maps *maps)
+{
+    free(maps->at);
+    ta_ingestion_free(&maps->ingestion);
+    ta_inputs_free(&maps->inputs);
+}
+
+enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *registry,
+                             const struct ta_plan *plan, const struct ta_ingest_run *runs,
+                             size_t n_runs)
+{
+    const struct ta_run_options *options = runs[0].options;
+    if (options->n_maps == 0)
+        return read_runs(ctx, registry, plan, plan, runs, n_runs, NULL);
+    struct maps maps = {0};
+    struct ta_plan with;
+    for (size_t i = 0; i < n_runs; i++)
+        *runs[i].ingestion = (struct ta_ingestion){0};
+    if (!add_keys(plan, &with))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the keys of arguments");
+    enum ta_status status = read_maps(ctx, registry, &with, options, &maps);
+    if (status == TA_OK)
+        status = read_runs(ctx, registry, plan, &with, runs, n_runs, &maps.list);
+    free_maps(&maps);
+    free(with.keys);
+    return status;
+}
+
 enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
                          const struct ta_sources *sources, struct ta_ingestion *ingestion)
 {
-    const struct ta_ingest_run run = {options, sources, ingestion};
+    const struct ta_ingest_run run = {options, sources, ingestion, false};
     const enum ta_status status = ta_ingest_all(ctx, registry, plan, &run, 1);
     return status == TA_OK ? ta_ingestion_unite(ctx, plan, NULL, ingestion) : status;
 }
@@ -286,6 +393,9 @@ void ta_ingestion_free(struct ta_ingestion *ingestion)
         ta_timeline_part_free(ingestion->files[i].timeline);
         ta_quality_free(&ingestion->files[i].quality);
         ta_trace_free(ingestion->files[i].dump);
+        if (ingestion->files[i].captures)
+            ta_captures_free(ingestion->files[i].captures);
+        free(ingestion->files[i].captures);
         free(ingestion->files[i].packed.bytes.at);
     }
     for (size_t i = 0; ingestion->arenas && i < ingestion->n_workers; i++)

@@ -30,6 +30,7 @@ struct ta_ingest_run {
     const struct ta_run_options *options;
     const struct ta_sources *sources;
     struct ta_ingestion *ingestion; /* to fill */
+    bool captures;                  /* take the captures of graphs alone */
 };
 
 /* Reads the files of several runs together, with the threads and the memory that the options of the

@@ -168,11 +168,21 @@ static enum ta_status keep_dump(struct ta_worker *w, struct ta_ingested *file,
     return file->is_mapped ? ta_partial_set_map(&w->ctx, trace, w->partials, NULL) : TA_OK;
 }
 
+static enum ta_status take_captures(struct ta_worker *w, struct ta_ingested *file,
+                                    const struct ta_trace *trace)
+{
+    file->captures = calloc(1, sizeof *file->captures);
+    if (file->captures && ta_captures_take(file->captures, trace, file->source->shown))
+        return TA_OK;
+    return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the captures of graphs");
+}
+
 static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
                               struct ta_builder *builder)
 {
     struct ta_trace *trace = NULL;
-    builder->n_passing = w->job->plan->n_passing;
+    builder->n_passing = w->job->reading->n_passing;
+    builder->captures = w->job->captures;
     enum ta_status status = ta_normalize(&w->ctx, builder, &trace);
     ta_times_lap(&w->ctx.times, TA_STAGE_NORMALIZE);
     copy_facts(w, file, builder);
@@ -186,6 +196,8 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     w->memory = memory_of(trace);
     if (!ta_traits_find(trace, &file->traits) || !copy_dump_facts(w, file, builder, trace))
         status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
+    else if (w->job->takes_captures)
+        status = take_captures(w, file, trace);
     else if (file->is_dump)
         status = keep_dump(w, file, trace);
     else
@@ -209,7 +221,7 @@ static void note_bytes(struct ta_ingested *file, uint64_t bytes, uint64_t raw_by
 static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
                                  struct ta_reader *reader, const struct ta_entry *input)
 {
-    const struct ta_plan *plan = w->job->plan;
+    const struct ta_plan *plan = w->job->reading;
     struct ta_builder builder;
     enum ta_status status = TA_ERR_NOMEM;
     if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
@@ -246,7 +258,7 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
 static enum ta_status pass_over(struct ta_worker *w, struct ta_ingested *file,
                                 struct ta_reader *reader, const struct ta_entry *input)
 {
-    const struct ta_plan *plan = w->job->plan;
+    const struct ta_plan *plan = w->job->reading;
     char block[4096];
     struct ta_builder builder;
     enum ta_status status = TA_OK;
@@ -274,8 +286,8 @@ static bool read_split(struct ta_worker *w, struct ta_ingested *file, const stru
     struct ta_quality quality; /* of the stream, until threads take it over */
     ta_quality_init(&quality);
     struct ta_reader *source = ta_reader_open(&w->ctx, file->source->path, -1, &quality);
-    const bool done =
-        source && ta_split_read(&w->ctx, source, input->plugin.input, w->job->plan, &split, status);
+    const bool done = source && ta_split_read(&w->ctx, source, input->plugin.input, w->job->reading,
+                                              &split, status);
     /* Its beginning is read twice; the progress shall not know. */
     if (source && !done)
         atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(source),

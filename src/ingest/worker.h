@@ -12,12 +12,15 @@ struct ta_job {
     const struct ta_registry *registry;
     const struct ta_run_options *options;
     const struct ta_plan *plan;
-    struct ta_ingested *files; /* one per source; the placeholder of a rank is the index */
+    const struct ta_plan *reading; /* the same, with more arguments where maps are given */
+    struct ta_ingested *files;     /* one per source; the placeholder of a rank is the index */
     size_t n_files;
     struct ta_ingestion *ingestion;
-    struct ta_planner *planner;    /* of all runs that are read together */
-    struct ta_timeline_pool *pool; /* NULL: no timeline is wanted */
-    int64_t timeline_share;        /* slices of one file */
+    bool takes_captures;                    /* and nothing else */
+    const struct ta_capture_list *captures; /* of graphs that files may replay, or NULL */
+    struct ta_planner *planner;             /* of all runs that are read together */
+    struct ta_timeline_pool *pool;          /* NULL: no timeline is wanted */
+    int64_t timeline_share;                 /* slices of one file */
 };
 
 struct ta_worker {

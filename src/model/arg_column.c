@@ -69,6 +69,37 @@ void arg_column_share_rows(struct ta_store *store, struct arg_column *a,
     a->shares_rows = true;
 }
 
+bool arg_column_own_rows(struct ta_store *store, struct arg_column *a)
+{
+    if (!a->shares_rows)
+        return true;
+    ta_row *row = ta_store_resize(store, NULL, a->max + 1, sizeof *row);
+    if (!row)
+        return false;
+    memcpy(row, a->row, a->n * sizeof *row);
+    a->row = row;
+    a->places = NULL;
+    a->shares_rows = false;
+    return true;
+}
+
+void arg_column_index(struct ta_store *store, struct arg_column *a, size_t n_rows)
+{
+    enum { SET_MOST = 4 };
+    const size_t n_words = ta_row_set_words(n_rows);
+    ta_store_free(store, a->places);
+    a->places = NULL;
+    if (n_words * sizeof *a->places > SET_MOST * a->n * arg_column_size(a))
+        return;
+    a->places = ta_store_resize(store, NULL, n_words, sizeof *a->places);
+    if (!a->places)
+        return;
+    memset(a->places, 0, n_words * sizeof *a->places);
+    for (size_t i = 0; i < a->n; i++)
+        ta_row_set_add(a->places, a->row[i]);
+    ta_row_set_sum(a->places, n_words);
+}
+
 void arg_column_free(struct ta_store *store, struct arg_column *a)
 {
     if (!a->shares_rows) {

@@ -40,6 +40,14 @@ TA_MUST_CHECK bool arg_columns_agree(struct ta_store *store, struct arg_column *
 void arg_column_share_rows(struct ta_store *store, struct arg_column *a,
                            const struct arg_column *of);
 
+/* Takes a copy of the rows of another column as its own, so that values can be added to it alone.
+ * False without memory. */
+TA_MUST_CHECK bool arg_column_own_rows(struct ta_store *store, struct arg_column *a);
+
+/* Makes the places of rows that are in order, of `n_rows` rows in all, unless they would take much
+ * more than the values.  Without memory there are none. */
+void arg_column_index(struct ta_store *store, struct arg_column *a, size_t n_rows);
+
 void arg_column_free(struct ta_store *store, struct arg_column *a);
 
 /* As if no event had had the argument. */

@@ -81,6 +81,7 @@ struct ta_builder {
     int64_t rank, world_size; /* TA_MISSING when the file does not say */
     bool *shares_stream;      /* by track: several contexts number their streams alike */
     const char *vendor;       /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
+    const struct ta_capture_list *captures; /* of graphs that the trace may replay, or NULL */
     bool truncated;
 };
 

@@ -52,6 +52,7 @@ void ta_trace_free(struct ta_trace *trace)
     free(trace->tracks.at);
     free(trace->kinds.at);
     free(trace->kernels.at);
+    free(trace->replayed.at);
     free(trace->devices.at);
     ta_damage_free(&trace->damage);
     ta_store_free(&trace->store, trace->activities.at);
@@ -93,6 +94,7 @@ void ta_trace_show(struct ta_trace *trace)
                                     s->cat, s->track, s->parent, s->depth, s->work};
     view->activities = (struct ta_activities){trace->activities.n, trace->activities.at};
     view->kernels = (struct ta_kernels){trace->kernels.n, trace->kernels.at};
+    view->replayed = (struct ta_replayed_graphs){trace->replayed.n, trace->replayed.at};
     view->counters =
         (struct ta_counters){c->n, c->ts, c->value, c->series.list.n, c->series.list.at};
     view->instants = (struct ta_instants){i->n, i->ts, i->name, i->cat, i->track};

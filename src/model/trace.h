@@ -75,6 +75,7 @@ struct ta_trace {
     TA_VEC(struct ta_kind_count) kinds;
     TA_VEC(struct ta_activity) activities;
     TA_VEC(struct ta_kernel) kernels;
+    TA_VEC(struct ta_replayed) replayed;
     struct span_columns spans;
     struct counter_columns counters;
     struct instant_columns instants;

@@ -105,6 +105,18 @@ static enum ta_status do_step(struct ta_ctx *ctx, size_t i, void *user)
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot link the spans of a trace");
 }
 
+/* What was captured in the same trace comes first. */
+static bool map_replays(const struct ta_builder *builder)
+{
+    struct ta_trace *trace = builder->trace;
+    struct ta_captures own = {0};
+    const bool done =
+        ta_captures_take(&own, trace, NULL) && ta_map_replays(trace, &own, builder->captures);
+    ta_captures_free(&own);
+    ta_trace_show(trace);
+    return done;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, struct ta_trace **trace)
@@ -129,8 +141,10 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, stru
     builder->vendor = vendor_of(made);
     made->view.file.events = builder->events;
     made->view.file.records = builder->events ? 0 : builder->kept + builder->dropped;
-    builder->trace = NULL;
     ta_trace_show(made);
+    if (!map_replays(builder))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot map the replays of graphs");
+    builder->trace = NULL;
     *trace = made;
     return TA_OK;
 }

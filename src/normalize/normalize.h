@@ -5,6 +5,7 @@
 #define TA_NORMALIZE_H
 
 #include "model/builder.h"
+#include "model/capture.h"
 
 /* Freezes the trace of a builder: `*trace` is handed over, the builder keeps the accounts. */
 enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
@@ -56,6 +57,11 @@ bool ta_link_operators(struct ta_trace *trace);
 
 /* What each host span does. */
 bool ta_classify_hosts(struct ta_trace *trace);
+
+/* Gives the kernels of replayed graphs the operators that were open when the graph was captured, in
+ * the trace itself or in others; either may be NULL. */
+bool ta_map_replays(struct ta_trace *trace, const struct ta_captures *own,
+                    const struct ta_capture_list *given) TA_MUST_CHECK;
 
 /* Lists the distinct kernels of the activities, with what their names tell. */
 bool ta_list_kernels(struct ta_trace *trace);

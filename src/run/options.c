@@ -125,6 +125,8 @@ static const struct row rows[] = {
          "from A to B since the run started, such as 1.5s,2s; either may be empty"),
     CHOICE(align, "align", "HOW", alignments,
            "how clocks are aligned (default: auto, by collectives, else by dates)"),
+    TEXTS(maps, "map", "TRACE",
+          "trace in which graphs that the inputs replay were captured: names their operators"),
     TEXT(hardware, "hardware", "NAME|FILE",
          "device whose peaks count, or a file of devices (default: auto)"),
     WHOLE(jobs, "jobs", "N", 1, 1024, "threads (default: one per core)"),
@@ -247,6 +249,9 @@ enum ta_status ta_run_set_from(struct ta_run *run, const char *name, const char 
     enum ta_status status = store(run, row, value, from);
     if (status == TA_OK && rows[row].offset == offsetof(struct ta_run_settings, limits))
         status = ta_limits_set(&run->ctx, value);
+    if (status == TA_OK && rows[row].offset == offsetof(struct ta_run_settings, maps) &&
+        !ta_vec_push(&run->maps, value))
+        status = no_memory(run);
     run->is_judging = false;
     status = ta_run_blame(run, from, status);
     return status == TA_OK && run->registry && is_of_plugins(rows[row].offset)
@@ -464,6 +469,8 @@ void ta_run_reading(struct ta_run *run, struct ta_run_options *options)
         .partial = set->partial,
         .input = set->input,
         .run = set->run,
+        .maps = run->maps.at,
+        .n_maps = run->maps.n,
         .hardware = set->hardware,
         .title = set->title,
         .progress = run->progress,

@@ -45,6 +45,7 @@ void ta_run_free(struct ta_run *run)
     ta_registry_free(run->registry);
     free(run->inputs.at);
     free(run->baseline.at);
+    free(run->maps.at);
     ta_run_settings_free(run);
     ta_arena_free(&run->arena);
     ta_shared_end(&run->shared);

@@ -45,7 +45,7 @@ struct ta_run_settings {
     const char *format, *charts, *title, *max_html_size, *memory_limit, *tmpdir;
     const char *input, *hardware, *rank_regex, *step_marker, *min_effect, *noise_floor;
     const char *run, *rank, *steps, *time_range, *drop_category;
-    ta_given_texts limits, plugin_paths, plugin_settings, disabled_rules, fail_on;
+    ta_given_texts limits, plugin_paths, plugin_settings, disabled_rules, fail_on, maps;
 };
 
 enum { TA_RUN_OUTPUTS = 32 };
@@ -58,7 +58,7 @@ struct ta_run {
     struct ta_arena arena; /* of texts that were given */
     struct ta_run_settings set;
     const char **origins; /* by option: who wrote its value, NULL: the host, or nobody */
-    TA_VEC(const char *) inputs, baseline;
+    TA_VEC(const char *) inputs, baseline, maps;
     struct ta_registry *registry;
     struct ta_team *team;
     ta_progress *progress;

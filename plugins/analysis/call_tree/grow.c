@@ -29,6 +29,8 @@ struct growth {
     uint32_t *node_of;      /* of each call that launched something */
     struct open_span *open; /* the innermost last */
     size_t n_open, max_open;
+    bool any_captured;
+    struct ta_map captured; /* nodes of what was open when a graph was captured, by row */
 };
 
 static enum node_kind kind_of(const struct ta_trace *trace, const struct ta_category *category)
@@ -52,6 +54,9 @@ static enum node_kind kind_of(const struct ta_trace *trace, const struct ta_cate
     case TA_CLASS_ANNOTATION:
     case TA_CLASS_SYNC:
     case TA_CLASS_FLOW:
+    case TA_CLASS_CAPTURED_OP:
+    case TA_CLASS_CAPTURED_CALL:
+    case TA_CLASS_CAPTURED_MODULE:
         break;
     }
     return NODE_ROOT;
@@ -180,6 +185,48 @@ static void add_spans(struct growth *g)
     }
 }
 
+/* ---- replays of graphs ------------------------------------------------------------------------
+ */
+
+static enum node_kind captured_kind(const struct growth *g, ta_row row)
+{
+    switch (ta_trace_categories(g->trace).at[g->spans.cat[row]].class) {
+    case TA_CLASS_CAPTURED_OP:
+        return NODE_OPERATOR;
+    case TA_CLASS_CAPTURED_CALL:
+        return NODE_CALL;
+    case TA_CLASS_CAPTURED_MODULE:
+        return g->marks[g->spans.name[row]] == NAME_MODULE ? NODE_MODULE : NODE_ANNOTATION;
+    default:
+        return NODE_ROOT;
+    }
+}
+
+/* The node of a row that was open when a graph was captured, below the launch; each row is
+ * a call of its node.  Rows around it come first. */
+static uint32_t captured_node(struct growth *g, ta_row row, uint32_t launch)
+{
+    enum { DEEPEST = 256 };
+    ta_row within[DEEPEST];
+    size_t n = 0;
+    uint32_t node = launch;
+    for (; captured_kind(g, row) != NODE_ROOT; row = g->spans.parent[row]) {
+        const uint64_t *known = ta_map_find(&g->captured, row);
+        if (known) {
+            node = (uint32_t)*known;
+            break;
+        }
+        if (n < DEEPEST)
+            within[n++] = row;
+    }
+    while (n-- > 0) {
+        node = tree_child(g->tree, node, captured_kind(g, within[n]), g->spans.name[within[n]]);
+        g->tree->at[node].calls++;
+        g->tree->failed |= !ta_map_at(&g->captured, within[n], node);
+    }
+    return node;
+}
+
 bool tree_grow(struct tree *tree, const struct ta_trace *trace)
 {
     const struct ta_categories categories = ta_trace_categories(trace);
@@ -195,15 +242,19 @@ bool tree_grow(struct tree *tree, const struct ta_trace *trace)
     if (done) {
         for (size_t i = 0; i < categories.n; i++)
             g.kinds[i] = kind_of(trace, &categories.at[i]);
+        for (size_t i = 0; i < categories.n; i++)
+            g.any_captured |= ta_class_is_captured(categories.at[i].class);
         mark_names(&g);
         add_spans(&g);
         const struct ta_activities activities = ta_trace_activities(g.trace);
         uint32_t number = 0;
         for (size_t i = 0; i < activities.n && !g.tree->failed; i++) {
             const struct ta_activity *a = &activities.at[i];
-            const uint32_t above = a->launch == TA_NO_ROW
-                                       ? tree_child(g.tree, 0, NODE_UNLINKED, 0)
-                                       : g.node_of[ta_launched_place(g.launched, a->launch)];
+            uint32_t above = a->launch == TA_NO_ROW
+                                 ? tree_child(g.tree, 0, NODE_UNLINKED, 0)
+                                 : g.node_of[ta_launched_place(g.launched, a->launch)];
+            if (g.any_captured && a->op != TA_NO_ROW)
+                above = captured_node(&g, a->op, above);
             number =
                 step(g.tree, number, above, g.kinds[g.spans.cat[a->span]], g.spans.name[a->span]);
             struct node *node = &g.tree->at[number];
@@ -215,5 +266,6 @@ bool tree_grow(struct tree *tree, const struct ta_trace *trace)
     free(g.marks);
     free(g.node_of);
     free(g.open);
+    ta_map_free(&g.captured);
     return done && !tree->failed;
 }

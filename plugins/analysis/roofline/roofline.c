@@ -108,7 +108,13 @@ static bool set(uint8_t *bits, ta_row row)
 
 static bool is_operator(const struct mapping *m, ta_row row)
 {
-    return m->categories.at[m->spans.cat[row]].class == TA_CLASS_OP;
+    return ta_class_is_op(m->categories.at[m->spans.cat[row]].class);
+}
+
+/* Whether its operator is known from the capture of the graph. */
+static bool is_captured(const struct mapping *m, ta_row op)
+{
+    return ta_class_is_captured(m->categories.at[m->spans.cat[op]].class);
 }
 
 static bool ends_search(void *user, ta_row row)
@@ -130,7 +136,8 @@ static void mark_outer(struct mapping *m, ta_row op)
 /* Why nothing is known of an activity, but for its operator's own reasons. */
 static enum lack lack_of(struct mapping *m, const struct ta_activity *a, const struct owner *owner)
 {
-    if (a->launch != TA_NO_ROW && m->spans.work[a->launch] == TA_HOST_GRAPH)
+    if (a->launch != TA_NO_ROW && m->spans.work[a->launch] == TA_HOST_GRAPH &&
+        !is_captured(m, a->op))
         return LACK_GRAPH;
     if (owner->counted != NOT_COUNTED)
         return LACK_NOTHING;

@@ -8,6 +8,7 @@
 #include "analyze/summary/text.h"
 #include "model/traits.h"
 
+struct ta_captures;
 struct ta_timeline_part;
 
 /* What of a file counts in a report (src/recordings). */
@@ -40,6 +41,7 @@ struct ta_ingested {
     size_t n_row_ranks;
     bool all_rows;         /* name their rank */
     struct ta_trace *dump; /* of a dump, until ta_reconcile(); NULL when it holds no records */
+    struct ta_captures *captures;      /* of a file that is read for those alone, or NULL */
     struct ta_timeline_part *timeline; /* until ta_ingestion_timeline(); NULL when not wanted */
     /* Decided when all files are read (ta_account_ranks()). */
     struct ta_text packed; /* its summary, when ta_run_options.summaries asks for it */

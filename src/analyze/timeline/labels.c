@@ -52,6 +52,9 @@ static enum ta_slice_kind kind_of(enum ta_event_class class, bool is_comm)
         return TA_SLICE_SYNC;
     case TA_CLASS_HOST:
     case TA_CLASS_FLOW:
+    case TA_CLASS_CAPTURED_OP:
+    case TA_CLASS_CAPTURED_CALL:
+    case TA_CLASS_CAPTURED_MODULE:
         break;
     }
     return TA_SLICE_HOST;

@@ -353,10 +353,10 @@ static void read_categories(struct packer *p)
     const struct ta_categories categories = ta_trace_categories(p->trace);
     for (size_t i = 0; i < categories.n; i++) {
         const enum ta_event_class class = categories.at[i].class;
-        p->groups[i] = ta_class_is_host(class)     ? HOST
-                       : ta_class_is_device(class) ? DEVICE
-                       : class == TA_CLASS_FLOW    ? GROUPS
-                                                   : RANGES;
+        p->groups[i] = ta_class_is_host(class)                                 ? HOST
+                       : ta_class_is_device(class)                             ? DEVICE
+                       : class == TA_CLASS_FLOW || ta_class_is_captured(class) ? GROUPS
+                                                                               : RANGES;
     }
 }
 

@@ -24,6 +24,8 @@ struct ta_run_options {
     const char *hardware;    /* name of a device, or a file of them; NULL takes the traces' word */
     const char *run;         /* name of the run, or recording, to report on; NULL: all */
     bool together;           /* all files are one recording, whatever they look like */
+    const char *const *maps; /* traces with captures of the graphs that the inputs replay */
+    size_t n_maps;
     const char *title;       /* NULL is made from the input's name */
     const struct ta_wanted *wanted; /* analyses that run; NULL: all */
     bool timeline;                  /* make ta_report_timeline() */

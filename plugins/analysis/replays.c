@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* launches.replays: the graphs that were replayed, and the captures with the operators that
+ * launched their kernels. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/model.h>
+
+enum { RANK, GRAPH, NODES, CAPTURE, KNOWN, REASON, REPLAYS, KERNELS, DEVICE, FIELDS };
+
+/* How much is known of the capture. */
+enum { NOTHING, OPERATORS, SHAPES };
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},       [GRAPH] = {"graph", TA_FIELD_TEXT},
+    [NODES] = {"nodes", TA_FIELD_INT},      [CAPTURE] = {"capture", TA_FIELD_TEXT},
+    [KNOWN] = {"known", TA_FIELD_INT},      [REASON] = {"reason", TA_FIELD_TEXT},
+    [REPLAYS] = {"replays", TA_FIELD_SUM},  [KERNELS] = {"kernels", TA_FIELD_SUM},
+    [DEVICE] = {"device_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"graphs", fields, FIELDS}, {0}};
+
+enum {
+    REPLAYS_RANK,
+    REPLAYS_GRAPH,
+    REPLAYS_NODES,
+    REPLAYS_REPLAYS,
+    REPLAYS_KERNELS,
+    REPLAYS_DEVICE,
+    REPLAYS_CAPTURE,
+    REPLAYS_MAPPED,
+    REPLAYS_NOTE
+};
+static const struct ta_column replays_columns[] = {
+    [REPLAYS_RANK] = TA_RANK_COLUMN,
+    [REPLAYS_GRAPH] = {"graph", "Graph", TA_TEXT,
+                       .doc = "Range of the program around the capture; none without one"},
+    [REPLAYS_NODES] = {"nodes", "Nodes", TA_COUNT,
+                       .doc = "Kernels, copies and memory sets of one replay"},
+    [REPLAYS_REPLAYS] = {"replays", "Replays", TA_COUNT, .doc = "Launches of the graph"},
+    [REPLAYS_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of all replays"},
+    [REPLAYS_DEVICE] = {"device_ns", "On the device", TA_NS,
+                        .doc = "Sum of the durations of what the replays ran"},
+    [REPLAYS_CAPTURE] = {"capture", "Capture", TA_TEXT,
+                         .doc =
+                             "File in which the graph was captured: the run itself, or a map"},
+    [REPLAYS_MAPPED] = {"mapped_kernels", "With operator", TA_COUNT, .better = TA_HIGHER,
+                        .doc = "Kernels whose operator comes from the capture"},
+    [REPLAYS_NOTE] = {"note", "Note", TA_TEXT,
+                      .doc = "Why the capture is not known, or what it does not tell"},
+};
+
+static const struct ta_table_def replays = {
+    "launches.replays", "Replayed graphs", TA_COLUMNS(replays_columns),
+    .doc =
+        "One row per rank and graph that was replayed, where captures are known: those in the "
+        "trace itself or in a map. A capture has the operators, modules, ranges and shapes "
+        "around each launch; the kernels of its replays get them, in `ops.device_time`, "
+        "`ops.by_shape`, `ops.by_module`, `kernels.by_op`, `kernels.by_phase`, "
+        "`roofline.by_op` and wherever else work is told by operator. Times and calls of the "
+        "host stay as recorded.\n\n"
+        "The capture of a graph is the one with as many nodes of the same kinds in the same "
+        "order, and of the same names where calls name their kernels. Of several alike it is "
+        "the one whose range has a number of the ranges around the launch (`capture_8`, "
+        "`step[DECODE bs=8]`), else the one of the same place by size; else shapes are left "
+        "out.",
+    .order = {&replays_columns[REPLAYS_DEVICE], TA_DESCENDING}};
+
+static const struct ta_scalar_def mapped_share = {
+    "replays_mapped_share", "Replayed kernels with operator", TA_UNIT_RATIO, TA_HIGHER,
+    .doc = "Kernels of replayed graphs whose operator comes from a capture, over all of them; none "
+           "without captures"};
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    const struct ta_replayed_graphs graphs = ta_trace_replayed(trace);
+    for (size_t i = 0; i < graphs.n; i++) {
+        const struct ta_replayed *graph = &graphs.at[i];
+        const char *own = ta_trace_file(trace).path;
+        const char *file = !graph->file ? "" : *graph->file ? graph->file : own ? own : "";
+        int64_t *row =
+            TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)), ta_key_text(graph->name),
+                           ta_key_int(graph->nodes), ta_key_text(ta_slice_of(file)),
+                           ta_key_int(!graph->file    ? NOTHING
+                                      : graph->shapes ? SHAPES
+                                                      : OPERATORS),
+                           ta_key_text(ta_slice_of(graph->reason ? graph->reason : "")));
+        ta_sum(&row[REPLAYS], graph->replays);
+        ta_sum(&row[KERNELS], graph->kernels);
+        ta_sum(&row[DEVICE], graph->device_ns);
+    }
+    return TA_OK;
+}
+
+static struct ta_cell text_or_null(struct ta_slice text)
+{
+    return text.len ? ta_text(text) : ta_null();
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)in;
+    int64_t all = 0, mapped = 0;
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        const bool known = row[KNOWN] != NOTHING;
+        const struct ta_slice reason = ta_partial_text(merged[0], row, REASON);
+        all = ta_add_sat(all, row[KERNELS]);
+        mapped = ta_add_sat(mapped, known ? row[KERNELS] : 0);
+        TA_ROW(out, replays, [REPLAYS_RANK] = ta_int(row[RANK]),
+               [REPLAYS_GRAPH] = text_or_null(ta_partial_text(merged[0], row, GRAPH)),
+               [REPLAYS_NODES] = ta_int(row[NODES]), [REPLAYS_REPLAYS] = ta_int(row[REPLAYS]),
+               [REPLAYS_KERNELS] = ta_int(row[KERNELS]), [REPLAYS_DEVICE] = ta_int(row[DEVICE]),
+               [REPLAYS_CAPTURE] = text_or_null(ta_partial_text(merged[0], row, CAPTURE)),
+               [REPLAYS_MAPPED] = ta_int(known ? row[KERNELS] : 0),
+               [REPLAYS_NOTE] = row[KNOWN] == OPERATORS
+                                    ? ta_text(TA_LIT("shapes are left out: several captures fit"))
+                                    : text_or_null(reason));
+    }
+    if (all)
+        ta_set_scalar(out, &mapped_share, ta_share(mapped, all));
+    return TA_OK;
+}
+
+static const struct ta_table_def *const tables[] = {&replays, NULL};
+
+static const struct ta_analysis_ops ops = {.section = "launches",
+                                           .place = 2,
+                                           .scalars = &mapped_share,
+                                           .n_scalars = 1,
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, replays, &ops, .title = "Replayed graphs",
+          .summary = "Operators of replayed graphs, from their captures: launches.replays",
+          .version = "1");

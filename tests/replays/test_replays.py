@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A small model run three ways: eager, captured, and replayed.
+
+usage: test_replays.py TRACEANALYZE
+
+The kernels of a replay get the operators, modules and shapes of the capture, so tables by operator
+equal the eager run's, and tables of the host equal the run's without a map.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import reports
+
+PROGRAM = sys.argv[1]
+
+GEMM = "sm90_xmma_gemm_bf16bf16_tn_n"
+FLASH = "pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>"
+NORM = "void at::native::vectorized_layer_norm_kernel<float>(int)"
+EACH = "void at::native::vectorized_elementwise_kernel<4, at::native::"
+ADD, GELU = EACH + "CUDAFunctor_add<c10::BFloat16>>", EACH + "GeluCUDAKernel<c10::BFloat16>>"
+
+# Of each layer: module, the operator and the one around it, shapes for a batch, kernel, and ns for
+# each item of the batch.
+LAYERS = [
+    ("Norm_0", "aten::layer_norm", "aten::native_layer_norm",
+     lambda b: [[b, 64, 512], [], [512], [512]], NORM, 900),
+    ("Linear_0", "aten::linear", "aten::addmm",
+     lambda b: [[1536], [b * 64, 512], [512, 1536]], GEMM, 5200),
+    ("Attention_0", "aten::scaled_dot_product_attention", "aten::_flash_attention_forward",
+     lambda b: [[b, 64, 8, 64]] * 3, FLASH, 4100),
+    ("Linear_1", "aten::linear", "aten::addmm",
+     lambda b: [[512], [b * 64, 512], [512, 512]], GEMM, 2100),
+    (None, None, "aten::add", lambda b: [[b, 64, 512], [b, 64, 512], []], ADD, 700),
+    ("Linear_2", "aten::linear", "aten::addmm",
+     lambda b: [[2048], [b * 64, 512], [512, 2048]], GEMM, 6600),
+    ("GELU_0", None, "aten::gelu", lambda b: [[b, 64, 2048], []], GELU, 1300),
+]
+
+MLP = {kernel for *_, kernel, _ in LAYERS[5:]}
+
+
+class Trace:
+    """The events of one recording; times are integer microseconds."""
+
+    def __init__(self, names=False, correlation=1):
+        self.events, self.now, self.names, self.ids = [], 1000, names, correlation
+
+    def span(self, cat, name, ts, dur, pid=1, tid=1, **args):
+        self.events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts,
+                            "dur": dur, "args": args})
+
+    def call(self, name, dur=2, **args):
+        self.ids += 1
+        self.span("cuda_runtime", name, self.now, dur, correlation=self.ids, **args)
+        self.now += dur
+        return self.ids
+
+    def kernel(self, name, ts, ns, correlation, batch, stream=7, **args):
+        self.span("kernel", name, ts, ns / 1000, 0, stream, correlation=correlation, device=0,
+                  stream=stream, grid=[batch * 64, 1, 1], block=[128, 1, 1], **args)
+
+    def layers(self, batch, launch):
+        """The host of one pass through the model; `launch` gets the kernel of each layer."""
+        start, first = self.now, len(self.events)
+        for module, outer, op, shapes, kernel, ns in LAYERS:
+            begin = self.now
+            self.now += 6
+            launch(kernel, ns * batch)
+            self.now += 4
+            types = ["c10::BFloat16" if s else "" for s in shapes(batch)]
+            args = {"Input Dims": shapes(batch), "Input type": types,
+                    "Concrete Inputs": [""] * len(types)}
+            self.span("cpu_op", op, begin + 3, self.now - begin - 4, **args)
+            if outer:
+                self.span("cpu_op", outer, begin + 2, self.now - begin - 3, **args)
+            if module:
+                self.span("python_function", f"nn.Module: {module}", begin + 1,
+                          self.now - begin - 1)
+            self.span("user_annotation", "mlp" if kernel in MLP else "attention", begin,
+                      self.now - begin)
+        self.span("python_function", "nn.Module: Model_0", start - 1, self.now - start + 2)
+        self.events[first:] = sorted(self.events[first:], key=lambda e: (e["ts"], -e["dur"]))
+        self.now += 5
+
+    def capture(self, batch, name=None, kernels=None):
+        """Captures the model; what is launched runs nothing."""
+        start = self.now
+        self.now += 2
+        self.call("cudaStreamBeginCapture")
+        def launch(kernel, ns):
+            extra = {"kernel": kernel} if self.names else {}
+            self.call("cudaLaunchKernel", **extra)
+        self.now += 2
+        self.layers(batch, launch)
+        self.call("cudaStreamEndCapture")
+        self.call("cudaGraphInstantiateWithFlags")
+        if name:
+            self.span("user_annotation", name, start, self.now - start)
+
+    def eager(self, batch, marker="step"):
+        start = self.now
+        self.now += 2
+        device = [self.now + 40]
+        def launch(kernel, ns):
+            correlation = self.call("cudaLaunchKernel")
+            self.kernel(kernel, device[0], ns, correlation, batch)
+            device[0] += ns // 1000 + 1
+        self.layers(batch, launch)
+        self.now = max(self.now, device[0]) + 20
+        self.span("user_annotation", marker, start, self.now - start)
+
+    def replay(self, batch, marker="step", streams=1, node=None, layers=LAYERS):
+        start = self.now
+        self.now += 2
+        correlation = self.call("cudaGraphLaunch", 8)
+        at = [self.now + 4] * streams
+        for i, (_, _, _, _, kernel, ns) in enumerate(layers):
+            stream = i % streams
+            args = {"graph node id": node + i, "graph id": 5} if node else {}
+            late = 3 if streams > 1 and i == 1 else 0
+            self.kernel(kernel, at[stream] + late, ns * batch, correlation, batch, 7 + stream,
+                        **args)
+            at[stream] += ns * batch // 1000 + 1
+        self.now = max(at) + 30
+        self.span("user_annotation", marker, start, self.now - start)
+
+    def write(self, path):
+        device = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "numSms": 132,
+                  "totalGlobalMem": 85000000000}
+        document = {"schemaVersion": 1, "deviceProperties": [device], "traceEvents": self.events}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return path
+
+
+def run(*args):
+    return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False)
+
+
+def report(trace, *maps):
+    """The tables of a report, by id, and its scalars."""
+    read = reports.read(PROGRAM, trace, *[word for path in maps for word in ("--map", path)])
+    return read.tables, read.scalars
+
+
+def only(rows, *columns):
+    return sorted([tuple(row[c] for c in columns) for row in rows], key=str)
+
+
+FAILED = []
+
+
+def check(what, condition, *details):
+    if not condition:
+        FAILED.append(what)
+        print("failed:", what, *details)
+
+
+BY_OPERATOR = {
+    "ops.device_time": ("name", "calls", "kernels", "device_total_ns", "device_busy_ns"),
+    "kernels.by_op": ("op", "name", "within", "calls", "total_ns"),
+    "kernels.by_phase": ("phase", "class", "calls", "total_ns"),
+    "ops.by_module": ("module", "instances", "calls", "device_total_ns", "device_self_ns"),
+    "roofline.by_op": ("op", "class", "shape", "calls", "busy_ns"),
+    "attention.by_backend": ("backend", "source", "calls", "kernels", "total_ns"),
+    "ops.by_operator": ("name", "device_total_ns", "device_self_ns", "kernels"),
+}
+OF_HOST = ("ops.by_name", "ops.by_caller", "launches.by_rank", "gpu_time.by_rank", "steps.by_step",
+           "files.kinds", "launches.graphs")
+
+
+def check_equal(what, tables, eager, calls=("cudaGraphLaunch",)):
+    for table, columns in BY_OPERATOR.items():
+        columns = [c for c in columns if not eager.get(table) or c in eager[table][0]]
+        mapped = [row for row in tables.get(table, []) if row.get("name") not in calls]
+        check(f"{what}: {table}", only(mapped, *columns) == only(eager[table], *columns),
+              "\n ", only(mapped, *columns), "\n ", only(eager[table], *columns))
+
+
+def test_equal(folder):
+    """One batch size: names of kernels in the capture or not, and all in one file."""
+    eager = Trace()
+    for _ in range(5):
+        eager.eager(4)
+    eager_tables, _ = report(eager.write(folder / "eager.json"))
+    for names in (False, True):
+        capture, replays = Trace(names), Trace()
+        capture.capture(4, "capture_4")
+        for _ in range(5):
+            replays.replay(4)
+        what = "named" if names else "unnamed"
+        path = capture.write(folder / what / "capture_traces" / "capture_rank_0.json")
+        trace = replays.write(folder / what / "run_rank_0.json")
+        tables, scalars = report(trace, path)
+        check_equal(what, tables, eager_tables)
+        check(f"{what}: share", scalars.get("replays_mapped_share") == 1, scalars)
+        graphs = tables["launches.replays"]
+        check(f"{what}: graphs", only(graphs, "graph", "nodes", "replays", "mapped_kernels") ==
+              [("capture_4", 7, 5, 35)], graphs)
+        plain, plain_scalars = report(trace)
+        check(f"{what}: no map", "launches.replays" not in plain and
+              "replays_mapped_share" not in plain_scalars)
+        for table in OF_HOST:
+            check(f"{what}: host {table}", tables.get(table) == plain.get(table),
+                  tables.get(table), plain.get(table))
+    both = Trace()
+    both.capture(4, "capture_4")
+    for _ in range(5):
+        both.replay(4)
+    tables, scalars = report(both.write(folder / "both.json"))
+    check("one file: share", scalars.get("replays_mapped_share") == 1, scalars)
+    check("one file: operators", only(tables["kernels.by_op"], "op", "name", "calls", "total_ns") ==
+          only(eager_tables["kernels.by_op"], "op", "name", "calls", "total_ns"))
+
+
+def test_batches(folder):
+    """Graphs that differ in their batch alone: told apart by numbers, by size, or not at all."""
+    order = [8, 8, 4, 1, 4, 8]
+    for what, named, marked in (("numbers", True, True), ("sizes", False, False)):
+        eager, capture, replays = Trace(), Trace(), Trace()
+        for batch in (8, 4, 1):
+            capture.capture(batch, f"capture_{batch}_FULL" if named else None)
+        for batch in order:
+            marker = f"step[DECODE bs={batch}]" if marked else "step"
+            eager.eager(batch, marker)
+            replays.replay(batch, marker)
+        eager_tables, _ = report(eager.write(folder / what / "eager.json"))
+        tables, _ = report(replays.write(folder / what / "run.json"),
+                           capture.write(folder / what / "capture.json"))
+        check_equal(f"batches by {what}", tables, eager_tables)
+        check(f"batches by {what}: graphs", len(tables["launches.replays"]) == (3 if named else 1),
+              tables["launches.replays"])
+    # One of three captures is replayed, and nothing says which: operators, but no shapes.
+    capture, replays = Trace(), Trace()
+    for batch in (8, 4, 1):
+        capture.capture(batch)
+    replays.replay(4)
+    tables, _ = report(replays.write(folder / "untold" / "run.json"),
+                       capture.write(folder / "untold" / "capture.json"))
+    check("untold: operators", only(tables["ops.device_time"], "name", "kernels") ==
+          only(report_one(folder, 4)["ops.device_time"], "name", "kernels"))
+    check("untold: no shapes", not tables.get("roofline.by_op"), tables.get("roofline.by_op"))
+    check("untold: said", "shapes" in (tables["launches.replays"][0]["note"] or ""))
+
+
+def report_one(folder, batch):
+    eager = Trace()
+    eager.eager(batch)
+    return report(eager.write(folder / f"eager_{batch}.json"))[0]
+
+
+def test_branches(folder):
+    """Branches that run at the same time begin in another order than they were captured in."""
+    eager = report_one(folder, 4)
+    for what, names, node, known in (("order", False, None, False), ("names", True, None, True),
+                                     ("numbers", False, 17179869184, True)):
+        capture, replays = Trace(names), Trace()
+        capture.capture(4)
+        replays.replay(4, streams=2, node=node)
+        tables, scalars = report(replays.write(folder / what / "run.json"),
+                                 capture.write(folder / what / "capture.json"))
+        check(f"branches by {what}: share", scalars["replays_mapped_share"] == (1 if known else 0))
+        columns = ("op", "name", "calls", "total_ns")
+        mapped = only(tables["kernels.by_op"], *columns)
+        check(f"branches by {what}: operators",
+              (mapped == only(eager["kernels.by_op"], *columns)) == known, mapped)
+        note = tables["launches.replays"][0]["note"]
+        check(f"branches by {what}: reason", known or "branches" in note, note)
+
+
+def test_others(folder):
+    """Captures of other graphs map nothing."""
+    replays = Trace()
+    replays.replay(4, layers=LAYERS[:5])
+    run_path = replays.write(folder / "run.json")
+    capture = Trace()
+    capture.capture(4)
+    tables, scalars = report(run_path, capture.write(folder / "longer.json"))
+    check("longer: share", scalars["replays_mapped_share"] == 0)
+    names = {row["name"] for row in tables["ops.device_time"]}
+    check("longer: graph", names == {"cudaGraphLaunch"}, names)
+    turned = Trace()
+    turned.replay(4, layers=LAYERS[1:] + LAYERS[:1])
+    for names in (True, False):  # as many nodes, but products where norms were
+        capture = Trace(names)
+        capture.capture(4)
+        _, scalars = report(turned.write(folder / "turned.json"),
+                            capture.write(folder / "same_length.json"))
+        check(f"same length, names {names}", scalars["replays_mapped_share"] == 0, scalars)
+    done = run("report", run_path, "--map", run_path, "--format", "json", "-o", "-", "--no-config")
+    check("no capture: fails", done.returncode != 0 and "--map" in done.stderr, done.stderr)
+    done = run("report", run_path, "--map", folder / "none.json", "-o", "-", "--no-config")
+    check("no file: fails", done.returncode != 0, done.stderr)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        for test in (test_equal, test_batches, test_branches, test_others):
+            test(pathlib.Path(name) / test.__name__)
+    print("failed:" if FAILED else "passed", len(FAILED) or "")
+    return bool(FAILED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
