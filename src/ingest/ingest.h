@@ -41,7 +41,7 @@ enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *regis
                              size_t n_runs) TA_MUST_CHECK;
 
 /* The same of one run, whose piles become one.  Reads every source but duplicates.  Bad files are
- * accounted for; failures are those of memory, plugins and interruption. */
+ * accounted for; it fails without memory, by a plugin, or when interrupted. */
 enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
                          const struct ta_sources *sources,

@@ -30,8 +30,7 @@ struct arg_column {
 TA_MUST_CHECK bool arg_column_prepare(struct ta_store *store, struct arg_column *a, bool is_wide,
                                       bool is_text, double share);
 
-/* Makes two columns alike in width and kind, so that values of one can be put after those of the
- * other. */
+/* Makes two columns alike in width and kind, so that values of one can be appended to the other. */
 TA_MUST_CHECK bool arg_columns_agree(struct ta_store *store, struct arg_column *a,
                                      struct ta_store *other, struct arg_column *b);
 
