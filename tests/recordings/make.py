@@ -75,15 +75,25 @@ class Names:
     def __init__(self, rng, plan):
         self.host = rng.choice(HOSTS)
         self.ending = ".json.gz" if plan.writing.packed else ".json"
-        self.style = rng.choice(("rank", "vllm", "sglang", "xdit", "hta", "torch"))
+        self.style = rng.choice(("rank", "vllm", "vllm-groups", "sglang", "xdit", "hta", "torch",
+                                 "worker"))
+        self.tensor = plan.ranks  # ranks that share a stage of SGLang's pipeline
+        if self.style == "sglang" and plan.ranks in (4, 8) and rng.random() < 0.4:
+            self.tensor //= 2
         self.stamp = START // 10**6 + rng.randint(0, 10**6)
         self.part = rng.choice(("", "-DP-0", "-PP-0", "-DP-0-PP-0-EP-{rank}"))
+        if self.tensor < plan.ranks:
+            self.part = "-PP-{stage}"
 
     def file(self, trace, stem=""):
         rank = trace.rank
+        part = self.part.format(rank=rank, stage=rank // self.tensor)
         return {"rank": f"{stem}rank{rank}",
+                "vllm-groups": f"{stem}dp0_pp0_tp{rank}_dcp0_ep{rank}_rank{rank}."
+                               f"{self.stamp}00{rank}.pt.trace",
+                "worker": f"{stem}worker{rank}_step_12.{self.stamp + 3 * rank}.pt.trace",
                 "vllm": f"{stem}3f2a-rank-{rank}.{self.stamp}000{rank}.pt.trace",
-                "sglang": f"{stem}1764000000.5-TP-{rank}{self.part.format(rank=rank)}.trace",
+                "sglang": f"{stem}1764000000.5-TP-{rank % self.tensor}{part}.trace",
                 "xdit": f"{stem}profile_trace_rank_{rank}",
                 "hta": f"{stem}rank-{rank}.Nov_24_10_20_3{rank}.{trace.pid}.pt.trace",
                 "torch": f"{stem}{self.host}_{trace.pid:06}.{self.stamp + rank}.pt.trace",
@@ -432,6 +442,8 @@ def make(rng, layout, change):
     case = Case([k for k in (layout, change) if k not in ("plain", None)], plan=plan)
     build(rng, case, plan)
     if change:
+        case.facts["idle_ns"] = max(d["window_ns"] - d["busy_ns"] for t in case.counted
+                                    for d in t.devices().values())
         with_times = [t for t in case.counted if t.rank != case.plan.late[0] or not plan.late[1]]
         alter(rng, case, rng.choice(with_times or case.counted))
     return case
