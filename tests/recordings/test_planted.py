@@ -26,9 +26,9 @@ SOUND = {"capture", "iterations", "cycles", "coordinator", "host-twin", "merged"
          "strays", "data-parallel", "dependent-launch", "branches", "crossing", "window"}
 LEAST = 0.99
 # Kinds that are drawn but judged with --all alone.
-WAITING = {"buffer-full", "capture", "capture-alone", "coordinator", "crossing", "cycles",
-           "foreign-merge", "iterations", "late-recording", "merged", "overlong-collective",
-           "overlong-copy", "overlong-kernel", "replays-lost", "runs", "strays", "zero-time"}
+WAITING = {"buffer-full", "capture-alone", "crossing", "foreign-merge", "late-recording", "merged",
+           "overlong-collective", "overlong-copy", "overlong-kernel", "replays-lost", "strays",
+           "zero-time"}
 
 
 def codes(report):
