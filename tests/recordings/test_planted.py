@@ -26,9 +26,7 @@ SOUND = {"capture", "iterations", "cycles", "coordinator", "host-twin", "merged"
          "strays", "data-parallel", "dependent-launch", "branches", "crossing", "window"}
 LEAST = 0.99
 # Kinds that are drawn but judged with --all alone.
-WAITING = {"buffer-full", "capture-alone", "crossing", "foreign-merge", "late-recording", "merged",
-           "overlong-collective", "overlong-copy", "overlong-kernel", "replays-lost", "strays",
-           "zero-time"}
+WAITING = {"capture-alone", "foreign-merge", "late-recording", "merged", "strays"}
 
 
 def codes(report):
