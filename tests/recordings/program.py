@@ -114,18 +114,25 @@ def all_reduce(rng, traces, number):
         trace.free[trace.device, 7] = trace.free[trace.device, 20] = end
 
 
+FRAME_NS = 3000  # that a Python function takes before it opens or closes a range, and after it
+
+
 def frames(trace, plan, start):
-    """What Python does in a step."""
-    trace.span("python_function", "torch/nn/modules/module.py(1775): _call_impl", start,
-               trace.host - start)
+    """What Python does in a step; a range may open and close in the middle of two functions."""
+    trace.span("python_function", "torch/nn/modules/module.py(1775): _call_impl",
+               start + FRAME_NS, trace.host - start - 2 * FRAME_NS)
     if plan.crossing:
         for at, name in ((start, "__enter__"), (trace.host, "__exit__")):
-            trace.span("python_function", f"torch/autograd/profiler.py(744): {name}", at - 3000,
-                       6000)
+            trace.span("python_function", f"torch/autograd/profiler.py(744): {name}",
+                       at - FRAME_NS, 2 * FRAME_NS)
 
 
-def begin_step(plan, trace, number):
+def begin_step(plan, trace):
+    trace.work(FRAME_NS)
     start = trace.host
+    trace.work(FRAME_NS)
+    if plan.marker in ("optimizer", "loader"):
+        start = trace.host
     if plan.marker == "loader":
         trace.compute(40_000, "aten::stack")
         trace.mark(LOADER, start)
@@ -137,6 +144,7 @@ def begin_step(plan, trace, number):
 
 
 def end_step(plan, trace, number, start):
+    trace.work(FRAME_NS)
     if plan.marker in ("optimizer", "loader"):
         optimizer = trace.host
         trace.operator("aten::_fused_adamw_", KERNELS[plan.vendor][2], 20_000)
@@ -146,8 +154,8 @@ def end_step(plan, trace, number, start):
         trace.events.pop()
     if plan.names:
         trace.mark(plan.names[number > 0].format(number + 3), start, is_step=True)
-    if plan.writing.stacks:
-        frames(trace, plan, start)
+        if plan.writing.stacks:
+            frames(trace, plan, start)
     trace.work(5000)
 
 
@@ -175,7 +183,7 @@ def run(rng, plan, traces):
         if plan.before:
             trace.compute(plan.before, "aten::embedding")
     for number in range(plan.steps):
-        starts = [begin_step(plan, t, number) for t in traces]
+        starts = [begin_step(plan, t) for t in traces]
         for trace in traces:
             work_of_step(rng, plan, trace)
         if len(traces) > 1:

@@ -58,6 +58,8 @@ def steps(report, truth):
     """Where the program marks a step, its time is that of the range; between the calls of a
     training loop it is what lies between them."""
     marker = truth["marker"]
+    if marker in ("optimizer", "loader") and "zero-time" in truth["kinds"]:
+        return  # which calls are left to lie between depends on which lost their times
     for rank, of in truth["ranks"].items():
         if of["steps"] is None:
             rows = report.rows("steps.by_step", rank=rank)
@@ -66,9 +68,8 @@ def steps(report, truth):
             continue
         said = sorted(r["host_dur_ns"] for r in report.rows("steps.by_step", rank=rank))
         right = sorted(of["steps"])
-        slack = 50 if marker in ("optimizer", "loader") else 0  # 1/50
-        if len(said) != len(right) or any(
-                abs(a - b) * 50 > b if slack else a != b for a, b in zip(said, right)):
+        between = 15_000 if marker in ("optimizer", "loader") else 0
+        if len(said) != len(right) or any(abs(a - b) > between for a, b in zip(said, right)):
             yield f"steps of rank {rank} {said}, expected {right} ({marker})"
 
 
