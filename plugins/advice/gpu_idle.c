@@ -53,6 +53,7 @@ static bool find_worst(const struct ta_refs *in, struct ta_place *worst, struct 
     static const struct ta_look unknown[] = {
         {.cells = CAUSE_TIME, .where = {{CAUSE, "kernels not recorded"}}},
         {.cells = CAUSE_TIME, .where = {{CAUSE, "out of order"}}},
+        {.cells = CAUSE_TIME, .where = {{CAUSE, "began before the recording"}}},
     };
     static const struct ta_look window_look = {.cells = WINDOW};
     double most = 0;

@@ -13,6 +13,7 @@ enum part {
     MEMORY,
     COMM,
     IMBALANCE,
+    BEFORE,
     COPIES,
     LAUNCH,
     SYNC,
@@ -36,6 +37,9 @@ static const struct {
     [IMBALANCE] = {"imbalance", "imbalance-bound",
                    "communication that no computation covers, before the last rank has come: the "
                    "share of waiting in all of it, where the ranks have a common clock"},
+    [BEFORE] = {"before the recording", "held up by what lies before the recording",
+                "communication that no computation covers, which was launched before the recording "
+                "or waits for a rank whose recording began later"},
     [COPIES] = {"copy", "copy-bound", "copies and memory sets that nothing else covers"},
     [LAUNCH] = {"launch", "launch-bound",
                 "idle while the host hands out work: operators, Python, calls, and the way of a "
@@ -101,7 +105,8 @@ static const struct ta_table_def bound = {
     "What bounds the run",
     TA_COLUMNS(bound_columns),
     .doc = "What the windows of all devices are spent on, in parts that add up to them: "
-           "`compute`, `communication`, `imbalance` and `copy` (exposed), and idle time by what "
+           "`compute`, `communication`, `imbalance`, `before the recording` and "
+           "`copy` (exposed), and idle time by what "
            "held up the next activity: `launch`, `sync`, `input`, `allocation`, `setup`, "
            "`dependency`, `host` (untraced), `idle` (the trace cannot tell). They are made of "
            "`gpu_time.by_rank` and `gpu_idle.by_cause`; `imbalance` is the part of exposed "
@@ -122,6 +127,7 @@ enum {
     IDLE_CAUSE,
     IDLE_TOTAL,
     RANKS_WAIT,
+    RANKS_BEFORE,
     MEMORY_TOTAL,
     MEMORY_PEAK,
     WAVES_LOST
@@ -136,6 +142,7 @@ static const struct ta_ref reads[] = {
     [IDLE_CAUSE] = {"gpu_idle.by_cause", "cause"},
     [IDLE_TOTAL] = {"gpu_idle.by_cause", "total_ns"},
     [RANKS_WAIT] = {"collectives.exposed", "wait_ns"},
+    [RANKS_BEFORE] = {"collectives.exposed", "before_ns"},
     [MEMORY_TOTAL] = {"memory.by_rank", "total_bytes"},
     [MEMORY_PEAK] = {"memory.by_rank", "peak_reserved_bytes"},
     [WAVES_LOST] = {"kernels.waves", "lost_ns"},
@@ -183,8 +190,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         [COMM] = sum(in, GPU_COMM),
         [COPIES] = sum(in, GPU_MEMCPY) + sum(in, GPU_MEMSET),
         [IMBALANCE] = sum(in, RANKS_WAIT),
+        [BEFORE] = sum(in, RANKS_BEFORE),
     };
-    time[COMM] -= time[IMBALANCE];
+    time[COMM] -= time[IMBALANCE] + time[BEFORE];
     if (is_full(in))
         time[MEMORY] = fmin(time[COMPUTE], sum(in, WAVES_LOST));
     time[COMPUTE] -= time[MEMORY];

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { RANK, DEVICE, WINDOW, EXPOSED, WAIT, TRANSFER, UNKNOWN, EXPOSED_SHARE, WAIT_SHARE };
+enum { RANK, DEVICE, WINDOW, EXPOSED, WAIT, TRANSFER, UNKNOWN, BEFORE, EXPOSED_SHARE, WAIT_SHARE };
 static const struct ta_column by_device_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [DEVICE] = TA_DEVICE_COLUMN,
@@ -22,6 +22,9 @@ static const struct ta_column by_device_columns[] = {
                   .doc = "Its part from then on, likewise"},
     [UNKNOWN] = {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
                  .doc = "The rest: collectives of which it is not known who came last"},
+    [BEFORE] = {"before_ns", "Before recording", TA_NS,
+                .doc = "Its part that began before the recording: collectives that were launched "
+                       "before, and waits for a rank whose recording began later"},
     [EXPOSED_SHARE] = {"exposed_share", "Exposed %", TA_RATIO, .better = TA_LOWER,
                        .doc = "Exposed time over the window"},
     [WAIT_SHARE] = {"wait_share", "Waiting %", TA_RATIO, .better = TA_LOWER,
@@ -37,7 +40,8 @@ static const struct ta_chart_def chart = {
     .label = {&by_device_columns[RANK], &by_device_columns[DEVICE]},
     .y = {{&by_device_columns[WAIT], "Waiting for the last rank", TA_INK_IDLE},
           {&by_device_columns[TRANSFER], "Transfer", TA_INK_COMM},
-          {&by_device_columns[UNKNOWN], "Unknown", TA_INK_OTHER}},
+          {&by_device_columns[UNKNOWN], "Unknown", TA_INK_OTHER},
+          {&by_device_columns[BEFORE], "Began before the recording", TA_INK_WAIT}},
 };
 
 static const struct ta_table_def by_device = {
@@ -56,7 +60,7 @@ static const struct ta_ref reads[] = {[GPU_RANK] = {"gpu_time.by_rank", "rank"},
                                       [GPU_EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"}};
 
 struct parts {
-    double wait, transfer, unknown;
+    double wait, transfer, unknown, before;
 };
 
 static struct parts parts_of(const struct ta_ranks *ranks, const struct ta_rank_member *member)
@@ -72,11 +76,12 @@ static struct parts parts_of(const struct ta_ranks *ranks, const struct ta_rank_
         const struct ta_collective *collective =
             record->collective == TA_COLL_NONE ? NULL : &ranks->collectives[record->collective];
         if (!collective || collective->transfer == TA_MISSING) {
-            parts.unknown += (double)dur * bare;
+            *(ta_coll_is_before(ranks, record) ? &parts.before : &parts.unknown) +=
+                (double)dur * bare;
             continue;
         }
         const int64_t wait = ta_coll_wait(collective, record);
-        parts.wait += (double)wait * bare;
+        *(ta_coll_is_before(ranks, record) ? &parts.before : &parts.wait) += (double)wait * bare;
         parts.transfer += (double)(dur - wait) * bare;
     }
     return parts;
@@ -106,18 +111,21 @@ static bool add_device(const struct ta_ranks *ranks, const struct ta_refs *in, s
     if (!member || exposed == TA_MISSING)
         return false;
     const struct parts parts = parts_of(ranks, member);
-    const double all = parts.wait + parts.transfer + parts.unknown;
+    const double all = parts.wait + parts.transfer + parts.unknown + parts.before;
     const double scale = all > 0 ? (double)exposed / all : 0;
     const int64_t wait = ta_min_i64(ta_whole(parts.wait * scale + 0.5), exposed);
-    const int64_t transfer =
-        parts.unknown > 0 ? ta_min_i64(ta_whole(parts.transfer * scale + 0.5), exposed - wait)
-        : all > 0         ? exposed - wait
-                          : 0;
-    TA_ROW(out, by_device, [RANK] = ta_int(rank), [DEVICE] = ta_int(device),
-           [WINDOW] = ta_int(window), [EXPOSED] = ta_int(exposed), [WAIT] = ta_int(wait),
-           [TRANSFER] = ta_int(transfer), [UNKNOWN] = ta_int(exposed - wait - transfer),
+    const int64_t before = ta_min_i64(ta_whole(parts.before * scale + 0.5), exposed - wait);
+    const int64_t rest = exposed - wait - before;
+    const int64_t transfer = parts.unknown > 0
+                                 ? ta_min_i64(ta_whole(parts.transfer * scale + 0.5), rest)
+                             : all > 0 ? rest
+                                       : 0;
+    TA_ROW(out,
+           by_device, [RANK] = ta_int(rank), [DEVICE] = ta_int(device), [WINDOW] = ta_int(window),
+           [EXPOSED] = ta_int(exposed), [WAIT] = ta_int(wait), [TRANSFER] = ta_int(transfer),
+           [UNKNOWN] = ta_int(rest - transfer), [BEFORE] = ta_int(before),
            [EXPOSED_SHARE] = ta_share(exposed, window), [WAIT_SHARE] = ta_share(wait, window));
-    return wait + transfer > 0;
+    return wait + transfer + before > 0;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

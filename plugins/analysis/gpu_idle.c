@@ -94,7 +94,7 @@ static void count_piece(void *user, enum ta_idle_cause cause, int64_t ns, ta_row
 {
     struct sums *s = user;
     if (cause == TA_IDLE_MICRO || cause == TA_IDLE_UNLINKED || cause == TA_IDLE_LOST ||
-        cause == TA_IDLE_PROFILER)
+        cause == TA_IDLE_PROFILER || cause == TA_IDLE_DISORDER || cause == TA_IDLE_BEFORE)
         return;
     const ta_str name = place == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[place];
     const uint64_t id = (uint64_t)cause << 32 | name;
@@ -201,7 +201,8 @@ static const char cause_doc[] =
     "the later ones. Launch latency: from the call to the start of the activity. Queued: the next "
     "activity was launched before the gap began. Late start: either of both, above 1 ms while "
     "nothing ran. Kernels not recorded: launches in between have none, so the device may have "
-    "worked. Micro gap: shorter than 1 µs";
+    "worked. Out of order: a kernel started later than its stream allows. Began before the "
+    "recording: no call was recorded yet. Micro gap: shorter than 1 µs";
 
 enum {
     BY_CAUSE_RANK,
@@ -250,8 +251,13 @@ static const struct ta_table_def by_cause = {
            "neighbors, `queued, same stream` up to 20 µs behind work of its own stream, else "
            "`queued, dependency`; above 1 ms, while no other device of the file works, `late "
            "start`. Where a launch between those of both neighbors has no kernel, all from its "
-           "end on is `kernels not recorded`. Gaps below 1 µs are `micro gap`; without a call "
-           "`launch not recorded`. Σ `total_ns` of a device is its `idle_ns` in "
+           "end on is `kernels not recorded`; so is all until the host has waited for the device "
+           "after a graph was launched of which no kernel was recorded, and all in which "
+           "activities without a time may have run. From a launch to the start of its activity "
+           "where that runs after what was launched later on its stream, time is `out of order`. "
+           "Gaps below 1 µs are `micro gap`; without a call `began before the recording` up to "
+           "the first call of all, else `launch not recorded`. Σ `total_ns` of a device is its "
+           "`idle_ns` in "
            "`gpu_time.by_rank`.",
     .tier = TA_TIER_DETAIL,
     .order = {&by_cause_columns[BY_CAUSE_TOTAL], TA_DESCENDING}};

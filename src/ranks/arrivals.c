@@ -104,6 +104,23 @@ int64_t ta_coll_wait(const struct ta_collective *collective, const struct ta_col
     return ta_max_i64(0, ta_min_i64(wait, record->end - record->start));
 }
 
+bool ta_coll_is_before(const struct ta_ranks *ranks, const struct ta_coll_record *record)
+{
+    const struct ta_rank_member *member = &ranks->members[record->member];
+    if (record->start < member->began)
+        return true;
+    if (record->collective == TA_COLL_NONE || !is_placed(ranks, record))
+        return false;
+    const struct ta_collective *collective = &ranks->collectives[record->collective];
+    if (collective->last == TA_COLL_NONE)
+        return false;
+    const struct ta_rank_member *last = &ranks->members[ranks->records[collective->last].member];
+    const bool is_first =
+        record == &ranks->records[member->first] && collective->last == last->first;
+    return record->start < last->began ||
+           (is_first && last->began - member->began > ta_coll_wait(collective, record) / 2);
+}
+
 bool find_arrivals(struct ta_ranks *ranks)
 {
     int64_t *ends = calloc(ranks->n_members + 1, sizeof *ends);

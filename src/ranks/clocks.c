@@ -265,6 +265,8 @@ bool align_clocks(struct ta_ranks *ranks)
     for (uint32_t next; done && (next = next_reference(ranks)) != TA_COLL_NONE;)
         done = align_axis(&a, next);
     close(&a);
+    for (size_t i = 0; done && i < ranks->n_members; i++)
+        ranks->members[i].began = aligned(&ranks->members[i], ranks->members[i].began);
     for (size_t i = 0; done && i < ranks->n_records; i++) {
         struct ta_coll_record *record = &ranks->records[i];
         const int64_t dur = record->end - record->start;

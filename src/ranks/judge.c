@@ -66,11 +66,14 @@ static void add_collective(const struct ta_ranks *ranks, const struct ta_collect
     size_t n = 0;
     for (size_t i = 0; i < collective->n; i++) {
         const uint32_t entry = ranks->entries[collective->first + i];
-        if (entry == collective->last || !ta_coll_synchronizing(ranks, entry))
+        if (entry == collective->last || !ta_coll_synchronizing(ranks, entry) ||
+            ta_coll_is_before(ranks, &ranks->records[entry]))
             continue;
         second = ta_max_i64(second, ranks->records[entry].start);
         befores[n++] = (double)ranks->records[entry].before;
     }
+    if (n == 0) /* all had come before its recording began */
+        return;
     ta_sort_numbers(befores, n);
     const double excess = (double)last->before - ta_quantile(befores, n, 0.5);
     const double gap = (double)(last->start - second);

@@ -7,6 +7,7 @@
 #include "ranks/map.h"
 
 #include "model/cover.h"
+#include "model/extent.h"
 #include "model/idle/idle.h"
 
 struct walk {
@@ -27,6 +28,7 @@ struct walk {
     /* The pack of the device. */
     struct ta_pack records;
     int64_t base, before_start, n, left_out;
+    int64_t began; /* the recording: the first span of the host, or of all without a host */
     int32_t before_step;
     bool failed;
 };
@@ -107,6 +109,7 @@ static void end_pack(struct walk *w, int64_t device)
             TA_PARTIAL_ROW(w->out[0], ta_key_int(ta_trace_rank(w->trace)), ta_key_int(device),
                            ta_key_text((struct ta_slice){pack.at, pack.n}));
         ta_sum(&row[RECORDS_LEFT_OUT], w->left_out);
+        ta_least(&row[RECORDS_BEGAN], zero == TA_MISSING ? w->began : ta_add_sat(zero, w->began));
     }
     w->failed |= pack.failed || w->calls.failed || w->items.failed;
     ta_pack_free(&pack);
@@ -251,6 +254,19 @@ static bool walk_host(struct walk *w)
     return done;
 }
 
+/* When the recording of the host began. */
+static bool find_beginning(struct walk *w)
+{
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    const struct ta_extent *extents = ta_trace_extents(w->trace);
+    struct ta_extent host = TA_EXTENT_EMPTY;
+    for (size_t c = 0; extents && c < categories.n; c++)
+        if (ta_class_is_host(categories.at[c].class))
+            host = ta_extent_join(host, extents[c]);
+    w->began = host.n ? host.start : ta_trace_origin(w->trace);
+    return extents != NULL;
+}
+
 /* ---- a trace --------------------------------------------------------------------------------- */
 
 enum ta_status map_collectives(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -267,7 +283,7 @@ enum ta_status map_collectives(struct ta_ctx *ctx, const struct ta_trace *trace,
     bool communicates = false;
     for (size_t i = 0; i < w.kernels.n; i++)
         communicates |= w.kernels.at[i].facts.class == TA_KERNEL_COMM;
-    const bool done = marks_open(&w.marks, trace) &&
+    const bool done = find_beginning(&w) && marks_open(&w.marks, trace) &&
                       (communicates ? ta_idle_walk(trace, &watcher) : walk_host(&w)) && !w.failed &&
                       !w.records.failed;
     free(w.marks.at);

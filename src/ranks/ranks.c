@@ -7,10 +7,9 @@
 #include <stdlib.h>
 
 static const struct ta_field record_fields[RECORDS_FIELDS] = {
-    [RECORDS_RANK] = {"rank", TA_FIELD_RANK},
-    [RECORDS_DEVICE] = {"device", TA_FIELD_INT},
-    [RECORDS_PACK] = {"pack", TA_FIELD_TEXT},
-    [RECORDS_LEFT_OUT] = {"left_out", TA_FIELD_SUM},
+    [RECORDS_RANK] = {"rank", TA_FIELD_RANK},     [RECORDS_DEVICE] = {"device", TA_FIELD_INT},
+    [RECORDS_PACK] = {"pack", TA_FIELD_TEXT},     [RECORDS_LEFT_OUT] = {"left_out", TA_FIELD_SUM},
+    [RECORDS_BEGAN] = {"began_ns", TA_FIELD_MIN},
 };
 
 static const struct ta_partial_def partials[] = {{"records", record_fields, RECORDS_FIELDS}, {0}};
@@ -24,7 +23,7 @@ const struct ta_entry ta_ranks_entry = {
     .plugin = {.kind = TA_KIND_analysis,
                .id = "stage:ranks", /* no plugin can have this id */
                .title = "Across ranks",
-               .version = "1",
+               .version = "2",
                .analysis = &ops},
     .origin = TA_BUILT_IN,
 };

@@ -138,6 +138,7 @@ struct ta_rank_clock {
 /* A device of a rank, or a host without devices. */
 struct ta_rank_member {
     int64_t rank, device;
+    int64_t began;   /* its recording, on the clock of the run as soon as clocks are aligned */
     size_t first, n; /* its records */
     struct ta_rank_clock clock;
 };
@@ -215,6 +216,11 @@ struct ta_ranks {
 
 /* How long a record waited for the last one; the rest of it is transfer. */
 int64_t ta_coll_wait(const struct ta_collective *collective, const struct ta_coll_record *record);
+
+/* Whether what a record waited for lies before the recording: it was launched before its own
+ * recording began, or came before that of the last rank had begun; or it is the first of both, and
+ * they came as far apart as their recordings began. */
+bool ta_coll_is_before(const struct ta_ranks *ranks, const struct ta_coll_record *record);
 
 /* The collective of a record when it shows who is late and the record is on the common clock, else
  * NULL. */

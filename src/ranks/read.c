@@ -287,8 +287,10 @@ static bool add_member(struct reading *in, const int64_t *row)
     if (!ta_vec_grow((void **)&ranks->members, &in->max_members, ranks->n_members,
                      sizeof *ranks->members))
         return false;
-    ranks->members[ranks->n_members++] = (struct ta_rank_member){
-        .rank = row[RECORDS_RANK], .device = row[RECORDS_DEVICE], .first = ranks->n_records};
+    ranks->members[ranks->n_members++] = (struct ta_rank_member){.rank = row[RECORDS_RANK],
+                                                                 .device = row[RECORDS_DEVICE],
+                                                                 .began = TA_MISSING,
+                                                                 .first = ranks->n_records};
     return true;
 }
 
@@ -326,6 +328,7 @@ static void read_members(struct reading *in, const struct ta_partial *records)
             ranks->left_out = ta_add_sat(ranks->left_out, row[RECORDS_LEFT_OUT]);
         read_pack(in, ta_partial_text(records, row, RECORDS_PACK));
         struct ta_rank_member *member = &ranks->members[ranks->n_members - 1];
+        ta_least(&member->began, row[RECORDS_BEGAN]);
         member->n = ranks->n_records - member->first;
         if (++packs > 1)
             qsort(ranks->records + member->first, member->n, sizeof *ranks->records, by_start);

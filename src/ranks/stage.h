@@ -8,7 +8,14 @@
 #include "ranks/ranks.h"
 
 /* The partial: a row per rank, device and pack. */
-enum { RECORDS_RANK, RECORDS_DEVICE, RECORDS_PACK, RECORDS_LEFT_OUT, RECORDS_FIELDS };
+enum {
+    RECORDS_RANK,
+    RECORDS_DEVICE,
+    RECORDS_PACK,
+    RECORDS_LEFT_OUT,
+    RECORDS_BEGAN,
+    RECORDS_FIELDS
+};
 
 /* The layout of packs; others are refused. */
 enum { PACK_VERSION = 2 };

@@ -182,6 +182,67 @@ class Damage(unittest.TestCase):
         self.assertEqual(self.damage(report, "overlong")["count"], 1)
         self.assertNotIn("straggler", json.dumps(report.document["sections"][0]))
 
+    # ---- ranks -------------------------------------------------------------------------------
+
+    def ranks(self, late_us=0.0, silent=None, steps=6, n=4):
+        """Ranks that reduce once a step; the recording of the last one begins `late_us` after the
+        others', in its first step, and so does its work."""
+        recordings = []
+        for rank in range(n):
+            recording = Recording(steps=0)
+            recording.span("cpu_op", "before", 4242, late_us * (rank == n - 1), 5.0)
+            arrivals = [step * 10_000.0 + 3000 + (late_us if step == 0 else 0)
+                        for step in range(steps)]
+            for step in range(steps):
+                own = late_us if rank == n - 1 and step == 0 else 0.0
+                start = step * 10_000.0 + own
+                recording.span("user_annotation", f"ProfilerStep#{step}", 4242, start,
+                               9_500.0 - own)
+                recording.call(start + 100)
+                recording.kernel(start + 200, 2500.0, recording.correlation)
+                recording.call(start + 150)
+                if rank != silent:
+                    begin = start + 3000
+                    recording.kernel(begin, arrivals[step] + 500 - begin, recording.correlation,
+                                     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", stream=20)
+            recordings.append(recording)
+        return recordings
+
+    def test_later_recording(self):
+        """Waits for a rank whose recording began later are no exposed communication to save."""
+        for late_us in (2000.0, 6000.0):
+            report = self.report(*self.ranks(late_us))
+            for row in report.rows("collectives.exposed"):
+                before = 0 if row["rank"] == 3 else round(late_us * 1000)
+                self.assertEqual(row["before_ns"], before, row)
+                self.assertEqual(row["wait_ns"], 0)
+            self.assertEqual(sum(row["total_ns"] for row in report.rows("run.bound")),
+                             sum(row["window_ns"] for row in report.rows("gpu_time.by_rank")))
+            self.assertNotIn("straggler", json.dumps(report.document["sections"][0]))
+        for row in self.report(*self.ranks()).rows("collectives.exposed"):
+            self.assertEqual(row["before_ns"], 0)
+
+    def test_one_step(self):
+        """One recorded step cannot say which rank is late."""
+        self.report(*self.ranks(steps=1, n=3))
+        self.assertNotIn("probably arrives last", self.text)
+
+    def test_rank_without_communication(self):
+        report = self.report(*self.ranks(silent=2))
+        advice = json.dumps(report.document["sections"][0])
+        self.assertNotIn("Look at rank 2", advice)
+        self.assertNotIn("straggler", advice)
+
+    def test_launched_before(self):
+        """What was launched before the recording explains no idle time."""
+        recording = Recording()
+        for i in range(3):
+            recording.span("kernel", "early", 7, -900.0 + 300 * i, 100.0, device=0, context=1,
+                           stream=7, correlation=90_000 + i)
+        report = self.report(recording)
+        causes = {row["cause"]: row["total_ns"] for row in report.rows("gpu_idle.by_cause")}
+        self.assertEqual(causes["began before the recording"], 400_000)
+
     # ---- missing device work -----------------------------------------------------------------
 
     def replays(self, recorded, n=40, sizes=(300, 20)):

@@ -49,6 +49,7 @@ enum ta_idle_cause {
     TA_IDLE_UNLINKED,
     TA_IDLE_LOST,
     TA_IDLE_DISORDER,
+    TA_IDLE_BEFORE,
     TA_IDLE_CAUSES
 };
 

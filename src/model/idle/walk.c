@@ -2,6 +2,7 @@
 /* The walk over the activities of each device: its gaps. */
 #include "model/busy.h"
 #include "model/damage.h"
+#include "model/extent.h"
 #include "model/fact.h"
 #include "model/idle/host_time.h"
 #include "model/lost.h"
@@ -32,6 +33,7 @@ const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
     [TA_IDLE_UNLINKED] = {"launch not recorded", TA_IDLE_GROUP_UNKNOWN},
     [TA_IDLE_LOST] = {"kernels not recorded", TA_IDLE_GROUP_UNKNOWN},
     [TA_IDLE_DISORDER] = {"out of order", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_BEFORE] = {"began before the recording", TA_IDLE_GROUP_UNKNOWN},
 };
 
 struct walk {
@@ -41,6 +43,7 @@ struct walk {
     const struct ta_lost *lost;
     const struct ta_damage *damage;
     struct ta_intervals unknown; /* when more than was recorded may have run */
+    int64_t first_call;          /* start of the first call of the runtime; INT64_MIN without one */
     bool has_one_device;
     const struct ta_intervals *busy; /* where there are several devices */
     struct idle_record *record;
@@ -109,7 +112,8 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
 {
     const ta_row launch = next->launch;
     if (launch == TA_NO_ROW) {
-        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW);
+        host_time_piece(&w->host, b <= w->first_call ? TA_IDLE_BEFORE : TA_IDLE_UNLINKED, b - a,
+                        TA_NO_ROW);
         return;
     }
     const int64_t from = before->launch == TA_NO_ROW ? a : w->spans.ts[before->launch];
@@ -163,6 +167,18 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     }
 }
 
+/* What was launched before it began before the recording. */
+static int64_t find_first_call(const struct ta_trace *trace)
+{
+    const struct ta_categories categories = ta_trace_categories(trace);
+    const struct ta_extent *extents = ta_trace_extents(trace);
+    struct ta_extent calls = TA_EXTENT_EMPTY;
+    for (size_t c = 0; extents && c < categories.n; c++)
+        if (categories.at[c].class == TA_CLASS_RUNTIME)
+            calls = ta_extent_join(calls, extents[c]);
+    return calls.n ? calls.start : INT64_MIN;
+}
+
 /* Walks over the activities of each device, which stand together. */
 static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
 {
@@ -172,6 +188,7 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
     w.has_one_device = n && w.activities.at[0].device == w.activities.at[n - 1].device;
     w.busy = w.has_one_device ? NULL : ta_trace_busy(trace);
     w.lost = ta_trace_lost(trace);
+    w.first_call = find_first_call(trace);
     w.damage = ta_trace_damage(trace);
     bool done = host_time_open(&w.host, trace, record) && w.lost;
     if (done)
