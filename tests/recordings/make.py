@@ -18,7 +18,7 @@ import random
 import sys
 
 from program import Plan, capture, drawn_plan, processes, run
-from process import REDUCE, Trace
+from process import KERNELS, OPERATORS, REDUCE, Trace
 
 START = 1_764_000_000_000_000_000  # ns since 1970
 HOSTS = ("gpu-node.cluster.local", "dgx_a100-04", "ip-10-0-3-7.ec2.internal", "vm",
@@ -50,10 +50,28 @@ class Case:
             return None
         return [e.dur for e in trace.steps if not e.timeless and e.start >= trace.begin]
 
+    def replayed(self):
+        """Operator that a capture knows → device time of the kernels that replays of it ran; None
+        where not each rank has a capture, or where kernels of a replay have no order: they lost
+        their times, or branches ran side by side and nodes have no numbers."""
+        captures = sum(kind == "graph_capture" for kind in self.kind_of.values())
+        if captures < len(self.counted) or "zero-time" in self.kinds or \
+                self.plan.branches and not self.plan.node_ids:
+            return None
+        operator, total = dict(zip(KERNELS[self.plan.vendor], OPERATORS)), {}
+        for trace in self.counted:
+            launches = {e.args["correlation"] for e in trace.events
+                        if e.name == self.plan.vendor.graph_launch and not e.timeless}
+            for event in trace.activities():
+                if event.args["correlation"] in launches:
+                    name = operator[event.name]
+                    total[name] = total.get(name, 0) + event.dur
+        return total
+
     def truth(self):
         return {"kinds": self.kinds, "files": self.kind_of, "runs": self.runs,
                 "recordings": self.recordings, "marker": self.plan.marker,
-                "damage": self.damage, "facts": self.facts,
+                "damage": self.damage, "facts": self.facts, "replayed": self.replayed(),
                 "ranks": {t.rank: {"devices": t.devices(), "program": t.program(),
                                    "steps": self.steps(t),
                                    "names": [e.name for e in t.steps if not e.timeless]}

@@ -150,6 +150,16 @@ def text_of(report):
                         for note in part["findings"])])
 
 
+def mapped(report, truth):
+    """Replayed kernels have the operators of their capture."""
+    if truth["replayed"] is None or "replays_mapped_share" not in report.scalars:
+        return
+    said = {r["name"]: r["device_total_ns"] for r in report.rows("ops.device_time")}
+    for name, total in truth["replayed"].items():
+        if said.get(name) != total:
+            yield f"{name} is said to take {said.get(name)} in replays, expected {total}"
+
+
 def capture_alone(report, truth):
     if "captur" not in text_of(report):
         yield "not said to be a capture"
@@ -206,7 +216,7 @@ def late_recording(report, truth):
 
 
 OF_ALL = (ranks, devices, steps, work_of_steps, window, damage, files, overview)
-OF_KIND = {"capture-alone": (capture_alone,), "replays-lost": (replays_lost,),
+OF_KIND = {"capture": (mapped,), "capture-alone": (capture_alone,), "replays-lost": (replays_lost,),
            "buffer-full": (buffer_full,), "out-of-order": (idle,), "no-collectives": (no_suspect,),
            "late-recording": (late_recording,), "strays": (strays,)}
 
