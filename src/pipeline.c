@@ -481,6 +481,54 @@ static enum ta_status rank_all(struct ta_ctx *ctx, struct reading *reading)
     return status;
 }
 
+/* Whether all kernels of graphs that a file replays have their operators. */
+static bool is_mapped(const struct ta_ingested *file)
+{
+    for (size_t i = 0; i < file->n_replayed; i++)
+        if (!file->replayed[i].captured)
+            return false;
+    return file->n_replayed > 0;
+}
+
+/* Files that replay graphs which others captured are read again, with those as their maps. */
+static enum ta_status map_replays(struct ta_ctx *ctx, struct reading *reading)
+{
+    const struct ta_run_options *options = &reading->options;
+    struct ta_ingestion *ingestion = &reading->ingestion;
+    const size_t n = ingestion->n_files;
+    if (options->n_maps || options->wanted == &ta_want_nothing || ingestion->partials)
+        return TA_OK;
+    bool *captures = calloc(2 * n + 1, sizeof *captures), *again = captures + n;
+    bool any_captures = false, any_replays = false;
+    for (size_t i = 0; captures && i < n; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        const struct ta_recorded_file *recorded = &reading->recordings.files[i];
+        if (file->refusal || file->source->summary || recorded->kind == TA_RECORDING_COPY)
+            continue;
+        captures[i] = file->traits.captures > 0;
+        again[i] = recorded->counts && file->traits.graph_launches > 0 &&
+                   file->traits.activities > 0 && !is_mapped(file);
+        any_captures |= captures[i];
+        any_replays |= again[i];
+    }
+    enum ta_status status =
+        captures ? TA_OK
+                 : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
+    if (status == TA_OK && any_captures && any_replays) {
+        const struct ta_ingest_run run = {options, &reading->inputs.sources, ingestion, false};
+        const size_t helpers = ctx->helpers;
+        ctx->helpers = 0;
+        status = ta_ingest_mapped(ctx, reading->work->registry, &reading->work->plan, &run,
+                                  captures, again);
+        ctx->helpers = helpers;
+        if (status == TA_OK)
+            status = ta_recordings_note_maps(ctx, &reading->recordings, ingestion);
+        ta_times_lap(&ctx->times, TA_STAGE_FILES);
+    }
+    free(captures);
+    return status;
+}
+
 /* The report of what was read, or several. */
 static enum ta_status report_on_files(struct ta_ctx *ctx, struct reading *reading,
                                       struct ta_made *made)
@@ -495,6 +543,9 @@ static enum ta_status report_on_files(struct ta_ctx *ctx, struct reading *readin
     const size_t asked = options->run ? ta_recording_find(recordings, options->run) : SIZE_MAX;
     if (options->run && asked == SIZE_MAX)
         return no_such_run(ctx, reading);
+    status = map_replays(ctx, reading);
+    if (status != TA_OK)
+        return status;
     if (options->wanted == &ta_want_nothing || recordings->n == 1) {
         ta_recordings_mark(recordings, ingestion);
         if (!ingestion->partials)

@@ -5,13 +5,12 @@
 #include "base/memory.h"
 #include "ingest/crew.h"
 #include "ingest/inputs/inputs.h"
+#include "ingest/maps.h"
 #include "ingest/piles.h"
 #include "model/capture.h"
 #include "model/trace.h"
 #include "read/codec.h"
 #include "report/report.h"
-#include "traceanalyze/document.h"
-#include "traceanalyze/table.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -92,6 +91,8 @@ static size_t list_tasks(struct ta_crew *crew)
     crew->n = 0;
     for (size_t job = 0; job < crew->n_jobs; job++)
         for (size_t file = 0; file < crew->jobs[job].n_files; file++) {
+            if (crew->jobs[job].only && !crew->jobs[job].only[file])
+                continue;
             struct ta_file_task *task = &crew->tasks[crew->n++];
             *task = (struct ta_file_task){.job = job, .file = file};
             task->content = file_of(crew, task)->source->size;
@@ -157,6 +158,18 @@ static void prepare_files(struct ta_ingestion *ingestion, const struct ta_run_op
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+static void fill_job(const struct ta_ingest_run *run, struct ta_job *job)
+{
+    struct ta_ingestion *ingestion = run->ingestion;
+    job->options = run->options;
+    job->ingestion = ingestion;
+    job->files = ingestion->files;
+    job->n_files = ingestion->n_files;
+    job->takes_captures = run->captures;
+    job->pool = ingestion->pool;
+    job->timeline_share = ta_timeline_share(ingestion->n_files);
+}
+
 /* Makes room for what the files of a run leave behind. */
 static enum ta_status open_run(struct ta_ctx *ctx, const struct ta_ingest_run *run,
                                size_t n_workers, struct ta_job *job, uint64_t *bytes_all)
@@ -172,22 +185,15 @@ static enum ta_status open_run(struct ta_ctx *ctx, const struct ta_ingest_run *r
         !ingestion->arenas || (run->options->timeline && !ingestion->pool))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     ingestion->n_files = n;
-    job->options = run->options;
-    job->ingestion = ingestion;
-    job->files = ingestion->files;
-    job->n_files = n;
-    job->takes_captures = run->captures;
-    job->pool = ingestion->pool;
-    job->timeline_share = ta_timeline_share(n);
+    fill_job(run, job);
     prepare_files(ingestion, run->options, run->sources, bytes_all);
     return TA_OK;
 }
 
-/* Reads the files of all runs, with the captures of graphs that they may replay, or NULL. */
-static enum ta_status read_runs(struct ta_ctx *ctx, const struct ta_registry *registry,
-                                const struct ta_plan *plan, const struct ta_plan *reading,
-                                const struct ta_ingest_run *runs, size_t n_runs,
-                                const struct ta_capture_list *captures)
+enum ta_status ta_ingest_read(struct ta_ctx *ctx, const struct ta_registry *registry,
+                              const struct ta_plan *plan, const struct ta_plan *reading,
+                              const struct ta_ingest_run *runs, size_t n_runs,
+                              const struct ta_capture_list *captures)
 {
     const struct ta_run_options *options = runs[0].options;
     const size_t n_threads = ta_thread_count(options);
@@ -221,101 +227,95 @@ static enum ta_status read_runs(struct ta_ctx *ctx, const struct ta_registry *re
     return status;
 }
 
-/* ---- maps ---------------------------------------------------------------------------------- */
-
-/* Traces that are read for the captures of graphs in them. */
-struct maps {
-    struct ta_inputs inputs;
-    struct ta_ingestion ingestion;
-    const struct ta_captures **at;
-    struct ta_capture_list list;
-};
-
-/* Adds the arguments from which nodes are known: the kernel that a launch names, the number of the
- * node of a kernel.  False without memory. */
-static bool add_keys(const struct ta_plan *plan, struct ta_plan *with)
-{
-    static const char *const keys[] = {"kernel", "graph node id"};
-    *with = *plan;
-    with->keys = reallocarray(NULL, plan->n_keys + TA_LENGTH(keys), sizeof *with->keys);
-    if (!with->keys)
-        return false;
-    memcpy(with->keys, plan->keys, plan->n_keys * sizeof *with->keys);
-    for (size_t i = 0; i < TA_LENGTH(keys) && with->n_keys < TA_RECORD_ARGS; i++) {
-        bool known = false;
-        for (size_t k = 0; k < plan->n_keys; k++)
-            known |= ta_slice_equal(plan->keys[k], ta_slice_of(keys[i]));
-        if (!known)
-            with->keys[with->n_keys++] = ta_slice_of(keys[i]);
-    }
-    return true;
-}
-
-static enum ta_status list_captures(struct ta_ctx *ctx, struct maps *maps)
-{
-    const size_t n = maps->ingestion.n_files;
-    size_t graphs = 0;
-    maps->at = calloc(n + 1, sizeof(struct ta_captures *));
-    if (!maps->at)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the captures of graphs");
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_ingested *file = &maps->ingestion.files[i];
-        if (file->refusal)
-            return ta_fail(ctx, TA_ERR_INPUT, "--map \"%s\" cannot be read: %s",
-                           file->source->shown, file->refusal);
-        if (file->captures)
-            maps->at[maps->list.n++] = file->captures;
-        graphs += file->captures ? file->captures->graphs.n : 0;
-    }
-    maps->list.at = maps->at;
-    return graphs ? TA_OK
-                  : ta_fail(ctx, TA_ERR_INPUT,
-                            "No graph is captured in what --map names: files=%zu", n);
-}
-
-static enum ta_status read_maps(struct ta_ctx *ctx, const struct ta_registry *registry,
-                                const struct ta_plan *plan, const struct ta_run_options *options,
-                                struct maps *maps)
-{
-    const struct ta_run_options of_maps = {.inputs = options->maps,
-                                           .n_inputs = options->n_maps,
-                                           .jobs = options->jobs,
-                                           .memory_limit = options->memory_limit,
-                                           .tmpdir = options->tmpdir,
-                                           .input = options->input,
-                                           .world_size = TA_MISSING};
-    enum ta_status status = ta_inputs_find(ctx, &of_maps, &maps->inputs);
-    const struct ta_ingest_run run = {&of_maps, &maps->inputs.sources, &maps->ingestion, true};
-    if (status == TA_OK)
-        status = read_runs(ctx, registry, plan, plan, &run, 1, NULL);
-    return status == TA_OK ? list_captures(ctx, maps) : status;
-}
-
-static void free_maps(struct maps *maps)
-{
-    free(maps->at);
-    ta_ingestion_free(&maps->ingestion);
-    ta_inputs_free(&maps->inputs);
-}
+/* ---- with the captures of graphs ---------------------------------------------------------------
+ */
 
 enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *registry,
                              const struct ta_plan *plan, const struct ta_ingest_run *runs,
                              size_t n_runs)
 {
     const struct ta_run_options *options = runs[0].options;
-    if (options->n_maps == 0)
-        return read_runs(ctx, registry, plan, plan, runs, n_runs, NULL);
-    struct maps maps = {0};
-    struct ta_plan with;
+    struct ta_maps maps = {0};
+    enum ta_status status = TA_OK;
     for (size_t i = 0; i < n_runs; i++)
         *runs[i].ingestion = (struct ta_ingestion){0};
-    if (!add_keys(plan, &with))
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the keys of arguments");
-    enum ta_status status = read_maps(ctx, registry, &with, options, &maps);
+    if (options->n_maps)
+        status = ta_maps_read(ctx, registry, plan, options, options->maps, options->n_maps, &maps);
+    if (status == TA_OK && options->n_maps && maps.n_graphs == 0)
+        status = ta_fail(ctx, TA_ERR_INPUT, "No graph is captured in what --map names: files=%zu",
+                         maps.ingestion.n_files);
     if (status == TA_OK)
-        status = read_runs(ctx, registry, plan, &with, runs, n_runs, &maps.list);
-    free_maps(&maps);
-    free(with.keys);
+        status = ta_ingest_read(ctx, registry, plan, options->n_maps ? &maps.plan : plan, runs,
+                                n_runs, options->n_maps ? &maps.list : NULL);
+    ta_maps_free(&maps);
+    return status;
+}
+
+/* Reads some files of a run, with the captures of graphs that they replay. */
+static enum ta_status read_again(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                 const struct ta_plan *plan, const struct ta_ingest_run *run,
+                                 const struct ta_maps *maps, const bool *only)
+{
+    struct ta_job job = {.registry = registry,
+                         .plan = plan,
+                         .reading = &maps->plan,
+                         .captures = &maps->list,
+                         .only = only};
+    struct ta_crew crew = {.options = run->options, .jobs = &job, .n_jobs = 1};
+    fill_job(run, &job);
+    job.planner = &crew.planner;
+    crew.tasks = calloc(job.n_files + 1, sizeof *crew.tasks);
+    for (size_t i = 0; i < job.n_files; i++)
+        crew.bytes_all += only[i] ? job.files[i].source->size : 0;
+    enum ta_status status =
+        crew.tasks && plan_files(&crew, run->ingestion->n_workers, ctx->shared->part_bytes)
+            ? ta_crew_run(ctx, &crew)
+            : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", job.n_files);
+    free(crew.tasks);
+    return status;
+}
+
+/* Forgets what files left, and what those left that share a pile with them. */
+static void forget(struct ta_ingestion *ingestion, const struct ta_sources *sources, bool *again)
+{
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        for (size_t k = 0; k < ingestion->n_files && !again[i]; k++)
+            again[i] = again[k] && ingestion->pile_of[i] == ingestion->pile_of[k];
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        struct ta_ingested *file = &ingestion->files[i];
+        if (!again[i])
+            continue;
+        ta_partial_set_free(ingestion->piles[ingestion->pile_of[i]]);
+        ingestion->piles[ingestion->pile_of[i]] = NULL;
+        ta_timeline_part_free(file->timeline);
+        ta_quality_free(&file->quality);
+        *file = ta_ingested_empty;
+        file->source = &sources->list.at[i];
+        file->bytes = file->source->size;
+    }
+}
+
+enum ta_status ta_ingest_mapped(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                const struct ta_plan *plan, const struct ta_ingest_run *run,
+                                const bool *captures, bool *again)
+{
+    struct ta_ingestion *ingestion = run->ingestion;
+    struct ta_maps maps = {0};
+    size_t n = 0;
+    const char **paths = calloc(ingestion->n_files + 1, sizeof(const char *));
+    if (!paths)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of maps");
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        if (captures[i] && ingestion->files[i].source->path)
+            paths[n++] = ingestion->files[i].source->path;
+    enum ta_status status = ta_maps_read(ctx, registry, plan, run->options, paths, n, &maps);
+    free(paths);
+    if (status == TA_OK && maps.n_graphs) {
+        ta_maps_rename(&maps, run->sources);
+        forget(ingestion, run->sources, again);
+        status = read_again(ctx, registry, plan, run, &maps, again);
+    }
+    ta_maps_free(&maps);
     return status;
 }
 

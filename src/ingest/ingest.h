@@ -10,6 +10,8 @@
 #include "analyze/summary/ingested.h"
 #include "analyze/timeline/timeline.h"
 
+struct ta_capture_list;
+
 struct ta_ingestion {
     struct ta_ingested *files; /* one per source, in its order */
     size_t n_files;
@@ -39,6 +41,20 @@ struct ta_ingest_run {
 enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *registry,
                              const struct ta_plan *plan, const struct ta_ingest_run *runs,
                              size_t n_runs) TA_MUST_CHECK;
+
+/* The same without --map, and with the captures of graphs that files may replay, or NULL, for which
+ * `reading` keeps more arguments than `plan`. */
+enum ta_status ta_ingest_read(struct ta_ctx *ctx, const struct ta_registry *registry,
+                              const struct ta_plan *plan, const struct ta_plan *reading,
+                              const struct ta_ingest_run *runs, size_t n_runs,
+                              const struct ta_capture_list *captures) TA_MUST_CHECK;
+
+/* Reads those files of a run `again` that replay graphs, with the files that hold the `captures` of
+ * these graphs; what they left before is replaced.  Files that share a pile with them are read
+ * again, too, and are marked. */
+enum ta_status ta_ingest_mapped(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                const struct ta_plan *plan, const struct ta_ingest_run *run,
+                                const bool *captures, bool *again) TA_MUST_CHECK;
 
 /* The same of one run, whose piles become one.  Reads every source but duplicates.  Bad files are
  * accounted for; it fails without memory, by a plugin, or when interrupted. */

@@ -168,6 +168,20 @@ static enum ta_status keep_dump(struct ta_worker *w, struct ta_ingested *file,
     return file->is_mapped ? ta_partial_set_map(&w->ctx, trace, w->partials, NULL) : TA_OK;
 }
 
+/* Which files know the operators of how many kernels. */
+static bool copy_replayed(struct ta_worker *w, struct ta_ingested *file,
+                          const struct ta_trace *trace)
+{
+    const size_t n = trace->replayed.n;
+    file->replayed = n ? ta_arena_alloc(w->arena, n * sizeof *file->replayed) : NULL;
+    for (size_t i = 0; file->replayed && i < n; i++) {
+        const struct ta_replayed *graph = &trace->replayed.at[i];
+        file->replayed[file->n_replayed++] = (struct ta_replayed_file){
+            graph->file ? ta_arena_copy(w->arena, ta_slice_of(graph->file)) : NULL, graph->kernels};
+    }
+    return file->n_replayed == n;
+}
+
 static enum ta_status take_captures(struct ta_worker *w, struct ta_ingested *file,
                                     const struct ta_trace *trace)
 {
@@ -194,7 +208,8 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     trace->view.file.bytes = file->bytes;
     trace->view.file.raw_bytes = file->raw_bytes;
     w->memory = memory_of(trace);
-    if (!ta_traits_find(trace, &file->traits) || !copy_dump_facts(w, file, builder, trace))
+    if (!ta_traits_find(trace, &file->traits) || !copy_dump_facts(w, file, builder, trace) ||
+        !copy_replayed(w, file, trace))
         status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
     else if (w->job->takes_captures)
         status = take_captures(w, file, trace);

@@ -16,6 +16,7 @@ struct ta_job {
     struct ta_ingested *files;     /* one per source; the placeholder of a rank is the index */
     size_t n_files;
     struct ta_ingestion *ingestion;
+    const bool *only;                       /* by file: whether it is read; NULL: all are */
     bool takes_captures;                    /* and nothing else */
     const struct ta_capture_list *captures; /* of graphs that files may replay, or NULL */
     struct ta_planner *planner;             /* of all runs that are read together */

@@ -70,6 +70,11 @@ void ta_recordings_free(struct ta_recordings *recordings);
  * "flux_cp/iteration_1"; the one of its run that is chosen for a run; SIZE_MAX when none is. */
 size_t ta_recording_find(const struct ta_recordings *recordings, const char *name);
 
+/* Says of captures which share of the replayed kernels has its operators from them, once the files
+ * that replay graphs were read with them. */
+enum ta_status ta_recordings_note_maps(struct ta_ctx *ctx, struct ta_recordings *recordings,
+                                       const struct ta_ingestion *ingestion) TA_MUST_CHECK;
+
 /* Whether every file that was read is simply a rank, or a dump, of one run. */
 bool ta_recordings_are_plain(const struct ta_recordings *recordings);
 

@@ -272,6 +272,35 @@ def test_branches(folder):
         check(f"branches by {what}: reason", known or "branches" in note, note)
 
 
+def test_folder(folder):
+    """A capture beside its run is found, and counts in no time; --map of the same gives the same."""
+    capture, replays = Trace(True), Trace()
+    for batch in (8, 4):
+        capture.capture(batch, f"capture_{batch}")
+    for batch in (8, 4, 4, 8):
+        replays.replay(batch, f"execute_{batch}")
+    path = capture.write(folder / "run" / "capture_traces" / "graph_capture_rank_0.json")
+    trace = replays.write(folder / "run" / "graph_execution_rank_0.json")
+    found, scalars = report(folder / "run")
+    named, _ = report(trace, path)
+    check("folder: share", scalars.get("replays_mapped_share") == 1, scalars)
+    for table in (*BY_OPERATOR, *OF_HOST):
+        check(f"folder: {table}", found.get(table) == named.get(table), found.get(table),
+              named.get(table))
+    why = [row["why"] for row in found["recordings.files"] if row["kind"] == "graph_capture"]
+    check("folder: said", len(why) == 1 and "100 %" in why[0], found["recordings.files"])
+    # A second recording of the process, which replays what the first one captured.
+    first, second = Trace(), Trace()
+    first.capture(4, "capture_4")
+    first.replay(4)
+    second.replay(4)
+    first.write(folder / "cycles" / "host_77.1000000000000000000.pt.trace.json")
+    second.now += 5_000_000
+    second.write(folder / "cycles" / "host_77.1000000005000000000.pt.trace.json")
+    _, scalars = report(folder / "cycles")
+    check("cycles: share", scalars.get("replays_mapped_share") == 1, scalars)
+
+
 def test_others(folder):
     """Captures of other graphs map nothing."""
     replays = Trace()
@@ -299,7 +328,7 @@ def test_others(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_equal, test_batches, test_branches, test_others):
+        for test in (test_equal, test_batches, test_branches, test_folder, test_others):
             test(pathlib.Path(name) / test.__name__)
     print("failed:" if FAILED else "passed", len(FAILED) or "")
     return bool(FAILED)

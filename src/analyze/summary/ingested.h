@@ -18,6 +18,12 @@ enum ta_file_part {
     TA_PART_NONE    /* nothing: it is another recording, with a report of its own */
 };
 
+/* Kernels of graphs that a file replays, by the file in which these were captured. */
+struct ta_replayed_file {
+    const char *captured; /* empty: the same file; NULL: not known */
+    int64_t kernels;
+};
+
 /* What became of one file. */
 struct ta_ingested {
     const struct ta_source *source;
@@ -41,6 +47,8 @@ struct ta_ingested {
     size_t n_row_ranks;
     bool all_rows;         /* name their rank */
     struct ta_trace *dump; /* of a dump, until ta_reconcile(); NULL when it holds no records */
+    struct ta_replayed_file *replayed; /* by the file of the capture, or NULL; from the arena */
+    size_t n_replayed;
     struct ta_captures *captures;      /* of a file that is read for those alone, or NULL */
     struct ta_timeline_part *timeline; /* until ta_ingestion_timeline(); NULL when not wanted */
     /* Decided when all files are read (ta_account_ranks()). */
