@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How far a capture is the map of what its run replays. */
+/* Which share of the replayed kernels has its operators from a capture. */
 #include "recordings/recordings.h"
 
 /* Kernels of all replays of files that count, and of those whose graph was captured in `file`. */
