@@ -421,14 +421,18 @@ struct ta_trace_file {
     const char *path, *format;
     uint64_t bytes, raw_bytes, events;
     uint64_t records; /* of a dump, which has no events; dropped ones count too */
+    int64_t number;   /* while map() runs: unique per file, in the order of their names */
+    bool
+        is_counted; /* of several ranks of the file this is not the first: its bytes were counted */
 };
 
 /* ---- access ---------------------------------------------------------------------------- */
 
 /* All tables of a trace but texts and arguments. */
 struct ta_trace_view {
-    /* While map() runs it is a placeholder that is unique per file: the rank may only be known once
-     * all files are read.  Put it into fields of kind TA_FIELD_RANK alone. */
+    /* While map() runs it is a placeholder that is unique per file, or per rank of a file that has
+     * several: the rank may only be known once all files are read.  Put it into fields of kind
+     * TA_FIELD_RANK alone. */
     int64_t rank;
     int64_t origin;  /* earliest start of a span */
     int64_t base_ns; /* absolute time of ts 0 since 1970, or TA_MISSING */

@@ -159,14 +159,14 @@ static inline struct ta_key ta_row_rank(const struct ta_trace *trace, int64_t ra
 /* The file of a row, for a field of kind TA_FIELD_FILE: files by name, whatever their ranks are. */
 static inline struct ta_key ta_row_file(const struct ta_trace *trace)
 {
-    return ta_key_int(ta_trace_rank(trace));
+    return ta_key_int(ta_trace_file(trace).number);
 }
 
 /* Place of a row among the rows of all files, for a field of kind TA_FIELD_PLACE: files by
  * name, then order in the file. */
 static inline int64_t ta_row_place(const struct ta_trace *trace, size_t index)
 {
-    return (int64_t)((uint64_t)ta_trace_rank(trace) << 32 | (uint32_t)index);
+    return (int64_t)((uint64_t)ta_trace_file(trace).number << 32 | (uint32_t)index);
 }
 
 /* The name of a file as a label: without folders, and without the suffixes of packing and pickle.

@@ -28,7 +28,10 @@ static const struct ta_column run_files_columns[] = {
 };
 
 static const struct ta_table_def run_files = {"run.files", "Files", TA_COLUMNS(run_files_columns),
-                                              .doc = "One row per file that was used.",
+                                              .doc =
+                                                  "One row per file that was used; of a file with "
+                                                  "several ranks one per rank, of which "
+                                                  "the first has its bytes.",
                                               .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -39,8 +42,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     int64_t *row =
         TA_PARTIAL_ROW(out[0], ta_key_text(ta_slice_of(file.path)),
                        ta_key_text(ta_slice_of(file.format)), ta_key_int(ta_trace_rank(trace)));
-    ta_sum(&row[BYTES], (int64_t)file.bytes);
-    ta_sum(&row[RAW_BYTES], (int64_t)file.raw_bytes);
+    if (!file.is_counted) {
+        ta_sum(&row[BYTES], (int64_t)file.bytes);
+        ta_sum(&row[RAW_BYTES], (int64_t)file.raw_bytes);
+    }
     if (file.records)
         ta_sum(&row[RECORDS], (int64_t)file.records);
     else

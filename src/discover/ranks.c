@@ -80,6 +80,11 @@ static bool decide_known(struct ta_quality *quality, struct ta_rank_claim *claim
 static void decide_trace(struct ta_quality *quality, struct ta_rank_claim *claim, size_t position,
                          int64_t owner, const struct found *found, size_t n_traces)
 {
+    if (claim->n_row_ranks) { /* the file says whose its events are */
+        claim->rank = claim->n_row_ranks == 1 ? claim->row_ranks[0] : TA_MISSING;
+        claim->source = TA_RANK_CONTENT;
+        return;
+    }
     if (decide_known(quality, claim, found))
         return;
     const bool by_name = found->by_name != TA_MISSING;

@@ -287,7 +287,7 @@ static void forget(struct ta_ingestion *ingestion, const struct ta_sources *sour
             continue;
         ta_partial_set_free(ingestion->piles[ingestion->pile_of[i]]);
         ingestion->piles[ingestion->pile_of[i]] = NULL;
-        ta_timeline_part_free(file->timeline);
+        ta_timeline_parts_free(&file->timelines);
         ta_quality_free(&file->quality);
         *file = ta_ingested_empty;
         file->source = &sources->list.at[i];
@@ -342,20 +342,26 @@ static int by_rank(const void *left, const void *right)
 /* Moves the parts of the files into a list, by rank and path; NULL without memory. */
 static struct ta_timeline_part **take_parts(struct ta_ingestion *ingestion, size_t *n)
 {
-    struct ta_timeline_part **parts = calloc(ingestion->n_files + 1, sizeof(void *));
+    size_t most = 0;
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        most += ingestion->files[i].timelines.n;
+    struct ta_timeline_part **parts = calloc(most + 1, sizeof(void *));
     *n = 0;
     for (size_t i = 0; parts && i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
-        struct ta_timeline_part *part = file->timeline;
-        /* Telemetry of a single moment leaves nothing to be drawn. */
-        if (!part || (part->file.n_tracks == 0 && part->file.n_counters == 0))
-            continue;
-        file->timeline = NULL;
-        parts[(*n)++] = part;
-        part->file.rank = file->final_rank;
-        part->file.path = ta_arena_copy(&part->arena, ta_slice_of(file->source->shown));
-        if (!part->file.path)
-            part->file.path = "";
+        for (size_t k = 0; k < file->timelines.n; k++) {
+            struct ta_timeline_part *part = file->timelines.at[k];
+            /* Telemetry of a single moment leaves nothing to be drawn. */
+            if (part->file.n_tracks == 0 && part->file.n_counters == 0)
+                continue;
+            file->timelines.at[k] = NULL;
+            parts[(*n)++] = part;
+            if (part->file.rank == TA_MISSING)
+                part->file.rank = file->final_rank;
+            part->file.path = ta_arena_copy(&part->arena, ta_slice_of(file->source->shown));
+            if (!part->file.path)
+                part->file.path = "";
+        }
     }
     if (parts)
         qsort(parts, *n, sizeof *parts, by_rank);
@@ -387,10 +393,18 @@ enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *in
 
 /* ---- end ----------------------------------------------------------------------------------- */
 
+void ta_timeline_parts_free(struct ta_timeline_parts *parts)
+{
+    for (size_t i = 0; i < parts->n; i++)
+        ta_timeline_part_free(parts->at[i]);
+    free(parts->at);
+    *parts = (struct ta_timeline_parts){.n = 0};
+}
+
 void ta_ingestion_free(struct ta_ingestion *ingestion)
 {
     for (size_t i = 0; i < ingestion->n_files; i++) {
-        ta_timeline_part_free(ingestion->files[i].timeline);
+        ta_timeline_parts_free(&ingestion->files[i].timelines);
         ta_quality_free(&ingestion->files[i].quality);
         ta_trace_free(ingestion->files[i].dump);
         if (ingestion->files[i].captures)

@@ -71,6 +71,7 @@ enum ta_status ta_ingestion_unite(struct ta_ctx *ctx, const struct ta_plan *plan
 enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *ingestion,
                                      struct ta_report *report) TA_MUST_CHECK;
 void ta_ingestion_free(struct ta_ingestion *ingestion);
+void ta_timeline_parts_free(struct ta_timeline_parts *parts);
 
 /* Threads of a run: as many as --jobs says, else one per core; fewer where the address space is
  * limited to less than they need. */

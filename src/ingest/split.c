@@ -95,7 +95,7 @@ static bool has_events(const struct ta_builder *builder)
     const size_t metadata = (size_t)(strchr(TA_PHASES, 'M') - TA_PHASES);
     uint64_t n = 0;
     for (size_t i = 0; i < builder->trace->categories.n; i++)
-        n += (uint64_t)builder->kind_counts[i][metadata];
+        n += (uint64_t)kinds_sum(&builder->kinds, (ta_cat)i, metadata);
     return builder->events > n;
 }
 

@@ -5,6 +5,7 @@
 #include "base/quality.h"
 #include "ingest/split.h"
 #include "ingest/summary_files.h"
+#include "normalize/file_ranks.h"
 #include "normalize/normalize.h"
 #include "read/reader.h"
 
@@ -139,20 +140,29 @@ struct packing {
     const struct ta_job *job;
     const struct ta_trace *trace;
     struct ta_ingested *file;
+    int64_t rank; /* TA_MISSING: the one of the file */
+    size_t n;     /* traces that are in the file */
 };
 
 static enum ta_status pack_timeline(struct ta_ctx *ctx, void *user)
 {
     const struct packing *p = user;
-    p->file->timeline =
-        ta_timeline_pack(ctx, p->job->pool, p->trace, p->trace, p->job->timeline_share);
-    return p->file->timeline ? TA_OK : ctx->status;
+    const int64_t share =
+        p->n > 1 ? ta_timeline_share(p->job->n_files * p->n) : p->job->timeline_share;
+    struct ta_timeline_part *part = ta_timeline_pack(ctx, p->job->pool, p->trace, p->trace, share);
+    if (!part)
+        return ctx->status;
+    part->file.rank = p->rank;
+    if (ta_vec_push(&p->file->timelines, part))
+        return TA_OK;
+    ta_timeline_part_free(part);
+    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the timeline");
 }
 
 static enum ta_status map_trace(struct ta_worker *w, struct ta_ingested *file,
-                                const struct ta_trace *trace)
+                                const struct ta_trace *trace, int64_t rank, size_t n)
 {
-    struct packing packing = {w->job, trace, file};
+    struct packing packing = {w->job, trace, file, rank, n};
     const struct ta_beside beside = {pack_timeline, &packing};
     return ta_partial_set_map(&w->ctx, trace, w->partials, w->job->pool ? &beside : NULL);
 }
@@ -168,20 +178,6 @@ static enum ta_status keep_dump(struct ta_worker *w, struct ta_ingested *file,
     return file->is_mapped ? ta_partial_set_map(&w->ctx, trace, w->partials, NULL) : TA_OK;
 }
 
-/* Which files know the operators of how many kernels. */
-static bool copy_replayed(struct ta_worker *w, struct ta_ingested *file,
-                          const struct ta_trace *trace)
-{
-    const size_t n = trace->replayed.n;
-    file->replayed = n ? ta_arena_alloc(w->arena, n * sizeof *file->replayed) : NULL;
-    for (size_t i = 0; file->replayed && i < n; i++) {
-        const struct ta_replayed *graph = &trace->replayed.at[i];
-        file->replayed[file->n_replayed++] = (struct ta_replayed_file){
-            graph->file ? ta_arena_copy(w->arena, ta_slice_of(graph->file)) : NULL, graph->kernels};
-    }
-    return file->n_replayed == n;
-}
-
 static enum ta_status take_captures(struct ta_worker *w, struct ta_ingested *file,
                                     const struct ta_trace *trace)
 {
@@ -191,22 +187,148 @@ static enum ta_status take_captures(struct ta_worker *w, struct ta_ingested *fil
     return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the captures of graphs");
 }
 
-static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
-                              struct ta_builder *builder)
+/* Says of a trace which file it is of. */
+static void show_file(const struct ta_worker *w, const struct ta_ingested *file,
+                      struct ta_trace *trace)
+{
+    trace->view.rank = (int64_t)(file - w->job->files);
+    trace->view.file.number = trace->view.rank;
+    trace->view.file.path = file->source->shown;
+    trace->view.file.format = file->format;
+    trace->view.file.bytes = file->bytes;
+    trace->view.file.raw_bytes = file->raw_bytes;
+}
+
+/* Which files know the operators of how many kernels. */
+static bool copy_replayed(struct ta_worker *w, struct ta_ingested *file,
+                          const struct ta_trace *trace)
+{
+    const size_t n = trace->replayed.n, all = file->n_replayed + n;
+    struct ta_replayed_file *replayed =
+        n ? ta_arena_alloc(w->arena, all * sizeof *replayed) : file->replayed;
+    if (n && replayed && file->n_replayed) /* of another rank of the file */
+        memcpy(replayed, file->replayed, file->n_replayed * sizeof *replayed);
+    file->replayed = replayed;
+    for (size_t i = 0; file->replayed && i < n; i++) {
+        const struct ta_replayed *graph = &trace->replayed.at[i];
+        file->replayed[file->n_replayed++] = (struct ta_replayed_file){
+            graph->file ? ta_arena_copy(w->arena, ta_slice_of(graph->file)) : NULL, graph->kernels};
+    }
+    return file->n_replayed == all;
+}
+
+/* ---- a file of several ranks ----------------------------------------------------------------- */
+
+/* What reading found out about one of them becomes known of the file. */
+static void add_facts(struct ta_ingested *file, struct ta_builder *builder, struct ta_builder *part,
+                      const struct ta_trace *trace, const struct ta_traits *traits)
+{
+    builder->kept += part->kept - part->events; /* what normalizing took away */
+    builder->dropped += part->dropped;
+    for (size_t i = 0; i < part->devices.n; i++)
+        ta_builder_add_device(builder, ta_slice_of(part->devices.at[i]));
+    file->traits.captures += traits->captures;
+    file->traits.instantiations += traits->instantiations;
+    file->traits.graph_launches += traits->graph_launches;
+    file->traits.launches += traits->launches;
+    file->traits.activities += traits->activities;
+    if (!builder->vendor)
+        builder->vendor = part->vendor;
+    if (builder->world_size == TA_MISSING)
+        builder->world_size = part->world_size;
+    if (file->base_ns == TA_MISSING)
+        file->base_ns = trace->view.base_ns;
+    if (trace->view.file.events &&
+        (file->origin == TA_MISSING || trace->view.origin < file->origin))
+        file->origin = trace->view.origin;
+}
+
+static enum ta_status analyze_part(struct ta_worker *w, struct ta_ingested *file,
+                                   struct ta_builder *builder, size_t i,
+                                   const struct ta_division *division)
+{
+    const struct ta_part *part = &builder->parts.at[i];
+    struct ta_trace *trace = NULL;
+    if (!ta_builder_take_part(builder, i, division))
+        return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the events of a rank");
+    enum ta_status status = ta_normalize(&w->ctx, part->builder, &trace);
+    ta_times_lap(&w->ctx.times, TA_STAGE_NORMALIZE);
+    if (status != TA_OK)
+        return status;
+    show_file(w, file, trace);
+    trace->view.rank = TA_RANK_NAMED + part->rank;
+    trace->view.file.is_counted = i > 0;
+    w->memory = (uint64_t)ta_max_i64((int64_t)w->memory, (int64_t)memory_of(trace));
+    struct ta_traits traits;
+    if (!ta_traits_find(trace, &traits) || !copy_replayed(w, file, trace))
+        status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
+    else
+        status = map_trace(w, file, trace, part->rank, builder->parts.n);
+    if (status == TA_OK)
+        add_facts(file, builder, part->builder, trace, &traits);
+    ta_trace_free(trace);
+    ta_times_lap(&w->ctx.times, TA_STAGE_ANALYZE);
+    return status;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The ranks of the parts, ascending and once each. */
+static bool list_ranks(struct ta_worker *w, struct ta_ingested *file,
+                       const struct ta_builder *builder)
+{
+    const size_t n = builder->parts.n;
+    int64_t *ranks = ta_arena_alloc(w->arena, n * sizeof *ranks);
+    if (!ranks)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        ranks[i] = builder->parts.at[i].rank;
+    qsort(ranks, n, sizeof *ranks, by_value);
+    file->n_row_ranks = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || ranks[i] != ranks[i - 1])
+            ranks[file->n_row_ranks++] = ranks[i];
+    file->row_ranks = ranks;
+    file->all_rows = true;
+    return true;
+}
+
+/* Each rank becomes a trace of its own, one after the other. */
+static enum ta_status analyze_parts(struct ta_worker *w, struct ta_ingested *file,
+                                    struct ta_builder *builder, const struct ta_division *division)
+{
+    const uint64_t all = memory_of(builder->trace);
+    enum ta_status status = TA_OK;
+    file->base_ns = builder->trace->view.base_ns;
+    file->origin = TA_MISSING;
+    builder->rank = TA_MISSING;
+    for (size_t i = 0; status == TA_OK && i < builder->parts.n; i++)
+        status = analyze_part(w, file, builder, i, division);
+    w->memory += all;
+    copy_facts(w, file, builder);
+    if (file->origin == TA_MISSING)
+        file->origin = 0;
+    if (status == TA_OK && !list_ranks(w, file, builder))
+        status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
+    return status;
+}
+
+/* ---- a file of one rank ---------------------------------------------------------------------- */
+
+static enum ta_status analyze_whole(struct ta_worker *w, struct ta_ingested *file,
+                                    struct ta_builder *builder)
 {
     struct ta_trace *trace = NULL;
-    builder->n_passing = w->job->reading->n_passing;
-    builder->captures = w->job->captures;
     enum ta_status status = ta_normalize(&w->ctx, builder, &trace);
     ta_times_lap(&w->ctx.times, TA_STAGE_NORMALIZE);
     copy_facts(w, file, builder);
     if (status != TA_OK)
         return status;
-    trace->view.rank = (int64_t)(file - w->job->files);
-    trace->view.file.path = file->source->shown;
-    trace->view.file.format = file->format;
-    trace->view.file.bytes = file->bytes;
-    trace->view.file.raw_bytes = file->raw_bytes;
+    show_file(w, file, trace);
     w->memory = memory_of(trace);
     if (!ta_traits_find(trace, &file->traits) || !copy_dump_facts(w, file, builder, trace) ||
         !copy_replayed(w, file, trace))
@@ -216,10 +338,28 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     else if (file->is_dump)
         status = keep_dump(w, file, trace);
     else
-        status = map_trace(w, file, trace);
+        status = map_trace(w, file, trace, TA_MISSING, 1);
     if (!file->dump)
         ta_trace_free(trace);
     ta_times_lap(&w->ctx.times, TA_STAGE_ANALYZE);
+    return status;
+}
+
+static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
+                              struct ta_builder *builder)
+{
+    struct ta_file_ranks ranks = {.of_track = NULL};
+    builder->n_passing = w->job->reading->n_passing;
+    builder->captures = w->job->captures;
+    const bool found = w->job->takes_captures || ta_find_file_ranks(builder, &ranks);
+    enum ta_status status = TA_OK;
+    if (!found)
+        status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot tell the ranks of a file apart");
+    else if (builder->parts.n && !w->job->takes_captures)
+        status = analyze_parts(w, file, builder, &ranks.division);
+    else
+        status = analyze_whole(w, file, builder);
+    ta_file_ranks_free(&ranks);
     return status;
 }
 

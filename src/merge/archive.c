@@ -135,7 +135,7 @@ static enum ta_status put_trace(struct ta_ctx *ctx, const struct ta_merge *merge
                                 struct ta_file *out)
 {
     struct ta_merge_trace *trace = &merge->traces[at];
-    struct ta_merge_clock drift = trace->clock;
+    struct ta_clock_shift drift = trace->clock;
     struct merge_members members = {0};
     struct merge_writer writer = {
         .clock = &drift, .moves = drift.drift_ppt != 0, .out = out, .separator = "\n"};
@@ -143,10 +143,10 @@ static enum ta_status put_trace(struct ta_ctx *ctx, const struct ta_merge *merge
     drift.offset_ns = 0;
     const uint64_t start = begin_member(out);
     ta_puts(out, "{\"traceEvents\": [");
-    const enum ta_status status = merge_trace(ctx, merge, trace, &writer, &members, false);
+    const enum ta_status status = merge_trace(ctx, merge, trace, &writer, &members, NULL);
     ta_puts(out, "\n]");
     merge_members_put(&members, out);
-    ta_puts(out, ",\n\"" MERGE_MEMBER "\": ");
+    ta_puts(out, ",\n\"" TA_MERGE_MEMBER "\": ");
     merge_trace_describe(trace, out);
     ta_puts(out, "\n}\n");
     name_member(merge, at, name);

@@ -36,6 +36,7 @@ const struct ta_record_schema merge_schema = {
 void merge_writer_start(struct merge_writer *writer, struct ta_json *json)
 {
     writer->json = json;
+    writer->places = 0;
     for (size_t i = 0; i < MERGE_KNOWN; i++)
         writer->known_pid[i] = -1;
 }
@@ -176,7 +177,7 @@ static void patch_time(struct merge_writer *writer, int64_t ts_ns, struct patche
     struct patch *patch =
         add_patch(patches, token->ptr - is_string, token->ptr + token->len + is_string);
     /* ns as µs, to the last digit. */
-    const int64_t ns = ta_merge_time(writer->clock, ts_ns);
+    const int64_t ns = ta_clock_forth(writer->clock, ts_ns);
     const uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
     if (ns < 0)
         append(patch, TA_LIT("-"));
@@ -214,7 +215,9 @@ bool merge_writer_put(struct merge_writer *writer, int64_t ts_ns)
     if (!ta_clean_record(writer->json, &writer->clean, &text))
         return false;
     const bool is_metadata = merge_phase(writer->json) == 'M';
-    if (!(is_metadata && writer->processes && take_process(writer))) {
+    if (is_metadata && writer->processes && take_process(writer)) {
+        writer->places++;
+    } else {
         if (writer->processes)
             patch_pid(writer, text, &patches);
         if (writer->ids) {

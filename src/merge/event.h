@@ -31,11 +31,12 @@ enum { MERGE_KNOWN = UINT8_MAX + 1 };
 struct merge_writer {
     struct ta_json *json;
     struct ta_clean clean;
-    const struct ta_merge_clock *clock;
+    const struct ta_clock_shift *clock;
     bool moves;                        /* times change */
     struct merge_ids *ids;             /* NULL: they stay */
     struct merge_processes *processes; /* NULL: they stay */
     int64_t known_pid[MERGE_KNOWN];    /* number of the process, -1: none yet */
+    uint64_t places;                   /* events with names and places of processes, kept back */
     struct ta_file *out;
     const char *separator; /* what comes before the next event */
 };

@@ -7,28 +7,19 @@
 #ifndef TA_MERGE_H
 #define TA_MERGE_H
 
+#include "base/clock.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/output.h"
 
-/* From the clock of a file to that of the run: t + offset + drift × (t − origin). */
-struct ta_merge_clock {
-    int64_t offset_ns;
-    int64_t drift_ppt; /* ns gained per 1000 s: parts in 10^12 */
-    int64_t origin_ns;
-};
-
-/* A time on the clock of the run; the drift's part is rounded to ns, halves away from zero. */
-int64_t ta_merge_time(const struct ta_merge_clock *clock, int64_t ts_ns);
-
 /* One trace, and what of it is wanted. */
 struct ta_merge_trace {
-    const char *path;  /* to open */
-    const char *shown; /* for people */
-    uint64_t events;   /* that a look at it has found: fewer are an error */
-    int64_t rank;
-    bool shares_rank; /* another trace is of the same rank */
-    struct ta_merge_clock clock;
-    int64_t uncertainty_ns; /* of the clock, TA_MISSING when it is not known */
+    const char *path;            /* to open */
+    const char *shown;           /* for people */
+    uint64_t events;             /* that a look at it has found: fewer are an error */
+    int64_t rank;                /* TA_MISSING: it holds several, and is the only one */
+    bool shares_rank;            /* another trace is of the same rank */
+    struct ta_clock_shift clock; /* from the clock of the file to that of the run */
+    int64_t uncertainty_ns;      /* of the clock, TA_MISSING when it is not known */
     int64_t from_ns, to_ns; /* what is wanted, [from, to) on the clock of the run; both TA_MISSING:
                                everything */
     struct ta_merge_counts {

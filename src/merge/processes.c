@@ -102,12 +102,13 @@ static void put_name(struct ta_file *out, const char *owner, const struct merge_
         free(text);
 }
 
-void merge_processes_end(struct merge_processes *processes, const char *owner, struct ta_file *out,
-                         const char **separator)
+size_t merge_processes_end(struct merge_processes *processes, const char *owner,
+                           struct ta_file *out, const char **separator)
 {
     const size_t n = processes->list.n;
     size_t *order = reallocarray(NULL, n + 1, sizeof *order);
-    processes->failed |= !order;
+    const bool order_made = order != NULL;
+    processes->failed |= !order_made;
     for (size_t i = 0; order && i < n; i++)
         order[i] = i;
     if (order)
@@ -133,4 +134,5 @@ void merge_processes_end(struct merge_processes *processes, const char *owner, s
     if (processes->has_texts)
         ta_strings_free(&processes->texts);
     processes->has_texts = false;
+    return order_made ? 2 * n : 0;
 }

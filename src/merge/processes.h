@@ -37,8 +37,9 @@ void merge_process_rename(struct merge_processes *processes, struct merge_proces
                           struct ta_slice name);
 
 /* Writes names and order of the processes of the present trace as metadata events, each after
- * `*separator`, which then becomes that of the events that follow; forgets the processes. */
-void merge_processes_end(struct merge_processes *processes, const char *owner, struct ta_file *out,
-                         const char **separator);
+ * `*separator`, which then becomes that of the events that follow; forgets the processes.  Returns
+ * the number of events. */
+size_t merge_processes_end(struct merge_processes *processes, const char *owner,
+                           struct ta_file *out, const char **separator);
 
 #endif

@@ -150,7 +150,7 @@ enum merge_fate merge_select(struct merge_selection *selection, struct ta_json *
     if (!selection->chooses)
         return MERGE_KEEP;
     const enum merge_fate own =
-        own_fate(selection, json, phase, ta_merge_time(selection->clock, *ts_ns));
+        own_fate(selection, json, phase, ta_clock_forth(selection->clock, *ts_ns));
     if (phase == 'B' || phase == 'E') {
         /* 'B' opens a span that the next 'E' of the thread closes, which need not say its category.
          */

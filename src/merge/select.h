@@ -15,7 +15,7 @@ struct merge_stack {
 /* Of one trace. */
 struct merge_selection {
     const char *const *categories; /* to leave out, ends with NULL; or NULL */
-    const struct ta_merge_clock *clock;
+    const struct ta_clock_shift *clock;
     int64_t from_ns, to_ns;     /* on the clock of the run; TA_MISSING: all times */
     bool chooses;               /* not all are wanted */
     uint8_t known[MERGE_KNOWN]; /* by ta_token.known of a category: 1 is wanted, 2 is not */

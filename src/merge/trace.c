@@ -35,20 +35,31 @@ void merge_members_put(const struct merge_members *members, struct ta_file *out)
     }
 }
 
-static bool is_member(const struct merge_members *members, const char *key)
+/* The value of a key, or NULL. */
+static const char *find_member(const struct merge_members *members, const char *key)
 {
     for (size_t i = 0; i < members->n; i++)
         if (strcmp(members->at[i].key, key) == 0)
-            return true;
-    return false;
+            return members->at[i].value;
+    return NULL;
 }
 
-/* What is true of one trace and not of the run, after what every product says itself. */
-static bool is_left_out(struct ta_slice key, bool common)
+/* What every product says itself.  Of a trace that was merged before it stays true. */
+static bool is_of_merge(struct ta_slice key, bool was_merged)
 {
-    static const char *const keys[] = {MERGE_MEMBER, "distributedInfo", "baseTimeNanoseconds",
-                                       "traceName", "trace_id"};
-    for (size_t i = 0; i < (common ? sizeof keys / sizeof *keys : 1); i++)
+    return ta_slice_equal(key, TA_LIT(TA_MERGE_AGAIN)) ||
+           (!was_merged &&
+            (ta_slice_equal(key, TA_LIT(TA_MERGE_MEMBER)) || ta_slice_starts(key, TA_MERGE_TRACE)));
+}
+
+/* What is true of one trace and not of the run. */
+static bool is_of_trace(struct ta_slice key, bool was_merged)
+{
+    static const char *const keys[] = {"distributedInfo", "baseTimeNanoseconds", "traceName",
+                                       "trace_id"};
+    if (was_merged) /* the head says it */
+        return ta_slice_equal(key, TA_LIT("baseTimeNanoseconds"));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (ta_slice_equal(key, ta_slice_of(keys[i])))
             return true;
     return false;
@@ -61,21 +72,26 @@ static char *copy_value(struct ta_json *json, const struct ta_token *value, stru
     return ta_clean_value(json, value, clean) ? strndup(clean->at, clean->n) : NULL;
 }
 
-/* False without memory. */
+/* The first value of a key counts for all traces; where others differ, theirs are kept apart. False
+ * without memory. */
 static bool take_member(struct ta_json *json, struct ta_clean *clean, struct merge_members *members,
-                        bool common)
+                        struct merge_members *own, bool was_merged)
 {
-    if (is_left_out(ta_json_text(json, &json->member.key), common))
+    const struct ta_slice name = ta_json_text(json, &json->member.key);
+    if (is_of_merge(name, was_merged))
         return true;
+    const bool is_of_one = own && is_of_trace(name, was_merged);
     char *key = copy_value(json, &json->member.key, clean);
-    const bool is_new = key && !is_member(members, key);
-    char *value = is_new ? copy_value(json, &json->member.value, clean) : NULL;
-    const size_t bytes = value ? strlen(key) + strlen(value) : 0;
-    const bool fits = value && bytes <= MEMBERS_MOST - members->bytes;
-    const bool done = key && (!is_new || value) &&
-                      (!fits || ta_vec_push(members, (struct merge_member){key, value}));
+    char *value = key ? copy_value(json, &json->member.value, clean) : NULL;
+    const char *known = value ? find_member(members, key) : NULL;
+    struct merge_members *into = is_of_one || known ? own : members;
+    const bool is_new = value && into && !(known && strcmp(known, value) == 0) &&
+                        (into == members || !find_member(into, key));
+    const size_t bytes = is_new ? strlen(key) + strlen(value) : 0;
+    const bool fits = is_new && bytes <= MEMBERS_MOST - into->bytes;
+    const bool done = value && (!fits || ta_vec_push(into, (struct merge_member){key, value}));
     if (fits && done) {
-        members->bytes += bytes;
+        into->bytes += bytes;
     } else {
         free(key);
         free(value);
@@ -90,9 +106,8 @@ struct passing {
     const struct ta_merge *merge;
     struct ta_merge_trace *trace;
     struct merge_writer *writer;
-    struct merge_members *members;
+    struct merge_members *members, *own;
     struct merge_selection selection;
-    bool common;
 };
 
 /* False without memory. */
@@ -129,7 +144,8 @@ static enum ta_status pass_items(struct passing *p, struct ta_json *json)
         if (item == TA_JSON_RECORD)
             done = pass_event(p);
         else if (item == TA_JSON_MEMBER)
-            done = take_member(json, &p->writer->clean, p->members, p->common);
+            done = take_member(json, &p->writer->clean, p->members, p->own,
+                               p->trace->rank == TA_MISSING);
         else
             p->trace->counts.lost++;
         if (!done)
@@ -145,14 +161,14 @@ static enum ta_status pass_items(struct passing *p, struct ta_json *json)
 
 enum ta_status merge_trace(struct ta_ctx *ctx, const struct ta_merge *merge,
                            struct ta_merge_trace *trace, struct merge_writer *writer,
-                           struct merge_members *members, bool common)
+                           struct merge_members *members, struct merge_members *own)
 {
     struct passing p = {.ctx = ctx,
                         .merge = merge,
                         .trace = trace,
                         .writer = writer,
                         .members = members,
-                        .common = common};
+                        .own = own};
     struct ta_quality quality; /* the accounts were made when the file was read before */
     ta_quality_init(&quality);
     trace->counts = (struct ta_merge_counts){0};

@@ -4,9 +4,7 @@
 #define TA_MERGE_TRACE_H
 
 #include "merge/event.h"
-
-/* The member of a document where it says what was merged. */
-#define MERGE_MEMBER "traceanalyze"
+#include "model/part.h"
 
 /* Members of documents beside their events: each key with the first value that was seen. */
 struct merge_members {
@@ -21,10 +19,10 @@ void merge_members_free(struct merge_members *members);
 void merge_members_put(const struct merge_members *members, struct ta_file *out);
 
 /* Writes the events that are wanted of one trace, by `writer`, and gathers the members of its
- * documents.  Those that only hold for one trace are left out with `common`. */
+ * documents: with `own`, which else is NULL, those there that other traces do not share. */
 enum ta_status merge_trace(struct ta_ctx *ctx, const struct ta_merge *merge,
                            struct ta_merge_trace *trace, struct merge_writer *writer,
-                           struct merge_members *members, bool common) TA_MUST_CHECK;
+                           struct merge_members *members, struct merge_members *own) TA_MUST_CHECK;
 
 /* A trace and its members as they are told in a product: {"rank":0,"file":"a.json",…}. */
 void merge_trace_describe(const struct ta_merge_trace *trace, struct ta_file *out);

@@ -8,6 +8,7 @@
 #include "model/append.h"
 
 #include "model/column.h"
+#include "model/part.h"
 #include "model/says.h"
 
 #include <stdlib.h>
@@ -104,11 +105,36 @@ static bool rename_categories(struct ta_builder *into, const struct ta_builder *
     while (ids->cats.n < n)
         if (!rename_category(into, from->trace->categories.at[ids->cats.n], ids))
             return false;
-    if (!ta_builder_grow_kinds(into, into->trace->categories.n))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        for (size_t phase = 0; phase < sizeof TA_PHASES; phase++)
-            into->kind_counts[ids->cats.at[i]][phase] += from->kind_counts[i][phase];
+    return true;
+}
+
+/* Rows that came before something, when `before` were there already. */
+static struct ta_row_counts add_marks(struct ta_row_counts before, struct ta_row_counts mark)
+{
+    return (struct ta_row_counts){.spans = before.spans + mark.spans,
+                                  .edges = before.edges + mark.edges,
+                                  .asyncs = before.asyncs + mark.asyncs,
+                                  .counters = before.counters + mark.counters,
+                                  .instants = before.instants + mark.instants,
+                                  .flows = before.flows + mark.flows};
+}
+
+static bool add_kinds(struct ta_builder *into, const struct ta_builder *from,
+                      const struct ta_renaming *ids)
+{
+    const struct ta_row_counts before = ta_builder_rows(into);
+    for (size_t p = 0; p < from->kinds.list.n; p++) {
+        const struct kinds_of_process *process = &from->kinds.list.at[p];
+        for (size_t i = 0; i < process->n && i < from->trace->categories.n; i++) {
+            int64_t *counts = kinds_at(&into->kinds, ids->names.at[process->pid], ids->cats.at[i]);
+            if (!counts)
+                return false;
+            if (into->kinds.list.n > into->n_marked)
+                into->kinds.list.at[into->n_marked++].before = add_marks(before, process->before);
+            for (size_t phase = 0; phase < sizeof TA_PHASES; phase++)
+                counts[phase] += process->counts[i][phase];
+        }
+    }
     return true;
 }
 
@@ -382,6 +408,41 @@ static bool append_tags(struct ta_builder *into, struct ta_builder *from,
     return true;
 }
 
+/* A part that both have is one: several members of the file say what is known of it. */
+static bool append_part(struct ta_part *into, struct ta_part *from)
+{
+    struct ta_renaming ids = {.names = {.at = NULL}};
+    const bool done = ta_builder_append(into->builder, from->builder, &ids);
+    ta_renaming_free(&ids);
+    if (from->rank != TA_MISSING) {
+        into->rank = from->rank;
+        into->clock = from->clock;
+        into->file = from->file;
+    }
+    into->keeps_clock |= from->keeps_clock;
+    into->more_metadata += from->more_metadata;
+    return done;
+}
+
+static bool append_parts(struct ta_builder *into, struct ta_builder *from)
+{
+    bool done = true;
+    for (size_t i = 0; done && i < from->parts.n; i++) {
+        struct ta_part *part = &from->parts.at[i];
+        if (part->file)
+            part->file = ta_arena_copy(&into->trace->arena, ta_slice_of(part->file));
+        if (i < into->parts.n) {
+            done = append_part(&into->parts.at[i], part);
+        } else {
+            done = ta_vec_push(&into->parts, *part);
+            if (done)
+                part->builder = NULL;
+        }
+    }
+    ta_parts_free(from);
+    return done;
+}
+
 bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct ta_renaming *ids)
 {
     const struct appending with = {.ids = ids,
@@ -389,8 +450,9 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
                                    .from = &from->trace->store,
                                    .share = into->share ? *into->share : 0};
     if (!rename_names(into, from, ids) || !rename_tracks(into, from, ids) ||
-        !rename_categories(into, from, ids) || !take_facts(into, from, ids) ||
-        !append_rows(into, from, &with) || !append_tags(into, from, ids))
+        !rename_categories(into, from, ids) || !add_kinds(into, from, ids) ||
+        !take_facts(into, from, ids) || !append_rows(into, from, &with) ||
+        !append_tags(into, from, ids) || !append_parts(into, from))
         return false;
     into->kept += from->kept;
     into->repaired += from->repaired;
@@ -415,8 +477,7 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
     struct ta_trace *trace = from->trace;
     for (size_t i = 0; i < trace->tracks.n; i++)
         trace->tracks.at[i].thread_name = TA_STR_ABSENT;
-    if (trace->categories.n)
-        memset(from->kind_counts, 0, trace->categories.n * sizeof *from->kind_counts);
+    kinds_clear(&from->kinds);
     ta_map_free(&from->process_names);
     from->process_names = (struct ta_map){.slots = NULL};
     from->devices.n = from->products.n = 0;

@@ -5,6 +5,7 @@
 #include "model/backward.h"
 #include "model/category.h"
 #include "model/column.h"
+#include "model/part.h"
 #include "model/range.h"
 #include "model/says.h"
 #include "traceanalyze/analysis.h"
@@ -66,8 +67,9 @@ void ta_builder_free(struct ta_builder *builder)
     ta_map_free(&builder->process_names);
     free(builder->devices.at);
     free(builder->products.at);
-    free(builder->kind_counts);
     free(builder->shares_stream);
+    kinds_free(&builder->kinds);
+    ta_parts_free(builder);
 }
 
 bool ta_is_phase(char letter)
@@ -112,8 +114,7 @@ static enum ta_status no_memory(struct ta_ctx *ctx, const struct ta_builder *bui
                    builder->events);
 }
 
-/* Index of the track of a pid and tid; UINT32_MAX without memory. */
-static uint32_t track_of(struct ta_builder *builder, ta_str pid, ta_str tid)
+uint32_t ta_builder_track(struct ta_builder *builder, ta_str pid, ta_str tid)
 {
     const uint64_t key = (uint64_t)pid << 32 | tid;
     if (key == builder->last_track_key)
@@ -127,21 +128,6 @@ static uint32_t track_of(struct ta_builder *builder, ta_str pid, ta_str tid)
         return UINT32_MAX;
     builder->last_track_key = key;
     return builder->last_track = (uint32_t)*index;
-}
-
-bool ta_builder_grow_kinds(struct ta_builder *builder, size_t n)
-{
-    const size_t before = builder->kind_counts_max, twice = before < 16 ? 32 : 2 * before;
-    if (n <= before)
-        return true;
-    const size_t max = twice < n ? n : twice;
-    void *grown = reallocarray(builder->kind_counts, max, sizeof *builder->kind_counts);
-    if (!grown)
-        return false;
-    builder->kind_counts = grown;
-    builder->kind_counts_max = max;
-    memset(builder->kind_counts + before, 0, (max - before) * sizeof *builder->kind_counts);
-    return true;
 }
 
 /* Index of a category; UINT32_MAX without memory. */
@@ -161,8 +147,7 @@ static uint32_t find_category(struct ta_builder *builder, ta_str name)
         return CATEGORIES_MAX - 1;
     }
     const struct ta_category category = {name, ta_category_classify(ta_trace_text(trace, name))};
-    if (!ta_builder_grow_kinds(builder, trace->categories.n + 1) ||
-        !ta_vec_push(&trace->categories, category))
+    if (!ta_vec_push(&trace->categories, category))
         return UINT32_MAX;
     return (uint32_t)*index;
 }
@@ -424,7 +409,7 @@ static bool add_row(struct ta_builder *builder, const struct ta_event *event, ta
 {
     if (event->phase == 'M' || !event->has_ts)
         return true;
-    const uint32_t track = track_of(builder, event->pid, event->tid);
+    const uint32_t track = ta_builder_track(builder, event->pid, event->tid);
     if (track == UINT32_MAX)
         return false;
     switch (event->phase) {
@@ -451,6 +436,17 @@ static bool add_row(struct ta_builder *builder, const struct ta_event *event, ta
     }
 }
 
+struct ta_row_counts ta_builder_rows(const struct ta_builder *builder)
+{
+    const struct ta_trace *trace = builder->trace;
+    return (struct ta_row_counts){.spans = trace->spans.n,
+                                  .edges = builder->edges.n,
+                                  .asyncs = builder->async_edges.n,
+                                  .counters = trace->counters.n,
+                                  .instants = trace->instants.n,
+                                  .flows = trace->flows.n};
+}
+
 enum ta_status ta_builder_add(struct ta_ctx *ctx, struct ta_builder *builder,
                               const struct ta_event *event)
 {
@@ -460,7 +456,12 @@ enum ta_status ta_builder_add(struct ta_ctx *ctx, struct ta_builder *builder,
     const uint32_t cat = category_of(builder, event->category);
     if (cat == UINT32_MAX)
         return no_memory(ctx, builder);
-    builder->kind_counts[cat][phase - 1]++;
+    int64_t *counts = kinds_at(&builder->kinds, event->pid, (ta_cat)cat);
+    if (!counts)
+        return no_memory(ctx, builder);
+    if (builder->kinds.list.n > builder->n_marked) /* a process is new */
+        builder->kinds.list.at[builder->n_marked++].before = ta_builder_rows(builder);
+    counts[phase - 1]++;
     builder->events++;
     note_time(builder, event);
     if (!add_row(builder, event, (ta_cat)cat) || builder->track_of.failed)
@@ -474,7 +475,7 @@ enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *builder
     if (!(builder->needs & TA_NEED_COUNTERS) || !event->has_ts)
         return TA_OK;
     struct counter_columns *c = &builder->trace->counters;
-    const uint32_t track = track_of(builder, event->pid, event->tid);
+    const uint32_t track = ta_builder_track(builder, event->pid, event->tid);
     const uint32_t place =
         track == UINT32_MAX ? UINT32_MAX : counter_list_at(&c->series, track, event->name, series);
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->value), COLUMN(c->place)};
@@ -502,7 +503,7 @@ enum ta_status ta_builder_name_process(struct ta_ctx *ctx, struct ta_builder *bu
 enum ta_status ta_builder_name_thread(struct ta_ctx *ctx, struct ta_builder *builder, ta_str pid,
                                       ta_str tid, ta_str name)
 {
-    const uint32_t track = track_of(builder, pid, tid);
+    const uint32_t track = ta_builder_track(builder, pid, tid);
     if (track == UINT32_MAX)
         return no_memory(ctx, builder);
     builder->trace->tracks.at[track].thread_name = name;

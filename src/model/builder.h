@@ -4,13 +4,11 @@
 #define TA_MODEL_BUILDER_H
 
 #include "base/quality.h"
+#include "model/kinds.h"
 #include "model/trace.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/document.h"
 #include "traceanalyze/input.h"
-
-/* Phases of the trace event format, in the order of kinds counted per category. */
-#define TA_PHASES "XBEiICMstfbneSTpFPNODvVRc(),"
 
 /* Categories beyond these share the last one, which is named in the accounts. */
 enum { CATEGORIES_MAX = 4096 };
@@ -49,6 +47,8 @@ struct ta_zero_times {
     uint64_t first, last;   /* byte offsets of these spans */
 };
 
+struct ta_part;
+
 struct ta_builder {
     struct ta_trace *trace;
     struct ta_quality *quality;
@@ -71,16 +71,17 @@ struct ta_builder {
     TA_VEC(struct pair_edge) edges;       /* B and E */
     TA_VEC(struct pair_edge) async_edges; /* b and e */
     TA_VEC(const char *) devices;
-    TA_VEC(const char *) products;            /* names of files */
-    int64_t (*kind_counts)[sizeof TA_PHASES]; /* by category */
-    size_t kind_counts_max;
+    TA_VEC(const char *) products; /* names of files */
+    struct kinds kinds;
+    size_t n_marked; /* processes of them whose first record was noted */
     uint64_t kept, repaired, dropped, bytes_skipped, events;
     uint64_t timed;            /* spans */
     struct ta_zero_times zero; /* which the bounds of times leave out */
     int64_t first_ts, last_ts;
-    int64_t rank, world_size; /* TA_MISSING when the file does not say */
-    bool *shares_stream;      /* by track: several contexts number their streams alike */
-    const char *vendor;       /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
+    int64_t rank, world_size;     /* TA_MISSING when the file does not say */
+    TA_VEC(struct ta_part) parts; /* ranks, when the file says that it holds several (part.h) */
+    bool *shares_stream;          /* by track: several contexts number their streams alike */
+    const char *vendor;           /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
     const struct ta_capture_list *captures; /* of graphs that the trace may replay, or NULL */
     bool truncated;
 };
@@ -90,12 +91,15 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
                      const struct ta_slice *keys, size_t n_keys, size_t names_limit);
 void ta_builder_free(struct ta_builder *builder); /* and the trace, unless it was taken */
 
+/* Index of the track of a pid and tid; UINT32_MAX without memory. */
+uint32_t ta_builder_track(struct ta_builder *builder, ta_str pid, ta_str tid);
+
+/* How many rows there are. */
+struct ta_row_counts ta_builder_rows(const struct ta_builder *builder);
+
 /* Puts a row of a dump after those of its table, as it is.  False without memory. */
 bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table,
                   const void *row) TA_MUST_CHECK;
 bool ta_dump_push_sample(struct ta_builder *builder, const struct ta_sample *sample) TA_MUST_CHECK;
-
-/* Room for the counts of `n` categories; false without memory. */
-bool ta_builder_grow_kinds(struct ta_builder *builder, size_t n);
 
 #endif

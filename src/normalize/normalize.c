@@ -23,7 +23,7 @@ static bool list_kinds(struct ta_builder *builder)
     struct ta_trace *trace = builder->trace;
     for (size_t cat = 0; cat < trace->categories.n; cat++) {
         for (size_t phase = 0; phase < sizeof TA_PHASES - 1; phase++) {
-            const int64_t count = builder->kind_counts[cat][phase];
+            const int64_t count = kinds_sum(&builder->kinds, (ta_cat)cat, phase);
             if (count && !ta_vec_push(&trace->kinds,
                                       (struct ta_kind_count){TA_PHASES[phase], (ta_cat)cat, count}))
                 return false;

@@ -154,6 +154,42 @@ static void find_hosts(struct deciding *d)
     }
 }
 
+/* ---- merged files --------------------------------------------------------------------------- */
+
+static bool is_of_ranks(const struct ta_ingested *facts, int64_t rank)
+{
+    for (size_t i = 0; i < facts->n_row_ranks; i++)
+        if (facts->row_ranks[i] == rank)
+            return true;
+    return false;
+}
+
+/* A file of several ranks next to the files that it was merged of: these have its ranks, all of
+ * them, and about as many events. */
+static void find_merges(struct deciding *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct trace *trace = &d->traces[i];
+        if (trace->facts->n_row_ranks < 2)
+            continue;
+        uint64_t events = 0;
+        size_t n = 0;
+        const struct trace *first = NULL;
+        for (size_t k = 0; k < d->n; k++) {
+            const struct trace *other = &d->traces[k];
+            if (other->facts->n_row_ranks || !is_of_ranks(trace->facts, other->rank))
+                continue;
+            events += other->facts->events;
+            first = first ? first : other;
+            n++;
+        }
+        const uint64_t all = trace->facts->events;
+        if (n == trace->facts->n_row_ranks && all / 10 * 9 <= events && events <= all / 10 * 11)
+            set_aside(d, trace, first, TA_RECORDING_MERGED,
+                      "It holds the ranks of other files, which count, merged into one");
+    }
+}
+
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static void classify_others(struct deciding *d, const struct ta_ingestion *ingestion)
@@ -192,6 +228,7 @@ enum ta_status ta_recordings_decide(struct ta_ctx *ctx, const struct ta_run_opti
         classify_others(&d, ingestion);
     done = done && read_traces(&d, options, ingestion);
     if (done && ingestion->n_piles > 1) {
+        find_merges(&d);
         find_captures(&d);
         find_hosts(&d);
     }

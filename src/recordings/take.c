@@ -58,11 +58,11 @@ static struct ta_ingested take_file(struct ta_ingested *file, enum ta_file_part 
     taken.part = part;
     if (part == TA_PART_ALL) {
         file->dump = NULL;
-        file->timeline = NULL;
+        file->timelines = (struct ta_timeline_parts){.n = 0};
         return taken;
     }
     taken.dump = NULL;
-    taken.timeline = NULL;
+    taken.timelines = (struct ta_timeline_parts){.n = 0};
     return taken;
 }
 
@@ -88,7 +88,7 @@ enum ta_status ta_recordings_take(struct ta_ctx *ctx, const struct ta_plan *plan
 void ta_recordings_give_back(struct ta_ingestion *part)
 {
     for (size_t i = 0; part->files && i < part->n_files; i++) {
-        ta_timeline_part_free(part->files[i].timeline);
+        ta_timeline_parts_free(&part->files[i].timelines);
         ta_trace_free(part->files[i].dump);
     }
     free(part->files);

@@ -12,6 +12,7 @@ const char *ta_recording_kind_name(enum ta_recording_kind kind)
                                         [TA_RECORDING_WARM_UP] = "warm_up",
                                         [TA_RECORDING_CAPTURE] = "graph_capture",
                                         [TA_RECORDING_HOST] = "host_process",
+                                        [TA_RECORDING_MERGED] = "merged",
                                         [TA_RECORDING_DUMP] = "dump",
                                         [TA_RECORDING_COPY] = "copy",
                                         [TA_RECORDING_NONE] = "not_read"};
@@ -41,7 +42,8 @@ bool ta_recordings_are_plain(const struct ta_recordings *recordings)
         return false;
     for (size_t i = 0; i < recordings->n_files; i++)
         if (recordings->files[i].kind == TA_RECORDING_CAPTURE ||
-            recordings->files[i].kind == TA_RECORDING_HOST)
+            recordings->files[i].kind == TA_RECORDING_HOST ||
+            recordings->files[i].kind == TA_RECORDING_MERGED)
             return false;
     return true;
 }

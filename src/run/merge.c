@@ -16,12 +16,17 @@
 
 /* ---- which traces -------------------------------------------------------------------------- */
 
-static enum ta_status check_trace(struct ta_run *run, const struct ta_surveyed *trace)
+/* One of `n` that were found. */
+static enum ta_status check_trace(struct ta_run *run, const struct ta_surveyed *trace, size_t n)
 {
     if (!trace->path)
         return ta_fail(&run->ctx, TA_ERR_USAGE,
                        "\"%s\" cannot be merged: traces are read twice, so neither standard input "
                        "nor a saved summary will do",
+                       trace->shown);
+    if (trace->rank == TA_MISSING && n > 1)
+        return ta_fail(&run->ctx, TA_ERR_USAGE,
+                       "\"%s\" cannot be merged with others: it holds several ranks already",
                        trace->shown);
     return TA_OK;
 }
@@ -34,7 +39,7 @@ static enum ta_status choose_traces(struct ta_run *run, const struct ta_merge_ch
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < survey->n; i++) {
         const struct ta_surveyed *trace = &survey->at[i];
-        if (!ta_merge_takes_rank(choice, trace->rank))
+        if (trace->rank != TA_MISSING && !ta_merge_takes_rank(choice, trace->rank))
             continue;
         const struct ta_entry *input =
             ta_registry_find(run->registry, TA_KIND_input, trace->format);
@@ -43,7 +48,7 @@ static enum ta_status choose_traces(struct ta_run *run, const struct ta_merge_ch
                    trace->shown, trace->format);
             continue;
         }
-        status = check_trace(run, trace);
+        status = check_trace(run, trace, survey->n);
         survey->at[n++] = *trace;
     }
     survey->n = n;

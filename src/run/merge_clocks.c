@@ -21,7 +21,7 @@ static void align_not(const struct ta_surveyed *surveyed, struct ta_merge *merge
 {
     merge->base_ns = surveyed[0].base_ns;
     for (size_t i = 0; i < merge->n; i++) {
-        merge->traces[i].clock = (struct ta_merge_clock){.offset_ns = 0};
+        merge->traces[i].clock = (struct ta_clock_shift){.offset_ns = 0};
         merge->traces[i].uncertainty_ns = TA_MISSING;
         if (surveyed[i].base_ns != merge->base_ns)
             merge->base_ns = TA_MISSING;
@@ -67,7 +67,7 @@ static void set_clock(const struct ta_rank_clock *clock, const struct ta_surveye
 {
     const int64_t zero = surveyed->base_ns == TA_MISSING ? 0 : surveyed->base_ns;
     trace->uncertainty_ns = clock->n ? ta_whole(round(clock->uncertainty)) : TA_MISSING;
-    trace->clock = (struct ta_merge_clock){.offset_ns = zero};
+    trace->clock = (struct ta_clock_shift){.offset_ns = zero};
     if (!clock->corrected)
         return;
     trace->clock.offset_ns -= clock->offset;

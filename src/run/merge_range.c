@@ -10,7 +10,8 @@ static int64_t start_of_run(const struct ta_surveyed *surveyed, const struct ta_
     int64_t start = INT64_MAX;
     for (size_t i = 0; i < merge->n; i++)
         if (surveyed[i].first_ns != TA_MISSING)
-            start = ta_min_i64(start, ta_merge_time(&merge->traces[i].clock, surveyed[i].first_ns));
+            start =
+                ta_min_i64(start, ta_clock_forth(&merge->traces[i].clock, surveyed[i].first_ns));
     return start == INT64_MAX ? 0 : start;
 }
 
@@ -37,8 +38,8 @@ static void limit_to_steps(const struct ta_survey *survey, const struct ta_span 
             widen(step->gpu_start, step->gpu_end, &from, &to);
     }
     const bool has_any = from < to;
-    trace->from_ns = has_any ? ta_merge_time(&trace->clock, surveyed->origin_ns + from) : 0;
-    trace->to_ns = has_any ? ta_merge_time(&trace->clock, surveyed->origin_ns + to) : 0;
+    trace->from_ns = has_any ? ta_clock_forth(&trace->clock, surveyed->origin_ns + from) : 0;
+    trace->to_ns = has_any ? ta_clock_forth(&trace->clock, surveyed->origin_ns + to) : 0;
 }
 
 static enum ta_status no_steps(struct ta_run *run, const struct ta_survey *survey)

@@ -21,6 +21,7 @@ static void map(struct split *split, struct ta_trace *trace)
     struct ta_partial_set *part = ta_partial_set_new(&fixture.plan);
     assert_non_null(part);
     trace->view.rank = (int64_t)split->n;
+    trace->view.file.number = trace->view.rank;
     assert_int_equal(ta_partial_set_map(&fixture.ctx, trace, split->whole, NULL), TA_OK);
     assert_int_equal(ta_partial_set_map(&fixture.ctx, trace, part, NULL), TA_OK);
     split->part[split->n++] = part;

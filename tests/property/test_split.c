@@ -292,6 +292,21 @@ static void same_edges(const struct pair_edge *a, const struct pair_edge *b, siz
     }
 }
 
+/* Of each process, and the place of its first record. */
+static void same_kinds(const struct kinds *a, const struct kinds *b, size_t n_categories)
+{
+    assert_int_equal(a->list.n, b->list.n);
+    for (size_t i = 0; i < a->list.n; i++) {
+        const struct kinds_of_process *x = &a->list.at[i], *y = &b->list.at[i];
+        assert_int_equal(x->pid, y->pid);
+        assert_memory_equal(&x->before, &y->before, sizeof x->before);
+        for (size_t cat = 0; cat < n_categories; cat++)
+            for (size_t phase = 0; phase < sizeof TA_PHASES; phase++)
+                assert_int_equal(cat < x->n ? x->counts[cat][phase] : 0,
+                                 cat < y->n ? y->counts[cat][phase] : 0);
+    }
+}
+
 static void same_builders(const struct ta_builder *a, const struct ta_builder *b)
 {
     same_names(a->trace, b->trace);
@@ -303,8 +318,7 @@ static void same_builders(const struct ta_builder *a, const struct ta_builder *b
     same_edges(a->edges.at, b->edges.at, a->edges.n);
     SAME(async_edges.n);
     same_edges(a->async_edges.at, b->async_edges.at, a->async_edges.n);
-    same_bytes("kinds", a->kind_counts, b->kind_counts, a->trace->categories.n,
-               sizeof *a->kind_counts);
+    same_kinds(&a->kinds, &b->kinds, a->trace->categories.n);
     SAME(devices.n);
     for (size_t i = 0; i < a->devices.n; i++)
         assert_string_equal(a->devices.at[i], b->devices.at[i]);

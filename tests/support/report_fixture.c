@@ -57,6 +57,7 @@ struct ta_report *fixture_report(struct fixture *f, struct reading *readings, si
     assert_non_null(all);
     for (size_t i = 0; i < n; i++) {
         readings[i].trace->view.rank = (int64_t)i;
+        readings[i].trace->view.file.number = (int64_t)i;
         struct ta_partial_set *set = map_one(f, readings[i].trace);
         ta_partial_set_drain(all, set);
     }

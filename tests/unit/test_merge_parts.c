@@ -8,27 +8,27 @@
 static void times(void **state)
 {
     (void)state;
-    const struct ta_merge_clock still = {.offset_ns = -5};
-    assert_int_equal(ta_merge_time(&still, 12), 7);
+    const struct ta_clock_shift still = {.offset_ns = -5};
+    assert_int_equal(ta_clock_forth(&still, 12), 7);
     /* 20 parts in a million: 20 µs in a second, on both sides of the origin. */
-    const struct ta_merge_clock fast = {
+    const struct ta_clock_shift fast = {
         .offset_ns = 1000, .drift_ppt = 20000000, .origin_ns = 3000000000};
-    assert_int_equal(ta_merge_time(&fast, 3000000000), 3000001000);
-    assert_int_equal(ta_merge_time(&fast, 4000000000), 4000021000);
-    assert_int_equal(ta_merge_time(&fast, 2000000000), 1999981000);
+    assert_int_equal(ta_clock_forth(&fast, 3000000000), 3000001000);
+    assert_int_equal(ta_clock_forth(&fast, 4000000000), 4000021000);
+    assert_int_equal(ta_clock_forth(&fast, 2000000000), 1999981000);
     /* Halves of ns go away from zero: 25 µs × 20e-6 = 0.5 ns. */
-    assert_int_equal(ta_merge_time(&fast, 3000025000), 3000026001);
-    assert_int_equal(ta_merge_time(&fast, 3000024999), 3000025999);
-    assert_int_equal(ta_merge_time(&fast, 2999975000), 2999975999);
+    assert_int_equal(ta_clock_forth(&fast, 3000025000), 3000026001);
+    assert_int_equal(ta_clock_forth(&fast, 3000024999), 3000025999);
+    assert_int_equal(ta_clock_forth(&fast, 2999975000), 2999975999);
 }
 
 static void times_at_the_ends(void **state)
 {
     (void)state;
-    const struct ta_merge_clock clock = {.offset_ns = INT64_MAX, .drift_ppt = -500000000};
-    assert_int_equal(ta_merge_time(&clock, INT64_MAX), INT64_MAX - INT64_C(4611686018427388));
-    const struct ta_merge_clock back = {.offset_ns = INT64_MIN + 1};
-    assert_int_equal(ta_merge_time(&back, INT64_MIN + 1), INT64_MIN + 1);
+    const struct ta_clock_shift clock = {.offset_ns = INT64_MAX, .drift_ppt = -500000000};
+    assert_int_equal(ta_clock_forth(&clock, INT64_MAX), INT64_MAX - INT64_C(4611686018427388));
+    const struct ta_clock_shift back = {.offset_ns = INT64_MIN + 1};
+    assert_int_equal(ta_clock_forth(&back, INT64_MIN + 1), INT64_MIN + 1);
 }
 
 static void expect_id(struct merge_ids *ids, const char *text, int64_t expected)

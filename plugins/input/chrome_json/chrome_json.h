@@ -41,4 +41,14 @@ void chrome_take_memory(struct reading *r);
 /* What the file says about itself, member by member. */
 void chrome_take_member(struct reading *r);
 
+/* One such member. */
+void chrome_take_fact(struct reading *r, struct ta_slice key, const struct ta_token *value);
+
+/* ---- merged.c -------------------------------------------------------------------------------- */
+
+/* The members that `merge` writes: which traces it put together, and what that at some place of
+ * them said of itself. */
+void chrome_take_merge(struct reading *r, const struct ta_token *value);
+void chrome_take_merged(struct reading *r, struct ta_slice place, const struct ta_token *value);
+
 #endif

@@ -2,6 +2,7 @@
 /* What a Chrome trace says about itself: ranks, devices, clocks, versions. */
 #include "chrome_json.h"
 #include "lib/rows.h"
+#include "model/part.h"
 #include "model/range.h"
 #include "parse/json/values.h"
 
@@ -123,20 +124,30 @@ static void take_setting(struct reading *r, struct ta_slice key, const struct ta
     r->status = ta_rows_tag(r->ctx, r->builder, name, ta_json_text(r->json, value));
 }
 
+void chrome_take_fact(struct reading *r, struct ta_slice key, const struct ta_token *value)
+{
+    int64_t number;
+    if (ta_slice_equal(key, TA_LIT("distributedInfo")))
+        ta_json_members(r->json, value, each_distributed, r);
+    else if (ta_slice_equal(key, TA_LIT("deviceProperties")))
+        ta_json_elements(r->json, value, each_device, r);
+    else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
+             take_number(r, value, TA_RANGE_TIME_NS, &number))
+        ta_builder_set(r->builder, TA_SAYS_BASE_NS, number);
+    else if (ta_slice_equal(key, TA_LIT("viztracer_metadata")))
+        ta_json_members(r->json, value, each_viztracer, r);
+    else if (is_setting(key))
+        take_setting(r, key, value);
+}
+
 void chrome_take_member(struct reading *r)
 {
     const struct ta_member *member = &r->json->member;
     const struct ta_slice key = ta_json_text(r->json, &member->key);
-    int64_t number;
-    if (ta_slice_equal(key, TA_LIT("distributedInfo")))
-        ta_json_members(r->json, &member->value, each_distributed, r);
-    else if (ta_slice_equal(key, TA_LIT("deviceProperties")))
-        ta_json_elements(r->json, &member->value, each_device, r);
-    else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
-             take_number(r, &member->value, TA_RANGE_TIME_NS, &number))
-        ta_builder_set(r->builder, TA_SAYS_BASE_NS, number);
-    else if (ta_slice_equal(key, TA_LIT("viztracer_metadata")))
-        ta_json_members(r->json, &member->value, each_viztracer, r);
-    else if (is_setting(key))
-        take_setting(r, key, &member->value);
+    if (ta_slice_equal(key, TA_LIT(TA_MERGE_MEMBER)))
+        chrome_take_merge(r, &member->value);
+    else if (ta_slice_starts(key, TA_MERGE_TRACE))
+        chrome_take_merged(r, ta_slice_from(key, sizeof TA_MERGE_TRACE - 1), &member->value);
+    else
+        chrome_take_fact(r, key, &member->value);
 }

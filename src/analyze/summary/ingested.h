@@ -9,13 +9,20 @@
 #include "model/traits.h"
 
 struct ta_captures;
-struct ta_timeline_part;
 
 /* What of a file counts in a report (src/recordings). */
 enum ta_file_part {
-    TA_PART_ALL,    /* it is of the run */
+    TA_PART_ALL,   /* it is of the run */
     TA_PART_ASIDE, /* nothing: it says more about the run, such as the capture of its graph */
-    TA_PART_NONE    /* nothing: it is another recording, with a report of its own */
+    TA_PART_NONE   /* nothing: it is another recording, with a report of its own */
+};
+
+struct ta_timeline_part;
+
+/* Of the ranks of a file. */
+struct ta_timeline_parts {
+    struct ta_timeline_part **at;
+    size_t n, max;
 };
 
 /* Kernels of graphs that a file replays, by the file in which these were captured. */
@@ -49,8 +56,8 @@ struct ta_ingested {
     struct ta_trace *dump; /* of a dump, until ta_reconcile(); NULL when it holds no records */
     struct ta_replayed_file *replayed; /* by the file of the capture, or NULL; from the arena */
     size_t n_replayed;
-    struct ta_captures *captures;      /* of a file that is read for those alone, or NULL */
-    struct ta_timeline_part *timeline; /* until ta_ingestion_timeline(); NULL when not wanted */
+    struct ta_timeline_parts timelines; /* of its ranks, until ta_ingestion_timeline(); or none */
+    struct ta_captures *captures;       /* of a file that is read for those alone, or NULL */
     /* Decided when all files are read (ta_account_ranks()). */
     struct ta_text packed; /* its summary, when ta_run_options.summaries asks for it */
     enum ta_file_part part;

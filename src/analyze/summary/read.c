@@ -169,7 +169,8 @@ static void take_records(struct body *body)
                                                   .bytes = file->bytes,
                                                   .raw_bytes = file->raw_bytes,
                                                   .events = file->events,
-                                                  .records = file->kept + file->dropped};
+                                                  .records = file->kept + file->dropped,
+                                                  .number = trace->view.rank};
         ta_trace_free(file->dump); /* of a text that names a file twice */
         file->dump = trace;
     }

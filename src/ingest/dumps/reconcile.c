@@ -111,13 +111,17 @@ static enum ta_status pack_dump(struct ta_ctx *ctx, const struct ta_ingestion *i
     if (status != TA_OK || (!events && !ta_timeline_has_samples(file->dump)))
         return status;
     const int64_t share = ta_timeline_share(ingestion->n_files);
-    file->timeline =
+    struct ta_timeline_part *part =
         ta_timeline_pack(ctx, ingestion->pool, events ? events : file->dump, file->dump, share);
     ta_trace_free(events);
-    if (!file->timeline)
+    if (!part)
         return ctx->status;
-    file->timeline->is_dump = true;
-    return TA_OK;
+    part->file.rank = TA_MISSING; /* the one of the file */
+    part->is_dump = true;
+    if (ta_vec_push(&file->timelines, part))
+        return TA_OK;
+    ta_timeline_part_free(part);
+    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the timeline");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
