@@ -300,6 +300,7 @@ enum ta_reading {
 
     TA_AS_PEAK_ALLOCATED, /* scalars */
     TA_AS_TRUST,
+    TA_AS_RECORDER_COST,
     TA_AS_GPU_WINDOW,
 
     /* Only comparisons of world sizes read what follows; other comparisons do without it. */
@@ -400,6 +401,7 @@ struct ta_finding {
     const char *threshold;                 /* the predicate that fired, as text */
     bool
         about_input; /* it says what the input is worth, and is no less sure where that is little */
+    bool of_host;    /* it saves time of the host, which recording may have taken */
 };
 
 enum ta_item_kind { TA_ITEM_SCALAR, TA_ITEM_TABLE, TA_ITEM_FINDING };

@@ -63,7 +63,7 @@ static struct extremes find_extremes(const struct ta_refs *in)
 {
     struct extremes e = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     for (size_t row = 0; row < ta_ref_rows(in, EXPOSED); row++) {
-        if (ta_ref_number(in, COMM, row, 0) <= 0) {
+        if (ta_ref_number(in, COMM, row, 1) <= 0) {
             e.silent = e.silent == SIZE_MAX ? row : e.silent;
             continue;
         }

@@ -168,6 +168,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .n_evidence = gaps.n ? 3 : 2,
                   .saving_low_ns = 0,
                   .saving_high_ns = ta_whole(idle.value),
+                  .of_host = cause != SIZE_MAX && strcmp(causes[cause].cause, "host untraced") == 0,
                   .confidence = 0.4,
                   .threshold = ta_advice_printf(advice, "such idle share of the window > %s",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

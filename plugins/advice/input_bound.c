@@ -57,6 +57,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .n_evidence = 2,
                   .saving_low_ns = ta_whole(input.value * 0.8),
                   .saving_high_ns = ta_whole(input.value),
+                  .of_host = true,
                   .confidence = 0.6,
                   .threshold = ta_advice_printf(advice, "data loading > %s of the window",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

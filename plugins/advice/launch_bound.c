@@ -154,6 +154,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             /* Graphs leave a rest of the dispatch; without any the launches start at once. */
             .saving_low_ns = ta_whole(rest / 2),
             .saving_high_ns = ta_whole(rest + in_flight / 2),
+            .of_host = true,
             .confidence = 0.6,
             .threshold = ta_advice_printf(
                 advice, "launch-bound share of the window, less what follows waits, > %s",

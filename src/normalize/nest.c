@@ -40,17 +40,32 @@ static void advance(struct nesting *n, int64_t until)
     }
 }
 
-/* A range of the program begins within the Python function that opens it and ends within the one
- * that closes it: where both are recorded they cross, and nothing is wrong. */
+/* Kineto's functions of Python, and JAX's. */
+static bool is_python(const struct nesting *n, ta_row row)
+{
+    const struct ta_slice name = ta_trace_text(n->trace, n->c->name[row]);
+    const struct ta_slice category =
+        ta_trace_text(n->trace, n->trace->categories.at[n->c->cat[row]].name);
+    return ta_slice_equal(category, TA_LIT("python_function")) ||
+           (name.len > 1 && name.ptr[0] == '$');
+}
+
+/* A range that the program opens and closes where it likes. */
+static bool is_range(const struct nesting *n, ta_row row)
+{
+    return ta_slice_equal(ta_trace_text(n->trace, n->trace->categories.at[n->c->cat[row]].name),
+                          TA_LIT("user_annotation"));
+}
+
+/* A range begins within the Python function that opens it and ends within the one that closes it:
+ * where both are recorded they cross.  Two ranges, or one and an operator, may cross as their
+ * program likes.  Nothing is wrong with either; calls of the runtime cross nothing. */
 static bool may_cross(const struct nesting *n, ta_row a, ta_row b)
 {
     const struct ta_category *const all = n->trace->categories.at;
-    const struct ta_category *x = &all[n->c->cat[a]], *y = &all[n->c->cat[b]];
-    const bool is_python[] = {
-        ta_slice_equal(ta_trace_text(n->trace, x->name), TA_LIT("python_function")),
-        ta_slice_equal(ta_trace_text(n->trace, y->name), TA_LIT("python_function"))};
-    return (is_python[0] && !is_python[1] && y->class != TA_CLASS_RUNTIME) ||
-           (is_python[1] && !is_python[0] && x->class != TA_CLASS_RUNTIME);
+    if (all[n->c->cat[a]].class == TA_CLASS_RUNTIME || all[n->c->cat[b]].class == TA_CLASS_RUNTIME)
+        return false;
+    return is_range(n, a) || is_range(n, b) || is_python(n, a) != is_python(n, b);
 }
 
 /* Opens a host span below the innermost one that is open at its start; false without memory. */

@@ -24,6 +24,7 @@ struct ta_advice {
     const struct ta_entry *rule; /* the running one */
     double trust;                /* in the traces, 0…1 */
     double window;               /* of the devices, in ns; 0 without one */
+    double recorder;             /* time of the host that recording may have taken, in ns */
 };
 
 /* ---- words of the user in place of the rule's ---------------------------------------------- */
@@ -81,6 +82,9 @@ static double worth(const struct ta_finding *finding)
            ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
 }
 
+/* Below this share of a saving the cost of recording does not matter. */
+#define RECORDER_LEAST 0.05
+
 /* What is believed less is not said. */
 #define CONFIDENCE_LEAST 0.05
 
@@ -103,6 +107,30 @@ static enum ta_severity grade(const struct ta_advice *advice, const struct ta_fi
                                                               : TA_LOW;
 }
 
+/* A finding about the host says first that recording slows it, and gives no saving that this
+ * explains: of the most the estimate, of the least twice that. */
+static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *finding)
+{
+    if (!finding->of_host || finding->saving_high_ns == TA_MISSING ||
+        advice->recorder < RECORDER_LEAST * (double)finding->saving_high_ns)
+        return;
+    char cost[TA_UNIT_TEXT_MAX];
+    const int64_t recorder = ta_whole(advice->recorder);
+    ta_unit_format(cost, advice->recorder, TA_UNIT_NS);
+    finding->saving_low_ns = ta_max_i64(0, finding->saving_low_ns - 2 * recorder);
+    finding->saving_high_ns -= recorder;
+    const bool is_explained = finding->saving_high_ns <= 0;
+    finding->advice = ta_advice_printf(
+        advice,
+        "Recording stacks, shapes or memory takes about %s of the host's time here%s: "
+        "record without them first. %s",
+        cost, is_explained ? ", which explains all of this" : "", finding->advice);
+    if (is_explained) {
+        finding->saving_low_ns = finding->saving_high_ns = TA_MISSING;
+        finding->severity = TA_INFO;
+    }
+}
+
 void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
 {
     if (finding->n_evidence == 0) {
@@ -118,6 +146,7 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     }
     memcpy(evidence, finding->evidence, finding->n_evidence * sizeof *evidence);
     copy.evidence = evidence;
+    set_recorder_apart(advice, &copy);
     if (!copy.about_input) {
         copy.confidence *= advice->trust;
         if (advice->trust < TA_TRUST_LEAST)
@@ -208,7 +237,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     ta_readings_open(&in, registry, report);
     struct ta_advice advice = {.arena = ta_report_arena(report),
                                .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
-                               .window = ta_ref_scalar(&in, TA_AS_GPU_WINDOW, 0)};
+                               .window = ta_ref_scalar(&in, TA_AS_GPU_WINDOW, 0),
+                               .recorder = ta_ref_scalar(&in, TA_AS_RECORDER_COST, 0)};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         if (advice.findings.n)

@@ -91,6 +91,8 @@ class Damage(unittest.TestCase):
         recording.span("cpu_op", "second", 4242, 1e6 + 40, 50.0)
         recording.span("python_function", "third", 4242, 2e6, 50.0)
         recording.span("python_function", "fourth", 4242, 2e6 + 40, 50.0)
+        recording.span("user_annotation", "fourth", 4242, 3e6, 50.0)
+        recording.span("cpu_op", "fifth", 4242, 3e6 + 40, 50.0)
         quality = self.report(recording).document["data_quality"]["files"][0]["findings"]
         self.assertEqual([found["count"] for found in quality if found["code"] == "overlap"], [2])
 
@@ -242,6 +244,33 @@ class Damage(unittest.TestCase):
         report = self.report(recording)
         causes = {row["cause"]: row["total_ns"] for row in report.rows("gpu_idle.by_cause")}
         self.assertEqual(causes["began before the recording"], 400_000)
+
+    # ---- cost of recording -------------------------------------------------------------------
+
+    def test_cost_of_recording(self):
+        """A host that waits because of recorded stacks is said to; its saving is the rest."""
+        for calls in (0, 40, 400):
+            recording = Recording(kernels=20)
+            for event in recording.of("kernel"):
+                event["dur"] = 20.0
+            for step in range(6):
+                for i in range(calls):
+                    recording.span("python_function", f"train.py({i}): f", 4242,
+                                   step * 10_000.0 + 50 + i * 20, 19.0)
+            report = self.report(recording)
+            found = report.finding("launch-bound")
+            cost = {row["part"]: row for row in report.rows("recording.overhead")}
+            if calls == 0:
+                self.assertEqual(cost, {})
+                self.assertNotIn("Recording stacks", found["advice"])
+                continue
+            self.assertEqual(cost["Python stacks"]["count"], 6 * calls)
+            estimate = sum(row["cost_ns"] for row in cost.values())
+            self.assertEqual(report.scalars["recorder_cost_ns"], estimate)
+            self.assertTrue(found["advice"].startswith("Recording stacks, shapes or memory takes"))
+            idle = report.row("gpu_idle.by_rank")
+            self.assertAlmostEqual(found["saving_ns"]["high"],
+                                   idle["dispatch_ns"] + idle["latency_ns"] / 2 - estimate, delta=2)
 
     # ---- missing device work -----------------------------------------------------------------
 
