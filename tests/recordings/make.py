@@ -198,8 +198,9 @@ def cycles(rng, case, plan):
 
 
 def several_runs(rng, case, plan):
-    """The default folder of cache-dit: a run per name."""
+    """The default folder of cache-dit: a run per name; or a folder per run."""
     plan.writing.distributed = True
+    folders = rng.random() < 0.3
     stems = rng.sample(("flux_cp", "flux_tp", "flux_test", "wan_usp", "profile_1764000000"),
                        rng.randint(2, 4))
     for number, stem in enumerate(sorted(stems)):
@@ -208,6 +209,7 @@ def several_runs(rng, case, plan):
         traces = run(rng, plan, processes(rng, plan, start, 4000 + 100 * number))
         for trace in traces:
             name = f"{stem}-rank{trace.rank}" if plan.ranks > 1 else stem
+            name = f"{stem}/rank{trace.rank}" if folders else name
             case.add(f"{name}.trace.json" + ".gz" * plan.writing.packed, trace, "run", False)
         case.runs.append(plan.ranks)
     case.recordings = len(stems)

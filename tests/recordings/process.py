@@ -78,6 +78,7 @@ class Writing:
     """How a file is written."""
     fraction: bool = True  # of a microsecond
     base_ns: int = 0       # times are counted from here
+    unit: str = "ms"       # that a viewer shows
     packed: bool = True
     stacks: bool = False
     distributed: bool = True
@@ -260,7 +261,7 @@ class Trace:
 
     def document(self):
         writing = self.writing
-        head = {"schemaVersion": 1, **self.vendor.head, "displayTimeUnit": "ms",
+        head = {"schemaVersion": 1, **self.vendor.head, "displayTimeUnit": writing.unit,
                 "deviceProperties": [{"id": i, "name": self.vendor.device, "numSms": 132}
                                      for i in range(max(1, self.device + 1))]}
         if writing.stacks:

@@ -53,6 +53,7 @@ def drawn_plan(rng, **options):
     writing = Writing(fraction=rng.random() < 0.7, packed=rng.random() < 0.5,
                       stacks=rng.random() < 0.3, distributed=rng.random() < 0.7,
                       names=rng.random() < 0.8, window=rng.random() < 0.8,
+                      unit=rng.choice(("ms", "ns")),
                       base_ns=rng.choice((0, 1_763_164_800_000_000_000)))
     plan = Plan(vendor, steps=rng.randint(5, 9), kernels=kernels, marker=rng.choice(MARKERS),
                 is_wrapped=rng.random() < 0.3, writing=writing)
