@@ -21,7 +21,7 @@ from program import Plan, capture, drawn_plan, processes, run
 from process import KERNELS, OPERATORS, REDUCE, Trace
 
 START = 1_764_000_000_000_000_000  # ns since 1970
-HOSTS = ("gpu-node.cluster.local", "dgx_a100-04", "ip-10-0-3-7.ec2.internal", "vm",
+HOSTS = ("gpu-node.cluster.local", "dgx_a100-04", "ip-10-0-3-7.ec2.internal", "vm", "warmup-box",
          "iteration-lab", "tp0.lab")
 
 

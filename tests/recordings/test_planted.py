@@ -150,6 +150,20 @@ def text_of(report):
                         for note in part["findings"])])
 
 
+# What people are told where files are not simply ranks of one run.
+TOLD = {"capture": "graph capture", "capture-alone": "graph capture",
+        "iterations": "recordings of one program", "cycles": "recordings of one program",
+        "coordinator": "no device work", "host-twin": "no device work", "strays": "not read"}
+
+
+def told(report, truth):
+    notes = [note["text"] for note in report.document["data_quality"]["findings"]
+             if note["code"] == "recordings"]
+    right = [TOLD[kind] for kind in truth["kinds"] if kind in TOLD]
+    if len(notes) != len(right) or any(text not in note for text, note in zip(right, notes)):
+        yield f"files are said to be {notes}, expected {right}"
+
+
 def mapped(report, truth):
     """Replayed kernels have the operators of their capture."""
     if truth["replayed"] is None or "replays_mapped_share" not in report.scalars:
@@ -215,7 +229,7 @@ def late_recording(report, truth):
                 yield f"saves the wait for a later recording: {finding['saving_ns']}"
 
 
-OF_ALL = (ranks, devices, steps, work_of_steps, window, damage, files, overview)
+OF_ALL = (ranks, devices, steps, work_of_steps, window, damage, files, overview, told)
 OF_KIND = {"capture": (mapped,), "capture-alone": (capture_alone,), "replays-lost": (replays_lost,),
            "buffer-full": (buffer_full,), "out-of-order": (idle,), "no-collectives": (no_suspect,),
            "late-recording": (late_recording,), "strays": (strays,)}

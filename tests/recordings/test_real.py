@@ -18,6 +18,7 @@ import reports
 HERE = pathlib.Path(__file__).resolve().parent
 MARKS = ("<!-- of truth.json: begin -->\n", "<!-- of truth.json: end -->\n")
 DAMAGE = ("zero-time", "overlong")
+WITNESSES = {"distributedInfo": "content", "file name": "name", "order": "position"}
 
 
 def inputs(files):
@@ -100,6 +101,7 @@ def check(expect, options, key, names, truth):
     report = reports.read(options.program, options.traces / key)
     listed = {r["path"]: r for r in report.rows("run.files")}
     known = {r["file"]: r for r in report.rows("recordings.files")}
+    read = {f["file"]: f for f in report.document["data_quality"]["files"]}
     codes = [found["code"] for part in (report.document["data_quality"],
                                         *report.document["data_quality"]["files"])
              for found in part["findings"]]
@@ -115,6 +117,8 @@ def check(expect, options, key, names, truth):
             continue
         rank = listed[path]["rank"]
         expect.equal("rank", rank, file["rank"])
+        expect.equal("witness of the rank", read[path]["rank_source"],
+                     WITNESSES[file["rank_from"]])
         if "devices" in file:
             devices(expect, report, rank, file)
         else:
