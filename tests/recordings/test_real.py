@@ -97,6 +97,15 @@ def window(expect, report, rank, file):
                     abs(ours - right) <= (end - start) // 100)
 
 
+def step_time(expect, report, files):
+    """No step is longer than what was recorded, whatever its marker says."""
+    longest = max((end - start for f in files if f["program"] for start, end in [f["program"]]),
+                  default=0)
+    step = report.scalars.get("step_time_p50_ns")
+    expect.true(f"a step takes {step}, the window is {longest}",
+                step is None or step * 99 <= longest * 100)
+
+
 def check(expect, options, key, names, truth):
     report = reports.read(options.program, options.traces / key)
     listed = {r["path"]: r for r in report.rows("run.files")}
@@ -105,6 +114,7 @@ def check(expect, options, key, names, truth):
     codes = [found["code"] for part in (report.document["data_quality"],
                                         *report.document["data_quality"]["files"])
              for found in part["findings"]]
+    step_time(expect, report, [truth[name] for name in names])
     for code in DAMAGE:
         expect.true(f"sound, but said to be {code}", code not in codes)
     for name in names:
