@@ -19,7 +19,7 @@
 struct kind {
     size_t first, n; /* the nodes of one replay: places in the list of them */
     uint64_t hash;
-    bool branches; /* it runs on several streams at once */
+    bool branches; /* its kernels run side by side, or on several streams */
     bool numbered; /* its nodes have numbers, which tell their order */
     const struct capture *capture;
     bool shapes;     /* the capture has its shapes, not only its operators */
@@ -160,6 +160,26 @@ static void describe(struct mapping *m, struct kind *kind)
     }
 }
 
+/* Whether what a replay runs on one stream runs side by side, as branches of its graph do.  A
+ * kernel that depends on the one before may begin a little before that ends, but ends after it and
+ * begins after what came earlier. */
+static bool runs_side_by_side(const struct mapping *m, const struct replay *replay)
+{
+    const struct span_columns *c = &m->trace->spans;
+    int64_t before = INT64_MIN,
+            earlier = INT64_MIN; /* ends of the one before, and of all earlier */
+    for (size_t i = replay->first; i < replay->first + replay->n; i++) {
+        const ta_row span = activity(m, i)->span;
+        const int64_t start = c->ts[span], end = start + c->dur[span];
+        if (start < earlier || end < before ||
+            (before != INT64_MIN && before - start > TA_FRONT_END_NS))
+            return true;
+        earlier = ta_max_i64(earlier, before);
+        before = end;
+    }
+    return false;
+}
+
 static bool find_kinds(struct mapping *m)
 {
     struct ta_map known = {0};
@@ -173,6 +193,8 @@ static bool find_kinds(struct mapping *m)
             describe(m, &kind);
             done = ta_vec_push(&m->kinds, kind);
         }
+        if (at && done)
+            m->kinds.at[*at].branches |= runs_side_by_side(m, replay);
         replay->kind = at ? (uint32_t)*at : 0;
         done &= at != NULL;
     }

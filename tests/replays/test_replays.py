@@ -114,16 +114,17 @@ class Trace:
         self.span("user_annotation", marker, start, self.now - start)
 
     def replay(self, batch, marker="step", streams=1, node=None, layers=LAYERS):
+        """A replay; `streams` branches side by side, on one stream when it is negative."""
         start = self.now
         self.now += 2
         correlation = self.call("cudaGraphLaunch", 8)
-        at = [self.now + 4] * streams
+        at = [self.now + 4] * abs(streams)
         for i, (_, _, _, _, kernel, ns) in enumerate(layers):
-            stream = i % streams
+            stream = i % abs(streams)
             args = {"graph node id": node + i, "graph id": 5} if node else {}
-            late = 3 if streams > 1 and i == 1 else 0
-            self.kernel(kernel, at[stream] + late, ns * batch, correlation, batch, 7 + stream,
-                        **args)
+            late = 3 if abs(streams) > 1 and i == 1 else 0
+            self.kernel(kernel, at[stream] + late, ns * batch, correlation, batch,
+                        7 + (stream if streams > 0 else 0), **args)
             at[stream] += ns * batch // 1000 + 1
         self.now = max(at) + 30
         self.span("user_annotation", marker, start, self.now - start)
@@ -257,10 +258,11 @@ def test_branches(folder):
     """Branches that run at the same time begin in another order than they were captured in."""
     eager = report_one(folder, 4)
     for what, names, node, known in (("order", False, None, False), ("names", True, None, True),
-                                     ("numbers", False, 17179869184, True)):
+                                     ("numbers", False, 17179869184, True),
+                                     ("one stream", False, None, False)):
         capture, replays = Trace(names), Trace()
         capture.capture(4)
-        replays.replay(4, streams=2, node=node)
+        replays.replay(4, streams=-2 if what == "one stream" else 2, node=node)
         tables, scalars = report(replays.write(folder / what / "run.json"),
                                  capture.write(folder / what / "capture.json"))
         share = scalars["replays_mapped_share"]
