@@ -41,8 +41,7 @@ static const struct ta_column replays_columns[] = {
     [REPLAYS_DEVICE] = {"device_ns", "On the device", TA_NS,
                         .doc = "Sum of the durations of what the replays ran"},
     [REPLAYS_CAPTURE] = {"capture", "Capture", TA_TEXT,
-                         .doc =
-                             "File in which the graph was captured: the run itself, or a map"},
+                         .doc = "File in which the graph was captured: the run itself, or a map"},
     [REPLAYS_MAPPED] = {"mapped_kernels", "With operator", TA_COUNT, .better = TA_HIGHER,
                         .doc = "Kernels whose operator comes from the capture"},
     [REPLAYS_NOTE] = {"note", "Note", TA_TEXT,
@@ -51,18 +50,19 @@ static const struct ta_column replays_columns[] = {
 
 static const struct ta_table_def replays = {
     "launches.replays", "Replayed graphs", TA_COLUMNS(replays_columns),
-    .doc =
-        "One row per rank and graph that was replayed, where captures are known: those in the "
-        "trace itself or in a map. A capture has the operators, modules, ranges and shapes "
-        "around each launch; the kernels of its replays get them, in `ops.device_time`, "
-        "`ops.by_shape`, `ops.by_module`, `kernels.by_op`, `kernels.by_phase`, "
-        "`roofline.by_op` and wherever else work is told by operator. Times and calls of the "
-        "host stay as recorded.\n\n"
-        "The capture of a graph is the one with as many nodes of the same kinds in the same "
-        "order, and of the same names where calls name their kernels. Of several alike it is "
-        "the one whose range has a number of the ranges around the launch (`capture_8`, "
-        "`step[DECODE bs=8]`), else the one of the same place by size; else shapes are left "
-        "out.",
+    .doc = "One row per rank and graph that was replayed, where captures are known: those in the "
+           "trace itself or in a map. A capture has the operators, modules, ranges and shapes "
+           "around each launch; the kernels of its replays get them, in `ops.device_time`, "
+           "`ops.by_shape`, `ops.by_module`, `kernels.by_op`, `kernels.by_phase`, "
+           "`roofline.by_op` and wherever else work is told by operator. Times and calls of the "
+           "host stay as recorded.\n\n"
+           "The capture of a graph is the one with as many nodes of the same kinds in the same "
+           "order, and of the same names where calls name their kernels. Of several alike it is "
+           "the one whose range has a number of the ranges around the launch (`capture_8`, "
+           "`step[DECODE bs=8]`), else the one of the same place by size; else shapes are left "
+           "out.\n\n"
+           "Kernels of graphs that the program marked (`torch.cuda.graph_annotations`) have the "
+           "mark for an operator where no capture is known.",
     .order = {&replays_columns[REPLAYS_DEVICE], TA_DESCENDING}};
 
 static const struct ta_scalar_def mapped_share = {
@@ -127,7 +127,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&replays, NULL};
 
-static const struct ta_analysis_ops ops = {.section = "launches",
+/* The names that programs mark the kernels of their graphs with; normalizing makes operators of
+ * them. */
+static const char *const args[] = {"name", NULL};
+
+static const struct ta_analysis_ops ops = {.needs_args = args,
+                                           .section = "launches",
                                            .place = 2,
                                            .scalars = &mapped_share,
                                            .n_scalars = 1,

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 /* Adds the arguments from which nodes are known: the kernel that a launch names, the number of the
- * node of a kernel.  Other runs need not pay for them.  False without memory. */
+ * node of a kernel, and the stream that it ran on where lanes were made of streams.  Other runs
+ * need not pay for them.  False without memory. */
 static bool add_keys(const struct ta_plan *plan, struct ta_plan *with)
 {
-    static const char *const keys[] = {"kernel", "graph node id"};
+    static const char *const keys[] = {"kernel", "graph node id", "original_stream"};
     *with = *plan;
     with->keys = reallocarray(NULL, plan->n_keys + TA_LENGTH(keys), sizeof *with->keys);
     if (!with->keys)

@@ -37,7 +37,7 @@ struct replay {
 struct mapping {
     struct ta_trace *trace;
     TA_VEC(const struct capture *) graphs; /* that were captured */
-    const struct arg_column *grid, *block, *node_id;
+    const struct arg_column *grid, *block, *node_id, *stream;
     TA_VEC(size_t) order; /* activities of graph launches, replay by replay */
     TA_VEC(struct replay) replays;
     TA_VEC(struct kind) kinds;
@@ -145,13 +145,19 @@ static double product_of(struct ta_slice text)
     return any ? product * number : product;
 }
 
+/* A number for the stream: tools that show graphs in lanes keep it beside the lane. */
+static int64_t stream_of(const struct mapping *m, ta_row span)
+{
+    const int64_t stream = arg_at(m->stream, span);
+    return stream ? stream : -1 - (int64_t)m->trace->spans.track[span];
+}
+
 static void describe(struct mapping *m, struct kind *kind)
 {
     kind->numbered = true;
     for (size_t i = kind->first; i < kind->first + kind->n; i++) {
         const ta_row span = activity(m, i)->span;
-        kind->branches |=
-            m->trace->spans.track[span] != m->trace->spans.track[activity(m, kind->first)->span];
+        kind->branches |= stream_of(m, span) != stream_of(m, activity(m, kind->first)->span);
         kind->numbered &= arg_at(m->node_id, span) != 0;
         const int64_t grid = arg_at(m->grid, span), block = arg_at(m->block, span);
         if (grid && block)
@@ -647,6 +653,82 @@ static bool graft(struct mapping *m)
     return done && !m->failed && !g.texts.failed && !g.cats.failed;
 }
 
+/* ---- kernels that the program marked ------------------------------------------------------------
+ */
+
+/* A mark of a replay, which becomes an operator. */
+struct marked {
+    size_t activity;
+    ta_row launch;
+    ta_str mark;
+};
+
+static int by_launch(const void *left, const void *right, void *user)
+{
+    const struct marked *a = left, *b = right;
+    const int64_t *ts = user;
+    if (a->launch != b->launch)
+        return ts[a->launch] != ts[b->launch] ? (ts[a->launch] < ts[b->launch] ? -1 : 1)
+               : a->launch < b->launch        ? -1
+                                              : 1;
+    if (a->mark != b->mark)
+        return a->mark < b->mark ? -1 : 1;
+    return a->activity < b->activity ? -1 : a->activity > b->activity;
+}
+
+static bool is_captured(const struct ta_trace *trace, const struct ta_activity *a)
+{
+    return ta_class_is_captured(trace->categories.at[trace->spans.cat[a->op]].class);
+}
+
+/* Programs can name the kernels that they capture, which then have the name among their arguments.
+ * Where no capture is known, it is their operator. */
+static bool graft_marks(struct mapping *m)
+{
+    struct ta_trace *trace = m->trace;
+    const struct arg_column *names = ta_trace_arg_column(trace, "name");
+    TA_VEC(struct marked) found = {0};
+    bool done = true;
+    const struct ta_args args = names ? arg_column_view(names) : (struct ta_args){0};
+    for (size_t i = 0; done && args.n && i < trace->activities.n; i++) {
+        const struct ta_activity *a = &trace->activities.at[i];
+        const ta_str mark = a->launch == TA_NO_ROW ? TA_STR_ABSENT : ta_args_text(&args, a->span);
+        if (mark != TA_STR_ABSENT && ta_trace_text(trace, mark).len &&
+            is_graph_launch(ta_trace_text(trace, trace->spans.name[a->launch])) &&
+            !is_captured(trace, a))
+            done = ta_vec_push(&found, ((struct marked){i, a->launch, mark}));
+    }
+    if (!done || found.n == 0) {
+        free(found.at);
+        return done;
+    }
+    qsort_r(found.at, found.n, sizeof *found.at, by_launch, trace->spans.ts);
+    struct grafting g = {.m = m, .track = (uint32_t)trace->tracks.n};
+    const ta_row first = (ta_row)trace->spans.n;
+    const struct capture_row row = {.category = TA_LIT("user_annotation"),
+                                    .class = TA_CLASS_CAPTURED_OP,
+                                    .parent = CAPTURE_OUTSIDE};
+    done = make_room(trace, trace->spans.n + found.n);
+    for (size_t i = 0; done && i < found.n; i++) {
+        const struct marked *marked = &found.at[i];
+        if (i == 0 || marked[-1].launch != marked->launch || marked[-1].mark != marked->mark) {
+            graft_row(&g, &row, first, marked->launch);
+            trace->spans.name[trace->spans.n - 1] = marked->mark;
+        }
+        trace->activities.at[marked->activity].op = (ta_row)trace->spans.n - 1;
+    }
+    done = done &&
+           ta_vec_push(&trace->tracks,
+                       ((struct ta_track){.first = first, .n = (ta_row)trace->spans.n - first}));
+    for (size_t i = 0; done && i < trace->n_args; i++)
+        if (trace->args[i].n)
+            arg_column_index(&trace->store, &trace->args[i], trace->spans.n);
+    free(found.at);
+    ta_map_free(&g.texts);
+    ta_map_free(&g.cats);
+    return done && !m->failed;
+}
+
 /* ---- what is told of them
  * ------------------------------------------------------------------------------- */
 
@@ -718,12 +800,14 @@ bool ta_map_replays(struct ta_trace *trace, const struct ta_captures *own,
                         .grid = ta_trace_arg_column(trace, "grid"),
                         .block = ta_trace_arg_column(trace, "block"),
                         .node_id = ta_trace_arg_column(trace, "graph node id"),
+                        .stream = ta_trace_arg_column(trace, "original_stream"),
                         .annotation = annotation_of(trace)};
     bool done = list_graphs(&m, own);
     for (size_t i = 0; given && i < given->n; i++)
         done = done && list_graphs(&m, given->at[i]);
     if (done && m.graphs.n)
         done = list_replays(&m) && find_kinds(&m) && find_captures(&m) && graft(&m) && tell(&m);
+    done = done && graft_marks(&m);
     for (size_t k = 0; k < m.kinds.n; k++)
         free(m.kinds.at[k].nodes);
     free(m.kinds.at);

@@ -304,6 +304,24 @@ def test_folder(folder):
     check("cycles: share", scalars.get("replays_mapped_share") == 1, scalars)
 
 
+def test_marks(folder):
+    """Kernels that the program marked have the mark for an operator, unless a capture is known."""
+    replays = Trace()
+    for _ in range(3):
+        replays.replay(4)
+    for event in replays.events:
+        if event["cat"] == "kernel":
+            event["args"]["name"] = "mlp" if event["name"] in MLP else "attention"
+    path = replays.write(folder / "run.json")
+    tables, _ = report(path)
+    marked = only(tables["ops.device_time"], "name", "calls", "kernels")
+    check("marks: operators", marked == [("attention", 3, 9), ("mlp", 3, 12)], marked)
+    capture = Trace()
+    capture.capture(4)
+    tables, _ = report(path, capture.write(folder / "capture.json"))
+    check("marks: captured", "aten::addmm" in {row["name"] for row in tables["ops.device_time"]})
+
+
 def test_others(folder):
     """Captures of other graphs map nothing."""
     replays = Trace()
@@ -331,7 +349,7 @@ def test_others(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_equal, test_batches, test_branches, test_folder, test_others):
+        for test in (test_equal, test_batches, test_branches, test_folder, test_marks, test_others):
             test(pathlib.Path(name) / test.__name__)
     print("failed:" if FAILED else "passed", len(FAILED) or "")
     return bool(FAILED)
