@@ -145,7 +145,7 @@ static double product_of(struct ta_slice text)
     return any ? product * number : product;
 }
 
-/* A number for the stream: tools that show graphs in lanes keep it beside the lane. */
+/* A number for the stream: tools that show graphs in lanes keep it as an argument. */
 static int64_t stream_of(const struct mapping *m, ta_row span)
 {
     const int64_t stream = arg_at(m->stream, span);
