@@ -17,7 +17,8 @@
 enum {
     INSIDE_NS = 20000,    /* a successor that ends that much earlier has come and gone */
     OVERLAP_NS = 1000000, /* more than any early launch is ahead */
-    OPEN_MAX = 8          /* activities of a stream that are looked at together */
+    CUTS_FEW = 8,
+    OPEN_MAX = 8 /* activities of a stream that are looked at together */
 };
 
 /* An activity that may still run. */
@@ -32,13 +33,21 @@ struct lane {
     size_t n;
     struct open at[OPEN_MAX];
     ta_row launched; /* the latest launch so far */
+    size_t n_activities, n_cuts;
+};
+
+struct cut {
+    ta_row row;
+    int64_t dur; /* that it may have */
 };
 
 struct clipping {
     struct ta_trace *trace;
     const struct arg_column *nodes; /* of graphs */
     struct lane *lanes;             /* by track */
-    ta_row longest;                 /* row of the largest cut */
+    TA_VEC(struct cut) cuts;
+    bool failed;
+    ta_row longest; /* row of the largest cut */
     int64_t longest_cut, longest_raw;
 };
 
@@ -67,18 +76,40 @@ static bool may_overlap(const struct clipping *c, const struct ta_activity *a,
 
 static void close_open(struct clipping *c, const struct open *open)
 {
-    struct span_columns *spans = &c->trace->spans;
+    const struct span_columns *spans = &c->trace->spans;
     const ta_row row = c->trace->activities.at[open->activity].span;
-    const int64_t cut = open->end - open->next;
     if (!open->is_overlong || open->next <= spans->ts[row])
         return;
-    if (cut > c->longest_cut) {
-        c->longest = row;
-        c->longest_cut = cut;
-        c->longest_raw = spans->dur[row];
+    c->lanes[spans->track[row]].n_cuts++;
+    c->failed |= !ta_vec_push(&c->cuts, ((struct cut){row, open->next - spans->ts[row]}));
+}
+
+/* Where many activities of a track run on over others, the profiler put several streams under one
+ * number: then it is no stream, and nothing is wrong. */
+static bool is_stream(const struct lane *lane)
+{
+    return lane->n_cuts <= CUTS_FEW || lane->n_cuts * 10 <= lane->n_activities;
+}
+
+static void cut(struct clipping *c)
+{
+    struct span_columns *spans = &c->trace->spans;
+    struct ta_damage *damage = &c->trace->damage;
+    damage->kept_ns = damage->raw_ns;
+    for (size_t i = 0; i < c->cuts.n; i++) {
+        const struct cut *cut = &c->cuts.at[i];
+        const int64_t raw = spans->dur[cut->row];
+        if (!is_stream(&c->lanes[spans->track[cut->row]]))
+            continue;
+        if (raw - cut->dur > c->longest_cut) {
+            c->longest = cut->row;
+            c->longest_cut = raw - cut->dur;
+            c->longest_raw = raw;
+        }
+        damage->kept_ns -= raw - cut->dur;
+        spans->dur[cut->row] = cut->dur;
+        damage->n_overlong++;
     }
-    spans->dur[row] = open->next - spans->ts[row];
-    c->trace->damage.n_overlong++;
 }
 
 /* Another activity of a stream on which others still run. */
@@ -122,6 +153,7 @@ static void take(struct clipping *c, size_t i, bool is_shared)
     const int64_t start = spans->ts[a->span];
     struct lane *lane = &c->lanes[spans->track[a->span]];
     c->trace->damage.raw_ns += spans->dur[a->span];
+    lane->n_activities++;
     if (is_shared)
         return;
     if (a->launch != TA_NO_ROW && a->launch != lane->launched) {
@@ -158,9 +190,9 @@ bool ta_clip_overlong(struct ta_builder *builder)
     for (size_t t = 0; t < trace->tracks.n; t++)
         for (size_t k = 0; k < c.lanes[t].n; k++)
             close_open(&c, &c.lanes[t].at[k]);
+    cut(&c);
     free(c.lanes);
-    for (size_t i = 0; i < trace->activities.n; i++)
-        damage->kept_ns += trace->spans.dur[trace->activities.at[i].span];
+    free(c.cuts.at);
     if (damage->n_overlong) {
         const struct ta_slice name = ta_trace_text(trace, trace->spans.name[c.longest]);
         ta_quality_add_many(
@@ -168,10 +200,10 @@ bool ta_clip_overlong(struct ta_builder *builder)
             TA_NO_OFFSET,
             "%" PRId64
             " of %zu device activities last past later ones of their stream, which cannot "
-            "be: they end where the next one starts; the largest, %.*s, lasts %" PRId64
-            " ns too long, of %" PRId64 " ns",
+            "be: they end where the next one starts; the largest, %.*s, lasts %.3f ms too long, "
+            "of %.3f ms",
             damage->n_overlong, trace->activities.n, (int)(name.len < 80 ? name.len : 80), name.ptr,
-            c.longest_cut, c.longest_raw);
+            (double)c.longest_cut / 1e6, (double)c.longest_raw / 1e6);
     }
-    return ta_damage_settle(damage);
+    return !c.failed && ta_damage_settle(damage);
 }

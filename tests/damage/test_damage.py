@@ -69,6 +69,11 @@ class Damage(unittest.TestCase):
             event["args"]["context"] = 1 + i % 2
             event["dur"] += 5000.0 * (i % 2)
         self.silent(self.report(contexts))
+        several = Recording()  # two streams under one number, without contexts
+        for i, event in enumerate(several.of("kernel")):
+            del event["args"]["context"]
+            event["dur"] += 450.0 * (i % 4 == 0)
+        self.silent(self.report(several))
         graphs = Recording(steps=1, kernels=4)
         for replay in range(4):
             graphs.call(20_000.0 + replay * 9000, graphs.graph)
