@@ -301,7 +301,7 @@ enum ta_reading {
     TA_AS_PEAK_ALLOCATED, /* scalars */
     TA_AS_TRUST,
     TA_AS_RECORDER_COST,
-    TA_AS_GPU_WINDOW,
+    TA_AS_PROGRAM_WINDOW,
 
     /* Only comparisons of world sizes read what follows; other comparisons do without it. */
     TA_READINGS_OF_SCALING,

@@ -44,7 +44,7 @@ static const struct ta_ref reads[] = {
     [RATE_LINK] = {"copies.bandwidth", "link"},
     [RATE_DIRECTION] = {"copies.bandwidth", "direction"},
     [RATE_MEMORY] = {"copies.bandwidth", "memory"},
-    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
 };
 
 /* What the copies of a row would run at from pinned memory: the best that pinned copies of the

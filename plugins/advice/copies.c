@@ -24,7 +24,7 @@ enum {
 
 static const struct ta_ref reads[] = {
     [RANK] = {"gpu_time.by_rank", "rank"},
-    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
     [COPIES_EXPOSED] = {"gpu_time.by_rank", "memcpy_exposed_ns"},
     [BLOCKING_EXPOSED] = {"copies.blocking", "exposed_ns"},
     [KIND_RANK] = {"copies.bandwidth", "rank"},

@@ -21,7 +21,7 @@ enum { RANK, WINDOW, COMM, EXPOSED, WAIT, UNKNOWN, BEFORE, STEPS, COLLECTIVES };
 
 static const struct ta_ref reads[] = {
     [RANK] = {"gpu_time.by_rank", "rank"},
-    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
     [COMM] = {"gpu_time.by_rank", "comm_ns"},
     [EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"},
     [WAIT] = {"collectives.exposed", "wait_ns"},

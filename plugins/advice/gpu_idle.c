@@ -41,7 +41,7 @@ static const struct ta_ref reads[] = {
     [CAUSE_TIME] = {"gpu_idle.by_cause", "total_ns"},
     [PHASE] = {"interruptions.by_call", "phase"},
     [PHASE_IDLE] = {"interruptions.by_call", "idle_ns"},
-    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
     GAPS_READS(GAPS),
 };
 

@@ -20,7 +20,7 @@ static const struct ta_ref reads[] = {
     [SITE] = {"gpu_idle.by_site", "site"},
     [SITE_CAUSE] = {"gpu_idle.by_site", "cause"},
     [SITE_TIME] = {"gpu_idle.by_site", "total_ns"},
-    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
 };
 
 static const struct ta_look input_look = {.cells = CAUSE_TIME, .where = {{CAUSE, "data loading"}}};

@@ -19,7 +19,7 @@ static const struct ta_ref reads[] = {
     [RANK] = {"interruptions.by_call", "rank"},    [PHASE] = {"interruptions.by_call", "phase"},
     [WHAT] = {"interruptions.by_call", "what"},    [CALLS] = {"interruptions.by_call", "calls"},
     [HOST] = {"interruptions.by_call", "host_ns"}, [IDLE] = {"interruptions.by_call", "idle_ns"},
-    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
 };
 
 struct sums {

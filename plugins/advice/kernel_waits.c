@@ -15,7 +15,7 @@ enum { NAME, FAMILY, MEAN, BUSY_NAME, EXPOSED, WINDOW };
 static const struct ta_ref reads[] = {
     [NAME] = {"kernels.by_name", "name"},           [FAMILY] = {"kernels.by_name", "family"},
     [MEAN] = {"kernels.by_name", "mean_ns"},        [BUSY_NAME] = {"gpu_time.by_name", "name"},
-    [EXPOSED] = {"gpu_time.by_name", "exposed_ns"}, [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [EXPOSED] = {"gpu_time.by_name", "exposed_ns"}, [WINDOW] = {"gpu_time.program", "window_ns"},
 };
 
 /* What such kernels take of the busy time, which all that runs at once shares evenly. */

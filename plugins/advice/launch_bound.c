@@ -25,6 +25,8 @@ enum {
     WAIT_SAVING,
     WAIT_IDLE,
     GRAPH_SHARE,
+    GPU_WINDOW,
+    WINDOW,
     GAPS
 };
 
@@ -40,6 +42,8 @@ static const struct ta_ref reads[] = {
     [WAIT_SAVING] = {"sync.by_kind", "saving_ns"},
     [WAIT_IDLE] = {"sync.by_kind", "idle_during_ns"},
     [GRAPH_SHARE] = {"launches.graphs", "device_share"},
+    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
     GAPS_READS(GAPS),
 };
 
@@ -91,6 +95,17 @@ static const char *remark(struct ta_advice *advice, double share, double part)
                                   ta_advice_number(advice, share - part, TA_UNIT_RATIO));
 }
 
+/* A share of the window of a device as one of the program's window. */
+static double of_program(const struct ta_refs *in, const struct ta_place *share)
+{
+    static const struct ta_look of_device = {.cells = GPU_WINDOW}, of_all = {.cells = WINDOW};
+    struct ta_place device, program;
+    if (!ta_look_same(in, &of_device, share, &device) ||
+        !ta_look_same(in, &of_all, share, &program) || program.value <= 0)
+        return share->value;
+    return share->value * device.value / program.value;
+}
+
 /* The device that waits for the largest share of its window.  Of the time in which it waits for the
  * host to hand out work, what follows waits of the host for the device is the cost of these waits
  * (sync_wait.c, blocking_copies.c). */
@@ -108,7 +123,7 @@ static bool find_worst(const struct ta_refs *in, struct ta_place *worst, double 
         const double after_waits =
             fmax(0, ta_look_sum(in, &saving, rank) - ta_look_sum(in, &during, rank));
         const double left = dispatch.value - after_waits;
-        const double part = share.value * left / dispatch.value;
+        const double part = of_program(in, &share) * left / dispatch.value;
         if (part <= most)
             continue;
         most = part;
@@ -125,7 +140,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     double rest = 0;
     if (!find_worst(in, &share, &rest) || !ta_look_same(in, &dispatch_look, &share, &dispatch))
         return TA_OK;
-    const double part = share.value * rest / dispatch.value;
+    const double part = of_program(in, &share) * rest / dispatch.value;
     if (part <= threshold)
         return TA_OK;
     const struct ta_place latency = ta_place_beside(in, &dispatch, IN_FLIGHT);

@@ -17,7 +17,7 @@ enum { OP, SMALL, LARGEST, LATENCY, TAX, WINDOW };
 static const struct ta_ref reads[] = {
     [OP] = {"collectives.small", "op"},           [SMALL] = {"collectives.small", "small"},
     [LARGEST] = {"collectives.small", "largest"}, [LATENCY] = {"collectives.small", "latency_ns"},
-    [TAX] = {"collectives.small", "tax_ns"},      [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [TAX] = {"collectives.small", "tax_ns"},      [WINDOW] = {"gpu_time.program", "window_ns"},
 };
 
 static const struct ta_look look = {.cells = TAX};

@@ -70,7 +70,7 @@ static const struct ta_ref reads[] = {
     [GPU_RANK] = {"gpu_time.by_rank", "rank"},
     [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
     [COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
-    [WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
 };
 
 /* What the late rank costs that costs most; no table without one. */

@@ -40,7 +40,7 @@ static const struct ta_ref reads[] = {
     [SITE_CALLER] = {"sync.by_site", "caller"},
     [SITE_CALL] = {"sync.by_site", "call"},
     [SITE_HARM] = {"sync.by_site", "harmful_ns"},
-    [WINDOW] = {"sync.by_rank", "window_ns"},
+    [WINDOW] = {"run.window", "window_ns"},
 };
 
 /* The kinds of waits, each with its own advice. */

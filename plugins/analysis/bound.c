@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* run.bound: what bounds the run.  The windows of all devices are split without overlap or rest
- * into computing, what is exposed of communication and copies, and idle time by what held up the
- * next activity; the largest part names the run. */
+/* run.bound: what bounds the run.  The window of the program is split for each device, without
+ * overlap or rest, into computing, what is exposed of communication and copies, idle time by what
+ * held up the next activity, and what the host does before the first activity and after the last;
+ * the largest part names the run. */
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
@@ -22,6 +23,8 @@ enum part {
     SETUP,
     DEPENDENCY,
     HOST,
+    PREPARATION,
+    COMPLETION,
     IDLE,
     PARTS
 };
@@ -55,6 +58,12 @@ static const struct {
                     "idle though work is queued: it waits for other work, or for the device to "
                     "take it"},
     [HOST] = {"host", "host-bound", "idle while the host does something that was not recorded"},
+    [PREPARATION] =
+        {"preparation", "bound by host work before the first kernel",
+         "the device has no work yet: the host prepares the input, computes, or runs Python"},
+    [COMPLETION] =
+        {"completion", "bound by host work after the last kernel",
+         "the device is done, and the host goes on: it computes, writes, or runs Python"},
     [IDLE] = {"idle", "idle for reasons that were not recorded",
               "idle, and the trace cannot tell why: kernels or launches were not recorded, or the "
               "device began late"},
@@ -95,8 +104,9 @@ static const struct ta_column bound_columns[] = {
         {"class", "Class", TA_TEXT,
          .doc = "What a run is called whose largest part this is; compute-saturated from 80 % on"},
     [TOTAL] = {"total_ns", "Time", TA_NS,
-               .doc = "Of the windows of all devices of all ranks; the parts add up to them"},
-    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the sum of the windows"},
+               .doc = "Of the program's window, for all devices of all ranks; the parts add up to "
+                      "`window_ns` of `gpu_time.program`"},
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the sum of these windows"},
     [WHAT] = {"what", "What", TA_SENTENCE, .doc = "What the devices do in this time"},
 };
 
@@ -104,12 +114,17 @@ static const struct ta_table_def bound = {
     "run.bound",
     "What bounds the run",
     TA_COLUMNS(bound_columns),
-    .doc = "What the windows of all devices are spent on, in parts that add up to them: "
+    .doc = "What the program's window is spent on (`run.window`), for each device, in parts that "
+           "add up to it: "
            "`compute`, `communication`, `imbalance`, `before the recording` and "
            "`copy` (exposed), and idle time by what "
            "held up the next activity: `launch`, `sync`, `input`, `allocation`, `setup`, "
            "`dependency`, `host` (untraced), `idle` (the trace cannot tell). They are made of "
-           "`gpu_time.by_rank` and `gpu_idle.by_cause`; `imbalance` is the part of exposed "
+           "`gpu_time.by_rank` and `gpu_idle.by_cause`. Before the first activity of the device "
+           "and after its last (`gpu_idle.edges`), waits, data loading, allocation and setup "
+           "count in the same parts, and operators and Python of the host are `preparation` and "
+           "`completion`. "
+           "`imbalance` is the part of exposed "
            "communication that is waiting for the last rank, as in `collectives.exposed`. Where "
            "the allocator holds 90 % or more of the memory of a device, `memory` is the part of "
            "computing that kernels lose by too few blocks (`kernels.waves`): a larger batch "
@@ -126,6 +141,9 @@ enum {
     GPU_MEMSET,
     IDLE_CAUSE,
     IDLE_TOTAL,
+    EDGE_EDGE,
+    EDGE_CAUSE,
+    EDGE_TOTAL,
     RANKS_WAIT,
     RANKS_BEFORE,
     MEMORY_TOTAL,
@@ -141,6 +159,9 @@ static const struct ta_ref reads[] = {
     [GPU_MEMSET] = {"gpu_time.by_rank", "memset_exposed_ns"},
     [IDLE_CAUSE] = {"gpu_idle.by_cause", "cause"},
     [IDLE_TOTAL] = {"gpu_idle.by_cause", "total_ns"},
+    [EDGE_EDGE] = {"gpu_idle.edges", "edge"},
+    [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
+    [EDGE_TOTAL] = {"gpu_idle.edges", "total_ns"},
     [RANKS_WAIT] = {"collectives.exposed", "wait_ns"},
     [RANKS_BEFORE] = {"collectives.exposed", "before_ns"},
     [MEMORY_TOTAL] = {"memory.by_rank", "total_bytes"},
@@ -177,12 +198,21 @@ static enum part part_of(struct ta_slice cause)
     return IDLE;
 }
 
+/* Before the first activity and after the last the host does not only launch what comes next. */
+static enum part edge_part(const struct ta_refs *in, size_t row)
+{
+    const enum part part = part_of(ta_ref_text(in, EDGE_CAUSE, row));
+    if (part != LAUNCH || ta_ref_reads(in, EDGE_CAUSE, row, "launch latency"))
+        return part;
+    return ta_ref_reads(in, EDGE_EDGE, row, "before") ? PREPARATION : COMPLETION;
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
     (void)merged;
-    const double window = sum(in, GPU_WINDOW);
+    const double window = sum(in, GPU_WINDOW) + sum(in, EDGE_TOTAL);
     if (window <= 0)
         return TA_OK;
     double time[PARTS] = {
@@ -198,6 +228,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     time[COMPUTE] -= time[MEMORY];
     for (size_t i = 0; i < ta_ref_rows(in, IDLE_TOTAL); i++)
         time[part_of(ta_ref_text(in, IDLE_CAUSE, i))] += ta_ref_number(in, IDLE_TOTAL, i, 0);
+    for (size_t i = 0; i < ta_ref_rows(in, EDGE_TOTAL); i++)
+        time[edge_part(in, i)] += ta_ref_number(in, EDGE_TOTAL, i, 0);
 
     for (int i = 0; i < PARTS; i++)
         if (time[i] > 0) {
@@ -223,5 +255,4 @@ static const struct ta_analysis_ops ops = {.section = "overview",
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, bound, &ops, .title = "What bounds the run",
-          .summary = "The windows of the devices by what they are spent on: run.bound",
-          .version = "1");
+          .summary = "The window of the program by what it is spent on: run.bound", .version = "2");

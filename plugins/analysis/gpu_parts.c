@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_time.parts: the window of each device in parts that add up to it, computing beside
- * communication apart from computing alone, and idle time by whether the host or the device made it
- * wait. */
+/* gpu_time.parts: the window of the program for each device in parts that add up to it, computing
+ * while communication runs apart from computing alone, and idle time by whether the host or the
+ * device made it wait. */
 #include <traceanalyze/analysis.h>
 
 enum {
@@ -14,6 +14,7 @@ enum {
     MEMCPY_EXPOSED,
     HOST_WAIT,
     KERNEL_WAIT,
+    AROUND,
     OTHER,
     BUSY_SHARE
 };
@@ -21,7 +22,7 @@ static const struct ta_column parts_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [DEVICE] = TA_DEVICE_COLUMN,
     [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-                .doc = "First start to last end of the device's activities"},
+                .doc = "Window of the program (run.window)"},
     [COMPUTE] = {"compute_ns", "Compute alone", TA_NS,
                  .doc = "A compute kernel runs and no communication"},
     [COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
@@ -36,6 +37,8 @@ static const struct ta_column parts_columns[] = {
     [KERNEL_WAIT] = {"kernel_wait_ns", "Kernel wait", TA_NS, .better = TA_LOWER,
                      .doc = "Idle, though the next work was launched: it waits for other work, or "
                             "for the device to take it"},
+    [AROUND] = {"around_ns", "Before and after", TA_NS, .better = TA_LOWER,
+                .doc = "The host works before the first activity of the device, or after its last"},
     [OTHER] = {"other_ns", "Other", TA_NS, .better = TA_LOWER,
                .doc = "Memory sets that nothing else covers, and idle time of which the trace does "
                       "not tell the cause"},
@@ -46,9 +49,10 @@ static const struct ta_column parts_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "gpu-time-breakdown",
     .title = "GPU time by rank",
-    .caption = "The window of each device, first start to last end of its activities. Each instant "
-               "counts once: compute, alone or beside communication, then communication, copies, "
-               "and idle time by what held up the next work.",
+    .caption =
+        "The window of the program for each device. Each instant counts once: compute, alone "
+        "or while communication runs, then communication, copies, idle time by what held "
+        "up the next work, and time before the first work of the device and after the last.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&parts_columns[RANK], &parts_columns[DEVICE]},
     .y = {{&parts_columns[COMPUTE], "Compute alone", TA_INK_COMPUTE},
@@ -57,6 +61,7 @@ static const struct ta_chart_def chart = {
           {&parts_columns[MEMCPY_EXPOSED], "Exposed copies", TA_INK_MEMCPY},
           {&parts_columns[HOST_WAIT], "Idle, host wait", TA_INK_IDLE},
           {&parts_columns[KERNEL_WAIT], "Idle, kernel wait", TA_INK_WAIT},
+          {&parts_columns[AROUND], "Host work before and after", TA_INK_OP},
           {&parts_columns[OTHER], "Other", TA_INK_OTHER}},
 };
 
@@ -64,7 +69,7 @@ static const struct ta_table_def parts = {
     "gpu_time.parts",
     "Parts of the GPU time",
     TA_COLUMNS(parts_columns),
-    .doc = "One row per rank and device: its window in parts that add up to it. Chart "
+    .doc = "One row per rank and device: the program's window in parts that add up to it. Chart "
            "`gpu-time-breakdown`.",
     .chart = {&chart},
     .brief =
@@ -73,14 +78,16 @@ static const struct ta_table_def parts = {
 enum {
     GPU_RANK,
     GPU_DEVICE,
-    GPU_WINDOW,
+    PROGRAM_WINDOW,
+    PROGRAM_BEFORE,
+    PROGRAM_AFTER,
+    PROGRAM_SHARE,
     GPU_COMPUTE,
     GPU_COMM_HIDDEN,
     GPU_COMM_EXPOSED,
     GPU_MEMCPY_EXPOSED,
     GPU_MEMSET_EXPOSED,
     GPU_IDLE,
-    GPU_BUSY_SHARE,
     IDLE_QUEUED,
     IDLE_UNKNOWN
 };
@@ -88,14 +95,16 @@ enum {
 static const struct ta_ref reads[] = {
     [GPU_RANK] = {"gpu_time.by_rank", "rank"},
     [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
-    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [PROGRAM_WINDOW] = {"gpu_time.program", "window_ns"},
+    [PROGRAM_BEFORE] = {"gpu_time.program", "before_ns"},
+    [PROGRAM_AFTER] = {"gpu_time.program", "after_ns"},
+    [PROGRAM_SHARE] = {"gpu_time.program", "busy_share"},
     [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
     [GPU_COMM_HIDDEN] = {"gpu_time.by_rank", "comm_hidden_ns"},
     [GPU_COMM_EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"},
     [GPU_MEMCPY_EXPOSED] = {"gpu_time.by_rank", "memcpy_exposed_ns"},
     [GPU_MEMSET_EXPOSED] = {"gpu_time.by_rank", "memset_exposed_ns"},
     [GPU_IDLE] = {"gpu_time.by_rank", "idle_ns"},
-    [GPU_BUSY_SHARE] = {"gpu_time.by_rank", "busy_share"},
     [IDLE_QUEUED] = {"gpu_idle.by_rank", "queued_ns"},
     [IDLE_UNKNOWN] = {"gpu_idle.by_rank", "unknown_ns"},
 };
@@ -112,7 +121,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)ctx;
     (void)merged;
     const struct ta_table *idle = ta_ref_table(in, IDLE_QUEUED);
-    for (size_t i = 0, next = 0; i < ta_ref_rows(in, GPU_WINDOW); i++) {
+    /* gpu_time.program has the rows of gpu_time.by_rank. */
+    for (size_t i = 0, next = 0; i < ta_ref_rows(in, GPU_IDLE); i++) {
         const size_t same = idle ? ta_table_row_of(idle, next, ta_ref_cell(in, GPU_RANK, i),
                                                    ta_ref_cell(in, GPU_DEVICE, i))
                                  : SIZE_MAX;
@@ -121,15 +131,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                       unknown = time_of(in, IDLE_UNKNOWN, same);
         TA_ROW(out, parts, [RANK] = *ta_ref_cell(in, GPU_RANK, i),
                [DEVICE] = *ta_ref_cell(in, GPU_DEVICE, i),
-               [WINDOW] = ta_int(time_of(in, GPU_WINDOW, i)),
+               [WINDOW] = ta_int(time_of(in, PROGRAM_WINDOW, i)),
                [COMPUTE] = ta_int(time_of(in, GPU_COMPUTE, i) - hidden),
                [COMM_HIDDEN] = ta_int(hidden),
                [COMM_EXPOSED] = ta_int(time_of(in, GPU_COMM_EXPOSED, i)),
                [MEMCPY_EXPOSED] = ta_int(time_of(in, GPU_MEMCPY_EXPOSED, i)),
                [HOST_WAIT] = ta_int(time_of(in, GPU_IDLE, i) - queued - unknown),
                [KERNEL_WAIT] = ta_int(queued),
+               [AROUND] = ta_int(time_of(in, PROGRAM_BEFORE, i) + time_of(in, PROGRAM_AFTER, i)),
                [OTHER] = ta_int(time_of(in, GPU_MEMSET_EXPOSED, i) + unknown),
-               [BUSY_SHARE] = *ta_ref_cell(in, GPU_BUSY_SHARE, i));
+               [BUSY_SHARE] = *ta_ref_cell(in, PROGRAM_SHARE, i));
         next = same == SIZE_MAX ? next : same + 1;
     }
     return TA_OK;

@@ -3,6 +3,7 @@
  * communication, exposed copies, exposed memory sets, or idle. */
 #include "analyze/partial.h"
 #include "lib/sharing.h"
+#include "model/program/window.h"
 
 #include <traceanalyze/analysis.h>
 
@@ -42,7 +43,7 @@ enum {
 };
 enum { NAME_RANK, NAME_DEVICE, NAME_CLASS, NAME_NAME, NAME_CALLS, NAME_TOTAL, NAME_SHARED };
 
-/* Stretches of equal length that a window is looked at in. */
+/* Stretches of equal length that the window of the program is looked at in. */
 enum { BINS = 100 };
 
 /* Rows of gpu_time.over_time, about: of more devices the stretches are longer. */
@@ -156,6 +157,7 @@ static void fill_bins(const struct device *d)
 /* ---- the walk ------------------------------------------------------------------------------ */
 
 struct walk {
+    const struct ta_program_window *program;
     struct device device;
     struct ta_sharing sharing;
     struct ta_spans spans;
@@ -219,17 +221,17 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
                          .kernel_rows = d->kernel_rows};
     for (size_t i = 0; i < n; i++)
         d->last = ta_max_i64(d->last, w->spans.ts[at[i].span] + w->spans.dur[at[i].span]);
-    const int64_t length = d->last - d->first;
+    const int64_t from = w->program->start, length = w->program->end - from;
     d->n_bins = length < BINS ? 1 : BINS; /* none of less than a nanosecond */
     for (int b = 0; b <= d->n_bins; b++)
-        d->starts[b] = d->first + (int64_t)((__int128)length * b / d->n_bins);
-    d->now = d->first;
+        d->starts[b] = from + (int64_t)((__int128)length * b / d->n_bins);
+    d->now = from;
     for (int c = 0; c < CLASSES; c++)
-        d->until[c] = d->first;
+        d->until[c] = from;
     for (size_t i = 0; i < n; i++)
         take(w, &at[i]);
     ta_sharing_end(&w->sharing);
-    go_on(d, d->last);
+    go_on(d, w->program->end);
     /* By priority: each class is exposed where none before it runs. */
     static const struct {
         uint8_t total, exposed;
@@ -261,8 +263,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     struct walk *w = calloc(1, sizeof *w);
-    bool done = w;
-    if (w) {
+    const struct ta_program_window *program = ta_program_window(trace);
+    bool done = w && program;
+    if (done) {
+        w->program = program;
         w->spans = ta_trace_spans(trace);
         w->categories = ta_trace_categories(trace);
         w->kernels = ta_trace_kernels(trace);
@@ -621,8 +625,8 @@ static const struct ta_column over_time_columns[] = {
     [PART_RANK] = TA_RANK_COLUMN,
     [PART_DEVICE] = TA_DEVICE_COLUMN,
     [PART_NUMBER] = {"bin", "Part", TA_INTEGER, .role = TA_IN_SERIES,
-                     .doc = "Number of the part: the window in 100 of equal length, in fewer of "
-                            "more than 500 devices"},
+                     .doc = "Number of the part: the window of the program in 100 of equal length, "
+                            "in fewer of more than 500 devices"},
     [PART_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                     .doc = "Since the earliest span of the rank's file"},
     [PART_BUSY] = {"busy_share", "Busy", TA_RATIO, .better = TA_HIGHER,
@@ -637,9 +641,9 @@ static const struct ta_column over_time_columns[] = {
 static const struct ta_chart_def bin_chart = {
     .id = "gpu-utilization",
     .title = "GPU busy over time",
-    .caption =
-        "Share of each part of the window, a hundredth of it or more, in which the device is "
-        "busy, and in which it computes.",
+    .caption = "Share of each part of the program's window, a hundredth of it or more, in which "
+               "the device "
+               "is busy, and in which it computes.",
     .kind = TA_CHART_LINES,
     .label = {&over_time_columns[PART_RANK]},
     .x = &over_time_columns[PART_START],
@@ -653,9 +657,10 @@ static const struct ta_table_def over_time = {
     "GPU time over time",
     TA_COLUMNS(over_time_columns),
     .tier = TA_TIER_POINTS,
-    .doc = "One row per rank, device and hundredth of its window; of more than 500 devices "
-           "parts are longer, so that the table keeps to about 50 000 rows. Chart "
-           "`gpu-utilization`.",
+    .doc =
+        "One row per rank, device and hundredth of the program's window; of more than 500 devices "
+        "parts are longer, so that the table keeps to about 50 000 rows. Chart "
+        "`gpu-utilization`.",
     .chart = {&bin_chart}};
 
 static double ratio(int64_t part, int64_t whole)

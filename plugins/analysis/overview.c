@@ -8,6 +8,7 @@
 
 enum {
     GPU_WINDOW,
+    PROGRAM_WINDOW,
     GPU_BUSY,
     GPU_COMPUTE,
     GPU_COMM,
@@ -25,6 +26,7 @@ enum {
 
 static const struct ta_ref reads[] = {
     [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [PROGRAM_WINDOW] = {"gpu_time.program", "window_ns"},
     [GPU_BUSY] = {"gpu_time.by_rank", "busy_ns"},
     [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
     [GPU_COMM] = {"gpu_time.by_rank", "comm_exposed_ns"},
@@ -49,20 +51,34 @@ static double total(const struct ta_refs *in, size_t ref)
     return sum;
 }
 
-enum { BUSY, COMPUTE, COMM, MEMCPY, WINDOW, STEP_TIME, KERNELS, EVENTS };
+static double longest(const struct ta_refs *in, size_t ref)
+{
+    double most = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
+        most = fmax(most, ta_ref_number(in, ref, i, 0));
+    return most;
+}
+
+enum { BUSY, COMPUTE, COMM, MEMCPY, PROGRAM, WINDOW, STEP_TIME, KERNELS, EVENTS };
 
 static const struct ta_scalar_def scalars[] = {
     [BUSY] = {"gpu_busy_share", "GPU busy", TA_UNIT_RATIO, TA_HIGHER,
-              .doc = "Busy time over window, all ranks together", .gate = "gpu_busy"},
+              .doc = "Busy time over the program's window, all ranks together", .gate = "gpu_busy"},
     [COMPUTE] = {"gpu_compute_share", "Computing", TA_UNIT_RATIO, TA_HIGHER,
-                 .doc = "Time with a compute kernel over window, all ranks together"},
+                 .doc = "Time with a compute kernel over the program's window, all ranks together"},
     [COMM] = {"comm_exposed_share", "Exposed communication", TA_UNIT_RATIO, TA_LOWER,
-              .doc = "Communication that no compute covers, over window", .gate = "comm_exposed"},
+              .doc = "Communication that no compute covers, over the program's window",
+              .gate = "comm_exposed"},
     [MEMCPY] = {"memcpy_exposed_share", "Exposed copies", TA_UNIT_RATIO, TA_LOWER,
-                .doc = "Copies that nothing covers, over window"},
+                .doc = "Copies that nothing covers, over the program's window"},
+    [PROGRAM] = {"program_window_ns", "Window", TA_UNIT_NS, TA_LOWER,
+                 .doc = "First to last work of the program on host and devices (run.window), the "
+                        "longest of all ranks",
+                 .read_as = TA_AS_PROGRAM_WINDOW},
     [WINDOW] = {"gpu_window_ns", "GPU window", TA_UNIT_NS, TA_LOWER,
-                .doc = "First to last device activity, the longest of all ranks",
-                .read_as = TA_AS_GPU_WINDOW},
+                .doc =
+                    "First to last device activity, the longest of all ranks; left out where the "
+                    "window of the program is within 1 % of it"},
     [STEP_TIME] = {"step_time_p50_ns", "Step time p50", TA_UNIT_NS, TA_LOWER,
                    .doc = "Median host duration of the marked steps, all ranks",
                    .gate = "step_time.p50"},
@@ -154,16 +170,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    const double window = total(in, GPU_WINDOW);
-    double longest = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, GPU_WINDOW); i++)
-        longest = fmax(longest, ta_ref_number(in, GPU_WINDOW, i, 0));
+    const double window = total(in, PROGRAM_WINDOW);
     if (window > 0) {
         ta_set_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window));
         ta_set_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window));
         ta_set_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window));
         ta_set_scalar(out, &scalars[MEMCPY], ta_num(total(in, GPU_MEMCPY) / window));
-        ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest)));
+        ta_set_scalar(out, &scalars[PROGRAM], ta_int(ta_whole(longest(in, PROGRAM_WINDOW))));
+        if (longest(in, GPU_WINDOW) < 0.99 * longest(in, PROGRAM_WINDOW))
+            ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest(in, GPU_WINDOW))));
     }
     if (ta_ref_rows(in, STEP_HOST) && !is_whole_request(in) && !add_phase_time(out, in) &&
         !add_step_time(out, in))

@@ -4,12 +4,32 @@
 
 #include <stdio.h>
 
-enum { CLASS, BOUND, SHARE, BUSY, WINDOW, DAMAGE, DAMAGE_SHARE };
-static const struct ta_ref reads[] = {
-    [CLASS] = {"run.bound", "class"},           [BOUND] = {"run.bound", "bound"},
-    [SHARE] = {"run.bound", "share"},           [BUSY] = {.scalar = "gpu_busy_share"},
-    [WINDOW] = {.scalar = "gpu_window_ns"},     [DAMAGE] = {"health.damage", "damage"},
-    [DAMAGE_SHARE] = {"health.damage", "share"}};
+enum {
+    CLASS,
+    BOUND,
+    SHARE,
+    BUSY,
+    WINDOW,
+    GPU_WINDOW,
+    PROGRAM,
+    BUSY_NS,
+    BEFORE,
+    AFTER,
+    DAMAGE,
+    DAMAGE_SHARE
+};
+static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
+                                      [BOUND] = {"run.bound", "bound"},
+                                      [SHARE] = {"run.bound", "share"},
+                                      [BUSY] = {.scalar = "gpu_busy_share"},
+                                      [WINDOW] = {.scalar = "program_window_ns"},
+                                      [GPU_WINDOW] = {.scalar = "gpu_window_ns"},
+                                      [PROGRAM] = {"gpu_time.program", "window_ns"},
+                                      [BUSY_NS] = {"gpu_time.program", "busy_ns"},
+                                      [BEFORE] = {"gpu_time.program", "before_ns"},
+                                      [AFTER] = {"gpu_time.program", "after_ns"},
+                                      [DAMAGE] = {"health.damage", "damage"},
+                                      [DAMAGE_SHARE] = {"health.damage", "share"}};
 
 /* Parts this close to each other both name the run. */
 #define CLOSE 0.05
@@ -53,6 +73,28 @@ static bool lacks_work(const struct ta_refs *in)
     return false;
 }
 
+static double sum(const struct ta_refs *in, size_t ref)
+{
+    double total = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
+        total += ta_ref_number(in, ref, i, 0);
+    return total;
+}
+
+/* " (98.8 % of the 121 ms from its first work to its last)": the window of the device, where the
+ * program's is longer by more than one percent. */
+static void say_device_window(struct ta_line *line, const struct ta_refs *in)
+{
+    const double program = sum(in, PROGRAM), edges = sum(in, BEFORE) + sum(in, AFTER);
+    char length[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
+    const double longest = ta_ref_scalar(in, GPU_WINDOW, -1);
+    if (longest < 0 || edges <= 0.01 * program || edges >= program)
+        return;
+    ta_unit_format(share, sum(in, BUSY_NS) / (program - edges), TA_UNIT_RATIO);
+    ta_unit_format(length, longest, TA_UNIT_NS);
+    ta_say_on(line, " (%s of the %s from its first work to its last)", share, length);
+}
+
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     const double busy = ta_ref_scalar(in, BUSY, -1);
@@ -62,6 +104,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     ta_unit_format(length, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
     ta_unit_format(share, busy, TA_UNIT_RATIO);
     ta_say(line, "GPU busy %s%s of %s", lacks_work(in) ? "at least " : "", share, length);
+    say_device_window(line, in);
     say_bound(line, in);
     ta_say_on(line, ".");
     ta_say(line, "%s.", worst ? worst->title : "No rule found anything worth changing");

@@ -13,7 +13,7 @@ enum { GAPS_DURATION, GAPS_CAUSE, GAPS_NEXT, GAPS_WINDOW };
     [(first) + GAPS_DURATION] = {"gpu_idle.longest", "dur_ns"},                                    \
                [(first) + GAPS_CAUSE] = {"gpu_idle.longest", "cause"},                             \
                [(first) + GAPS_NEXT] = {"gpu_idle.longest", "next"},                               \
-               [(first) + GAPS_WINDOW] = {"gpu_time.by_rank", "window_ns"}
+               [(first) + GAPS_WINDOW] = {"gpu_time.program", "window_ns"}
 
 /* Gaps of a device before the same activity, each a large part of its window. */
 struct ta_gaps {

@@ -237,7 +237,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     ta_readings_open(&in, registry, report);
     struct ta_advice advice = {.arena = ta_report_arena(report),
                                .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
-                               .window = ta_ref_scalar(&in, TA_AS_GPU_WINDOW, 0),
+                               .window = ta_ref_scalar(&in, TA_AS_PROGRAM_WINDOW, 0),
                                .recorder = ta_ref_scalar(&in, TA_AS_RECORDER_COST, 0)};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {

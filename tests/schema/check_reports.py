@@ -63,7 +63,7 @@ def check_severities(path):
     """Severities of what would save time go by the measure that ranks it."""
     items = [item for section in json.loads(path.read_text())["sections"]
              for item in section["items"]]
-    window = [item["value"] for item in items if item.get("id") == "gpu_window_ns"]
+    window = [item["value"] for item in items if item.get("id") == "program_window_ns"]
     graded, last = 0, None
     for found in items:
         if found["kind"] != "finding" or not found["saving_ns"] or not window:

@@ -20,7 +20,8 @@ IDLE = ("dispatch_ns", "host_ns", "sync_ns", "setup_ns", "input_ns", "latency_ns
         "unknown_ns")
 # Of all ranks: tables with a column that each adds up to that of the first.
 WHOLES = (
-    (("gpu_time.by_rank", "window_ns"), ("run.bound", "total_ns"),
+    (("gpu_time.program", "window_ns"), ("run.bound", "total_ns"), ("gpu_time.parts", "window_ns")),
+    (("gpu_time.by_rank", "window_ns"),
      ("critical_path.by_class", "total_ns"), ("critical_path.by_name", "total_ns")),
     (("gpu_time.by_rank", "busy_ns"), ("gpu_time.by_name", "exposed_ns")),
     (("gpu_time.by_rank", "idle_ns"), ("gpu_idle.by_rank", "idle_ns"),
@@ -41,6 +42,10 @@ def of_devices(report):
         yield "window", row["busy_ns"] + row["idle_ns"], row["window_ns"]
         yield "communication", row["comm_exposed_ns"] + row["comm_hidden_ns"], row["comm_ns"]
         yield "causes", report.total("gpu_idle.by_cause", "total_ns", **device), row["idle_ns"]
+        for program in report.rows("gpu_time.program", **device):
+            around = program["before_ns"] + program["after_ns"]
+            yield "program", row["window_ns"] + around, program["window_ns"]
+            yield "edges", report.total("gpu_idle.edges", "total_ns", **device), around
         for idle in report.rows("gpu_idle.by_rank", **device):
             yield "groups of causes", sum(idle[part] for part in IDLE), row["idle_ns"]
 

@@ -163,7 +163,8 @@ static void findings_of(const struct run *run, char *text, size_t size)
     "bytes\n" rows "\n"
 #define GPU(rows)                                                                                  \
     "gpu_time.by_rank\nrank,device,window_ns,busy_ns,idle_ns,comm_exposed_ns,"                     \
-    "memcpy_exposed_ns\n" rows "\n"
+    "memcpy_exposed_ns\n" rows "\ngpu_time.program\nrank,device,window_ns,busy_ns,idle_ns,comm_"   \
+    "exposed_ns,memcpy_exposed_ns\n" rows "\n"
 #define IDLE(rows)                                                                                 \
     "gpu_idle.by_rank\nrank,device,idle_ns,host_ns,setup_ns,queued_ns,unknown_ns\n" rows "\n"
 #define COPIES(rows)                                                                               \

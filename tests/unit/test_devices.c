@@ -24,15 +24,16 @@ static int64_t bound(const struct ta_report *report, const char *name)
     return report_number(report, "run.bound", "bound", name, "total_ns");
 }
 
-/* Compute 10…30, communication 20…50, nothing up to the launch at 60…65, which takes until 70, then
- * 10 µs of compute, and 3 µs on one stream before the last. */
+/* The first launch at 0…5; compute 10…30, communication 20…50, nothing up to the launch at 60…65,
+ * which takes until 70, then 10 µs of compute, and 3 µs on one stream before the last. */
 static void parts_of_a_window(void **state)
 {
     (void)state;
     struct ta_report *report = report_on_events(
         LAUNCH(1, 0, 5) KERNEL("k", 1, 7, 10, 20) LAUNCH(2, 6, 5) KERNEL(NCCL, 2, 8, 20, 30)
             LAUNCH(3, 60, 5) KERNEL("k", 3, 7, 70, 10) LAUNCH(4, 66, 3) KERNEL("k", 4, 7, 83, 7));
-    assert_int_equal(part(report, "window_ns"), 80000);
+    assert_int_equal(part(report, "window_ns"), 90000);
+    assert_int_equal(part(report, "around_ns"), 10000);
     assert_int_equal(part(report, "compute_ns"), 10000 + 10000 + 7000);
     assert_int_equal(part(report, "comm_hidden_ns"), 10000);
     assert_int_equal(part(report, "comm_exposed_ns"), 20000);
@@ -41,12 +42,13 @@ static void parts_of_a_window(void **state)
     assert_int_equal(part(report, "other_ns"), 0);
     assert_int_equal(bound(report, "compute"), 37000);
     assert_int_equal(bound(report, "communication"), 20000);
-    assert_int_equal(bound(report, "host"), 10000); /* 50…60, when nothing was recorded */
-    assert_int_equal(bound(report, "launch"), 10000);
+    assert_int_equal(bound(report, "host"), 10000);       /* 50…60, when nothing was recorded */
+    assert_int_equal(bound(report, "preparation"), 5000); /* the first launch, and its way */
+    assert_int_equal(bound(report, "launch"), 10000 + 5000);
     assert_int_equal(bound(report, "dependency"), 3000);
     const struct ta_table *parts = ta_report_table(report, "run.bound");
     assert_true(ta_row_reads(parts, 0, "class", "compute-bound"));
-    assert_non_null(strstr(ta_report_verdict(report)->headline, "compute-bound (46.2 %"));
+    assert_non_null(strstr(ta_report_verdict(report)->headline, "compute-bound (41.1 %"));
     ta_report_free(report);
 }
 
@@ -73,7 +75,7 @@ static void parts_add_up(void **state)
 {
     static const char *const columns[] = {"compute_ns",        "comm_hidden_ns", "comm_exposed_ns",
                                           "memcpy_exposed_ns", "host_wait_ns",   "kernel_wait_ns",
-                                          "other_ns"};
+                                          "around_ns",         "other_ns"};
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct text json = {0};

@@ -98,6 +98,7 @@ enum {
     PARTS_MEMCPY_EXPOSED,
     PARTS_HOST_WAIT,
     PARTS_KERNEL_WAIT,
+    PARTS_AROUND,
     PARTS_OTHER,
     PARTS_STEP,
     PARTS_LATENESS
@@ -108,7 +109,7 @@ static const struct ta_column ranks_parts_columns[] = {
     [PARTS_RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks of the part that were read"},
     [PARTS_MEMBERS] = {"members", "Members", TA_TEXT, .doc = "These ranks"},
     [PARTS_WINDOW] = {"window_ns", "Window", TA_NS_MEAN,
-                      .doc = "First to last device activity, mean over its ranks"},
+                      .doc = "Window of the program, mean over its ranks"},
     [PARTS_COMPUTE] = {"compute_ns", "Compute", TA_NS_MEAN,
                        .doc = "Compute without communication, mean over its ranks"},
     [PARTS_COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS_MEAN,
@@ -121,6 +122,8 @@ static const struct ta_column ranks_parts_columns[] = {
                          .doc = "Idle until the host has work, likewise"},
     [PARTS_KERNEL_WAIT] = {"kernel_wait_ns", "Kernel wait", TA_NS_MEAN,
                            .doc = "Idle though work is queued, likewise"},
+    [PARTS_AROUND] = {"around_ns", "Before and after", TA_NS_MEAN,
+                      .doc = "Before the first device activity and after the last, likewise"},
     [PARTS_OTHER] = {"other_ns", "Other", TA_NS_MEAN, .doc = "The rest of the window, likewise"},
     [PARTS_STEP] = {"step_p50_ns", "Step p50", TA_NS_MEAN,
                     .doc = "Median step of a rank, mean over its ranks"},
@@ -134,7 +137,7 @@ enum { FIRST_MEAN = PARTS_WINDOW, MEANS = TA_LENGTH(ranks_parts_columns) - FIRST
 static const struct ta_chart_def part_chart = {
     .id = "parts-breakdown",
     .title = "GPU time by part",
-    .caption = "Windows of devices, as means over the ranks of each part.",
+    .caption = "Windows of the program on devices, as means over the ranks of each part.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&ranks_parts_columns[PARTS_PART]},
     .y = {{&ranks_parts_columns[PARTS_COMPUTE], "Compute alone", TA_INK_COMPUTE},
@@ -144,6 +147,7 @@ static const struct ta_chart_def part_chart = {
           {&ranks_parts_columns[PARTS_MEMCPY_EXPOSED], "Exposed copies", TA_INK_MEMCPY},
           {&ranks_parts_columns[PARTS_HOST_WAIT], "Idle, host wait", TA_INK_IDLE},
           {&ranks_parts_columns[PARTS_KERNEL_WAIT], "Idle, kernel wait", TA_INK_WAIT},
+          {&ranks_parts_columns[PARTS_AROUND], "Host work before and after", TA_INK_OP},
           {&ranks_parts_columns[PARTS_OTHER], "Other", TA_INK_OTHER}},
 };
 

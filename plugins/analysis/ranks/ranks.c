@@ -50,6 +50,7 @@ static const struct ta_ref reads[] = {
     {"gpu_time.parts", "memcpy_exposed_ns"},
     {"gpu_time.parts", "host_wait_ns"},
     {"gpu_time.parts", "kernel_wait_ns"},
+    {"gpu_time.parts", "around_ns"},
     {"gpu_time.parts", "other_ns"},
     {"steps.by_rank", "p50_ns"},
     {"stragglers.by_rank", "mean_lateness_ns"},

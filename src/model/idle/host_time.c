@@ -196,18 +196,18 @@ static ta_row last_before(const struct host_time *host, ta_row first, ta_row row
     return TA_NO_ROW;
 }
 
-void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to)
+void host_time_of(struct host_time *host, uint32_t track, ta_row last, int64_t from, int64_t to)
 {
-    const ta_row first = host->tracks.at[host->spans.track[launch]].first;
+    const ta_row first = host->tracks.at[track].first;
     ta_row next;
-    ta_row row = open_at(host, last_before(host, first, launch, from, &next), from);
+    ta_row row = open_at(host, last_before(host, first, last, from, &next), from);
     for (int64_t now = from; now < to;) {
         const int64_t end = row == TA_NO_ROW ? to : ta_min_i64(end_of(host, row), to);
-        const int64_t start = next < launch ? ta_min_i64(host->spans.ts[next], to) : to;
+        const int64_t start = next < last ? ta_min_i64(host->spans.ts[next], to) : to;
         const int64_t stop = ta_min_i64(end, start);
         host_time_within(host, row, now, stop);
         now = stop;
-        if (start <= stop && next < launch) {
+        if (start <= stop && next < last) {
             if (ta_class_is_host(class_of(host, next)))
                 row = next;
             next++;

@@ -36,8 +36,14 @@ void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t n
  * profiler where that held up the process. */
 void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to);
 
-/* Blames [from, to) on what the thread of the call `launch` did in it; `to` is at most the start
- * of the call.  Linear in the spans that begin in between. */
-void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to);
+/* Blames [from, to) on what a thread did in it, of its rows those before `last`.  Linear in the
+ * spans that begin in between. */
+void host_time_of(struct host_time *host, uint32_t track, ta_row last, int64_t from, int64_t to);
+
+/* The same of the thread of the call `launch`; `to` is at most the start of the call. */
+static inline void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to)
+{
+    host_time_of(host, host->spans.track[launch], launch, from, to);
+}
 
 #endif

@@ -118,4 +118,17 @@ struct ta_idle_watcher {
 TA_MUST_CHECK bool ta_idle_walk(const struct ta_trace *trace,
                                 const struct ta_idle_watcher *watcher);
 
+/* ---- the time of the program around the activities ----------------------------------------- */
+
+/* The program's window (model/program/window.h) begins before the first activity of a device and
+ * ends after its last. */
+enum ta_idle_edge { TA_EDGE_BEFORE, TA_EDGE_AFTER, TA_EDGES };
+
+/* Reports this time of each device in pieces as a watcher hears of gaps: what the thread that
+ * launches the first activity does until then, and what the thread that works last does after the
+ * last one.  Found with the gaps.  False without memory. */
+TA_MUST_CHECK bool ta_idle_edges(const struct ta_trace *trace, void *user,
+                                 void (*piece)(void *user, int64_t device, enum ta_idle_edge edge,
+                                               enum ta_idle_cause cause, int64_t ns, ta_row place));
+
 #endif

@@ -6,6 +6,7 @@
 #include "model/fact.h"
 #include "model/idle/host_time.h"
 #include "model/lost.h"
+#include "model/program/window.h"
 #include "stat/interval.h"
 
 #include <stdlib.h>
@@ -46,7 +47,8 @@ struct walk {
     int64_t first_call;          /* start of the first call of the runtime; INT64_MIN without one */
     bool has_one_device;
     const struct ta_intervals *busy; /* where there are several devices */
-    struct idle_record *record;
+    const struct ta_program_window *program;
+    struct idle_record *record, *edges;
 };
 
 static int64_t end_of(const struct walk *w, ta_row row)
@@ -148,6 +150,89 @@ static void blame_known(struct walk *w, const struct ta_activity *next,
         blame(w, next, before, a, b);
 }
 
+/* ---- before the first activity and after the last ------------------------------------------- */
+
+/* What a thread did in [from, to); where it has no spans yet, the one that begins the program. */
+static void blame_thread(struct walk *w, uint32_t number, ta_row last, int64_t from, int64_t to)
+{
+    const struct ta_tracks tracks = ta_trace_tracks(w->host.trace);
+    const uint32_t first = w->program->first_track;
+    const int64_t begins = w->spans.ts[tracks.at[number].first];
+    const int64_t until = ta_min_i64(begins, to);
+    if (first != UINT32_MAX && first != number && from < until) {
+        host_time_of(&w->host, first, tracks.at[first].first + tracks.at[first].n, from, until);
+        from = until;
+    }
+    if (from < to)
+        host_time_of(&w->host, number, last, from, to);
+}
+
+static void blame_before(struct walk *w, const struct ta_activity *next, int64_t a, int64_t b)
+{
+    const struct ta_tracks tracks = ta_trace_tracks(w->host.trace);
+    const ta_row launch = next->launch;
+    const uint32_t first = w->program->first_track;
+    if (launch == TA_NO_ROW && first == UINT32_MAX) {
+        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW);
+    } else if (launch == TA_NO_ROW) {
+        blame_thread(w, first, tracks.at[first].first + tracks.at[first].n, a, b);
+    } else {
+        const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
+        if (late > a)
+            blame_thread(w, w->spans.track[launch], launch, a, late);
+        if (b > late)
+            blame_host(w, launch, late, b);
+    }
+}
+
+static void blame_after(struct walk *w, const struct ta_activity *next, int64_t a, int64_t b)
+{
+    const struct ta_tracks tracks = ta_trace_tracks(w->host.trace);
+    const uint32_t last = w->program->last_track;
+    (void)next;
+    if (last != UINT32_MAX)
+        blame_thread(w, last, tracks.at[last].first + tracks.at[last].n, a, b);
+    else
+        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW);
+}
+
+/* What is known of [a, b) around the activities: nothing from a launch on whose kernel was not
+ * recorded, nor while more than was recorded may have run. */
+static void blame_edge(struct walk *w, const struct ta_activity *next, int64_t a, int64_t b,
+                       void (*blame_part)(struct walk *, const struct ta_activity *, int64_t,
+                                          int64_t))
+{
+    const size_t lost = ta_lost_from(w->lost, a);
+    const int64_t known = lost < w->lost->n && w->lost->at[lost].start < b
+                              ? ta_max_i64(a, ta_min_i64(w->lost->at[lost].end, b))
+                              : b;
+    idle_record_gap(w->edges);
+    for (size_t i = a < known && w->unknown.n ? ta_intervals_behind(&w->unknown, a) : 0;
+         i < w->unknown.n && w->unknown.at[i].start < known; i++) {
+        const int64_t from = ta_max_i64(a, w->unknown.at[i].start);
+        const int64_t to = ta_min_i64(known, w->unknown.at[i].end);
+        if (from > a)
+            blame_part(w, next, a, from);
+        if (to > from)
+            host_time_piece(&w->host, TA_IDLE_LOST, to - from, TA_NO_ROW);
+        a = ta_max_i64(a, to);
+    }
+    if (known > a)
+        blame_part(w, next, a, known);
+    if (b > ta_max_i64(a, known))
+        host_time_piece(&w->host, TA_IDLE_LOST, b - ta_max_i64(a, known), TA_NO_ROW);
+}
+
+/* The device works in [first, last); the first activity is `next`. */
+static void record_edges(struct walk *w, const struct ta_activity *next, int64_t first,
+                         int64_t last)
+{
+    w->host.record = w->edges;
+    blame_edge(w, next, w->program->start, first, blame_before);
+    blame_edge(w, next, last, w->program->end, blame_after);
+    w->host.record = w->record;
+}
+
 /* The activities [from, to) are those of one device. */
 static void walk_device(struct walk *w, size_t from, size_t to)
 {
@@ -165,6 +250,7 @@ static void walk_device(struct walk *w, size_t from, size_t to)
             before = a;
         }
     }
+    record_edges(w, &w->activities.at[from], w->spans.ts[w->activities.at[from].span], last);
 }
 
 /* What was launched before it began before the recording. */
@@ -180,17 +266,21 @@ static int64_t find_first_call(const struct ta_trace *trace)
 }
 
 /* Walks over the activities of each device, which stand together. */
-static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
+static bool find_gaps(const struct ta_trace *trace, struct idle_record *record,
+                      struct idle_record *edges)
 {
-    struct walk w = {
-        .activities = ta_trace_activities(trace), .spans = ta_trace_spans(trace), .record = record};
+    struct walk w = {.activities = ta_trace_activities(trace),
+                     .spans = ta_trace_spans(trace),
+                     .program = ta_program_window(trace),
+                     .record = record,
+                     .edges = edges};
     const size_t n = w.activities.n;
     w.has_one_device = n && w.activities.at[0].device == w.activities.at[n - 1].device;
     w.busy = w.has_one_device ? NULL : ta_trace_busy(trace);
     w.lost = ta_trace_lost(trace);
     w.first_call = find_first_call(trace);
     w.damage = ta_trace_damage(trace);
-    bool done = host_time_open(&w.host, trace, record) && w.lost;
+    bool done = host_time_open(&w.host, trace, record) && w.lost && w.program;
     if (done)
         host_time_loads(&w.host, &w.lost->captures);
     if (done) {
@@ -206,29 +296,60 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
     ta_intervals_free(&w.unknown);
     done &= host_time_close(&w.host);
     idle_record_fit(record);
-    return done && !record->failed;
+    idle_record_fit(edges);
+    return done && !record->failed && !edges->failed;
 }
 
-static void free_record(void *at)
+/* What the walk found. */
+struct found {
+    struct idle_record gaps, edges;
+};
+
+static void free_found(void *at)
 {
-    idle_record_free(at);
-    free(at);
+    struct found *found = at;
+    idle_record_free(&found->gaps);
+    idle_record_free(&found->edges);
+    free(found);
 }
 
-static void *make_record(const struct ta_trace *trace)
+static void *make_found(const struct ta_trace *trace)
 {
-    struct idle_record *record = calloc(1, sizeof *record);
-    if (record && find_gaps(trace, record))
-        return record;
-    if (record)
-        free_record(record);
+    struct found *found = calloc(1, sizeof *found);
+    if (found && find_gaps(trace, &found->gaps, &found->edges))
+        return found;
+    if (found)
+        free_found(found);
     return NULL;
+}
+
+static const struct found *found_of(const struct ta_trace *trace)
+{
+    return ta_trace_fact(trace, TA_FACT_GAPS, make_found, free_found);
 }
 
 bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *watcher)
 {
-    const struct idle_record *record = ta_trace_fact(trace, TA_FACT_GAPS, make_record, free_record);
-    if (record)
-        idle_record_tell(record, trace, watcher);
-    return record != NULL;
+    const struct found *found = found_of(trace);
+    if (found)
+        idle_record_tell(&found->gaps, trace, watcher);
+    return found != NULL;
+}
+
+bool ta_idle_edges(const struct ta_trace *trace, void *user,
+                   void (*piece)(void *user, int64_t device, enum ta_idle_edge edge,
+                                 enum ta_idle_cause cause, int64_t ns, ta_row place))
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct found *found = found_of(trace);
+    if (!found)
+        return false;
+    const struct idle_record *edges = &found->edges;
+    size_t gap = 0, at = 0;
+    for (size_t from = 0; from < activities.n; from = ta_device_end(&activities, from))
+        for (int edge = TA_EDGE_BEFORE; edge < TA_EDGES; edge++, gap++)
+            for (uint32_t n = edges->n_pieces[gap]; n > 0; n--, at++)
+                piece(user, activities.at[from].device, (enum ta_idle_edge)edge,
+                      (enum ta_idle_cause)edges->cause[at], edges->ns[at], edges->place[at]);
+    return true;
 }

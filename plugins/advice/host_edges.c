@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The host works while the devices have nothing to do yet, or are done: input is prepared, a part
+ * of the model runs on the host, results are written. */
+#include "recommend/rule.h"
+
+#include <math.h>
+
+enum { THRESHOLD };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
+                   "Share of the program's window before the first work of a device, or after its "
+                   "last, from which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+enum { BEFORE, AFTER, WINDOW, EDGE, CAUSE, TIME, SITE_EDGE, SITE_CAUSE, SITE, SITE_TIME };
+
+static const struct ta_ref reads[] = {
+    [BEFORE] = {"gpu_time.program", "before_ns"},
+    [AFTER] = {"gpu_time.program", "after_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
+    [EDGE] = {"gpu_idle.edges", "edge"},
+    [CAUSE] = {"gpu_idle.edges", "cause"},
+    [TIME] = {"gpu_idle.edges", "total_ns"},
+    [SITE_EDGE] = {"gpu_idle.edge_sites", "edge"},
+    [SITE_CAUSE] = {"gpu_idle.edge_sites", "cause"},
+    [SITE] = {"gpu_idle.edge_sites", "site"},
+    [SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
+};
+
+/* What the host does, by the cause with most of the time, and what to do about it. */
+static const struct {
+    const char *cause, *does, *advice;
+} causes[] = {
+    {"data loading", "loads data",
+     "Load in other processes (num_workers, prefetch_factor, persistent_workers), and prepare the "
+     "next batch while the device works."},
+    {"compilation", "compiles or loads code",
+     "It happens once: run a few steps before the recording, or keep the caches of the compiler."},
+    {"first call", "sets libraries up in first calls",
+     "It happens once: run a few steps before the recording."},
+    {"memory allocation", "asks the driver for memory",
+     "It happens once: run a few steps before the recording."},
+    {"operator dispatch", "computes in operators on the CPU",
+     "Move this work to the device, or do it once and keep the result (prompt embeddings, "
+     "preprocessed input)."},
+    {"python", "runs Python",
+     "Do this work in other processes, once for several inputs, or on the device, and prepare the "
+     "next input while the device works on this one."},
+    {"host untraced", "works in ranges of the program",
+     "Do this work while the device is busy, in another process, or once; record with with_stack "
+     "to see what it is."},
+    {"host collective", "waits for other hosts",
+     "Look at which host comes late, and at the network between them."},
+};
+
+struct edge {
+    size_t cells;
+    const char *name, *id, *when;
+};
+
+static size_t largest_cause(const struct ta_refs *in, const struct edge *edge,
+                            const struct ta_place *place)
+{
+    size_t best = SIZE_MAX;
+    double most = place->value / 2;
+    for (size_t i = 0; i < TA_LENGTH(causes); i++) {
+        const struct ta_look look = {.cells = TIME,
+                                     .where = {{EDGE, edge->name}, {CAUSE, causes[i].cause}}};
+        struct ta_place same;
+        if (ta_look_same(in, &look, place, &same) && same.value > most) {
+            most = same.value;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The place with most of the time of the cause; "" where it is not known. */
+static const char *where(const struct ta_refs *in, struct ta_advice *advice,
+                         const struct edge *edge, size_t cause)
+{
+    struct ta_place site;
+    const struct ta_look look = {
+        .cells = SITE_TIME,
+        .where = {{SITE_EDGE, edge->name},
+                  {SITE_CAUSE, cause == SIZE_MAX ? NULL : causes[cause].cause}}};
+    return ta_look_worst(in, &look, &site) ? ta_place_text(advice, in, &site, SITE) : "";
+}
+
+/* In the range of a step, or outside of all, nothing says what the host does. */
+static bool is_known(size_t cause, const char *place)
+{
+    return cause != SIZE_MAX && (strcmp(causes[cause].cause, "host untraced") != 0 ||
+                                 (*place && strcmp(place, "ProfilerStep") != 0));
+}
+
+static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                        const struct edge *edge)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    struct ta_place worst = {0}, window = {0};
+    double most = threshold;
+    for (size_t row = 0; row < ta_ref_rows(in, edge->cells); row++) {
+        const struct ta_place time = ta_place_at(in, edge->cells, row);
+        const struct ta_place all = ta_place_at(in, WINDOW, row);
+        if (!time.table || !all.table || all.value <= 0 || time.value / all.value <= most)
+            continue;
+        most = time.value / all.value;
+        worst = time;
+        window = all;
+    }
+    if (!worst.table)
+        return;
+    const size_t cause = largest_cause(in, edge, &worst);
+    const char *place = where(in, advice, edge, cause);
+    if (!is_known(cause, place))
+        return;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&window)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = edge->id,
+            .rule = "host_edges",
+            .of_host = true,
+            .title = ta_advice_printf(
+                advice, "The host %s for %s %s of the GPU%s: %s of the window of %s%s%s",
+                causes[cause].does, ta_advice_number(advice, worst.value, TA_UNIT_NS), edge->when,
+                ta_place_owner(advice, in->report, &worst),
+                ta_advice_number(advice, most, TA_UNIT_RATIO),
+                ta_advice_number(advice, window.value, TA_UNIT_NS),
+                *place ? ", most of it in " : "", place),
+            .advice = causes[cause].advice,
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = TA_LENGTH(evidence),
+            .saving_low_ns = 0,
+            .saving_high_ns = ta_whole(worst.value),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "such time > %s of the window",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    static const struct edge edges[] = {
+        {BEFORE, "before", "host-before", "before the first work"},
+        {AFTER, "after", "host-after", "after the last work"},
+    };
+    for (size_t i = 0; i < TA_LENGTH(edges); i++)
+        advise_edge(ctx, in, advice, &edges[i]);
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, host_edges, &ops, .title = "Host work before and after the device's",
+          .summary = "Fires when the host works long before the first work of a device or after "
+                     "its last",
+          .version = "1", .options = options);
