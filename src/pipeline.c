@@ -258,7 +258,7 @@ static enum ta_status finish(struct ta_ctx *ctx, struct run *run)
 static enum ta_status list_recordings(struct ta_ctx *ctx, struct run *run)
 {
     (void)ctx;
-    if (!ta_recordings_are_plain(run->recordings))
+    if (!ta_recordings_are_plain(run->recordings, run->ingestion))
         ta_recordings_list(run->recordings, run->ingestion, run->run, run->report);
     return TA_OK;
 }
@@ -313,6 +313,8 @@ static enum ta_status report_on(struct ta_ctx *ctx, const struct reading *readin
                       .job = job,
                       .recordings = &reading->recordings,
                       .run = of};
+    if (!ta_recordings_say(&reading->recordings, ingestion, of, job))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot say what the files are");
     const enum ta_status status = run_stages(ctx, &run);
     if (status == TA_OK) {
         *report = run.report;
@@ -358,7 +360,7 @@ static struct ta_overview_row row_of(const struct ta_recordings *recordings, siz
                                     .is_chosen = recording->is_chosen};
 }
 
-/* Those of the recordings of one run, which the chosen one lists. */
+/* Reports of the recordings of one run, which the chosen one lists. */
 static enum ta_status report_on_run(struct ta_ctx *ctx, struct reading *reading, size_t at,
                                     struct ta_report **report)
 {
@@ -424,7 +426,8 @@ static enum ta_status report_on_runs(struct ta_ctx *ctx, struct reading *reading
     const size_t n = recordings->n_runs;
     struct ta_overview_row *rows = calloc(n, sizeof *rows);
     made->runs = calloc(n, sizeof *made->runs);
-    if (!rows || !made->runs) {
+    made->names = ta_arena_alloc(&made->arena, (n + 1) * sizeof *made->names);
+    if (!rows || !made->runs || !made->names) {
         free(rows);
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs: runs=%zu", n);
     }
@@ -436,6 +439,8 @@ static enum ta_status report_on_runs(struct ta_ctx *ctx, struct reading *reading
         status = run->name ? report_on_run(ctx, reading, i, &run->report)
                            : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the name of a run");
         rows[i].report = run->report;
+        made->names[i] = run->name;
+        made->names[i + 1] = NULL;
         made->n += status == TA_OK;
     }
     if (status == TA_OK)
@@ -536,10 +541,12 @@ static enum ta_status report_on_files(struct ta_ctx *ctx, struct reading *readin
     const struct ta_run_options *options = &reading->options;
     struct ta_recordings *recordings = &reading->recordings;
     struct ta_ingestion *ingestion = &reading->ingestion;
-    ta_account_refusals(ingestion, &reading->inputs.job);
     enum ta_status status = ta_recordings_decide(ctx, options, ingestion, recordings);
+    if (status == TA_OK && !ta_recordings_find_strays(recordings, ingestion))
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the names of the files");
     if (status != TA_OK)
         return status;
+    ta_account_refusals(ingestion, &reading->inputs.job);
     const size_t asked = options->run ? ta_recording_find(recordings, options->run) : SIZE_MAX;
     if (options->run && asked == SIZE_MAX)
         return no_such_run(ctx, reading);
@@ -680,6 +687,8 @@ static enum ta_status discover_some(struct ta_ctx *ctx, const struct work *work,
         reading->options = *work->options;
         reading->options.inputs += *n;
         reading->options.n_inputs = 1;
+        if (work->options->run_of)
+            reading->options.run = work->options->run_of[*n];
         status = discover(ctx, reading);
         n_files += reading->inputs.sources.list.n;
         if (status != TA_OK)
@@ -738,6 +747,7 @@ enum ta_status ta_pipeline_run_each(struct ta_ctx *ctx, const struct ta_registry
                                      : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs");
     for (size_t done = 0, some; status == TA_OK && done < n; done += some) {
         rest.inputs = options->inputs + done;
+        rest.run_of = options->run_of ? options->run_of + done : NULL;
         status = run_some(ctx, &work, readings + done, n - done, reports + done, &some);
     }
     close_work(ctx, &work);

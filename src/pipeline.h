@@ -20,7 +20,8 @@ struct ta_made_run {
 struct ta_made {
     struct ta_report *report;
     struct ta_made_run *runs;
-    size_t n; /* 0: the inputs are one run */
+    size_t n;           /* 0: the inputs are one run */
+    const char **names; /* of the runs; ends with NULL; from the arena */
     struct ta_arena arena;
 };
 

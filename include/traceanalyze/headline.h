@@ -30,6 +30,7 @@ TA_API struct ta_slice ta_line_name(struct ta_line *line, struct ta_slice name, 
 TA_API void ta_line_covers_finding(struct ta_line *line);
 
 enum ta_headline_level {
+    TA_HEADLINE_RECORDING, /* that the recording is of no run */
     TA_HEADLINE_DEVICES,  /* how busy devices were */
     TA_HEADLINE_PROGRESS, /* how fast it went, and which stage took most of the time */
     TA_HEADLINE_WORK,     /* which operators, loops, layers; memory */

@@ -162,8 +162,10 @@ struct ta_render_options {
     int64_t date_s;    /* date of the products: SOURCE_DATE_EPOCH or the date of the newest input */
     const char *version; /* of traceanalyze */
     enum ta_timeline_mode timeline;
-    uint64_t max_html_size; /* bytes of report.html */
-    bool split_assets;      /* --assets=split: style and script in files next to the page */
+    uint64_t max_html_size;  /* bytes of report.html */
+    bool split_assets;       /* --assets=split: style and script in files next to the page */
+    const char *const *runs; /* of a report that lists several: their names, which are those of the
+                                folders with their own; ends with NULL, or NULL */
 };
 
 struct ta_output_ops {

@@ -72,6 +72,7 @@ enum ta_quality_code {
     TA_Q_PARTIAL_SAMPLES,
     TA_Q_UNALIGNED,
     TA_Q_ANALYSIS_MISSING,
+    TA_Q_RECORDINGS,
     TA_Q_COUNT
 };
 

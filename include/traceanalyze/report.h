@@ -402,6 +402,7 @@ struct ta_finding {
     bool
         about_input; /* it says what the input is worth, and is no less sure where that is little */
     bool of_host;    /* it saves time of the host, which recording may have taken */
+    bool is_only;    /* of such an input all findings but those about it are left out */
 };
 
 enum ta_item_kind { TA_ITEM_SCALAR, TA_ITEM_TABLE, TA_ITEM_FINDING };

@@ -117,6 +117,8 @@ static const struct ta_quality_info codes[TA_Q_COUNT] = {
     [TA_Q_OTHER_SESSION] = {"other-session", TA_QUALITY_INFO,
                             "Samples of an earlier session of the same process, which its own "
                             "files have; they are not used again."},
+    [TA_Q_RECORDINGS] = {"recordings", TA_QUALITY_INFO,
+                         "What files were taken for that are not simply ranks of one run."},
     [TA_Q_PARTIAL_SAMPLES] = {"partial-samples", TA_QUALITY_NOTICE,
                               "The samples beside a session cover a part of it only, as where a "
                               "profiler keeps the last ones; energy and means are of that part."},

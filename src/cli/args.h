@@ -133,8 +133,9 @@ struct ta_cmdline {
     int annotate; /* enum ta_annotate */
     bool allow_single_run;
     bool man;
+    struct ta_texts runs;
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files, maps;
-    const char *input, *hardware, *run, *rank_regex, *step_marker, *out, *format, *title;
+    const char *input, *hardware, *rank_regex, *step_marker, *out, *format, *title;
     const char *memory_limit, *tmpdir;
     const char *max_html_size;
     const char *rank, *steps, *time_range, *drop_category;

@@ -10,6 +10,13 @@ static enum ta_status split(struct ta_cli *cli, size_t skip, size_t *base)
     const struct ta_cmdline *args = &cli->args;
     const size_t n = args->operands.n - skip;
     *base = 1;
+    if (n == 1 && !args->vs && args->runs.n == 2)
+        return TA_OK; /* two runs of it */
+    if (n == 1 && !args->vs)
+        return ta_fail(cli->ctx, TA_ERR_USAGE,
+                       "Nothing to compare %s with: give another run, or name two of its runs with "
+                       "--run",
+                       args->operands.items[skip]);
     for (size_t i = 0; args->vs && i < args->n_given; i++)
         if (strcmp(args->given[i].name, "vs") == 0)
             *base = args->given[i].operands < skip ? 0 : args->given[i].operands - skip;
@@ -31,6 +38,8 @@ enum ta_status ta_cli_compare(struct ta_cli *cli, size_t skip)
     enum ta_status status = split(cli, skip, &base);
     for (size_t i = 0; status == TA_OK && i < base; i++)
         status = ta_run_baseline(cli->run, operands->items[skip + i]);
+    if (status == TA_OK && skip + base == operands->n)
+        base = 0; /* both runs are of the same input */
     if (status == TA_OK)
         status = ta_cli_add_inputs(cli, skip + base, operands->n);
     return status == TA_OK ? ta_cli_execute(cli, TA_RUN_DIFF) : status;

@@ -20,12 +20,13 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "traceanalyze report --set gpu_idle.threshold=30% traces/\n",
          1, SIZE_MAX},
     [TA_COMMAND_DIFF] =
-        {"diff", "BASE OPT | BASE... --vs OPT...", "compare a baseline with another run",
+        {"diff", "BASE OPT | BASE... --vs OPT... | FOLDER --run BASE --run OPT",
+         "compare a baseline with another run",
          "Each of BASE and OPT is one run: a trace, or a folder or a quoted glob with the traces\n"
          "of all ranks or the dumps of a profiler, summaries that `reduce` wrote, or a "
          "report.json\n"
          "or report.html written before, or the folder of one.  With --vs each side may have\n"
-         "several runs.\n"
+         "several runs.  Two runs of one folder are named with --run, the baseline first.\n"
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-diff/ or to where -o\n"
          "says: a folder that is made if missing; one file when PATH ends in the extension of its\n"
@@ -33,7 +34,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "traceanalyze diff before/ after/\n"
          "traceanalyze diff before/ after/ -o change.html\n"
          "traceanalyze diff before-1/ before-2/ before-3/ --vs after-1/ after-2/ after-3/\n",
-         2, SIZE_MAX},
+         1, SIZE_MAX},
     [TA_COMMAND_AGGREGATE] =
         {"aggregate", "INPUT...", "write one report of many ranks",
          "INPUT is whatever `report` takes, and summaries that `reduce` wrote, in folders, by\n"
@@ -267,7 +268,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG), TA_GROUP_COMMAND,
      FLAG(json), "write JSON"},
 
-    {"run", 0, NULL, REPORTING | FOR(CHART), TA_GROUP_SELECTION, TEXT(run), NULL},
+    {"run", 0, NULL, REPORTING | FOR(CHART), TA_GROUP_SELECTION, TEXTS(runs), NULL},
     {"rank-regex", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(rank_regex), NULL},
     {"step-marker", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(step_marker), NULL},
     {"world-size", 0, NULL, READING, TA_GROUP_SELECTION, WHOLE(world_size, 0, 0), NULL},

@@ -97,7 +97,7 @@ enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *reg
     for (size_t i = 0; i < n; i++)
         entries[i] = ta_registry_at(registry, TA_KIND_headline, i);
     qsort(entries, n, sizeof *entries, by_place);
-    enum ta_headline_level level = TA_HEADLINE_DEVICES;
+    enum ta_headline_level level = TA_HEADLINE_RECORDING;
     for (size_t i = 0; i < n && (!line.n || entries[i]->plugin.headline->level == level); i++) {
         level = entries[i]->plugin.headline->level;
         say_one(entries[i], report, worst, &line);

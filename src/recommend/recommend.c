@@ -205,6 +205,19 @@ static int by_worth(const void *left, const void *right)
     return strcmp(a->id, b->id);
 }
 
+/* Of an input that is no run nothing is advised but what to do about that. */
+static void leave_out_others(struct ta_advice *advice)
+{
+    bool only = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < advice->findings.n; i++)
+        only |= advice->findings.at[i].is_only;
+    for (size_t i = 0; only && i < advice->findings.n; i++)
+        if (advice->findings.at[i].about_input)
+            advice->findings.at[kept++] = advice->findings.at[i];
+    advice->findings.n = only ? kept : advice->findings.n;
+}
+
 static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *registry,
                                 const struct ta_report *report, struct ta_advice *advice)
 {
@@ -241,6 +254,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
                                .recorder = ta_ref_scalar(&in, TA_AS_RECORDER_COST, 0)};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
+        leave_out_others(&advice);
         if (advice.findings.n)
             qsort(advice.findings.at, advice.findings.n, sizeof *advice.findings.at, by_worth);
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");

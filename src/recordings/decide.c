@@ -71,13 +71,6 @@ static bool read_traces(struct deciding *d, const struct ta_run_options *options
 
 /* ---- what is set aside -------------------------------------------------------------- */
 
-/* Most launches of a capture are taken down by it and reach no device; none replays the graph. */
-static bool is_capture(const struct ta_traits *traits)
-{
-    return traits->captures > 0 && traits->instantiations > 0 && traits->graph_launches == 0 &&
-           2 * traits->activities <= traits->launches;
-}
-
 static bool has_devices(const struct trace *trace)
 {
     return trace->facts->traits.activities > 0 || trace->facts->traits.graph_launches > 0;
@@ -107,12 +100,11 @@ static void find_captures(struct deciding *d)
     for (size_t i = 0; i < d->n; i++) {
         struct trace *trace = &d->traces[i];
         const struct trace *run = NULL;
-        if (!is_capture(&trace->facts->traits))
+        if (!is_capture(trace))
             continue;
         for (size_t k = 0; k < d->n; k++) {
             const struct trace *other = &d->traces[k];
-            if (is_capture(&other->facts->traits) || !has_devices(other) ||
-                !may_be_one_rank(trace, other))
+            if (is_capture(other) || !has_devices(other) || !may_be_one_rank(trace, other))
                 continue;
             if (!run ||
                 (other->facts->traits.graph_launches > 0 && run->facts->traits.graph_launches == 0))
@@ -188,6 +180,41 @@ static void find_merges(struct deciding *d)
             set_aside(d, trace, first, TA_RECORDING_MERGED,
                       "It holds the ranks of other files, which count, merged into one");
     }
+}
+
+/* ---- what is no recording ------------------------------------------------------------------- */
+
+/* A file named as the recordings of its folder are is missed, whatever its bytes are. */
+static bool is_named_as_one(const struct ta_file_name *name, const struct ta_file_name *names,
+                            size_t n)
+{
+    if (name->rank != TA_MISSING || name->tensor != TA_MISSING || name->worker != TA_MISSING ||
+        name->counts != TA_ORDINAL_NONE)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i].family, name->family) == 0)
+            return true;
+    return false;
+}
+
+bool ta_recordings_find_strays(struct ta_recordings *recordings, struct ta_ingestion *ingestion)
+{
+    struct ta_arena *arena = &recordings->arena;
+    struct ta_file_name *names = ta_arena_alloc(arena, (ingestion->n_files + 1) * sizeof *names);
+    size_t n = 0;
+    bool done = names != NULL;
+    for (size_t i = 0; done && i < ingestion->n_files; i++)
+        if (is_trace(&ingestion->files[i]))
+            done = ta_file_name_read(arena, ingestion->files[i].source->shown, &names[n++]);
+    for (size_t i = 0; done && i < ingestion->n_files; i++) {
+        struct ta_ingested *file = &ingestion->files[i];
+        struct ta_file_name name;
+        if (!file->is_other || !file->source->is_below)
+            continue;
+        done = ta_file_name_read(arena, file->source->shown, &name);
+        file->is_stray = done && !is_named_as_one(&name, names, n);
+    }
+    return done;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */

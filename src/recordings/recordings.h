@@ -67,6 +67,11 @@ enum ta_status ta_recordings_decide(struct ta_ctx *ctx, const struct ta_run_opti
                                     struct ta_recordings *recordings) TA_MUST_CHECK;
 void ta_recordings_free(struct ta_recordings *recordings);
 
+/* Marks files that are whole and no recordings, and are not named as one: nothing is lost where
+ * they are not read.  False without memory. */
+bool ta_recordings_find_strays(struct ta_recordings *recordings,
+                               struct ta_ingestion *ingestion) TA_MUST_CHECK;
+
 /* The recording that a text given with --run names: "flux_cp", "iteration_1", or
  * "flux_cp/iteration_1"; the one of its run that is chosen for a run; SIZE_MAX when none is. */
 size_t ta_recording_find(const struct ta_recordings *recordings, const char *name);
@@ -77,7 +82,8 @@ enum ta_status ta_recordings_note_maps(struct ta_ctx *ctx, struct ta_recordings 
                                        const struct ta_ingestion *ingestion) TA_MUST_CHECK;
 
 /* Whether every file that was read is simply a rank, or a dump, of one run. */
-bool ta_recordings_are_plain(const struct ta_recordings *recordings);
+bool ta_recordings_are_plain(const struct ta_recordings *recordings,
+                             const struct ta_ingestion *ingestion);
 
 /* A word for the kind, such as "graph_capture". */
 const char *ta_recording_kind_name(enum ta_recording_kind kind);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which traces of a run are of one recording: those of all its processes over one stretch of time.
+/* Which traces of a run are of one recording: what all its processes recorded over one stretch of
+ * time.
  *
  * Traces of one process that follow each other are different recordings, numbered by what their
  * names count or, without that, by time.  Traces of one process that overlap count together, as of
@@ -73,14 +74,27 @@ static void number(const struct deciding *d, struct trace **traces, size_t n)
 
 static enum ta_recording_kind kind_of(const struct trace *trace, size_t n)
 {
-    return trace->name.is_warm_up                       ? TA_RECORDING_WARM_UP
-           : n == 1                                     ? TA_RECORDING_RUN
-           : trace->name.counts == TA_ORDINAL_ITERATION ? TA_RECORDING_ITERATION
-                                                        : TA_RECORDING_CYCLE;
+    if (is_capture(trace))
+        return TA_RECORDING_CAPTURE;
+    if (trace->name.is_warm_up)
+        return TA_RECORDING_WARM_UP;
+    if (n == 1)
+        return TA_RECORDING_RUN;
+    return trace->name.counts == TA_ORDINAL_ITERATION ? TA_RECORDING_ITERATION : TA_RECORDING_CYCLE;
+}
+
+/* Where all say that they are warm-ups, as of a host of that name, none is. */
+static void check_warm_ups(struct trace **traces, size_t n)
+{
+    size_t n_warm = 0;
+    for (size_t i = 0; i < n; i++)
+        n_warm += traces[i]->name.is_warm_up;
+    for (size_t i = 0; n_warm == n && i < n; i++)
+        traces[i]->name.is_warm_up = false;
 }
 
 static const char *name_recording(struct ta_arena *arena, const struct ta_recording *recording,
-                                  const char *run)
+                                  const char *run, size_t n)
 {
     switch (recording->kind) {
     case TA_RECORDING_ITERATION:
@@ -90,6 +104,8 @@ static const char *name_recording(struct ta_arena *arena, const struct ta_record
     case TA_RECORDING_WARM_UP:
         return recording->number > 0 ? ta_arena_printf(arena, "warmup_%" PRId64, recording->number)
                                      : "warmup";
+    case TA_RECORDING_CAPTURE:
+        return n == 1 ? run : ta_arena_printf(arena, "capture_%" PRId64, recording->number);
     default:
         return run;
     }
@@ -127,6 +143,8 @@ static const char *reason(struct deciding *d, const struct ta_recording *recordi
         return ta_arena_printf(arena, "Its process was recorded %zu times, one after the other", n);
     case TA_RECORDING_WARM_UP:
         return "Its name says that it is a warm-up";
+    case TA_RECORDING_CAPTURE:
+        return "It captures a graph and replays none, and no other file replays it";
     default:
         return "";
     }
@@ -156,7 +174,7 @@ static bool list_recordings(struct deciding *d, size_t run, struct trace **trace
     }
     for (size_t k = 0; done && k < n_rounds; k++) {
         struct ta_recording *recording = &r->at[of->first + k];
-        recording->name = name_recording(&r->arena, recording, of->name);
+        recording->name = name_recording(&r->arena, recording, of->name, n_rounds);
         done = recording->name != NULL;
     }
     for (size_t i = 0; done && i < n; i++) {
@@ -219,6 +237,7 @@ bool find_recordings(struct deciding *d)
         for (size_t i = 0; i < d->n; i++)
             if (!d->traces[i].aside && d->traces[i].run == run)
                 list[n++] = &d->traces[i];
+        check_warm_ups(list, n);
         if (d->ingestion->n_piles > 1) {
             qsort(list, n, sizeof *list, by_time);
             number(d, list, n);

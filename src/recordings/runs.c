@@ -106,6 +106,23 @@ static void join_families(struct deciding *d)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
+/* A name for people and for a folder of products: without what joins it to the rest of a path. */
+const char *clean_run_name(struct ta_arena *arena, const char *text, size_t n)
+{
+    while (n > 0 && strchr("-_./", text[n - 1]))
+        n--;
+    size_t start = 0;
+    while (start < n && strchr("-_./", text[start]))
+        start++;
+    if (start == n)
+        return "run";
+    char *name = ta_arena_copy(arena, (struct ta_slice){text + start, n - start});
+    for (char *c = name; c && *c; c++)
+        if (*c == '/')
+            *c = '-';
+    return name;
+}
+
 static size_t common_length(const char *a, const char *b, size_t most)
 {
     size_t n = 0;
@@ -126,22 +143,10 @@ static const char *name_of(struct deciding *d, size_t run)
         n = first ? common_length(first, family, n) : strlen(family);
         first = first ? first : family;
     }
-    while (n > 0 && strchr("-_./", first[n - 1]))
-        n--;
-    size_t start = 0;
-    while (start < n && strchr("-_./", first[start]))
-        start++;
-    if (start == n)
-        return "run";
-    char *name = ta_arena_copy(&d->recordings->arena, (struct ta_slice){first + start, n - start});
-    for (char *c = name; c && *c; c++)
-        if (*c == '/') /* it names a folder of products */
-            *c = '-';
-    return name;
+    return clean_run_name(&d->recordings->arena, first, n);
 }
 
-/* A name that an earlier run has gets a number after it. */
-static const char *make_unique(struct deciding *d, const char *name, size_t n)
+const char *unique_run_name(struct deciding *d, const char *name, size_t n)
 {
     const struct ta_recorded_run *runs = d->recordings->runs;
     const char *unique = name;
@@ -174,7 +179,7 @@ bool find_runs(struct deciding *d)
             continue;
         if (!number[run]) {
             const char *name = name_of(d, run);
-            const char *unique = name ? make_unique(d, name, r->n_runs) : NULL;
+            const char *unique = name ? unique_run_name(d, name, r->n_runs) : NULL;
             r->runs[r->n_runs] = (struct ta_recorded_run){.name = unique};
             number[run] = ++r->n_runs;
             done = unique != NULL;

@@ -28,15 +28,6 @@ static const struct ta_column recording_files_columns[] = {
              .doc = "Why it is not simply a rank of the run"},
 };
 
-static const struct ta_brief in_brief = {
-    .place = 350,
-    .rows = 8,
-    .rows_are = "the first files",
-    .never = {&recording_files_columns[START], &recording_files_columns[COUNTS]},
-    .whole_names = true,
-    .is_supplement = true,
-};
-
 static const struct ta_table_def recording_files = {
     "recordings.files",
     "What the files are",
@@ -45,8 +36,7 @@ static const struct ta_table_def recording_files = {
            "rank of the only run.",
     .tier = TA_TIER_DETAIL,
     .joining = TA_JOIN_NOT,
-    .not_of_ranks = true,
-    .brief = &in_brief};
+    .not_of_ranks = true};
 
 static const struct ta_table_def *const tables[] = {&recording_files, NULL};
 static const struct ta_part made = {.name = "recordings", .tables = tables};

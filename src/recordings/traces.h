@@ -33,8 +33,21 @@ struct deciding {
 bool find_runs(struct deciding *d) TA_MUST_CHECK;
 bool find_recordings(struct deciding *d) TA_MUST_CHECK;
 
+/* The first `n` bytes of a text as the name of a run, from the arena; NULL without memory. */
+const char *clean_run_name(struct ta_arena *arena, const char *text, size_t n);
+/* The name, with a number after it where one of the first `n` runs has it; NULL without memory. */
+const char *unique_run_name(struct deciding *d, const char *name, size_t n);
+
 /* Gives each dump to the run that it was written by (dumps.c); makes a run of dumps alone. */
 bool place_dumps(struct deciding *d) TA_MUST_CHECK;
+
+/* Most launches of a capture are taken down by it and reach no device; none replays the graph. */
+static inline bool is_capture(const struct trace *trace)
+{
+    const struct ta_traits *traits = &trace->facts->traits;
+    return traits->captures > 0 && traits->instantiations > 0 && traits->graph_launches == 0 &&
+           2 * traits->activities <= traits->launches;
+}
 
 /* Whether both have dates, and one ends before the other begins. */
 static inline bool are_apart(const struct trace *a, const struct trace *b)

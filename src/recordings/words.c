@@ -36,14 +36,23 @@ size_t ta_recording_find(const struct ta_recordings *recordings, const char *nam
     return SIZE_MAX;
 }
 
-bool ta_recordings_are_plain(const struct ta_recordings *recordings)
+/* Whether it is neither a recording nor lost nor one of our own products. */
+static bool is_something_else(const struct ta_recorded_file *recorded,
+                              const struct ta_ingested *file)
+{
+    return recorded->kind == TA_RECORDING_NONE && !ta_ingested_is_missed(file) && !file->is_product;
+}
+
+bool ta_recordings_are_plain(const struct ta_recordings *recordings,
+                             const struct ta_ingestion *ingestion)
 {
     if (recordings->n != 1)
         return false;
     for (size_t i = 0; i < recordings->n_files; i++)
         if (recordings->files[i].kind == TA_RECORDING_CAPTURE ||
             recordings->files[i].kind == TA_RECORDING_HOST ||
-            recordings->files[i].kind == TA_RECORDING_MERGED)
+            recordings->files[i].kind == TA_RECORDING_MERGED ||
+            is_something_else(&recordings->files[i], &ingestion->files[i]))
             return false;
     return true;
 }

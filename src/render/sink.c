@@ -60,6 +60,11 @@ static const char *standard_name(enum ta_sink_kind kind)
                                     : NULL;
 }
 
+bool ta_sink_is_folder(const struct ta_sink *sink)
+{
+    return sink->kind == TA_SINK_FOLDER;
+}
+
 struct ta_sink *ta_sink_new(struct ta_ctx *ctx, enum ta_sink_kind kind, const char *path)
 {
     if (!standard_name(kind) && (!path || !*path)) {

@@ -73,14 +73,20 @@ static enum ta_status read_each(struct ta_run *run, const struct ta_wanted *want
     struct ta_run_options options;
     *runs = (struct runs){.n = run->baseline.n + run->inputs.n, .n_base = run->baseline.n};
     runs->at = calloc(runs->n + 1, sizeof *runs->at);
-    const char **inputs = calloc(runs->n + 1, sizeof *inputs);
+    const char **inputs = calloc(2 * runs->n + 1, sizeof *inputs), **names = inputs + runs->n;
+    const ta_given_texts *given = &run->set.runs;
     if (!runs->at || !inputs) {
         free(inputs);
         return ta_fail(&run->ctx, TA_ERR_NOMEM, "Out of memory: runs=%zu", runs->n);
     }
-    for (size_t i = 0; i < runs->n; i++)
-        inputs[i] = i < runs->n_base ? run->baseline.at[i] : run->inputs.at[i - runs->n_base];
+    for (size_t i = 0; i < runs->n; i++) {
+        const bool is_base = i < runs->n_base;
+        inputs[i] = is_base ? run->baseline.at[i] : run->inputs.at[i - runs->n_base];
+        if (given->n)
+            names[i] = given->at[is_base ? 0 : given->n - 1].text;
+    }
     ta_run_reading(run, &options);
+    options.run_of = names;
     options.inputs = inputs;
     options.n_inputs = runs->n;
     options.title = NULL;

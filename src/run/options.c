@@ -118,7 +118,7 @@ static const struct row rows[] = {
           "ranks of a node (default: by the numbers of devices, else 8)"),
     TEXT(input, "input", "ID",
          "read all files with this input plugin instead of deciding by content"),
-    TEXT(run, "run", "NAME", "run, or recording of a run, to report on where there are several"),
+    TEXTS(runs, "run", "NAME", "run, or recording of a run, to report on where there are several"),
     TEXT(rank, "rank", "LIST", "these ranks only, such as 0,2,8-15"),
     TEXT(steps, "steps", "A-B", "what runs in these marked steps, on hosts and devices"),
     TEXT(time_range, "time-range", "A,B",
@@ -441,8 +441,12 @@ static enum ta_status check_judging(struct ta_run *run)
 
 enum ta_status ta_run_check(struct ta_run *run, enum ta_run_task task)
 {
+    const size_t most = task == TA_RUN_DIFF ? 2 : 1; /* the baseline's, and that to compare */
     if (!ta_run_plugins(run))
         return run->ctx.status;
+    if (run->set.runs.n > most)
+        return ta_fail(&run->ctx, TA_ERR_USAGE, "One too many: --run=%s",
+                       run->set.runs.at[most].text);
     if (task == TA_RUN_SCALING && run->set.strong && run->set.weak)
         return ta_fail(&run->ctx, TA_ERR_USAGE, "--strong and --weak exclude each other");
     enum ta_status status = ta_registry_check_rules(&run->ctx, run->registry);
@@ -468,7 +472,7 @@ void ta_run_reading(struct ta_run *run, struct ta_run_options *options)
         .world_size = set->world_size,
         .partial = set->partial,
         .input = set->input,
-        .run = set->run,
+        .run = set->runs.n == 1 ? set->runs.at[0].text : NULL,
         .maps = run->maps.at,
         .n_maps = run->maps.n,
         .hardware = set->hardware,

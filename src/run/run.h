@@ -44,8 +44,8 @@ struct ta_run_settings {
     struct ta_extent size; /* 0 × 0: the default */
     const char *format, *charts, *title, *max_html_size, *memory_limit, *tmpdir;
     const char *input, *hardware, *rank_regex, *step_marker, *min_effect, *noise_floor;
-    const char *run, *rank, *steps, *time_range, *drop_category;
-    ta_given_texts limits, plugin_paths, plugin_settings, disabled_rules, fail_on, maps;
+    const char *rank, *steps, *time_range, *drop_category;
+    ta_given_texts limits, plugin_paths, plugin_settings, disabled_rules, fail_on, maps, runs;
 };
 
 enum { TA_RUN_OUTPUTS = 32 };

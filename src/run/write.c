@@ -80,6 +80,8 @@ enum ta_status ta_run_render(struct ta_run *run, const char *id, struct ta_sink 
         return ta_fail(&run->ctx, TA_ERR_USAGE, "No output plugin has the id %s", id);
     if (ta_ctx_canceled(&run->ctx))
         return ta_fail(&run->ctx, TA_ERR_CANCELED, "Stopped");
+    if (run->report == run->made.report && ta_sink_is_folder(sink))
+        options.runs = run->made.names;
     run->ctx.option_values = output->option_values;
     status = output->plugin.output->write(&run->ctx, run->report, &options, sink);
     run->ctx.option_values = NULL;

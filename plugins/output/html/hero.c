@@ -3,6 +3,8 @@
 #include "html.h"
 #include "report/tables.h"
 
+#include <ctype.h>
+
 /* More ranges of ranks than this are not spelled out. */
 enum { RANGES_SHOWN = 6 };
 
@@ -111,6 +113,31 @@ static void put_quality_line(const struct page *page)
     ta_puts(page->out, "</span> <a href=\"#s-" HTML_QUALITY "\">Details</a></p>\n");
 }
 
+/* Names are those of folders: what is no letter of a URL is written by its number. */
+static void put_url(struct ta_file *out, const char *name)
+{
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        if (isalnum(*c) || strchr("-_.", *c))
+            ta_putc(out, (char)*c);
+        else
+            ta_putf(out, "%%%02X", *c);
+}
+
+/* Links to the reports of several runs. */
+static void put_runs(const struct page *page)
+{
+    const char *const *runs = page->options->runs;
+    if (!runs)
+        return;
+    ta_puts(page->out, "<nav class=\"facts\" aria-label=\"Runs\">");
+    for (; *runs; runs++) {
+        ta_puts(page->out, "<a href=\"");
+        put_url(page->out, *runs);
+        html_put(page, "/report.html\">%s</a> ", *runs);
+    }
+    ta_puts(page->out, "</nav>\n");
+}
+
 void html_hero(const struct page *page)
 {
     const struct ta_run_info *run = ta_report_run(page->report);
@@ -131,6 +158,7 @@ void html_hero(const struct page *page)
         html_put(page, " <span>%s</span>", run->devices);
     ta_puts(page->out, "</p>\n");
     put_verdict(page);
+    put_runs(page);
     for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
         const struct ta_section *section = ta_report_section(page->report, i);
         if (strcmp(section->id, HTML_OVERVIEW) == 0)

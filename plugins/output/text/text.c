@@ -33,6 +33,20 @@ static void put_headline(const struct page *page)
     text_reset(page);
 }
 
+/* What files are that are not simply ranks of the run. */
+static void put_recordings(const struct page *page)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(page->report);
+    for (size_t i = 0; i < accounts->n_findings; i++) {
+        const struct ta_quality_finding *finding = &accounts->findings[i];
+        if (finding->code != TA_Q_RECORDINGS || !finding->text)
+            continue;
+        text_style(page, TEXT_DIM);
+        text_wrap(page, finding->text, 0);
+        text_reset(page);
+    }
+}
+
 static void put_head(const struct page *page)
 {
     const struct ta_run_info *run = ta_report_run(page->report);
@@ -54,6 +68,7 @@ static void put_head(const struct page *page)
         text_reset(page);
     } else {
         text_wrap(page, line, 0);
+        put_recordings(page);
         ta_putc(page->out, '\n');
         put_headline(page);
     }

@@ -38,6 +38,8 @@ struct ta_ingested {
     const char *refusal; /* why it was refused; from the arena of the ingestion */
     struct ta_quality quality;
     bool is_product; /* refused because it is one of ours in a folder of traces: nothing is lost */
+    bool is_other; /* refused because it is whole and something else than a recording */
+    bool is_stray; /* likewise, in a folder and named as no recording is: nothing is lost */
     bool truncated;
     uint64_t bytes, raw_bytes;
     uint64_t events, kept, repaired, dropped, bytes_skipped;
@@ -74,7 +76,7 @@ extern const struct ta_ingested ta_ingested_empty;
 /* Whether it counts as lost when it is refused. */
 static inline bool ta_ingested_is_missed(const struct ta_ingested *file)
 {
-    return file->source->expected && !file->is_product;
+    return file->source->expected && !file->is_product && !file->is_stray;
 }
 
 /* Forgets what is known of a file but where it is; the reason must live as long as the ingestion.

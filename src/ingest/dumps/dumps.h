@@ -28,6 +28,11 @@ bool ta_drop_copies(struct ta_kept *files, size_t n, struct ta_quality *quality)
 bool ta_drop_earlier_exports(struct ta_kept *files, size_t n,
                              struct ta_quality *quality) TA_MUST_CHECK;
 
+/* Whether a profiler exports into such a file all that it recorded so far, and whether one of two
+ * such exports holds the stages of the other, as of the same run. */
+bool ta_is_export(const struct ta_trace *trace);
+bool ta_exports_repeat(const struct ta_trace *a, const struct ta_trace *b);
+
 /* A profiler that samples in the background may write the samples of earlier sessions of its
  * process again, into a file that does not say when its session began.  Drops them where another
  * file of the folder, set and rank says so. */

@@ -58,6 +58,19 @@ static bool begins_with(const struct exported *longer, const struct exported *sh
     return longest > tolerance;
 }
 
+bool ta_is_export(const struct ta_trace *trace)
+{
+    return trace && trace->dump.is_growing && trace->dump.rows[TA_DUMP_stage].n;
+}
+
+bool ta_exports_repeat(const struct ta_trace *a, const struct ta_trace *b)
+{
+    struct ta_kept files[] = {{.trace = (struct ta_trace *)a}, {.trace = (struct ta_trace *)b}};
+    const struct exported x = {.file = &files[0], .n = a->dump.rows[TA_DUMP_stage].n},
+                          y = {.file = &files[1], .n = b->dump.rows[TA_DUMP_stage].n};
+    return x.n >= y.n ? begins_with(&x, &y) : begins_with(&y, &x);
+}
+
 /* ---- finding ------------------------------------------------------------------------------- */
 
 static int by_place(const struct exported *a, const struct exported *b)
@@ -149,10 +162,9 @@ bool ta_drop_earlier_exports(struct ta_kept *files, size_t n, struct ta_quality 
         return false;
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct ta_dump *dump = &files[i].trace->dump;
-        if (dump->is_growing && dump->rows[TA_DUMP_stage].n)
-            exports[used++] =
-                (struct exported){.file = &files[i], .n = dump->rows[TA_DUMP_stage].n};
+        if (ta_is_export(files[i].trace))
+            exports[used++] = (struct exported){.file = &files[i],
+                                                .n = files[i].trace->dump.rows[TA_DUMP_stage].n};
     }
     qsort(exports, used, sizeof *exports, by_length);
     for (size_t first = 0, end; first < used; first = end) {

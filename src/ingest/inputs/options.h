@@ -23,6 +23,7 @@ struct ta_run_options {
     const char *input;       /* id of the input plugin to use, NULL decides by content */
     const char *hardware;    /* name of a device, or a file of them; NULL takes the traces' word */
     const char *run;         /* name of the run, or recording, to report on; NULL: all */
+    const char *const *run_of; /* of several inputs to compare: by input; NULL: `run` of all */
     bool together;           /* all files are one recording, whatever they look like */
     const char *const *maps; /* traces with captures of the graphs that the inputs replay */
     size_t n_maps;

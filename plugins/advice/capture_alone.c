@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A capture of a graph that is given alone: none of its times is that of a run. */
+#include <traceanalyze/rule.h>
+
+enum { FILE_PATH, KIND, COUNTS };
+
+static const struct ta_ref reads[] = {
+    [FILE_PATH] = {"recordings.files", "file"},
+    [KIND] = {"recordings.files", "kind"},
+    [COUNTS] = {"recordings.files", "counts"},
+};
+
+/* The first file that counts, if all that do are captures; SIZE_MAX otherwise. */
+static size_t find_capture(const struct ta_refs *in)
+{
+    size_t first = SIZE_MAX;
+    for (size_t i = 0; i < ta_ref_rows(in, KIND); i++) {
+        const struct ta_cell *counts = ta_ref_cell(in, COUNTS, i);
+        if (counts->kind != TA_CELL_BOOL || !counts->b)
+            continue;
+        if (!ta_ref_reads(in, KIND, i, "graph_capture"))
+            return SIZE_MAX;
+        first = first == SIZE_MAX ? i : first;
+    }
+    return first;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    (void)ctx;
+    const size_t row = find_capture(in);
+    if (row == SIZE_MAX)
+        return TA_OK;
+    const struct ta_evidence evidence = ta_ref_evidence(in, KIND, row);
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "graph-capture",
+                  .rule = "capture_alone",
+                  .title = "The recording is the capture of a graph, which nothing in it replays",
+                  .advice =
+                      "Its kernels were taken down and did not run, so busy and idle time say "
+                      "nothing of the program. Record steps that replay the graph, and give "
+                      "both files together: the capture then says which operator each "
+                      "replayed kernel is of.",
+                  .severity = TA_MEDIUM,
+                  .evidence = &evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 1,
+                  .threshold = "graph captured, none replayed",
+                  .about_input = true,
+                  .is_only = true,
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, capture_alone, &ops, .title = "Graph capture",
+          .summary = "Recordings that are the capture of a graph, without a run that replays it",
+          .version = "1");

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What files were taken for, in one line. */
+#include "recordings/take.h"
+
+#include <stdio.h>
+
+struct saying {
+    const struct ta_recordings *recordings;
+    const struct ta_ingestion *ingestion;
+    size_t run; /* SIZE_MAX: of all */
+    struct ta_arena arena;
+    const char *line;
+};
+
+static void say(struct saying *s, const char *text)
+{
+    s->line =
+        text ? ta_arena_printf(&s->arena, "%s%s%s", s->line, *s->line ? "; " : "", text) : NULL;
+}
+
+/* Whether a file is of the run and of this kind. */
+static bool is_meant(const struct saying *s, size_t i, enum ta_recording_kind kind)
+{
+    const struct ta_recorded_file *file = &s->recordings->files[i];
+    const struct ta_ingested *facts = &s->ingestion->files[i];
+    if (file->kind != kind)
+        return false;
+    if (kind == TA_RECORDING_NONE) /* what is missed is said to be */
+        return (s->run == SIZE_MAX || s->recordings->n_runs == 1) &&
+               !ta_ingested_is_missed(facts) && !facts->is_product;
+    return s->run == SIZE_MAX ||
+           (file->recording != SIZE_MAX && s->recordings->at[file->recording].run == s->run);
+}
+
+/* "a, b and 3 more" of one kind; NULL without any. */
+static const char *list_files(struct saying *s, enum ta_recording_kind kind, size_t *n)
+{
+    enum { NAMED_MOST = 3 };
+    const char *list = NULL;
+    *n = 0;
+    for (size_t i = 0; i < s->recordings->n_files; i++) {
+        if (!is_meant(s, i, kind))
+            continue;
+        const char *shown = s->ingestion->files[i].source->shown;
+        if (++*n <= NAMED_MOST)
+            list = ta_arena_printf(&s->arena, "%s%s%s", list ? list : "", list ? ", " : "", shown);
+    }
+    return *n > NAMED_MOST ? ta_arena_printf(&s->arena, "%s and %zu more", list, *n - NAMED_MOST)
+                           : list;
+}
+
+static void say_captures(struct saying *s)
+{
+    size_t n, n_counted = 0;
+    const char *list = list_files(s, TA_RECORDING_CAPTURE, &n);
+    for (size_t i = 0; i < s->recordings->n_files; i++)
+        n_counted += is_meant(s, i, TA_RECORDING_CAPTURE) && s->recordings->files[i].counts;
+    if (list && n_counted)
+        say(s, ta_arena_printf(&s->arena,
+                               "%s: graph capture%s without a recording that replays %s, so the "
+                               "figures are of capturing",
+                               list, n > 1 ? "s" : "", n > 1 ? "them" : "it"));
+    else if (list)
+        say(s, ta_arena_printf(&s->arena,
+                               "%s: graph capture%s, which replay%s nothing and count%s in no time",
+                               list, n > 1 ? "s" : "", n > 1 ? "" : "s", n > 1 ? "" : "s"));
+}
+
+static void say_hosts(struct saying *s)
+{
+    size_t n;
+    const char *list = list_files(s, TA_RECORDING_HOST, &n);
+    if (list)
+        say(s, ta_arena_printf(&s->arena,
+                               "%s: no device work, where other files have it, and no rank%s", list,
+                               n > 1 ? "s" : ""));
+}
+
+/* "warmup, iteration_0, iteration_1: recordings of one program; figures are of iteration_1". */
+static void say_recordings(struct saying *s, const struct ta_recorded_run *run)
+{
+    enum { NAMED_MOST = 6 };
+    const struct ta_recording *at = &s->recordings->at[run->first];
+    const char *list = "", *chosen = s->recordings->at[run->chosen].name;
+    if (run->n == 1)
+        return;
+    for (size_t k = 0; list && k < run->n && k < NAMED_MOST; k++)
+        list = ta_arena_printf(&s->arena, "%s%s%s", list, k ? ", " : "", at[k].name);
+    if (list && run->n > NAMED_MOST)
+        list = ta_arena_printf(&s->arena, "%s and %zu more", list, run->n - NAMED_MOST);
+    if (list && s->recordings->n_runs > 1)
+        list = ta_arena_printf(&s->arena, "%s: %s", run->name, list);
+    say(s, list ? ta_arena_printf(&s->arena,
+                                  "%s: %zu recordings of one program with pauses between them; the "
+                                  "figures are of %s, the last whole one",
+                                  list, run->n, chosen)
+                : NULL);
+}
+
+static void say_others(struct saying *s)
+{
+    size_t n;
+    const char *list = list_files(s, TA_RECORDING_NONE, &n);
+    if (list)
+        say(s, ta_arena_printf(&s->arena, "%s: not read, no recording%s", list, n > 1 ? "s" : ""));
+}
+
+bool ta_recordings_say(const struct ta_recordings *recordings, const struct ta_ingestion *ingestion,
+                       size_t run, struct ta_quality *job)
+{
+    struct saying s = {.recordings = recordings, .ingestion = ingestion, .run = run, .line = ""};
+    for (size_t i = 0; s.line && i < recordings->n_runs; i++)
+        if (run == SIZE_MAX || run == i)
+            say_recordings(&s, &recordings->runs[i]);
+    if (s.line)
+        say_captures(&s);
+    if (s.line)
+        say_hosts(&s);
+    if (s.line)
+        say_others(&s);
+    const bool done = s.line && !s.arena.failed;
+    if (done && *s.line)
+        ta_quality_add(job, TA_Q_RECORDINGS, TA_NO_OFFSET, "%s", s.line);
+    ta_arena_free(&s.arena);
+    return done;
+}
