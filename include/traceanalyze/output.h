@@ -164,8 +164,8 @@ struct ta_render_options {
     enum ta_timeline_mode timeline;
     uint64_t max_html_size;  /* bytes of report.html */
     bool split_assets;       /* --assets=split: style and script in files next to the page */
-    const char *const *runs; /* of a report that lists several: their names, which are those of the
-                                folders with their own; ends with NULL, or NULL */
+    const char *const *runs; /* of a report that lists several: their names, by which their folders
+                                are called; ends with NULL, or NULL */
 };
 
 struct ta_output_ops {

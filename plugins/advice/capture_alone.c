@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A capture of a graph that is given alone: none of its times is that of a run. */
+/* A capture of a graph that is given alone: none of its times are of a run. */
 #include <traceanalyze/rule.h>
+
+enum { FILES };
+
+static const struct ta_option options[] = {
+    [FILES] = {"files", TA_OPTION_NUMBER, 1, 1, 1e6, TA_OPTION_COUNT,
+               "Captures from which the rule fires"},
+    TA_OPTIONS_END,
+};
 
 enum { FILE_PATH, KIND, COUNTS };
 
@@ -10,10 +18,12 @@ static const struct ta_ref reads[] = {
     [COUNTS] = {"recordings.files", "counts"},
 };
 
-/* The first file that counts, if all that do are captures; SIZE_MAX otherwise. */
-static size_t find_capture(const struct ta_refs *in)
+/* The first file that counts, if all that do are captures, with their number; SIZE_MAX otherwise.
+ */
+static size_t find_captures(const struct ta_refs *in, double *n)
 {
     size_t first = SIZE_MAX;
+    *n = 0;
     for (size_t i = 0; i < ta_ref_rows(in, KIND); i++) {
         const struct ta_cell *counts = ta_ref_cell(in, COUNTS, i);
         if (counts->kind != TA_CELL_BOOL || !counts->b)
@@ -21,15 +31,16 @@ static size_t find_capture(const struct ta_refs *in)
         if (!ta_ref_reads(in, KIND, i, "graph_capture"))
             return SIZE_MAX;
         first = first == SIZE_MAX ? i : first;
+        ++*n;
     }
     return first;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    (void)ctx;
-    const size_t row = find_capture(in);
-    if (row == SIZE_MAX)
+    double n;
+    const size_t row = find_captures(in, &n);
+    if (row == SIZE_MAX || n < ta_ctx_option(ctx, FILES))
         return TA_OK;
     const struct ta_evidence evidence = ta_ref_evidence(in, KIND, row);
     ta_advise(advice,
@@ -59,4 +70,4 @@ static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, capture_alone, &ops, .title = "Graph capture",
           .summary = "Recordings that are the capture of a graph, without a run that replays it",
-          .version = "1");
+          .version = "1", .options = options);
