@@ -5,7 +5,7 @@
 enum { FILES };
 
 static const struct ta_option options[] = {
-    [FILES] = {"files", TA_OPTION_NUMBER, 1, 1, 1e6, TA_OPTION_COUNT,
+    [FILES] = {"files", TA_OPTION_NUMBER, 1, 1, 1e6, TA_OPTION_PLAIN,
                "Captures from which the rule fires"},
     TA_OPTIONS_END,
 };
