@@ -224,7 +224,7 @@ class Damage(unittest.TestCase):
                 self.assertEqual(row["before_ns"], before, row)
                 self.assertEqual(row["wait_ns"], 0)
             self.assertEqual(sum(row["total_ns"] for row in report.rows("run.bound")),
-                             sum(row["window_ns"] for row in report.rows("gpu_time.by_rank")))
+                             sum(row["window_ns"] for row in report.rows("run.window")))
             self.assertNotIn("straggler", json.dumps(report.document["sections"][0]))
         for row in self.report(*self.ranks()).rows("collectives.exposed"):
             self.assertEqual(row["before_ns"], 0)
