@@ -6,6 +6,7 @@
  * thread that launched it; a graph launch outside of all operators, or any other call, is a row of
  * its own.  Where an operator calls itself, totals count the outermost call alone. */
 #include "base/vec.h"
+#include "lib/outward.h"
 #include "lib/sharing.h"
 #include "model/launched.h"
 
@@ -109,6 +110,7 @@ struct work {
     struct outermost *outermost; /* of operators, by the name */
     struct open_call *open;      /* the innermost last */
     size_t n_open, max_open;
+    struct ta_outward outward; /* from launches of graphs to the operators around them */
 };
 
 static int64_t *row_of(struct work *w, enum kind kind, ta_str name)
@@ -184,12 +186,15 @@ static bool add_host(struct work *w)
     return done;
 }
 
-static bool is_in_operator(const struct work *w, ta_row row)
+static bool is_operator(void *user, ta_row row)
 {
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    while (row != TA_NO_ROW && categories.at[w->spans.cat[row]].class != TA_CLASS_OP)
-        row = w->spans.parent[row];
-    return row != TA_NO_ROW;
+    const struct work *w = user;
+    return ta_trace_categories(w->trace).at[w->spans.cat[row]].class == TA_CLASS_OP;
+}
+
+static bool is_in_operator(struct work *w, ta_row row)
+{
+    return ta_outward_find(&w->outward, row, is_operator, w) != TA_NO_ROW;
 }
 
 /* Calls outside of operators that launched something, each once: activities of a call need not
@@ -247,6 +252,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .spans = ta_trace_spans(trace),
                      .out = out[0],
                      .launched = ta_trace_launched(trace)};
+    w.outward.parent = w.spans.parent;
     w.device_ns = calloc(w.launched ? w.launched->n + 1 : 1, sizeof *w.device_ns);
     w.rows = calloc(names * 2, sizeof *w.rows);
     w.outermost = calloc(names, sizeof *w.outermost);
@@ -289,6 +295,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     free(w.rows);
     free(w.outermost);
     free(w.open);
+    ta_outward_free(&w.outward);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index operators");
 }
 

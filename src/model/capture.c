@@ -53,7 +53,8 @@ struct taking {
     size_t *keys; /* of each argument of the trace, its place among all keys */
     TA_VEC(struct stretch) stretches;
     TA_VEC(struct launch) launches;
-    struct ta_map row_of; /* row of the graph plus one, by row of the trace */
+    TA_VEC(ta_row) around; /* spans around a launch, the innermost first */
+    struct ta_map row_of;  /* row of the graph plus one, by row of the trace */
     bool failed;
 };
 
@@ -88,12 +89,16 @@ static enum call call_of(struct taking *t, ta_row row)
 /* ---- which launches are nodes of which graph
  * ----------------------------------------------------- */
 
+/* Captures beyond these are left out. */
+enum { GRAPHS_MOST = 4096 };
+
 static bool find_stretches(struct taking *t)
 {
     for (uint32_t track = 0; track < t->tracks.n; track++) {
         const struct ta_track *rows = &t->tracks.at[track];
         struct stretch open = {.begin = TA_NO_ROW};
-        for (ta_row row = rows->first; row < rows->first + rows->n; row++) {
+        for (ta_row row = rows->first; row < rows->first + rows->n && t->stretches.n < GRAPHS_MOST;
+             row++) {
             if (class_of(t, row) != TA_CLASS_RUNTIME)
                 continue;
             const enum call call = call_of(t, row);
@@ -110,18 +115,39 @@ static bool find_stretches(struct taking *t)
     return true;
 }
 
+/* The capture in progress on the thread of a launch, or SIZE_MAX.  Captures are ordered by thread
+ * and time. */
+static size_t own_stretch(const struct taking *t, ta_row row)
+{
+    const uint32_t track = t->spans.track[row];
+    const int64_t at = t->spans.ts[row];
+    size_t low = 0, high = t->stretches.n;
+    while (low < high) { /* the first that begins later */
+        const size_t middle = low + (high - low) / 2;
+        const struct stretch *stretch = &t->stretches.at[middle];
+        if (stretch->track < track || (stretch->track == track && stretch->start <= at))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct stretch *found = low ? &t->stretches.at[low - 1] : NULL;
+    return found && found->track == track && at < found->end ? low - 1 : SIZE_MAX;
+}
+
 /* Launches of a thread that captures belong to its capture; launches of other threads, such as
  * autograd's, to the only one there is then. */
 static size_t stretch_of(const struct taking *t, ta_row row)
 {
+    enum { LOOKED_AT_MOST = 256 };
     const int64_t at = t->spans.ts[row];
+    const size_t own = own_stretch(t, row);
     size_t found = SIZE_MAX, n = 0;
+    if (own != SIZE_MAX || t->stretches.n > LOOKED_AT_MOST)
+        return own;
     for (size_t i = 0; i < t->stretches.n; i++) {
         const struct stretch *stretch = &t->stretches.at[i];
         if (at < stretch->start || at >= stretch->end)
             continue;
-        if (stretch->track == t->spans.track[row])
-            return i;
         found = i;
         n++;
     }
@@ -240,29 +266,41 @@ static uint32_t add_row(struct taking *t, struct capture *graph, ta_row row, uin
                                .class = class,
                                .parent = parent};
     copy_args(t, row, &made);
-    uint64_t *known = ta_map_at(&t->row_of, row, graph->rows.n + 1);
-    t->failed |= !known || !ta_vec_push(&graph->rows, made);
+    t->failed |= !ta_vec_push(&graph->rows, made);
     return t->failed ? CAPTURE_OUTSIDE : (uint32_t)graph->rows.n - 1;
 }
 
-/* The rows of the graph for what is around a launch; gives the innermost one. */
+static int depth_of(const struct capture *graph, uint32_t row)
+{
+    int depth = 0;
+    for (; row != CAPTURE_OUTSIDE; row = graph->rows.at[row].parent)
+        depth++;
+    return depth;
+}
+
+/* The rows of the graph for what is around a launch; gives the innermost one.  Each span around is
+ * passed once, however many launches there are below it. */
 static uint32_t add_around(struct taking *t, struct capture *graph, ta_row launch, int64_t begun)
 {
-    enum { DEEPEST = 4096 };
-    ta_row around[DEEPEST];
-    size_t n = 0;
+    enum { DEEPEST = 256 }; /* rows of a graph within each other */
     uint32_t inner = CAPTURE_OUTSIDE;
+    t->around.n = 0;
     for (ta_row row = t->spans.parent[launch]; row != TA_NO_ROW; row = t->spans.parent[row]) {
         const uint64_t *known = ta_map_find(&t->row_of, row);
         if (known) {
             inner = (uint32_t)(*known - 1);
             break;
         }
-        if (n < DEEPEST && captured_class(t, row, begun) != TA_CLASS_FLOW)
-            around[n++] = row;
+        t->failed |= !ta_vec_push(&t->around, row);
     }
-    while (n-- > 0 && !t->failed)
-        inner = add_row(t, graph, around[n], inner, captured_class(t, around[n], begun));
+    int depth = depth_of(graph, inner);
+    while (t->around.n > 0 && !t->failed) {
+        const ta_row row = t->around.at[--t->around.n];
+        const enum ta_event_class class = captured_class(t, row, begun);
+        if (class != TA_CLASS_FLOW && depth++ < DEEPEST)
+            inner = add_row(t, graph, row, inner, class);
+        t->failed |= !ta_map_at(&t->row_of, row, (uint64_t)inner + 1);
+    }
     return inner;
 }
 
@@ -376,6 +414,7 @@ bool ta_captures_take(struct ta_captures *captures, const struct ta_trace *trace
     free(t.keys);
     free(t.stretches.at);
     free(t.launches.at);
+    free(t.around.at);
     return done && !t.failed;
 }
 

@@ -186,24 +186,33 @@ static bool runs_side_by_side(const struct mapping *m, const struct replay *repl
     return false;
 }
 
+/* Replays of more kinds than these are left alone. */
+enum { KINDS_MOST = 4096 };
+
 static bool find_kinds(struct mapping *m)
 {
     struct ta_map known = {0};
     bool done = true;
+    size_t kept = 0;
     for (size_t r = 0; done && r < m->replays.n; r++) {
-        struct replay *replay = &m->replays.at[r];
-        const uint64_t hash = hash_of(m, replay);
+        struct replay replay = m->replays.at[r];
+        const uint64_t hash = hash_of(m, &replay);
+        if (m->kinds.n == KINDS_MOST && !ta_map_find(&known, hash))
+            continue;
         const uint64_t *at = ta_map_at(&known, hash, m->kinds.n);
         if (at && *at == m->kinds.n) {
-            struct kind kind = {.first = replay->first, .n = replay->n, .hash = hash};
+            struct kind kind = {.first = replay.first, .n = replay.n, .hash = hash};
             describe(m, &kind);
             done = ta_vec_push(&m->kinds, kind);
         }
-        if (at && done)
-            m->kinds.at[*at].branches |= runs_side_by_side(m, replay);
-        replay->kind = at ? (uint32_t)*at : 0;
         done &= at != NULL;
+        if (!done)
+            break;
+        m->kinds.at[*at].branches |= runs_side_by_side(m, &replay);
+        replay.kind = (uint32_t)*at;
+        m->replays.at[kept++] = replay;
     }
+    m->replays.n = kept;
     ta_map_free(&known);
     return done;
 }
@@ -290,7 +299,8 @@ static bool pair_by_name(struct mapping *m, const struct kind *kind, const struc
 static bool pair_nodes(struct mapping *m, const struct kind *kind, const struct capture *capture,
                        uint32_t *nodes)
 {
-    if (kind->n != capture->nodes.n)
+    enum { ROWS_A_NODE = 64 }; /* more of them are no program's */
+    if (kind->n != capture->nodes.n || capture->rows.n > ROWS_A_NODE * capture->nodes.n)
         return false;
     bool in_order = !kind->branches || kind->numbered;
     for (size_t i = 0; i < kind->n && in_order; i++) {
