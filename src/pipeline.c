@@ -313,8 +313,6 @@ static enum ta_status report_on(struct ta_ctx *ctx, const struct reading *readin
                       .job = job,
                       .recordings = &reading->recordings,
                       .run = of};
-    if (!ta_recordings_say(&reading->recordings, ingestion, of, job))
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot say what the files are");
     const enum ta_status status = run_stages(ctx, &run);
     if (status == TA_OK) {
         *report = run.report;
@@ -322,6 +320,15 @@ static enum ta_status report_on(struct ta_ctx *ctx, const struct reading *readin
     }
     free_run(&run);
     return status;
+}
+
+/* Notes what the files were taken for; `run` and `shown` as ta_recordings_say() takes them. */
+static enum ta_status say_files(struct ta_ctx *ctx, const struct reading *reading, size_t run,
+                                size_t shown, struct ta_quality *job)
+{
+    return ta_recordings_say(&reading->recordings, &reading->ingestion, run, shown, job)
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot say what the files are");
 }
 
 /* The report of one of several recordings. */
@@ -339,9 +346,11 @@ static enum ta_status report_on_recording(struct ta_ctx *ctx, struct reading *re
     const bool is_whole = recordings->n_runs == 1 && recording->is_chosen;
     enum ta_status status =
         ta_recordings_take(ctx, &reading->work->plan, recordings, at, &reading->ingestion, &part);
+    struct ta_quality *job = is_whole ? &reading->inputs.job : &own;
     if (status == TA_OK)
-        status = report_on(ctx, reading, &options, &part, is_whole ? &reading->inputs.job : &own,
-                           recording->run, report);
+        status = say_files(ctx, reading, recording->run, at, job);
+    if (status == TA_OK)
+        status = report_on(ctx, reading, &options, &part, job, recording->run, report);
     ta_recordings_give_back(&part);
     ta_quality_free(&own);
     return status == TA_OK ? status
@@ -399,8 +408,10 @@ static enum ta_status make_overview(struct ta_ctx *ctx, struct reading *reading,
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
     ta_sections_prepare(made);
     ta_recordings_mark(&reading->recordings, &reading->ingestion);
-    enum ta_status status = ta_account(ctx, registry, &reading->options, &reading->ingestion,
-                                       &reading->inputs.job, made, TA_MISSING);
+    enum ta_status status = say_files(ctx, reading, SIZE_MAX, SIZE_MAX, &reading->inputs.job);
+    if (status == TA_OK)
+        status = ta_account(ctx, registry, &reading->options, &reading->ingestion,
+                            &reading->inputs.job, made, TA_MISSING);
     /* Ranks of different runs are no ranks of the whole. */
     struct ta_run_info info = *ta_report_run(made);
     info.n_ranks = 0;
@@ -557,6 +568,8 @@ static enum ta_status report_on_files(struct ta_ctx *ctx, struct reading *readin
         ta_recordings_mark(recordings, ingestion);
         if (!ingestion->partials)
             status = ta_recordings_unite(ctx, &reading->work->plan, recordings, ingestion);
+        if (status == TA_OK)
+            status = say_files(ctx, reading, SIZE_MAX, SIZE_MAX, &reading->inputs.job);
         return status == TA_OK ? report_on(ctx, reading, options, ingestion, &reading->inputs.job,
                                            SIZE_MAX, &made->report)
                                : status;

@@ -31,6 +31,26 @@ static int64_t rank_in_name(struct ta_regex *pattern, const char *name)
     return digits.end > digits.start ? rank : TA_MISSING;
 }
 
+/* The number of "TP-3" in the name of a file, as SGLang writes it where no other kind of
+ * parallelism numbers its processes; TA_MISSING without one. */
+static int64_t rank_of_part(const char *shown)
+{
+    const char *slash = strrchr(shown, '/'), *name = slash ? slash + 1 : shown;
+    int64_t rank = TA_MISSING;
+    for (const char *at = name; *at; at++) {
+        const bool begins = at == name || strchr("-_.", at[-1]);
+        if (!begins || at[0] == '\0' || at[1] != 'P' || at[2] != '-' || at[3] < '0' || at[3] > '9')
+            continue;
+        char *end;
+        const unsigned long number = strtoul(at + 3, &end, 10);
+        if (at[0] == 'P' && number > 0)
+            return TA_MISSING; /* of several stages, whose sizes a name does not say */
+        if (at[0] == 'T' && number <= INT32_MAX)
+            rank = (int64_t)number;
+    }
+    return rank;
+}
+
 /* False without memory; an expression that is none finds nothing, and is refused elsewhere. */
 static bool rank_by(const char *text, const char *shown, int64_t *rank)
 {
@@ -46,7 +66,12 @@ bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank)
     *rank = TA_MISSING;
     if (pattern && !rank_by(pattern, shown, rank))
         return false;
-    return *rank != TA_MISSING || rank_by(default_pattern, shown, rank);
+    if (*rank != TA_MISSING)
+        return true;
+    const bool done = rank_by(default_pattern, shown, rank);
+    if (*rank == TA_MISSING)
+        *rank = rank_of_part(shown);
+    return done;
 }
 
 /* ---- one file ------------------------------------------------------------------------------ */
@@ -249,8 +274,9 @@ static void check_claims(struct ta_quality *quality, int64_t world_size,
 static struct found look_up(struct ta_regex *by_option, struct ta_regex *by_default,
                             const struct ta_rank_claim *claim)
 {
+    const int64_t by_name = rank_in_name(by_default, claim->shown);
     return (struct found){.by_option = rank_in_name(by_option, claim->shown),
-                          .by_name = rank_in_name(by_default, claim->shown)};
+                          .by_name = by_name == TA_MISSING ? rank_of_part(claim->shown) : by_name};
 }
 
 /* Dumps first, since some name the traces that are their own; returns how many the pattern of the

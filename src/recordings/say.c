@@ -7,7 +7,8 @@
 struct saying {
     const struct ta_recordings *recordings;
     const struct ta_ingestion *ingestion;
-    size_t run; /* SIZE_MAX: of all */
+    size_t run;   /* SIZE_MAX: of all */
+    size_t shown; /* the recording that the report is of; SIZE_MAX: of each run the chosen one */
     struct ta_arena arena;
     const char *line;
 };
@@ -76,12 +77,13 @@ static void say_hosts(struct saying *s)
                                n > 1 ? "s" : ""));
 }
 
-/* "warmup, iteration_0, iteration_1: recordings of one program; figures are of iteration_1". */
+/* "warmup, iteration_0, iteration_1: recordings of one program; the figures are of iteration_1". */
 static void say_recordings(struct saying *s, const struct ta_recorded_run *run)
 {
     enum { NAMED_MOST = 6 };
     const struct ta_recording *at = &s->recordings->at[run->first];
-    const char *list = "", *chosen = s->recordings->at[run->chosen].name;
+    const size_t shown = s->shown == SIZE_MAX ? run->chosen : s->shown;
+    const char *list = "";
     if (run->n == 1)
         return;
     for (size_t k = 0; list && k < run->n && k < NAMED_MOST; k++)
@@ -92,8 +94,9 @@ static void say_recordings(struct saying *s, const struct ta_recorded_run *run)
         list = ta_arena_printf(&s->arena, "%s: %s", run->name, list);
     say(s, list ? ta_arena_printf(&s->arena,
                                   "%s: %zu recordings of one program with pauses between them; the "
-                                  "figures are of %s, the last whole one",
-                                  list, run->n, chosen)
+                                  "figures are of %s%s",
+                                  list, run->n, s->recordings->at[shown].name,
+                                  shown == run->chosen ? ", the last whole one" : "")
                 : NULL);
 }
 
@@ -106,9 +109,10 @@ static void say_others(struct saying *s)
 }
 
 bool ta_recordings_say(const struct ta_recordings *recordings, const struct ta_ingestion *ingestion,
-                       size_t run, struct ta_quality *job)
+                       size_t run, size_t shown, struct ta_quality *job)
 {
-    struct saying s = {.recordings = recordings, .ingestion = ingestion, .run = run, .line = ""};
+    struct saying s = {
+        .recordings = recordings, .ingestion = ingestion, .run = run, .shown = shown, .line = ""};
     for (size_t i = 0; s.line && i < recordings->n_runs; i++)
         if (run == SIZE_MAX || run == i)
             say_recordings(&s, &recordings->runs[i]);

@@ -32,9 +32,10 @@ enum ta_status ta_recordings_rank(struct ta_ctx *ctx, const struct ta_run_option
                                   int64_t *ranks, int64_t *world_size) TA_MUST_CHECK;
 
 /* Notes in one line what files were taken for that are not simply ranks or dumps of their run: of
- * one run, or for SIZE_MAX of all.  False without memory. */
+ * one run, or for SIZE_MAX of all.  `shown` is the recording that the report is of, or SIZE_MAX
+ * where it is the chosen one of each run.  False without memory. */
 bool ta_recordings_say(const struct ta_recordings *recordings, const struct ta_ingestion *ingestion,
-                       size_t run, struct ta_quality *job) TA_MUST_CHECK;
+                       size_t run, size_t shown, struct ta_quality *job) TA_MUST_CHECK;
 
 /* Adds the table recordings.files to a report that is not frozen yet: the files of one run, those
  * of all for SIZE_MAX. */
