@@ -96,8 +96,9 @@ class Names:
         self.style = rng.choice(("rank", "vllm", "vllm-groups", "sglang", "xdit", "hta", "torch",
                                  "worker"))
         self.tensor = plan.ranks  # ranks that share a stage of SGLang's pipeline
-        if self.style == "sglang" and plan.ranks in (4, 8) and rng.random() < 0.4:
-            self.tensor //= 2
+        if self.style == "sglang" and plan.ranks in (4, 8) and rng.random() < 0.4 and \
+                plan.writing.distributed:
+            self.tensor //= 2  # of several stages only the content tells the rank
         self.stamp = START // 10**6 + rng.randint(0, 10**6)
         self.part = rng.choice(("", "-DP-0", "-PP-0", "-DP-0-PP-0-EP-{rank}"))
         if self.tensor < plan.ranks:
