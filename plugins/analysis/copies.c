@@ -78,7 +78,8 @@ static bool holds(const struct letters *letters, const char *text)
 }
 
 /* By name, letter case and punctuation ignored: CUDA writes "Memcpy HtoD (…)", ROCm
- * "CopyHostToDevice", rocprof "MEMORY_COPY_DEVICE_TO_DEVICE". */
+ * "CopyHostToDevice", rocprof "MEMORY_COPY_DEVICE_TO_DEVICE", Intel "Memcpy M2D" for the memory of
+ * the host.  Of "M2D" and "H2D" the letters follow "memcpy" or "copy". */
 static struct ta_slice copies_direction(struct ta_slice name)
 {
     static const struct {
@@ -86,7 +87,8 @@ static struct ta_slice copies_direction(struct ta_slice name)
     } directions[] = {
         {"HtoD", "htod", "hosttodevice"}, {"DtoH", "dtoh", "devicetohost"},
         {"PtoP", "ptop", "peertopeer"},   {"DtoD", "dtod", "devicetodevice"},
-        {"HtoH", "htoh", "hosttohost"},
+        {"HtoH", "htoh", "hosttohost"},   {"HtoD", "pymd", "pyhd"},
+        {"DtoH", "pydm", "pydh"},         {"DtoD", "pydd", "pydd"},
     };
     const struct letters letters = letters_of(name);
     for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)

@@ -346,9 +346,27 @@ static enum ta_status analyze_whole(struct ta_worker *w, struct ta_ingested *fil
     return status;
 }
 
+/* Whether the kernels of a trace are in a table of its folder, too, as Ascend's profiler writes
+ * them: that has the numbers of devices and cores, and is read in place of the trace's. */
+static bool has_table(const struct ta_worker *w, const struct ta_ingested *file)
+{
+    static const char view[] = "trace_view.json", table[] = "kernel_details.csv";
+    const struct ta_slice shown = ta_slice_of(file->source->shown);
+    if (!ta_slice_ends(shown, view))
+        return false;
+    const size_t folder = shown.len - (sizeof view - 1);
+    for (size_t i = 0; i < w->job->n_files; i++) {
+        const char *other = w->job->files[i].source->shown;
+        if (strncmp(other, shown.ptr, folder) == 0 && strcmp(other + folder, table) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
                               struct ta_builder *builder)
 {
+    builder->kernels_elsewhere = has_table(w, file);
     struct ta_file_ranks ranks = {.of_track = NULL};
     builder->n_passing = w->job->reading->n_passing;
     builder->captures = w->job->captures;

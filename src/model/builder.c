@@ -68,6 +68,7 @@ void ta_builder_free(struct ta_builder *builder)
     free(builder->devices.at);
     free(builder->products.at);
     free(builder->shares_stream);
+    free(builder->track_device);
     kinds_free(&builder->kinds);
     ta_parts_free(builder);
 }

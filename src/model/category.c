@@ -21,10 +21,13 @@ static const struct {
     {"trace", TA_CLASS_ANNOTATION}, /* the whole recording window */
     {"cuda_profiler_range", TA_CLASS_ANNOTATION},
     {"cuda_sync", TA_CLASS_SYNC},
+    {"xpu_sync", TA_CLASS_SYNC},
     {"ac2g", TA_CLASS_FLOW},
     {"async", TA_CLASS_FLOW},
     {"async_gpu", TA_CLASS_FLOW},
     {"async_cpu_to_gpu", TA_CLASS_FLOW},
+    {"async_npu", TA_CLASS_FLOW},
+    {"cpu_to_cuda", TA_CLASS_FLOW}, /* before Kineto */
     {"fwdbwd", TA_CLASS_FLOW},
 };
 

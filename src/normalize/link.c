@@ -61,12 +61,15 @@ static int64_t numeric(struct ta_slice text)
     return minus ? -value : value;
 }
 
-/* The device of an activity: as an argument says, else the number of the process. */
-static int64_t device_of(const struct ta_trace *trace, struct cursor *device, ta_row row)
+/* The device of an activity: as an argument says, else the name of the process, else its number. */
+static int64_t device_of(const struct ta_builder *builder, struct cursor *device, ta_row row)
 {
+    const struct ta_trace *trace = builder->trace;
     const int64_t number = cursor_value(device, row);
     if (number != TA_MISSING)
         return number;
+    if (builder->track_device && builder->track_device[trace->spans.track[row]] != TA_MISSING)
+        return builder->track_device[trace->spans.track[row]];
     const int64_t process =
         numeric(ta_trace_text(trace, trace->tracks.at[trace->spans.track[row]].pid));
     return ta_range_has(TA_RANGE_DEVICE, process) ? process : TA_MISSING;
@@ -124,7 +127,7 @@ bool ta_link_launches(struct ta_builder *builder)
             (struct ta_activity){.span = row,
                                  .launch = id > 0 ? ta_calls_find(&calls, id) : TA_NO_ROW,
                                  .op = TA_NO_ROW,
-                                 .device = device_of(trace, &device, row)};
+                                 .device = device_of(builder, &device, row)};
     }
     ta_calls_free(&calls);
     return done;

@@ -65,7 +65,7 @@ static const char *vendor_of(const struct ta_trace *trace)
 {
     static const struct {
         const char *prefix, *vendor;
-    } vendors[] = {{"hip", "ROCm"}, {"cu", "CUDA"}, {"mtia", "MTIA"}, {"ze", "XPU"}};
+    } vendors[] = {{"hip", "ROCm"}, {"cu", "CUDA"}, {"mtia", "MTIA"}, {"ze", "XPU"}, {"ur", "XPU"}};
     const struct span_columns *c = &trace->spans;
     for (size_t row = 0; row < c->n; row++) {
         if (trace->categories.at[c->cat[row]].class != TA_CLASS_RUNTIME)
@@ -123,7 +123,8 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, stru
 {
     struct ta_trace *made = builder->trace;
     struct linking linking = {.builder = builder};
-    if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_drop_untimed(builder) ||
+    if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) ||
+        !ta_classify_device_tracks(builder) || !ta_drop_untimed(builder) ||
         !ta_link_and_sort(ctx, builder) ||
         ta_share_out(ctx, TA_STAGE_NORMALIZE, STEPS, do_step, &linking) != TA_OK)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the events of a trace: spans=%zu",

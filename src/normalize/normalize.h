@@ -23,6 +23,9 @@ bool ta_pair_asyncs(struct ta_builder *builder);
  * rows are still in file order. */
 bool ta_drop_untimed(struct ta_builder *builder);
 
+/* Gives a class to spans without a category whose process is a device by its name. */
+bool ta_classify_device_tracks(struct ta_builder *builder);
+
 /* Makes the table of device activities with their launching calls.  Rows are still in file
  * order, on which "the earliest of several calls" rests. */
 bool ta_link_launches(struct ta_builder *builder);

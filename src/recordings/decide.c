@@ -177,7 +177,7 @@ static void find_merges(struct deciding *d)
         }
         const uint64_t all = trace->facts->events;
         if (n == trace->facts->n_row_ranks && all / 10 * 9 <= events && events <= all / 10 * 11)
-            set_aside(d, trace, first, TA_RECORDING_MERGED,
+            set_aside(d, trace, first, TA_RECORDING_REPEAT,
                       "It holds the ranks of other files, which count, merged into one");
     }
 }
@@ -215,6 +215,29 @@ bool ta_recordings_find_strays(struct ta_recordings *recordings, struct ta_inges
         file->is_stray = done && !is_named_as_one(&name, names, n);
     }
     return done;
+}
+
+/* ---- one recording twice -------------------------------------------------------------------- */
+
+/* JAX writes perfetto_trace.json.gz next to a trace of the same events. */
+static void find_repeats(struct deciding *d)
+{
+    static const char name[] = "perfetto_trace.json";
+    for (size_t i = 0; i < d->n; i++) {
+        struct trace *trace = &d->traces[i];
+        const char *shown = trace->facts->source->shown, *slash = strrchr(shown, '/');
+        const size_t folder = slash ? (size_t)(slash - shown) + 1 : 0;
+        if (strncmp(shown + folder, name, sizeof name - 1) != 0)
+            continue;
+        for (size_t k = 0; k < d->n && !trace->aside; k++) {
+            const struct ta_ingested *a = trace->facts, *b = d->traces[k].facts;
+            if (k != i && !d->traces[k].aside && a->events == b->events &&
+                a->first_ts == b->first_ts && a->last_ts == b->last_ts &&
+                strncmp(b->source->shown, shown, folder) == 0)
+                set_aside(d, trace, &d->traces[k], TA_RECORDING_REPEAT,
+                          "It holds the events of another file of its folder, which count");
+        }
+    }
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -256,6 +279,7 @@ enum ta_status ta_recordings_decide(struct ta_ctx *ctx, const struct ta_run_opti
     done = done && read_traces(&d, options, ingestion);
     if (done && ingestion->n_piles > 1) {
         find_merges(&d);
+        find_repeats(&d);
         find_captures(&d);
         find_hosts(&d);
     }

@@ -17,7 +17,7 @@ enum ta_recording_kind {
     TA_RECORDING_WARM_UP,
     TA_RECORDING_CAPTURE, /* of a graph that another recording of the process replays */
     TA_RECORDING_HOST,    /* without device work, where another recording has it */
-    TA_RECORDING_MERGED,  /* of other files, which count */
+    TA_RECORDING_REPEAT,  /* of what other files hold, which count */
     TA_RECORDING_DUMP,    /* of another profiler, of the run */
     TA_RECORDING_COPY,    /* of the content of other files */
     TA_RECORDING_NONE     /* not read */

@@ -11,7 +11,7 @@ enum { FILE_PATH, KIND, RUN, RECORDING, RANK, COUNTS, START, WINDOW, WHY };
 static const struct ta_column recording_files_columns[] = {
     [FILE_PATH] = {"file", "File", TA_TEXT, .role = TA_KEY, .doc = "Below the input"},
     [KIND] = {"kind", "Taken for", TA_WORD, .role = TA_NOTE,
-              .doc = "run, iteration, cycle, warm_up; graph_capture, host_process or merged: set "
+              .doc = "run, iteration, cycle, warm_up; graph_capture, host_process or repeat: set "
                      "aside for another recording, it counts in no time; dump: of another "
                      "profiler; copy: of the content of other files; not_read"},
     [RUN] = {"run", "Run", TA_TEXT, .role = TA_NOTE, .doc = "Name of its run, as --run takes it"},

@@ -12,7 +12,7 @@ const char *ta_recording_kind_name(enum ta_recording_kind kind)
                                         [TA_RECORDING_WARM_UP] = "warm_up",
                                         [TA_RECORDING_CAPTURE] = "graph_capture",
                                         [TA_RECORDING_HOST] = "host_process",
-                                        [TA_RECORDING_MERGED] = "merged",
+                                        [TA_RECORDING_REPEAT] = "repeat",
                                         [TA_RECORDING_DUMP] = "dump",
                                         [TA_RECORDING_COPY] = "copy",
                                         [TA_RECORDING_NONE] = "not_read"};
@@ -51,7 +51,7 @@ bool ta_recordings_are_plain(const struct ta_recordings *recordings,
     for (size_t i = 0; i < recordings->n_files; i++)
         if (recordings->files[i].kind == TA_RECORDING_CAPTURE ||
             recordings->files[i].kind == TA_RECORDING_HOST ||
-            recordings->files[i].kind == TA_RECORDING_MERGED ||
+            recordings->files[i].kind == TA_RECORDING_REPEAT ||
             is_something_else(&recordings->files[i], &ingestion->files[i]))
             return false;
     return true;

@@ -215,7 +215,7 @@ def next_to_sources(checks):
     report = reports.read(checks.program, folder)
     busy = {row["rank"]: row["busy_ns"] for row in report.rows("gpu_time.by_rank")}
     kinds = {row["file"]: row["kind"] for row in report.rows("recordings.files")}
-    if busy != {0: BUSY, 1: BUSY} or kinds["merged-run.trace.json"] != "merged":
+    if busy != {0: BUSY, 1: BUSY} or kinds["merged-run.trace.json"] != "repeat":
         checks.fail(f"a merged file next to its sources: busy {busy}, kinds {kinds}")
 
 

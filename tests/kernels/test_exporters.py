@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Work of devices in what other exporters write: Ascend, Intel, JAX, and torch before Kineto.
+
+Their kernels and copies are work of a device and never time of the host; what they draw a second
+time counts once.
+
+usage: test_exporters.py --program PROGRAM
+"""
+import json
+import pathlib
+import sys
+import tempfile
+
+import reports
+
+STEP = 1000  # µs
+
+
+def name_process(pid, name):
+    return {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
+
+
+def name_thread(pid, tid, name):
+    return {"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+def span(name, pid, tid, ts, dur, **more):
+    return {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, **more}
+
+
+def ascend():
+    """torch_npu's trace_view.json: times are texts, and two processes view the hardware again."""
+    events = [name_process(31, "Python"), name_process(32, "Ascend Hardware"),
+              name_process(33, "Overlap Analysis"), name_process(34, "Communication")]
+    for i in range(4):
+        ts = 1786700000000000 + STEP * i
+        text = lambda offset, ts=ts: f"{ts + offset}.500"
+        events += [span("aten::mm", 31, 31, text(0), 100, cat="cpu_op"),
+                   span("aclnnMatmul_MatMulV3", 32, 2, text(50), 400),
+                   span("MEMCPY_ASYNC", 32, 2, text(500), 50),
+                   span("EVENT_WAIT", 32, 3, text(600), 300),
+                   span("Computing", 33, 1, text(50), 400), span("Free", 33, 4, text(550), 500),
+                   span("hcom_allReduce__231_0", 34, 1, text(0), 10)]
+    return events, {"device": 0, "window": 3500, "compute": 1600, "memcpy": 200, "busy": 1800,
+                    "kernels": {"aclnnMatmul_MatMulV3": 4}, "host": {"aten::mm"},
+                    "copies": {"other": 4}}
+
+
+def intel():
+    """Kineto on XPUs: M is memory of the host; a wait is a call and a row of the device."""
+    events = []
+    for i in range(4):
+        ts, first = STEP * i, 10 * i
+        copy = "Memcpy M2D (HOST -> DEVICE)" if i % 2 else "zeCommandListAppendMemoryCopy(D2M)"
+        args = lambda n, first=first: {"correlation": first + n}
+        events += [span("aten::mm", 7, 7, ts, 100, cat="cpu_op"),
+                   span("urEnqueueKernelLaunch", 7, 7, ts + 10, 20, cat="xpu_runtime",
+                        args=args(1)),
+                   span("gemm", 0, 1, ts + 50, 200, cat="kernel", args={**args(1), "device": 0}),
+                   span("urEnqueueUSMMemcpy", 7, 7, ts + 40, 20, cat="xpu_runtime", args=args(2)),
+                   span(copy, 0, 1, ts + 300, 100, cat="gpu_memcpy",
+                        args={**args(2), "device": 0, "bytes": 1000}),
+                   span("urQueueFinish", 7, 7, ts + 100, 400, cat="xpu_runtime", args=args(3)),
+                   span("xpu_sync", 0, 1, ts + 100, 400, cat="xpu_sync", args=args(3))]
+    return events, {"device": 0, "window": 3350, "compute": 800, "memcpy": 400, "busy": 1200,
+                    "kernels": {"gemm": 4}, "copies": {"HtoD": 2, "DtoH": 2},
+                    "host": {"aten::mm", "urEnqueueKernelLaunch", "urEnqueueUSMMemcpy",
+                             "urQueueFinish"}}
+
+
+def jax():
+    """A GPU has streams, and views of what runs on them."""
+    events = [name_process(1, "/device:GPU:3"), name_thread(1, 14, "Stream #14(Compute,MemcpyH2D)"),
+              name_thread(1, 2, "XLA Modules"), name_thread(1, 3, "XLA Ops"),
+              name_process(701, "/host:CPU"), name_thread(701, 5, "python3")]
+    for i in range(4):
+        ts = STEP * i
+        events += [span("PjitFunction(step)", 701, 5, ts, 90),
+                   span("triton_softmax_14", 1, 14, ts + 50, 300),
+                   span("MemcpyH2D", 1, 14, ts + 400, 100), span("jit_step", 1, 2, ts + 50, 450),
+                   span("softmax.14", 1, 3, ts + 50, 300)]
+    return events, {"device": 3, "window": 3450, "compute": 1200, "memcpy": 400, "busy": 1600,
+                    "kernels": {"triton_softmax_14": 4}, "copies": {"HtoD": 4},
+                    "host": {"PjitFunction(step)"}}
+
+
+def tpu():
+    """A TPU has no streams: its operators are its work."""
+    events = [name_process(3, "/device:TPU:2"), name_thread(3, 1, "XLA Ops"),
+              name_thread(3, 2, "XLA Modules"), name_thread(3, 3, "Steps")]
+    for i in range(3):
+        events += [span("fusion", 3, 1, STEP * i, 300), span("jit_step", 3, 2, STEP * i, 400),
+                   span(str(i), 3, 3, STEP * i, 500)]
+    return events, {"device": 2, "window": 2300, "compute": 900, "memcpy": 0, "busy": 900,
+                    "kernels": {"fusion": 3}, "copies": {}, "host": set()}
+
+
+def before_kineto():
+    """torch.autograd.profiler: an operator's time on the device encloses those of its parts."""
+    events = []
+    for i in range(3):
+        ts = STEP * i
+        flow = {"name": "aten::linear", "id": i, "cat": "cpu_to_cuda", "args": {}}
+        events += [span("aten::linear", "CPU functions", 1, ts, 400),
+                   {**flow, "ph": "s", "ts": ts, "tid": 1, "pid": "CPU functions"},
+                   {**flow, "ph": "f", "ts": ts + 50, "tid": 0, "pid": "CUDA functions"},
+                   span("aten::linear", "CUDA functions", 0, ts + 50, 300),
+                   span("aten::mm", "CUDA functions", 0, ts + 60, 200)]
+    return events, {"device": 0, "window": 2200, "compute": 600, "memcpy": 0, "busy": 600,
+                    "kernels": {"aten::mm": 3}, "copies": {}, "host": {"aten::linear"}}
+
+
+def check(program, exporter, folder):
+    events, expected = exporter()
+    path = folder / f"{exporter.__name__}.json"
+    path.write_text(json.dumps(events), encoding="utf-8")
+    report = reports.read(program, path)
+    row = report.row("gpu_time.by_rank")
+    found = {"device": row["device"], "window": row["window_ns"] / 1000,
+             "busy": row["busy_ns"] / 1000, "compute": row["compute_ns"] / 1000,
+             "memcpy": row["memcpy_ns"] / 1000,
+             "kernels": {row["name"]: row["calls"] for row in report.rows("kernels.by_name")},
+             "copies": {row["direction"]: row["count"]
+                        for row in report.rows("copies.by_direction")},
+             "host": {row["name"] for row in report.rows("ops.by_name")}}
+    if found == expected:
+        return True
+    print(f"{exporter.__name__}: {found}\n  instead of {expected}")
+    return False
+
+
+def main():
+    program = reports.program_of_arguments()
+    with tempfile.TemporaryDirectory() as folder:
+        done = [check(program, exporter, pathlib.Path(folder))
+                for exporter in (ascend, intel, jax, tpu, before_kineto)]
+    return 0 if all(done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
