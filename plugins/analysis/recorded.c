@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a trace has besides spans: counters and instants. */
+/* What a trace has besides spans of threads: counters, instants, asynchronous spans. */
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
 #include <string.h>
 
-enum { COUNTERS, INSTANTS };
+enum { COUNTERS, INSTANTS, ASYNCS };
 
 enum { RANK };
 
@@ -30,9 +30,19 @@ static const struct ta_field instant_fields[INSTANT_FIELDS] = {
     [COUNT] = {"count", TA_FIELD_SUM},
 };
 
+/* RANK, CATEGORY, NAME, COUNT, then */
+enum { TOTAL = COUNT + 1, LONGEST, ASYNC_FIELDS };
+
+static const struct ta_field async_fields[ASYNC_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},     [CATEGORY] = {"category", TA_FIELD_TEXT},
+    [NAME] = {"name", TA_FIELD_TEXT},     [COUNT] = {"count", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM}, [LONGEST] = {"longest_ns", TA_FIELD_MAX},
+};
+
 static const struct ta_partial_def partials[] = {
     [COUNTERS] = {"counters", counter_fields, COUNTER_FIELDS},
     [INSTANTS] = {"instants", instant_fields, INSTANT_FIELDS},
+    [ASYNCS] = {"asyncs", async_fields, ASYNC_FIELDS},
     {0},
 };
 
@@ -86,6 +96,28 @@ static const struct ta_table_def instant = {
     .brief = &(const struct ta_brief){
         .place = 450, .rows = 6, .largest = &instant_columns[INSTANT_COUNT], .alone = true}};
 
+enum { ASYNC_RANK, ASYNC_CATEGORY, ASYNC_NAME, ASYNC_COUNT, ASYNC_TOTAL, ASYNC_MEAN, ASYNC_MAX };
+static const struct ta_column async_columns[] = {
+    [ASYNC_RANK] = TA_RANK_COLUMN,
+    [ASYNC_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as recorded"},
+    [ASYNC_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE, .doc = "Name of the begin"},
+    [ASYNC_COUNT] = {"count", "Count", TA_COUNT, .doc = "Begins that have an end"},
+    [ASYNC_TOTAL] = {"total_ns", "Total", TA_NS,
+                     .doc = "Sum of their durations, which may overlap"},
+    [ASYNC_MEAN] = {"mean_ns", "Mean", TA_NS, .doc = "Mean duration"},
+    [ASYNC_MAX] = {"max_ns", "Max", TA_NS, .doc = "Longest one"},
+};
+
+static const struct ta_table_def async = {
+    "asyncs.by_name",
+    "Asynchronous spans",
+    TA_COLUMNS(async_columns),
+    .doc = "One row per rank, category and name of spans that belong to no thread, such as "
+           "collectives and steps of their proxies in traces of NCCL's profiler plugins.",
+    .tier = TA_TIER_DETAIL,
+    .brief = &(const struct ta_brief){
+        .place = 445, .rows = 6, .largest = &async_columns[ASYNC_TOTAL], .alone = true}};
+
 /* ---- numbers in integer fields -------------------------------------------------------------- */
 
 /* Integers in the order of the numbers they stand for. */
@@ -134,6 +166,26 @@ static void add_samples(const double *values, size_t n, int64_t *row)
     row[LAST] = order_of(last);
 }
 
+static void map_asyncs(const struct ta_trace *trace, struct ta_partial *out)
+{
+    const struct ta_asyncs asyncs = ta_trace_asyncs(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct ta_map cache = {0};
+    for (size_t i = 0; i < asyncs.n; i++) {
+        const struct ta_key keys[] = {
+            ta_key_int(ta_trace_rank(trace)),
+            text_key(trace, categories.at[asyncs.cat[i]].name),
+            text_key(trace, asyncs.name[i]),
+        };
+        const uint64_t id = (uint64_t)asyncs.cat[i] << 32 | asyncs.name[i];
+        int64_t *row = ta_partial_cached(out, &cache, id, keys);
+        ta_sum(&row[COUNT], 1);
+        ta_sum(&row[TOTAL], asyncs.dur[i]);
+        ta_most(&row[LONGEST], asyncs.dur[i]);
+    }
+    ta_map_free(&cache);
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -163,6 +215,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&ta_partial_cached(out[INSTANTS], &cache, id, keys)[COUNT], 1);
     }
     ta_map_free(&cache);
+    map_asyncs(trace, out[ASYNCS]);
     return TA_OK;
 }
 
@@ -192,19 +245,31 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [INSTANT_NAME] = ta_text(ta_partial_text(instants, row, NAME)),
                [INSTANT_COUNT] = ta_int(row[COUNT]));
     }
+    const struct ta_partial *asyncs = merged[ASYNCS];
+    for (size_t i = 0; i < ta_partial_rows(asyncs); i++) {
+        const int64_t *row = ta_partial_at(asyncs, i);
+        TA_ROW(out, async, [ASYNC_RANK] = ta_int(row[RANK]),
+               [ASYNC_CATEGORY] = ta_text(ta_partial_text(asyncs, row, CATEGORY)),
+               [ASYNC_NAME] = ta_text(ta_partial_text(asyncs, row, NAME)),
+               [ASYNC_COUNT] = ta_int(row[COUNT]), [ASYNC_TOTAL] = ta_int(row[TOTAL]),
+               [ASYNC_MEAN] = ta_int((row[TOTAL] + row[COUNT] / 2) / row[COUNT]),
+               [ASYNC_MAX] = ta_int(row[LONGEST]));
+    }
     return TA_OK;
 }
 
-static const struct ta_table_def *const tables[] = {&counter, &instant, NULL};
+static const struct ta_table_def *const tables[] = {&counter, &instant, &async, NULL};
 
 static const struct ta_analysis_ops ops = {.section = "run",
                                            .place = 1,
                                            .partials = partials,
-                                           .needs = TA_NEED_COUNTERS | TA_NEED_INSTANTS,
+                                           .needs =
+                                               TA_NEED_COUNTERS | TA_NEED_INSTANTS | TA_NEED_ASYNCS,
                                            .map = map,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, recorded, &ops, .title = "Counters, instants",
-          .summary = "What a trace has besides spans: counters.by_name, instants.by_name",
+TA_PLUGIN(analysis, recorded, &ops, .title = "Counters, instants, asynchronous spans",
+          .summary = "What a trace has besides spans: counters.by_name, instants.by_name, "
+                     "asyncs.by_name",
           .version = "2");

@@ -172,6 +172,8 @@ const char *ta_describe(struct ta_slice head)
     if (zeros == head.len)
         return "nothing but zero bytes";
     if (head.ptr[0] == 0x0a && memmem(head.ptr, head.len, "/host:", 6))
-        return "a profile of JAX or TensorFlow (XPlane protobuf)";
+        return "a profile of JAX or TensorFlow (XPlane protobuf), which is not read.  Record with "
+               "jax.profiler.trace(…, create_perfetto_trace=True): it writes the same events as "
+               "perfetto_trace.json.gz";
     return is_text(head) ? "text that is no JSON" : "binary data of unknown kind";
 }

@@ -111,6 +111,25 @@ def before_kineto():
                     "kernels": {"aten::mm": 3}, "copies": {}, "host": {"aten::linear"}}
 
 
+def nccl(program, folder):
+    """NCCL's profiler plugins write asynchronous spans: collectives, and what proxies do."""
+    events = []
+    for i in range(3):
+        for name, category, start, length in (("AllReduce", "COLL", 0, 500),
+                                              ("ProgressStep", "PROXY", 100, 200 + 100 * i)):
+            both = {"name": name, "cat": category, "id": i, "pid": 4, "tid": 1}
+            events += [{**both, "ph": "b", "ts": STEP * i + start, "args": {"Seq": i}},
+                       {**both, "ph": "e", "ts": STEP * i + start + length}]
+    path = folder / "nccl.json"
+    path.write_text(json.dumps(events), encoding="utf-8")
+    found = [(row["name"], row["count"], row["total_ns"], row["max_ns"])
+             for row in reports.read(program, path).rows("asyncs.by_name")]
+    if found == [("AllReduce", 3, 1500000, 500000), ("ProgressStep", 3, 900000, 400000)]:
+        return True
+    print(f"nccl: {found}")
+    return False
+
+
 def check(program, exporter, folder):
     events, expected = exporter()
     path = folder / f"{exporter.__name__}.json"
@@ -135,6 +154,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         done = [check(program, exporter, pathlib.Path(folder))
                 for exporter in (ascend, intel, jax, tpu, before_kineto)]
+        done.append(nccl(program, pathlib.Path(folder)))
     return 0 if all(done) else 1
 
 
