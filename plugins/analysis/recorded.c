@@ -104,7 +104,7 @@ static const struct ta_column async_columns[] = {
     [ASYNC_COUNT] = {"count", "Count", TA_COUNT, .doc = "Begins that have an end"},
     [ASYNC_TOTAL] = {"total_ns", "Total", TA_NS,
                      .doc = "Sum of their durations, which may overlap"},
-    [ASYNC_MEAN] = {"mean_ns", "Mean", TA_NS, .doc = "Mean duration"},
+    [ASYNC_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .doc = "Mean duration"},
     [ASYNC_MAX] = {"max_ns", "Max", TA_NS, .doc = "Longest one"},
 };
 
@@ -252,7 +252,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [ASYNC_CATEGORY] = ta_text(ta_partial_text(asyncs, row, CATEGORY)),
                [ASYNC_NAME] = ta_text(ta_partial_text(asyncs, row, NAME)),
                [ASYNC_COUNT] = ta_int(row[COUNT]), [ASYNC_TOTAL] = ta_int(row[TOTAL]),
-               [ASYNC_MEAN] = ta_int((row[TOTAL] + row[COUNT] / 2) / row[COUNT]),
+               [ASYNC_MEAN] = ta_num((double)row[TOTAL] / (double)row[COUNT]),
                [ASYNC_MAX] = ta_int(row[LONGEST]));
     }
     return TA_OK;

@@ -80,7 +80,7 @@ struct ta_builder {
     int64_t first_ts, last_ts;
     int64_t rank, world_size;     /* TA_MISSING when the file does not say */
     TA_VEC(struct ta_part) parts; /* ranks, when the file says that it holds several (part.h) */
-    bool kernels_elsewhere;       /* another file has those of the devices, with more facts */
+    bool kernels_elsewhere;       /* another file has them, with more facts */
     int64_t *track_device;        /* by track: as the name of its process says; NULL: none does */
     bool *shares_stream;          /* by track: several contexts number their streams alike */
     const char *vendor;           /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */

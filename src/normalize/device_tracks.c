@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Device work of exporters that write no categories.
  *
- * They say by the name of a process that its events are those of a device: Ascend, JAX, and the
+ * They say by the name of a process that it is a device: Ascend, JAX, and the
  * profiler that torch had before Kineto.  Some draw the same work several times, by operator,
  * module and step: one drawing counts, the others are annotations of it. */
 #include "normalize/normalize.h"
@@ -29,6 +29,7 @@ static const struct {
     {"Overlap Analysis", "", DRAWN_AGAIN},   /* computing, communication, free */
     {"Communication", "", DRAWN_AGAIN},      /* groups and their planes, in tasks of the hardware */
     {"HCCL", "", DRAWN_AGAIN},               /* as it was called before */
+    {"/device:CPU", "", DRAWN_NOT},          /* the host, as TensorFlow calls it */
     {"/device:", "Stream #", DRAWN_WORK},    /* JAX, TensorFlow: "/device:GPU:0" */
     {"/device:", "XLA Ops", DRAWN_IF_ALONE}, /* TPUs have no streams */
     {"/device:", "", DRAWN_AGAIN}, /* XLA Modules, Steps, Framework Ops, Source code … */
@@ -43,7 +44,10 @@ static enum drawn look_up(struct ta_slice process, struct ta_slice thread)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (ta_slice_starts(process, known[i].process) && ta_slice_starts(thread, known[i].thread))
-            return known[i].drawn;
+            return known[i].drawn == DRAWN_AGAIN && thread.len == 0 &&
+                           ta_slice_starts(process, "/device:")
+                       ? DRAWN_IF_ALONE /* no name says what it draws */
+                       : known[i].drawn;
     return DRAWN_NOT;
 }
 

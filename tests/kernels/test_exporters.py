@@ -97,7 +97,7 @@ def tpu():
 
 
 def before_kineto():
-    """torch.autograd.profiler: an operator's time on the device encloses those of its parts."""
+    """torch.autograd.profiler: an operator's time on the device encloses the times of its parts."""
     events = []
     for i in range(3):
         ts = STEP * i
