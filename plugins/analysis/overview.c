@@ -8,6 +8,7 @@
 
 enum {
     GPU_WINDOW,
+    RUN_WINDOW,
     PROGRAM_WINDOW,
     GPU_BUSY,
     GPU_COMPUTE,
@@ -26,6 +27,7 @@ enum {
 
 static const struct ta_ref reads[] = {
     [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [RUN_WINDOW] = {"run.window", "window_ns"},
     [PROGRAM_WINDOW] = {"gpu_time.program", "window_ns"},
     [GPU_BUSY] = {"gpu_time.by_rank", "busy_ns"},
     [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
@@ -137,6 +139,8 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
 {
     static const size_t columns[] = {STEP_COUNTED, STEP_HOST};
     const size_t n_steps = ta_ref_rows(in, STEP_HOST);
+    /* A marker may be written longer than all that was recorded: that is no time of a step. */
+    const double most = ta_ref_rows(in, RUN_WINDOW) ? 1.01 * longest(in, RUN_WINDOW) : INFINITY;
     size_t n = 0;
     double *values = malloc(n_steps * sizeof *values);
     if (!values)
@@ -144,12 +148,14 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
     for (size_t c = 0; c < 2 && n == 0; c++)
         for (size_t i = 0; i < n_steps; i++) {
             const double value = ta_ref_number(in, columns[c], i, NAN);
-            if (!isnan(value))
+            if (!isnan(value) && value <= most)
                 values[n++] = value;
         }
     ta_sort_numbers(values, n);
     const double median = ta_quantile(values, n, 0.5);
     free(values);
+    if (n == 0)
+        return true;
     ta_word_scalar(out, &scalars[STEP_TIME], ta_num(median), NULL,
                    has_device_times(in) ? "Median of the time that a marked step keeps the device "
                                           "busy, all ranks: the markers cover only the launches"

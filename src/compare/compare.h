@@ -216,6 +216,7 @@ struct diff {
     struct diff_level_change level; /* where memory changed most */
     struct diff_offload offload;
     double shared;                 /* share of the time that both have in common; -1: unknown */
+    bool has_other_steps;          /* the steps of both are of different kinds */
     bool is_alien;                 /* the runs have nothing in common */
     bool is_other_work;            /* they have less than half of it */
     enum ta_change change;         /* of the time of the run */
@@ -237,6 +238,9 @@ static inline int64_t diff_amount(const struct ta_refs *in, size_t ref, size_t r
 struct ta_slice diff_name_of(const struct diff_aliases *aliases, int side, struct ta_slice name);
 /* A name as people say it, cut to `most` bytes. */
 struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most);
+/* What the steps of a run are, without their numbers: "ProfilerStep", "step[DECODE]"; of several
+ * kinds the most frequent.  NULL without steps. */
+const char *diff_step_kind(struct diff *diff, const struct ta_refs *in);
 /* Finds what the runs did different amounts of. */
 void diff_find_unit(struct diff *diff);
 /* A time of the shown run of a side for each of them. */

@@ -91,6 +91,11 @@ static const char *steps(struct diff *diff, const struct ta_refs *in)
     return count_text(diff, diff_units(in, DIFF_STEPS));
 }
 
+static const char *step_kind(struct diff *diff, const struct ta_refs *in)
+{
+    return diff_step_kind(diff, in);
+}
+
 static const char *frames(struct diff *diff, const struct ta_refs *in)
 {
     return count_text(diff, diff_units(in, DIFF_FRAMES));
@@ -194,6 +199,7 @@ static const struct {
     {"precision", precision, true},
     {"model", model, true},
     {"steps", steps, true},
+    {"step_kind", step_kind, true},
     {"frames", frames, true},
     {"shapes", shapes, true},
     {"attention", attention, false},

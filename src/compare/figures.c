@@ -271,6 +271,7 @@ static void add_times(struct list *list, const struct ta_table_def *def)
                       .unit = TA_UNIT_NS,
                       .polarity = TA_LOWER,
                       .is_key = i == MEDIAN,
+                      .of_steps = def->figures->sampled == TA_SAMPLED_STEPS,
                       .series = i == MEDIAN ? read_series(list->arena, in, time) : NULL,
                   });
 }

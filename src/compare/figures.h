@@ -18,7 +18,8 @@ struct ta_run_figure {
     double value;
     enum ta_unit unit;
     enum ta_polarity polarity;
-    bool is_key; /* it tells how long the run takes: what "regression" is of */
+    bool is_key;   /* it tells how long the run takes: what "regression" is of */
+    bool of_steps; /* of the steps that a program marks */
     const struct ta_durations *series; /* of what `value` is the median, or NULL */
 };
 

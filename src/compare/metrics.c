@@ -238,6 +238,8 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     for (size_t i = 0; i < shown->n; i++) {
         const struct ta_run_figure *base = &shown->at[i];
         const struct ta_run_figure *new = ta_run_figures_find(sides[TA_DIFF_NEW].shown, base->id);
+        if (diff->has_other_steps && base->of_steps)
+            continue; /* steps of another kind */
         if (new &&new->unit == base->unit &&
             !add_figure(diff, out, sides, base, new, &has_interval))
             return false;

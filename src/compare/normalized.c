@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.normalized: the window for each unit of work, where runs did different amounts of it. */
 #include "compare/compare.h"
+#include "model/program/marker.h"
 #include "report/report.h"
 #include "traceanalyze/table.h"
+
+#include <stdio.h>
+#include <string.h>
 
 enum { BASIS, BASE_UNITS, NEW_UNITS, BASE, NEW, DELTA, CHANGE };
 
@@ -63,12 +67,43 @@ int64_t diff_units(const struct ta_refs *in, enum diff_unit unit)
                                         : most_by_rank(in, TA_AS_DONE_STEPS, false);
 }
 
+/* Of the first rank; a run has few kinds of steps, and one more is as good as another. */
+const char *diff_step_kind(struct diff *diff, const struct ta_refs *in)
+{
+    enum { KINDS_MOST = 16, KIND_MOST = 64 };
+    char kinds[KINDS_MOST][KIND_MOST];
+    size_t counts[KINDS_MOST] = {0}, n = 0, most = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_STEP); i++) {
+        char text[KIND_MOST], kind[KIND_MOST];
+        if (ta_ref_rank(in, TA_AS_STEP, i) != ta_ref_rank(in, TA_AS_STEP, 0))
+            break;
+        struct ta_slice label = ta_ref_text(in, TA_AS_STEP, i);
+        const char *repeat = memmem(label.ptr, label.len, " (", 2); /* "name (2)" */
+        if (repeat && label.len && label.ptr[label.len - 1] == ')')
+            label.len = (size_t)(repeat - label.ptr);
+        const struct ta_slice of = ta_marker_kind(label, text);
+        snprintf(kind, sizeof kind, "%.*s", (int)of.len, of.ptr);
+        size_t k = 0;
+        while (k < n && strcmp(kinds[k], kind) != 0)
+            k++;
+        if (k == n && n < KINDS_MOST)
+            memcpy(kinds[n++], kind, sizeof kind);
+        if (k < n && ++counts[k] > counts[most])
+            most = k;
+    }
+    return n ? ta_arena_copy(&diff->arena, ta_slice_of(kinds[most])) : NULL;
+}
+
 static const char *const names[] = {[DIFF_STEPS] = "step", [DIFF_FRAMES] = "frame"};
 
 /* Steps come first: what runs did is compared by the first unit of which they did other numbers. */
 void diff_find_unit(struct diff *diff)
 {
-    for (int unit = DIFF_STEPS; unit <= DIFF_FRAMES && !diff->unit; unit++) {
+    const char *base = diff_step_kind(diff, &diff->in[TA_DIFF_BASE]);
+    const char *new = diff_step_kind(diff, &diff->in[TA_DIFF_NEW]);
+    diff->has_other_steps = base && new &&strcmp(base, new) != 0;
+    for (int unit = diff->has_other_steps ? DIFF_FRAMES : DIFF_STEPS;
+         unit <= DIFF_FRAMES && !diff->unit; unit++) {
         const int64_t before = diff_units(&diff->in[TA_DIFF_BASE], (enum diff_unit)unit);
         const int64_t after = diff_units(&diff->in[TA_DIFF_NEW], (enum diff_unit)unit);
         if (before == TA_MISSING || after == TA_MISSING || before == after)
@@ -121,7 +156,7 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     const double window_ns[] = {(double)diff->window_ns[TA_DIFF_BASE],
                                 (double)diff->window_ns[TA_DIFF_NEW]};
     add_row(out, "whole", (const int64_t[]){1, 1}, window_ns);
-    for (int unit = DIFF_STEPS; unit <= DIFF_FRAMES; unit++) {
+    for (int unit = diff->has_other_steps ? DIFF_FRAMES : DIFF_STEPS; unit <= DIFF_FRAMES; unit++) {
         int64_t units[TA_DIFF_SIDES];
         for (int side = 0; side < TA_DIFF_SIDES; side++)
             units[side] = diff_units(&diff->in[side], (enum diff_unit)unit);

@@ -56,6 +56,8 @@ bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DI
     for (size_t i = 0; i < base->n && !series[TA_DIFF_BASE]; i++) {
         const struct ta_run_figure *new =
             ta_run_figures_find(&figures[TA_DIFF_NEW], base->at[i].id);
+        if (diff->has_other_steps && base->at[i].of_steps)
+            continue;
         if (base->at[i].series && new &&new->series) {
             series[TA_DIFF_BASE] = base->at[i].series;
             series[TA_DIFF_NEW] = new->series;

@@ -5,6 +5,7 @@
  *
  * The direction, what changed most, what came with it, and how sure that is. */
 #include "compare/cause.h"
+#include "compare/figures.h"
 #include "report/report.h"
 #include "report/unit.h"
 
@@ -15,6 +16,8 @@ enum { LINE = 512, CAUSE_MOST = 60, CAUSE_OF_TWO_MOST = 40, TIMES = 10 };
 
 /* Where nothing tells how sure a change is, less than this is none. */
 #define SAME_SHARE 0.005
+/* Steps vary more than windows: a median that changes by less says nothing against them. */
+#define STEP_SHARE 0.01
 
 /* Whether runs, or the noise of runs before, tell how sure the change of the time is.  Of runs that
  * did different amounts of work they do not. */
@@ -44,6 +47,44 @@ static void put_direction(const struct diff *diff, double share, char line[LINE]
     else
         snprintf(line, LINE, "%s by %s%s%s", share > 0 ? "Slower" : "Faster",
                  ta_unit_format(change, fabs(share), TA_UNIT_RATIO), per, unit);
+}
+
+/* The median step of both shown runs, where both have several of one kind. */
+static bool read_steps(struct diff *diff, double ns[TA_DIFF_SIDES])
+{
+    if (diff->has_other_steps)
+        return false;
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        struct ta_run_figures figures;
+        if (diff_units(&diff->in[side], DIFF_STEPS) < 2 ||
+            !ta_run_figures_read(&diff->arena, diff->registry, diff->shown[side], &figures))
+            return false;
+        size_t i = 0; /* of the figures of steps the median is the first */
+        while (i < figures.n && !figures.at[i].of_steps)
+            i++;
+        if (i == figures.n || figures.at[i].value <= 0)
+            return false;
+        ns[side] = figures.at[i].value;
+    }
+    return true;
+}
+
+/* ", though a step takes less: 97.0 ms → 94.0 ms": where the window went one way and the steps in
+ * it went the other. */
+static void put_steps(struct diff *diff, double share, char *line)
+{
+    double ns[TA_DIFF_SIDES];
+    char pair[TA_UNIT_PAIR_MAX];
+    const bool is_none = strcmp(line, "No change") == 0;
+    if (!read_steps(diff, ns))
+        return;
+    const double change = ns[TA_DIFF_NEW] / ns[TA_DIFF_BASE] - 1;
+    if (fabs(change) < STEP_SHARE || (!is_none && (change > 0) == (share > 0)))
+        return;
+    const size_t n = strlen(line);
+    ta_unit_format_pair(pair, ns[TA_DIFF_BASE], ns[TA_DIFF_NEW], TA_UNIT_NS);
+    snprintf(line + n, LINE - n, ", though the median step takes %s (%s)",
+             change > 0 ? "longer" : "less", pair);
 }
 
 /* Several runs are compared by all of them, those that did different amounts of work by the unit.
@@ -212,6 +253,7 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     }
     put_direction(diff, change_of(diff, base, new), line);
     const bool is_none = strcmp(line, "No change") == 0;
+    put_steps(diff, change_of(diff, base, new), line);
     if (!is_none && !known)
         diff_find_host_cause(diff, change_of(diff, base, new) > 0);
     if (diff->is_other_work)
