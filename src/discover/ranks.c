@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which rank a file belongs to, and every contradiction about it.
  *
- * Order of belief: --rank-regex, the rank in the content, the default pattern on the name, the rank
- * of the dump that names the trace as its own; then the place by name among the traces.  Dumps of
- * other profilers instead share the rank of the files they are copies of, and without that all are
- * rank 0: a process writes many of them. */
+ * Order of belief: --rank-regex, the rank in the content, the default pattern on the name, places
+ * in groups that the name has, the rank of the dump that names the trace as its own; then the place
+ * by name among the traces.  Dumps of other profilers instead share the rank of the files they are
+ * copies of, and without that all are rank 0: a process writes many of them. */
 #include "base/quality.h"
 #include "base/regex.h"
 #include "discover/discover.h"
 #include "discover/rank_sets.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char default_pattern[] = "rank[-_/[]?([0-9]+)";
 
@@ -31,26 +33,6 @@ static int64_t rank_in_name(struct ta_regex *pattern, const char *name)
     return digits.end > digits.start ? rank : TA_MISSING;
 }
 
-/* The number of "TP-3" in the name of a file, as SGLang writes it where no other kind of
- * parallelism numbers its processes; TA_MISSING without one. */
-static int64_t rank_of_part(const char *shown)
-{
-    const char *slash = strrchr(shown, '/'), *name = slash ? slash + 1 : shown;
-    int64_t rank = TA_MISSING;
-    for (const char *at = name; *at; at++) {
-        const bool begins = at == name || strchr("-_.", at[-1]);
-        if (!begins || at[0] == '\0' || at[1] != 'P' || at[2] != '-' || at[3] < '0' || at[3] > '9')
-            continue;
-        char *end;
-        const unsigned long number = strtoul(at + 3, &end, 10);
-        if (at[0] == 'P' && number > 0)
-            return TA_MISSING; /* of several stages, whose sizes a name does not say */
-        if (at[0] == 'T' && number <= INT32_MAX)
-            rank = (int64_t)number;
-    }
-    return rank;
-}
-
 /* False without memory; an expression that is none finds nothing, and is refused elsewhere. */
 static bool rank_by(const char *text, const char *shown, int64_t *rank)
 {
@@ -66,12 +48,57 @@ bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank)
     *rank = TA_MISSING;
     if (pattern && !rank_by(pattern, shown, rank))
         return false;
-    if (*rank != TA_MISSING)
-        return true;
-    const bool done = rank_by(default_pattern, shown, rank);
-    if (*rank == TA_MISSING)
-        *rank = rank_of_part(shown);
-    return done;
+    return *rank != TA_MISSING || rank_by(default_pattern, shown, rank);
+}
+
+/* ---- places in groups ---------------------------------------------------------------------- */
+
+/* How SGLang numbers processes: by their places in the groups that share a layer (TP-3), the layers
+ * (PP-1) and the requests (DP-0).  Ranks of a stage follow each other, then the stages. */
+struct groups {
+    int64_t tensor, pipeline; /* sizes */
+    bool has_replicas;        /* data parallelism around the others, not of attention alone */
+};
+
+/* The number after a word such as "TP-" in a name, or TA_MISSING. */
+static int64_t place_in_name(const char *name, const char *word)
+{
+    enum { PLACES_MOST = 1 << 20 };
+    for (const char *at = name; (at = strstr(at, word)); at++) {
+        if (at > name && isalnum((unsigned char)at[-1]))
+            continue;
+        char *end;
+        const char *digits = at + strlen(word);
+        const long place = isdigit((unsigned char)*digits) ? strtol(digits, &end, 10) : -1;
+        if (place >= 0 && place < PLACES_MOST)
+            return place;
+    }
+    return TA_MISSING;
+}
+
+static struct groups find_groups(const struct ta_rank_claim *claims, size_t n)
+{
+    struct groups groups = {1, 1, false};
+    for (size_t i = 0; i < n; i++) {
+        const int64_t tensor = place_in_name(claims[i].shown, "TP-");
+        if (tensor == TA_MISSING)
+            continue;
+        groups.tensor = ta_max_i64(groups.tensor, tensor + 1);
+        groups.pipeline = ta_max_i64(groups.pipeline, place_in_name(claims[i].shown, "PP-") + 1);
+        /* Of attention alone, the first of the tensor group is the first of data, too. */
+        groups.has_replicas |= tensor == 0 && place_in_name(claims[i].shown, "DP-") > 0;
+    }
+    return groups;
+}
+
+static int64_t rank_in_groups(const struct groups *groups, const char *name)
+{
+    const int64_t tensor = place_in_name(name, "TP-");
+    if (tensor == TA_MISSING)
+        return TA_MISSING;
+    const int64_t pipeline = ta_max_i64(place_in_name(name, "PP-"), 0);
+    const int64_t data = groups->has_replicas ? ta_max_i64(place_in_name(name, "DP-"), 0) : 0;
+    return (data * groups->pipeline + pipeline) * groups->tensor + tensor;
 }
 
 /* ---- one file ------------------------------------------------------------------------------ */
@@ -79,6 +106,7 @@ bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank)
 /* What the search of the names gave for a file. */
 struct found {
     int64_t by_option, by_name;
+    int64_t by_groups; /* of traces */
 };
 
 static bool decide_known(struct ta_quality *quality, struct ta_rank_claim *claim,
@@ -112,8 +140,9 @@ static void decide_trace(struct ta_quality *quality, struct ta_rank_claim *claim
     }
     if (decide_known(quality, claim, found))
         return;
-    const bool by_name = found->by_name != TA_MISSING;
-    claim->rank = by_name ? found->by_name : owner != TA_MISSING ? owner : (int64_t)position;
+    const int64_t named = found->by_name != TA_MISSING ? found->by_name : found->by_groups;
+    const bool by_name = named != TA_MISSING;
+    claim->rank = by_name ? named : owner != TA_MISSING ? owner : (int64_t)position;
     claim->source = by_name               ? TA_RANK_NAME
                     : owner != TA_MISSING ? TA_RANK_PRODUCT
                                           : TA_RANK_POSITION;
@@ -274,9 +303,9 @@ static void check_claims(struct ta_quality *quality, int64_t world_size,
 static struct found look_up(struct ta_regex *by_option, struct ta_regex *by_default,
                             const struct ta_rank_claim *claim)
 {
-    const int64_t by_name = rank_in_name(by_default, claim->shown);
     return (struct found){.by_option = rank_in_name(by_option, claim->shown),
-                          .by_name = by_name == TA_MISSING ? rank_of_part(claim->shown) : by_name};
+                          .by_name = rank_in_name(by_default, claim->shown),
+                          .by_groups = TA_MISSING};
 }
 
 /* Dumps first, since some name the traces that are their own; returns how many the pattern of the
@@ -295,10 +324,12 @@ static size_t decide_each(struct ta_quality *quality, struct ta_regex *by_option
         decide_dump(quality, &claims[i], &found);
     }
     ta_ranks_share(claims, n, list);
+    const struct groups groups = find_groups(claims, n);
     for (size_t i = 0; i < n; i++) {
         if (claims[i].is_dump)
             continue;
-        const struct found found = look_up(by_option, by_default, &claims[i]);
+        struct found found = look_up(by_option, by_default, &claims[i]);
+        found.by_groups = rank_in_groups(&groups, claims[i].shown);
         n_matched += found.by_option != TA_MISSING;
         const int64_t owner = n_traces < n ? ta_rank_of_owner(&claims[i], claims, n) : TA_MISSING;
         decide_trace(quality, &claims[i], position++, owner, &found, n_traces);

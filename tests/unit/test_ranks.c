@@ -98,6 +98,38 @@ static void names_are_believed_next(void **state)
     }
 }
 
+static void places_in_groups_make_a_rank(void **state)
+{
+    (void)state;
+    struct deciding d; /* two stages of two: ranks of a stage follow each other */
+    DECIDE(&d, NULL, NONE, claim("1764.5-TP-0-PP-0.trace.json", NONE, NONE),
+           claim("1764.5-TP-0-PP-1.trace.json", NONE, NONE),
+           claim("1764.5-TP-1-PP-0.trace.json", NONE, NONE),
+           claim("1764.5-TP-1-PP-1.trace.json", NONE, NONE));
+    const int64_t stages[] = {0, 2, 1, 3};
+    for (size_t i = 0; i < 4; i++)
+        assert_decided(&d, i, stages[i], TA_RANK_NAME);
+    end(&d);
+    /* Data parallelism of attention divides the tensor group; the rank is the place in that. */
+    DECIDE(&d, NULL, NONE, claim("TP-2-DP-1-EP-2.json", NONE, NONE),
+           claim("TP-3-DP-1-EP-3.json", NONE, NONE));
+    assert_decided(&d, 0, 2, TA_RANK_NAME);
+    assert_decided(&d, 1, 3, TA_RANK_NAME);
+    end(&d);
+    /* Replicas each have a first place. */
+    DECIDE(&d, NULL, NONE, claim("TP-0-DP-0.json", NONE, NONE), claim("TP-0-DP-1.json", NONE, NONE),
+           claim("TP-1-DP-0.json", NONE, NONE), claim("TP-1-DP-1.json", NONE, NONE));
+    const int64_t replicas[] = {0, 2, 1, 3};
+    for (size_t i = 0; i < 4; i++)
+        assert_decided(&d, i, replicas[i], TA_RANK_NAME);
+    end(&d);
+    /* Content is believed before, and a word of which TP- is a part is none. */
+    DECIDE(&d, NULL, NONE, claim("TP-1-DECODE.json", 9, 16), claim("HTTP-7.json", NONE, NONE));
+    assert_decided(&d, 0, 9, TA_RANK_CONTENT);
+    assert_decided(&d, 1, 1, TA_RANK_POSITION);
+    end(&d);
+}
+
 static void positions_are_the_last_resort(void **state)
 {
     (void)state;
@@ -442,6 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(content_is_believed),
         cmocka_unit_test(names_are_believed_next),
+        cmocka_unit_test(places_in_groups_make_a_rank),
         cmocka_unit_test(positions_are_the_last_resort),
         cmocka_unit_test(the_option_is_believed_first),
         cmocka_unit_test(unusable_patterns),
