@@ -519,7 +519,9 @@ static enum ta_status map_replays(struct ta_ctx *ctx, struct reading *reading)
     for (size_t i = 0; captures && i < n; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
         const struct ta_recorded_file *recorded = &reading->recordings.files[i];
-        if (file->refusal || file->source->summary || recorded->kind == TA_RECORDING_COPY)
+        /* Standard input cannot be read a second time. */
+        if (file->refusal || file->source->summary || !file->source->path ||
+            recorded->kind == TA_RECORDING_COPY)
             continue;
         captures[i] = file->traits.captures > 0;
         again[i] = recorded->counts && file->traits.graph_launches > 0 &&
