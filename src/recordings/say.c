@@ -54,17 +54,26 @@ static void say_captures(struct saying *s)
 {
     size_t n, n_counted = 0;
     const char *list = list_files(s, TA_RECORDING_CAPTURE, &n);
-    for (size_t i = 0; i < s->recordings->n_files; i++)
-        n_counted += is_meant(s, i, TA_RECORDING_CAPTURE) && s->recordings->files[i].counts;
+    const char *why = NULL;
+    for (size_t i = 0; i < s->recordings->n_files; i++) {
+        const struct ta_recorded_file *file = &s->recordings->files[i];
+        if (!is_meant(s, i, TA_RECORDING_CAPTURE))
+            continue;
+        n_counted += file->counts;
+        why = file->why;
+    }
     if (list && n_counted)
         say(s, ta_arena_printf(&s->arena,
                                "%s: graph capture%s without a recording that replays %s, so the "
                                "figures are of capturing",
                                list, n > 1 ? "s" : "", n > 1 ? "them" : "it"));
+    else if (list && n == 1)
+        say(s, ta_arena_printf(&s->arena, "%s: graph capture, which counts in no time. %s", list,
+                               why ? why : ""));
     else if (list)
-        say(s, ta_arena_printf(&s->arena,
-                               "%s: graph capture%s, which replay%s nothing and count%s in no time",
-                               list, n > 1 ? "s" : "", n > 1 ? "" : "s", n > 1 ? "" : "s"));
+        say(s,
+            ta_arena_printf(&s->arena,
+                            "%s: graph captures, which replay nothing and count in no time", list));
 }
 
 static void say_hosts(struct saying *s)
