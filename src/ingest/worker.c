@@ -248,7 +248,7 @@ static enum ta_status analyze_part(struct ta_worker *w, struct ta_ingested *file
                                    struct ta_builder *builder, size_t i,
                                    const struct ta_division *division)
 {
-    const struct ta_part *part = &builder->parts.at[i];
+    const struct ta_rank_rows *part = &builder->parts.at[i];
     struct ta_trace *trace = NULL;
     if (!ta_builder_take_part(builder, i, division))
         return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the events of a rank");

@@ -4,7 +4,7 @@
 #define TA_MERGE_TRACE_H
 
 #include "merge/event.h"
-#include "model/part.h"
+#include "model/rank_rows.h"
 
 /* Members of documents beside their events: each key with the first value that was seen. */
 struct merge_members {

@@ -8,7 +8,7 @@
 #include "model/append.h"
 
 #include "model/column.h"
-#include "model/part.h"
+#include "model/rank_rows.h"
 #include "model/says.h"
 
 #include <stdlib.h>
@@ -409,7 +409,7 @@ static bool append_tags(struct ta_builder *into, struct ta_builder *from,
 }
 
 /* A part that both have is one: several members of the file say what is known of it. */
-static bool append_part(struct ta_part *into, struct ta_part *from)
+static bool append_part(struct ta_rank_rows *into, struct ta_rank_rows *from)
 {
     struct ta_renaming ids = {.names = {.at = NULL}};
     const bool done = ta_builder_append(into->builder, from->builder, &ids);
@@ -428,7 +428,7 @@ static bool append_parts(struct ta_builder *into, struct ta_builder *from)
 {
     bool done = true;
     for (size_t i = 0; done && i < from->parts.n; i++) {
-        struct ta_part *part = &from->parts.at[i];
+        struct ta_rank_rows *part = &from->parts.at[i];
         if (part->file)
             part->file = ta_arena_copy(&into->trace->arena, ta_slice_of(part->file));
         if (i < into->parts.n) {

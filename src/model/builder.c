@@ -5,7 +5,7 @@
 #include "model/backward.h"
 #include "model/category.h"
 #include "model/column.h"
-#include "model/part.h"
+#include "model/rank_rows.h"
 #include "model/range.h"
 #include "model/says.h"
 #include "traceanalyze/analysis.h"

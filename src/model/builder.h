@@ -47,7 +47,7 @@ struct ta_zero_times {
     uint64_t first, last;   /* byte offsets of these spans */
 };
 
-struct ta_part;
+struct ta_rank_rows;
 
 struct ta_builder {
     struct ta_trace *trace;
@@ -79,7 +79,7 @@ struct ta_builder {
     struct ta_zero_times zero; /* which the bounds of times leave out */
     int64_t first_ts, last_ts;
     int64_t rank, world_size;     /* TA_MISSING when the file does not say */
-    TA_VEC(struct ta_part) parts; /* ranks, when the file says that it holds several (part.h) */
+    TA_VEC(struct ta_rank_rows) parts; /* ranks, when the file says that it holds several (rank_rows.h) */
     bool kernels_elsewhere;       /* another file has them, with more facts */
     int64_t *track_device;        /* by track: as the name of its process says; NULL: none does */
     bool *shares_stream;          /* by track: several contexts number their streams alike */

@@ -105,7 +105,7 @@ static bool launches(const struct ta_file_process *process)
 
 /* How much of a name says that it is of the part, which it does at its beginning, "rank 3" or,
  * where several traces are of one rank, "rank 3 (capture.json)"; 0 when it does not. */
-static size_t owner_length(const struct ta_part *part, struct ta_slice name)
+static size_t owner_length(const struct ta_rank_rows *part, struct ta_slice name)
 {
     char number[32];
     if (!part->file)

@@ -8,7 +8,7 @@
 #ifndef TA_NORMALIZE_FILE_RANKS_H
 #define TA_NORMALIZE_FILE_RANKS_H
 
-#include "model/part.h"
+#include "model/rank_rows.h"
 
 struct ta_file_ranks {
     struct ta_division division;

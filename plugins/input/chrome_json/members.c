@@ -2,7 +2,7 @@
 /* What a Chrome trace says about itself: ranks, devices, clocks, versions. */
 #include "chrome_json.h"
 #include "lib/rows.h"
-#include "model/part.h"
+#include "model/rank_rows.h"
 #include "model/range.h"
 #include "parse/json/values.h"
 

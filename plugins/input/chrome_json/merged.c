@@ -2,7 +2,7 @@
 /* What `merge` says of the traces that it put into the file: their ranks and clocks at its
  * beginning, and at its end what else each of them said of itself. */
 #include "chrome_json.h"
-#include "model/part.h"
+#include "model/rank_rows.h"
 #include "parse/json/values.h"
 
 /* Ranks of a file at most; a file with more of them is read by the names of its processes. */
@@ -54,7 +54,7 @@ static bool each_trace(void *user, const struct ta_token *token)
     ta_json_members(r->json, token, each_fact, &d);
     if (d.rank < 0 || d.rank > INT32_MAX || r->builder->parts.n == PARTS_MOST)
         return false;
-    struct ta_part *part = ta_builder_add_part(r->builder, d.rank);
+    struct ta_rank_rows *part = ta_builder_add_part(r->builder, d.rank);
     if (part) {
         part->clock = d.clock;
         part->file = ta_arena_copy(&r->builder->trace->arena, d.file);
@@ -114,7 +114,7 @@ void chrome_take_merged(struct reading *r, struct ta_slice place, const struct t
             r->status = no_memory(r);
     if (r->status != TA_OK)
         return;
-    struct ta_part *part = &all->parts.at[i];
+    struct ta_rank_rows *part = &all->parts.at[i];
     part->keeps_clock = true;
     r->builder = part->builder;
     ta_json_members(r->json, value, each_said, &(struct saying){r, &part->more_metadata});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rows of one rank, copied from a builder to one of its own. */
-#include "model/part.h"
+#include "model/rank_rows.h"
 
 #include "model/column.h"
 #include "model/says.h"
@@ -10,14 +10,14 @@
 
 /* ---- parts --------------------------------------------------------------------------------- */
 
-struct ta_part *ta_builder_add_part(struct ta_builder *builder, int64_t rank)
+struct ta_rank_rows *ta_builder_add_part(struct ta_builder *builder, int64_t rank)
 {
     const struct ta_strings *strings = &builder->trace->strings;
     struct ta_builder *own = calloc(1, sizeof *own);
     if (own &&
         ta_builder_init(own, builder->quality, builder->needs, builder->keys, builder->n_keys,
                         strings->limit) &&
-        ta_vec_push(&builder->parts, (struct ta_part){.rank = rank, .builder = own}))
+        ta_vec_push(&builder->parts, (struct ta_rank_rows){.rank = rank, .builder = own}))
         return &builder->parts.at[builder->parts.n - 1];
     if (own)
         ta_builder_free(own);
@@ -44,7 +44,7 @@ enum { UNKNOWN = UINT32_MAX };
 /* What is copied where. */
 struct copying {
     struct ta_builder *from, *into;
-    const struct ta_part *part;
+    const struct ta_rank_rows *part;
     const struct ta_division *division;
     uint32_t number; /* of the part */
     ta_str *names;   /* by name: the same one in the part, UNKNOWN: not there yet */

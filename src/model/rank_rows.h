@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One of several ranks whose events a file holds, taken out of it as a trace of its own. */
-#ifndef TA_MODEL_PART_H
-#define TA_MODEL_PART_H
+#ifndef TA_MODEL_RANK_ROWS_H
+#define TA_MODEL_RANK_ROWS_H
 
 #include "base/clock.h"
 #include "model/builder.h"
@@ -16,7 +16,7 @@
 /* In place of the number of a part. */
 #define TA_PART_BY_PLACE (UINT32_MAX - 1)
 
-struct ta_part {
+struct ta_rank_rows {
     int64_t rank;
     struct ta_clock_shift clock; /* from the clock of the rank to the one of the file */
     bool keeps_clock;            /* its rows get the times of its own clock */
@@ -26,7 +26,7 @@ struct ta_part {
 };
 
 /* A new last one; NULL without memory.  It is valid until the next one. */
-struct ta_part *ta_builder_add_part(struct ta_builder *builder, int64_t rank);
+struct ta_rank_rows *ta_builder_add_part(struct ta_builder *builder, int64_t rank);
 
 /* The rows of a part, where parts follow one another. */
 struct ta_stretch {
