@@ -202,11 +202,11 @@ static void add_piece(void *user, int64_t device, enum ta_idle_edge at, enum ta_
     a->device = device;
     a->edges[at][cause] = ta_add_sat(a->edges[at][cause], ns);
     const ta_str id = place == TA_NO_ROW ? TA_STR_ABSENT : ta_trace_spans(a->trace).name[place];
-    int64_t *row = ta_partial_cached(
-        a->out[PARTIAL_SITES], &a->rows, ((uint64_t)cause << 1 | at) << 32 | id,
-        (const struct ta_key[]){ta_key_int(at),
-                                ta_key_text(ta_slice_of(ta_idle_causes[cause].name)),
-                                name_key(a, place)});
+    int64_t *row =
+        ta_partial_cached(a->out[PARTIAL_SITES], &a->rows, ((uint64_t)cause << 1 | at) << 32 | id,
+                          (const struct ta_key[]){
+                              ta_key_int(at), ta_key_text(ta_slice_of(ta_idle_causes[cause].name)),
+                              name_key(a, place)});
     ta_sum(&row[SITE_PIECES], 1);
     ta_sum(&row[SITE_TOTAL], ns);
 }

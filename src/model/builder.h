@@ -78,12 +78,13 @@ struct ta_builder {
     uint64_t timed;            /* spans */
     struct ta_zero_times zero; /* which the bounds of times leave out */
     int64_t first_ts, last_ts;
-    int64_t rank, world_size;     /* TA_MISSING when the file does not say */
-    TA_VEC(struct ta_rank_rows) parts; /* ranks, when the file says that it holds several (rank_rows.h) */
-    bool kernels_elsewhere;       /* another file has them, with more facts */
-    int64_t *track_device;        /* by track: as the name of its process says; NULL: none does */
-    bool *shares_stream;          /* by track: several contexts number their streams alike */
-    const char *vendor;           /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
+    int64_t rank, world_size; /* TA_MISSING when the file does not say */
+    TA_VEC(struct ta_rank_rows)
+    parts;                  /* ranks, when the file says that it holds several (rank_rows.h) */
+    bool kernels_elsewhere; /* another file has them, with more facts */
+    int64_t *track_device;  /* by track: as the name of its process says; NULL: none does */
+    bool *shares_stream;    /* by track: several contexts number their streams alike */
+    const char *vendor;     /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
     const struct ta_capture_list *captures; /* of graphs that the trace may replay, or NULL */
     bool truncated;
 };
