@@ -13,10 +13,10 @@ enum { CHUNK_ROWS = 256 };
 struct ta_partial {
     const struct ta_partial_def *def;
     size_t n_keys;
-    struct ta_strings texts;
+    struct ta_strings texts; /* with `slots`, from the first row on: many partials stay empty */
     TA_VEC(int64_t *) chunks;
     size_t n_rows;
-    uint32_t *slots; /* row number + 1 by hash of the keys */
+    uint32_t *slots; /* row number + 1 by hash of the keys; NULL before the first row */
     size_t mask;
     TA_VEC(struct ta_dist *) dists; /* a cell of kind DIST holds an index + 1, or TA_MISSING */
     const int64_t **ordered;        /* rows by key, once settled */
@@ -34,10 +34,8 @@ struct ta_partial *ta_partial_new(const struct ta_partial_def *def)
     p->def = def;
     while (p->n_keys < def->n_fields && ta_field_is_key(def->fields[p->n_keys].kind))
         p->n_keys++;
-    p->mask = 63;
-    p->slots = calloc(p->mask + 1, sizeof *p->slots);
     p->scratch = calloc(def->n_fields, sizeof *p->scratch);
-    if (!p->slots || !p->scratch || !ta_strings_init(&p->texts, UINT32_MAX - 1)) {
+    if (!p->scratch) {
         ta_partial_free(p);
         return NULL;
     }
@@ -96,6 +94,15 @@ static uint64_t hash_keys(const struct ta_partial *p, const int64_t *cells)
     for (size_t i = 0; i < p->n_keys; i++)
         hash = ta_hash_mix(hash ^ (uint64_t)cells[i]) + i;
     return hash;
+}
+
+static bool open_table(struct ta_partial *p)
+{
+    if (!ta_strings_init(&p->texts, UINT32_MAX - 1))
+        return false;
+    p->mask = 63;
+    p->slots = calloc(p->mask + 1, sizeof *p->slots);
+    return p->slots;
 }
 
 static bool grow_slots(struct ta_partial *p)
@@ -159,6 +166,10 @@ int64_t *ta_partial_row(struct ta_partial *p, const struct ta_key *keys)
     int64_t cells[TA_PARTIAL_KEYS_MAX] = {0};
     if (p->keeps == TA_NOT_COMPARED)
         return p->scratch;
+    if (!p->slots && (p->failed || !open_table(p))) {
+        p->failed = true;
+        return p->scratch;
+    }
     for (size_t i = 0; i < p->n_keys; i++) {
         cells[i] = keys[i].i;
         if (p->def->fields[i].kind == TA_FIELD_TEXT) {
@@ -292,7 +303,8 @@ static bool replace_ranks(struct ta_partial *p, const int64_t *ranks, size_t n_r
         for (size_t i = 0; i < p->n_keys; i++)
             if (p->def->fields[i].kind == TA_FIELD_RANK)
                 row_at(p, row)[i] = resolve_rank(row_at(p, row)[i], ranks, n_ranks);
-    memset(p->slots, 0, (p->mask + 1) * sizeof *p->slots);
+    if (p->slots) /* else there are no rows */
+        memset(p->slots, 0, (p->mask + 1) * sizeof *p->slots);
     for (size_t row = 0; row < p->n_rows; row++) {
         const int64_t *cells = row_at(p, row);
         size_t at = hash_keys(p, cells) & p->mask;
