@@ -162,13 +162,9 @@ static const struct ta_table_def site = {
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-/* Pieces are many and short, so what a device has is added up before it is put into a row. */
 struct adding {
     const struct ta_trace *trace;
     struct ta_partial *const *out;
-    struct ta_map rows; /* of sites */
-    int64_t device;     /* that `edges` are of */
-    int64_t edges[TA_EDGES][TA_IDLE_CAUSES];
 };
 
 static struct ta_key name_key(const struct adding *a, ta_row row)
@@ -178,37 +174,17 @@ static struct ta_key name_key(const struct adding *a, ta_row row)
                                         : ta_host_place(ta_trace_text(a->trace, spans.name[row])));
 }
 
-/* Rows of the device whose pieces were added up last. */
-static void put_edges(struct adding *a)
+static void add_part(void *user, const struct ta_idle_edge_part *part)
 {
-    for (int at = 0; at < TA_EDGES; at++)
-        for (int cause = 0; cause < TA_IDLE_CAUSES; cause++) {
-            if (a->edges[at][cause] == 0)
-                continue;
-            int64_t *row = TA_PARTIAL_ROW(
-                a->out[PARTIAL_EDGES], ta_key_int(ta_trace_rank(a->trace)), ta_key_int(a->device),
-                ta_key_int(at), ta_key_text(ta_slice_of(ta_idle_causes[cause].name)));
-            ta_sum(&row[EDGE_TOTAL], a->edges[at][cause]);
-            a->edges[at][cause] = 0;
-        }
-}
-
-static void add_piece(void *user, int64_t device, enum ta_idle_edge at, enum ta_idle_cause cause,
-                      int64_t ns, ta_row place)
-{
-    struct adding *a = user;
-    if (device != a->device)
-        put_edges(a);
-    a->device = device;
-    a->edges[at][cause] = ta_add_sat(a->edges[at][cause], ns);
-    const ta_str id = place == TA_NO_ROW ? TA_STR_ABSENT : ta_trace_spans(a->trace).name[place];
-    int64_t *row =
-        ta_partial_cached(a->out[PARTIAL_SITES], &a->rows, ((uint64_t)cause << 1 | at) << 32 | id,
-                          (const struct ta_key[]){
-                              ta_key_int(at), ta_key_text(ta_slice_of(ta_idle_causes[cause].name)),
-                              name_key(a, place)});
-    ta_sum(&row[SITE_PIECES], 1);
-    ta_sum(&row[SITE_TOTAL], ns);
+    const struct adding *a = user;
+    const struct ta_key cause = ta_key_text(ta_slice_of(ta_idle_causes[part->cause].name));
+    int64_t *row = TA_PARTIAL_ROW(a->out[PARTIAL_EDGES], ta_key_int(ta_trace_rank(a->trace)),
+                                  ta_key_int(part->device), ta_key_int(part->edge), cause);
+    ta_sum(&row[EDGE_TOTAL], part->ns);
+    row = TA_PARTIAL_ROW(a->out[PARTIAL_SITES], ta_key_int(part->edge), cause,
+                         name_key(a, part->place));
+    ta_sum(&row[SITE_PIECES], part->times);
+    ta_sum(&row[SITE_TOTAL], part->ns);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -216,12 +192,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     const struct ta_program_window *window = ta_program_window(trace);
     struct adding adding = {.trace = trace, .out = out};
-    if (!window || !ta_idle_edges(trace, &adding, add_piece) || adding.rows.failed) {
-        ta_map_free(&adding.rows);
+    if (!window || !ta_idle_edges(trace, &adding, add_part))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the window of a program");
-    }
-    put_edges(&adding);
-    ta_map_free(&adding.rows);
     if (window->start == window->end)
         return TA_OK;
     const bool has_devices = window->first <= window->last;

@@ -124,11 +124,19 @@ TA_MUST_CHECK bool ta_idle_walk(const struct ta_trace *trace,
  * ends after its last. */
 enum ta_idle_edge { TA_EDGE_BEFORE, TA_EDGE_AFTER, TA_EDGES };
 
-/* Reports this time of each device in pieces as a watcher hears of gaps: what the thread that
- * launches the first activity does until then, and what the thread that works last does after the
- * last one.  Found with the gaps.  False without memory. */
+/* One of them, by cause and name: `times` pieces, of which `place` is the first. */
+struct ta_idle_edge_part {
+    int64_t device;
+    enum ta_idle_edge edge;
+    enum ta_idle_cause cause;
+    int64_t ns, times;
+    ta_row place;
+};
+
+/* Reports this time of each device: what the thread that launches the first activity does until
+ * then, and what the thread that works last does after the last one.  Found with the gaps.  False
+ * without memory. */
 TA_MUST_CHECK bool ta_idle_edges(const struct ta_trace *trace, void *user,
-                                 void (*piece)(void *user, int64_t device, enum ta_idle_edge edge,
-                                               enum ta_idle_cause cause, int64_t ns, ta_row place));
+                                 void (*take)(void *user, const struct ta_idle_edge_part *part));
 
 #endif

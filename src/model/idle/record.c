@@ -15,7 +15,9 @@ static bool resize(struct idle_record *record, size_t max)
     record->place = place ? place : record->place;
     uint8_t *cause = reallocarray(record->cause, max, sizeof *cause);
     record->cause = cause ? cause : record->cause;
-    if (!ns || !place || !cause)
+    uint32_t *times = record->names ? reallocarray(record->times, max, sizeof *times) : NULL;
+    record->times = times ? times : record->times;
+    if (!ns || !place || !cause || (record->names && !times))
         return false;
     record->max = max;
     return true;
@@ -23,6 +25,8 @@ static bool resize(struct idle_record *record, size_t max)
 
 void idle_record_fit(struct idle_record *record)
 {
+    record->failed |= record->merged.failed;
+    ta_map_free(&record->merged);
     if (record->n < record->max)
         (void)resize(record, record->n + 1); /* as large as it was is no harm */
 }
@@ -42,15 +46,33 @@ void idle_record_gap(struct idle_record *record)
         record->n_pieces[record->n_gaps++] = 0;
 }
 
+/* Adds a piece to one like it of the same gap, or notes that it is the first; false for that. */
+static bool merge_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
+                        ta_row place)
+{
+    const ta_str name = place == TA_NO_ROW ? TA_STR_ABSENT : record->names[place];
+    const uint64_t key = ((uint64_t)record->n_gaps << 8 | cause) << 32 | name;
+    uint64_t *at = ta_map_at(&record->merged, key, record->n + 1);
+    if (!at || *at == record->n + 1)
+        return false;
+    record->ns[*at - 1] += ns;
+    record->times[*at - 1]++;
+    return true;
+}
+
 void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
                        ta_row place)
 {
+    if (record->names && !record->failed && merge_piece(record, cause, ns, place))
+        return;
     if (record->failed || (record->n == record->max && !resize(record, 2 * record->max + FIRST))) {
         record->failed = true;
         return;
     }
     record->ns[record->n] = ns;
     record->place[record->n] = place;
+    if (record->names)
+        record->times[record->n] = 1;
     record->cause[record->n++] = (uint8_t)cause;
     record->n_pieces[record->n_gaps - 1]++;
 }
@@ -61,6 +83,8 @@ void idle_record_free(struct idle_record *record)
     free(record->ns);
     free(record->place);
     free(record->cause);
+    free(record->times);
+    ta_map_free(&record->merged);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */

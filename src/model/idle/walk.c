@@ -316,6 +316,8 @@ static void free_found(void *at)
 static void *make_found(const struct ta_trace *trace)
 {
     struct found *found = calloc(1, sizeof *found);
+    if (found)
+        found->edges.names = ta_trace_spans(trace).name;
     if (found && find_gaps(trace, &found->gaps, &found->edges))
         return found;
     if (found)
@@ -337,8 +339,7 @@ bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *wa
 }
 
 bool ta_idle_edges(const struct ta_trace *trace, void *user,
-                   void (*piece)(void *user, int64_t device, enum ta_idle_edge edge,
-                                 enum ta_idle_cause cause, int64_t ns, ta_row place))
+                   void (*take)(void *user, const struct ta_idle_edge_part *part))
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct found *found = found_of(trace);
@@ -349,7 +350,13 @@ bool ta_idle_edges(const struct ta_trace *trace, void *user,
     for (size_t from = 0; from < activities.n; from = ta_device_end(&activities, from))
         for (int edge = TA_EDGE_BEFORE; edge < TA_EDGES; edge++, gap++)
             for (uint32_t n = edges->n_pieces[gap]; n > 0; n--, at++)
-                piece(user, activities.at[from].device, (enum ta_idle_edge)edge,
-                      (enum ta_idle_cause)edges->cause[at], edges->ns[at], edges->place[at]);
+                take(user, &(struct ta_idle_edge_part){
+                               .device = activities.at[from].device,
+                               .edge = (enum ta_idle_edge)edge,
+                               .cause = (enum ta_idle_cause)edges->cause[at],
+                               .ns = edges->ns[at],
+                               .times = edges->times[at],
+                               .place = edges->place[at],
+                           });
     return true;
 }
