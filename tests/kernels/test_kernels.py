@@ -381,7 +381,7 @@ def check_near_roof(report):
 
 
 def check_above_roof(report):
-    if report.scalars["mfu"] < 1 or "cannot be" not in mfu_note(report):
+    if report.scalars["busy_peak_share"] < 1 or "cannot be" not in mfu_note(report):
         sys.exit("an impossible utilization is not said: " + mfu_note(report))
 
 

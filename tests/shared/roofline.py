@@ -609,6 +609,8 @@ def check_ranks(check, name, tables, reference):
     for row in rows:
         if row["peak_flop_rate"]:
             check.same(f"{name}: MFU", row["mfu"],
+                       row["flop"] / (row["program_window_ns"] / 1e9 * row["peak_flop_rate"]))
+            check.same(f"{name}: share of peak while busy", row["busy_peak_share"],
                        row["flop"] / (row["busy_ns"] / 1e9 * row["peak_flop_rate"]))
             check.same(f"{name}: MFU of the window", row["window_mfu"],
                        row["flop"] / (row["window_ns"] / 1e9 * row["peak_flop_rate"]))

@@ -50,8 +50,12 @@ class Expect:
 @case("public/gh200-fp32-transformer")
 def products_on_cuda_cores(expect, truth, report):
     expect.equal("tensor-core use", report.scalars["matrix_unit_share"], truth["tensor_core_share"])
-    expect.close("MFU", report.scalars["mfu"], truth["mfu_of_fp32_peak"])
+    expect.close("share of peak while busy", report.scalars["busy_peak_share"],
+                 truth["mfu_of_fp32_peak"])
     row = report.row("roofline.by_rank")
+    window = report.row("gpu_time.program")["window_ns"]
+    expect.close("MFU over the program's window", report.scalars["mfu"],
+                 row["flop"] / (window / 1e9 * row["peak_flop_rate"]))
     expect.equal("unit", row["unit"], "fp32")
     expect.true("the peak is that of the truth: %s" % truth["peak"],
                 truth["peak"].startswith("FP32 %g TFLOP/s" % (row["peak_flop_rate"] / 1e12)))

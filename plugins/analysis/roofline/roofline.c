@@ -390,13 +390,17 @@ static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
 static const struct ta_table_def *const tables[] = {&roofline_by_op, &roofline_by_rank,
                                                     &roofline_unknown, NULL};
 
+static const struct ta_ref reads[] = {[ROOFLINE_RANK] = {"gpu_time.program", "rank"},
+                                      [ROOFLINE_DEVICE] = {"gpu_time.program", "device"},
+                                      [ROOFLINE_WINDOW] = {"gpu_time.program", "window_ns"}};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs = TA_NEED_HOST_WORK,
                                            .needs_args = counting_args,
                                            .section = "kernels",
                                            .place = 5,
-                                           .scalars = &roofline_mfu,
-                                           .n_scalars = 1,
+                                           TA_SCALARS(roofline_scalars),
+                                           TA_READS(reads),
                                            .partials = partials,
                                            .map = map,
                                            .finish = roofline_finish,

@@ -67,7 +67,12 @@ enum {
 enum { FLOPS_SHIFT = 32 };
 
 extern const struct ta_table_def roofline_by_op, roofline_by_rank, roofline_unknown;
-extern const struct ta_scalar_def roofline_mfu;
+
+enum { ROOFLINE_MFU, ROOFLINE_PEAK_SHARE, ROOFLINE_SCALARS };
+extern const struct ta_scalar_def roofline_scalars[ROOFLINE_SCALARS];
+
+/* What the tables take from gpu_time.program. */
+enum { ROOFLINE_RANK, ROOFLINE_DEVICE, ROOFLINE_WINDOW };
 
 enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                                const struct ta_refs *in, struct ta_section_builder *out);

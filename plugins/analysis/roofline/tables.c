@@ -134,6 +134,7 @@ enum {
     BY_RANK_RANK,
     BY_RANK_DEVICE,
     BY_RANK_MFU,
+    BY_RANK_PEAK_SHARE,
     BY_RANK_WINDOW_MFU,
     BY_RANK_FLOP,
     BY_RANK_FLOP_SHARE,
@@ -141,6 +142,7 @@ enum {
     BY_RANK_KERNEL,
     BY_RANK_BUSY,
     BY_RANK_WINDOW,
+    BY_RANK_PROGRAM_WINDOW,
     BY_RANK_UNIT,
     BY_RANK_PEAK_FLOP_RATE,
     BY_RANK_NAME,
@@ -152,10 +154,13 @@ static const struct ta_column roofline_by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
     [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Number of the device"),
     [BY_RANK_MFU] = {"mfu", "MFU", TA_RATIO, .better = TA_HIGHER, .weight = 0.5,
-                     .doc = "Model FLOPs utilization: work over busy time times peak; what is not "
-                            "known counts as no work, so it is a lower bound"},
-    [BY_RANK_WINDOW_MFU] = {"window_mfu", "Window MFU", TA_RATIO, .better = TA_HIGHER,
-                            .doc = "Work over window times peak: idle time counts, too"},
+                     .doc = "Model FLOPs utilization: work over the program's window times peak; "
+                            "what is not known counts as no work, so it is a lower bound"},
+    [BY_RANK_PEAK_SHARE] = {"busy_peak_share", "Of peak while busy", TA_RATIO, .better = TA_HIGHER,
+                            .doc = "Achieved share of peak while busy: work over busy time times "
+                                   "peak"},
+    [BY_RANK_WINDOW_MFU] = {"window_mfu", "Device-window MFU", TA_RATIO, .better = TA_HIGHER,
+                            .doc = "Work over the device's window times peak"},
     [BY_RANK_FLOP] = {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, .weight = 0.3,
                       .read_as = TA_AS_FLOP, .doc = "Sum of these FLOPs"},
     [BY_RANK_FLOP_SHARE] = {"flop_share", "FLOPs known", TA_RATIO, .better = TA_HIGHER,
@@ -168,6 +173,8 @@ static const struct ta_column roofline_by_rank_columns[] = {
                       .doc = "Union of all activities"},
     [BY_RANK_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
                         .doc = "First start to last end of the activities"},
+    [BY_RANK_PROGRAM_WINDOW] = {"program_window_ns", "Program's window", TA_NS, .better = TA_LOWER,
+                                .doc = "As in `gpu_time.program`: host and devices"},
     [BY_RANK_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
                       .doc = "Type, and unit, in which most of the FLOPs are computed"},
     [BY_RANK_PEAK_FLOP_RATE] = {"peak_flop_rate", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
@@ -191,7 +198,7 @@ const struct ta_table_def roofline_by_rank = {
            "each entry, by the name, the multiprocessors and the memory that the trace says; "
            "`--hardware NAME` takes another entry, `--hardware FILE` reads more. Of a device "
            "that is not in the list, or of which the trace shows only a part, nothing is said. "
-           "Scalar `mfu` adds the ranks up.",
+           "Scalars `mfu` and `busy_peak_share` add the ranks up.",
     .rank_words = "Roofline"};
 
 enum { UNKNOWN_NAME, UNKNOWN_REASON, UNKNOWN_CALLS, UNKNOWN_KERNELS, UNKNOWN_TOTAL, UNKNOWN_SHARE };
@@ -398,15 +405,25 @@ static struct flops flops_of(const struct ta_partial *partial, const int64_t *de
 
 /* Sums over devices, for the one figure of the run. */
 struct total {
-    double flop, possible; /* busy time times peak */
+    double flop, possible, possible_busy; /* FLOPs done; window, busy time times peak */
     int64_t kernel_ns, flop_ns;
     const char *unit, *name, *why;
     double peak;
     bool is_one; /* all devices have the same peak */
 };
 
+/* The window of the program around a device, or that of the device where nothing else is known. */
+static int64_t program_window(const struct ta_refs *in, const int64_t *device)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, ROOFLINE_WINDOW); i++)
+        if (ta_ref_integer(in, ROOFLINE_RANK, i) == device[DEV_RANK] &&
+            ta_ref_integer(in, ROOFLINE_DEVICE, i) == device[DEV_DEVICE])
+            return ta_ref_integer(in, ROOFLINE_WINDOW, i);
+    return device[DEV_END] - device[DEV_START];
+}
+
 static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                      struct ta_section_builder *out, struct total *total)
+                      const struct ta_refs *in, struct ta_section_builder *out, struct total *total)
 {
     const struct ta_partial *devices = merged[PART_DEVICES];
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
@@ -416,11 +433,14 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
         if (row[DEV_KERNEL_NS] == TA_MISSING)
             continue;
         const struct flops flops = flops_of(merged[PART_FLOPS], row, hardware);
-        const int64_t window = row[DEV_END] - row[DEV_START];
+        const int64_t window = row[DEV_END] - row[DEV_START], whole = program_window(in, row);
+        const double busy_flop = (double)row[DEV_BUSY_NS] / 1e9 * flops.peak;
+        const double whole_flop = (double)whole / 1e9 * flops.peak;
         total->kernel_ns = ta_add_sat(total->kernel_ns, row[DEV_KERNEL_NS]);
         total->flop_ns = ta_add_sat(total->flop_ns, row[DEV_FLOP_NS]);
         total->flop += flops.all;
-        total->possible += (double)row[DEV_BUSY_NS] / 1e9 * flops.peak;
+        total->possible += whole_flop;
+        total->possible_busy += busy_flop;
         total->is_one = !total->unit || (flops.unit && total->peak == flops.peak && total->is_one);
         total->unit = flops.unit ? flops.unit : total->unit;
         total->peak = flops.peak;
@@ -428,7 +448,8 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
         total->why = why ? why : total->why;
         TA_ROW(out, roofline_by_rank, [BY_RANK_RANK] = ta_int(row[DEV_RANK]),
                [BY_RANK_DEVICE] = ta_int(row[DEV_DEVICE]),
-               [BY_RANK_MFU] = ta_num(flops.all / ((double)row[DEV_BUSY_NS] / 1e9 * flops.peak)),
+               [BY_RANK_MFU] = ta_num(flops.all / whole_flop),
+               [BY_RANK_PEAK_SHARE] = ta_num(flops.all / busy_flop),
                [BY_RANK_WINDOW_MFU] = ta_num(flops.all / ((double)window / 1e9 * flops.peak)),
                [BY_RANK_FLOP] = ta_num(flops.all),
                [BY_RANK_FLOP_SHARE] = ta_share(ta_max_i64(row[DEV_FLOP_NS], 0), row[DEV_KERNEL_NS]),
@@ -436,7 +457,7 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
                    ta_share(ta_max_i64(row[DEV_COVERED_NS], 0), row[DEV_KERNEL_NS]),
                [BY_RANK_KERNEL] = ta_int(row[DEV_KERNEL_NS]),
                [BY_RANK_BUSY] = ta_int(row[DEV_BUSY_NS]), [BY_RANK_WINDOW] = ta_int(window),
-               [BY_RANK_UNIT] = text_or_null(flops.unit),
+               [BY_RANK_PROGRAM_WINDOW] = ta_int(whole), [BY_RANK_UNIT] = text_or_null(flops.unit),
                [BY_RANK_PEAK_FLOP_RATE] = ta_num(flops.peak),
                [BY_RANK_NAME] = ta_text_or_null(ta_partial_text(devices, row, DEV_NAME)),
                [BY_RANK_HARDWARE] = text_or_null(hardware ? hardware->name : NULL),
@@ -445,32 +466,44 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
     }
 }
 
-const struct ta_scalar_def roofline_mfu = {
-    "mfu", "Model FLOPs utilization", TA_UNIT_RATIO, TA_HIGHER,
-    .doc = "FLOPs of the model over busy time times peak, as far as they are known"};
+const struct ta_scalar_def roofline_scalars[ROOFLINE_SCALARS] = {
+    [ROOFLINE_MFU] = {"mfu", "Model FLOPs utilization", TA_UNIT_RATIO, TA_HIGHER,
+                      .doc = "FLOPs of the model over the program's window times peak, as far as "
+                             "they are known"},
+    [ROOFLINE_PEAK_SHARE] = {"busy_peak_share", "Share of peak while busy", TA_UNIT_RATIO,
+                             TA_HIGHER,
+                             .doc =
+                                 "Achieved share of peak while busy: FLOPs of the model over busy "
+                                 "time times peak, as far as they are known"},
+};
 
 static void add_mfu(const struct total *total, struct ta_section_builder *out)
 {
-    char share[TA_UNIT_TEXT_MAX], peak[TA_UNIT_TEXT_MAX], note[512];
+    char share[TA_UNIT_TEXT_MAX], peak[TA_UNIT_TEXT_MAX], note[512], busy_note[512];
     ta_unit_format(share, (double)total->flop_ns / (double)total->kernel_ns, TA_UNIT_RATIO);
     ta_unit_format(peak, total->peak, TA_UNIT_FLOP_PER_S);
     if (total->flop <= 0)
         return;
+    snprintf(busy_note, sizeof busy_note, "FLOPs of the model over busy time times peak");
     if (isnan(total->possible))
         snprintf(note, sizeof note, "The peak of a device is not known: %s; --hardware gives it",
                  total->why ? total->why : "it has no unit for the type of the products");
-    else if (total->flop > total->possible)
-        snprintf(
-            note, sizeof note,
-            "More than 100 %% cannot be: either the device is no %s with a peak of %s (--hardware "
-            "names another one), or times or shapes in the trace are wrong",
-            total->is_one ? total->name : "device", peak);
     else
         snprintf(note, sizeof note,
-                 "FLOPs of the model over busy time times peak (%s, %s: %s); a lower bound, since "
-                 "they are known for %s of the kernel time",
+                 "FLOPs of the model over the program's window times peak (%s, %s: %s); a lower "
+                 "bound, since they are known for %s of the kernel time",
                  total->is_one ? total->name : "the last device", total->unit, peak, share);
-    ta_word_scalar(out, &roofline_mfu, ta_num(total->flop / total->possible), NULL, note);
+    if (total->flop > total->possible_busy)
+        snprintf(busy_note, sizeof busy_note,
+                 "More than 100 %% of the peak cannot be: either the device is no %s with a peak "
+                 "of %s (--hardware "
+                 "names another one), or times or shapes in the trace are wrong",
+                 total->is_one ? total->name : "device", peak);
+    ta_word_scalar(out, &roofline_scalars[ROOFLINE_MFU], ta_num(total->flop / total->possible),
+                   NULL, total->flop > total->possible_busy ? busy_note : note);
+    ta_word_scalar(out, &roofline_scalars[ROOFLINE_PEAK_SHARE],
+                   ta_num(total->flop / total->possible_busy), NULL,
+                   isnan(total->possible) ? note : busy_note);
 }
 
 /* ---- what is not known ---------------------------------------------------------------------- */
@@ -479,7 +512,6 @@ enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *cons
                                const struct ta_refs *in, struct ta_section_builder *out)
 {
     struct total total = {.peak = NAN};
-    (void)in;
     const struct ta_partial *ops = merged[PART_OPS];
     for (size_t i = 0; i < ta_partial_rows(ops); i++) {
         const int64_t *row = ta_partial_at(ops, i);
@@ -511,7 +543,7 @@ enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *cons
                [BY_OP_MATRIX_FLOP_RATE] = ta_num(b.matrix_flop_rate),
                [BY_OP_DEVICE] = ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
     }
-    add_ranks(ctx, merged, out, &total);
+    add_ranks(ctx, merged, in, out, &total);
     add_mfu(&total, out);
     const struct ta_partial *lacks = merged[PART_LACKS];
     for (size_t i = 0; i < ta_partial_rows(lacks); i++) {
