@@ -41,8 +41,9 @@ static const struct {
                    "communication that no computation covers, before the last rank has come: the "
                    "share of waiting in all of it, where the ranks have a common clock"},
     [BEFORE] = {"before the recording", "held up by what lies before the recording",
-                "communication that no computation covers, which was launched before the recording "
-                "or waits for a rank whose recording began later"},
+                "idle behind work that was launched before the recording; communication that no "
+                "computation covers, which was launched before it or waits for a rank whose "
+                "recording began later"},
     [COPIES] = {"copy", "copy-bound", "copies and memory sets that nothing else covers"},
     [LAUNCH] = {"launch", "launch-bound",
                 "idle while the host hands out work: operators, Python, calls, and the way of a "
@@ -94,6 +95,7 @@ static const struct {
     {"queued, dependency", DEPENDENCY},
     {"micro gap", DEPENDENCY},
     {"host untraced", HOST},
+    {"began before the recording", BEFORE},
 };
 
 enum { BOUND, CLASS, TOTAL, SHARE, WHAT };
@@ -222,7 +224,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         [IMBALANCE] = sum(in, RANKS_WAIT),
         [BEFORE] = sum(in, RANKS_BEFORE),
     };
-    time[COMM] -= time[IMBALANCE] + time[BEFORE];
+    time[COMM] -= time[IMBALANCE] + time[BEFORE]; /* before idle time is added */
     if (is_full(in))
         time[MEMORY] = fmin(time[COMPUTE], sum(in, WAVES_LOST));
     time[COMPUTE] -= time[MEMORY];

@@ -202,7 +202,9 @@ static const char cause_doc[] =
     "activity was launched before the gap began. Late start: either of both, above 1 ms while "
     "nothing ran. Kernels not recorded: launches in between have none, so the device may have "
     "worked. Out of order: a kernel started later than its stream allows. Began before the "
-    "recording: no call was recorded yet. Micro gap: shorter than 1 µs";
+    "recording: no call was recorded yet, or the first activity of a stream is a late start and "
+    "the "
+    "host has not waited for the device since the recording began. Micro gap: shorter than 1 µs";
 
 enum {
     BY_CAUSE_RANK,
@@ -232,33 +234,36 @@ static const struct ta_table_def by_cause = {
     "gpu_idle.by_cause",
     "Idle time by cause",
     TA_COLUMNS(by_cause_columns),
-    .doc = "One row per rank, device and cause. A gap lies between the latest end of all "
-           "earlier activities of a device and the start of the next one, and is blamed by the "
-           "call that launched this one. When the call ended within the gap, the host was late: "
-           "until then the gap is split by what the calling thread was doing, moment by moment "
-           "(`operator dispatch`, `python`, `launch calls`, `runtime calls`, `synchronization`, "
-           "`blocking copy`, `memory allocation`, `compilation`, `data loading`, `host "
-           "collective`, `host untraced`; a data loader or a compiler counts with all that runs "
-           "below it; capturing a graph counts as `compilation`; overhead of the profiler is "
-           "`profiler`), and the rest is `launch latency`, or `late start` above 1 ms. A launch "
-           "that takes 1 ms and more and is the first of its kernel is a `first call`: it loads "
-           "code. So is the first call of an operator or of another function of the runtime "
-           "that takes that long, and ten times as long as the mean of the later ones; and any "
-           "call of an operator that loads code, against the mean of its calls that load none. "
-           "Where an operator sets a library up so, calls of the runtime that it makes and that "
-           "take ten times as long as others of their name are part of it. When the call had "
-           "ended before, the activity was queued: `within a graph` when a graph launched both "
-           "neighbors, `queued, same stream` up to 20 µs behind work of its own stream, else "
-           "`queued, dependency`; above 1 ms, while no other device of the file works, `late "
-           "start`. Where a launch between those of both neighbors has no kernel, all from its "
-           "end on is `kernels not recorded`; so is all until the host has waited for the device "
-           "after a graph was launched of which no kernel was recorded, and all in which "
-           "activities without a time may have run. From a launch to the start of its activity "
-           "where that runs after what was launched later on its stream, time is `out of order`. "
-           "Gaps below 1 µs are `micro gap`; without a call `began before the recording` up to "
-           "the first call of all, else `launch not recorded`. Σ `total_ns` of a device is its "
-           "`idle_ns` in "
-           "`gpu_time.by_rank`.",
+    .doc =
+        "One row per rank, device and cause. A gap lies between the latest end of all "
+        "earlier activities of a device and the start of the next one, and is blamed by the "
+        "call that launched this one. When the call ended within the gap, the host was late: "
+        "until then the gap is split by what the calling thread was doing, moment by moment "
+        "(`operator dispatch`, `python`, `launch calls`, `runtime calls`, `synchronization`, "
+        "`blocking copy`, `memory allocation`, `compilation`, `data loading`, `host "
+        "collective`, `host untraced`; a data loader or a compiler counts with all that runs "
+        "below it; capturing a graph counts as `compilation`; overhead of the profiler is "
+        "`profiler`), and the rest is `launch latency`, or `late start` above 1 ms. A launch "
+        "that takes 1 ms and more and is the first of its kernel is a `first call`: it loads "
+        "code. So is the first call of an operator or of another function of the runtime "
+        "that takes that long, and ten times as long as the mean of the later ones; and any "
+        "call of an operator that loads code, against the mean of its calls that load none. "
+        "Where an operator sets a library up so, calls of the runtime that it makes and that "
+        "take ten times as long as others of their name are part of it. When the call had "
+        "ended before, the activity was queued: `within a graph` when a graph launched both "
+        "neighbors, `queued, same stream` up to 20 µs behind work of its own stream, else "
+        "`queued, dependency`; above 1 ms, while no other device of the file works, `late "
+        "start`. A late start of the first activity of a stream is `began before the recording` as "
+        "long as the host has not waited for a device: what was launched before may still run. "
+        "Where a launch between those of both neighbors has no kernel, all from its "
+        "end on is `kernels not recorded`; so is all until the host has waited for the device "
+        "after a graph was launched of which no kernel was recorded, and all in which "
+        "activities without a time may have run. From a launch to the start of its activity "
+        "where that runs after what was launched later on its stream, time is `out of order`. "
+        "Gaps below 1 µs are `micro gap`; without a call `began before the recording` up to "
+        "the first call of all, else `launch not recorded`. Σ `total_ns` of a device is its "
+        "`idle_ns` in "
+        "`gpu_time.by_rank`.",
     .tier = TA_TIER_DETAIL,
     .order = {&by_cause_columns[BY_CAUSE_TOTAL], TA_DESCENDING}};
 

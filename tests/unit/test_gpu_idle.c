@@ -121,6 +121,22 @@ static void a_late_start(void **state)
     ta_report_free(report);
 }
 
+/* Streams that wait for work of which nothing was recorded: what was launched before the recording
+ * may hold up the first activity of each, until the host has waited for a device. */
+static void what_began_before(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) LAUNCH(2, 20, 5) KERNEL(2, 8, 2025, 10) /* 2 ms */
+        SPAN("cuda_runtime", "cudaDeviceSynchronize", 2030, 10) LAUNCH(3, 2040, 5)
+            KERNEL(3, 9, 4045, 10)); /* 2 ms */
+    assert_int_equal(cause(report, "began before the recording"), 2000000);
+    assert_int_equal(cause(report, "late start"), 2000000);
+    assert_int_equal(
+        report_number(report, "run.bound", "bound", "before the recording", "total_ns"), 2000000);
+    ta_report_free(report);
+}
+
 static void queue_figures(void **state)
 {
     (void)state;
@@ -197,7 +213,8 @@ int main(void)
         cmocka_unit_test(the_host_is_late),  cmocka_unit_test(causes_reach_down),
         cmocka_unit_test(queued_work_waits), cmocka_unit_test(clocks_that_differ),
         cmocka_unit_test(a_late_start),      cmocka_unit_test(queue_figures),
-        cmocka_unit_test(causes_add_up),     cmocka_unit_test(queues_of_streams),
+        cmocka_unit_test(what_began_before), cmocka_unit_test(causes_add_up),
+        cmocka_unit_test(queues_of_streams),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -45,6 +45,9 @@ struct walk {
     const struct ta_damage *damage;
     struct ta_intervals unknown; /* when more than was recorded may have run */
     int64_t first_call;          /* start of the first call of the runtime; INT64_MIN without one */
+    int64_t first_wait;          /* end of the first wait of the host for a device; INT64_MAX */
+    uint8_t *met;                /* by track: an activity of the stream came already */
+    bool begins_stream;          /* the next activity is the first of its stream */
     bool has_one_device;
     const struct ta_intervals *busy; /* where there are several devices */
     const struct ta_program_window *program;
@@ -54,6 +57,14 @@ struct walk {
 static int64_t end_of(const struct walk *w, ta_row row)
 {
     return w->spans.ts[row] + w->spans.dur[row];
+}
+
+/* An activity began long after it could.  Work that was launched before the recording leaves no
+ * activity, and may hold up the first activity of each stream, until the host has waited. */
+static enum ta_idle_cause late_cause(const struct walk *w, ta_row launch)
+{
+    return w->begins_stream && w->spans.ts[launch] < w->first_wait ? TA_IDLE_BEFORE
+                                                                   : TA_IDLE_LATE_START;
 }
 
 /* Work that was in the queue before the gap [a, b) began.  `before` ended last. */
@@ -68,7 +79,7 @@ static enum ta_idle_cause queued_cause(const struct walk *w, const struct ta_act
     /* Nothing runs anywhere that it could depend on. */
     const bool waits = b - a <= TA_IDLE_LATENCY_NS ||
                        (!w->has_one_device && ta_intervals_within(w->busy, a, b) > 0);
-    return waits ? TA_IDLE_DEPENDENCY : TA_IDLE_LATE_START;
+    return waits ? TA_IDLE_DEPENDENCY : late_cause(w, next->launch);
 }
 
 /* A gap between two activities may be where a kernel ran that the trace has lost: then there is a
@@ -94,7 +105,7 @@ static void blame_host(struct walk *w, ta_row launch, int64_t a, int64_t b)
         host_time_within(&w->host, launch, late, called);
     if (b > called)
         host_time_piece(&w->host,
-                        b - called > TA_IDLE_LATENCY_NS ? TA_IDLE_LATE_START : TA_IDLE_LATENCY,
+                        b - called > TA_IDLE_LATENCY_NS ? late_cause(w, launch) : TA_IDLE_LATENCY,
                         b - called, launch);
 }
 
@@ -228,6 +239,7 @@ static void record_edges(struct walk *w, const struct ta_activity *next, int64_t
                          int64_t last)
 {
     w->host.record = w->edges;
+    w->begins_stream = true;
     blame_edge(w, next, w->program->start, first, blame_before);
     blame_edge(w, next, last, w->program->end, blame_after);
     w->host.record = w->record;
@@ -241,6 +253,9 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
         const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
+        uint8_t *met = &w->met[w->spans.track[a->span]];
+        w->begins_stream = !*met;
+        *met = true;
         if (start - last >= TA_IDLE_MICRO_NS) {
             idle_record_gap(w->record);
             blame_known(w, a, before, last, start);
@@ -265,6 +280,15 @@ static int64_t find_first_call(const struct ta_trace *trace)
     return calls.n ? calls.start : INT64_MIN;
 }
 
+static int64_t find_first_wait(const struct ta_spans *spans)
+{
+    int64_t first = INT64_MAX;
+    for (ta_row row = 0; spans->work && (row = ta_host_next(spans, row, TA_HOST_SYNC)) < spans->n;
+         row++)
+        first = ta_min_i64(first, spans->ts[row] + spans->dur[row]);
+    return first;
+}
+
 /* Walks over the activities of each device, which stand together. */
 static bool find_gaps(const struct ta_trace *trace, struct idle_record *record,
                       struct idle_record *edges)
@@ -279,8 +303,10 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record,
     w.busy = w.has_one_device ? NULL : ta_trace_busy(trace);
     w.lost = ta_trace_lost(trace);
     w.first_call = find_first_call(trace);
+    w.first_wait = find_first_wait(&w.spans);
+    w.met = calloc(ta_trace_tracks(trace).n + 1, sizeof *w.met);
     w.damage = ta_trace_damage(trace);
-    bool done = host_time_open(&w.host, trace, record) && w.lost && w.program;
+    bool done = host_time_open(&w.host, trace, record) && w.lost && w.program && w.met;
     if (done)
         host_time_loads(&w.host, &w.lost->captures);
     if (done) {
@@ -293,6 +319,7 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record,
         to = ta_device_end(&w.activities, from);
         walk_device(&w, from, to);
     }
+    free(w.met);
     ta_intervals_free(&w.unknown);
     done &= host_time_close(&w.host);
     idle_record_fit(record);
