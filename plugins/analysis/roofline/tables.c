@@ -412,7 +412,7 @@ struct total {
     bool is_one; /* all devices have the same peak */
 };
 
-/* The window of the program around a device, or that of the device where nothing else is known. */
+/* The window of the program around a device, or of the device alone where nothing else is known. */
 static int64_t program_window(const struct ta_refs *in, const int64_t *device)
 {
     for (size_t i = 0; i < ta_ref_rows(in, ROOFLINE_WINDOW); i++)
