@@ -84,11 +84,12 @@ static void close_open(struct clipping *c, const struct open *open)
     c->failed |= !ta_vec_push(&c->cuts, ((struct cut){row, open->next - spans->ts[row]}));
 }
 
-/* Where many activities of a track run on over others, the profiler put several streams under one
- * number: then it is no stream, and nothing is wrong. */
-static bool is_stream(const struct lane *lane)
+/* Damage is rare, or far beyond what any stream does.  Where many activities of a track run on over
+ * others, the profiler put several streams under one number: then nothing is wrong. */
+static bool is_damage(const struct lane *lane, int64_t too_long)
 {
-    return lane->n_cuts <= CUTS_FEW || lane->n_cuts * 10 <= lane->n_activities;
+    return lane->n_cuts * 10 <= lane->n_activities ||
+           (lane->n_cuts <= CUTS_FEW && too_long > OVERLAP_NS);
 }
 
 static void cut(struct clipping *c)
@@ -99,7 +100,7 @@ static void cut(struct clipping *c)
     for (size_t i = 0; i < c->cuts.n; i++) {
         const struct cut *cut = &c->cuts.at[i];
         const int64_t raw = spans->dur[cut->row];
-        if (!is_stream(&c->lanes[spans->track[cut->row]]))
+        if (!is_damage(&c->lanes[spans->track[cut->row]], raw - cut->dur))
             continue;
         if (raw - cut->dur > c->longest_cut) {
             c->longest = cut->row;

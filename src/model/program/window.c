@@ -87,16 +87,29 @@ static bool work_of(const struct looking *l, const struct ta_track *track, int64
     return *start <= *end;
 }
 
+/* First start to last end of all activities; those that take no time are not busy, but count. */
+static void find_devices(const struct looking *l, const struct ta_intervals *busy,
+                         struct ta_program_window *window)
+{
+    const struct ta_activities activities = ta_trace_activities(l->trace);
+    window->first = busy->n ? busy->at[0].start : INT64_MAX;
+    window->last = busy->n ? busy->at[busy->n - 1].end : INT64_MIN;
+    for (size_t from = 0, to; from < activities.n; from = to) {
+        to = ta_device_end(&activities, from);
+        window->first = ta_min_i64(window->first, l->spans.ts[activities.at[from].span]);
+        window->last = ta_max_i64(window->last, l->spans.ts[activities.at[to - 1].span]);
+    }
+}
+
 static void find_window(struct looking *l, const struct ta_intervals *busy,
                         struct ta_program_window *window)
 {
     const struct ta_tracks tracks = ta_trace_tracks(l->trace);
     *window = (struct ta_program_window){.start = INT64_MAX,
                                          .end = INT64_MIN,
-                                         .first = busy->n ? busy->at[0].start : INT64_MAX,
-                                         .last = busy->n ? busy->at[busy->n - 1].end : INT64_MIN,
                                          .first_track = UINT32_MAX,
                                          .last_track = UINT32_MAX};
+    find_devices(l, busy, window);
     read_categories(l);
     for (size_t t = 0; t < tracks.n; t++) {
         int64_t start, end;
