@@ -80,15 +80,15 @@ def lose_categories(document):
     for event in document["traceEvents"]:
         del event["cat"]
     document["traceEvents"].append({"ph": "M", "pid": 0, "name": "process_name",
-                                    "args": {"name": "/device:GPU:0"}})
+                                    "args": {"name": "GPU0"}})
 
 
 # check: what plants it, its value, the tolerance, other checks that it spoils
 EXTENT = 100 * (OPS - 1) + 51  # of the host, from the first operator to the end of the last
 DEFECTS = {
     "records dropped": (drop_records, 30 / (3 * OPS + 30), 0, ()),
-    "bad times": (spoil_times, 10 / HOST, 0.06, ()),
-    "times far away": (set_the_clock, 4 / (HOST + 4), 1e-9, ()),
+    "bad times": (spoil_times, 10 / (3 * OPS), 1e-9, ()),
+    "times far away": (set_the_clock, 4 / (3 * OPS + 4), 1e-9, ()),
     "devices as the host's": (lose_categories, 1 / 3, 1e-9, ()),
     "spans that cross": (cross, 6 / HOST, 1e-9, ()),
     "ranks missing": (lose_ranks, 3 / 4, 0, ()),

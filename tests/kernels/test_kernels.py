@@ -393,10 +393,10 @@ def check_full(report):
     expect("capacity", memory["total_bytes"], MEMORY)
     expect("snapshots", memory["snapshots"], 0)
     parts = {row["bound"]: row["total_ns"] for row in report.rows("run.bound")}
-    window = report.rows("gpu_time.by_rank")[0]
+    device, program = report.rows("gpu_time.by_rank")[0], report.rows("run.window")[0]
     expect("lost", parts["memory"], 6000000 * 3 // 4, 1e-3)
-    expect("computing", parts["compute"] + parts["memory"], window["compute_ns"])
-    expect("all parts", sum(parts.values()), window["window_ns"])
+    expect("computing", parts["compute"] + parts["memory"], device["compute_ns"])
+    expect("all parts", sum(parts.values()), program["window_ns"])
 
 
 def check_interruptions(report):
