@@ -82,10 +82,12 @@ class Checker:
 
 
 def check_times(check, report, trace, stretches):
-    """Shares of the parts of the window, overlap of classes, exposed time of names."""
+    """Shares of the parts of the program's window, overlap of classes, exposed time of names."""
+    window = report.row("run.window", rank=trace.rank)
+    begin = trace.origin + window["start_ns"]
     exposed, both = collections.Counter(), collections.Counter()
     shares = collections.defaultdict(lambda: [0] * BINS)
-    length = fractions.Fraction(trace.end - trace.start, BINS)
+    length = fractions.Fraction(window["window_ns"], BINS)
     for start, end, running in stretches:
         classes = sorted({span["class"] for span in running})
         for span in running:
@@ -93,10 +95,10 @@ def check_times(check, report, trace, stretches):
         for i, first in enumerate(classes):
             both.update({(first, second): end - start for second in classes[i:]})
         for name in ["busy"] + [{"memcpy": "copy"}.get(name, name) for name in classes]:
-            part = int((start - trace.start) / length)
-            while part < BINS and trace.start + part * length < end:
-                low = max(fractions.Fraction(start), trace.start + part * length)
-                high = min(fractions.Fraction(end), trace.start + (part + 1) * length)
+            part = int((start - begin) / length)
+            while part < BINS and begin + part * length < end:
+                low = max(fractions.Fraction(start), begin + part * length)
+                high = min(fractions.Fraction(end), begin + (part + 1) * length)
                 shares[name][part] += max(high - low, 0)
                 part += 1
     rows = report.rows("gpu_time.over_time", rank=trace.rank)
