@@ -167,11 +167,18 @@ struct adding {
     struct ta_partial *const *out;
 };
 
+/* As much of a name as anybody reads. */
 static struct ta_key name_key(const struct adding *a, ta_row row)
 {
-    const struct ta_spans spans = ta_trace_spans(a->trace);
-    return ta_key_text(row == TA_NO_ROW ? TA_LIT("")
-                                        : ta_host_place(ta_trace_text(a->trace, spans.name[row])));
+    enum { NAME_MOST = 4096 };
+    if (row == TA_NO_ROW)
+        return ta_key_text(TA_LIT(""));
+    struct ta_slice name =
+        ta_host_place(ta_trace_text(a->trace, ta_trace_spans(a->trace).name[row]));
+    if (name.len > NAME_MOST)
+        for (name.len = NAME_MOST; name.len && (name.ptr[name.len] & 0xC0) == 0x80;)
+            name.len--; /* not within a letter */
+    return ta_key_text(name);
 }
 
 static void add_part(void *user, const struct ta_idle_edge_part *part)

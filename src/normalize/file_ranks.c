@@ -407,8 +407,9 @@ static bool make_parts(struct finding *f)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* Whether a look at single events is worth it: names tell several ranks, or several processes
- * launch what devices do. */
+/* Whether a look at single events is worth it: devices work, and names tell several ranks or several
+ * processes launch what devices do.  Processes of hosts alone are one rank, as a program and what it
+ * starts are. */
 static bool may_hold_several(const struct finding *f, bool *by_label)
 {
     size_t n_launching = 0, n_devices = 0;
@@ -424,7 +425,7 @@ static bool may_hold_several(const struct finding *f, bool *by_label)
         if (!first)
             first = process;
     }
-    return *by_label || (n_launching > 1 && n_devices > 0);
+    return n_devices > 0 && (*by_label || n_launching > 1);
 }
 
 /* Ranks in what other tools merged. */

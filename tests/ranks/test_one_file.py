@@ -21,7 +21,7 @@ import reports
 BUSY = 250000
 
 # Tables that list files.
-OF_FILES = {"run.files", "run.clocks"}
+OF_FILES = {"run.files", "run.clocks", "recordings.files"}
 # Merges of others change the numbers of threads, name threads and counters after ranks, and count
 # what processes of no rank have for one of them; they say no size of the world.
 OF_PLACES = OF_FILES | {"events.by_kind", "health.checks", "launch_queue.by_stream",
