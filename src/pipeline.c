@@ -139,7 +139,7 @@ static enum ta_status discover(struct ta_ctx *ctx, struct reading *reading)
     if (!options->title)
         options->title = reading->inputs.title;
     /* A report that was written before is of one run, and so is what it is joined with. */
-    options->together |= options->survey || options->team || reading->inputs.reports.n;
+    options->together |= options->survey || reading->inputs.reports.n;
     return options->team ? share(ctx, reading) : TA_OK;
 }
 
@@ -164,10 +164,11 @@ static enum ta_status ingest(struct ta_ctx *ctx, const struct work *work, struct
     enum ta_status status = n ? ta_ingest_all(ctx, work->registry, &work->plan, read, n) : TA_OK;
     struct ta_team *team = work->options->team;
     if (status == TA_OK && n && team)
-        status = ta_ingestion_unite(ctx, &work->plan, NULL, &readings->ingestion);
-    if (status == TA_OK && n && team)
         status = ta_team_gather(ctx, team, &readings->options, &work->plan, readings->owner,
                                 &readings->ingestion);
+    /* Once it knows what the files are, the first process may read some of them again. */
+    for (size_t i = 0; team && i < readings->inputs.sources.list.n; i++)
+        readings->inputs.sources.list.at[i].is_elsewhere = false;
     if (n_files >= TA_FILES_MANY && ctx->shared->files_read)
         ctx->shared->files_read();
     free(read);
@@ -497,6 +498,20 @@ static enum ta_status rank_all(struct ta_ctx *ctx, struct reading *reading)
     return status;
 }
 
+/* Reads files again that share a pile with other recordings. */
+static enum ta_status part_piles(struct ta_ctx *ctx, struct reading *reading)
+{
+    const struct ta_ingest_run run = {&reading->options, &reading->inputs.sources,
+                                      &reading->ingestion, false};
+    const size_t helpers = ctx->helpers;
+    ctx->helpers = 0;
+    const enum ta_status status = ta_recordings_part(
+        ctx, reading->work->registry, &reading->work->plan, &run, &reading->recordings);
+    ctx->helpers = helpers;
+    ta_times_lap(&ctx->times, TA_STAGE_FILES);
+    return status;
+}
+
 /* Whether all kernels of graphs that a file replays have their operators. */
 static bool is_mapped(const struct ta_ingested *file)
 {
@@ -512,7 +527,7 @@ static enum ta_status map_replays(struct ta_ctx *ctx, struct reading *reading)
     const struct ta_run_options *options = &reading->options;
     struct ta_ingestion *ingestion = &reading->ingestion;
     const size_t n = ingestion->n_files;
-    if (options->n_maps || options->wanted == &ta_want_nothing || ingestion->partials)
+    if (options->n_maps || options->wanted == &ta_want_nothing)
         return TA_OK;
     bool *captures = calloc(2 * n + 1, sizeof *captures), *again = captures + n;
     bool any_captures = false, any_replays = false;
@@ -563,13 +578,14 @@ static enum ta_status report_on_files(struct ta_ctx *ctx, struct reading *readin
     const size_t asked = options->run ? ta_recording_find(recordings, options->run) : SIZE_MAX;
     if (options->run && asked == SIZE_MAX)
         return no_such_run(ctx, reading);
-    status = map_replays(ctx, reading);
+    status = part_piles(ctx, reading);
+    if (status == TA_OK)
+        status = map_replays(ctx, reading);
     if (status != TA_OK)
         return status;
     if (options->wanted == &ta_want_nothing || recordings->n == 1) {
         ta_recordings_mark(recordings, ingestion);
-        if (!ingestion->partials)
-            status = ta_recordings_unite(ctx, &reading->work->plan, recordings, ingestion);
+        status = ta_recordings_unite(ctx, &reading->work->plan, recordings, ingestion);
         if (status == TA_OK)
             status = say_files(ctx, reading, SIZE_MAX, SIZE_MAX, &reading->inputs.job);
         return status == TA_OK ? report_on(ctx, reading, options, ingestion, &reading->inputs.job,

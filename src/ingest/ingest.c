@@ -258,8 +258,8 @@ static enum ta_status read_again(struct ta_ctx *ctx, const struct ta_registry *r
 {
     struct ta_job job = {.registry = registry,
                          .plan = plan,
-                         .reading = &maps->plan,
-                         .captures = &maps->list,
+                         .reading = maps->n_graphs ? &maps->plan : plan,
+                         .captures = maps->n_graphs ? &maps->list : NULL,
                          .only = only};
     struct ta_crew crew = {.options = run->options, .jobs = &job, .n_jobs = 1};
     fill_job(run, &job);
@@ -275,24 +275,63 @@ static enum ta_status read_again(struct ta_ctx *ctx, const struct ta_registry *r
     return status;
 }
 
-/* Forgets what files left, and what those left that share a pile with them. */
-static void forget(struct ta_ingestion *ingestion, const struct ta_sources *sources, bool *again)
+/* Forgets what the files left that are to be read again.  What a summary says of its files
+ * stays. */
+static void forget(struct ta_ingestion *ingestion, const bool *again)
 {
-    for (size_t i = 0; i < ingestion->n_files; i++)
-        for (size_t k = 0; k < ingestion->n_files && !again[i]; k++)
-            again[i] = again[k] && ingestion->pile_of[i] == ingestion->pile_of[k];
     for (size_t i = 0; i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
+        const struct ta_source *source = file->source;
         if (!again[i])
             continue;
-        ta_partial_set_free(ingestion->piles[ingestion->pile_of[i]]);
-        ingestion->piles[ingestion->pile_of[i]] = NULL;
         ta_timeline_parts_free(&file->timelines);
+        ta_trace_free(file->dump);
+        file->dump = NULL;
+        if (source->summary)
+            continue;
         ta_quality_free(&file->quality);
         *file = ta_ingested_empty;
-        file->source = &sources->list.at[i];
-        file->bytes = file->source->size;
+        file->source = source;
+        file->bytes = source->size;
     }
+}
+
+/* Empties the piles of the files that are to be read again, and marks all that are in these. */
+static enum ta_status empty_piles(struct ta_ctx *ctx, struct ta_ingestion *ingestion, bool *again)
+{
+    bool *emptied = calloc(ingestion->n_piles + 1, sizeof *emptied);
+    if (!emptied)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu",
+                       ingestion->n_files);
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        emptied[ingestion->pile_of[i]] |= again[i];
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        again[i] |= emptied[ingestion->pile_of[i]] && ta_ingested_is_merged(&ingestion->files[i]);
+    for (size_t i = 0; i < ingestion->n_piles; i++) {
+        if (!emptied[i])
+            continue;
+        ta_partial_set_free(ingestion->piles[i]);
+        ingestion->piles[i] = NULL;
+    }
+    free(emptied);
+    return TA_OK;
+}
+
+enum ta_status ta_ingest_again(struct ta_ctx *ctx, const struct ta_registry *registry,
+                               const struct ta_plan *plan, const struct ta_ingest_run *run,
+                               const bool *again)
+{
+    const struct ta_run_options *options = run->options;
+    struct ta_maps maps = {0};
+    enum ta_status status = TA_OK;
+    if (options->n_maps)
+        status = ta_maps_read(ctx, registry, plan, options, options->maps, options->n_maps, &maps);
+    if (status == TA_OK) {
+        forget(run->ingestion, again);
+        status = read_again(ctx, registry, plan, run, &maps, again);
+    }
+    ta_maps_free(&maps);
+    return status;
 }
 
 enum ta_status ta_ingest_mapped(struct ta_ctx *ctx, const struct ta_registry *registry,
@@ -312,7 +351,10 @@ enum ta_status ta_ingest_mapped(struct ta_ctx *ctx, const struct ta_registry *re
     free(paths);
     if (status == TA_OK && maps.n_graphs) {
         ta_maps_rename(&maps, run->sources);
-        forget(ingestion, run->sources, again);
+        status = empty_piles(ctx, ingestion, again);
+    }
+    if (status == TA_OK && maps.n_graphs) {
+        forget(ingestion, again);
         status = read_again(ctx, registry, plan, run, &maps, again);
     }
     ta_maps_free(&maps);

@@ -20,6 +20,7 @@ struct ta_ingestion {
     struct ta_partial_set **piles; /* NULL where nothing of a pile was read */
     size_t *pile_of;               /* by file */
     size_t n_piles;
+    bool is_one; /* all files are taken for one recording */
     struct ta_partial_set *partials;
     struct ta_timeline_pool *pool; /* NULL: no timeline is wanted */
     struct ta_timeline *timeline;  /* of the report, once it has one */
@@ -56,8 +57,14 @@ enum ta_status ta_ingest_mapped(struct ta_ctx *ctx, const struct ta_registry *re
                                 const struct ta_plan *plan, const struct ta_ingest_run *run,
                                 const bool *captures, bool *again) TA_MUST_CHECK;
 
-/* The same of one run, whose piles become one.  Reads every source but duplicates.  Bad files are
- * accounted for; it fails without memory, by a plugin, or when interrupted. */
+/* Reads the files of a run that are marked `again` into the piles that they are of now; what they
+ * left in others before is dropped, with all that is in these. */
+enum ta_status ta_ingest_again(struct ta_ctx *ctx, const struct ta_registry *registry,
+                               const struct ta_plan *plan, const struct ta_ingest_run *run,
+                               const bool *again) TA_MUST_CHECK;
+
+/* ta_ingest_all() of one run, whose piles become one.  Reads every source but duplicates.  Bad
+ * files are accounted for; it fails without memory, by a plugin, or when interrupted. */
 enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
                          const struct ta_sources *sources,

@@ -7,7 +7,8 @@
 #include "ingest/ingest.h"
 
 /* Chooses the pile of each file and makes room for them; false without memory.  Few files have one
- * each; of many all share one, so that thousands of ranks merge as they are read. */
+ * each; many share those that their names foretell, so that thousands of ranks merge as they are
+ * read. */
 bool ta_piles_plan(struct ta_ingestion *ingestion, const struct ta_run_options *options,
                    const struct ta_sources *sources) TA_MUST_CHECK;
 

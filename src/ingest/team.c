@@ -98,20 +98,32 @@ struct gathering {
     const struct ta_plan *plan;
     const size_t *owner;
     struct ta_ingestion *ingestion;
-    size_t *chosen; /* room for the files of a part of the tree */
+    size_t pile;    /* that is brought together */
+    size_t *chosen; /* room for its files in a part of the tree */
 };
 
-/* Lists the files of processes [first, first + n) in their order. */
+/* Lists the files that processes [first, first + n) have of the pile, in their order. */
 static size_t choose_files(const struct gathering *g, size_t first, size_t n)
 {
     size_t n_chosen = 0;
     for (size_t i = 0; i < g->ingestion->n_files; i++)
-        if (g->owner[i] >= first && g->owner[i] - first < n)
+        if (g->owner[i] >= first && g->owner[i] - first < n && g->ingestion->pile_of[i] == g->pile)
             g->chosen[n_chosen++] = i;
     return n_chosen;
 }
 
-/* Sends everything of this process and the n - 1 after it. */
+/* What this process has of the pile; NULL without memory. */
+static struct ta_partial_set *pile_of(const struct gathering *g)
+{
+    struct ta_partial_set **pile = &g->ingestion->piles[g->pile];
+    if (!*pile)
+        *pile = ta_partial_set_new(g->plan);
+    if (!*pile || !ta_partial_set_ok(*pile))
+        ta_fail(g->ctx, TA_ERR_NOMEM, "Cannot hold the results of all files");
+    return *pile;
+}
+
+/* Sends what this process and the n - 1 after it have of the pile. */
 static enum ta_status send_part(const struct gathering *g, size_t to, size_t n)
 {
     const struct ta_summary_scope scope = {.version = g->options->version,
@@ -122,10 +134,11 @@ static enum ta_status send_part(const struct gathering *g, size_t to, size_t n)
                                            .chosen = g->chosen,
                                            .n_chosen = choose_files(g, g->team->index, n),
                                            .plan = g->plan,
-                                           .partials = g->ingestion->partials};
+                                           .partials = pile_of(g)};
     struct ta_text packed = {0};
-    enum ta_status status =
-        scope.n_chosen ? ta_summary_write_packed(g->ctx, &scope, &packed) : TA_OK;
+    enum ta_status status = !scope.partials  ? TA_ERR_NOMEM
+                            : scope.n_chosen ? ta_summary_write_packed(g->ctx, &scope, &packed)
+                                             : TA_OK;
     if (status == TA_OK)
         status = g->team->send(g->ctx, g->team, to, ta_text_slice(&packed));
     free(packed.bytes.at);
@@ -157,14 +170,16 @@ static enum ta_status take_text(const struct gathering *g, struct ta_slice text,
     enum ta_status status = ta_summary_read_head(g->ctx, text, &ingestion->arenas[0], &head, &more);
     if (status == TA_OK)
         status = take_facts(g, &head, n);
+    struct ta_partial_set *pile = pile_of(g);
     if (status == TA_OK)
-        status = ta_summary_merge(g->ctx, text, g->chosen, n, ingestion->files, g->plan,
-                                  ingestion->partials);
+        status = pile
+                     ? ta_summary_merge(g->ctx, text, g->chosen, n, ingestion->files, g->plan, pile)
+                     : TA_ERR_NOMEM;
     ta_summary_head_free(&head);
     return status == TA_ERR_INPUT ? TA_ERR_INTERNAL : status; /* it is our own text */
 }
 
-/* Takes everything of a process and the n - 1 after it. */
+/* Takes what a process and the n - 1 after it have of the pile. */
 static enum ta_status receive_part(const struct gathering *g, size_t from, size_t n)
 {
     const size_t n_files = choose_files(g, from, n);
@@ -199,10 +214,12 @@ enum ta_status ta_team_gather(struct ta_ctx *ctx, struct ta_team *team,
     bool has_sent = false;
     for (size_t step = 1; status == TA_OK && step < team->count && !has_sent; step *= 2) {
         has_sent = team->index & step;
-        if (has_sent)
-            status = send_part(&g, team->index - step, step);
-        else if (team->index + step < team->count)
-            status = receive_part(&g, team->index + step, step);
+        for (g.pile = 0; status == TA_OK && g.pile < ingestion->n_piles; g.pile++) {
+            if (has_sent)
+                status = send_part(&g, team->index - step, step);
+            else if (team->index + step < team->count)
+                status = receive_part(&g, team->index + step, step);
+        }
     }
     free(g.chosen);
     if (status == TA_OK)

@@ -21,8 +21,8 @@ struct ta_sources;
 enum ta_status ta_team_share(struct ta_ctx *ctx, struct ta_team *team, struct ta_sources *sources,
                              size_t *owner) TA_MUST_CHECK;
 
-/* Sends what the files of this process and of those after it in the tree have left, or, in the
- * first process, takes it all. */
+/* Sends what the files of this process and of those after it in the tree have left, pile by pile,
+ * or, in the first process, takes it all. */
 enum ta_status ta_team_gather(struct ta_ctx *ctx, struct ta_team *team,
                               const struct ta_run_options *options, const struct ta_plan *plan,
                               const size_t *owner, struct ta_ingestion *ingestion) TA_MUST_CHECK;

@@ -7,7 +7,8 @@
 #include "recordings/recordings.h"
 
 #include "base/context.h"
-#include "recordings/names.h"
+#include "ingest/inputs/inputs.h"
+#include "discover/names.h"
 #include "recordings/traces.h"
 
 #include <inttypes.h>
@@ -29,10 +30,10 @@ static bool is_trace(const struct ta_ingested *file)
     return !file->refusal && !file->source->combines && !file->is_dump && !file->set;
 }
 
-/* A dump of several sections, each of which has a trace. */
-static size_t owner_of(const struct ta_ingestion *ingestion, const char *shown)
+/* A dump of several sections, each of which has a trace; no file before `first` is a dump. */
+static size_t owner_of(const struct ta_ingestion *ingestion, size_t first, const char *shown)
 {
-    for (size_t i = 0; i < ingestion->n_files; i++) {
+    for (size_t i = first; i < ingestion->n_files; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
         if (file->is_dump &&
             ta_is_product(file->source->shown, (const char *const *)file->products, shown))
@@ -44,6 +45,9 @@ static size_t owner_of(const struct ta_ingestion *ingestion, const char *shown)
 static bool read_traces(struct deciding *d, const struct ta_run_options *options,
                         const struct ta_ingestion *ingestion)
 {
+    size_t first_dump = 0;
+    while (first_dump < ingestion->n_files && !ingestion->files[first_dump].is_dump)
+        first_dump++;
     d->traces = calloc(ingestion->n_files + 1, sizeof *d->traces);
     for (size_t i = 0; d->traces && i < ingestion->n_files; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
@@ -55,7 +59,7 @@ static bool read_traces(struct deciding *d, const struct ta_run_options *options
                                 .rank = file->rank,
                                 .start = dated(file, file->first_ts),
                                 .end = dated(file, file->last_ts),
-                                .owner = owner_of(ingestion, file->source->shown),
+                                .owner = owner_of(ingestion, first_dump, file->source->shown),
                                 .run = SIZE_MAX};
         if (!ta_file_name_read(&d->recordings->arena, file->source->shown, &trace->name))
             return false;
@@ -94,13 +98,19 @@ static void set_aside(struct deciding *d, struct trace *trace, const struct trac
     trace->partner = run;
 }
 
+/* Its partials were merged with others before, into a summary. */
+static bool cannot_be_set_aside(const struct trace *trace)
+{
+    return trace->facts->source->summary && trace->facts->source->summary->head.n_files > 1;
+}
+
 /* A capture next to a run of its process: the one that replays a graph before others. */
 static void find_captures(struct deciding *d)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct trace *trace = &d->traces[i];
         const struct trace *run = NULL;
-        if (!is_capture(trace))
+        if (!is_capture(trace) || cannot_be_set_aside(trace))
             continue;
         for (size_t k = 0; k < d->n; k++) {
             const struct trace *other = &d->traces[k];
@@ -119,31 +129,38 @@ static void find_captures(struct deciding *d)
 
 /* Recordings without device work: of a rank that has another one with it, or of a process that is
  * no rank where all others are. */
-static void find_hosts(struct deciding *d)
+static bool find_hosts(struct deciding *d)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        struct trace *trace = &d->traces[i];
-        const struct trace *same = NULL, *other = NULL;
-        if (trace->aside || has_devices(trace))
+    struct ta_map runs = {0}; /* the last trace with device work, by rank */
+    const struct trace *other = NULL;
+    bool others_are_ranks = true, done = true;
+    for (size_t k = 0; done && k < d->n; k++) {
+        const struct trace *run = &d->traces[k];
+        if (run->aside || !has_devices(run))
             continue;
-        bool others_are_ranks = true;
-        for (size_t k = 0; k < d->n; k++) {
-            const struct trace *run = &d->traces[k];
-            if (run->aside || !has_devices(run))
-                continue;
-            other = run;
-            others_are_ranks &= run->rank != TA_MISSING;
-            if (trace->rank != TA_MISSING && trace->rank == run->rank)
-                same = run;
-        }
+        other = run;
+        others_are_ranks &= run->rank != TA_MISSING;
+        uint64_t *at = ta_map_at(&runs, (uint64_t)run->rank, k);
+        done = at != NULL;
+        if (done)
+            *at = k;
+    }
+    for (size_t i = 0; done && i < d->n; i++) {
+        struct trace *trace = &d->traces[i];
+        if (trace->aside || has_devices(trace) || cannot_be_set_aside(trace))
+            continue;
+        const uint64_t *same =
+            trace->rank == TA_MISSING ? NULL : ta_map_find(&runs, (uint64_t)trace->rank);
         if (same)
-            set_aside(d, trace, same, TA_RECORDING_HOST,
+            set_aside(d, trace, &d->traces[*same], TA_RECORDING_HOST,
                       "No device work was recorded in it; another recording of its rank has some");
         else if (other && others_are_ranks && trace->rank == TA_MISSING)
             set_aside(d, trace, other, TA_RECORDING_HOST,
                       "A process of the host without device work and without a rank; the "
                       "other files are ranks that have both");
     }
+    ta_map_free(&runs);
+    return done;
 }
 
 /* ---- merged files --------------------------------------------------------------------------- */
@@ -277,11 +294,11 @@ enum ta_status ta_recordings_decide(struct ta_ctx *ctx, const struct ta_run_opti
     if (done)
         classify_others(&d, ingestion);
     done = done && read_traces(&d, options, ingestion);
-    if (done && ingestion->n_piles > 1) {
+    if (done && !ingestion->is_one) {
         find_merges(&d);
         find_repeats(&d);
         find_captures(&d);
-        find_hosts(&d);
+        done = find_hosts(&d);
     }
     done = done && find_runs(&d) && find_recordings(&d) && place_dumps(&d);
     free(d.traces);

@@ -100,7 +100,7 @@ static bool make_runs(struct deciding *d)
     size_t n = 0, n_runs = 0;
     if (!exports || !r->runs || !r->at)
         return false;
-    if (d->ingestion->n_piles > 1 && !d->is_given && !list_exports(d, exports, &n))
+    if (!d->ingestion->is_one && !d->is_given && !list_exports(d, exports, &n))
         return false;
     for (size_t i = 0; i < n; i++)
         n_runs += exports[i].run == i;

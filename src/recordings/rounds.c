@@ -7,6 +7,8 @@
  * a process that recorded its devices apart. */
 #include "recordings/traces.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -30,8 +32,8 @@ static bool are_one_process(const struct trace *a, const struct trace *b)
 static bool are_rounds(const struct trace *a, const struct trace *b)
 {
     const struct ta_file_name *x = &a->name, *y = &b->name;
-    if (a->owner != SIZE_MAX && a->owner == b->owner)
-        return false; /* sections of one program, which are its figures together */
+    if (are_inseparable(a, b))
+        return false;
     if (x->is_warm_up != y->is_warm_up)
         return true;
     if (x->counts != TA_ORDINAL_NONE && x->counts == y->counts && x->ordinal != y->ordinal)
@@ -54,20 +56,41 @@ static int by_time(const void *left, const void *right)
     return (a->file > b->file) - (a->file < b->file);
 }
 
+/* What all traces of a process have in common, and few others. */
+static uint64_t hash_process(const struct trace *trace)
+{
+    return trace->rank != TA_MISSING ? ta_hash_mix((uint64_t)trace->rank)
+                                     : ~ta_hash_mix(trace->family);
+}
+
 /* Numbers the traces of a run, which are in the order of time: each is of the recording after the
  * last one of its process that it follows. */
-static void number(const struct deciding *d, struct trace **traces, size_t n)
+static bool number(const struct deciding *d, struct trace **traces, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    struct ta_map last = {0}; /* by process: its trace before, counted from 1 */
+    size_t *before = calloc(n + 1, sizeof *before); /* by trace, likewise */
+    bool done = before != NULL;
+    for (size_t i = 0; done && i < n; i++) {
+        uint64_t *same = ta_map_at(&last, hash_process(traces[i]), 0);
+        done = same != NULL;
+        if (!done)
+            break;
+        before[i] = *same;
+        *same = i + 1;
         traces[i]->number = 0;
-        for (size_t k = 0; k < i; k++)
-            if (are_one_process(traces[i], traces[k]) &&
-                !(d->is_given && traces[i]->family != traces[k]->family)) {
-                const size_t least = traces[k]->number + are_rounds(traces[i], traces[k]);
-                if (least > traces[i]->number)
-                    traces[i]->number = least;
-            }
+        for (size_t k = before[i]; k > 0; k = before[k - 1]) {
+            const struct trace *other = traces[k - 1];
+            if (!are_one_process(traces[i], other) ||
+                (d->is_given && traces[i]->family != other->family))
+                continue;
+            const size_t least = other->number + are_rounds(traces[i], other);
+            if (least > traces[i]->number)
+                traces[i]->number = least;
+        }
     }
+    ta_map_free(&last);
+    free(before);
+    return done;
 }
 
 /* ---- recordings ---------------------------------------------------------------------------- */
@@ -114,9 +137,8 @@ static const char *name_recording(struct ta_arena *arena, const struct ta_record
 /* The number that a program gives to it; torch's are times, which count nothing. */
 static int64_t number_of(const struct trace *trace)
 {
-    enum { COUNTED_MOST = 1000000000 };
     const int64_t ordinal = trace->name.ordinal;
-    return ordinal != TA_MISSING && ordinal < COUNTED_MOST ? ordinal : (int64_t)trace->number;
+    return ordinal != TA_MISSING && ordinal < TA_COUNTED_MOST ? ordinal : (int64_t)trace->number;
 }
 
 static void take_trace(struct ta_recording *recording, const struct trace *trace)
@@ -238,11 +260,11 @@ bool find_recordings(struct deciding *d)
             if (!d->traces[i].aside && d->traces[i].run == run)
                 list[n++] = &d->traces[i];
         check_warm_ups(list, n);
-        if (d->ingestion->n_piles > 1) {
+        if (!d->ingestion->is_one) {
             qsort(list, n, sizeof *list, by_time);
-            number(d, list, n);
+            done = number(d, list, n);
         }
-        done = list_recordings(d, run, list, n);
+        done = done && list_recordings(d, run, list, n);
         if (done)
             choose(d, &r->runs[run]);
     }

@@ -1,107 +1,253 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which traces are of one run.  Traces of one family, whose names differ in ranks and numbers
- * alone, are; two families are of one run unless something speaks against it. */
+ * alone, are, unless their process was started again in between; two families are of one run unless
+ * something speaks against it.
+ *
+ * There may be thousands of families, as of names with ids of processes: each is compared with the
+ * runs so far, not with all other families. */
 #include "recordings/traces.h"
+
+#include "base/hash.h"
 
 #include <stdlib.h>
 
 /* ---- families ------------------------------------------------------------------------------ */
 
-static void find_families(struct deciding *d)
+static uint64_t hash_rank(const struct trace *trace)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        struct trace *trace = &d->traces[i];
-        trace->family = i;
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(d->traces[k].name.family, trace->name.family) == 0) {
-                trace->family = d->traces[k].family;
-                break;
-            }
-    }
+    const uint64_t rank = ta_hash_mix((uint64_t)trace->rank);
+    return ta_hash_mix(rank ^ (uint64_t)trace->name.worker);
 }
 
-/* ---- two families -------------------------------------------------------------------------- */
+/* Whether a later trace of the same name is of a process that was started anew.  What a program
+ * counts, and warm-ups, are of one program whoever runs it. */
+static bool is_restarted(const struct trace *before, const struct trace *after)
+{
+    const int64_t x = before->facts->traits.process, y = after->facts->traits.process;
+    const bool is_counted =
+        after->name.ordinal != TA_MISSING && after->name.ordinal < TA_COUNTED_MOST;
+    return x != TA_MISSING && y != TA_MISSING && x != y && !is_counted &&
+           before->name.is_warm_up == after->name.is_warm_up && !are_inseparable(before, after) &&
+           before->end != TA_MISSING && after->start != TA_MISSING && before->end <= after->start;
+}
 
-/* What two families say together. */
-struct pair {
-    bool clash;     /* a rank that both have, or world sizes that differ */
-    bool one_owner; /* sections of one program */
-    bool one_world; /* a world size of several ranks that both say */
-    bool all_ranks; /* every trace of both has a rank */
-    bool overlap;   /* two of them were recorded at the same time, or nobody knows when */
+static int by_start(const void *left, const void *right)
+{
+    const struct trace *a = *(struct trace *const *)left, *b = *(struct trace *const *)right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* How often the process of each trace was started anew before, in `generation`. */
+static bool find_restarts(struct deciding *d, size_t *generation)
+{
+    struct trace **order = calloc(d->n + 1, sizeof *order);
+    struct ta_map last = {0}; /* by process of a family: its trace before */
+    bool done = order != NULL;
+    for (size_t i = 0; done && i < d->n; i++)
+        order[i] = &d->traces[i];
+    if (done)
+        qsort(order, d->n, sizeof *order, by_start);
+    for (size_t i = 0; done && i < d->n; i++) {
+        const struct trace *trace = order[i];
+        if (trace->aside)
+            continue;
+        uint64_t *at = ta_map_at(&last, ta_hash_mix(trace->family) ^ hash_rank(trace), SIZE_MAX);
+        done = at != NULL;
+        if (done && *at != SIZE_MAX)
+            generation[trace - d->traces] = generation[*at] + is_restarted(&d->traces[*at], trace);
+        if (done)
+            *at = (uint64_t)(trace - d->traces);
+    }
+    ta_map_free(&last);
+    free(order);
+    return done;
+}
+
+static bool find_families(struct deciding *d)
+{
+    struct ta_map first = {0};
+    size_t *generation = calloc(d->n + 1, sizeof *generation);
+    bool done = generation != NULL;
+    for (size_t i = 0; done && i < d->n; i++) {
+        const char *name = d->traces[i].name.family;
+        const uint64_t *at = ta_map_at(&first, ta_hash_bytes(name, strlen(name), 0), i);
+        done = at != NULL;
+        if (done)
+            d->traces[i].family = *at;
+    }
+    done = done && (d->ingestion->is_one || d->is_given || find_restarts(d, generation));
+    for (size_t i = 0; done && i < d->n; i++) {
+        const uint64_t hash = ta_hash_mix(d->traces[i].family) + generation[i];
+        const uint64_t *at = generation[i] ? ta_map_at(&first, ta_hash_mix(hash), i) : NULL;
+        done = at || !generation[i];
+        if (at)
+            d->traces[i].family = *at;
+    }
+    ta_map_free(&first);
+    free(generation);
+    return done;
+}
+
+/* ---- what a run says ----------------------------------------------------------------------- */
+
+/* What the traces of a run, or of a family that may be of it, say. */
+struct said {
+    int64_t least_world, most_world; /* TA_MISSING: none says one */
+    bool has_ranks;                  /* all traces of a family in it have ranks */
+    bool has_undated;
+    size_t first, last; /* its traces, linked by `next` */
 };
 
-static void look_at(struct pair *pair, const struct trace *a, const struct trace *b)
+struct joining {
+    struct deciding *d;
+    struct said *runs;   /* by the first trace of each */
+    size_t *next;        /* trace after a trace in its run, or SIZE_MAX */
+    struct ta_map ranks; /* (run, rank) */
+};
+
+static uint64_t rank_of_run(size_t run, int64_t rank)
 {
-    const int64_t x = a->facts->world_size, y = b->facts->world_size;
-    pair->clash |= a->rank != TA_MISSING && a->rank == b->rank;
-    pair->clash |= x != TA_MISSING && y != TA_MISSING && x != y;
-    pair->one_owner |= a->owner != SIZE_MAX && a->owner == b->owner;
-    pair->one_world |= x != TA_MISSING && x == y && x > 1;
-    pair->all_ranks &= a->rank != TA_MISSING && b->rank != TA_MISSING;
-    pair->overlap |= !are_apart(a, b);
+    return ta_hash_mix(ta_hash_mix(run) ^ (uint64_t)rank);
 }
 
-static struct pair compare(const struct deciding *d, size_t a, size_t b)
+static void take_world(struct said *said, int64_t world)
 {
-    struct pair pair = {.all_ranks = true};
-    for (size_t i = 0; i < d->n; i++)
-        for (size_t k = 0; k < d->n; k++)
-            if (d->traces[i].family == a && d->traces[k].family == b && !d->traces[i].aside &&
-                !d->traces[k].aside)
-                look_at(&pair, &d->traces[i], &d->traces[k]);
-    return pair;
+    if (world == TA_MISSING)
+        return;
+    if (said->least_world == TA_MISSING || world < said->least_world)
+        said->least_world = world;
+    if (said->most_world == TA_MISSING || world > said->most_world)
+        said->most_world = world;
+}
+
+static void take_trace(struct joining *j, size_t i, size_t run)
+{
+    const struct trace *trace = &j->d->traces[i];
+    struct said *said = &j->runs[run];
+    j->next[i] = SIZE_MAX;
+    if (said->first == SIZE_MAX)
+        *said = (struct said){
+            .least_world = TA_MISSING, .most_world = TA_MISSING, .has_ranks = true, .first = i};
+    else
+        j->next[said->last] = i;
+    said->last = i;
+    if (trace->aside) /* it speaks for nobody */
+        return;
+    take_world(said, trace->facts->world_size);
+    said->has_ranks &= trace->rank != TA_MISSING;
+    said->has_undated |= trace->start == TA_MISSING;
+    if (trace->rank != TA_MISSING)
+        ta_map_at(&j->ranks, rank_of_run(run, trace->rank), 0);
+}
+
+/* A rank that both have, or world sizes that differ. */
+static bool do_clash(const struct joining *j, size_t into, size_t from)
+{
+    const struct said *a = &j->runs[into], *b = &j->runs[from];
+    if (a->least_world != TA_MISSING && b->least_world != TA_MISSING &&
+        (a->least_world != b->most_world || a->most_world != b->least_world))
+        return true;
+    for (size_t i = b->first; i != SIZE_MAX; i = j->next[i]) {
+        const struct trace *trace = &j->d->traces[i];
+        if (!trace->aside && trace->rank != TA_MISSING &&
+            ta_map_find(&j->ranks, rank_of_run(into, trace->rank)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether two of their traces were recorded at the same time, or nobody knows when. */
+static bool do_overlap(const struct joining *j, size_t into, size_t from)
+{
+    const struct said *a = &j->runs[into], *b = &j->runs[from];
+    if (a->has_undated || b->has_undated)
+        return true;
+    for (size_t i = a->first; i != SIZE_MAX; i = j->next[i])
+        for (size_t k = b->first; !j->d->traces[i].aside && k != SIZE_MAX; k = j->next[k])
+            if (!j->d->traces[k].aside && !are_apart(&j->d->traces[i], &j->d->traces[k]))
+                return true;
+    return false;
 }
 
 /* Processes of a run have different ranks, and nearly always record at the same time; clocks of
- * hosts that differ hide that, ranks do not. */
-static bool are_one_run(const struct pair *pair)
+ * hosts that differ hide that, ranks and a world of several do not. */
+static bool are_one_run(const struct joining *j, size_t into, size_t from)
 {
-    return pair->one_owner ||
-           (!pair->clash && (pair->one_world || pair->all_ranks || pair->overlap));
+    const struct said *a = &j->runs[into], *b = &j->runs[from];
+    const bool one_world = a->least_world > 1 && a->least_world == b->least_world;
+    return !do_clash(j, into, from) &&
+           (one_world || (a->has_ranks && b->has_ranks) || do_overlap(j, into, from));
 }
 
 /* ---- runs ---------------------------------------------------------------------------------- */
 
-static bool is_first(const struct deciding *d, size_t i)
+/* All traces of a run are of the other one from here on. */
+static void join(struct joining *j, size_t into, size_t from)
 {
-    return d->traces[i].family == i;
+    struct said *a = &j->runs[into];
+    const struct said b = j->runs[from];
+    const bool has_ranks = a->has_ranks || b.has_ranks;
+    for (size_t i = b.first, next; i != SIZE_MAX; i = next) {
+        next = j->next[i];
+        j->d->traces[i].run = into;
+        take_trace(j, i, into);
+    }
+    a->has_ranks = has_ranks;
+    j->runs[from].first = SIZE_MAX;
 }
 
-/* Whether no family of one run clashes with one of the other. */
-static bool go_together(const struct deciding *d, size_t a, size_t b)
+/* Traces of one family, and those that cannot be told apart, whatever they say. */
+static void join_inseparable(struct joining *j)
 {
-    for (size_t i = 0; i < d->n; i++)
-        for (size_t k = 0; k < d->n; k++) {
-            if (!is_first(d, i) || !is_first(d, k) || d->traces[i].run != a ||
-                d->traces[k].run != b)
+    struct deciding *d = j->d;
+    for (size_t i = 0; i < d->n; i++) {
+        const size_t family = d->traces[i].family;
+        d->traces[i].run = family;
+        take_trace(j, i, family);
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        if (d->traces[i].owner == SIZE_MAX && !d->traces[i].facts->source->summary)
+            continue;
+        for (size_t k = i + 1; k < d->n; k++)
+            if (d->traces[i].run != d->traces[k].run &&
+                are_inseparable(&d->traces[i], &d->traces[k]))
+                join(j, d->traces[i].run, d->traces[k].run);
+    }
+}
+
+/* Each family, with those it belongs to, comes to the first run that it fits, and so do runs that
+ * it joins. */
+static bool join_families(struct deciding *d)
+{
+    struct joining j = {
+        .d = d, .runs = calloc(d->n + 1, sizeof *j.runs), .next = calloc(d->n + 1, sizeof *j.next)};
+    size_t *runs = calloc(d->n + 1, sizeof *runs), n = 0; /* in the order of their first traces */
+    const bool done = j.runs && j.next && runs;
+    for (size_t i = 0; done && i < d->n; i++)
+        j.runs[i].first = SIZE_MAX;
+    if (done)
+        join_inseparable(&j);
+    for (size_t i = 0; done && i < d->n; i++) {
+        size_t own = i;
+        if (j.runs[i].first == SIZE_MAX)
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            if (j.runs[runs[k]].first == SIZE_MAX || !are_one_run(&j, runs[k], own))
                 continue;
-            const struct pair pair = compare(d, i, k);
-            if (pair.clash && !pair.one_owner)
-                return false;
+            join(&j, runs[k], own);
+            own = runs[k];
         }
-    return true;
-}
-
-/* All families of a run have the place of the first of them. */
-static void join(struct deciding *d, size_t into, size_t from)
-{
-    for (size_t i = 0; i < d->n; i++)
-        if (d->traces[i].run == from)
-            d->traces[i].run = into;
-}
-
-static void join_families(struct deciding *d)
-{
-    for (size_t i = 0; i < d->n; i++)
-        d->traces[i].run = d->traces[i].family;
-    for (size_t a = 0; a < d->n; a++)
-        for (size_t b = a + 1; is_first(d, a) && b < d->n; b++) {
-            const size_t into = d->traces[a].run, from = d->traces[b].run;
-            const struct pair pair = compare(d, a, b);
-            if (is_first(d, b) && into != from && are_one_run(&pair) && go_together(d, into, from))
-                join(d, into < from ? into : from, into < from ? from : into);
-        }
+        if (own == i)
+            runs[n++] = i;
+    }
+    const bool complete = done && !j.ranks.failed;
+    ta_map_free(&j.ranks);
+    free(j.runs);
+    free(j.next);
+    free(runs);
+    return complete;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -163,12 +309,11 @@ const char *unique_run_name(struct deciding *d, const char *name, size_t n)
 bool find_runs(struct deciding *d)
 {
     struct ta_recordings *r = d->recordings;
-    find_families(d);
-    if (d->ingestion->n_piles > 1 && !d->is_given)
-        join_families(d);
-    else
-        for (size_t i = 0; i < d->n; i++)
-            d->traces[i].run = 0;
+    const bool tells_apart = !d->ingestion->is_one && !d->is_given;
+    if (!find_families(d) || (tells_apart && !join_families(d)))
+        return false;
+    for (size_t i = 0; !tells_apart && i < d->n; i++)
+        d->traces[i].run = 0;
     r->runs = ta_arena_alloc(&r->arena, (d->n + 1) * sizeof *r->runs);
     size_t *number = calloc(d->n + 1, sizeof *number); /* of a run, by its first trace */
     bool done = r->runs && number;

@@ -10,6 +10,11 @@ struct ta_report;
 /* Marks the files of an ingestion: those that count in a recording count, others are set aside. */
 void ta_recordings_mark(const struct ta_recordings *recordings, struct ta_ingestion *ingestion);
 
+/* Reads those files again that left one pile with files of other recordings. */
+enum ta_status ta_recordings_part(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                  const struct ta_plan *plan, const struct ta_ingest_run *run,
+                                  const struct ta_recordings *recordings) TA_MUST_CHECK;
+
 /* Merges what all files left that count. */
 enum ta_status ta_recordings_unite(struct ta_ctx *ctx, const struct ta_plan *plan,
                                    const struct ta_recordings *recordings,

@@ -3,8 +3,11 @@
 #ifndef TA_RECORDINGS_TRACES_H
 #define TA_RECORDINGS_TRACES_H
 
-#include "recordings/names.h"
+#include "discover/names.h"
 #include "recordings/recordings.h"
+
+/* Numbers in names below are counted by a program; others are times, such as torch's. */
+enum { TA_COUNTED_MOST = 1000000000 };
 
 struct trace {
     size_t file;
@@ -47,6 +50,15 @@ static inline bool is_capture(const struct trace *trace)
     const struct ta_traits *traits = &trace->facts->traits;
     return traits->captures > 0 && traits->instantiations > 0 && traits->graph_launches == 0 &&
            2 * traits->activities <= traits->launches;
+}
+
+/* Sections of one program, which are its figures together, and files that were merged into one
+ * summary before. */
+static inline bool are_inseparable(const struct trace *a, const struct trace *b)
+{
+    const struct ta_summary_file *summary = a->facts->source->summary;
+    return (a->owner != SIZE_MAX && a->owner == b->owner) ||
+           (summary && summary == b->facts->source->summary);
 }
 
 /* Whether both have dates, and one ends before the other begins. */

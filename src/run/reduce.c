@@ -2,7 +2,7 @@
 /* A run to mergeable summaries, one per rank. */
 #include "run/run.h"
 
-#include "ingest/reduce.h"
+#include "reduce.h"
 
 struct writing {
     struct ta_sink *sink;

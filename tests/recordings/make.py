@@ -204,8 +204,10 @@ def several_runs(rng, case, plan):
     folders = rng.random() < 0.3
     stems = rng.sample(("flux_cp", "flux_tp", "flux_test", "wan_usp", "profile_1764000000"),
                        rng.randint(2, 4))
+    many = plan.ranks if plan.ranks > 8 else 0
     for number, stem in enumerate(sorted(stems)):
-        plan.ranks = 1 if stem in ("flux_test", "profile_1764000000") else rng.randint(2, 4)
+        alone = stem in ("flux_test", "profile_1764000000")
+        plan.ranks = 1 if alone else many + rng.randint(2, 4)
         start = START + number * rng.randint(40, 400) * 10**9
         traces = run(rng, plan, processes(rng, plan, start, 4000 + 100 * number))
         for trace in traces:
@@ -456,10 +458,11 @@ TOGETHER = {"capture": ("zero-time", "replays-lost", "branches", "crossing", "wi
             "strays": ("zero-time", "window")}
 
 
-def make(rng, layout, change):
+def make(rng, layout, change, **fixed):
+    """A case by chance; `fixed` are options of its plan, such as the number of ranks."""
     build, layout_needs = LAYOUTS[layout]
     alter, change_needs = CHANGES.get(change, (nothing, lambda rng: {}))
-    plan = drawn_plan(rng, **{**layout_needs(rng), **change_needs(rng)})
+    plan = drawn_plan(rng, **{**layout_needs(rng), **change_needs(rng), **fixed})
     case = Case([k for k in (layout, change) if k not in ("plain", None)], plan=plan)
     build(rng, case, plan)
     if change:

@@ -7,12 +7,15 @@ usage: test_runs.py --program TRACEANALYZE
 import argparse
 import json
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
 
 import make
+import process
 import reports
+import test_planted
 
 
 def written(kind, root):
@@ -74,12 +77,54 @@ def several_recordings(program, root):
     assert said and said[0].endswith(f"the figures are of {rows[0]['recording']}"), said
 
 
+def many_files(program, root):
+    """More files than have a pile each are told apart as few are."""
+    layouts = {"plain": 80, "capture": 80, "iterations": 40, "cycles": 40, "runs": 66,
+               "coordinator": 70, "host-twin": 40}
+    for number, (layout, ranks) in enumerate(layouts.items()):
+        case = make.make(random.Random(number), layout, None, ranks=ranks, steps=3)
+        assert len(case.files) > 64, layout
+        folder = root / layout
+        case.write(folder)
+        wrong = test_planted.judge(program, case, folder)
+        assert not wrong, f"{layout}: {wrong}"
+
+
+def many_files_without_names(program, root):
+    """Where names say nothing, files are told apart by what is in them, and read again."""
+    case = make.make(random.Random(1), "capture", None, ranks=66, steps=3,
+                     writing=process.Writing(distributed=True))
+    paths = sorted(case.files)
+    random.Random(1).shuffle(paths)
+    names = {path: f"{number:03}.json" for number, path in enumerate(paths)}
+    case.files = {names[path]: trace for path, trace in case.files.items()}
+    case.kind_of = {names[path]: kind for path, kind in case.kind_of.items()}
+    assert len(paths) > 64
+    case.write(root / "mixed")
+    wrong = test_planted.judge(program, case, root / "mixed")
+    assert not wrong, wrong
+
+
+def summaries(program, root):
+    """Recordings are told apart in summaries as in their traces."""
+    for number, layout in enumerate(("capture", "iterations", "cycles", "host-twin", "runs")):
+        case = make.make(random.Random(number), layout, None)
+        folder, reduced = root / layout, root / f"{layout}-summaries"
+        case.write(folder)
+        subprocess.run([program, "--no-config", "reduce", "-q", folder, "-o", reduced], check=True,
+                       capture_output=True)
+        wrong = [text for text in test_planted.judge(program, case, reduced)
+                 if "in replays" not in text]  # no kernel is left to be mapped
+        assert not wrong, f"{layout}: {wrong}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
     failed = 0
-    for test in (several_runs, several_recordings):
+    for test in (several_runs, several_recordings, many_files,
+                 many_files_without_names, summaries):
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 test(program, pathlib.Path(scratch))

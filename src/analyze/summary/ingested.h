@@ -79,6 +79,12 @@ static inline bool ta_ingested_is_missed(const struct ta_ingested *file)
     return file->source->expected && !file->is_product && !file->is_stray;
 }
 
+/* Whether its partials are merged with others as it is read. */
+static inline bool ta_ingested_is_merged(const struct ta_ingested *file)
+{
+    return !file->refusal && !file->is_dump && !file->source->combines;
+}
+
 /* Forgets what is known of a file but where it is; the reason must live as long as the ingestion.
  */
 void ta_ingested_refuse(struct ta_ingested *file, const char *refusal);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recordings/names.h"
+#include "discover/names.h"
 
 #include <ctype.h>
 #include <stdlib.h>

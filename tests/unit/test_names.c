@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What paths of files say of recordings. */
-#include "recordings/names.h"
+#include "discover/names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

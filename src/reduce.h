@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Traces to summaries, one per rank: what `aggregate` merges elsewhere and later. */
+/* Traces to summaries, one per rank and recording: what `aggregate` merges elsewhere and later. */
 #ifndef TA_REDUCE_H
 #define TA_REDUCE_H
 
@@ -28,8 +28,8 @@ struct ta_reduce_counts {
     uint64_t raw_bytes, events;
 };
 
-/* Reads the files of a shard and gives `take` a summary for each rank.  TA_ERR_INPUT when there is
- * no file, or none that can be used; a shard of several may have none. */
+/* Reads the files of a shard and gives `take` a summary for each rank and recording.  TA_ERR_INPUT
+ * when there is no file, or none that can be used; a shard of several may have none. */
 enum ta_status ta_reduce_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                              const struct ta_run_options *options, struct ta_shard shard,
                              ta_summary_taker *take, void *user,

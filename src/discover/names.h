@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the path of a file says of its place in a run: names are the weaker witness, and where the
  * content says nothing the only one. */
-#ifndef TA_RECORDINGS_NAMES_H
-#define TA_RECORDINGS_NAMES_H
+#ifndef TA_NAMES_H
+#define TA_NAMES_H
 
 #include "traceanalyze/base.h"
 

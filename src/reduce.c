@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Traces to summaries, one per rank.
+/* Traces to summaries, one per rank and recording.
  *
  * Each file leaves a packed summary of its own behind, so that no more than one trace per thread is
- * in memory.  Which files are of one rank is known when all are read: their summaries are merged
- * then. */
-#include "ingest/reduce.h"
+ * in memory.  Which files are of one rank and of one recording is known when all are read: their
+ * summaries are merged then.  What counts in no time has a summary of its own. */
+#include "reduce.h"
 
 #include "base/context.h"
 #include "base/quality.h"
@@ -15,6 +15,7 @@
 #include "model/program/steps.h"
 #include "model/trace.h"
 #include "ranks/ranks.h"
+#include "recordings/recordings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +29,9 @@ struct reduction {
     size_t *place_of; /* by file of the shard: its place among all files */
     struct ta_plan plan;
     struct ta_ingestion ingestion;
+    struct ta_recordings recordings;
     int64_t *ranks; /* by file */
+    size_t *parts;  /* by file: its recording, or a number of its own where it counts in none */
     struct ta_hardware_list hardware;
     ta_summary_taker *take;
     void *user;
@@ -91,23 +94,41 @@ static enum ta_status decide_ranks(struct ta_ctx *ctx, struct reduction *run)
     return status;
 }
 
-/* Files that say a rank come by it, the others first; then by name. */
+/* Which files of one rank a summary takes together. */
+static enum ta_status decide_parts(struct ta_ctx *ctx, struct reduction *run)
+{
+    const struct ta_ingestion *ingestion = &run->ingestion;
+    const struct ta_recordings *recordings = &run->recordings;
+    const enum ta_status status =
+        ta_recordings_decide(ctx, &run->options, ingestion, &run->recordings);
+    for (size_t i = 0; status == TA_OK && i < ingestion->n_files; i++) {
+        const struct ta_recorded_file *file = &recordings->files[i];
+        const bool is_aside = !file->counts && file->kind < TA_RECORDING_DUMP;
+        run->parts[i] = is_aside ? recordings->n + i : file->recording;
+    }
+    return status;
+}
+
+/* Files that say a rank come by it, the others first; then by recording, then by name. */
 static int by_rank(const void *left, const void *right, void *user)
 {
-    const int64_t *ranks = user;
+    const struct reduction *run = user;
     const size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    if (ranks[a] != ranks[b])
-        return ranks[a] < ranks[b] ? -1 : 1;
+    if (run->ranks[a] != run->ranks[b])
+        return run->ranks[a] < run->ranks[b] ? -1 : 1;
+    if (run->parts[a] != run->parts[b])
+        return run->parts[a] < run->parts[b] ? -1 : 1;
     return (a > b) - (a < b);
 }
 
 /* ---- summaries ----------------------------------------------------------------------------- */
 
-/* The files of one rank, as indices into those of the ingestion. */
+/* The files of one rank and recording, as indices into those of the ingestion. */
 struct group {
     const size_t *at;
     size_t n;
-    int64_t rank; /* TA_MISSING: of none, of several, or refused */
+    int64_t rank;   /* TA_MISSING: of none, of several, or refused */
+    size_t earlier; /* groups of the same rank */
     bool is_first;
 };
 
@@ -116,7 +137,7 @@ struct group {
 static bool name_group(const struct reduction *run, const struct group *group,
                        char name[TA_SUMMARY_NAME_MAX])
 {
-    char rank[24] = "any", shard[32] = "";
+    char rank[24] = "any", earlier[24] = "", shard[32] = "";
     bool is_named = group->rank != TA_MISSING;
     for (size_t i = 0; is_named && i < group->n; i++) {
         int64_t named;
@@ -128,7 +149,9 @@ static bool name_group(const struct reduction *run, const struct group *group,
         snprintf(rank, sizeof rank, "%05" PRId64, group->rank);
     if (run->shard.count > 1 && !is_named)
         snprintf(shard, sizeof shard, ".shard-%zu", run->shard.index);
-    snprintf(name, TA_SUMMARY_NAME_MAX, "rank-%s%s.tas.json.gz", rank, shard);
+    if (group->earlier)
+        snprintf(earlier, sizeof earlier, ".%zu", group->earlier);
+    snprintf(name, TA_SUMMARY_NAME_MAX, "rank-%s%s%s.tas.json.gz", rank, earlier, shard);
     return true;
 }
 
@@ -241,15 +264,21 @@ static enum ta_status give_groups(struct ta_ctx *ctx, struct reduction *run,
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the summaries: files=%zu", n);
     for (size_t i = 0; i < n; i++)
         order[i] = i;
-    qsort_r(order, n, sizeof *order, by_rank, run->ranks);
+    qsort_r(order, n, sizeof *order, by_rank, run);
     enum ta_status status = TA_OK;
+    size_t earlier = 0;
     for (size_t first = 0, end; status == TA_OK && first < n; first = end) {
-        for (end = first; end < n && run->ranks[order[end]] == run->ranks[order[first]]; end++)
+        const int64_t rank = run->ranks[order[first]];
+        const size_t part = run->parts[order[first]];
+        for (end = first;
+             end < n && run->ranks[order[end]] == rank && run->parts[order[end]] == part; end++)
             ;
+        earlier = first > 0 && run->ranks[order[first - 1]] == rank ? earlier + 1 : 0;
         status = give_group(ctx, run,
                             &(struct group){.at = &order[first],
                                             .n = end - first,
-                                            .rank = run->ranks[order[first]],
+                                            .rank = rank,
+                                            .earlier = earlier,
                                             .is_first = first == 0});
         reduced->summaries++;
     }
@@ -280,13 +309,16 @@ static enum ta_status reduce(struct ta_ctx *ctx, const struct ta_registry *regis
         return status;
     const size_t n = run->inputs.sources.list.n;
     run->ranks = reallocarray(NULL, n + 1, sizeof *run->ranks);
-    if (!run->ranks)
+    run->parts = reallocarray(NULL, n + 1, sizeof *run->parts);
+    if (!run->ranks || !run->parts)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     status =
         ta_ingest(ctx, registry, &run->options, &run->plan, &run->inputs.sources, &run->ingestion);
     ta_times_lap(&ctx->times, TA_STAGE_FILES);
     if (status == TA_OK)
         status = decide_ranks(ctx, run);
+    if (status == TA_OK)
+        status = decide_parts(ctx, run);
     if (status == TA_OK)
         note_amount(&run->ingestion, reduced);
     return status == TA_OK ? give_groups(ctx, run, reduced) : status;
@@ -314,6 +346,7 @@ enum ta_status ta_reduce_run(struct ta_ctx *ctx, const struct ta_registry *regis
     ctx->shared->step_marker = options->step_marker;
     if (status == TA_OK)
         status = reduce(ctx, registry, &run, reduced);
+    ta_recordings_free(&run.recordings);
     ta_ingestion_free(&run.ingestion);
     ta_plan_free(&run.plan);
     ta_inputs_free(&run.inputs);
@@ -322,5 +355,6 @@ enum ta_status ta_reduce_run(struct ta_ctx *ctx, const struct ta_registry *regis
     ta_arena_free(&arena);
     free(run.place_of);
     free(run.ranks);
+    free(run.parts);
     return status;
 }
