@@ -118,13 +118,28 @@ def summaries(program, root):
         assert not wrong, f"{layout}: {wrong}"
 
 
+def started_anew(program, root):
+    """A process that is started again under the same names makes another run."""
+    for restarts in (False, True):
+        folder = root / f"restarts-{restarts}"
+        for part in (0, 1):
+            rng = random.Random(7)
+            plan = make.drawn_plan(rng, ranks=2, steps=3)
+            start = make.START + part * 90 * 10**9
+            pid = 4000 + 500 * (part and restarts)
+            for trace in make.run(rng, plan, make.processes(rng, plan, start, pid)):
+                trace.write(folder / f"worker{trace.rank}.{trace.host // 10**6}.pt.trace.json")
+        rows = reports.read(program, folder).rows("runs.overview")
+        assert len({row["run"] for row in rows}) == 1 + restarts, rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
     failed = 0
     for test in (several_runs, several_recordings, many_files,
-                 many_files_without_names, summaries):
+                 many_files_without_names, summaries, started_anew):
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 test(program, pathlib.Path(scratch))
