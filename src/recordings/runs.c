@@ -309,10 +309,10 @@ const char *unique_run_name(struct deciding *d, const char *name, size_t n)
 bool find_runs(struct deciding *d)
 {
     struct ta_recordings *r = d->recordings;
-    const bool tells_apart = !d->ingestion->is_one && !d->is_given;
-    if (!find_families(d) || (tells_apart && !join_families(d)))
+    const bool is_apart = !d->ingestion->is_one && !d->is_given;
+    if (!find_families(d) || (is_apart && !join_families(d)))
         return false;
-    for (size_t i = 0; !tells_apart && i < d->n; i++)
+    for (size_t i = 0; !is_apart && i < d->n; i++)
         d->traces[i].run = 0;
     r->runs = ta_arena_alloc(&r->arena, (d->n + 1) * sizeof *r->runs);
     size_t *number = calloc(d->n + 1, sizeof *number); /* of a run, by its first trace */
