@@ -285,6 +285,9 @@ enum ta_reading {
     TA_AS_EVENT_CATEGORY,
     TA_AS_TAG,
     TA_AS_TAG_VALUE,
+    TA_AS_FILE_KIND, /* what files were taken for, where they are not simply ranks */
+    TA_AS_FILE_RECORDING,
+    TA_AS_FILE_COUNTS,
     TA_AS_DONE_STEPS, /* of a rank, where no steps are listed */
     TA_AS_DONE_FRAMES,
     TA_AS_SIGNAL,

@@ -241,6 +241,10 @@ struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most)
 /* What the steps of a run are, without their numbers: "ProfilerStep", "step[DECODE]"; of several
  * kinds the most frequent.  NULL without steps. */
 const char *diff_step_kind(struct diff *diff, const struct ta_refs *in);
+
+/* What recordings of a run its figures may be of: "run", "iteration", "graph capture"; NULL without
+ * memory.  `n`, which may be NULL, gets their number. */
+const char *diff_recording_kind(struct diff *diff, const struct ta_refs *in, int64_t *n);
 /* Finds what the runs did different amounts of. */
 void diff_find_unit(struct diff *diff);
 /* A time of the shown run of a side for each of them. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.environment: what the runs were of, and whether they can be compared. */
 #include "compare/compare.h"
+#include "model/category.h"
 #include "report/report.h"
 #include "traceanalyze/table.h"
 
@@ -94,6 +95,79 @@ static const char *steps(struct diff *diff, const struct ta_refs *in)
 static const char *step_kind(struct diff *diff, const struct ta_refs *in)
 {
     return diff_step_kind(diff, in);
+}
+
+static bool counts(const struct ta_refs *in, size_t row)
+{
+    const struct ta_cell *cell = ta_ref_cell(in, TA_AS_FILE_COUNTS, row);
+    return cell->kind == TA_CELL_BOOL && cell->b &&
+           ta_ref_text(in, TA_AS_FILE_RECORDING, row).len > 0;
+}
+
+static bool is_warm_up(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_reads(in, TA_AS_FILE_KIND, row, "warm_up");
+}
+
+/* Files come in the order of names, those of a recording not together. */
+static bool is_first_of_recording(const struct ta_refs *in, size_t row)
+{
+    size_t i = 0;
+    while (i < row &&
+           !(counts(in, i) && ta_slice_equal(ta_ref_text(in, TA_AS_FILE_RECORDING, i),
+                                             ta_ref_text(in, TA_AS_FILE_RECORDING, row))))
+        i++;
+    return i == row;
+}
+
+/* Figures are of a warm-up only where there is nothing else. */
+const char *diff_recording_kind(struct diff *diff, const struct ta_refs *in, int64_t *n)
+{
+    const size_t rows = ta_ref_rows(in, TA_AS_FILE_KIND);
+    size_t kind = SIZE_MAX;
+    int64_t recordings = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (counts(in, i) && (kind == SIZE_MAX || is_warm_up(in, kind)))
+            kind = i;
+    for (size_t i = 0; i < rows; i++)
+        recordings += counts(in, i) && is_warm_up(in, i) == is_warm_up(in, kind) &&
+                      is_first_of_recording(in, i);
+    if (n)
+        *n = kind == SIZE_MAX ? 1 : recordings;
+    char *text = ta_arena_copy(
+        &diff->arena, kind == SIZE_MAX ? TA_LIT("run") : ta_ref_text(in, TA_AS_FILE_KIND, kind));
+    for (char *at = text; at && *at; at++)
+        *at = *at == '_' ? ' ' : *at;
+    return text;
+}
+
+static const char *recording(struct diff *diff, const struct ta_refs *in)
+{
+    return diff_recording_kind(diff, in, NULL);
+}
+
+static const char *recordings(struct diff *diff, const struct ta_refs *in)
+{
+    int64_t n;
+    return diff_recording_kind(diff, in, &n) ? count_text(diff, n) : NULL;
+}
+
+/* What the window is of: a recording of devices alone lacks what the host does around their work.
+ */
+static const char *covers(struct diff *diff, const struct ta_refs *in)
+{
+    const double window = ta_ref_scalar(in, TA_AS_PROGRAM_WINDOW, (double)NAN);
+    (void)diff;
+    if (isnan(window))
+        return NULL;
+    if (!ta_ref_table(in, TA_AS_DEVICE_WINDOW))
+        return "host";
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_EVENT_CATEGORY); i++) {
+        const struct ta_slice category = ta_ref_text(in, TA_AS_EVENT_CATEGORY, i);
+        if (ta_class_is_host(ta_category_classify(category)))
+            return "host and devices";
+    }
+    return "devices";
 }
 
 static const char *frames(struct diff *diff, const struct ta_refs *in)
@@ -196,6 +270,9 @@ static const struct {
     {"devices", devices, true},
     {"world_size", world_size, true},
     {"ranks", ranks, true},
+    {"recording", recording, true},
+    {"recordings", recordings, false},
+    {"covers", covers, true},
     {"precision", precision, true},
     {"model", model, true},
     {"steps", steps, true},

@@ -87,6 +87,65 @@ static void put_steps(struct diff *diff, double share, char *line)
              change > 0 ? "longer" : "less", pair);
 }
 
+/* ", though the program's window is shorter: 413 ms → 400 ms": where first to last work of the
+ * devices went one way, and the program on host and devices went the other. */
+static void put_program(const struct diff *diff, double share, char *line)
+{
+    char pair[TA_UNIT_PAIR_MAX];
+    double ns[TA_DIFF_SIDES];
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        ns[side] = ta_ref_scalar(&diff->in[side], TA_AS_PROGRAM_WINDOW, (double)NAN);
+        if (diff->unit && ns[side] > 0)
+            ns[side] = diff_per_unit(diff, side, ta_whole(ns[side]));
+    }
+    if (!(ns[TA_DIFF_BASE] > 0 && ns[TA_DIFF_NEW] > 0))
+        return;
+    const double change = ns[TA_DIFF_NEW] / ns[TA_DIFF_BASE] - 1;
+    const bool is_none = fabs(share) < SAME_SHARE;
+    if (fabs(change) < STEP_SHARE || (!is_none && (change > 0) == (share > 0)))
+        return;
+    const size_t n = strlen(line);
+    ta_unit_format_pair(pair, ns[TA_DIFF_BASE], ns[TA_DIFF_NEW], TA_UNIT_NS);
+    snprintf(line + n, LINE - n,
+             " from the first work of the devices to the last, though the program's window%s%s is "
+             "%s (%s)",
+             diff->unit ? " per " : "", diff->unit ? diff->unit : "",
+             change > 0 ? "longer" : "shorter", pair);
+}
+
+/* Whether figures are of steps that ran as they do on and on: a capture did not run, and a warm-up
+ * sets things up. */
+static bool is_steady(const char *kind)
+{
+    return strcmp(kind, "graph capture") != 0 && strcmp(kind, "warm up") != 0;
+}
+
+/* Of what the two shown runs are where these are different kinds of recordings; false otherwise. */
+static bool find_kinds(struct diff *diff, const char *kinds[TA_DIFF_SIDES])
+{
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        kinds[side] = diff_recording_kind(diff, &diff->in[side], NULL);
+    return kinds[TA_DIFF_BASE] && kinds[TA_DIFF_NEW] &&
+           strcmp(kinds[TA_DIFF_BASE], kinds[TA_DIFF_NEW]) != 0;
+}
+
+/* "Not like with like (warm up against run): " in front, or ", run against iteration" behind. */
+static void put_kinds(struct diff *diff, char line[LINE])
+{
+    const char *kinds[TA_DIFF_SIDES];
+    char rest[LINE - 96]; /* kinds are short */
+    const size_t n = strlen(line);
+    if (!find_kinds(diff, kinds))
+        return;
+    if (is_steady(kinds[TA_DIFF_BASE]) && is_steady(kinds[TA_DIFF_NEW])) {
+        snprintf(line + n, LINE - n, ", %s against %s", kinds[TA_DIFF_BASE], kinds[TA_DIFF_NEW]);
+        return;
+    }
+    snprintf(rest, sizeof rest, "%s", line);
+    snprintf(line, LINE, "Not like with like (%.32s against %.32s): %s", kinds[TA_DIFF_BASE],
+             kinds[TA_DIFF_NEW], rest);
+}
+
 /* Several runs are compared by all of them, those that did different amounts of work by the unit.
  */
 static double change_of(const struct diff *diff, int64_t base, int64_t new)
@@ -242,17 +301,22 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
         return true;
     }
     if (diff->is_alien) {
+        const char *kinds[TA_DIFF_SIDES];
         ta_unit_format_pair(line, (double)base, (double)new, TA_UNIT_NS);
         say(diff, out,
-            ta_arena_printf(&diff->arena,
-                            "Not comparable: the runs have nothing in common "
-                            "(%s)",
-                            line),
+            find_kinds(diff, kinds)
+                ? ta_arena_printf(&diff->arena,
+                                  "Not comparable: %s against %s, with nothing in common (%s)",
+                                  kinds[TA_DIFF_BASE], kinds[TA_DIFF_NEW], line)
+                : ta_arena_printf(&diff->arena,
+                                  "Not comparable: the runs have nothing in common (%s)", line),
             NULL);
         return true;
     }
     put_direction(diff, change_of(diff, base, new), line);
     const bool is_none = strcmp(line, "No change") == 0;
+    if (known)
+        put_program(diff, change_of(diff, base, new), line);
     put_steps(diff, change_of(diff, base, new), line);
     if (!is_none && !known)
         diff_find_host_cause(diff, change_of(diff, base, new) > 0);
@@ -261,6 +325,7 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     if (!is_none)
         put_cause(diff, line);
     put_offloading(diff, line);
+    put_kinds(diff, line);
     if (!is_none || has_runs(diff)) /* last: what a narrow terminal shows first is what changed */
         put_evidence(diff, line);
     say(diff, out, line,

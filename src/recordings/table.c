@@ -10,15 +10,16 @@ enum { FILE_PATH, KIND, RUN, RECORDING, RANK, COUNTS, START, WINDOW, WHY };
 
 static const struct ta_column recording_files_columns[] = {
     [FILE_PATH] = {"file", "File", TA_TEXT, .role = TA_KEY, .doc = "Below the input"},
-    [KIND] = {"kind", "Taken for", TA_WORD, .role = TA_NOTE,
+    [KIND] = {"kind", "Taken for", TA_WORD, .role = TA_NOTE, .read_as = TA_AS_FILE_KIND,
               .doc = "run, iteration, cycle, warm_up; graph_capture, host_process or repeat: set "
                      "aside for another recording, it counts in no time; dump: of another "
                      "profiler; copy: of the content of other files; not_read"},
     [RUN] = {"run", "Run", TA_TEXT, .role = TA_NOTE, .doc = "Name of its run, as --run takes it"},
     [RECORDING] = {"recording", "Recording", TA_TEXT, .role = TA_NOTE,
+                   .read_as = TA_AS_FILE_RECORDING,
                    .doc = "Name of the recording of the run, likewise"},
     [RANK] = {"rank", "Rank", TA_INTEGER, .role = TA_NOTE, .doc = "None where it does not count"},
-    [COUNTS] = {"counts", "Counts", TA_FLAG, .role = TA_NOTE,
+    [COUNTS] = {"counts", "Counts", TA_FLAG, .role = TA_NOTE, .read_as = TA_AS_FILE_COUNTS,
                 .doc = "Whether the figures of the recording are of it, too"},
     [START] = {"start_ns", "Start", TA_NS, .role = TA_NOTE,
                .doc = "Since the first dated event of all files"},

@@ -16,7 +16,7 @@ struct idle_record {
     uint8_t *cause; /* enum ta_idle_cause */
     size_t n, max;
     /* Where pieces of a gap that have one cause and one name are kept as one, as they are of the
-     * long time before the first activity: the names of the spans, and how many each stands for. */
+     * long time before the first activity: the names of the spans, and how many each is of. */
     const ta_str *names;
     uint32_t *times;
     struct ta_map merged; /* of gap, cause and name: the place + 1 */
