@@ -7,7 +7,7 @@ enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
-                   "Share of the window, behind work from before the recording, from which the "
+                   "Share of the window, held up by work from before the recording, from which the "
                    "rule fires"},
     TA_OPTIONS_END,
 };
@@ -64,5 +64,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, begun_inside, &ops, .title = "Begun inside a step",
-          .summary = "Fires when what was launched before the recording holds a device up",
-          .version = "1", .options = options);
+          .summary = "Fires when work from before the recording holds a device up", .version = "1",
+          .options = options);

@@ -129,7 +129,7 @@ static bool find_kinds(struct diff *diff, const char *kinds[TA_DIFF_SIDES])
            strcmp(kinds[TA_DIFF_BASE], kinds[TA_DIFF_NEW]) != 0;
 }
 
-/* "Not like with like (warm up against run): " in front, or ", run against iteration" behind. */
+/* "Not like with like (warm up against run): " in front, or ", run against iteration" after it. */
 static void put_kinds(struct diff *diff, char line[LINE])
 {
     const char *kinds[TA_DIFF_SIDES];
