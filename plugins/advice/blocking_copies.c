@@ -94,30 +94,30 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
         evidence[n_evidence++] = ta_ref_evidence(in, IDLE, cost->worst);
     const bool pageable = ta_ref_reads(in, MEMORY, cost->worst, "pageable");
     const double share = cost->lost / cost->window;
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = pageable ? "pageable-copy" : "blocking-copy",
-            .rule = "blocking_copies",
-            .title = ta_advice_printf(
-                advice,
-                "Copies that the host waits for cost the GPU%s %s of its window (%s), most "
-                "of it %s by %s",
-                ta_place_owner(advice, in->report, &host),
-                ta_advice_number(advice, share, TA_UNIT_RATIO),
-                ta_advice_number(advice, cost->lost, TA_UNIT_NS),
-                ta_place_text(advice, in, &host, PATH), ta_place_text(advice, in, &host, CALL)),
-            .advice = pageable ? pinned_advice : kept_advice,
-            .severity = TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = n_evidence,
-            /* At the rate of pinned memory but still in the way, or beside the work. */
-            .saving_low_ns = ta_whole(cost->lost - cost->ideal),
-            .saving_high_ns = ta_whole(cost->lost),
-            .confidence = 0.6,
-            .threshold = ta_advice_printf(advice, "such copies cost > %s of the window",
-                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = pageable ? "pageable-copy" : "blocking-copy",
+                  .rule = "blocking_copies",
+                  .title = ta_advice_printf(advice,
+                                            "Copies that the host waits for cost the GPU%s %s of "
+                                            "the program's window (%s), most "
+                                            "of it %s by %s",
+                                            ta_place_owner(advice, in->report, &host),
+                                            ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                            ta_advice_number(advice, cost->lost, TA_UNIT_NS),
+                                            ta_place_text(advice, in, &host, PATH),
+                                            ta_place_text(advice, in, &host, CALL)),
+                  .advice = pageable ? pinned_advice : kept_advice,
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = n_evidence,
+                  /* At the rate of pinned memory but still in the way, or beside the work. */
+                  .saving_low_ns = ta_whole(cost->lost - cost->ideal),
+                  .saving_high_ns = ta_whole(cost->lost),
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "such copies cost > %s of the window",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

@@ -94,27 +94,28 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const bool known = find_kind(in, &worst.exposed, &kind);
     if (known)
         evidence[1] = ta_place_evidence(&kind);
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "exposed-copies",
-            .rule = "copies",
-            .title = ta_advice_printf(
-                advice, "Nothing runs beside the copies of the GPU%s for %s of its window (%s)%s%s",
-                ta_place_owner(advice, in->report, &worst.exposed),
-                ta_advice_number(advice, share, TA_UNIT_RATIO),
-                ta_advice_number(advice, worst.ns, TA_UNIT_NS), known ? ", most of it " : "",
-                known ? ta_place_text(advice, in, &kind, KIND_PATH) : ""),
-            .advice = advice_on(in, advice, &kind),
-            .severity = TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = known ? 2 : 1,
-            .saving_low_ns = ta_whole(worst.ns - threshold * worst.window),
-            .saving_high_ns = ta_whole(worst.ns),
-            .confidence = 0.6,
-            .threshold = ta_advice_printf(advice, "exposed copies > %s of the window",
-                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "exposed-copies",
+                  .rule = "copies",
+                  .title = ta_advice_printf(
+                      advice,
+                      "Nothing runs beside the copies of the GPU%s for %s of the program's window "
+                      "(%s)%s%s",
+                      ta_place_owner(advice, in->report, &worst.exposed),
+                      ta_advice_number(advice, share, TA_UNIT_RATIO),
+                      ta_advice_number(advice, worst.ns, TA_UNIT_NS), known ? ", most of it " : "",
+                      known ? ta_place_text(advice, in, &kind, KIND_PATH) : ""),
+                  .advice = advice_on(in, advice, &kind),
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = known ? 2 : 1,
+                  .saving_low_ns = ta_whole(worst.ns - threshold * worst.window),
+                  .saving_high_ns = ta_whole(worst.ns),
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "exposed copies > %s of the window",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
     return TA_OK;
 }
 

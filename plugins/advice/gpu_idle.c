@@ -149,30 +149,31 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_gaps gaps = ta_gaps_find(in, &asked);
     const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &window)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "gpu-idle",
-                  .rule = "gpu_idle",
-                  .title = ta_advice_printf(advice, "The GPU%s idles %s of its window (%s%s)",
-                                            ta_place_owner(advice, in->report, &idle),
-                                            ta_advice_number(advice, share, TA_UNIT_RATIO),
-                                            ta_advice_number(advice, idle.value, TA_UNIT_NS), most),
-                  .advice = ta_advice_printf(
-                      advice,
-                      "%s%s%sIdle time that findings of their own are about is left out. "
-                      "gpu_idle.longest lists the gaps one by one.",
-                      ta_gaps_sentence(in, advice, &asked, &gaps),
-                      cause == SIZE_MAX ? "" : causes[cause].advice, cause == SIZE_MAX ? "" : " "),
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = gaps.n ? 3 : 2,
-                  .saving_low_ns = 0,
-                  .saving_high_ns = ta_whole(idle.value),
-                  .of_host = cause != SIZE_MAX && strcmp(causes[cause].cause, "host untraced") == 0,
-                  .confidence = 0.4,
-                  .threshold = ta_advice_printf(advice, "such idle share of the window > %s",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "gpu-idle",
+            .rule = "gpu_idle",
+            .title = ta_advice_printf(advice, "The GPU%s idles %s of the program's window (%s%s)",
+                                      ta_place_owner(advice, in->report, &idle),
+                                      ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                      ta_advice_number(advice, idle.value, TA_UNIT_NS), most),
+            .advice = ta_advice_printf(
+                advice,
+                "%s%s%sIdle time that findings of their own are about is left out. "
+                "gpu_idle.longest lists the gaps one by one.",
+                ta_gaps_sentence(in, advice, &asked, &gaps),
+                cause == SIZE_MAX ? "" : causes[cause].advice, cause == SIZE_MAX ? "" : " "),
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = gaps.n ? 3 : 2,
+            .saving_low_ns = 0,
+            .saving_high_ns = ta_whole(idle.value),
+            .of_host = cause != SIZE_MAX && strcmp(causes[cause].cause, "host untraced") == 0,
+            .confidence = 0.4,
+            .threshold = ta_advice_printf(advice, "such idle share of the window > %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 

@@ -55,6 +55,23 @@ static const struct {
      "Look at which host comes late, and at the network between them."},
 };
 
+/* What the host does in an operator that computes nothing itself. */
+static const struct {
+    const char *site; /* how it begins */
+    const char *does, *advice;
+} not_computing[] = {
+    {"aten::empty", "allocates memory in operators",
+     "The first allocation sets the device up, once: run a few steps before the recording."},
+    {"Torch-Compiled Region", "runs compiled code",
+     "Its first call loads the kernels, once: run a few steps before the recording."},
+    {"## Call CompiledFxGraph", "runs compiled code",
+     "Its first call loads the kernels, once: run a few steps before the recording."},
+    {"record_param_comms", "is in calls of communication",
+     "Look at which rank comes late, and start communication earlier."},
+    {"c10d::", "is in calls of communication",
+     "Look at which rank comes late, and start communication earlier."},
+};
+
 struct edge {
     size_t cells;
     const char *name, *id, *when;
@@ -117,30 +134,36 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
     const char *place = where(in, advice, edge, cause);
     if (!is_known(cause, place))
         return;
+    const char *does = causes[cause].does, *what_to_do = causes[cause].advice;
+    for (size_t i = 0; i < TA_LENGTH(not_computing); i++)
+        if (strcmp(causes[cause].cause, "operator dispatch") == 0 &&
+            strncmp(place, not_computing[i].site, strlen(not_computing[i].site)) == 0) {
+            does = not_computing[i].does;
+            what_to_do = not_computing[i].advice;
+        }
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&window)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = edge->id,
-            .rule = "host_edges",
-            .of_host = true,
-            .title = ta_advice_printf(
-                advice, "The host %s for %s %s of the GPU%s: %s of the window of %s%s%s",
-                causes[cause].does, ta_advice_number(advice, worst.value, TA_UNIT_NS), edge->when,
-                ta_place_owner(advice, in->report, &worst),
-                ta_advice_number(advice, most, TA_UNIT_RATIO),
-                ta_advice_number(advice, window.value, TA_UNIT_NS),
-                *place ? ", most of it in " : "", place),
-            .advice = causes[cause].advice,
-            .severity = TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = TA_LENGTH(evidence),
-            .saving_low_ns = 0,
-            .saving_high_ns = ta_whole(worst.value),
-            .confidence = 0.6,
-            .threshold = ta_advice_printf(advice, "such time > %s of the window",
-                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = edge->id,
+                  .rule = "host_edges",
+                  .of_host = true,
+                  .title = ta_advice_printf(
+                      advice, "The host %s for %s %s of the GPU%s: %s of the window of %s%s%s",
+                      does, ta_advice_number(advice, worst.value, TA_UNIT_NS), edge->when,
+                      ta_place_owner(advice, in->report, &worst),
+                      ta_advice_number(advice, most, TA_UNIT_RATIO),
+                      ta_advice_number(advice, window.value, TA_UNIT_NS),
+                      *place ? ", most of it in " : "", place),
+                  .advice = what_to_do,
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = TA_LENGTH(evidence),
+                  .saving_low_ns = 0,
+                  .saving_high_ns = ta_whole(worst.value),
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "such time > %s of the window",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

@@ -39,29 +39,30 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double share = input.value / window.value;
     const bool is_known = ta_look_worst(in, &site_look, &site);
     const struct ta_evidence evidence[] = {ta_place_evidence(&input), ta_place_evidence(&window)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "input-bound",
-                  .rule = "input_bound",
-                  .title = ta_advice_printf(
-                      advice, "The GPU%s waits %s of its window (%s) for data to be loaded%s%s",
-                      ta_place_owner(advice, in->report, &input),
-                      ta_advice_number(advice, share, TA_UNIT_RATIO),
-                      ta_advice_number(advice, input.value, TA_UNIT_NS), is_known ? ", in " : "",
-                      is_known ? ta_place_text(advice, in, &site, SITE) : ""),
-                  .advice = "Load in other processes (num_workers, prefetch_factor, "
-                            "persistent_workers), prepare the next batch while the device works, "
-                            "and copy it from pinned memory without waiting.",
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = ta_whole(input.value * 0.8),
-                  .saving_high_ns = ta_whole(input.value),
-                  .of_host = true,
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "data loading > %s of the window",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "input-bound",
+            .rule = "input_bound",
+            .title = ta_advice_printf(
+                advice, "The GPU%s waits %s of the program's window (%s) for data to be loaded%s%s",
+                ta_place_owner(advice, in->report, &input),
+                ta_advice_number(advice, share, TA_UNIT_RATIO),
+                ta_advice_number(advice, input.value, TA_UNIT_NS), is_known ? ", in " : "",
+                is_known ? ta_place_text(advice, in, &site, SITE) : ""),
+            .advice = "Load in other processes (num_workers, prefetch_factor, "
+                      "persistent_workers), prepare the next batch while the device works, "
+                      "and copy it from pinned memory without waiting.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = ta_whole(input.value * 0.8),
+            .saving_high_ns = ta_whole(input.value),
+            .of_host = true,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "data loading > %s of the window",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 

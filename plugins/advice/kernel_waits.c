@@ -53,7 +53,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "kernel_waits",
             .title = ta_advice_printf(
                 advice,
-                "Kernels that only wait for others take %s of the GPU's window (%s%s), most "
+                "Kernels that only wait for others take %s of the program's window (%s%s), most "
                 "of it %s",
                 ta_advice_number(advice, waits.time / window, TA_UNIT_RATIO),
                 ta_advice_number(advice, waits.time, TA_UNIT_NS),

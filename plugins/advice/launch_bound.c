@@ -155,7 +155,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "launch-bound",
             .rule = "launch_bound",
             .title = ta_advice_printf(
-                advice, "The GPU%s waits %s of its window (%s) for the host to hand out work%s",
+                advice,
+                "The GPU%s waits %s of the program's window (%s) for the host to hand out work%s",
                 ta_place_owner(advice, in->report, &share),
                 ta_advice_number(advice, part, TA_UNIT_RATIO),
                 ta_advice_number(advice, rest, TA_UNIT_NS), where(in, advice)),

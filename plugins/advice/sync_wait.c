@@ -114,7 +114,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 .id = kind->finding,
                 .rule = "sync_wait",
                 .title = ta_advice_printf(
-                    advice, "The GPU%s idles %s of its window (%s) because of %s, most at %s",
+                    advice,
+                    "The GPU%s idles %s of the program's window (%s) because of %s, most at %s",
                     ta_place_owner(advice, in->report, &worst),
                     ta_advice_number(advice, worst.value / window, TA_UNIT_RATIO),
                     ta_advice_number(advice, worst.value, TA_UNIT_NS), kind->what,

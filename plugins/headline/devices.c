@@ -2,6 +2,7 @@
 /* How busy the devices were, what bounds the run, and the worst finding. */
 #include <traceanalyze/headline.h>
 
+#include <math.h>
 #include <stdio.h>
 
 enum {
@@ -16,7 +17,8 @@ enum {
     BEFORE,
     AFTER,
     DAMAGE,
-    DAMAGE_SHARE
+    DAMAGE_SHARE,
+    RECORDER
 };
 static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BOUND] = {"run.bound", "bound"},
@@ -29,7 +31,8 @@ static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BEFORE] = {"gpu_time.program", "before_ns"},
                                       [AFTER] = {"gpu_time.program", "after_ns"},
                                       [DAMAGE] = {"health.damage", "damage"},
-                                      [DAMAGE_SHARE] = {"health.damage", "share"}};
+                                      [DAMAGE_SHARE] = {"health.damage", "share"},
+                                      [RECORDER] = {.scalar = "recorder_cost_ns"}};
 
 /* Parts this close to each other both name the run. */
 #define CLOSE 0.05
@@ -95,6 +98,19 @@ static void say_device_window(struct ta_line *line, const struct ta_refs *in)
     ta_say_on(line, " (%s of the %s from its first work to its last)", share, length);
 }
 
+/* What recording costs the host, where this is much of the window and the devices wait for it. */
+static void say_recorder(struct ta_line *line, const struct ta_refs *in)
+{
+    const double much = 0.1, idle = 0.25; /* of the window */
+    const double recorder = ta_ref_scalar(in, RECORDER, 0);
+    char cost[TA_UNIT_TEXT_MAX];
+    if (recorder < much * ta_ref_scalar(in, WINDOW, INFINITY) ||
+        1 - ta_ref_scalar(in, BUSY, 1) < idle)
+        return;
+    ta_unit_format(cost, recorder, TA_UNIT_NS);
+    ta_say(line, "The recorder slows the host by about %s.", cost);
+}
+
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     const double busy = ta_ref_scalar(in, BUSY, -1);
@@ -107,6 +123,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     say_device_window(line, in);
     say_bound(line, in);
     ta_say_on(line, ".");
+    say_recorder(line, in);
     ta_say(line, "%s.", worst ? worst->title : "No rule found anything worth changing");
     ta_line_covers_finding(line);
 }

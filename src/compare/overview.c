@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "compare/figures.h"
 #include "report/report.h"
+#include "report/tables.h"
 #include "traceanalyze/stat.h"
 #include "traceanalyze/table.h"
 
@@ -44,8 +45,8 @@ static const struct ta_column overview_columns[] = {
     [START] = {"start_ns", "Start", TA_NS, .role = TA_NOTE,
                .doc = "Since the first of them began; none without dates"},
     [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-                .doc = "Time of the run: the longest window of a device, or without devices of a "
-                       "session, its stages or the host"},
+                .doc = "Time of the run: the longest window of the program on host and devices, or "
+                       "without one that of a session, its stages or the host"},
     [STEP] = {"step_ns", "Step", TA_NS_MEAN, .better = TA_LOWER,
               .doc = "Median time of a step, or of a denoising step"},
     [RATE] = {"rate", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
@@ -112,6 +113,17 @@ struct figures {
     const char *rate_of;       /* or NULL */
 };
 
+/* The window of the program where there are devices, else the time of the run; or TA_MISSING. */
+static int64_t window_of(const struct ta_registry *registry, const struct ta_report *report)
+{
+    struct ta_refs in;
+    ta_readings_open(&in, registry, report);
+    const double window = ta_ref_scalar(&in, TA_AS_PROGRAM_WINDOW, (double)NAN);
+    return ta_ref_rows(&in, TA_AS_DEVICE_WINDOW) > 0 && !isnan(window)
+               ? ta_whole(window)
+               : ta_run_time(registry, report);
+}
+
 static bool read_figures(struct ta_arena *arena, const struct ta_registry *registry,
                          const struct ta_report *report, struct figures *figures)
 {
@@ -121,8 +133,6 @@ static bool read_figures(struct ta_arena *arena, const struct ta_registry *regis
     *figures = (struct figures){.window = (double)NAN, .step = (double)NAN, .rate = (double)NAN};
     for (size_t i = all.n; i-- > 0;) { /* the first of each kind stays */
         const struct ta_run_figure *figure = &all.at[i];
-        if (strcmp(figure->id, TA_RUN_TIME) == 0)
-            figures->window = figure->value;
         if (figure->series)
             figures->step = figure->value;
         if (figure->unit == TA_UNIT_PER_S && figure->is_key) {
@@ -130,6 +140,9 @@ static bool read_figures(struct ta_arena *arena, const struct ta_registry *regis
             figures->rate_of = figure->id;
         }
     }
+    const int64_t window = window_of(registry, report);
+    if (window != TA_MISSING)
+        figures->window = (double)window;
     return true;
 }
 
@@ -244,7 +257,7 @@ enum ta_status ta_overview_conclude(struct ta_ctx *ctx, const struct ta_registry
     const char *line = ta_arena_printf(&arena, "%zu runs, each with a report of its own:", n);
     for (size_t i = 0; line && i < n && i < NAMED_MOST; i++) {
         const size_t n_ranks = ta_report_run(rows[i].report)->n_ranks;
-        const int64_t time = ta_run_time(registry, rows[i].report);
+        const int64_t time = window_of(registry, rows[i].report);
         char text[TA_UNIT_TEXT_MAX], ranks[32] = "";
         if (n_ranks > 1)
             snprintf(ranks, sizeof ranks, "%zu ranks, ", n_ranks);

@@ -104,6 +104,28 @@ static bool cannot_be_set_aside(const struct trace *trace)
     return trace->facts->source->summary && trace->facts->source->summary->head.n_files > 1;
 }
 
+/* How much of their folders two files have in common. */
+static size_t common_folders(const struct trace *a, const struct trace *b)
+{
+    const char *x = a->facts->source->shown, *y = b->facts->source->shown;
+    size_t n = 0;
+    for (size_t i = 0; x[i] && x[i] == y[i]; i++)
+        if (x[i] == '/')
+            n = i + 1;
+    return n;
+}
+
+/* Whether a capture is rather of one run than of another: of one that replays graphs, then of the
+ * one in the nearest folder. */
+static bool is_nearer(const struct trace *capture, const struct trace *run,
+                      const struct trace *than)
+{
+    const bool replays = run->facts->traits.graph_launches > 0;
+    const bool other_replays = than->facts->traits.graph_launches > 0;
+    return replays != other_replays ? replays
+                                    : common_folders(capture, run) > common_folders(capture, than);
+}
+
 /* A capture next to a run of its process: the one that replays a graph before others. */
 static void find_captures(struct deciding *d)
 {
@@ -116,8 +138,7 @@ static void find_captures(struct deciding *d)
             const struct trace *other = &d->traces[k];
             if (is_capture(other) || !has_devices(other) || !may_be_one_rank(trace, other))
                 continue;
-            if (!run ||
-                (other->facts->traits.graph_launches > 0 && run->facts->traits.graph_launches == 0))
+            if (!run || is_nearer(trace, other, run))
                 run = other;
         }
         if (run)

@@ -29,11 +29,14 @@ enum ta_status ta_recordings_note_maps(struct ta_ctx *ctx, struct ta_recordings 
             continue;
         const int64_t mapped =
             kernels_of(recordings, ingestion, ingestion->files[i].source->shown, &all);
+        file->is_compared = all > 0;
+        file->mapped_share = mapped ? (double)mapped / (double)all : 0;
         file->why = mapped ? ta_arena_printf(&recordings->arena,
                                              "It captures graphs that the run replays: used as the "
                                              "map of %.3g %% of the replayed kernels",
-                                             100.0 * (double)mapped / (double)all)
-                           : "It captures graphs, but none that the run replays";
+                                             100.0 * file->mapped_share)
+                    : all  ? "It captures graphs, but no replayed kernel can be matched with them"
+                           : "It captures graphs, and no kernel of a replay was recorded";
         if (!file->why)
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the reasons of recordings");
     }

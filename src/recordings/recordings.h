@@ -26,11 +26,13 @@ enum ta_recording_kind {
 /* What a file is taken for. */
 struct ta_recorded_file {
     enum ta_recording_kind kind;
-    size_t recording; /* that it counts in, or is set aside for; SIZE_MAX: none */
-    bool counts;      /* it does */
-    int64_t start_ns; /* since 1970, or TA_MISSING */
-    size_t map_of;    /* of a capture: a file of its process in the run; SIZE_MAX: none */
-    const char *why;  /* a sentence */
+    size_t recording;    /* that it counts in, or is set aside for; SIZE_MAX: none */
+    bool counts;         /* it does */
+    int64_t start_ns;    /* since 1970, or TA_MISSING */
+    size_t map_of;       /* of a capture: a file of its process in the run; SIZE_MAX: none */
+    bool is_compared;    /* of a capture: its graphs were, with those that runs replay */
+    double mapped_share; /* of the replayed kernels: they have their operators from it */
+    const char *why;     /* a sentence */
 };
 
 /* Files that count together. */

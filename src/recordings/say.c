@@ -54,26 +54,34 @@ static void say_captures(struct saying *s)
 {
     size_t n, n_counted = 0;
     const char *list = list_files(s, TA_RECORDING_CAPTURE, &n);
-    const char *why = NULL;
+    const char *many = n > 1 ? "s" : "";
+    bool is_compared = false;
+    double mapped = 0;
     for (size_t i = 0; i < s->recordings->n_files; i++) {
         const struct ta_recorded_file *file = &s->recordings->files[i];
         if (!is_meant(s, i, TA_RECORDING_CAPTURE))
             continue;
         n_counted += file->counts;
-        why = file->why;
+        is_compared |= file->is_compared;
+        mapped += file->mapped_share;
     }
     if (list && n_counted)
         say(s, ta_arena_printf(&s->arena,
                                "%s: graph capture%s without a recording that replays %s, so the "
                                "figures are of capturing",
-                               list, n > 1 ? "s" : "", n > 1 ? "them" : "it"));
-    else if (list && n == 1)
-        say(s, ta_arena_printf(&s->arena, "%s: graph capture, which counts in no time. %s", list,
-                               why ? why : ""));
+                               list, many, n > 1 ? "them" : "it"));
+    else if (list && mapped > 0)
+        say(s, ta_arena_printf(&s->arena,
+                               "%s: graph capture%s, used as map%s of %.3g %% of the replayed "
+                               "kernels",
+                               list, many, many, 100 * mapped));
+    else if (list && is_compared)
+        say(s, ta_arena_printf(&s->arena,
+                               "%s: graph capture%s, set aside: no replayed kernel can be matched "
+                               "with %s",
+                               list, many, n > 1 ? "them" : "it"));
     else if (list)
-        say(s,
-            ta_arena_printf(&s->arena,
-                            "%s: graph captures, which replay nothing and count in no time", list));
+        say(s, ta_arena_printf(&s->arena, "%s: graph capture%s, set aside", list, many));
 }
 
 static void say_hosts(struct saying *s)
@@ -82,8 +90,9 @@ static void say_hosts(struct saying *s)
     const char *list = list_files(s, TA_RECORDING_HOST, &n);
     if (list)
         say(s, ta_arena_printf(&s->arena,
-                               "%s: no device work, where other files have it, and no rank%s", list,
-                               n > 1 ? "s" : ""));
+                               "%s: no device work, which other files have, so not taken for "
+                               "%s",
+                               list, n > 1 ? "ranks" : "a rank"));
 }
 
 /* "warmup, iteration_0, iteration_1: recordings of one program; the figures are of iteration_1". */
@@ -114,7 +123,7 @@ static void say_others(struct saying *s)
     size_t n;
     const char *list = list_files(s, TA_RECORDING_NONE, &n);
     if (list)
-        say(s, ta_arena_printf(&s->arena, "%s: not read, no recording%s", list, n > 1 ? "s" : ""));
+        say(s, ta_arena_printf(&s->arena, "%s: not read (no recording%s)", list, n > 1 ? "s" : ""));
 }
 
 bool ta_recordings_say(const struct ta_recordings *recordings, const struct ta_ingestion *ingestion,

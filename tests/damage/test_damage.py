@@ -250,18 +250,30 @@ class Damage(unittest.TestCase):
         causes = {row["cause"]: row["total_ns"] for row in report.rows("gpu_idle.by_cause")}
         self.assertEqual(causes["began before the recording"], 400_000)
 
+    # ---- host work before the devices' -------------------------------------------------------
+
+    def test_host_before(self):
+        """Operators that compute nothing are not said to compute on the CPU."""
+        for name, does in (("aten::addmm", "computes in operators on the CPU"),
+                           ("aten::empty", "allocates memory in operators"),
+                           ("Torch-Compiled Region: 0/0", "runs compiled code")):
+            recording = Recording()
+            recording.span("cpu_op", name, 4242, -90_000.0, 80_000.0)
+            self.assertIn(does, self.report(recording).finding("host-before")["title"])
+
     # ---- cost of recording -------------------------------------------------------------------
 
     def test_cost_of_recording(self):
         """A host that waits because of recorded stacks is said to; its saving is the rest."""
-        for calls in (0, 40, 400):
+        for calls in (0, 40, 400, 1600):
+            apart = 20 if calls <= 400 else 5
             recording = Recording(kernels=20)
             for event in recording.of("kernel"):
                 event["dur"] = 20.0
             for step in range(6):
                 for i in range(calls):
                     recording.span("python_function", f"train.py({i}): f", 4242,
-                                   step * 10_000.0 + 50 + i * 20, 19.0)
+                                   step * 10_000.0 + 50 + i * apart, apart - 1.0)
             report = self.report(recording)
             found = report.finding("launch-bound")
             cost = {row["part"]: row for row in report.rows("recording.overhead")}
@@ -273,6 +285,10 @@ class Damage(unittest.TestCase):
             estimate = sum(row["cost_ns"] for row in cost.values())
             self.assertEqual(report.scalars["recorder_cost_ns"], estimate)
             self.assertTrue(found["advice"].startswith("Recording stacks, shapes or memory takes"))
+            much = estimate >= 0.1 * report.scalars["program_window_ns"]
+            self.assertEqual(much, calls == 1600)
+            self.assertEqual("The recorder slows the host" in
+                             report.document["verdict"]["headline"], much)
             idle = report.row("gpu_idle.by_rank")
             self.assertAlmostEqual(found["saving_ns"]["high"],
                                    idle["dispatch_ns"] + idle["latency_ns"] / 2 - estimate, delta=2)

@@ -37,6 +37,29 @@ def table(path, name):
     return []
 
 
+def scalar(report, name):
+    return next((item["value"] for section in report["sections"] for item in section["items"]
+                 if item.get("id") == name), None)
+
+
+def captures_of_runs(program, root):
+    """Each capture is of the run that it lies next to, and joins no runs."""
+    folder = root / "captures"
+    for number, (_, case) in zip(range(2), make.cases(400, 40, "capture")):
+        case.write(folder / f"run{number}")
+    out = root / "captures-out"
+    subprocess.run([program, "--no-config", "report", "-q", folder, "-o", out], check=True,
+                   capture_output=True)
+    rows = [row for row in table(out / "report.json", "recordings.files")
+            if row["kind"] != "not_read"]
+    runs = {}
+    for row in rows:
+        runs.setdefault(row["file"].split("/")[0], set()).add(row["run"])
+    assert any(row["kind"] == "graph_capture" for row in rows), rows
+    assert len(runs) == 2 and all(len(names) == 1 for names in runs.values()), rows
+    assert runs["run0"] != runs["run1"], rows
+
+
 def several_runs(program, root):
     folder, truth = written("runs", root)
     out = root / "out"
@@ -49,6 +72,7 @@ def several_runs(program, root):
     for row in rows:
         own = json.loads((out / row["run"] / "report.json").read_text(encoding="utf-8"))
         assert len(own["run"]["ranks"]) == row["ranks"], row
+        assert row["window_ns"] == scalar(own, "program_window_ns"), row
         assert f'href="{row["run"]}/report.html"' in page, row
         alone = reports.call(program, "report", "--run", row["run"], folder)
         assert json.loads(alone.stdout)["run"]["ranks"] == own["run"]["ranks"], row
@@ -138,7 +162,7 @@ def main():
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
     failed = 0
-    for test in (several_runs, several_recordings, many_files,
+    for test in (several_runs, captures_of_runs, several_recordings, many_files,
                  many_files_without_names, summaries, started_anew):
         with tempfile.TemporaryDirectory() as scratch:
             try:
