@@ -69,6 +69,7 @@ def several_runs(program, root):
     names = [row["run"] for row in rows]
     assert sorted(row["ranks"] for row in rows) == sorted(truth["runs"]), rows
     page = (out / "report.html").read_text(encoding="utf-8")
+    assert '<p class="facts"> <span>' in page, "the line on devices begins with what is not there"
     for row in rows:
         own = json.loads((out / row["run"] / "report.json").read_text(encoding="utf-8"))
         assert len(own["run"]["ranks"]) == row["ranks"], row
@@ -95,6 +96,9 @@ def several_recordings(program, root):
     assert len(rows) == truth["recordings"], rows
     assert [row["chosen"] for row in rows] == [False] * (len(rows) - 1) + [True], rows
     assert report.rows("runs.spread") or len(rows) < 3
+    page = subprocess.run([program, "--no-config", "report", "-q", folder, "--format", "html",
+                           "-o", "-"], check=True, capture_output=True).stdout
+    assert b"the figures are of " in page.partition(b"<h2")[0]
     first = reports.call(program, "report", "--run", rows[0]["recording"], folder)
     notes = json.loads(first.stdout)["data_quality"]["findings"]
     said = [note["text"] for note in notes if note["code"] == "recordings"]

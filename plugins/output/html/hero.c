@@ -113,6 +113,15 @@ static void put_quality_line(const struct page *page)
     ta_puts(page->out, "</span> <a href=\"#s-" HTML_QUALITY "\">Details</a></p>\n");
 }
 
+/* What files are that are not simply ranks of the run. */
+static void put_recordings(const struct page *page)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(page->report);
+    for (size_t i = 0; i < accounts->n_findings; i++)
+        if (accounts->findings[i].code == TA_Q_RECORDINGS && accounts->findings[i].text)
+            html_put(page, "<p class=\"facts\">%s</p>\n", accounts->findings[i].text);
+}
+
 /* Names are those of folders: what is no letter of a URL is written by its number. */
 static void put_url(struct ta_file *out, const char *name)
 {
@@ -129,13 +138,13 @@ static void put_runs(const struct page *page)
     const char *const *runs = page->options->runs;
     if (!runs)
         return;
-    ta_puts(page->out, "<nav class=\"facts\" aria-label=\"Runs\">");
+    ta_puts(page->out, "<p class=\"facts\">");
     for (; *runs; runs++) {
-        ta_puts(page->out, "<a href=\"");
+        ta_puts(page->out, "<span><a href=\"");
         put_url(page->out, *runs);
-        html_put(page, "/report.html\">%s</a> ", *runs);
+        html_put(page, "/report.html\">%s</a></span> ", *runs);
     }
-    ta_puts(page->out, "</nav>\n");
+    ta_puts(page->out, "</p>\n");
 }
 
 void html_hero(const struct page *page)
@@ -143,20 +152,23 @@ void html_hero(const struct page *page)
     const struct ta_run_info *run = ta_report_run(page->report);
     ta_puts(page->out, "<header class=\"hero\">\n<h1>");
     html_name(page, ta_slice_of(run->title));
-    ta_puts(page->out, "</h1>\n<p class=\"facts\"><span>");
-    if (run->n_ranks) /* several runs have none together */
+    ta_puts(page->out, "</h1>\n<p class=\"facts\">");
+    if (run->n_ranks) { /* several runs have none together */
+        ta_puts(page->out, "<span>");
         html_count(page, run->n_ranks, "rank", "ranks");
-    if (run->world_size != TA_MISSING && (uint64_t)run->world_size != run->n_ranks)
-        html_put(page, " of a world of %ld", run->world_size);
-    if (run->n_ranks > 1) {
-        ta_puts(page->out, " (");
-        put_rank_ranges(page, run);
-        ta_putc(page->out, ')');
+        if (run->world_size != TA_MISSING && (uint64_t)run->world_size != run->n_ranks)
+            html_put(page, " of a world of %ld", run->world_size);
+        if (run->n_ranks > 1) {
+            ta_puts(page->out, " (");
+            put_rank_ranges(page, run);
+            ta_putc(page->out, ')');
+        }
+        ta_puts(page->out, "</span>");
     }
-    ta_puts(page->out, "</span>");
     if (run->devices && run->devices[0])
         html_put(page, " <span>%s</span>", run->devices);
     ta_puts(page->out, "</p>\n");
+    put_recordings(page);
     put_verdict(page);
     put_runs(page);
     for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
