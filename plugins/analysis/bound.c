@@ -107,7 +107,7 @@ static const struct ta_column bound_columns[] = {
          .doc = "What a run is called whose largest part this is; compute-saturated from 80 % on"},
     [TOTAL] = {"total_ns", "Time", TA_NS,
                .doc = "Of the program's window, for all devices of all ranks; the parts add up to "
-                      "`window_ns` of `gpu_time.program`"},
+                      "it"},
     [SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the sum of these windows"},
     [WHAT] = {"what", "What", TA_SENTENCE, .doc = "What the devices do in this time"},
 };

@@ -22,7 +22,7 @@ static const struct ta_column parts_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [DEVICE] = TA_DEVICE_COLUMN,
     [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-                .doc = "Window of the program (run.window)"},
+                .doc = "Window of the program"},
     [COMPUTE] = {"compute_ns", "Compute alone", TA_NS,
                  .doc = "A compute kernel runs and no communication"},
     [COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,

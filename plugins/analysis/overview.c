@@ -74,7 +74,7 @@ static const struct ta_scalar_def scalars[] = {
     [MEMCPY] = {"memcpy_exposed_share", "Exposed copies", TA_UNIT_RATIO, TA_LOWER,
                 .doc = "Copies that nothing covers, over the program's window"},
     [PROGRAM] = {"program_window_ns", "Window", TA_UNIT_NS, TA_LOWER,
-                 .doc = "First to last work of the program on host and devices (run.window), the "
+                 .doc = "First to last work of the program on host and devices, the "
                         "longest of all ranks",
                  .read_as = TA_AS_PROGRAM_WINDOW},
     [WINDOW] = {"gpu_window_ns", "GPU window", TA_UNIT_NS, TA_LOWER,

@@ -84,14 +84,14 @@ static const struct ta_column rank_columns[RANK_COLUMNS] = {
 
 static const struct ta_table_def rank = {
     "run.window", "Window of the program", TA_COLUMNS(rank_columns),
-    .doc = "One row per rank: the window that verdict, `run.bound`, key figures and charts are "
+    .doc = "One row per rank: the window that verdict, bounds, key figures and charts are "
            "about. It begins with the first and ends with the last of: activities, operators, "
            "ranges of the program, calls that launch work; of the host as far as the "
            "profiler recorded. So it holds time before the first launch, in which data is loaded, "
            "input prepared or a prompt encoded on the host, and after the last kernel. Python "
            "functions do not count, since the outer ones are open from the beginning of the "
            "recording to its end, nor does what the profiler does to start and to stop. The "
-           "windows of devices in `gpu_time.by_rank`, first activity to last, are another thing.",
+           "windows of devices, first activity to last, are another thing.",
     .not_of_ranks = true};
 
 enum { BY_RANK, BY_DEVICE, BY_WINDOW, BY_BUSY, BY_BEFORE, BY_AFTER, BY_SHARE };
@@ -119,7 +119,7 @@ static const struct ta_table_def program = {
     .not_of_ranks = true};
 
 #define EDGE_DOC "before the first activity of the device, or after its last"
-#define CAUSE_DOC "What the host did, as in `gpu_idle.by_cause`"
+#define CAUSE_DOC "What the host did, by the causes of idle time"
 
 static const struct ta_column edge_columns[] = {
     [EDGE_RANK] = TA_RANK_COLUMN,

@@ -407,9 +407,9 @@ static bool make_parts(struct finding *f)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* Whether a look at single events is worth it: devices work, and names tell several ranks or several
- * processes launch what devices do.  Processes of hosts alone are one rank, as a program and what it
- * starts are. */
+/* Whether a look at single events is worth it: devices work, and names tell several ranks or
+ * several processes launch what devices do.  Processes of hosts alone are one rank, as a program
+ * and what it starts are. */
 static bool may_hold_several(const struct finding *f, bool *by_label)
 {
     size_t n_launching = 0, n_devices = 0;

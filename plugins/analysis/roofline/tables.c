@@ -174,7 +174,7 @@ static const struct ta_column roofline_by_rank_columns[] = {
     [BY_RANK_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
                         .doc = "First start to last end of the activities"},
     [BY_RANK_PROGRAM_WINDOW] = {"program_window_ns", "Program's window", TA_NS, .better = TA_LOWER,
-                                .doc = "As in `gpu_time.program`: host and devices"},
+                                .doc = "First to last work of the program on host and devices"},
     [BY_RANK_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
                       .doc = "Type, and unit, in which most of the FLOPs are computed"},
     [BY_RANK_PEAK_FLOP_RATE] = {"peak_flop_rate", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
