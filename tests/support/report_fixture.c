@@ -30,7 +30,7 @@ struct ta_report *fixture_finish(struct fixture *f, struct ta_partial_set *set, 
         ta_recommend(&f->ctx, f->registry, report) != TA_OK)
         fail_msg("no report: %s", ta_ctx_causes(&f->ctx));
     ta_ranks_free(compared);
-    free(steps.at);
+    ta_steps_free(&steps);
     ta_report_set_run(report, &(struct ta_run_info){.title = "test",
                                                     .ranks = ranks,
                                                     .n_ranks = n_ranks,
