@@ -62,6 +62,8 @@ static enum ta_status post(struct ta_ctx *ctx, struct ta_team *team, size_t to,
     struct hall *hall = team->user;
     (void)ctx;
     pthread_mutex_lock(&hall->lock);
+    while (hall->is_full[team->index][to]) /* a message after the other */
+        pthread_cond_wait(&hall->changed, &hall->lock);
     ta_text_put(&hall->post[team->index][to], bytes);
     hall->is_full[team->index][to] = true;
     pthread_cond_broadcast(&hall->changed);
@@ -80,6 +82,8 @@ static enum ta_status fetch(struct ta_ctx *ctx, struct ta_team *team, size_t fro
     *bytes = hall->post[from][team->index].bytes.at;
     *n = hall->post[from][team->index].bytes.n;
     hall->post[from][team->index] = (struct ta_text){0};
+    hall->is_full[from][team->index] = false;
+    pthread_cond_broadcast(&hall->changed);
     pthread_mutex_unlock(&hall->lock);
     return TA_OK;
 }
