@@ -9,8 +9,9 @@ from .tracelens_model import Frames, Settings, Tree, module_name
 
 MERGED = Rule(
     THEIRS, "Modules of replayed graphs",
-    "Kernels of a replay are aligned with the launches of a trace of the capture, by name. Ours "
-    "are kernels of the graph: kernels.by_class, launches.graphs.")
+    "Kernels of a replay are aligned with the launches of a trace of the capture, by name. So are "
+    "ours, by order and by name, where the capture is in the folder or named with `--map`: "
+    "launches.replays, ops.by_module.")
 
 CATEGORIES = {"aten::mm": "GEMM", "aten::addmm": "GEMM", "aten::copy_": "elementwise",
               "sgl_kernel::silu_and_mul": "elementwise",
