@@ -16,17 +16,12 @@
 
 /* ---- which traces -------------------------------------------------------------------------- */
 
-/* One of `n` that were found. */
-static enum ta_status check_trace(struct ta_run *run, const struct ta_surveyed *trace, size_t n)
+static enum ta_status check_trace(struct ta_run *run, const struct ta_surveyed *trace)
 {
     if (!trace->path)
         return ta_fail(&run->ctx, TA_ERR_USAGE,
                        "\"%s\" cannot be merged: traces are read twice, so neither standard input "
                        "nor a saved summary will do",
-                       trace->shown);
-    if (trace->rank == TA_MISSING && n > 1)
-        return ta_fail(&run->ctx, TA_ERR_USAGE,
-                       "\"%s\" cannot be merged with others: it holds several ranks already",
                        trace->shown);
     return TA_OK;
 }
@@ -48,7 +43,14 @@ static enum ta_status choose_traces(struct ta_run *run, const struct ta_merge_ch
                    trace->shown, trace->format);
             continue;
         }
-        status = check_trace(run, trace, survey->n);
+        if (trace->rank == TA_MISSING && survey->n > 1) {
+            ta_log(&run->ctx, TA_LOG_WARNING,
+                   "\"%s\" is left out: it holds several ranks already and cannot be merged with "
+                   "others",
+                   trace->shown);
+            continue;
+        }
+        status = check_trace(run, trace);
         survey->at[n++] = *trace;
     }
     survey->n = n;

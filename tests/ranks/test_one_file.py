@@ -217,6 +217,11 @@ def next_to_sources(checks):
     kinds = {row["file"]: row["kind"] for row in report.rows("recordings.files")}
     if busy != {0: BUSY, 1: BUSY} or kinds["merged-run.trace.json"] != "repeat":
         checks.fail(f"a merged file next to its sources: busy {busy}, kinds {kinds}")
+    # Nor does it become part of another merge.
+    done = subprocess.run([checks.program, "merge", folder, "-o", checks.scratch / "again.json"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode or "merged-run.trace.json\" is left out: it holds several" not in done.stderr:
+        checks.fail(f"a merge with a merged file: {done.returncode}, {done.stderr}")
 
 
 def main():
