@@ -5,6 +5,7 @@
  * PyTorch marks each call of compiled code by "Torch-Compiled Region: F/C": F numbers the frames
  * (a graph break makes a further one), C counts how often the frame was compiled before. */
 #include "model/named.h"
+#include "model/program/steps.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
@@ -75,7 +76,7 @@ static const struct ta_table_def by_rank = {
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-enum word { ELSE, REGION, STEP };
+enum word { ELSE, REGION };
 
 struct word_of_name {
     enum word word;
@@ -95,8 +96,6 @@ static bool read_number(struct ta_slice *text, int64_t *number)
 static struct word_of_name read_name(struct ta_slice name)
 {
     struct word_of_name read = {.word = ELSE, .frame = TA_MISSING, .code = TA_MISSING};
-    if (ta_host_is_step(name))
-        read.word = STEP;
     if (!ta_slice_starts(name, "Torch-Compiled Region"))
         return read;
     read.word = REGION;
@@ -125,14 +124,11 @@ struct work {
     struct ta_categories categories;
     struct ta_partial *regions;
     int64_t *row;
-    uint32_t track; /* of the step that is open, and its end */
-    int64_t end;
+    const struct ta_program_steps *steps;
     bool has_regions;
-    uint8_t *words;  /* by string: 1 + enum word, 0 when not looked at; NULL without regions */
-    uint8_t *inside; /* by span: in a region 1, in a step 2; NULL without regions */
+    uint8_t *words; /* by string: 1 + enum word, 0 when not looked at; NULL without regions */
+    bool *inside;   /* by span: in a region; NULL without regions */
 };
-
-enum { IN_REGION = 1, IN_STEP = 2 };
 
 static inline enum word word_at(struct work *w, size_t span)
 {
@@ -148,7 +144,7 @@ static bool mark_spans(struct work *w)
 {
     const struct ta_spans *s = &w->spans;
     w->words = calloc(ta_trace_string_count(w->trace) + 1, 1);
-    w->inside = calloc(s->n + 1, 1);
+    w->inside = calloc(s->n + 1, sizeof *w->inside);
     if (!w->words || !w->inside)
         return false;
     for (size_t i = 0; i < s->n; i++) {
@@ -156,37 +152,26 @@ static bool mark_spans(struct work *w)
             continue;
         if (s->parent[i] != TA_NO_ROW && s->parent[i] < i)
             w->inside[i] = w->inside[s->parent[i]];
-        const enum word word = word_at(w, i);
-        if (word != ELSE) {
-            const bool nested = w->inside[i] & IN_REGION, in_step = w->inside[i] & IN_STEP;
-            w->inside[i] |= word == REGION ? IN_REGION : IN_STEP;
-            if (word != REGION || nested)
+        if (word_at(w, i) == REGION) {
+            if (w->inside[i])
                 continue;
+            w->inside[i] = true;
             const struct word_of_name read = read_name(ta_trace_text(w->trace, w->spans.name[i]));
             int64_t *row = TA_PARTIAL_ROW(w->regions, ta_key_int(ta_trace_rank(w->trace)),
                                           ta_key_int(read.frame), ta_key_int(read.code));
             ta_sum(&row[REGION_CALLS], 1);
             ta_sum(&w->row[CALLS], 1);
-            ta_sum(&w->row[INSIDE_STEPS], in_step);
+            ta_sum(&w->row[INSIDE_STEPS], ta_program_step_at(w->steps, s->ts[i]) != SIZE_MAX);
         }
     }
     return true;
 }
 
-/* Looks for regions, and counts the steps, those within others being none.  Spans come by thread
- * and start. */
 static void look_at(void *user, ta_row row, uint8_t word)
 {
     struct work *w = user;
-    const struct ta_spans *s = &w->spans;
-    if (!ta_class_is_host(w->categories.at[s->cat[row]].class))
-        return;
-    w->has_regions |= word == REGION;
-    if (word != STEP || (s->track[row] == w->track && s->ts[row] < w->end))
-        return;
-    ta_sum(&w->row[STEPS], 1);
-    w->track = s->track[row];
-    w->end = s->ts[row] + s->dur[row];
+    (void)word;
+    w->has_regions |= ta_class_is_host(w->categories.at[w->spans.cat[row]].class);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -197,10 +182,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .categories = ta_trace_categories(trace),
                      .regions = out[1],
                      .row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace))),
-                     .track = UINT32_MAX};
+                     .steps = ta_program_steps(trace)};
     const bool done =
-        ta_each_named(trace, word_of, look_at, &w) && (!w.has_regions || mark_spans(&w));
+        w.steps && ta_each_named(trace, word_of, look_at, &w) && (!w.has_regions || mark_spans(&w));
     if (done) {
+        if (w.steps->n)
+            ta_sum(&w.row[STEPS], (int64_t)w.steps->n);
         const struct ta_activities activities = ta_trace_activities(w.trace);
         const struct ta_kernels kernels = ta_trace_kernels(w.trace);
         int64_t all = TA_MISSING, triton = TA_MISSING, in_regions = TA_MISSING;
@@ -212,7 +199,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             ta_sum(&all, dur);
             if (kernels.at[a->kernel].facts.kind == TA_KERNEL_TRITON)
                 ta_sum(&triton, dur);
-            if (w.inside && a->launch != TA_NO_ROW && w.inside[a->launch] & IN_REGION)
+            if (w.inside && a->launch != TA_NO_ROW && w.inside[a->launch])
                 ta_sum(&in_regions, dur);
         }
         ta_sum(&w.row[KERNEL_NS], all);

@@ -2,25 +2,27 @@
 /* kernels.by_step and .by_phase: what kernels do, step by step and in the ranges that the program
  * annotates.
  *
- * A kernel belongs to where it was launched: to the step whose marker was open then, on whatever
- * thread, and to the outermost annotated range of its thread, or of another thread where its own
- * has none (autograd).  Where one range holds nearly everything the ranges in it are the phases. */
+ * A kernel belongs to where it was launched: to the step that was open then, on whatever thread,
+ * and to the outermost annotated range of its thread, or of another thread where its own has none
+ * (autograd).  Where one range holds nearly everything the ranges in it are the phases. */
 #include "model/launched.h"
+#include "model/program/steps.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 #include <traceanalyze/table.h>
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- partials ------------------------------------------------------------------------------ */
 
-enum { STEP_NUMBER, STEP_CLASS, STEP_CALLS, STEP_TOTAL, STEP_FIELDS };
+enum { STEP_NAME, STEP_REPEAT, STEP_CLASS, STEP_ORDER, STEP_CALLS, STEP_TOTAL, STEP_FIELDS };
 enum { PHASE_OUTER, PHASE_INNER, PHASE_CLASS, PHASE_CALLS, PHASE_TOTAL, PHASE_START, PHASE_FIELDS };
 
 enum { PARTIAL_STEPS, PARTIAL_PHASES };
+
+/* STEP_REPEAT of what was launched in no step. */
+enum { OUTSIDE = -1 };
 
 /* ---- ranges of the host -------------------------------------------------------------------- */
 
@@ -28,7 +30,7 @@ enum { PARTIAL_STEPS, PARTIAL_PHASES };
 struct phase_ranges {
     struct phase_range {
         int64_t start, end, latest;
-        ta_row span;
+        ta_row span; /* or the place of a step */
     } * at;
     size_t n, max;
     size_t recent; /* how many had started at the time that was asked for last */
@@ -55,7 +57,7 @@ static inline struct ta_cell phase_class_cell(int64_t kind)
 
 /* Ranges of the host by time. */
 
-static void phase_range_add(struct phase_ranges *ranges, const struct ta_spans *spans, ta_row span)
+static void phase_range_add(struct phase_ranges *ranges, int64_t start, int64_t end, ta_row span)
 {
     if (ranges->n == ranges->max) {
         const size_t more = ranges->max ? ranges->max * 2 : 64;
@@ -67,8 +69,7 @@ static void phase_range_add(struct phase_ranges *ranges, const struct ta_spans *
         ranges->at = grown;
         ranges->max = more;
     }
-    ranges->at[ranges->n++] = (struct phase_range){
-        .start = spans->ts[span], .end = spans->ts[span] + spans->dur[span], .span = span};
+    ranges->at[ranges->n++] = (struct phase_range){.start = start, .end = end, .span = span};
 }
 
 static int by_start(const void *left, const void *right)
@@ -141,10 +142,11 @@ struct work {
     struct ta_spans spans;
     const struct ta_launched *launched;
     struct ta_partial *const *out;
-    bool *is_step;                /* of each string */
+    const struct ta_program_steps *found;
+    bool *is_step;                /* of each string: it names steps, which are no phases */
     uint8_t *sorts, *is_captured; /* of each category */
     bool any_captured;
-    struct phase_ranges steps, all; /* markers; outermost annotated ranges of all threads */
+    struct phase_ranges steps, all; /* outermost annotated ranges of all threads */
     struct phase *phases;           /* by number; 0 is in no range */
     size_t n_phases, max_phases;
     struct ta_map numbers; /* of phases, by their names */
@@ -212,7 +214,7 @@ static void enter_range(struct work *w, struct around *around, ta_row row)
 {
     const ta_str *names = w->spans.name;
     if (around->outer == TA_NO_ROW) {
-        phase_range_add(&w->all, &w->spans, row);
+        phase_range_add(&w->all, w->spans.ts[row], w->spans.ts[row] + w->spans.dur[row], row);
         *around = (struct around){row, TA_NO_ROW, phase_number(w, names[row], TA_STR_ABSENT)};
     } else if (around->inner == TA_NO_ROW) {
         around->inner = row;
@@ -230,14 +232,11 @@ static void find_ranges(struct work *w)
             continue;
         if (around.outer != TA_NO_ROW)
             leave_ranges(w, &around, w->spans.parent[row]);
-        if (w->is_step[w->spans.name[row]])
-            phase_range_add(&w->steps, &w->spans, row);
-        else if (sort == SORT_RANGE)
+        if (sort == SORT_RANGE && !w->is_step[w->spans.name[row]])
             enter_range(w, &around, row);
         if (sort == SORT_CALL && around.phase && ta_launched_has(w->launched, row))
             w->phase_of[ta_launched_place(w->launched, row)] = around.phase;
     }
-    phase_ranges_order(&w->steps);
     phase_ranges_order(&w->all);
 }
 
@@ -291,6 +290,22 @@ static void add_to_phase(struct work *w, const struct ta_activity *a, int64_t ki
     ta_least(&(*row)[PHASE_START], w->spans.ts[span] - ta_trace_origin(w->trace));
 }
 
+static int64_t **step_row(struct work *w, ta_row step, int64_t kind)
+{
+    const uint64_t place = step == TA_NO_ROW ? 0 : (uint64_t)step + 1;
+    int64_t **row = recent_row(&w->step, place, kind);
+    if (*row)
+        return row;
+    const struct ta_program_step *of = place ? &w->found->at[step] : NULL;
+    *row = ta_partial_cached(
+        w->out[PARTIAL_STEPS], &w->step_rows, place << 8 | (uint64_t)kind,
+        (const struct ta_key[]){
+            ta_key_text(of ? ta_trace_text(w->trace, w->spans.name[of->mark]) : TA_LIT("")),
+            ta_key_int(of ? (int64_t)of->repeat : OUTSIDE), ta_key_int(kind)});
+    ta_least(&(*row)[STEP_ORDER], of ? of->number : INT64_MAX);
+    return row;
+}
+
 static void add_kernels(struct work *w)
 {
     const struct ta_activities activities = ta_trace_activities(w->trace);
@@ -301,18 +316,9 @@ static void add_kernels(struct work *w)
             continue;
         const int64_t kind = kernels.at[a->kernel].facts.kind;
         const int64_t dur = w->spans.dur[a->span];
-        const ta_row marker =
+        const ta_row step =
             a->launch == TA_NO_ROW ? TA_NO_ROW : phase_range_at(&w->steps, w->spans.ts[a->launch]);
-        const ta_str name = marker == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[marker];
-        int64_t **row = recent_row(&w->step, name, kind);
-        if (!*row) {
-            const int64_t number = name == TA_STR_ABSENT
-                                       ? TA_MISSING
-                                       : ta_host_step_number(ta_trace_text(w->trace, name));
-            *row = ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows,
-                                     (uint64_t)name << 8 | (uint64_t)kind,
-                                     (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
-        }
+        int64_t **row = step_row(w, step, kind);
         ta_sum(&(*row)[STEP_CALLS], 1);
         ta_sum(&(*row)[STEP_TOTAL], dur);
         add_to_phase(w, a, kind);
@@ -339,6 +345,17 @@ static enum captured captured_of(const struct ta_trace *trace, const struct ta_c
                : CAPTURED;
 }
 
+static void add_steps(struct work *w)
+{
+    for (size_t i = 0; i < w->found->n; i++) {
+        const struct ta_program_step *step = &w->found->at[i];
+        phase_range_add(&w->steps, step->start, step->end, (ta_row)i);
+        if (w->found->by == TA_STEPS_BY_USER)
+            w->is_step[w->spans.name[step->mark]] = true;
+    }
+    phase_ranges_order(&w->steps);
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -347,12 +364,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     struct work w = {.trace = trace,
                      .spans = ta_trace_spans(trace),
                      .launched = ta_trace_launched(trace),
+                     .found = ta_program_steps(trace),
                      .out = out};
     w.is_step = calloc(ta_trace_string_count(trace) + 1, sizeof *w.is_step);
     w.sorts = calloc(ta_trace_categories(trace).n + 1, sizeof *w.sorts);
     w.phase_of = calloc(w.launched ? w.launched->n + 1 : 1, sizeof *w.phase_of);
     w.is_captured = calloc(ta_trace_categories(trace).n + 1, sizeof *w.is_captured);
-    bool done = w.launched && w.is_step && w.sorts && w.phase_of && w.is_captured;
+    bool done = w.launched && w.found && w.is_step && w.sorts && w.phase_of && w.is_captured;
     if (done) {
         const struct ta_categories categories = ta_trace_categories(w.trace);
         for (size_t i = 0; i < categories.n; i++)
@@ -362,7 +380,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             w.any_captured |= w.is_captured[i];
         }
         for (size_t id = 0; id < ta_trace_string_count(w.trace); id++)
-            w.is_step[id] = ta_host_is_step(ta_trace_text(w.trace, (ta_str)id));
+            w.is_step[id] = ta_is_step_mark(ta_trace_text(w.trace, (ta_str)id));
+        add_steps(&w);
         add_phase(&w, (struct phase){TA_STR_ABSENT, TA_STR_ABSENT});
         find_ranges(&w);
         if (!w.failed)
@@ -518,10 +537,9 @@ static void list_phase(const struct summed *phase, struct ta_section_builder *ou
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct ta_field step_fields[STEP_FIELDS] = {
-    [STEP_NUMBER] = {"step", TA_FIELD_INT},
-    [STEP_CLASS] = {"class", TA_FIELD_INT},
-    [STEP_CALLS] = {"calls", TA_FIELD_SUM},
-    [STEP_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [STEP_NAME] = {"step", TA_FIELD_TEXT},  [STEP_REPEAT] = {"repeat", TA_FIELD_INT},
+    [STEP_CLASS] = {"class", TA_FIELD_INT}, [STEP_ORDER] = {"order", TA_FIELD_MIN},
+    [STEP_CALLS] = {"calls", TA_FIELD_SUM}, [STEP_TOTAL] = {"total_ns", TA_FIELD_SUM},
 };
 
 static const struct ta_field fields[PHASE_FIELDS] = {
@@ -536,13 +554,11 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-/* The columns are the fields of the partial, and one more. */
-enum { STEP_SHARE = STEP_FIELDS };
+enum { IN_STEP, IN_CLASS, IN_CALLS, IN_TOTAL, IN_SHARE };
 static const struct ta_column by_step_columns[] = {
-    [STEP_NUMBER] = {"step", "Step", TA_TEXT, .doc = "Label of the step, of all ranks"},
-    PHASE_CLASS_COLUMNS(STEP_CLASS),
-    [STEP_SHARE] = {"share", "Share", TA_RATIO,
-                    .doc = "Total over that of all kernels of the step"},
+    [IN_STEP] = {"step", "Step", TA_TEXT, .doc = "Label of the step, of all ranks"},
+    PHASE_CLASS_COLUMNS(IN_CLASS),
+    [IN_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the step"},
 };
 
 static const struct ta_chart_def step_chart = {
@@ -550,66 +566,98 @@ static const struct ta_chart_def step_chart = {
     .title = "Class of kernels by step",
     .caption = "Kernel durations summed over all ranks, by the step that launched them.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {&by_step_columns[STEP_NUMBER]},
-    .y = {{&by_step_columns[STEP_TOTAL], "Total", TA_INK_SERIES_1}},
-    .group = &by_step_columns[STEP_CLASS],
+    .label = {&by_step_columns[IN_STEP]},
+    .y = {{&by_step_columns[IN_TOTAL], "Total", TA_INK_SERIES_1}},
+    .group = &by_step_columns[IN_CLASS],
 };
 
 static const struct ta_table_def by_step = {
     "kernels.by_step",
     "Class of kernels by step",
     TA_COLUMNS(by_step_columns),
-    .doc = "One row per marked step (`ProfilerStep#N`, all ranks together) and class. A kernel "
-           "belongs to the step whose marker was open, on any thread, when it was launched; "
-           "\"(outside of steps)\" has the others. Left out without markers. Chart "
+    .doc = "One row per step of `steps.by_step`, all ranks together, and class. A kernel belongs "
+           "to the step that was open, on any thread, when it was launched, of several to the one "
+           "that began last; \"(outside of steps)\" has the others. Left out without steps. Chart "
            "`kernel-classes-by-step`.",
     .tier = TA_TIER_DETAIL,
     .chart = {&step_chart}};
 
 /* ---- finish ---------------------------------------------------------------------------------- */
 
-/* Lists the classes of the step of row `i`; returns the row after them. */
-static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_section_builder *out)
+/* The rows [first, end) of a step, which is named and repeats as the first of them says. */
+struct step_rows {
+    size_t first, end;
+    int64_t order;
+};
+
+static bool is_same_step(const struct ta_partial *steps, size_t a, size_t b)
 {
-    const int64_t step = ta_partial_at(steps, i)[STEP_NUMBER];
-    char label[40];
-    size_t end = i;
+    const int64_t *left = ta_partial_at(steps, a), *right = ta_partial_at(steps, b);
+    return left[STEP_REPEAT] == right[STEP_REPEAT] &&
+           ta_slice_equal(ta_partial_text(steps, left, STEP_NAME),
+                          ta_partial_text(steps, right, STEP_NAME));
+}
+
+static int by_order(const void *left, const void *right)
+{
+    const struct step_rows *a = left, *b = right;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static void list_step(const struct ta_partial *steps, const struct step_rows *step,
+                      struct ta_section_builder *out)
+{
+    const int64_t *of = ta_partial_at(steps, step->first);
+    char text[TA_STEP_LABEL_ROOM];
+    const struct ta_slice label =
+        of[STEP_REPEAT] == OUTSIDE
+            ? TA_LIT("(outside of steps)")
+            : ta_step_label(ta_partial_text(steps, of, STEP_NAME), (uint64_t)of[STEP_REPEAT], text);
     int64_t all = 0;
-    for (; end < ta_partial_rows(steps) && ta_partial_at(steps, end)[STEP_NUMBER] == step; end++)
-        all = ta_add_sat(all, ta_partial_at(steps, end)[STEP_TOTAL]);
-    snprintf(label, sizeof label, TA_STEP_MARK "%" PRId64, step);
-    for (; i < end; i++) {
+    for (size_t i = step->first; i < step->end; i++)
+        all = ta_add_sat(all, ta_partial_at(steps, i)[STEP_TOTAL]);
+    for (size_t i = step->first; i < step->end; i++) {
         const int64_t *row = ta_partial_at(steps, i);
-        TA_ROW(out, by_step,
-               [STEP_NUMBER] =
-                   ta_text(step == TA_MISSING ? TA_LIT("(outside of steps)") : ta_slice_of(label)),
-               [STEP_CLASS] = phase_class_cell(row[STEP_CLASS]),
-               [STEP_CALLS] = ta_int(row[STEP_CALLS]), [STEP_TOTAL] = ta_int(row[STEP_TOTAL]),
-               [STEP_SHARE] = ta_share(row[STEP_TOTAL], all));
+        TA_ROW(out, by_step, [IN_STEP] = ta_text(label),
+               [IN_CLASS] = phase_class_cell(row[STEP_CLASS]), [IN_CALLS] = ta_int(row[STEP_CALLS]),
+               [IN_TOTAL] = ta_int(row[STEP_TOTAL]), [IN_SHARE] = ta_share(row[STEP_TOTAL], all));
     }
-    return end;
+}
+
+/* Rows come by name; steps are listed in their order, and what is outside of them last. */
+static bool list_steps(const struct ta_partial *steps, struct ta_section_builder *out)
+{
+    const size_t n_rows = ta_partial_rows(steps);
+    struct step_rows *at = calloc(n_rows + 1, sizeof *at);
+    size_t n = 0;
+    bool any = false;
+    for (size_t i = 0; at && i < n_rows; i++) {
+        const int64_t *row = ta_partial_at(steps, i);
+        if (n == 0 || !is_same_step(steps, at[n - 1].first, i))
+            at[n++] = (struct step_rows){i, i, INT64_MAX};
+        at[n - 1].end = i + 1;
+        at[n - 1].order = ta_min_i64(at[n - 1].order, row[STEP_ORDER]);
+        any |= row[STEP_REPEAT] != OUTSIDE;
+    }
+    if (n)
+        qsort(at, n, sizeof *at, by_order);
+    for (size_t i = 0; any && i < n; i++)
+        list_step(steps, &at[i], out);
+    const bool done = at != NULL;
+    free(at);
+    return done;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)in;
-    /* Rows come by the number of the step, those without one first; they are listed last. */
-    const struct ta_partial *steps = merged[PARTIAL_STEPS];
-    const size_t n = ta_partial_rows(steps);
-    size_t first = 0;
-    while (first < n && ta_partial_at(steps, first)[STEP_NUMBER] == TA_MISSING)
-        first++;
-    if (first != n) {
-        for (size_t i = first; i < n;)
-            i = list_step(steps, i, out);
-        if (first > 0)
-            list_step(steps, 0, out);
-    }
     const struct ta_partial *rows = merged[PARTIAL_PHASES];
     struct entry *entries = calloc(ta_partial_rows(rows) + 1, sizeof *entries);
     struct summed *phases = calloc(ta_partial_rows(rows) + 1, sizeof *phases);
-    const bool done = entries && phases;
+    const bool done = entries && phases && list_steps(merged[PARTIAL_STEPS], out);
     const size_t count = done ? make_phases(rows, entries, phases) : 0;
     if (count > 1) { /* one phase is all kernels, and kernels.by_class has them */
         qsort(phases, count, sizeof *phases, in_order_of_run);
@@ -618,7 +666,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     free(entries);
     free(phases);
-    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the phases");
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the steps and phases");
 }
 
 /* Indices in the rows of saved summaries. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stragglers.by_step: how late each rank is in each step, for a picture of the whole run.
  *
- * Steps are the profiler's; without, or with more than fit, the collectives in the order of
+ * Without steps, or with more than fit, the collectives in the order of
  * time are divided into parts of equal number.  Of many ranks neighbors share a row, which shows
  * the latest of them. */
 #include "ranks/ranks.h"
@@ -16,7 +16,7 @@ enum { PARTS_MOST = 64, ROWS_MOST = 64 };
 struct parts {
     const struct ta_ranks *ranks;
     uint32_t *of;   /* part of each collective, TA_COLL_NONE for those that synchronize nobody */
-    bool are_steps; /* a part is a step of the profiler, else a stretch of collectives */
+    bool are_steps; /* a part is a step, else a stretch of collectives */
     size_t n;       /* parts */
     int32_t first;  /* step of the first part */
 };
@@ -96,7 +96,8 @@ static const struct ta_column by_step_columns[] = {
     [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that share the row: 1 up to 64 ranks"},
     [PART] = {"part", "Step", TA_INTEGER, .role = TA_IN_SERIES,
               .doc =
-                  "Step of the profiler; without steps, or with more than 64, the number of the "
+                  "Number of the step: N of `ProfilerStep#N`, of other steps their place in the "
+                  "recording; without steps, or with more than 64, the number of the "
                   "part: the collectives in the order of time, in up to 64 parts of equal number"},
     [IS_STEP] = {"is_step", "Is step", TA_FLAG, .doc = "Which of the two"},
     [LATENESS] = {"lateness_ns", "Lateness", TA_NS_MEAN, .better = TA_LOWER,
@@ -118,7 +119,7 @@ static const struct ta_chart_def chart = {
 
 static const struct ta_table_def by_step = {
     "stragglers.by_step", "Lateness by step", TA_COLUMNS(by_step_columns),
-    .doc = "One row per rank, or group of neighbors beyond 64 ranks, and step of the profiler, "
+    .doc = "One row per rank, or group of neighbors beyond 64 ranks, and step, "
            "or part of the run. Chart `rank-step-heatmap`.",
     .joining = TA_JOIN_NOT};
 

@@ -405,14 +405,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         lacking += lacks_kernels(&steps->at[i]);
     for (size_t i = 0; i < steps->n; i++) {
         const struct ta_step *step = &steps->at[i];
-        char numbered[160];
-        struct ta_slice label = step->label;
-        if (step->repeats) { /* (rank, step) is a key */
-            const int n = snprintf(numbered, sizeof numbered, "%.*s (%llu)",
-                                   (int)(label.len < 100 ? label.len : 100), label.ptr,
-                                   (unsigned long long)step->repeats + 1);
-            label = (struct ta_slice){numbered, (size_t)n};
-        }
+        char text[TA_STEP_LABEL_ROOM];
+        const struct ta_slice label = ta_step_label(step->label, step->repeats, text);
         const bool on_gpu = step->gpu_start != TA_MISSING;
         TA_ROW(out, by_step, [BY_STEP_RANK] = ta_int(step->rank), [BY_STEP_LABEL] = ta_text(label),
                [BY_STEP_SOURCE] =

@@ -9,6 +9,7 @@
 #include "model/cover.h"
 #include "model/extent.h"
 #include "model/idle/idle.h"
+#include "model/program/steps.h"
 
 struct walk {
     const struct ta_trace *trace;
@@ -17,7 +18,7 @@ struct walk {
     struct ta_activities activities;
     struct ta_kernels kernels;
     struct calls calls;
-    struct marks marks;
+    const struct ta_program_steps *steps;
     struct items items;
     struct ta_cover compute;
     size_t next;  /* activity to be taken */
@@ -52,6 +53,14 @@ static bool computes(const void *user, const struct ta_activity *activity)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* The number of the step that is open at a time, or -1. */
+static int32_t step_at(const struct walk *w, int64_t time)
+{
+    const size_t at = ta_program_step_at(w->steps, time);
+    return at == SIZE_MAX || w->steps->at[at].number > INT32_MAX ? -1
+                                                                 : (int32_t)w->steps->at[at].number;
+}
+
 /* `hidden`: how long the device computes during it. */
 static void put_record(struct walk *w, ta_row span, ta_row launch, int64_t whole, int64_t hidden)
 {
@@ -60,7 +69,7 @@ static void put_record(struct walk *w, ta_row span, ta_row launch, int64_t whole
         w->left_out++;
         return;
     }
-    const int32_t step = marks_at(&w->marks, launch == TA_NO_ROW ? start : w->spans.ts[launch]);
+    const int32_t step = step_at(w, launch == TA_NO_ROW ? start : w->spans.ts[launch]);
     if (w->n++ == 0)
         w->base = w->before_start = start;
     int64_t seq;
@@ -276,17 +285,17 @@ enum ta_status map_collectives(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .out = out,
                      .spans = ta_trace_spans(trace),
                      .activities = ta_trace_activities(trace),
-                     .kernels = ta_trace_kernels(trace)};
+                     .kernels = ta_trace_kernels(trace),
+                     .steps = ta_program_steps(trace)};
     w.compute = (struct ta_cover){
         .activities = w.activities, .spans = w.spans, .counts = computes, .user = &w.kernels};
     const struct ta_idle_watcher watcher = {.user = &w, .gap = take_gap, .device = end_device};
     bool communicates = false;
     for (size_t i = 0; i < w.kernels.n; i++)
         communicates |= w.kernels.at[i].facts.class == TA_KERNEL_COMM;
-    const bool done = find_beginning(&w) && marks_open(&w.marks, trace) &&
+    const bool done = w.steps && find_beginning(&w) &&
                       (communicates ? ta_idle_walk(trace, &watcher) : walk_host(&w)) && !w.failed &&
                       !w.records.failed;
-    free(w.marks.at);
     calls_free(&w.calls);
     items_free(&w.items);
     ta_pack_free(&w.records);

@@ -43,21 +43,6 @@ void calls_put(const struct calls *calls, struct ta_pack *pack);
 /* Whether a host span is a collective itself, not the launch of one. */
 bool calls_is_of_host(struct ta_slice name);
 
-/* ---- steps (marks.c) ------------------------------------------------------------------------- */
-
-/* The steps that torch.profiler marks, by their start. */
-struct marks {
-    struct mark {
-        int64_t start, end;
-        int32_t number;
-    } * at;
-    size_t n, max;
-};
-
-bool marks_open(struct marks *marks, const struct ta_trace *trace);
-/* Number of the step that is open at a time, or -1. */
-int32_t marks_at(const struct marks *marks, int64_t time);
-
 /* ---- items (items.c) ------------------------------------------------------------------------- */
 
 /* Time by what was done in it, between two collectives. */

@@ -122,7 +122,7 @@ static void weigh_tops(struct tops *tops, struct ta_lateness *lateness, int64_t 
 
 /* ---- by round ------------------------------------------------------------------------------- */
 
-/* Steps of the profiler, neighbors together where there are many; parts of the collectives of each
+/* Steps, neighbors together where there are many; parts of the collectives of each
  * rank where there are none, or a few. */
 struct rounds {
     int64_t first, last; /* step; -1: parts */

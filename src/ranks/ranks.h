@@ -110,7 +110,7 @@ struct ta_coll_record {
     int64_t before;     /* from the end of the collective before, or the first activity */
     const char *detail; /* the rest of it, in the pack: ta_coll_parts(), ta_coll_detail() */
     uint32_t shape, member, collective, pack;
-    int32_t step; /* number of the profiler's step, or -1 */
+    int32_t step; /* number of the step (struct ta_program_step), or -1 */
     int32_t seq;  /* in the sequence of its group, as recorded, or -1 */
 };
 

@@ -103,7 +103,7 @@ static bool lacks_ranks(const struct ta_ranks *ranks)
     return lacking > all / 20;
 }
 
-/* In how many steps of the profiler a rank has collectives. */
+/* In how many steps a rank has collectives. */
 static int64_t count_steps(const struct ta_ranks *ranks, const struct ta_lateness *lateness,
                            uint32_t rank)
 {

@@ -26,6 +26,7 @@ enum {
     KERNELS,
     LOST,
     BY,
+    NUMBER,
     FIELDS
 };
 enum { REQUEST_RANK, REQUEST_START, REQUEST_ORDER, REQUEST_NAME, REQUEST_DUR, REQUEST_FIELDS };
@@ -43,6 +44,7 @@ static const struct ta_field fields[FIELDS] = {
     [KERNELS] = {"kernels", TA_FIELD_SUM},
     [LOST] = {"lost", TA_FIELD_SUM},
     [BY] = {"by", TA_FIELD_MAX},
+    [NUMBER] = {"number", TA_FIELD_MAX},
 };
 
 static const struct ta_field request_fields[REQUEST_FIELDS] = {
@@ -63,7 +65,7 @@ static const struct ta_bound bounds[] = {{PARTIAL_STEPS, BY, TA_STEPS_BY_RANGE +
 /* A step, and the activities launched inside it. */
 struct step {
     ta_row mark;
-    int64_t start, end;
+    int64_t start, end, number;
     int64_t first, last, kernels;
     int64_t busy_ns;          /* where all are of one device, and come by their starts, or */
     struct ta_intervals busy; /* of several devices */
@@ -133,6 +135,7 @@ static bool write_step(const struct ta_trace *trace, struct step *step, int64_t 
     ta_sum(&row[HOST_DUR], step->end - step->start);
     ta_sum(&row[KERNELS], step->kernels);
     ta_most(&row[BY], by);
+    ta_most(&row[NUMBER], step->number);
     ta_sum(&row[LOST], ta_lost_kernels(lost, step->start, step->end) +
                            ta_damage_calls(ta_trace_damage(trace), step->start, step->end));
     const bool done = !step->busy.failed;
@@ -175,6 +178,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         steps.at[steps.n] = (struct step){.mark = step->mark,
                                           .start = step->start,
                                           .end = step->end,
+                                          .number = step->number,
                                           .first = INT64_MAX,
                                           .last = INT64_MIN};
         steps.longest = ta_max_i64(steps.longest, step->end - step->start);
@@ -218,7 +222,7 @@ static bool list_steps(const struct ta_partial *partial, struct ta_steps *steps)
         steps->at[steps->n++] = (struct ta_step){.rank = row[RANK],
                                                  .label = label,
                                                  .by = (enum ta_steps_by)row[BY],
-                                                 .number = ta_host_step_number(label),
+                                                 .number = row[NUMBER],
                                                  .repeats = count ? (*count)++ : 0,
                                                  .host_start = row[HOST_START],
                                                  .host_dur = row[HOST_DUR],

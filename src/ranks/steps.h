@@ -16,7 +16,7 @@ struct ta_step {
     int64_t rank;
     struct ta_slice label;
     enum ta_steps_by by;
-    int64_t number;   /* of a ProfilerStep#N, or TA_MISSING */
+    int64_t number;   /* as in struct ta_program_step */
     uint64_t repeats; /* steps of the rank before it that have the same label */
     int64_t host_start, host_dur;
     int64_t gpu_start, gpu_end; /* first start and last end of what was launched in it */

@@ -47,8 +47,8 @@ static enum ta_status no_steps(struct ta_run *run, const struct ta_survey *surve
     int64_t least = INT64_MAX, most = 0;
     if (survey->n_steps == 0)
         return ta_fail(&run->ctx, TA_ERR_INPUT,
-                       "These traces mark no steps (ProfilerStep#N): --steps=%s finds none, try "
-                       "--time-range",
+                       "These traces mark no steps: --steps=%s finds none, try --time-range or "
+                       "--step-marker",
                        run->set.steps);
     for (size_t i = 0; i < survey->n_steps; i++) {
         least = ta_min_i64(least, survey->steps[i].number);

@@ -120,7 +120,7 @@ static const struct row rows[] = {
          "read all files with this input plugin instead of deciding by content"),
     TEXTS(runs, "run", "NAME", "run, or recording of a run, to report on where there are several"),
     TEXT(rank, "rank", "LIST", "these ranks only, such as 0,2,8-15"),
-    TEXT(steps, "steps", "A-B", "what runs in these marked steps, on hosts and devices"),
+    TEXT(steps, "steps", "A-B", "what runs in these steps, by number, on hosts and devices"),
     TEXT(time_range, "time-range", "A,B",
          "from A to B since the run started, such as 1.5s,2s; either may be empty"),
     CHOICE(align, "align", "HOW", alignments,

@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import random
+import re
 import tarfile
 import unittest
 
@@ -407,10 +408,10 @@ class MergeTest(ProcessTest):
         self.assertIn(b"No trace to merge: --rank=17", done.stderr)
 
     def test_steps(self):
-        def step(number, start):
+        def step(number, start, name="ProfilerStep#{}"):
             """100 µs on the host; its kernel begins when the next step is half over."""
             host, number = {"pid": 1, "tid": 1, "ph": "X"}, number
-            return [{**host, "cat": "user_annotation", "name": f"ProfilerStep#{number}",
+            return [{**host, "cat": "user_annotation", "name": name.format(number),
                      "ts": start, "dur": 100},
                     {**host, "cat": "cuda_runtime", "name": f"launch{number}", "ts": start + 10,
                      "dur": 5, "args": {"correlation": number}},
@@ -429,6 +430,12 @@ class MergeTest(ProcessTest):
         _, done = self.merge("rank0.json", "--steps=9-12", out="none.json", code=3)
         self.assertIn(b"--steps=9-12, marked are 1 to 6", done.stderr)
         _, done = self.merge(TINY, "--steps=900", out="none.json", code=3)
+        # Steps that have no number of their own are counted from 1.
+        self.write("decode.json", [e for n in range(1, 7)
+                                   for e in step(n, 1000 + 100 * n, "step[DECODE bs=8]")])
+        merged, _ = self.merge("decode.json", "--steps=2-3", "--align=none")
+        names = [e["name"] for e in merged["traceEvents"] if e["ph"] == "X"]
+        self.assertEqual(names, [re.sub("ProfilerStep#.", "step[DECODE bs=8]", n) for n in once])
 
     def test_wrong_options(self):
         for args in (("--rank=a",), ("--rank=3-1",), ("--rank=1,,2",), ("--steps=x",),

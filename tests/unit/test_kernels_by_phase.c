@@ -46,6 +46,31 @@ static void steps_in_order(void **state)
     ta_report_free(report);
 }
 
+/* Steps of an engine are steps as well, numbered where their name repeats, and no phases. */
+static void steps_of_an_engine(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        SPAN("user_annotation", "step[EXTEND bs=1 toks=64]", 1, 100, 50)
+            SPAN("user_annotation", "step[DECODE bs=1]", 1, 200, 50)
+                SPAN("user_annotation", "step[DECODE bs=1]", 1, 300, 50)
+                    SPAN("user_annotation", "attention", 1, 100, 30)
+                        SPAN("user_annotation", "sample", 1, 201, 30)
+                            KERNEL("sgemm_nn", 1, 1, 110, 7) KERNEL("sgemm_nn", 2, 1, 210, 5)
+                                KERNEL("sgemm_nn", 3, 1, 310, 3) KERNEL("sgemm_nn", 4, 1, 360, 2));
+    static const char id[] = "kernels.by_step";
+    assert_int_equal(rows(report, id), 4);
+    assert_int_equal(total(report, id, "step[EXTEND bs=1 toks=64]", "gemm"), 7000);
+    assert_int_equal(total(report, id, "step[DECODE bs=1]", "gemm"), 5000);
+    assert_int_equal(total(report, id, "step[DECODE bs=1] (2)", "gemm"), 3000);
+    assert_int_equal(total(report, id, "(outside of steps)", "gemm"), 2000);
+    assert_true(ta_slice_equal(ta_table_cell(ta_report_table(report, id), 0, 0)->text,
+                               TA_LIT("step[EXTEND bs=1 toks=64]")));
+    assert_int_equal(total(report, "kernels.by_phase", "attention", "gemm"), 7000);
+    assert_int_equal(total(report, "kernels.by_phase", "sample", "gemm"), 5000);
+    ta_report_free(report);
+}
+
 /* The outermost range counts; a thread without one is in that of another thread. */
 static void phases_of_a_run(void **state)
 {
@@ -108,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_in_order),
+        cmocka_unit_test(steps_of_an_engine),
         cmocka_unit_test(phases_of_a_run),
         cmocka_unit_test(a_frame_is_no_phase),
         cmocka_unit_test(all_kernels_are_somewhere),

@@ -154,7 +154,8 @@ static bool add_steps(struct level *level, const bool *chosen, size_t begins, bo
         if (g == begins) {
             if (to_next && steps->n)
                 steps->at[steps->n - 1].end = range->start;
-            steps->at[steps->n++] = (struct ta_program_step){range->start, range->end, range->row};
+            steps->at[steps->n++] = (struct ta_program_step){
+                .start = range->start, .end = range->end, .mark = range->row};
         } else if (g < GROUPS_MOST && chosen[g] && to_next && steps->n) {
             steps->at[steps->n - 1].end = range->end;
         }

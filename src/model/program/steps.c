@@ -64,7 +64,8 @@ static int by_start(const void *left, const void *right)
 
 static void add_step(struct finding *f, int64_t start, int64_t end, ta_row mark)
 {
-    f->steps->at[f->steps->n++] = (struct ta_program_step){start, end, mark};
+    f->steps->at[f->steps->n++] =
+        (struct ta_program_step){.start = start, .end = end, .mark = mark};
 }
 
 static bool reserve(struct finding *f, size_t n)
@@ -325,7 +326,8 @@ static bool add_named_steps(struct finding *f)
             continue;
         track = range.track;
         until = range.end;
-        const struct ta_program_step step = {range.start, range.end, range.row};
+        const struct ta_program_step step = {
+            .start = range.start, .end = range.end, .mark = range.row};
         done = ta_vec_push(&list, step);
     }
     free(is_named);
@@ -348,6 +350,23 @@ static void forget(struct ta_program_steps *steps)
     steps->n = 0;
 }
 
+static bool number_steps(struct finding *f)
+{
+    struct ta_map counts = {0};
+    for (size_t i = 0; i < f->steps->n; i++) {
+        struct ta_program_step *step = &f->steps->at[i];
+        const ta_str name = f->spans.name[step->mark];
+        uint64_t *count = ta_map_at(&counts, name, 0);
+        step->repeat = count ? (*count)++ : 0;
+        step->number = f->steps->by == TA_STEPS_BY_PROFILER
+                           ? ta_host_step_number(ta_trace_text(f->trace, name))
+                           : (int64_t)i + 1;
+    }
+    const bool done = !counts.failed;
+    ta_map_free(&counts);
+    return done;
+}
+
 static bool find_steps(struct finding *f)
 {
     struct ta_program_steps *steps = f->steps;
@@ -366,7 +385,7 @@ static bool find_steps(struct finding *f)
             return false;
     }
     sort_steps(steps);
-    return true;
+    return number_steps(f);
 }
 
 static void free_steps(void *at)
@@ -395,6 +414,23 @@ static void *make_steps(const struct ta_trace *trace)
 const struct ta_program_steps *ta_program_steps(const struct ta_trace *trace)
 {
     return ta_trace_fact(trace, TA_FACT_STEPS, make_steps, free_steps);
+}
+
+struct ta_slice ta_step_label(struct ta_slice name, uint64_t repeat, char text[TA_STEP_LABEL_ROOM])
+{
+    enum { NAME_MOST = 100 };
+    if (repeat == 0)
+        return name;
+    const int n = snprintf(text, TA_STEP_LABEL_ROOM, "%.*s (%llu)",
+                           (int)(name.len < NAME_MOST ? name.len : NAME_MOST), name.ptr,
+                           (unsigned long long)repeat + 1);
+    return (struct ta_slice){text, (size_t)n};
+}
+
+bool ta_is_step_mark(struct ta_slice name)
+{
+    const enum ta_marker marks = ta_marker_of(name);
+    return marks == TA_MARKS_PROFILER || marks == TA_MARKS_ENGINE;
 }
 
 size_t ta_program_step_at(const struct ta_program_steps *steps, int64_t time)

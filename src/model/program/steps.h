@@ -22,7 +22,9 @@ enum ta_steps_by {
 
 struct ta_program_step {
     int64_t start, end;
-    ta_row mark; /* the range that is the step, or that begins or ends it */
+    ta_row mark;     /* the range that is the step, or that begins or ends it */
+    int64_t number;  /* N of ProfilerStep#N; of others their place in the trace, from 1 on */
+    uint64_t repeat; /* steps before it whose marks have the same name */
 };
 
 struct ta_program_steps {
@@ -39,6 +41,14 @@ const struct ta_program_steps *ta_program_steps(const struct ta_trace *trace);
 
 /* The step that is open at a time, of several the one that began last; SIZE_MAX without one. */
 size_t ta_program_step_at(const struct ta_program_steps *steps, int64_t time);
+
+/* What a step is called, which is unique in its trace: the name of its mark, numbered where it
+ * repeats ("ProfilerStep#2 (2)"). */
+enum { TA_STEP_LABEL_ROOM = 160 };
+struct ta_slice ta_step_label(struct ta_slice name, uint64_t repeat, char text[TA_STEP_LABEL_ROOM]);
+
+/* Whether a range of this name is a step as a whole, by its name alone. */
+bool ta_is_step_mark(struct ta_slice name);
 
 /* Refuses an unusable --step-marker before anything is read; `text` may be NULL. */
 enum ta_status ta_check_step_marker(struct ta_ctx *ctx, const char *text) TA_MUST_CHECK;
