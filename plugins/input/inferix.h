@@ -15,6 +15,7 @@
 #include <traceanalyze/input.h>
 #include <traceanalyze/plugin.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -28,10 +29,22 @@ struct inferix_probe {
 static inline void inferix_skip_string(struct inferix_probe *p, struct ta_slice *key)
 {
     key->ptr = ++p->at;
-    while (p->at < p->end && *p->at != '"')
-        p->at += *p->at == '\\' && p->end - p->at > 1 ? 2 : 1;
-    key->len = (size_t)((p->at < p->end ? p->at : p->end) - key->ptr);
-    p->at += p->at < p->end;
+    const char *quote = memchr(p->at, '"', (size_t)(p->end - p->at));
+    const char *end = quote ? quote : p->end;
+    if (memchr(p->at, '\\', (size_t)(end - p->at)))
+        for (end = p->at; end < p->end && *end != '"';)
+            end += *end == '\\' && p->end - end > 1 ? 2 : 1;
+    key->len = (size_t)(end - key->ptr);
+    p->at = end + (end < p->end);
+}
+
+/* Moves to the next character that opens, closes or parts something. */
+static inline void inferix_skip_others(struct inferix_probe *p)
+{
+    static const bool stops[UCHAR_MAX + 1] = {['"'] = true, ['{'] = true, ['['] = true,
+                                              ['}'] = true, [']'] = true, [','] = true};
+    while (p->at < p->end && !stops[(unsigned char)*p->at])
+        p->at++;
 }
 
 /* Which keys of the NULL-terminated list the outermost object has, as far as one can see: bit i
@@ -59,6 +72,7 @@ static inline unsigned inferix_keys(const struct ta_probe *probe, const char *co
         if (depth == 1 && (c == '{' || c == ','))
             expects_key = true;
         p.at++;
+        inferix_skip_others(&p);
     }
     return found;
 }

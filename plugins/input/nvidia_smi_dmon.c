@@ -120,10 +120,13 @@ static int sniff(const struct ta_probe *probe)
     struct ta_slice head = probe->head;
     bool first = true;
     while (head.len) {
-        const struct words words = split(ta_text_line(&head));
-        if (is_header(&words))
-            return first ? 95 : 85;
-        first = first && words.n == 0;
+        const struct ta_slice line = ta_text_trim(ta_text_line(&head));
+        if (ta_slice_starts(line, "#")) {
+            const struct words words = split(line);
+            if (is_header(&words))
+                return first ? 95 : 85;
+        }
+        first = first && line.len == 0;
     }
     return 0;
 }
