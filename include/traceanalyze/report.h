@@ -402,9 +402,10 @@ struct ta_finding {
     int64_t saving_low_ns, saving_high_ns; /* both TA_MISSING when it cannot be estimated */
     double confidence;                     /* 0…1 */
     const char *threshold;                 /* the predicate that fired, as text */
+    /* What of its time recording explains, as estimated and at most, from recording.explained. */
+    int64_t recorder_ns, recorder_most_ns;
     bool
         about_input; /* it says what the input is worth, and is no less sure where that is little */
-    bool of_host;    /* it saves time of the host, which recording may have taken */
     bool is_only;    /* of such an input all findings but those about it are left out */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Idle devices, for reasons that no other rule is about. */
 #include "lib/gaps.h"
+#include "lib/recorder.h"
 #include "recommend/rule.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ enum {
     PHASE,
     PHASE_IDLE,
     WINDOW,
-    GAPS
+    RECORDER,
+    GAPS = RECORDER + 3
 };
 
 static const struct ta_ref reads[] = {
@@ -42,6 +44,7 @@ static const struct ta_ref reads[] = {
     [PHASE] = {"interruptions.by_call", "phase"},
     [PHASE_IDLE] = {"interruptions.by_call", "idle_ns"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
+    RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
 };
 
@@ -147,6 +150,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         names[i] = causes[i].cause;
     const struct ta_gaps_asked asked = {GAPS, idle, idle.value, names, TA_LENGTH(names)};
     const struct ta_gaps gaps = ta_gaps_find(in, &asked);
+    const struct ta_recorded untraced = ta_recorder_of(in, RECORDER, "host untraced", &idle, 1);
+    const struct ta_recorded queued = ta_recorder_of(in, RECORDER, "queued", &idle, 1);
     const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &window)};
     ta_advise(
@@ -169,7 +174,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .n_evidence = gaps.n ? 3 : 2,
             .saving_low_ns = 0,
             .saving_high_ns = ta_whole(idle.value),
-            .of_host = cause != SIZE_MAX && strcmp(causes[cause].cause, "host untraced") == 0,
+            .recorder_ns = untraced.ns + queued.ns,
+            .recorder_most_ns = untraced.most_ns + queued.most_ns,
             .confidence = 0.4,
             .threshold = ta_advice_printf(advice, "such idle share of the window > %s",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

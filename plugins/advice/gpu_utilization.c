@@ -15,12 +15,13 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { SIGNAL, MEAN, MAX };
+enum { SIGNAL, MEAN, MAX, BUSY };
 
 static const struct ta_ref reads[] = {
     [SIGNAL] = {"telemetry.by_rank", "signal"},
     [MEAN] = {"telemetry.by_rank", "mean"},
     [MAX] = {"telemetry.by_rank", "max"},
+    [BUSY] = {"gpu_time.by_rank", "busy_ns"},
 };
 
 static const struct ta_cell_rule rule = {
@@ -37,6 +38,18 @@ static const struct ta_cell_rule rule = {
     .severity = TA_MEDIUM,
     .confidence = 0.5,
 };
+
+/* Beside a trace, samples are of more than the trace: of what it holds, it is the better witness.
+ */
+static struct ta_cell_rule beside_trace(void)
+{
+    struct ta_cell_rule beside = rule;
+    beside.before =
+        "Over all samples, not only while the trace was recorded, a GPU runs kernels for ";
+    beside.after = " of the time";
+    beside.severity = TA_INFO;
+    return beside;
+}
 
 /* The device that is used least, of those that are used at all when `used`. */
 static struct ta_place least_used(const struct ta_refs *in, bool used)
@@ -56,9 +69,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     struct ta_place least = least_used(in, true);
     if (!least.table) /* none is, though they were sampled */
         least = least_used(in, false);
+    const bool has_trace = ta_ref_rows(in, BUSY) > 0;
+    const struct ta_cell_rule said = has_trace ? beside_trace() : rule;
     if (least.table)
-        ta_advise_place(in, advice, &rule, &least, ta_ctx_option(ctx, SHARE),
-                        ta_ctx_option(ctx, HIGH));
+        ta_advise_place(in, advice, &said, &least, ta_ctx_option(ctx, SHARE),
+                        has_trace ? -1 : ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The host works while the devices have nothing to do yet, or are done: input is prepared, a part
  * of the model runs on the host, results are written. */
+#include "lib/recorder.h"
 #include "recommend/rule.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { BEFORE, AFTER, WINDOW, EDGE, CAUSE, TIME, SITE_EDGE, SITE_CAUSE, SITE, SITE_TIME };
+enum { BEFORE, AFTER, WINDOW, EDGE, CAUSE, TIME, SITE_EDGE, SITE_CAUSE, SITE, SITE_TIME, RECORDER };
 
 static const struct ta_ref reads[] = {
     [BEFORE] = {"gpu_time.program", "before_ns"},
@@ -27,6 +28,7 @@ static const struct ta_ref reads[] = {
     [SITE_CAUSE] = {"gpu_idle.edge_sites", "cause"},
     [SITE] = {"gpu_idle.edge_sites", "site"},
     [SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
+    RECORDER_READS(RECORDER),
 };
 
 /* What the host does, by the cause with most of the time, and what to do about it. */
@@ -74,7 +76,7 @@ static const struct {
 
 struct edge {
     size_t cells;
-    const char *name, *id, *when;
+    const char *name, *id, *when, *kind;
 };
 
 static size_t largest_cause(const struct ta_refs *in, const struct edge *edge,
@@ -141,12 +143,14 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             does = not_computing[i].does;
             what_to_do = not_computing[i].advice;
         }
+    const struct ta_recorded recorded = ta_recorder_of(in, RECORDER, edge->kind, &worst, 1);
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&window)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = edge->id,
                   .rule = "host_edges",
-                  .of_host = true,
+                  .recorder_ns = recorded.ns,
+                  .recorder_most_ns = recorded.most_ns,
                   .title = ta_advice_printf(
                       advice, "The host %s for %s %s of the GPU%s: %s of the window of %s%s%s",
                       does, ta_advice_number(advice, worst.value, TA_UNIT_NS), edge->when,
@@ -169,8 +173,8 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     static const struct edge edges[] = {
-        {BEFORE, "before", "host-before", "before the first work"},
-        {AFTER, "after", "host-after", "after the last work"},
+        {BEFORE, "before", "host-before", "before the first work", "before the first work"},
+        {AFTER, "after", "host-after", "after the last work", "after the last work"},
     };
     for (size_t i = 0; i < TA_LENGTH(edges); i++)
         advise_edge(ctx, in, advice, &edges[i]);

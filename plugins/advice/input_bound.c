@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Input-bound: the device waits while data is loaded. */
+#include "lib/recorder.h"
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -12,7 +13,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { CAUSE, CAUSE_TIME, SITE, SITE_CAUSE, SITE_TIME, WINDOW };
+enum { CAUSE, CAUSE_TIME, SITE, SITE_CAUSE, SITE_TIME, WINDOW, RECORDER };
 
 static const struct ta_ref reads[] = {
     [CAUSE] = {"gpu_idle.by_cause", "cause"},
@@ -21,6 +22,7 @@ static const struct ta_ref reads[] = {
     [SITE_CAUSE] = {"gpu_idle.by_site", "cause"},
     [SITE_TIME] = {"gpu_idle.by_site", "total_ns"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
+    RECORDER_READS(RECORDER),
 };
 
 static const struct ta_look input_look = {.cells = CAUSE_TIME, .where = {{CAUSE, "data loading"}}};
@@ -38,6 +40,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     const double share = input.value / window.value;
     const bool is_known = ta_look_worst(in, &site_look, &site);
+    const struct ta_recorded recorded = ta_recorder_of(in, RECORDER, "data loading", &input, 1);
     const struct ta_evidence evidence[] = {ta_place_evidence(&input), ta_place_evidence(&window)};
     ta_advise(
         advice,
@@ -58,7 +61,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .n_evidence = 2,
             .saving_low_ns = ta_whole(input.value * 0.8),
             .saving_high_ns = ta_whole(input.value),
-            .of_host = true,
+            .recorder_ns = recorded.ns,
+            .recorder_most_ns = recorded.most_ns,
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "data loading > %s of the window",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Launch-bound: the device waits because the host hands out work too slowly. */
 #include "lib/gaps.h"
+#include "lib/recorder.h"
 #include "recommend/rule.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ enum {
     GRAPH_SHARE,
     GPU_WINDOW,
     WINDOW,
-    GAPS
+    RECORDER,
+    GAPS = RECORDER + 3
 };
 
 static const struct ta_ref reads[] = {
@@ -44,6 +46,7 @@ static const struct ta_ref reads[] = {
     [GRAPH_SHARE] = {"launches.graphs", "device_share"},
     [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
+    RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
 };
 
@@ -147,6 +150,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double in_flight = latency.table ? latency.value : 0;
     const struct ta_gaps_asked asked = {GAPS, dispatch, rest, causes, TA_LENGTH(causes)};
     const struct ta_gaps gaps = ta_gaps_find(in, &asked);
+    const struct ta_recorded recorded =
+        ta_recorder_of(in, RECORDER, "dispatch", &dispatch, rest / dispatch.value);
     const struct ta_evidence evidence[] = {ta_place_evidence(&share), ta_place_evidence(&dispatch),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &dispatch)};
     ta_advise(
@@ -170,7 +175,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             /* Graphs leave a rest of the dispatch; without any the launches start at once. */
             .saving_low_ns = ta_whole(rest / 2),
             .saving_high_ns = ta_whole(rest + in_flight / 2),
-            .of_host = true,
+            .recorder_ns = recorded.ns,
+            .recorder_most_ns = recorded.most_ns,
             .confidence = 0.6,
             .threshold = ta_advice_printf(
                 advice, "launch-bound share of the window, less what follows waits, > %s",

@@ -16,7 +16,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { KERNELS, NAME, DEVICE_PART, DEVICE_SELF, LIMIT, HOST, WAIT, DEVICE };
+enum { KERNELS, NAME, DEVICE_PART, DEVICE_SELF, LIMIT, HOST, WAIT, DEVICE, BY_EVENTS };
 
 static const struct ta_ref reads[] = {
     [KERNELS] = {"gpu_time.by_name", NULL},
@@ -27,6 +27,7 @@ static const struct ta_ref reads[] = {
     [HOST] = {"ops.totals", "host_ns"},
     [WAIT] = {"ops.totals", "wait_ns"},
     [DEVICE] = {"ops.totals", "device_ns"},
+    [BY_EVENTS] = {"ops.totals", "by_events"},
 };
 
 static const struct work {
@@ -124,11 +125,22 @@ static void advise_work(const struct ta_refs *in, struct ta_advice *advice, doub
         });
 }
 
+/* Whether device times hold the waits of the device for the host. */
+static bool is_by_events(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, BY_EVENTS); i++) {
+        const struct ta_cell *cell = ta_ref_cell(in, BY_EVENTS, i);
+        if (cell->kind == TA_CELL_BOOL && cell->b)
+            return true;
+    }
+    return false;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     static const struct ta_look hosts = {.cells = HOST, .where = {{LIMIT, "host"}}};
     struct ta_place host; /* of the rank on which the host limits most */
-    if (ta_ref_rows(in, KERNELS))
+    if (ta_ref_rows(in, KERNELS) || is_by_events(in))
         return TA_OK;
     if (ta_look_worst(in, &hosts, &host)) {
         const struct ta_place device = ta_place_beside(in, &host, DEVICE);

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* recording.overhead: what recording itself cost the host, as far as the spans show.
+/* recording.overhead, recording.explained: what recording itself cost the host, as far as the spans
+ * show, and how much of the devices' idle time that explains.
  *
  * A profiler takes its time within the program that it records: for each operator, each call of
  * the runtime, and far more where it also walks Python stacks, writes down shapes, or follows
  * memory.  How much is in no trace, so it is estimated from how many spans of each kind there are
  * and what one costs, as measured on two hosts: torch 2.11 with an H200, and torch 2.9 with an
  * MI300X, where Python stacks cost 0.85 and 2 µs a call.  Half and twice the estimate are its
- * bounds.  Rules about the host give no saving that it explains (src/recommend/recommend.c). */
+ * bounds.
+ *
+ * A device idles for it only where its thread is late for it.  Without the recorder each launch
+ * would have come earlier by what recording took of its thread since the launch that ended the gap
+ * before, plus what that gap was too short to use up: the lead.  A gap is shorter by the lead, or
+ * gone.  What the host waits for ends no earlier: a wait for a busy device, for a data loader or
+ * for other hosts ends the lead.  Rules about the host give no saving that is explained so. */
 #include "model/extent.h"
+#include "model/idle/idle.h"
+#include "model/program/window.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 enum part { PART_STACKS, PART_SHAPES, PART_MEMORY, PART_SPANS, PART_CALLS, PARTS };
 
@@ -30,7 +40,24 @@ static const struct {
                     false},
 };
 
-static const double LEAST = 0.5, MOST = 2;
+/* At least, as estimated, at most. */
+enum { LEAST, ESTIMATE, MOST, BOUNDS };
+static const double factors[BOUNDS] = {0.5, 1, 2};
+
+/* Between two kernels of a queue the recorder takes some of the device's own time. */
+static const double between_ns = 1000;
+
+/* Idle time that recording may explain: in which the host computes, and between kernels. */
+enum kind { KIND_DISPATCH, KIND_UNTRACED, KIND_DATA, KIND_QUEUED, KIND_BEFORE, KIND_AFTER, KINDS };
+
+static const char *const kind_names[KINDS] = {
+    [KIND_DISPATCH] = "dispatch",
+    [KIND_UNTRACED] = "host untraced",
+    [KIND_DATA] = "data loading",
+    [KIND_QUEUED] = "queued",
+    [KIND_BEFORE] = "before the first work",
+    [KIND_AFTER] = "after the last work",
+};
 
 /* Fields of the partial: counts of the parts come after these. */
 enum { FACT_RANK, FACT_HOST, FACT_COUNTS, FACTS = FACT_COUNTS + PARTS };
@@ -45,7 +72,31 @@ static const struct ta_field fields[FACTS] = {
     [FACT_COUNTS + PART_CALLS] = {"calls", TA_FIELD_SUM},
 };
 
-static const struct ta_partial_def partials[] = {{"counts", fields, FACTS}, {0}};
+/* Fields of the partial of idle time. */
+enum {
+    PART_RANK,
+    PART_DEVICE,
+    PART_KIND,
+    PART_IDLE,
+    PART_BOUNDS,
+    PART_FIELDS = PART_BOUNDS + BOUNDS
+};
+
+static const struct ta_field explained_fields[PART_FIELDS] = {
+    [PART_RANK] = {"rank", TA_FIELD_RANK},
+    [PART_DEVICE] = {"device", TA_FIELD_INT},
+    [PART_KIND] = {"kind", TA_FIELD_INT},
+    [PART_IDLE] = {"idle_ns", TA_FIELD_SUM},
+    [PART_BOUNDS + LEAST] = {"low_ns", TA_FIELD_SUM},
+    [PART_BOUNDS + ESTIMATE] = {"explained_ns", TA_FIELD_SUM},
+    [PART_BOUNDS + MOST] = {"high_ns", TA_FIELD_SUM},
+};
+
+enum { PARTIAL_COUNTS, PARTIAL_EXPLAINED };
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_COUNTS] = {"counts", fields, FACTS},
+    [PARTIAL_EXPLAINED] = {"explained", explained_fields, PART_FIELDS},
+    {0}};
 
 enum { RANK, PART, COUNT, COST, LOW, HIGH, SHARE, OPTION, WHAT };
 static const struct ta_column by_part_columns[] = {
@@ -68,9 +119,301 @@ static const struct ta_table_def by_part = {
     "recording.overhead", "Estimated cost of recording", TA_COLUMNS(by_part_columns),
     .doc =
         "One row per rank and kind of spans, where Python stacks, shapes or memory were "
-        "recorded. Scalar `recorder_cost_ns`: the estimate of all of them, of a rank on average; "
-        "findings about the host give no saving that it explains.",
+        "recorded. Scalar `recorder_cost_ns`: the estimate of all of them, of a rank on average. "
+        "`recording.explained` has what of it a device waited for.",
     .tier = TA_TIER_DETAIL};
+
+enum {
+    EXPLAINED_RANK,
+    EXPLAINED_DEVICE,
+    EXPLAINED_KIND,
+    EXPLAINED_IDLE,
+    EXPLAINED_NS,
+    EXPLAINED_LOW,
+    EXPLAINED_HIGH,
+    EXPLAINED_SHARE
+};
+static const struct ta_column explained_columns[] = {
+    [EXPLAINED_RANK] = TA_RANK_COLUMN,
+    [EXPLAINED_DEVICE] = TA_DEVICE_COLUMN,
+    [EXPLAINED_KIND] = {"kind", "Host", TA_TEXT, .doc = "What the host did meanwhile"},
+    [EXPLAINED_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER,
+                        .doc = "Idle time of the device"},
+    [EXPLAINED_NS] = {"explained_ns", "Explained", TA_NS, .better = TA_LOWER,
+                      .doc = "What of it there would not be without recording, as estimated"},
+    [EXPLAINED_LOW] = {"low_ns", "At least", TA_NS, .better = TA_LOWER,
+                       .doc = "With half the cost"},
+    [EXPLAINED_HIGH] = {"high_ns", "At most", TA_NS, .better = TA_LOWER,
+                        .doc = "With twice the cost"},
+    [EXPLAINED_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                         .doc = "The estimate over the idle time"},
+};
+
+static const struct ta_table_def explained = {
+    "recording.explained", "Idle time that recording explains", TA_COLUMNS(explained_columns),
+    .doc = "One row per rank, device and kind of work of the host, where Python stacks, shapes or "
+           "memory were recorded: the gaps while it hands out work (`dispatch`), within ranges of "
+           "which no more is known, while it loads data, and the program's time before the first "
+           "activity of the device and after its last; also the gaps between activities that wait "
+           "in a queue, of which recording takes about 1 µs each. Without recording, a launch "
+           "would come "
+           "earlier by what recording took of its thread since the last gap; what the host waits "
+           "for would not. Findings about the host give no saving that is explained so.",
+    .tier = TA_TIER_DETAIL};
+
+/* ---- idle time that the cost explains -------------------------------------------------------- */
+
+/* A thread that launches work, on the way through its spans. */
+struct thread {
+    ta_row next;
+    int64_t loading;     /* end of the last span that loads data */
+    double lead[BOUNDS]; /* how much earlier it would be */
+    bool is_met;
+};
+
+struct walk {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_tracks tracks;
+    struct ta_activities activities;
+    const struct ta_program_window *program;
+    struct ta_partial *out;
+    double *cost; /* of a span, by category, in ns */
+    struct thread *threads;
+    int64_t begin; /* of the device: when the call returned that launched its first activity */
+    int64_t idle[KINDS];
+    double explained[KINDS][BOUNDS];
+};
+
+static int64_t end_of(const struct walk *w, ta_row row)
+{
+    return w->spans.ts[row] + w->spans.dur[row];
+}
+
+/* The first span of a thread that begins at `from` or later. */
+static ta_row row_from(const struct walk *w, uint32_t track, int64_t from)
+{
+    ta_row low = w->tracks.at[track].first, high = low + w->tracks.at[track].n;
+    while (low < high) {
+        const ta_row middle = low + (high - low) / 2;
+        if (w->spans.ts[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double cost_of(const struct walk *w, uint32_t track, int64_t from, int64_t to)
+{
+    double cost = 0;
+    for (ta_row row = row_from(w, track, from), end = row_from(w, track, to); row < end; row++)
+        cost += w->cost[w->spans.cat[row]];
+    return cost;
+}
+
+static void explain(struct walk *w, enum kind kind, int64_t idle, const double cost[BOUNDS])
+{
+    w->idle[kind] = ta_add_sat(w->idle[kind], idle);
+    for (int i = 0; i < BOUNDS; i++)
+        w->explained[kind][i] += fmin(cost[i], (double)idle);
+}
+
+static void explain_by(struct walk *w, enum kind kind, int64_t idle, double cost)
+{
+    double bounds[BOUNDS];
+    for (int i = 0; i < BOUNDS; i++)
+        bounds[i] = factors[i] * cost;
+    explain(w, kind, idle, bounds);
+}
+
+/* Follows a thread through the spans that begin before `to`; what it costs to load data is
+ * returned.  `busy_to`: until then the device was busy. */
+static double follow(struct walk *w, struct thread *thread, ta_row end, int64_t busy_to, int64_t to)
+{
+    double loading = 0;
+    for (; thread->next < end && w->spans.ts[thread->next] < to; thread->next++) {
+        const ta_row row = thread->next;
+        const enum ta_host_work work = w->spans.work[row];
+        const double cost = w->cost[w->spans.cat[row]];
+        const bool waits = work == TA_HOST_SYNC || work == TA_HOST_COPY;
+        if (work == TA_HOST_DATA || work == TA_HOST_COLLECTIVE ||
+            (waits && w->spans.ts[row] < busy_to))
+            memset(thread->lead, 0, sizeof thread->lead);
+        if (work == TA_HOST_DATA)
+            thread->loading = ta_max_i64(thread->loading, end_of(w, row));
+        if (w->spans.ts[row] < thread->loading) {
+            loading += w->spans.ts[row] >= busy_to ? cost : 0;
+            continue;
+        }
+        for (int i = 0; i < BOUNDS; i++)
+            thread->lead[i] += factors[i] * cost;
+    }
+    return loading;
+}
+
+static void explain_gap(void *user, const struct ta_idle_gap *gap)
+{
+    struct walk *w = user;
+    const ta_row launch = w->activities.at[gap->next].launch;
+    int64_t dispatch = 0, untraced = 0, data = 0, queued = 0;
+    for (size_t i = 0; i < gap->parts.n; i++) {
+        const struct ta_idle_part *part = &gap->parts.at[i];
+        dispatch += ta_idle_causes[part->cause].group == TA_IDLE_GROUP_DISPATCH ? part->ns : 0;
+        untraced += part->cause == TA_IDLE_UNTRACED ? part->ns : 0;
+        data += part->cause == TA_IDLE_DATA ? part->ns : 0;
+        queued += ta_idle_causes[part->cause].group == TA_IDLE_GROUP_QUEUED ? part->ns : 0;
+    }
+    if (queued > 0)
+        explain_by(w, KIND_QUEUED, queued, between_ns);
+    if (launch == TA_NO_ROW)
+        return;
+    const uint32_t track = w->spans.track[launch];
+    const ta_row end = w->tracks.at[track].first + w->tracks.at[track].n;
+    struct thread *thread = &w->threads[track];
+    if (!thread->is_met)
+        *thread = (struct thread){
+            .next = row_from(w, track, w->begin), .loading = INT64_MIN, .is_met = true};
+    const double loading =
+        follow(w, thread, end, gap->start, ta_min_i64(gap->end, end_of(w, launch)));
+    double late[BOUNDS], unknown[BOUNDS];
+    for (int i = 0; i < BOUNDS; i++) {
+        late[i] = fmin(thread->lead[i], (double)dispatch);
+        unknown[i] = fmin(thread->lead[i] - late[i], (double)untraced);
+        thread->lead[i] -= late[i] + unknown[i];
+    }
+    explain(w, KIND_DISPATCH, dispatch, late);
+    explain(w, KIND_UNTRACED, untraced, unknown);
+    explain_by(w, KIND_DATA, data, loading);
+}
+
+/* What the host does before the first of the activities [from, to) and after the last. */
+static void explain_edges(struct walk *w, size_t from, size_t to)
+{
+    const ta_row launch = w->activities.at[from].launch;
+    const int64_t start = w->spans.ts[w->activities.at[from].span];
+    const uint32_t first = w->program->first_track, last = w->program->last_track;
+    const uint32_t track = launch == TA_NO_ROW ? first : w->spans.track[launch];
+    const int64_t begin = w->program->start, until = ta_min_i64(start, w->begin);
+    int64_t end = start;
+    double before = 0;
+    for (size_t i = from; i < to; i++)
+        end = ta_max_i64(end, end_of(w, w->activities.at[i].span));
+    if (track != UINT32_MAX)
+        before = cost_of(w, track, begin, until);
+    if (track != UINT32_MAX && first != UINT32_MAX && first != track) {
+        const int64_t begins = w->spans.ts[w->tracks.at[track].first];
+        before += cost_of(w, first, begin, ta_min_i64(begins, until));
+    }
+    if (start > begin)
+        explain_by(w, KIND_BEFORE, start - begin, before);
+    if (last != UINT32_MAX && w->program->end > end)
+        explain_by(w, KIND_AFTER, w->program->end - end, cost_of(w, last, end, w->program->end));
+}
+
+static void add_device(struct walk *w, int64_t device)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (w->idle[kind] == 0)
+            continue;
+        int64_t *row = TA_PARTIAL_ROW(w->out, ta_key_int(ta_trace_rank(w->trace)),
+                                      ta_key_int(device), ta_key_int(kind));
+        ta_sum(&row[PART_IDLE], w->idle[kind]);
+        for (int i = 0; i < BOUNDS; i++)
+            ta_sum(&row[PART_BOUNDS + i], ta_whole(w->explained[kind][i]));
+    }
+    memset(w->idle, 0, sizeof w->idle);
+    memset(w->explained, 0, sizeof w->explained);
+}
+
+/* The device begins whose first activity is this one. */
+static void begin_device(struct walk *w, size_t from)
+{
+    const struct ta_activity *first = &w->activities.at[from];
+    memset(w->threads, 0, w->tracks.n * sizeof *w->threads);
+    w->begin = first->launch == TA_NO_ROW ? w->spans.ts[first->span] : end_of(w, first->launch);
+}
+
+/* All gaps of a device have come. */
+static void end_device(void *user, int64_t device)
+{
+    struct walk *w = user;
+    size_t from = 0, to = 0;
+    for (; from < w->activities.n; from = to) {
+        to = ta_device_end(&w->activities, from);
+        if (w->activities.at[from].device == device)
+            break;
+    }
+    if (from < w->activities.n)
+        explain_edges(w, from, to);
+    add_device(w, device);
+    if (to < w->activities.n)
+        begin_device(w, to);
+}
+
+/* `cost` of a span, by category. */
+static enum ta_status explain_trace(struct ta_ctx *ctx, const struct ta_trace *trace, double *cost,
+                                    struct ta_partial *out)
+{
+    struct walk w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
+                     .tracks = ta_trace_tracks(trace),
+                     .activities = ta_trace_activities(trace),
+                     .program = ta_program_window(trace),
+                     .out = out,
+                     .cost = cost};
+    const struct ta_idle_watcher watcher = {.user = &w, .gap = explain_gap, .device = end_device};
+    if (w.activities.n == 0)
+        return TA_OK;
+    w.threads = calloc(w.tracks.n + 1, sizeof *w.threads);
+    const bool done = w.program && w.threads;
+    if (done)
+        begin_device(&w, 0);
+    const bool walked = done && ta_idle_walk(trace, &watcher);
+    free(w.threads);
+    return walked ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the threads of a trace");
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+/* The part that the spans of a category are; PARTS for none. */
+static enum part part_of(const struct ta_trace *trace, const struct ta_category *category)
+{
+    if (ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("python_function")))
+        return PART_STACKS;
+    return category->class == TA_CLASS_OP        ? PART_SPANS
+           : category->class == TA_CLASS_RUNTIME ? PART_CALLS
+                                                 : PARTS;
+}
+
+static bool has_options(const int64_t counts[PARTS])
+{
+    bool any = false;
+    for (size_t p = 0; p < PARTS; p++)
+        any |= parts[p].is_option && counts[p] > 0;
+    return any;
+}
+
+/* What one span of each category costs; shapes and memory are recorded with operators. */
+static enum ta_status explain_counts(struct ta_ctx *ctx, const struct ta_trace *trace,
+                                     const int64_t counts[PARTS], struct ta_partial *out)
+{
+    const struct ta_categories categories = ta_trace_categories(trace);
+    double *cost = calloc(categories.n + 1, sizeof *cost);
+    if (!cost)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the cost of spans");
+    for (size_t c = 0; c < categories.n; c++) {
+        const enum part part = part_of(trace, &categories.at[c]);
+        cost[c] = part < PARTS ? parts[part].ns : 0;
+        if (part == PART_SPANS)
+            cost[c] += ((double)counts[PART_SHAPES] * parts[PART_SHAPES].ns +
+                        (double)counts[PART_MEMORY] * parts[PART_MEMORY].ns) /
+                       (double)ta_max_i64(1, counts[PART_SPANS]);
+    }
+    const enum ta_status status = explain_trace(ctx, trace, cost, out);
+    free(cost);
+    return status;
+}
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -83,14 +426,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (!extents)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the extent of a trace");
     for (size_t c = 0; c < categories.n; c++) {
-        const struct ta_slice name = ta_trace_text(trace, categories.at[c].name);
-        const enum ta_event_class class = categories.at[c].class;
-        const int64_t n = (int64_t)extents[c].n;
-        if (ta_class_is_host(class))
+        const enum part part = part_of(trace, &categories.at[c]);
+        if (ta_class_is_host(categories.at[c].class))
             host = ta_extent_join(host, extents[c]);
-        counts[PART_STACKS] += ta_slice_equal(name, TA_LIT("python_function")) ? n : 0;
-        counts[PART_SPANS] += class == TA_CLASS_OP ? n : 0;
-        counts[PART_CALLS] += class == TA_CLASS_RUNTIME ? n : 0;
+        if (part < PARTS)
+            counts[part] += (int64_t)extents[c].n;
     }
     for (size_t i = 0; i < kinds.n; i++)
         if (kinds.at[i].phase == 'i' &&
@@ -101,11 +441,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         counts[PART_SHAPES] = counts[PART_SPANS];
     if (host.n == 0)
         return TA_OK;
-    int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
+    int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_COUNTS], ta_key_int(ta_trace_rank(trace)));
     ta_sum(&row[FACT_HOST], host.end - host.start);
     for (size_t i = 0; i < PARTS; i++)
         ta_sum(&row[FACT_COUNTS + i], counts[i]);
-    return TA_OK;
+    return has_options(counts) ? explain_counts(ctx, trace, counts, out[PARTIAL_EXPLAINED]) : TA_OK;
 }
 
 static const struct ta_scalar_def recorder_cost = {
@@ -124,16 +464,13 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)ctx;
     (void)in;
     double all = 0;
-    const size_t n = ta_partial_rows(merged[0]);
+    const struct ta_partial *counts = merged[PARTIAL_COUNTS], *idle = merged[PARTIAL_EXPLAINED];
+    const size_t n = ta_partial_rows(counts);
     for (size_t i = 0; i < n; i++) {
-        const int64_t *row = ta_partial_at(merged[0], i);
-        const int64_t host = row[FACT_HOST];
-        bool has_options = false;
-        for (size_t p = 0; p < PARTS; p++)
-            has_options |= parts[p].is_option && row[FACT_COUNTS + p] > 0;
-        for (size_t p = 0; p < PARTS && has_options; p++) {
+        const int64_t *row = ta_partial_at(counts, i);
+        const double most = (double)row[FACT_HOST];
+        for (size_t p = 0; p < PARTS && has_options(&row[FACT_COUNTS]); p++) {
             const double ns = (double)row[FACT_COUNTS + p] * parts[p].ns;
-            const double most = (double)host;
             if (ns <= 0)
                 continue;
             all += fmin(ns, most);
@@ -141,12 +478,21 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                 out, by_part, [RANK] = ta_int(row[FACT_RANK]),
                 [PART] = ta_text(ta_slice_of(parts[p].name)),
                 [COUNT] = ta_int(row[FACT_COUNTS + p]), [COST] = ta_int(ta_whole(fmin(ns, most))),
-                [LOW] = ta_int(ta_whole(fmin(LEAST * ns, most))),
-                [HIGH] = ta_int(ta_whole(fmin(MOST * ns, most))),
-                [SHARE] = host > 0 ? ta_num(fmin(ns, most) / most) : ta_null(),
+                [LOW] = ta_int(ta_whole(fmin(factors[LEAST] * ns, most))),
+                [HIGH] = ta_int(ta_whole(fmin(factors[MOST] * ns, most))),
+                [SHARE] = most > 0 ? ta_num(fmin(ns, most) / most) : ta_null(),
                 [OPTION] = ta_bool(parts[p].is_option),
                 [WHAT] = ta_text(ta_slice_of(parts[p].what)));
         }
+    }
+    for (size_t i = 0; i < ta_partial_rows(idle); i++) {
+        const int64_t *row = ta_partial_at(idle, i), *bounds = &row[PART_BOUNDS];
+        TA_ROW(out, explained, [EXPLAINED_RANK] = ta_int(row[PART_RANK]),
+               [EXPLAINED_DEVICE] = ta_int(row[PART_DEVICE]),
+               [EXPLAINED_KIND] = ta_text(ta_slice_of(kind_names[row[PART_KIND]])),
+               [EXPLAINED_IDLE] = ta_int(row[PART_IDLE]), [EXPLAINED_NS] = ta_int(bounds[ESTIMATE]),
+               [EXPLAINED_LOW] = ta_int(bounds[LEAST]), [EXPLAINED_HIGH] = ta_int(bounds[MOST]),
+               [EXPLAINED_SHARE] = ta_num((double)bounds[ESTIMATE] / (double)row[PART_IDLE]));
     }
     if (all > 0)
         ta_set_scalar(out, &recorder_cost, ta_int(ta_whole(all / (double)n)));
@@ -155,9 +501,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const samples_op_args[] = {"Input Dims", NULL};
 
-static const struct ta_table_def *const tables[] = {&by_part, NULL};
+static const struct ta_table_def *const tables[] = {&by_part, &explained, NULL};
 
-static const struct ta_analysis_ops ops = {.samples_op_args = samples_op_args,
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .samples_op_args = samples_op_args,
                                            .section = "health",
                                            .scalars = &recorder_cost,
                                            .n_scalars = 1,
@@ -167,5 +514,6 @@ static const struct ta_analysis_ops ops = {.samples_op_args = samples_op_args,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, recording_overhead, &ops, .title = "Cost of recording",
-          .summary = "What stacks, shapes and memory cost the host: recording.overhead",
-          .version = "1");
+          .summary = "What stacks, shapes and memory cost the host: recording.overhead, "
+                     "recording.explained",
+          .version = "2");

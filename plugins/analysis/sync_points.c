@@ -262,6 +262,22 @@ static void take_copy(struct search *s, const struct ta_activity *a)
         *copies |= COPIES_BYTES;
 }
 
+/* Until when it is known what the device did before an activity; INT64_MAX for all the time.  A call
+ * whose kernel was not recorded, between the launches of both, may keep it busy from its end on. */
+static int64_t known_until(const struct search *s, const struct ta_activities *activities, size_t i)
+{
+    const struct ta_activity *a = &activities->at[i];
+    const bool has_one_device =
+        activities->at[0].device == activities->at[activities->n - 1].device;
+    const ta_row before = i ? activities->at[i - 1].launch : TA_NO_ROW;
+    const int64_t from = before == TA_NO_ROW ? s->spans.ts[a->launch] : s->spans.ts[before];
+    for (size_t l = s->lost->n ? ta_lost_from(s->lost, from) : 0;
+         l < s->lost->n && s->lost->at[l].start < s->spans.ts[a->launch]; l++)
+        if (has_one_device || s->lost->at[l].track == s->spans.track[a->launch])
+            return s->lost->at[l].end;
+    return INT64_MAX;
+}
+
 static void take_activities(struct search *s)
 {
     const struct ta_activities activities = ta_trace_activities(s->trace);
@@ -281,7 +297,9 @@ static void take_activities(struct search *s)
             const int64_t gap = s->busy->at[next - 1].end,
                           launched = s->spans.ts[a->launch] + s->spans.dur[a->launch];
             if (launched > gap)
-                ta_intervals_add(&s->late, gap, ta_min_i64(start, launched + WAY_NS));
+                ta_intervals_add(&s->late, gap,
+                                 ta_max_i64(gap, ta_min_i64(ta_min_i64(start, launched + WAY_NS),
+                                                            known_until(s, &activities, i))));
         }
         if (a->kernel == TA_NO_KERNEL && class_of(s, a->span) == TA_CLASS_MEMCPY)
             take_copy(s, a);

@@ -98,13 +98,16 @@ static void say_device_window(struct ta_line *line, const struct ta_refs *in)
     ta_say_on(line, " (%s of the %s from its first work to its last)", share, length);
 }
 
-/* What recording costs the host, where this is much of the window and the devices wait for it. */
-static void say_recorder(struct ta_line *line, const struct ta_refs *in)
+/* What recording costs the host, where this is much of the window, the devices wait for it, and
+ * the finding does not say so. */
+static void say_recorder(struct ta_line *line, const struct ta_refs *in,
+                         const struct ta_finding *worst)
 {
     const double much = 0.1, idle = 0.25; /* of the window */
     const double recorder = ta_ref_scalar(in, RECORDER, 0);
     char cost[TA_UNIT_TEXT_MAX];
-    if (recorder < much * ta_ref_scalar(in, WINDOW, INFINITY) ||
+    if ((worst && worst->recorder_ns > 0) ||
+        recorder < much * ta_ref_scalar(in, WINDOW, INFINITY) ||
         1 - ta_ref_scalar(in, BUSY, 1) < idle)
         return;
     ta_unit_format(cost, recorder, TA_UNIT_NS);
@@ -123,7 +126,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     say_device_window(line, in);
     say_bound(line, in);
     ta_say_on(line, ".");
-    say_recorder(line, in);
+    say_recorder(line, in, worst);
     ta_say(line, "%s.", worst ? worst->title : "No rule found anything worth changing");
     ta_line_covers_finding(line);
 }

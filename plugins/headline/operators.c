@@ -17,7 +17,8 @@ enum {
     TOTAL_DEVICE_NAME,
     TOTAL_DEVICE,
     TOTAL_HOST,
-    TOTAL_WAIT
+    TOTAL_WAIT,
+    TOTAL_BY_EVENTS
 };
 static const struct ta_ref reads[] = {
     [CHECK] = {"health.checks", "check"},
@@ -32,6 +33,7 @@ static const struct ta_ref reads[] = {
     [TOTAL_DEVICE] = {"ops.totals", "device_ns"},
     [TOTAL_HOST] = {"ops.totals", "host_ns"},
     [TOTAL_WAIT] = {"ops.totals", "wait_ns"},
+    [TOTAL_BY_EVENTS] = {"ops.totals", "by_events"},
 };
 
 /* What fits a sentence. */
@@ -112,6 +114,17 @@ static struct op_totals find_totals(struct ta_line *line, const struct ta_refs *
     return totals;
 }
 
+/* Whether device times of the table hold the waits of the device for the host. */
+static bool is_by_events(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, TOTAL_BY_EVENTS); i++) {
+        const struct ta_cell *cell = ta_ref_cell(in, TOTAL_BY_EVENTS, i);
+        if (cell->kind == TA_CELL_BOOL && cell->b)
+            return true;
+    }
+    return false;
+}
+
 /* From this share on the host mostly waits. */
 #define MOSTLY 0.5
 
@@ -146,7 +159,8 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
 {
     (void)worst;
     const struct most on_device = find_most_of(in, SUM_NAME, SUM_DEVICE, NULL);
-    if (!isnan(on_device.share)) {
+    const bool by_events = is_by_events(in);
+    if (!isnan(on_device.share) && !by_events) {
         const struct op_totals totals = find_totals(line, in);
         if (totals.host > 0)
             say_limit(line, in, &totals);
@@ -164,7 +178,9 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
                                         : find_most_of(in, SUM_NAME, SUM_HOST, NULL);
     if (has_ops || ta_ref_rows(in, SUM_HOST))
         ta_say(line, "%s",
-               has_foreign_devices(in)
+               by_events ? "Device times of the table are those between events around operators, "
+                           "which hold the device's waits for the host: host figures only."
+               : has_foreign_devices(in)
                    ? "Work of devices is in a form that is not known, and counts as the host's."
                    : "No device activity was recorded: host figures only.");
     if (isnan(on_host.share))

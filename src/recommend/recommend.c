@@ -11,6 +11,7 @@
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +25,6 @@ struct ta_advice {
     const struct ta_entry *rule; /* the running one */
     double trust;                /* in the traces, 0…1 */
     double window;               /* of the devices, in ns; 0 without one */
-    double recorder;             /* time of the host that recording may have taken, in ns */
 };
 
 /* ---- words of the user in place of the rule's ---------------------------------------------- */
@@ -85,6 +85,9 @@ static double worth(const struct ta_finding *finding)
 /* Below this share of a saving the cost of recording does not matter. */
 #define RECORDER_LEAST 0.05
 
+/* From this share on there is nothing to save but the recorder. */
+#define RECORDER_ALL 0.9
+
 /* What is believed less is not said. */
 #define CONFIDENCE_LEAST 0.05
 
@@ -107,24 +110,28 @@ static enum ta_severity grade(const struct ta_advice *advice, const struct ta_fi
                                                               : TA_LOW;
 }
 
-/* A finding about the host says first that recording slows it, and gives no saving that this
- * explains: of the most the estimate, of the least twice that. */
+/* A finding that recording explains in part says so first and promises the rest alone: of the most
+ * it leaves out what is estimated, of the least all that it may be. */
 static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *finding)
 {
-    if (!finding->of_host || finding->saving_high_ns == TA_MISSING ||
-        advice->recorder < RECORDER_LEAST * (double)finding->saving_high_ns)
+    if (finding->saving_high_ns == TA_MISSING || finding->recorder_ns <= 0 ||
+        (double)finding->recorder_ns < RECORDER_LEAST * (double)finding->saving_high_ns)
         return;
-    char cost[TA_UNIT_TEXT_MAX];
-    const int64_t recorder = ta_whole(advice->recorder);
-    ta_unit_format(cost, advice->recorder, TA_UNIT_NS);
-    finding->saving_low_ns = ta_max_i64(0, finding->saving_low_ns - 2 * recorder);
-    finding->saving_high_ns -= recorder;
-    const bool is_explained = finding->saving_high_ns <= 0;
+    const int64_t recorder = ta_min_i64(finding->recorder_ns, finding->saving_high_ns);
+    const bool is_explained = (double)recorder >= RECORDER_ALL * (double)finding->saving_high_ns;
+    const char *cost = ta_advice_number(advice, (double)recorder, TA_UNIT_NS);
+    const char *title = finding->title;
+    finding->title = ta_advice_printf(advice, "Recording %s%s%s this: %c%s",
+                                      is_explained ? "explains" : "takes about ",
+                                      is_explained ? "" : cost, is_explained ? "" : " of",
+                                      tolower((unsigned char)*title), *title ? title + 1 : "");
     finding->advice = ta_advice_printf(
         advice,
-        "Recording stacks, shapes or memory takes about %s of the host's time here%s: "
-        "record without them first. %s",
-        cost, is_explained ? ", which explains all of this" : "", finding->advice);
+        "Recording stacks, shapes or memory takes about %s of this time%s: record without "
+        "them first. %s",
+        cost, is_explained ? ", which explains all of it" : "", finding->advice);
+    finding->saving_low_ns = ta_max_i64(0, finding->saving_low_ns - finding->recorder_most_ns);
+    finding->saving_high_ns -= recorder;
     if (is_explained) {
         finding->saving_low_ns = finding->saving_high_ns = TA_MISSING;
         finding->severity = TA_INFO;
@@ -250,8 +257,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     ta_readings_open(&in, registry, report);
     struct ta_advice advice = {.arena = ta_report_arena(report),
                                .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
-                               .window = ta_ref_scalar(&in, TA_AS_PROGRAM_WINDOW, 0),
-                               .recorder = ta_ref_scalar(&in, TA_AS_RECORDER_COST, 0)};
+                               .window = ta_ref_scalar(&in, TA_AS_PROGRAM_WINDOW, 0)};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         leave_out_others(&advice);

@@ -284,14 +284,70 @@ class Damage(unittest.TestCase):
             self.assertEqual(cost["Python stacks"]["count"], 6 * calls)
             estimate = sum(row["cost_ns"] for row in cost.values())
             self.assertEqual(report.scalars["recorder_cost_ns"], estimate)
+            explained = report.cell("recording.explained", "explained_ns", kind="dispatch")
+            self.assertTrue(0.8 * estimate <= explained <= estimate, (explained, estimate))
+            self.assertRegex(found["title"],
+                             "^Recording (takes about .* of|explains) this: the GPU")
             self.assertTrue(found["advice"].startswith("Recording stacks, shapes or memory takes"))
             much = estimate >= 0.1 * report.scalars["program_window_ns"]
             self.assertEqual(much, calls == 1600)
             self.assertEqual("The recorder slows the host" in
-                             report.document["verdict"]["headline"], much)
+                             report.document["verdict"]["headline"],
+                             much and found["severity"] == "info")
             idle = report.row("gpu_idle.by_rank")
             self.assertAlmostEqual(found["saving_ns"]["high"],
-                                   idle["dispatch_ns"] + idle["latency_ns"] / 2 - estimate, delta=2)
+                                   idle["dispatch_ns"] + idle["latency_ns"] / 2 - explained,
+                                   delta=2)
+
+    def busy_while_recorded(self, waits=False, loads=False):
+        """A report on steps of one long kernel, behind which Python runs: all that is recorded is
+        recorded while the device works; then the host waits for it, or for its data."""
+        recording = Recording(steps=0)
+        for step in range(6):
+            start = step * 10_000.0
+            recording.span("user_annotation", f"ProfilerStep#{step}", 4242, start, 9_990.0)
+            recording.call(start + 10)
+            recording.kernel(start + 40, 7_000.0, recording.correlation)
+            for i in range(400):
+                recording.span("python_function", f"train.py({i}): f", 4242, start + 50 + 15 * i,
+                               10.0)
+            if waits:
+                recording.call(start + 6_500, recording.sync, duration=560.0)
+            if loads:
+                recording.span("user_annotation", "enumerate(DataLoader)#"
+                               "_MultiProcessingDataLoaderIter.__next__", 4242, start + 7_050,
+                               2_900.0)
+        report = self.report(recording)
+        self.assertGreater(report.scalars["recorder_cost_ns"], 3_000_000)
+        return report
+
+    def test_cost_of_recording_ends_with_waits(self):
+        """A wait for a busy device is as long without recording: what was recorded before explains
+        nothing after it."""
+        explained = {row["kind"]: row["explained_ns"]
+                     for row in self.busy_while_recorded(waits=True).rows("recording.explained")}
+        self.assertLess(sum(explained.values()), 50_000, explained)
+
+    def test_cost_of_recording_is_no_loading(self):
+        """Data that other processes load come no earlier."""
+        report = self.busy_while_recorded(loads=True)
+        found = report.finding("input-bound")
+        self.assertTrue(found["title"].startswith("The GPU"), found["title"])
+        self.assertNotIn("Recording", found["advice"])
+        self.assertEqual(found["saving_ns"]["high"],
+                         report.cell("gpu_idle.by_cause", "total_ns", cause="data loading"))
+
+    def test_waits_over_lost_kernels(self):
+        """What a wait costs is not known where kernels before it were not recorded."""
+        recording = Recording()
+        for step in range(6):
+            recording.call(step * 10_000.0 + 8_060, recording.sync, duration=100.0)
+        whole = self.report(recording).rows("sync.by_kind")
+        kernels = recording.of("kernel")
+        for kernel in kernels[1::2]:
+            recording.events.remove(kernel)
+        part = self.report(recording).rows("sync.by_kind")
+        self.assertLessEqual(part[0]["saving_ns"], whole[0]["saving_ns"])
 
     # ---- missing device work -----------------------------------------------------------------
 

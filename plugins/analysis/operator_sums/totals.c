@@ -19,6 +19,7 @@ enum {
     SHOWN,
     WAIT,
     CALLS,
+    IDLE, /* of operators that launch nothing */
 };
 
 const struct ta_field totals_fields[TOTALS_FIELDS] = {
@@ -33,6 +34,7 @@ const struct ta_field totals_fields[TOTALS_FIELDS] = {
     [SHOWN] = {"shown_ns", TA_FIELD_SUM},
     [WAIT] = {"wait_ns", TA_FIELD_SUM},
     [CALLS] = {"calls", TA_FIELD_SUM},
+    [IDLE] = {"idle_ns", TA_FIELD_SUM},
 };
 
 /* ---- map ------------------------------------------------------------------------------------ */
@@ -43,6 +45,21 @@ static int64_t *row_of(struct ta_partial *out, const struct recording *r, int64_
                                      ? ta_trace_text(r->trace, r->total->name)
                                      : TA_LIT("");
     return TA_PARTIAL_ROW(out, ta_row_rank(r->trace, rank), ta_key_text(word));
+}
+
+/* Operators that launch nothing: device time of theirs is the time between two events around them,
+ * in which the device waits for the host. */
+static bool launches_nothing(struct ta_slice name)
+{
+    static const char *const names[] = {"aten::empty",   "aten::empty_strided", "aten::as_strided",
+                                        "aten::view",    "aten::transpose",     "aten::t",
+                                        "aten::permute", "aten::expand",        "aten::unsqueeze",
+                                        "aten::squeeze", "aten::select",        "aten::slice",
+                                        "aten::detach",  "aten::_unsafe_view",  "aten::alias"};
+    for (size_t i = 0; i < TA_LENGTH(names); i++)
+        if (ta_slice_equal(name, ta_slice_of(names[i])))
+            return true;
+    return false;
 }
 
 void totals_map(struct ta_partial *out, const struct recording *r, const unsigned char *kinds)
@@ -58,6 +75,8 @@ void totals_map(struct ta_partial *out, const struct recording *r, const unsigne
             if (device_ns == TA_MISSING)
                 ta_sum(&row[is_kernel ? LOOSE_KERNELS : LOOSE_OPERATORS], op->self_device_ns);
         }
+        if (op->self_device_ns > 0 && launches_nothing(ta_trace_text(r->trace, op->name)))
+            ta_sum(&row[IDLE], op->self_device_ns);
         ta_sum(&row[SHOWN], op->self_cpu_ns);
         if (host_ns == TA_MISSING)
             ta_sum(&row[HOST], op->self_cpu_ns);
@@ -83,7 +102,7 @@ static const struct totals unknown = {.device_ns = TA_MISSING,
 
 bool totals_find(const struct ta_partial *merged, struct all_totals *out)
 {
-    int64_t kernels = TA_MISSING, operators = TA_MISSING;
+    int64_t kernels = TA_MISSING, operators = TA_MISSING, idle = TA_MISSING;
     const size_t n = ta_partial_rows(merged);
     *out = (struct all_totals){.at = calloc(n + 1, sizeof *out->at)};
     for (size_t i = 0; out->at && i < n; i++) {
@@ -91,7 +110,7 @@ bool totals_find(const struct ta_partial *merged, struct all_totals *out)
         if (out->n == 0 || out->at[out->n - 1].rank != row[RANK]) {
             out->at[out->n] = unknown;
             out->at[out->n++].rank = row[RANK];
-            kernels = operators = TA_MISSING;
+            kernels = operators = idle = TA_MISSING;
         }
         struct totals *to = &out->at[out->n - 1];
         const struct ta_slice word = ta_partial_text(merged, row, WORD);
@@ -106,8 +125,10 @@ bool totals_find(const struct ta_partial *merged, struct all_totals *out)
         ta_sum(&to->shown_ns, row[SHOWN]);
         ta_sum(&kernels, row[KERNELS]);
         ta_sum(&operators, row[OPERATORS]);
+        ta_sum(&idle, row[IDLE]);
         /* The rows of kernels add up where they are all or nearly all there. */
         to->by_kernels = (kernels) > 0 && ((operators) <= 0 || (kernels) >= (operators) / 10 * 9);
+        to->by_events = idle > 0 && idle >= operators / 100;
     }
     return out->at != NULL;
 }
@@ -135,12 +156,13 @@ const struct totals *totals_of(const struct all_totals *totals, int64_t rank)
 
 /* The device, where the host waits for it most of its time, or has less to do than the device.  The
  * host, where it clearly has more to do: waits have to be known then, so the calls of the runtime
- * and most of the host's time have to be listed.  Neither where the two are close. */
+ * and most of the host's time have to be listed.  Neither where the two are close, or where the
+ * device's times hold its waits for the host. */
 static struct ta_cell limit_of(const struct totals *t)
 {
     const double device = (double)t->device_ns, host = (double)t->host_ns;
     const double wait = t->wait_ns > 0 ? (double)t->wait_ns : 0, own = host - wait;
-    if (t->device_ns <= 0 || t->host_ns <= 0)
+    if (t->device_ns <= 0 || t->host_ns <= 0 || t->by_events)
         return ta_null();
     if (wait >= 0.5 * host || device >= own)
         return ta_text(TA_LIT("device"));
@@ -155,7 +177,8 @@ enum {
     TOTALS_HOST_NS,
     TOTALS_WAIT_NS,
     TOTALS_WAIT_SHARE,
-    TOTALS_LIMIT
+    TOTALS_LIMIT,
+    TOTALS_BY_EVENTS
 };
 static const struct ta_column operator_totals_columns[] = {
     [TOTALS_RANK] = TA_DUMP_RANK_COLUMN,
@@ -176,6 +199,10 @@ static const struct ta_column operator_totals_columns[] = {
     [TOTALS_LIMIT] = {"limit", "Limit", TA_WORD,
                       .doc = "What limits the run: `device` or `host`; null where the two are "
                              "close or the table does not tell"},
+    [TOTALS_BY_EVENTS] = {"by_events", "By events", TA_FLAG,
+                          .doc = "Whether device times are those between events around operators, "
+                                 "as operators that launch nothing have some, too: they hold the "
+                                 "waits of the device for the host"},
 };
 
 const struct ta_table_def operator_totals = {
@@ -189,7 +216,9 @@ const struct ta_table_def operator_totals = {
            "the host waits at least half of its time, or has less work of its own than the "
            "device; `host` where its own work takes more than 1.25 times as long as the work of "
            "the device, and the table lists calls of the runtime and at least 80 % of the time "
-           "of the host; null where the two are close or the table does not say."};
+           "of the host; null where the two are close, the table does not say, or device times are "
+           "those "
+           "between events around operators (`by_events`)."};
 
 void totals_add(const struct all_totals *totals, struct ta_section_builder *out)
 {
@@ -203,6 +232,6 @@ void totals_add(const struct all_totals *totals, struct ta_section_builder *out)
                [TOTALS_WAIT_NS] = t->wait_ns > 0 ? ta_int(t->wait_ns) : ta_null(),
                [TOTALS_WAIT_SHARE] =
                    waits ? ta_num((double)t->wait_ns / (double)t->host_ns) : ta_null(),
-               [TOTALS_LIMIT] = limit_of(t));
+               [TOTALS_LIMIT] = limit_of(t), [TOTALS_BY_EVENTS] = ta_bool(t->by_events));
     }
 }

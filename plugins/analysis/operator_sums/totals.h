@@ -8,7 +8,7 @@
 #include <traceanalyze/partial.h>
 #include <traceanalyze/table.h>
 
-enum { TOTALS_FIELDS = 11 };
+enum { TOTALS_FIELDS = 12 };
 extern const struct ta_field totals_fields[TOTALS_FIELDS];
 
 void totals_map(struct ta_partial *out, const struct recording *recording,
@@ -21,6 +21,7 @@ struct totals {
     int64_t device_ns, host_ns, wait_ns;
     int64_t calls, shown_ns; /* rows of calls; host time of all rows */
     bool by_kernels;         /* rows of kernels are added, rows of operators are not */
+    bool by_events;          /* device times are those between events around operators */
 };
 
 /* One for each rank, in the order of ranks. */
