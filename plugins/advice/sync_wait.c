@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Harmful waits: the device has nothing to do while the host waits for it, or right after.  Larger
  * copies are blocking_copies.c's. */
+#include "lib/recorder.h"
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -26,7 +27,9 @@ enum {
     SITE_CALLER,
     SITE_CALL,
     SITE_HARM,
-    WINDOW
+    WINDOW,
+    DISPATCH,
+    RECORDER
 };
 
 static const struct ta_ref reads[] = {
@@ -41,6 +44,8 @@ static const struct ta_ref reads[] = {
     [SITE_CALL] = {"sync.by_site", "call"},
     [SITE_HARM] = {"sync.by_site", "harmful_ns"},
     [WINDOW] = {"run.window", "window_ns"},
+    [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
+    RECORDER_READS(RECORDER),
 };
 
 /* The kinds of waits, each with its own advice. */
@@ -93,6 +98,17 @@ static bool find_worst(const struct ta_refs *in, const struct kind *kind, struct
     return most > 0;
 }
 
+/* What recording explains of the time in which the host hands out work behind the waits, as of all
+ * such time of the rank. */
+static double recorded_behind(const struct ta_refs *in, size_t cells, int64_t rank, double behind)
+{
+    const struct ta_look explained = {.cells = cells,
+                                      .where = {{RECORDER + RECORDER_KIND, "dispatch"}}};
+    static const struct ta_look dispatch = {.cells = DISPATCH};
+    const double all = ta_look_sum(in, &dispatch, rank);
+    return all > 0 ? ta_look_sum(in, &explained, rank) * fmin(1, fmax(0, behind) / all) : 0;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -106,6 +122,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             continue;
         const struct ta_place during = ta_place_beside(in, &worst, IDLE_DURING);
         const double saving = ta_place_beside(in, &worst, SAVING).value;
+        const int64_t rank = ta_whole(ta_place_beside(in, &worst, RANK).value);
+        const double behind = saving - during.value;
         const struct ta_evidence evidence[] = {
             ta_place_evidence(&worst), ta_place_evidence(&during), ta_place_evidence(&site)};
         ta_advise(
@@ -128,6 +146,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                  * the work. */
                 .saving_low_ns = ta_whole(fmin(during.value, saving)),
                 .saving_high_ns = ta_whole(saving),
+                .recorder_ns = ta_whole(recorded_behind(in, RECORDER + RECORDER_NS, rank, behind)),
+                .recorder_most_ns =
+                    ta_whole(recorded_behind(in, RECORDER + RECORDER_MOST, rank, behind)),
                 .confidence = 0.4,
                 .threshold = ta_advice_printf(advice, "what the waits cost > %s of the window",
                                               ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
