@@ -98,15 +98,15 @@ static bool find_worst(const struct ta_refs *in, const struct kind *kind, struct
     return most > 0;
 }
 
-/* What recording explains of the time in which the host hands out work behind the waits, as of all
- * such time of the rank. */
-static double recorded_behind(const struct ta_refs *in, size_t cells, int64_t rank, double behind)
+/* What recording explains of the time in which the host hands out work after waits, as of all such
+ * time of the rank. */
+static double recorded_after(const struct ta_refs *in, size_t cells, int64_t rank, double after)
 {
     const struct ta_look explained = {.cells = cells,
                                       .where = {{RECORDER + RECORDER_KIND, "dispatch"}}};
     static const struct ta_look dispatch = {.cells = DISPATCH};
     const double all = ta_look_sum(in, &dispatch, rank);
-    return all > 0 ? ta_look_sum(in, &explained, rank) * fmin(1, fmax(0, behind) / all) : 0;
+    return all > 0 ? ta_look_sum(in, &explained, rank) * fmin(1, fmax(0, after) / all) : 0;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -123,7 +123,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         const struct ta_place during = ta_place_beside(in, &worst, IDLE_DURING);
         const double saving = ta_place_beside(in, &worst, SAVING).value;
         const int64_t rank = ta_whole(ta_place_beside(in, &worst, RANK).value);
-        const double behind = saving - during.value;
+        const double after = saving - during.value;
         const struct ta_evidence evidence[] = {
             ta_place_evidence(&worst), ta_place_evidence(&during), ta_place_evidence(&site)};
         ta_advise(
@@ -146,9 +146,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                  * the work. */
                 .saving_low_ns = ta_whole(fmin(during.value, saving)),
                 .saving_high_ns = ta_whole(saving),
-                .recorder_ns = ta_whole(recorded_behind(in, RECORDER + RECORDER_NS, rank, behind)),
+                .recorder_ns = ta_whole(recorded_after(in, RECORDER + RECORDER_NS, rank, after)),
                 .recorder_most_ns =
-                    ta_whole(recorded_behind(in, RECORDER + RECORDER_MOST, rank, behind)),
+                    ta_whole(recorded_after(in, RECORDER + RECORDER_MOST, rank, after)),
                 .confidence = 0.4,
                 .threshold = ta_advice_printf(advice, "what the waits cost > %s of the window",
                                               ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

@@ -159,6 +159,7 @@ static const struct ta_table_def explained = {
            "would come "
            "earlier by what recording took of its thread since the last gap; what the host waits "
            "for would not. Findings about the host give no saving that is explained so.",
+    .not_of_ranks = true,
     .tier = TA_TIER_DETAIL};
 
 /* ---- idle time that the cost explains -------------------------------------------------------- */

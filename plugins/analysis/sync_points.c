@@ -262,7 +262,7 @@ static void take_copy(struct search *s, const struct ta_activity *a)
         *copies |= COPIES_BYTES;
 }
 
-/* Until when it is known what the device did before an activity; INT64_MAX for all the time.  A call
+/* Until when it is known what the device did before an activity; INT64_MAX where all is.  A call
  * whose kernel was not recorded, between the launches of both, may keep it busy once it returns. */
 static int64_t known_until(const struct search *s, const struct ta_activities *activities, size_t i)
 {

@@ -18,7 +18,7 @@ import tempfile
 
 import reports
 
-PLANTS = ("none", "slow-dispatch", "slow-input", "sync", "slow-link")
+PLANTS = ("none", "slow-dispatch", "sync")
 
 # What is taken out: of category and name, whether the event is of it.
 REMOVED = {
