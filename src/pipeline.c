@@ -527,7 +527,7 @@ static enum ta_status map_replays(struct ta_ctx *ctx, struct reading *reading)
     const struct ta_run_options *options = &reading->options;
     struct ta_ingestion *ingestion = &reading->ingestion;
     const size_t n = ingestion->n_files;
-    if (options->n_maps || options->wanted == &ta_want_nothing)
+    if (options->n_maps || options->survey)
         return TA_OK;
     bool *captures = calloc(2 * n + 1, sizeof *captures), *again = captures + n;
     bool any_captures = false, any_replays = false;

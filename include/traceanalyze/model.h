@@ -312,9 +312,10 @@ struct ta_kernels {
 struct ta_replayed {
     struct ta_slice name; /* of the range around its capture, empty without one */
     const char *file;     /* that the capture is in, empty: the same; NULL when none is known */
-    const char *reason;   /* why none is known, or NULL; a constant */
+    const char *reason;   /* why not all of it is known, or NULL; a constant */
     bool shapes;          /* the capture has the shapes of the operators, too */
     int64_t nodes, replays, kernels, device_ns;
+    int64_t mapped; /* kernels whose operator is known */
 };
 
 struct ta_replayed_graphs {

@@ -101,8 +101,9 @@ static const struct {
     {"compilation", "Code is compiled or loaded: run a few steps before the recording."},
     {"first call", "First calls load code and set libraries up, once: run a few steps before the "
                    "recording, so that it shows what lasts."},
-    {"within a graph", "The kernels of a graph wait for each other: look at what its streams "
-                       "depend on."},
+    {"within a graph", "Each kernel of a graph starts about a microsecond after the one that it "
+                       "depends on: fuse short kernels. Longer gaps are waits of its streams for "
+                       "each other."},
     {"queued, same stream", "Work was queued and began late: look at what its stream waits for."},
     {"queued, dependency", "Work was queued and waited for other work: look at what its stream "
                            "waits for, and at other devices."},

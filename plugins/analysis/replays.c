@@ -4,16 +4,13 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 
-enum { RANK, GRAPH, NODES, CAPTURE, KNOWN, REASON, REPLAYS, KERNELS, DEVICE, FIELDS };
-
-/* How much is known of the capture. */
-enum { NOTHING, OPERATORS, SHAPES };
+enum { RANK, GRAPH, NODES, CAPTURE, REASON, REPLAYS, KERNELS, MAPPED, DEVICE, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},       [GRAPH] = {"graph", TA_FIELD_TEXT},
     [NODES] = {"nodes", TA_FIELD_INT},      [CAPTURE] = {"capture", TA_FIELD_TEXT},
-    [KNOWN] = {"known", TA_FIELD_INT},      [REASON] = {"reason", TA_FIELD_TEXT},
-    [REPLAYS] = {"replays", TA_FIELD_SUM},  [KERNELS] = {"kernels", TA_FIELD_SUM},
+    [REASON] = {"reason", TA_FIELD_TEXT},   [REPLAYS] = {"replays", TA_FIELD_SUM},
+    [KERNELS] = {"kernels", TA_FIELD_SUM},  [MAPPED] = {"mapped", TA_FIELD_SUM},
     [DEVICE] = {"device_ns", TA_FIELD_SUM},
 };
 
@@ -45,7 +42,8 @@ static const struct ta_column replays_columns[] = {
     [REPLAYS_MAPPED] = {"mapped_kernels", "With operator", TA_COUNT, .better = TA_HIGHER,
                         .doc = "Kernels whose operator comes from the capture"},
     [REPLAYS_NOTE] = {"note", "Note", TA_TEXT,
-                      .doc = "Why the capture is not known, or what it does not tell"},
+                      .doc = "Why the capture is not known, what it does not tell, or that only a "
+                             "part of the kernels was recorded"},
 };
 
 static const struct ta_table_def replays = {
@@ -58,9 +56,14 @@ static const struct ta_table_def replays = {
            "host stay as recorded.\n\n"
            "The capture of a graph is the one with as many nodes of the same kinds in the same "
            "order, and of the same names where calls name their kernels. Of several alike it is "
-           "the one whose range has a number of the ranges around the launch (`capture_8`, "
-           "`step[DECODE bs=8]`), else the one of the same place by size; else shapes are left "
-           "out.\n\n"
+           "one of the nearest run: of the same process, then folder, then rank. Of several of a "
+           "run it is the one whose range has a number of the ranges around the launch "
+           "(`capture_8`, `step[DECODE bs=8]`), else the one of the same place by size; else, "
+           "where they tell the same operators, shapes in which they differ are left out.\n\n"
+           "Kernels of branches that run at the same time have no order where nodes have no "
+           "numbers. Kernels of one name have the operator, module and shapes that all nodes of "
+           "the name have. Of a replay of which only a part was recorded, numbers of nodes or "
+           "the order of a replay that was recorded whole tell which part it is.\n\n"
            "Kernels of graphs that the program marked (`torch.cuda.graph_annotations`) have the "
            "mark for an operator where no capture is known.",
     .order = {&replays_columns[REPLAYS_DEVICE], TA_DESCENDING}};
@@ -82,12 +85,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         int64_t *row =
             TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)), ta_key_text(graph->name),
                            ta_key_int(graph->nodes), ta_key_text(ta_slice_of(file)),
-                           ta_key_int(!graph->file    ? NOTHING
-                                      : graph->shapes ? SHAPES
-                                                      : OPERATORS),
                            ta_key_text(ta_slice_of(graph->reason ? graph->reason : "")));
         ta_sum(&row[REPLAYS], graph->replays);
         ta_sum(&row[KERNELS], graph->kernels);
+        ta_sum(&row[MAPPED], graph->mapped);
         ta_sum(&row[DEVICE], graph->device_ns);
     }
     return TA_OK;
@@ -106,19 +107,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     int64_t all = 0, mapped = 0;
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        const bool known = row[KNOWN] != NOTHING;
-        const struct ta_slice reason = ta_partial_text(merged[0], row, REASON);
         all = ta_add_sat(all, row[KERNELS]);
-        mapped = ta_add_sat(mapped, known ? row[KERNELS] : 0);
+        mapped = ta_add_sat(mapped, row[MAPPED]);
         TA_ROW(out, replays, [REPLAYS_RANK] = ta_int(row[RANK]),
                [REPLAYS_GRAPH] = text_or_null(ta_partial_text(merged[0], row, GRAPH)),
                [REPLAYS_NODES] = ta_int(row[NODES]), [REPLAYS_REPLAYS] = ta_int(row[REPLAYS]),
                [REPLAYS_KERNELS] = ta_int(row[KERNELS]), [REPLAYS_DEVICE] = ta_int(row[DEVICE]),
                [REPLAYS_CAPTURE] = text_or_null(ta_partial_text(merged[0], row, CAPTURE)),
-               [REPLAYS_MAPPED] = ta_int(known ? row[KERNELS] : 0),
-               [REPLAYS_NOTE] = row[KNOWN] == OPERATORS
-                                    ? ta_text(TA_LIT("shapes are left out: several captures fit"))
-                                    : text_or_null(reason));
+               [REPLAYS_MAPPED] = ta_int(row[MAPPED]),
+               [REPLAYS_NOTE] = text_or_null(ta_partial_text(merged[0], row, REASON)));
     }
     if (all)
         ta_set_scalar(out, &mapped_share, ta_share(mapped, all));

@@ -119,6 +119,9 @@ static const struct ta_quality_info codes[TA_Q_COUNT] = {
                             "files have; they are not used again."},
     [TA_Q_RECORDINGS] = {"recordings", TA_QUALITY_INFO,
                          "What files were taken for that are not simply ranks of one run."},
+    [TA_Q_REPLAYS_LOST] = {"replays-lost", TA_QUALITY_INFO,
+                           "A graph was launched and none of its kernels was recorded: the device "
+                           "worked while it seems idle."},
     [TA_Q_PARTIAL_SAMPLES] = {"partial-samples", TA_QUALITY_NOTICE,
                               "The samples beside a session cover a part of it only, as where a "
                               "profiler keeps the last ones; energy and means are of that part."},

@@ -5,6 +5,7 @@
 #include "base/quality.h"
 #include "ingest/split.h"
 #include "ingest/summary_files.h"
+#include "model/lost.h"
 #include "normalize/file_ranks.h"
 #include "normalize/normalize.h"
 #include "read/reader.h"
@@ -183,8 +184,13 @@ static enum ta_status take_captures(struct ta_worker *w, struct ta_ingested *fil
                                     const struct ta_trace *trace)
 {
     file->captures = calloc(1, sizeof *file->captures);
-    if (file->captures && ta_captures_take(file->captures, trace, file->source->shown))
-        return TA_OK;
+    if (file->captures && ta_captures_take(file->captures, trace, file->source->shown)) {
+        file->captures->rank = file->rank;
+        if (file->rank != TA_MISSING ||
+            ta_rank_in_path(file->source->shown, w->job->options->rank_regex,
+                            &file->captures->rank))
+            return TA_OK;
+    }
     return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the captures of graphs");
 }
 
@@ -213,9 +219,25 @@ static bool copy_replayed(struct ta_worker *w, struct ta_ingested *file,
     for (size_t i = 0; file->replayed && i < n; i++) {
         const struct ta_replayed *graph = &trace->replayed.at[i];
         file->replayed[file->n_replayed++] = (struct ta_replayed_file){
-            graph->file ? ta_arena_copy(w->arena, ta_slice_of(graph->file)) : NULL, graph->kernels};
+            graph->file ? ta_arena_copy(w->arena, ta_slice_of(graph->file)) : NULL, graph->kernels,
+            graph->mapped, graph->reason};
     }
     return file->n_replayed == all;
+}
+
+/* Traces without graphs pay nothing for it. */
+static bool note_lost_replays(struct ta_ingested *file, const struct ta_trace *trace,
+                              const struct ta_traits *traits)
+{
+    const struct ta_lost *lost = traits->graph_launches ? ta_trace_lost(trace) : NULL;
+    if (lost && lost->lost_graphs)
+        ta_quality_add_many(&file->quality, TA_Q_REPLAYS_LOST, (uint64_t)lost->lost_graphs,
+                            TA_NO_OFFSET, TA_NO_OFFSET,
+                            "%" PRId64 " of %" PRId64 " graph replays have no kernels, %.3g %% of "
+                            "all kernels that were launched",
+                            lost->lost_graphs, lost->graphs,
+                            100.0 * (double)lost->lost_kernels / (double)lost->kernels);
+    return lost || !traits->graph_launches;
 }
 
 /* ---- a file of several ranks ----------------------------------------------------------------- */
@@ -261,7 +283,8 @@ static enum ta_status analyze_part(struct ta_worker *w, struct ta_ingested *file
     trace->view.file.is_counted = i > 0;
     w->memory = (uint64_t)ta_max_i64((int64_t)w->memory, (int64_t)memory_of(trace));
     struct ta_traits traits;
-    if (!ta_traits_find(trace, &traits) || !copy_replayed(w, file, trace))
+    if (!ta_traits_find(trace, &traits) || !copy_replayed(w, file, trace) ||
+        !note_lost_replays(file, trace, &traits))
         status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
     else
         status = map_trace(w, file, trace, part->rank, builder->parts.n);
@@ -332,7 +355,7 @@ static enum ta_status analyze_whole(struct ta_worker *w, struct ta_ingested *fil
     show_file(w, file, trace);
     w->memory = memory_of(trace);
     if (!ta_traits_find(trace, &file->traits) || !copy_dump_facts(w, file, builder, trace) ||
-        !copy_replayed(w, file, trace))
+        !copy_replayed(w, file, trace) || !note_lost_replays(file, trace, &file->traits))
         status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
     else if (w->job->takes_captures)
         status = take_captures(w, file, trace);
@@ -370,7 +393,12 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     struct ta_file_ranks ranks = {.of_track = NULL};
     builder->n_passing = w->job->reading->n_passing;
     builder->captures = w->job->captures;
-    const bool found = w->job->takes_captures || ta_find_file_ranks(builder, &ranks);
+    builder->path = file->source->shown;
+    builder->path_rank = TA_MISSING;
+    const bool found =
+        (!builder->captures ||
+         ta_rank_in_path(builder->path, w->job->options->rank_regex, &builder->path_rank)) &&
+        (w->job->takes_captures || ta_find_file_ranks(builder, &ranks));
     enum ta_status status = TA_OK;
     if (!found)
         status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot tell the ranks of a file apart");

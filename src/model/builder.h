@@ -86,6 +86,8 @@ struct ta_builder {
     bool *shares_stream;    /* by track: several contexts number their streams alike */
     const char *vendor;     /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
     const struct ta_capture_list *captures; /* of graphs that the trace may replay, or NULL */
+    const char *path;                       /* of its file among theirs, or NULL */
+    int64_t path_rank;                      /* as the path says it, where the content does not */
     bool truncated;
 };
 

@@ -3,6 +3,7 @@
 
 #include "model/host.h"
 #include "model/trace.h"
+#include "model/traits.h"
 
 #include <stdlib.h>
 
@@ -266,6 +267,8 @@ static uint32_t add_row(struct taking *t, struct capture *graph, ta_row row, uin
                                .class = class,
                                .parent = parent};
     copy_args(t, row, &made);
+    graph->modules |= class == TA_CLASS_CAPTURED_MODULE && t->spans.cat[row] == t->python;
+    graph->ranges |= class == TA_CLASS_CAPTURED_MODULE && t->spans.cat[row] == t->annotation;
     t->failed |= !ta_vec_push(&graph->rows, made);
     return t->failed ? CAPTURE_OUTSIDE : (uint32_t)graph->rows.n - 1;
 }
@@ -387,6 +390,7 @@ static bool captures_any(const struct ta_trace *trace)
 
 bool ta_captures_take(struct ta_captures *captures, const struct ta_trace *trace, const char *file)
 {
+    captures->process = ta_trace_process(trace);
     if (!captures_any(trace))
         return true;
     struct taking t = {.trace = trace,

@@ -43,13 +43,17 @@ struct capture {
     const struct ta_captures *of;
     struct ta_slice name; /* of the range around the capture, empty without one */
     const char *file;     /* that it was recorded in, for people */
+    bool modules, ranges; /* its rows hold modules, and ranges of the program */
     TA_VEC(struct capture_row) rows;
     TA_VEC(struct capture_node) nodes; /* in the order of their launches */
 };
 
-/* Zero-initialize, free with ta_captures_free(); stays where it is in between. */
+/* Captures of one file.  Zero-initialize, free with ta_captures_free(); stays where it is in
+ * between.
+ */
 struct ta_captures {
     struct ta_arena arena; /* of all texts */
+    int64_t process, rank; /* of the file, or TA_MISSING */
     TA_VEC(struct capture) graphs;
     TA_VEC(struct capture_arg) args;
     TA_VEC(struct ta_slice) keys;
@@ -61,7 +65,8 @@ struct ta_capture_list {
     size_t n;
 };
 
-/* Adds the graphs that were captured in a trace, of the file of this name; false without memory. */
+/* Adds the graphs that were captured in a trace, of the file of this name, and notes its process;
+ * false without memory. */
 bool ta_captures_take(struct ta_captures *captures, const struct ta_trace *trace,
                       const char *file) TA_MUST_CHECK;
 

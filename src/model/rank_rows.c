@@ -414,6 +414,8 @@ bool ta_builder_take_part(struct ta_builder *from, size_t i, const struct ta_div
     into->trace->step_marker = trace->step_marker;
     into->n_passing = from->n_passing;
     into->captures = from->captures;
+    into->path = from->path;
+    into->path_rank = TA_MISSING;
     into->kernels_elsewhere = from->kernels_elsewhere;
     into->zero.first = from->zero.first; /* byte offsets, in the file */
     into->zero.last = from->zero.last;

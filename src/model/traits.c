@@ -35,7 +35,7 @@ static int64_t number_of(struct ta_slice text)
 }
 
 /* Annotations are on devices as well, whose ids are no processes; so operators and calls say it. */
-static int64_t process_of(const struct ta_trace *trace)
+int64_t ta_trace_process(const struct ta_trace *trace)
 {
     const struct ta_tracks tracks = ta_trace_tracks(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
@@ -58,7 +58,7 @@ bool ta_traits_find(const struct ta_trace *trace, struct ta_traits *traits)
 {
     int64_t counts[CALLS] = {0};
     *traits = (struct ta_traits){.activities = (int64_t)ta_trace_activities(trace).n,
-                                 .process = process_of(trace)};
+                                 .process = ta_trace_process(trace)};
     if (!ta_count_named(trace, call_of, counts))
         return false;
     traits->captures = counts[CAPTURE];

@@ -17,6 +17,9 @@ struct ta_traits {
                            the runtime; TA_MISSING without one */
 };
 
+/* The id of the process that ran it, or TA_MISSING. */
+int64_t ta_trace_process(const struct ta_trace *trace);
+
 /* The traits of a frozen trace; false without memory.  O(names), and the spans once where nobody
  * has counted them by name before. */
 TA_MUST_CHECK bool ta_traits_find(const struct ta_trace *trace, struct ta_traits *traits);

@@ -109,9 +109,8 @@ static enum ta_status do_step(struct ta_ctx *ctx, size_t i, void *user)
 static bool map_replays(const struct ta_builder *builder)
 {
     struct ta_trace *trace = builder->trace;
-    struct ta_captures own = {0};
-    const bool done =
-        ta_captures_take(&own, trace, NULL) && ta_map_replays(trace, &own, builder->captures);
+    struct ta_captures own = {.process = TA_MISSING, .rank = builder->rank};
+    const bool done = ta_captures_take(&own, trace, NULL) && ta_map_replays(builder, &own);
     ta_captures_free(&own);
     ta_trace_show(trace);
     return done;

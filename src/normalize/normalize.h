@@ -62,9 +62,8 @@ bool ta_link_operators(struct ta_trace *trace);
 bool ta_classify_hosts(struct ta_trace *trace);
 
 /* Gives the kernels of replayed graphs the operators that were open when the graph was captured, in
- * the trace itself or in others; either may be NULL. */
-bool ta_map_replays(struct ta_trace *trace, const struct ta_captures *own,
-                    const struct ta_capture_list *given) TA_MUST_CHECK;
+ * the trace itself or in the other files that the builder names. */
+bool ta_map_replays(const struct ta_builder *builder, const struct ta_captures *own) TA_MUST_CHECK;
 
 /* Lists the distinct kernels of the activities, with what their names tell. */
 bool ta_list_kernels(struct ta_trace *trace);

@@ -7,6 +7,7 @@
 #include "recordings/recordings.h"
 
 #include "base/context.h"
+#include "base/path.h"
 #include "ingest/inputs/inputs.h"
 #include "discover/names.h"
 #include "recordings/traces.h"
@@ -104,26 +105,20 @@ static bool cannot_be_set_aside(const struct trace *trace)
     return trace->facts->source->summary && trace->facts->source->summary->head.n_files > 1;
 }
 
-/* How much of their folders two files have in common. */
-static size_t common_folders(const struct trace *a, const struct trace *b)
-{
-    const char *x = a->facts->source->shown, *y = b->facts->source->shown;
-    size_t n = 0;
-    for (size_t i = 0; x[i] && x[i] == y[i]; i++)
-        if (x[i] == '/')
-            n = i + 1;
-    return n;
-}
-
 /* Whether a capture is rather of one run than of another: of one that replays graphs, then of the
- * one in the nearest folder. */
+ * one of its process, then of the one in the nearest folder. */
 static bool is_nearer(const struct trace *capture, const struct trace *run,
                       const struct trace *than)
 {
-    const bool replays = run->facts->traits.graph_launches > 0;
-    const bool other_replays = than->facts->traits.graph_launches > 0;
-    return replays != other_replays ? replays
-                                    : common_folders(capture, run) > common_folders(capture, than);
+    const struct ta_traits *of = &run->facts->traits, *other = &than->facts->traits;
+    const int64_t process = capture->facts->traits.process;
+    const char *path = capture->facts->source->shown;
+    if ((of->graph_launches > 0) != (other->graph_launches > 0))
+        return of->graph_launches > 0;
+    if (process != TA_MISSING && (of->process == process) != (other->process == process))
+        return of->process == process;
+    return ta_path_common(path, run->facts->source->shown) >
+           ta_path_common(path, than->facts->source->shown);
 }
 
 /* A capture next to a run of its process: the one that replays a graph before others. */

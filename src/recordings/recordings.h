@@ -26,13 +26,11 @@ enum ta_recording_kind {
 /* What a file is taken for. */
 struct ta_recorded_file {
     enum ta_recording_kind kind;
-    size_t recording;    /* that it counts in, or is set aside for; SIZE_MAX: none */
-    bool counts;         /* it does */
-    int64_t start_ns;    /* since 1970, or TA_MISSING */
-    size_t map_of;       /* of a capture: a file of its process in the run; SIZE_MAX: none */
-    bool is_compared;    /* of a capture: its graphs were, with those that runs replay */
-    double mapped_share; /* of the replayed kernels: they have their operators from it */
-    const char *why;     /* a sentence */
+    size_t recording; /* that it counts in, or is set aside for; SIZE_MAX: none */
+    bool counts;      /* it does */
+    int64_t start_ns; /* since 1970, or TA_MISSING */
+    size_t map_of;    /* of a capture: a file of its process in the run; SIZE_MAX: none */
+    const char *why;  /* a sentence */
 };
 
 /* Files that count together. */
@@ -82,6 +80,16 @@ size_t ta_recording_find(const struct ta_recordings *recordings, const char *nam
  * that replay graphs were read with them. */
 enum ta_status ta_recordings_note_maps(struct ta_ctx *ctx, struct ta_recordings *recordings,
                                        const struct ta_ingestion *ingestion) TA_MUST_CHECK;
+
+/* Kernels of replays in files of a run that count (SIZE_MAX: of all runs), and how many of them have
+ * their operators from another file that captured the graph: `file`, or any for NULL. */
+struct ta_mapped_kernels {
+    int64_t all, mapped;
+    const char *reason; /* why most of the others are not, or NULL; a constant */
+};
+struct ta_mapped_kernels ta_recordings_mapped(const struct ta_recordings *recordings,
+                                              const struct ta_ingestion *ingestion, size_t run,
+                                              const char *file);
 
 /* Whether every file that was read is simply a rank, or a dump, of one run. */
 bool ta_recordings_are_plain(const struct ta_recordings *recordings,

@@ -55,31 +55,27 @@ static void say_captures(struct saying *s)
     size_t n, n_counted = 0;
     const char *list = list_files(s, TA_RECORDING_CAPTURE, &n);
     const char *many = n > 1 ? "s" : "";
-    bool is_compared = false;
-    double mapped = 0;
-    for (size_t i = 0; i < s->recordings->n_files; i++) {
-        const struct ta_recorded_file *file = &s->recordings->files[i];
-        if (!is_meant(s, i, TA_RECORDING_CAPTURE))
-            continue;
-        n_counted += file->counts;
-        is_compared |= file->is_compared;
-        mapped += file->mapped_share;
-    }
+    for (size_t i = 0; i < s->recordings->n_files; i++)
+        n_counted += is_meant(s, i, TA_RECORDING_CAPTURE) && s->recordings->files[i].counts;
+    const struct ta_mapped_kernels kernels =
+        ta_recordings_mapped(s->recordings, s->ingestion, s->run, NULL);
     if (list && n_counted)
         say(s, ta_arena_printf(&s->arena,
                                "%s: graph capture%s without a recording that replays %s, so the "
                                "figures are of capturing",
                                list, many, n > 1 ? "them" : "it"));
-    else if (list && mapped > 0)
+    else if (list && kernels.mapped)
         say(s, ta_arena_printf(&s->arena,
                                "%s: graph capture%s, used as map%s of %.3g %% of the replayed "
                                "kernels",
-                               list, many, many, 100 * mapped));
-    else if (list && is_compared)
+                               list, many, many,
+                               100.0 * (double)kernels.mapped / (double)kernels.all));
+    else if (list && kernels.all)
         say(s, ta_arena_printf(&s->arena,
                                "%s: graph capture%s, set aside: no replayed kernel can be matched "
-                               "with %s",
-                               list, many, n > 1 ? "them" : "it"));
+                               "with %s%s%s%s",
+                               list, many, n > 1 ? "them" : "it", kernels.reason ? " (" : "",
+                               kernels.reason ? kernels.reason : "", kernels.reason ? ")" : ""));
     else if (list)
         say(s, ta_arena_printf(&s->arena, "%s: graph capture%s, set aside", list, many));
 }

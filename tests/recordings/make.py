@@ -56,7 +56,7 @@ class Case:
         their times, or branches ran side by side and nodes have no numbers."""
         captures = sum(kind == "graph_capture" for kind in self.kind_of.values())
         if captures < len(self.counted) or "zero-time" in self.kinds or \
-                self.plan.branches and not self.plan.node_ids:
+                self.plan.branches and not self.plan.node_ids and not self.plan.named:
             return None
         operator, total = dict(zip(KERNELS[self.plan.vendor], OPERATORS)), {}
         for trace in self.counted:
@@ -307,7 +307,8 @@ SEVERAL = (2, 3, 4, 8)
 LAYOUTS = {
     "plain": (plain, lambda rng: {"ranks": rng.choice((1, 1, 1, 2, 4, 8))}),
     "capture": (capture_with_run, lambda rng: {
-        "ranks": rng.choice((1, 1, 2, 4, 8)), "replayed": True, "node_ids": rng.random() < 0.5}),
+        "ranks": rng.choice((1, 1, 2, 4, 8)), "replayed": True, "node_ids": rng.random() < 0.5,
+        "named": rng.random() < 0.3}),
     "capture-alone": (capture_alone, lambda rng: {"ranks": rng.choice((1, 2))}),
     "iterations": (iterations, lambda rng: {"ranks": rng.choice((1, 1, 2, 4))}),
     "cycles": (cycles, lambda rng: {"ranks": rng.choice((1, 1, 2, 4))}),
@@ -387,6 +388,18 @@ def replays_lost(rng, case, trace):
     case.facts.update(launches=len(launches), lost=len(launches) - len(kept))
 
 
+def replays_cut(rng, case, trace):
+    """The device's recording began inside the first replay, ended inside the last one, or both."""
+    launches = [e.args["correlation"] for e in trace.events
+                if e.name == case.plan.vendor.graph_launch]
+    for at in rng.sample((0, -1), rng.randint(1, 2)):
+        kernels = sorted((e for e in trace.activities()
+                          if e.args["correlation"] == launches[at]), key=lambda e: e.start)
+        n = rng.randint(1, len(kernels) - 1)
+        drop(trace, kernels[:n] if at == 0 else kernels[n:])
+    case.facts["cut"] = True
+
+
 def buffer_full(rng, case, trace):
     """No activity after a time."""
     limit = trace.begin + (trace.host - trace.begin) * rng.randint(40, 70) // 100
@@ -439,6 +452,7 @@ CHANGES = {
     "branches": (nothing, lambda rng: {"replayed": True, "branches": True,
                                        "node_ids": rng.random() < 0.5}),
     "replays-lost": (replays_lost, lambda rng: {"replayed": True, "steps": rng.randint(20, 40)}),
+    "replays-cut": (replays_cut, lambda rng: {"replayed": True, "ranks": 1}),
     "buffer-full": (buffer_full, lambda rng: {"replayed": False}),
     "begun-inside": (begun_inside, lambda rng: {
         "replayed": False, "marker": "profiler", "asynchronous": True, "ranks": 1}),
@@ -449,7 +463,8 @@ CHANGES = {
     "window": (nothing, host_times),
 }
 # Layouts that a change fits to, besides plain ones: the figures of all their files are shown.
-TOGETHER = {"capture": ("zero-time", "replays-lost", "branches", "crossing", "window"),
+TOGETHER = {"capture": ("zero-time", "replays-lost", "replays-cut", "branches", "crossing",
+                        "window"),
             "iterations": ("overlong-kernel", "window", "dependent-launch"),
             "cycles": ("overlong-copy", "window", "crossing"),
             "coordinator": ("zero-time", "overlong-kernel", "window"),

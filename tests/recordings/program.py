@@ -30,6 +30,7 @@ class Plan:
     is_wrapped: bool = False  # one range around all
     replayed: bool = False  # a step replays a graph instead of launching kernels
     node_ids: bool = False
+    named: bool = False     # calls that launch kernels name them while a graph is captured
     branches: bool = False  # of the graph
     overlap: int = 0        # by dependent launch, ns
     before: int = 0         # host work before the first step, in each, and after the last
@@ -216,10 +217,10 @@ def capture(rng, plan, run_trace, seconds=20):
         trace.operator("aten::fill_", KERNELS[plan.vendor][2], 5000, stream=29)
     trace.wait()
     trace.call(plan.vendor.begin_capture, 4000)
-    for operator, _, _ in plan.kernels:
+    for operator, kernel, _ in plan.kernels:
         start = trace.host
         trace.work(20_000)
-        trace.call(plan.vendor.launch, 3000)
+        trace.call(plan.vendor.launch, 3000, **({"kernel": kernel} if plan.named else {}))
         trace.work(1000)
         trace.span("cpu_op", operator, start, trace.host - start,
                    **{"Input Dims": [[256, 512], [512, 512]]})

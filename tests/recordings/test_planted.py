@@ -20,6 +20,7 @@ import tempfile
 
 import make
 import reports
+from process import KERNELS, OPERATORS
 
 DAMAGE = ("zero-time", "overlong")
 SOUND = {"capture", "iterations", "cycles", "coordinator", "host-twin", "merged", "foreign-merge",
@@ -165,7 +166,12 @@ def told(report, truth):
 
 
 def mapped(report, truth):
-    """Replayed kernels have the operators of their capture."""
+    """Replayed kernels have the operators of their capture, or none."""
+    for row in report.rows("kernels.by_op"):
+        right = {operator for kernels in KERNELS.values()
+                 for kernel, operator in zip(kernels, OPERATORS) if kernel == row["name"]}
+        if row["op"] in OPERATORS and right and row["op"] not in right:
+            yield f"{row['name']} is said to be of {row['op']}"
     if truth["replayed"] is None:
         return
     said = {r["name"]: r["device_total_ns"] for r in report.rows("ops.device_time")}

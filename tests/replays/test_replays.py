@@ -48,6 +48,7 @@ class Trace:
 
     def __init__(self, names=False, correlation=1):
         self.events, self.now, self.names, self.ids = [], 1000, names, correlation
+        self.dated = False
 
     def span(self, cat, name, ts, dur, pid=1, tid=1, **args):
         self.events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts,
@@ -132,13 +133,14 @@ class Trace:
     def write(self, path):
         device = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "numSms": 132,
                   "totalGlobalMem": 85000000000}
-        document = {"schemaVersion": 1, "deviceProperties": [device], "traceEvents": self.events}
+        document = {"schemaVersion": 1, "deviceProperties": [device], "traceEvents": self.events,
+                    **({"baseTimeNanoseconds": 1_764_000_000_000_000_000} if self.dated else {})}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(document), encoding="utf-8")
         return path
 
 
-def run(*args):
+def run_program(*args):
     return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False)
 
 
@@ -274,6 +276,169 @@ def test_branches(folder):
         check(f"branches by {what}: reason", known or "branches" in note, note)
 
 
+def rename(trace, old, new):
+    """Calls a kernel, or an operator, otherwise."""
+    for event in trace.events:
+        if event["name"] == old:
+            event["name"] = new
+        if event["args"].get("kernel") == old:
+            event["args"]["kernel"] = new
+
+
+def test_names(folder):
+    """Kernels of branches that have one name: of several modules, and of several operators."""
+    def mapped(what, rename_to=None):
+        capture, replays = Trace(True), Trace()
+        capture.capture(4)
+        replays.replay(4, streams=2)
+        for trace in (capture, replays):
+            rename(trace, FLASH, rename_to or FLASH)
+        return report(replays.write(folder / what / "run.json"),
+                      capture.write(folder / what / "capture.json"))
+    tables, _ = mapped("modules")
+    modules = {row["module"] for row in tables["ops.by_module"]}
+    check("names: module of one node", "Norm" in modules, modules)
+    check("names: no module of several", not any("Linear" in m for m in modules), modules)
+    note = tables["launches.replays"][0]["note"]
+    check("names: said", note and "modules" in note, note)
+    tables, scalars = mapped("operators", GEMM)
+    by_op = only(tables["kernels.by_op"], "op", "name", "calls")
+    check("names: several operators", (None, GEMM, 4) in by_op and
+          ("aten::add", ADD, 1) in by_op and len(by_op) == 4, by_op)
+    check("names: share", scalars["replays_mapped_share"] == 3 / 7, scalars)
+
+
+def cut(trace, replay, kept):
+    """Takes kernels out of a replay: those that are not kept."""
+    launches = [e["args"]["correlation"] for e in trace.events if e["name"] == "cudaGraphLaunch"]
+    kernels = sorted((e for e in trace.events if e["cat"] == "kernel" and
+                      e["args"]["correlation"] == launches[replay]), key=lambda e: e["ts"])
+    gone = {id(e) for i, e in enumerate(kernels) if i not in kept}
+    trace.events = [e for e in trace.events if id(e) not in gone]
+
+
+def test_parts(folder):
+    """Of the first replay the last kernels were recorded, of the last one the first."""
+    for what, node, last, known, note in (
+            ("order", None, range(5), 5, "only a part"),
+            ("numbers", 64, range(5), 5, "only a part"),
+            ("one of three", None, (1,), 0, "which one"), ("numbered", 64, (1,), 1, "only a part"),
+            ("gap", None, (0, 2), 0, "as many nodes"), ("numbered gap", 64, (0, 2), 2, "a part")):
+        capture, replays = Trace(), Trace()
+        capture.capture(4)
+        for _ in range(3):
+            replays.replay(4, node=node)
+        cut(replays, 0, range(3, 7))
+        cut(replays, 2, last)
+        tables, scalars = report(replays.write(folder / what / "run.json"),
+                                 capture.write(folder / what / "capture.json"))
+        ran = [LAYERS[i] for i in (*range(3, 7), *range(7), *(last if known else ()))]
+        right = {}
+        for _, _, op, _, kernel, ns in ran:
+            calls, total = right.get((op, kernel), (0, 0))
+            right[op, kernel] = calls + 1, total + 4 * ns
+        said = {(row["op"], row["name"]): (row["calls"], row["total_ns"])
+                for row in tables["kernels.by_op"] if row["op"]}
+        check(f"parts by {what}: operators", said == right, said, right)
+        modules = {row["module"]: row["device_total_ns"] for row in tables["ops.by_module"]}
+        by_module = sum(4 * ns for module, *_, ns in ran if "Linear" in str(module))
+        check(f"parts by {what}: module", modules["Linear"] == by_module, modules)
+        share = (4 + 7 + known) / (4 + 7 + len(last))
+        check(f"parts by {what}: share", scalars["replays_mapped_share"] == share, scalars)
+        notes = [row["note"] or "" for row in tables["launches.replays"]]
+        check(f"parts by {what}: said", any(note in text for text in notes), notes)
+
+
+def test_small_graph(folder):
+    """As many kernels as a smaller graph has, where the recording ends, may be a part."""
+    capture, replays = Trace(), Trace()
+    capture.capture(4)
+    capture.call("cudaStreamBeginCapture")
+    for _ in range(2):
+        start = capture.now
+        capture.call("cudaLaunchKernel")
+        capture.span("cpu_op", "aten::linear", start - 1, capture.now - start + 2)
+        capture.now += 3
+    capture.call("cudaStreamEndCapture")
+    for _ in range(3):
+        replays.replay(4)
+    cut(replays, 2, range(2))
+    tables, _ = report(replays.write(folder / "run.json"), capture.write(folder / "capture.json"))
+    calls = {row["name"]: row["kernels"] for row in tables["ops.device_time"]}
+    check("small graph: operators", "aten::linear" not in calls or calls["aten::addmm"] == 6, calls)
+    check("small graph: said", any("small graph" in (row["note"] or "")
+                                   for row in tables["launches.replays"]),
+          tables["launches.replays"])
+
+
+def test_nearest(folder):
+    """Runs of one folder that capture the same kernels: each has its own captures.  Where there is
+    none, captures that tell the same are as good as one; those that differ are none."""
+    def write(operators, bare_process=1):
+        for number, (run, operator) in enumerate(operators.items()):
+            capture, replays = Trace(), Trace()
+            capture.dated = replays.dated = True
+            capture.now += 60_000_000 * number
+            replays.now += 60_000_000 * number + 30_000_000
+            capture.capture(4)
+            replays.replay(4)
+            rename(capture, "aten::addmm", operator)
+            if run == "second":
+                for event in capture.events + replays.events:
+                    event["pid"] = 2 if event["cat"] != "kernel" else 0
+            capture.write(root / run / "capture_traces" / "graph_capture_rank_0.json")
+            replays.write(root / run / f"{run}_rank_0.json")
+        bare = Trace()
+        bare.dated = True
+        bare.now += 300_000_000
+        bare.replay(4)
+        for event in bare.events:
+            if event["cat"] != "kernel":
+                event["pid"] = bare_process
+        bare.write(root / "third" / "third_rank_0.json")
+        out = root.parent / f"{root.name}-report"
+        done = run_program("report", root, "--format", "json", "-o", out)
+        check("nearest: runs", done.returncode == 0, done.stderr)
+        return {path.parent.name.partition("-")[0]: reports.Report(path.read_text())
+                for path in out.glob("*/report.json")}
+    def operators_of(of):
+        return {row["op"] for row in of.rows("kernels.by_op", name=GEMM)}
+    root = folder / "differ"
+    differ = write({"first": "aten::addmm", "second": "aten::_scaled_mm"})
+    check("nearest: first", operators_of(differ["first"]) == {"aten::addmm"})
+    check("nearest: second", operators_of(differ["second"]) == {"aten::_scaled_mm"})
+    check("nearest: none", differ["third"].scalars["replays_mapped_share"] == 1 and
+          operators_of(differ["third"]) == {"aten::addmm"}, differ["third"].tables)
+    root = folder / "process"
+    process = write({"first": "aten::addmm", "second": "aten::_scaled_mm"}, 2)
+    check("nearest: process", operators_of(process["third"]) == {"aten::_scaled_mm"})
+    root = folder / "unknown"
+    unknown = write({"first": "aten::addmm", "second": "aten::_scaled_mm"}, 3)["third"]
+    note = unknown.rows("launches.replays")[0]["note"] or ""
+    check("nearest: unknown", unknown.scalars["replays_mapped_share"] == 0 and
+          "other operators" in note, unknown.rows("launches.replays"))
+    root = folder / "alike"
+    alike = write({"first": "aten::addmm", "second": "aten::addmm"}, 3)["third"]
+    check("nearest: alike", alike.scalars["replays_mapped_share"] == 1)
+    text = run_program("check", folder / "alike").stdout
+    check("nearest: check", "used as maps of 100 % of the replayed kernels" in text, text)
+
+
+def test_check(folder):
+    """`check` says in one line each what captures are, and that replays have no kernels."""
+    capture, replays = Trace(), Trace()
+    capture.capture(4)
+    for _ in range(5):
+        replays.replay(4)
+    for replay in (1, 3):
+        cut(replays, replay, ())
+    capture.write(folder / "capture_traces" / "graph_capture_rank_0.json")
+    replays.write(folder / "run_rank_0.json")
+    text = run_program("check", folder).stdout
+    check("check: map", "graph capture, used as map of 100 % of the replayed kernels" in text, text)
+    check("check: lost", "2 of 5 graph replays have no kernels, 40 % of all kernels" in text, text)
+
+
 def test_folder(folder):
     """A capture beside its run is found and counts in no time; --map of it gives the same."""
     capture, replays = Trace(True), Trace()
@@ -365,15 +530,18 @@ def test_others(folder):
         _, scalars = report(turned.write(folder / "turned.json"),
                             capture.write(folder / "same_length.json"))
         check(f"same length, names {names}", scalars["replays_mapped_share"] == 0, scalars)
-    done = run("report", run_path, "--map", run_path, "--format", "json", "-o", "-", "--no-config")
+    done = run_program("report", run_path, "--map", run_path, "--format", "json", "-o", "-",
+                       "--no-config")
     check("no capture: fails", done.returncode != 0 and "--map" in done.stderr, done.stderr)
-    done = run("report", run_path, "--map", folder / "none.json", "-o", "-", "--no-config")
+    done = run_program("report", run_path, "--map", folder / "none.json", "-o", "-",
+                       "--no-config")
     check("no file: fails", done.returncode != 0, done.stderr)
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_equal, test_batches, test_branches, test_folder, test_marks,
+        for test in (test_equal, test_batches, test_branches, test_names, test_parts,
+                     test_small_graph, test_nearest, test_check, test_folder, test_marks,
                      test_recorded, test_others):
             test(pathlib.Path(name) / test.__name__)
     print("failed:" if FAILED else "passed", len(FAILED) or "")

@@ -29,6 +29,8 @@ struct ta_timeline_parts {
 struct ta_replayed_file {
     const char *captured; /* empty: the same file; NULL: not known */
     int64_t kernels;
+    int64_t mapped;     /* of which the operator is known */
+    const char *reason; /* why not all of them are, or NULL; a constant */
 };
 
 /* What became of one file. */
@@ -38,8 +40,8 @@ struct ta_ingested {
     const char *refusal; /* why it was refused; from the arena of the ingestion */
     struct ta_quality quality;
     bool is_product; /* refused because it is one of ours in a folder of traces: nothing is lost */
-    bool is_other; /* refused because it is whole and something else than a recording */
-    bool is_stray; /* likewise, in a folder and named as no recording is: nothing is lost */
+    bool is_other;   /* refused because it is whole and something else than a recording */
+    bool is_stray;   /* likewise, in a folder and named as no recording is: nothing is lost */
     bool truncated;
     uint64_t bytes, raw_bytes;
     uint64_t events, kept, repaired, dropped, bytes_skipped;
