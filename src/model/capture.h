@@ -59,7 +59,7 @@ struct ta_captures {
     TA_VEC(struct ta_slice) keys;
 };
 
-/* Those of several files. */
+/* Captures of several files. */
 struct ta_capture_list {
     const struct ta_captures *const *at;
     size_t n;

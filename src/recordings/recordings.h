@@ -81,8 +81,8 @@ size_t ta_recording_find(const struct ta_recordings *recordings, const char *nam
 enum ta_status ta_recordings_note_maps(struct ta_ctx *ctx, struct ta_recordings *recordings,
                                        const struct ta_ingestion *ingestion) TA_MUST_CHECK;
 
-/* Kernels of replays in files of a run that count (SIZE_MAX: of all runs), and how many of them have
- * their operators from another file that captured the graph: `file`, or any for NULL. */
+/* Kernels of replays in files of a run that count (SIZE_MAX: of all runs), and how many of them
+ * have their operators from another file that captured the graph: `file`, or any for NULL. */
 struct ta_mapped_kernels {
     int64_t all, mapped;
     const char *reason; /* why most of the others are not, or NULL; a constant */
