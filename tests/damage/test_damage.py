@@ -296,8 +296,8 @@ class Damage(unittest.TestCase):
                              much and found["severity"] == "info")
             idle = report.row("gpu_idle.by_rank")
             self.assertAlmostEqual(found["saving_ns"]["high"],
-                                   idle["dispatch_ns"] + idle["latency_ns"] / 2 - explained,
-                                   delta=2)
+                                   idle["dispatch_ns"] - explained + idle["latency_ns"] / 2 *
+                                   (1 - explained / idle["dispatch_ns"]), delta=2)
 
     def busy_while_recorded(self, waits=False, loads=False):
         """A report on steps of one long kernel, behind which Python runs: all that is recorded is
@@ -336,6 +336,46 @@ class Damage(unittest.TestCase):
         self.assertNotIn("Recording", found["advice"])
         self.assertEqual(found["saving_ns"]["high"],
                          report.cell("gpu_idle.by_cause", "total_ns", cause="data loading"))
+
+    # ---- witnesses beside a trace ------------------------------------------------------------
+
+    def test_samples_beside_a_trace(self):
+        """Samples of more than the trace do not say that the device is idle in it."""
+        (self.folder / "dmon.txt").write_text(
+            "#Time         gpu    pwr  gtemp  mtemp     sm    mem    enc    dec    jpg    ofa"
+            "   mclk   pclk\n"
+            "#HH:MM:SS     Idx      W      C      C      %      %      %      %      %      %"
+            "    MHz    MHz\n" +
+            "".join(f" 05:29:{i:02}       0    {90 + i % 3}     32     36 {5 if i % 2 else 0:6}"
+                    "      0      0      0      0      0   3201    345\n" for i in range(50)),
+            encoding="utf-8")
+        Recording().write(self.folder / "rank0.json")
+        report = reports.read(PROGRAM, self.folder)
+        found = report.finding("gpu-utilization")
+        self.assertTrue(found["title"].startswith("Over all samples, not only while the trace"))
+        self.assertEqual(found["severity"], "info")
+        self.assertNotIn(found["title"], report.document["verdict"]["headline"])
+
+    def test_table_of_events_beside_a_trace(self):
+        """Device times between events around operators hold waits: they do not say what limits."""
+        columns = ("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg",
+                   "Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg", "# of Calls")
+        for empty, limits in (("0.000us", True), ("12.000ms", False)):
+            rows = (("aten::empty", "10.00%", "3.000ms", "10.00%", "3.000ms", "30.000us", empty,
+                     "5.00%", empty, "120.000us", "100"),
+                    ("aten::mm", "90.00%", "27.000ms", "90.00%", "27.000ms", "270.000us",
+                     "240.000ms", "95.00%", "240.000ms", "2.400ms", "100"))
+            line = "  ".join("-" * 14 for _ in columns)
+            (self.folder / "ops.table.txt").write_text("\n".join(
+                [line, "  ".join(f"{c:>14}" for c in columns), line,
+                 *("  ".join(f"{c:>14}" for c in row) for row in rows), line,
+                 "Self CPU time total: 30.000ms", "Self CUDA time total: 252.000ms", ""]),
+                encoding="utf-8")
+            report = reports.read(PROGRAM, self.folder)
+            totals = report.row("ops.totals")
+            self.assertEqual((totals["by_events"], totals["limit"]),
+                             (False, "device") if limits else (True, None))
+            self.assertEqual("limits the run" in report.document["verdict"]["headline"], limits)
 
     def test_waits_over_lost_kernels(self):
         """What a wait costs is not known where kernels before it were not recorded."""
