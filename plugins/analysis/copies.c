@@ -3,6 +3,8 @@
  * held up. */
 #include "model/busy.h"
 #include "model/cover.h"
+#include "model/damage.h"
+#include "model/lost.h"
 #include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
@@ -175,10 +177,10 @@ struct walk {
     struct ta_categories categories;
     struct ta_args sizes;
     struct ta_cover kernels;
-    const struct ta_intervals *busy;
-    struct ta_map rates, waits; /* rows of partials */
-    struct kind kinds[KINDS];   /* by the last bits of the name */
-    struct ta_map seen;         /* calls whose time is counted */
+    const struct ta_intervals *busy; /* or may be, with work that was not recorded */
+    struct ta_map rates, waits;      /* rows of partials */
+    struct kind kinds[KINDS];        /* by the last bits of the name */
+    struct ta_map seen;              /* calls whose time is counted */
     struct ta_partial *const *out;
 };
 
@@ -347,9 +349,28 @@ static bool has_copies(const struct walk *w)
     return false;
 }
 
+/* Adds to `out` when devices work or may have worked: from a call whose kernel was not recorded to
+ * what was recorded next, too. */
+static void add_work(const struct ta_trace *trace, const struct ta_lost *lost,
+                     struct ta_intervals *out)
+{
+    const struct ta_intervals *busy = ta_trace_busy(trace);
+    const struct ta_damage *damage = ta_trace_damage(trace);
+    for (size_t i = 0; i < lost->n; i++) {
+        const size_t next = ta_intervals_behind(busy, lost->at[i].end);
+        if (next < busy->n && busy->at[next].start > lost->at[i].end)
+            ta_intervals_add(out, lost->at[i].end, busy->at[next].start);
+    }
+    ta_intervals_join(out, busy);
+    ta_intervals_join(out, &lost->unrecorded);
+    ta_intervals_join(out, &damage->unknown);
+    ta_intervals_join(out, &damage->disordered);
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
+    struct ta_intervals work = {0};
     struct walk w = {
         .ctx = ctx,
         .trace = trace,
@@ -361,14 +382,21 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     };
     if (!has_copies(&w))
         return TA_OK;
-    w.busy = ta_trace_busy(trace);
+    const struct ta_lost *lost = ta_trace_lost(trace);
+    w.busy = lost ? ta_trace_busy(trace) : NULL;
+    if (w.busy && w.busy->n && lost->n + lost->unrecorded.n > 0) {
+        add_work(trace, lost, &work);
+        w.busy = &work;
+    }
     w.kernels =
         (struct ta_cover){.activities = w.activities, .spans = w.spans, .counts = is_kernel};
     for (size_t from = 0, to; w.busy && from < w.activities.n; from = to) {
         to = ta_device_end(&w.activities, from);
         take_device(&w, from, to);
     }
-    const bool done = w.busy && !w.rates.failed && !w.waits.failed && !w.seen.failed;
+    const bool done =
+        w.busy && !work.failed && !w.rates.failed && !w.waits.failed && !w.seen.failed;
+    ta_intervals_free(&work);
     ta_map_free(&w.rates);
     ta_map_free(&w.waits);
     ta_map_free(&w.seen);

@@ -377,6 +377,22 @@ class Damage(unittest.TestCase):
                              (False, "device") if limits else (True, None))
             self.assertEqual("limits the run" in report.document["verdict"]["headline"], limits)
 
+    def test_copies_over_lost_kernels(self):
+        """Nor is it known what the device did while a copy waited for such kernels."""
+        recording, before = Recording(kernels=4), []
+        for step in range(6):
+            start = step * 10_000.0 + 5_000
+            recording.call(start)
+            before.append(recording.kernel(start + 20, 300.0, recording.correlation))
+            recording.call(start + 10, "cudaMemcpy", duration=400.0)
+            recording.kernel(start + 325, 40.0, recording.correlation, category="gpu_memcpy",
+                             name="Memcpy DtoH (Device -> Pageable)", bytes=1 << 20)
+        whole = self.report(recording).row("copies.blocking")
+        for kernel in before[1::2]:
+            recording.events.remove(kernel)
+        part = self.report(recording).row("copies.blocking")
+        self.assertLessEqual(part["idle_ns"], whole["idle_ns"])
+
     def test_waits_over_lost_kernels(self):
         """What a wait costs is not known where kernels before it were not recorded."""
         recording = Recording()

@@ -37,8 +37,9 @@ REMOVED = {
 
 OF_ONE_RANK = ("kernels", "collectives", "calls", "host")
 
-# Findings that say what is missing; and a share of the kernel time, which grows with what is left.
-EXPECTED = {"trust", "begun-inside", "waves-underfilled"}
+# Findings that say what is missing; a share of the kernel time, which grows with what is left; and
+# copies that no call is known to wait for, where those that a call waits for are another finding.
+EXPECTED = {"trust", "begun-inside", "waves-underfilled", "exposed-copies"}
 
 # A device is idle, whatever is known of the cause: together they have no more than its idle time.
 OF_IDLE = ("gpu-idle", "launch-bound", "input-bound", "sync-wait", "value-read",
