@@ -397,7 +397,7 @@ class Damage(unittest.TestCase):
         """What a wait costs is not known where kernels before it were not recorded."""
         recording = Recording()
         for step in range(6):
-            recording.call(step * 10_000.0 + 8_060, recording.sync, duration=100.0)
+            recording.call(step * 10_000.0 + 7_870, recording.sync, duration=250.0)
         whole = self.report(recording).rows("sync.by_kind")
         kernels = recording.of("kernel")
         for kernel in kernels[1::2]:
