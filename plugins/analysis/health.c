@@ -19,6 +19,7 @@ enum {
     HEALTH_RANK,
     HEALTH_ACTIVITIES,
     HEALTH_LINKED,
+    HEALTH_LINKABLE,
     HEALTH_EARLY, /* activities that begin before the call that launched them */
     HEALTH_SHIFT, /* the largest such difference */
     HEALTH_CALLS, /* kernels that were launched */
@@ -320,7 +321,8 @@ static bool look_for_strays(struct search *s)
  * process of the host for both. */
 static bool names_device(struct ta_slice name)
 {
-    static const char *const starts[] = {"/device:", "GPU", "TPU", "NPU", "XPU", "Ascend Hardware"};
+    static const char *const starts[] = {"/device:",        "GPU",           "TPU", "NPU", "XPU",
+                                         "Ascend Hardware", "CUDA functions"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         const size_t n = strlen(starts[i]);
         if (name.len >= n && memcmp(name.ptr, starts[i], n) == 0)
@@ -343,6 +345,19 @@ static void look_for_devices(struct search *s)
             spans += ta_class_is_host(class_of(s, row));
     }
     ta_sum(&s->row[HEALTH_DEVICE], spans);
+}
+
+/* Profilers whose devices are processes write launches on some systems only: where none has an
+ * activity, they are not damaged but unknown. */
+static bool writes_launches(const struct search *s)
+{
+    const struct ta_activities activities = ta_trace_activities(s->trace);
+    if (activities.n == 0)
+        return true;
+    const struct ta_track *track =
+        &ta_trace_tracks(s->trace).at[s->spans.track[activities.at[0].span]];
+    return !names_device(ta_trace_text(
+        s->trace, track->process_name == TA_STR_ABSENT ? track->pid : track->process_name));
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -371,6 +386,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     ta_sum(&s.row[HEALTH_ACTIVITIES], (int64_t)activities.n);
     ta_sum(&s.row[HEALTH_LINKED], linked);
+    ta_sum(&s.row[HEALTH_LINKABLE], linked || writes_launches(&s) ? (int64_t)activities.n : 0);
     ta_sum(&s.row[HEALTH_EARLY], early);
     const struct ta_damage *damage = ta_trace_damage(trace);
     ta_sum(&s.row[HEALTH_ALL], (int64_t)s.spans.n);
@@ -529,6 +545,7 @@ static const struct ta_field trace_fields[HEALTH_FIELDS] = {
     [HEALTH_RANK] = {"rank", TA_FIELD_RANK},
     [HEALTH_ACTIVITIES] = {"activities", TA_FIELD_SUM},
     [HEALTH_LINKED] = {"linked", TA_FIELD_SUM},
+    [HEALTH_LINKABLE] = {"linkable", TA_FIELD_SUM},
     [HEALTH_EARLY] = {"early", TA_FIELD_SUM},
     [HEALTH_SHIFT] = {"shift_ns", TA_FIELD_MAX},
     [HEALTH_CALLS] = {"calls", TA_FIELD_SUM},
@@ -680,7 +697,7 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     values[CHECK_DISORDER] = ratio(s.field[HEALTH_DISORDER], s.field[HEALTH_LINKED]);
     /* Most profilers name no process for a device: then there is nothing to check. */
     values[CHECK_FOREIGN] = foreign > 0 ? ratio(foreign, spans) : NAN;
-    values[CHECK_LINKED] = ratio(s.field[HEALTH_LINKED], activities);
+    values[CHECK_LINKED] = ratio(s.field[HEALTH_LINKED], s.field[HEALTH_LINKABLE]);
     values[CHECK_EARLY] = ratio(s.field[HEALTH_EARLY], s.field[HEALTH_LINKED]);
     values[CHECK_LEAD] = s.shift;
     values[CHECK_LOST] = ratio(s.field[HEALTH_LOST], calls);

@@ -398,9 +398,21 @@ static void note_time(struct ta_builder *builder, const struct ta_event *event)
         builder->last_ts = event->ts_ns;
 }
 
+/* Arrows that link what has no common number (normalize/arrows.c). */
+static bool is_launch_flow(const struct ta_builder *builder, const struct ta_event *event)
+{
+    static const struct ta_slice categories[] = {
+        {"HostToDevice", 12}, {"async_npu", 9}, {"cpu_to_cuda", 11}};
+    const struct ta_slice category = ta_trace_text(builder->trace, event->category);
+    for (size_t i = 0; i < TA_LENGTH(categories); i++)
+        if (ta_slice_equal(category, categories[i]))
+            return true;
+    return false;
+}
+
 static bool needs_flow(const struct ta_builder *builder, const struct ta_event *event)
 {
-    return builder->needs & TA_NEED_FLOWS ||
+    return builder->needs & TA_NEED_FLOWS || is_launch_flow(builder, event) ||
            (builder->needs & TA_NEED_BACKWARD && event->name != TA_STR_ABSENT &&
             ta_is_backward_flow(ta_trace_text(builder->trace, event->name)));
 }

@@ -27,7 +27,9 @@ static const struct {
     {"async_gpu", TA_CLASS_FLOW},
     {"async_cpu_to_gpu", TA_CLASS_FLOW},
     {"async_npu", TA_CLASS_FLOW},
-    {"cpu_to_cuda", TA_CLASS_FLOW}, /* before Kineto */
+    {"async_task_queue", TA_CLASS_FLOW}, /* from torch_npu's queue to the thread that takes */
+    {"hosttodevice", TA_CLASS_FLOW},     /* CANN */
+    {"cpu_to_cuda", TA_CLASS_FLOW},      /* before Kineto */
     {"fwdbwd", TA_CLASS_FLOW},
 };
 

@@ -11,13 +11,15 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* What the spans of a thread are. */
+/* What the spans of a thread are.  Of the host are operators and calls of the runtime. */
 enum drawn {
     DRAWN_NOT,       /* of no device */
     DRAWN_WORK,      /* kernels, copies, and waits of a queue */
     DRAWN_IF_ALONE,  /* the same, where the process has no other such threads */
     DRAWN_INNERMOST, /* work, but for the spans that enclose others */
-    DRAWN_AGAIN      /* a view of work that is drawn elsewhere */
+    DRAWN_AGAIN,     /* a view of work that is drawn elsewhere */
+    DRAWN_OPERATORS,
+    DRAWN_CALLS
 };
 
 /* The first match counts; both are beginnings of names. */
@@ -26,6 +28,7 @@ static const struct {
     enum drawn drawn;
 } known[] = {
     {"Ascend Hardware", "", DRAWN_WORK},     /* torch_npu, msprof: trace_view.json */
+    {"CANN", "", DRAWN_CALLS},               /* of the threads that "Python" has, too */
     {"Overlap Analysis", "", DRAWN_AGAIN},   /* computing, communication, free */
     {"Communication", "", DRAWN_AGAIN},      /* groups and their planes, in tasks of the hardware */
     {"HCCL", "", DRAWN_AGAIN},               /* as it was called before */
@@ -34,11 +37,14 @@ static const struct {
     {"/device:", "XLA Ops", DRAWN_IF_ALONE}, /* TPUs have no streams */
     {"/device:", "", DRAWN_AGAIN}, /* XLA Modules, Steps, Framework Ops, Source code … */
     {"CUDA functions", "", DRAWN_INNERMOST}, /* torch.autograd.profiler without Kineto */
+    {"CPU functions", "", DRAWN_OPERATORS},
 };
 
 /* Tasks of Ascend's queues that wait or tell, and do nothing else. */
 static const char *const waits[] = {"EVENT_WAIT",    "EVENT_RECORD", "NOTIFY_WAIT",
                                     "NOTIFY_RECORD", "CAPTURE_WAIT", "CAPTURE_RECORD"};
+
+static const char *const copies[] = {"memcpy", "SDMA", "PCIE_DMA"};
 
 static enum drawn look_up(struct ta_slice process, struct ta_slice thread)
 {
@@ -57,14 +63,21 @@ static bool begins(struct ta_slice name, const char *with)
     return name.len >= n && strncasecmp(name.ptr, with, n) == 0;
 }
 
-static enum ta_event_class class_of(struct ta_slice name)
+static enum ta_event_class class_of(enum drawn drawn, struct ta_slice name)
 {
+    if (drawn == DRAWN_AGAIN)
+        return TA_CLASS_ANNOTATION;
+    if (drawn == DRAWN_CALLS)
+        return TA_CLASS_RUNTIME;
+    if (drawn == DRAWN_OPERATORS)
+        return TA_CLASS_OP;
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (begins(name, waits[i]))
             return TA_CLASS_SYNC;
-    return begins(name, "memcpy")   ? TA_CLASS_MEMCPY
-           : begins(name, "memset") ? TA_CLASS_MEMSET
-                                    : TA_CLASS_KERNEL;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (begins(name, copies[i]))
+            return TA_CLASS_MEMCPY;
+    return begins(name, "memset") ? TA_CLASS_MEMSET : TA_CLASS_KERNEL;
 }
 
 /* The number at the end of a name, or 0: "/device:GPU:3". */
@@ -117,7 +130,8 @@ static bool find_tracks(struct finding *f)
                 builder->track_device[k] = TA_MISSING;
             f->any = true;
         }
-        f->drawn[t] = (uint8_t)(builder->kernels_elsewhere ? DRAWN_AGAIN : drawn);
+        f->drawn[t] =
+            (uint8_t)(builder->kernels_elsewhere && drawn < DRAWN_AGAIN ? DRAWN_AGAIN : drawn);
         has_streams |= drawn == DRAWN_WORK;
         /* The old profiler has a thread per device. */
         builder->track_device[t] =
@@ -145,6 +159,8 @@ static bool set_class(struct finding *f, size_t row, enum ta_event_class class)
                                                [TA_CLASS_MEMCPY] = "gpu_memcpy",
                                                [TA_CLASS_MEMSET] = "gpu_memset",
                                                [TA_CLASS_SYNC] = "cuda_sync",
+                                               [TA_CLASS_OP] = "cpu_op",
+                                               [TA_CLASS_RUNTIME] = "runtime",
                                                [TA_CLASS_ANNOTATION] = "gpu_user_annotation"};
     struct ta_trace *trace = f->builder->trace;
     if (!f->cats[class]) {
@@ -193,10 +209,7 @@ static bool classify_spans(struct finding *f)
         const enum drawn drawn = f->drawn[trace->spans.track[row]];
         if (drawn == DRAWN_NOT || has_category(trace, row))
             continue;
-        done = set_class(f, row,
-                         drawn == DRAWN_AGAIN
-                             ? TA_CLASS_ANNOTATION
-                             : class_of(ta_trace_text(trace, trace->spans.name[row])));
+        done = set_class(f, row, class_of(drawn, ta_trace_text(trace, trace->spans.name[row])));
         if (done && drawn == DRAWN_INNERMOST && trace->spans.dur[row] >= 0)
             done = ta_vec_push(&nested, (ta_row)row);
     }
@@ -206,12 +219,50 @@ static bool classify_spans(struct finding *f)
     return done;
 }
 
+/* Calls that a device is numbered with are of the host's runtime, as JAX has them. */
+static bool classify_calls(struct finding *f)
+{
+    const struct ta_trace *trace = f->builder->trace;
+    const struct arg_column *column = ta_trace_arg_column(f->builder->trace, "correlation");
+    bool done = true;
+    for (size_t i = 0; done && column && i < column->n; i++) {
+        const ta_row row = column->row[i];
+        if (!arg_column_is_text(column, i) && f->drawn[trace->spans.track[row]] == DRAWN_NOT &&
+            !has_category(trace, row))
+            done = set_class(f, row, TA_CLASS_RUNTIME);
+    }
+    return done;
+}
+
+/* CANN draws its calls apart from what Python does meanwhile in the same thread: they go there. */
+static bool join_threads(struct finding *f)
+{
+    struct ta_trace *trace = f->builder->trace;
+    uint32_t *to = calloc(trace->tracks.n + 1, sizeof *to);
+    bool any = false;
+    if (!to)
+        return false;
+    for (size_t t = 0; t < trace->tracks.n; t++) {
+        to[t] = (uint32_t)t;
+        for (size_t k = 0; f->drawn[t] == DRAWN_CALLS && k < trace->tracks.n; k++)
+            if (f->drawn[k] == DRAWN_NOT && trace->tracks.at[k].tid == trace->tracks.at[t].tid)
+                to[t] = (uint32_t)k;
+        any |= to[t] != t;
+    }
+    for (size_t row = 0; any && row < trace->spans.n; row++)
+        trace->spans.track[row] = to[trace->spans.track[row]];
+    for (size_t i = 0; any && i < trace->flows.n; i++)
+        trace->flows.track[i] = to[trace->flows.track[i]];
+    free(to);
+    return true;
+}
+
 bool ta_classify_device_tracks(struct ta_builder *builder)
 {
     struct finding f = {.builder = builder};
     bool done = find_tracks(&f);
     if (done && f.any)
-        done = classify_spans(&f);
+        done = classify_spans(&f) && classify_calls(&f) && join_threads(&f);
     free(f.drawn);
     return done;
 }

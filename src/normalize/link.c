@@ -111,6 +111,16 @@ static bool find_shared_streams(struct ta_builder *builder)
     return done;
 }
 
+/* The call with the number of an activity.  Exporters without categories may give one number to
+ * several: a call that comes after an activity did not launch it. */
+static ta_row launch_of(const struct ta_builder *builder, struct ta_calls *calls, int64_t id,
+                        ta_row span)
+{
+    const ta_row call = id > 0 ? ta_calls_find(calls, id) : TA_NO_ROW;
+    const int64_t *ts = builder->trace->spans.ts;
+    return call != TA_NO_ROW && builder->track_device && ts[call] > ts[span] ? TA_NO_ROW : call;
+}
+
 bool ta_link_launches(struct ta_builder *builder)
 {
     struct ta_trace *trace = builder->trace;
@@ -125,12 +135,12 @@ bool ta_link_launches(struct ta_builder *builder)
         const int64_t id = cursor_value(&correlation, row);
         trace->activities.at[trace->activities.n++] =
             (struct ta_activity){.span = row,
-                                 .launch = id > 0 ? ta_calls_find(&calls, id) : TA_NO_ROW,
+                                 .launch = launch_of(builder, &calls, id, row),
                                  .op = TA_NO_ROW,
                                  .device = device_of(builder, &device, row)};
     }
     ta_calls_free(&calls);
-    return done;
+    return done && (!builder->track_device || ta_follow_arrows(builder));
 }
 
 /* ---- launching operators ------------------------------------------------------------------- */
@@ -196,7 +206,7 @@ bool ta_link_operators(struct ta_trace *trace)
             done = resolve_track(&s, &trace->tracks.at[t]);
     for (size_t i = 0; done && i < trace->activities.n; i++) {
         struct ta_activity *activity = &trace->activities.at[i];
-        if (activity->launch != TA_NO_ROW)
+        if (activity->launch != TA_NO_ROW && activity->op == TA_NO_ROW)
             activity->op = s.op_of[activity->launch];
     }
     free(s.is_step);

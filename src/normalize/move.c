@@ -306,6 +306,8 @@ static bool move_activities(struct ta_trace *trace, const ta_row *new_row)
         moved.span = new_row[moved.span];
         if (moved.launch != TA_NO_ROW)
             moved.launch = new_row[moved.launch];
+        if (moved.op != TA_NO_ROW)
+            moved.op = new_row[moved.op];
         if (moved.span != TA_NO_ROW)
             all[n++] = moved;
     }

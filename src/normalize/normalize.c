@@ -65,7 +65,8 @@ static const char *vendor_of(const struct ta_trace *trace)
 {
     static const struct {
         const char *prefix, *vendor;
-    } vendors[] = {{"hip", "ROCm"}, {"cu", "CUDA"}, {"mtia", "MTIA"}, {"ze", "XPU"}, {"ur", "XPU"}};
+    } vendors[] = {{"hip", "ROCm"}, {"cu", "CUDA"},          {"mtia", "MTIA"},   {"ze", "XPU"},
+                   {"ur", "XPU"},   {"AscendCL@", "Ascend"}, {"Node@", "Ascend"}};
     const struct span_columns *c = &trace->spans;
     for (size_t row = 0; row < c->n; row++) {
         if (trace->categories.at[c->cat[row]].class != TA_CLASS_RUNTIME)

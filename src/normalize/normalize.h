@@ -30,6 +30,10 @@ bool ta_classify_device_tracks(struct ta_builder *builder);
  * order, on which "the earliest of several calls" rests. */
 bool ta_link_launches(struct ta_builder *builder);
 
+/* Links what has no common number along the arrows of the file, where processes are devices by
+ * their names; the operator is set, too, where an arrow comes from it. */
+bool ta_follow_arrows(struct ta_builder *builder);
+
 /* Links launches and, at the same time, orders spans by (track, start, longer first, place in the
  * file); then drops unfinished rows, and moves everything that points to rows.  Arguments that were
  * only kept for linking are gone. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work of devices in what other exporters write: Ascend, Intel, JAX, and torch before Kineto.
+"""Work of devices in what other exporters write: Ascend, Intel, JAX, torch before Kineto, Horovod.
 
 Their kernels and copies are work of a device and never time of the host; what they draw a second
 time counts once.
@@ -29,6 +29,13 @@ def span(name, pid, tid, ts, dur, **more):
     return {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, **more}
 
 
+def arrow(category, number, begin, end):
+    """From a span to a span."""
+    both = {"cat": category, "name": f"{category}{number}", "id": str(number)}
+    return [{**both, "ph": "s", **{k: begin[k] for k in ("pid", "tid", "ts")}},
+            {**both, "ph": "f", "bp": "e", **{k: end[k] for k in ("pid", "tid", "ts")}}]
+
+
 def ascend():
     """torch_npu's trace_view.json: times are texts, and two processes view the hardware again."""
     events = [name_process(31, "Python"), name_process(32, "Ascend Hardware"),
@@ -45,6 +52,31 @@ def ascend():
     return events, {"device": 0, "window": 3500, "compute": 1600, "memcpy": 200, "busy": 1800,
                     "kernels": {"aclnnMatmul_MatMulV3": 4}, "host": {"aten::mm"},
                     "copies": {"other": 4}}
+
+
+def ascend_launches(linked):
+    """CANN's calls, apart from the Python of the same thread, which another thread's queue hands
+    over; linked by arrows, by numbers, or by both, or by an arrow from the operator alone."""
+    events = []
+    for i in range(4):
+        ts = 1786700000000000 + STEP * i
+        text = lambda offset, ts=ts: f"{ts + offset}.250"
+        number = {"args": {"connection_id": 70 + i}} if linked in ("numbers", "both") else {}
+        operator = span("aten::mm", 31, 31, text(0), 100, cat="cpu_op")
+        call = span("Node@launch", 35, 31, text(20), 30, **number)
+        kernel = span("aclnnMm_MatMulV2", 32, 2, text(300), 400, **number)
+        events += [operator, call, kernel,
+                   span("AscendCL@aclnnMm", 35, 31, text(10), 50,
+                        args={"connection_id": 9000 + i}),
+                   span("AscendCL@aclrtSynchronizeStream", 35, 31, text(500), 200)]
+        if linked in ("arrows", "both"):
+            events += arrow("HostToDevice", (70 + i) << 32, call, kernel)
+        if linked != "numbers":
+            events += arrow("async_npu", kernel["ts"], operator, kernel)
+    events += [name_process(31, "Python"), name_process(32, "Ascend Hardware"),
+               name_process(35, "CANN")]
+    delay = 200000 if linked == "operators" else 250000  # after the end of what launched
+    return events, {"linked": 4, "delay": delay, "op": {("aten::mm", "aclnnMm_MatMulV2", 4)}}
 
 
 def intel():
@@ -111,6 +143,80 @@ def before_kineto():
                     "kernels": {"aten::mm": 3}, "copies": {}, "host": {"aten::linear"}}
 
 
+def jax_launches():
+    """Calls of the driver and what they launch have a number, which is a text."""
+    events = [name_process(1, "/device:GPU:0"), name_thread(1, 14, "Stream #14(Compute)"),
+              name_process(701, "/host:CPU")]
+    for i in range(1, 4):
+        number = {"args": {"correlation_id": str(i)}}
+        events += [span("PjitFunction(step)", 701, 5, STEP * i, 90),
+                   span("cuLaunchKernel", 701, 5, STEP * i + 40, 5, **number),
+                   span("loop_fusion", 1, 14, STEP * i + 100, 300, **number)]
+    return events, {"linked": 3, "delay": 55000, "op": {(None, "loop_fusion", 3)}}
+
+
+def old_launches():
+    """torch before Kineto: arrows from operators, named at their ends after what stands there."""
+    events = []
+    for i in range(3):
+        operator = span("conv2d", "CPU functions", 1, STEP * i, 400)
+        kernel = span("implicit_convolve", "CUDA functions", 0, STEP * i + 50, 300)
+        begin, end = arrow("cpu_to_cuda", i, operator, kernel)
+        events += [operator, {**begin, "name": "conv2d"}, {**end, "name": "implicit_convolve"},
+                   kernel]
+    return events, {"linked": 3, "delay": None, "op": {("conv2d", "implicit_convolve", 3)}}
+
+
+def check_launches(program, name, made, folder):
+    """Which call and which operator launched what."""
+    events, expected = made
+    path = folder / f"launches_{name}.json"
+    path.write_text(json.dumps(events), encoding="utf-8")
+    report = reports.read(program, path)
+    row = report.row("launches.by_rank")
+    found = {"linked": row["linked"], "delay": row["delay_p50_ns"],
+             "op": {(r["op"], r["name"], r["calls"]) for r in report.rows("kernels.by_op")}}
+    if found == expected:
+        return True
+    print(f"launches of {name}: {found}\n  instead of {expected}")
+    return False
+
+
+def horovod(program, folder):
+    """A tensor is a process without threads; what it goes through begins and ends, and the file has
+    no end.  Ticks say when each rank was ready."""
+    lines, expected = ["["], {"NEGOTIATE_ALLREDUCE": 70, "ALLREDUCE": 600, "NCCL_ALLREDUCE": 500,
+                              "MEMCPY_IN_FUSION_BUFFER": 60}
+    for pid in (1, 2):
+        lines.append(json.dumps({**name_process(pid, f"grads_{pid}"), "tid": 0}) + ",")
+    for i in range(3):
+        lines.append(json.dumps({"ph": "i", "name": "CYCLE_START", "ts": 7000 * i + 5, "s": "g"})
+                     + ",")
+        for pid in (1, 2):
+            at = 7000 * i + 100 * pid
+            for name, phase, ts in (("NEGOTIATE_ALLREDUCE", "B", 0), ("0", "X", 10), ("1", "X", 60),
+                                    (None, "E", 70), ("ALLREDUCE", "B", 80),
+                                    ("MEMCPY_IN_FUSION_BUFFER", "B", 90), (None, "E", 150),
+                                    ("NCCL_ALLREDUCE", "B", 150), (None, "E", 650),
+                                    (None, "E", 680)):
+                event = {"ph": phase, "ts": at + ts, "pid": pid}
+                if name:
+                    event["name"] = name
+                if phase == "X":
+                    event["dur"] = 0
+                lines.append(json.dumps(event) + ",")
+    path = folder / "horovod.json"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    report = reports.read(program, path)
+    found = {r["name"]: (r["calls"], r["total_ns"]) for r in report.rows("ops.by_name")}
+    right = {**{name: (6, 6000 * us) for name, us in expected.items()}, "0": (6, 0), "1": (6, 0)}
+    if found == right and not report.rows("gpu_time.by_rank") and \
+            not report.rows("kernels.by_name"):
+        return True
+    print(f"horovod: {found}\n  instead of {right}")
+    return False
+
+
 def nccl(program, folder):
     """NCCL's profiler plugins write asynchronous spans: collectives, and what proxies do."""
     events = []
@@ -154,7 +260,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         done = [check(program, exporter, pathlib.Path(folder))
                 for exporter in (ascend, intel, jax, tpu, before_kineto)]
-        done.append(nccl(program, pathlib.Path(folder)))
+        made = {f"ascend_{linked}": ascend_launches(linked)
+                for linked in ("arrows", "numbers", "both", "operators")}
+        made |= {"jax": jax_launches(), "old": old_launches()}
+        done += [check_launches(program, name, of, pathlib.Path(folder))
+                 for name, of in made.items()]
+        done += [nccl(program, pathlib.Path(folder)), horovod(program, pathlib.Path(folder))]
     return 0 if all(done) else 1
 
 

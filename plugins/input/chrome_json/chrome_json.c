@@ -121,6 +121,17 @@ static bool take_phase(struct reading *r)
     return drop(r, TA_Q_UNKNOWN_PHASE, "An event has no known phase");
 }
 
+/* A number, or the text of one, that has another key than Kineto's. */
+static void take_correlation(struct reading *r)
+{
+    const unsigned at = (unsigned)__builtin_ctzll(r->json->record.has_nested & r->is_correlation);
+    const struct ta_token *token = &r->json->record.nested[at];
+    struct ta_event_arg *arg = &r->args[r->event.n_args];
+    *arg = (struct ta_event_arg){.key = (uint8_t)r->correlation_at};
+    if (ta_token_decimal(token, 0, &arg->value) == TA_DECIMAL_OK)
+        r->event.n_args++;
+}
+
 static void take_args(struct reading *r)
 {
     r->event.n_args = 0;
@@ -138,6 +149,9 @@ static void take_args(struct reading *r)
         }
         r->event.n_args++;
     }
+    if (r->json->record.has_nested & r->is_correlation &&
+        !(r->json->record.has_nested >> r->correlation_at & 1))
+        take_correlation(r);
 }
 
 /* ---- counters and names ------------------------------------------------------------------- */

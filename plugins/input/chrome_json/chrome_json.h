@@ -19,7 +19,9 @@ struct reading {
     struct ta_event_arg args[TA_RECORD_ARGS];
     size_t n_keys; /* of arguments that analyses ask for */
     size_t memory_at[MEMORY_KEYS];
-    int64_t memory_device; /* that came last, and its counters */
+    size_t correlation_at;   /* the place of "correlation" among the keys; others that mean it */
+    uint64_t is_correlation; /* have a bit here */
+    int64_t memory_device;   /* that came last, and its counters */
     ta_str memory_name, memory_series[DEVICE_TYPE];
     uint64_t kept, repaired, dropped, metadata;
     ta_str empty, memory;        /* texts that events are compared with */

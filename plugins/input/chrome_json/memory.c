@@ -66,11 +66,27 @@ void chrome_take_memory(struct reading *r)
     add_memory(r, RESERVED);
 }
 
+/* What CANN, and JAX, call the number that a call and its activities have in common. */
+static const char *const correlations[] = {"connection_id", "correlation_id"};
+
+static size_t list_correlations(struct reading *r, size_t n, struct ta_slice *keys)
+{
+    r->correlation_at = 0;
+    while (r->correlation_at < n && !ta_slice_equal(keys[r->correlation_at], TA_LIT("correlation")))
+        r->correlation_at++;
+    for (size_t i = 0; i < 2 && r->correlation_at < r->n_keys && n < TA_RECORD_ARGS; i++) {
+        r->is_correlation |= UINT64_C(1) << n;
+        keys[n++] = ta_slice_of(correlations[i]);
+    }
+    return n;
+}
+
 size_t chrome_list_keys(struct reading *r, const struct ta_slice *asked, struct ta_slice *keys)
 {
     size_t n = r->n_keys;
     if (n > 0)
         memcpy(keys, asked, n * sizeof *keys);
+    n = list_correlations(r, n, keys);
     for (size_t i = 0; i < MEMORY_KEYS; i++) {
         size_t at = 0;
         while (at < n && !ta_slice_equal(keys[at], ta_slice_of(memory_keys[i])))
