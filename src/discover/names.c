@@ -105,6 +105,40 @@ static void note(struct ta_file_name *name, enum word word, int64_t number)
     }
 }
 
+/* ---- hosts ---------------------------------------------------------------------------------- */
+
+/* The places of a host's name in a path: "warmup-box" of "runs/warmup-box_4037.1764000000123". */
+struct host {
+    size_t first, end;
+};
+
+/* Whether a word with a number, such as "rank_3", ends at `end`: then that is no process. */
+static bool ends_word(const char *path, size_t first, size_t end)
+{
+    for (size_t at = first; at < end; at++) {
+        enum word word;
+        int64_t number;
+        const bool begins = at == first || !isalnum((unsigned char)path[at - 1]);
+        if (begins && take_word(path, end, at, &word, &number) == end)
+            return true;
+    }
+    return false;
+}
+
+static struct host find_host(const char *path, size_t n, int64_t process)
+{
+    size_t first = n;
+    while (first > 0 && path[first - 1] != '/')
+        first--;
+    for (size_t at = first + 1; process != TA_MISSING && at < n; at++) {
+        size_t end = at;
+        const int64_t number = path[at - 1] == '_' ? take_number(path, n, &end) : TA_MISSING;
+        if (number == process && (end == n || path[end] == '.') && !ends_word(path, first, end))
+            return (struct host){first, end};
+    }
+    return (struct host){first, first};
+}
+
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 /* "worker0.1623143089861": the time in milliseconds that torch's handler ends a name with, once
@@ -137,7 +171,16 @@ static size_t without_memory(const char *path, size_t n)
                : n;
 }
 
-bool ta_file_name_read(struct ta_arena *arena, const char *path, struct ta_file_name *name)
+/* vLLM: "HOST_PID.async_llm.STAMP", of the process that takes requests. */
+static bool is_front_end(const char *path)
+{
+    static const char word[] = ".async_llm.";
+    const char *slash = strrchr(path, '/');
+    return strstr(slash ? slash : path, word);
+}
+
+bool ta_file_name_read(struct ta_arena *arena, const char *path, int64_t process,
+                       struct ta_file_name *name)
 {
     size_t n = without_memory(path, without_endings(path, strlen(path)));
     char *family = ta_arena_alloc(arena, n + 1), *end = family;
@@ -146,14 +189,17 @@ bool ta_file_name_read(struct ta_arena *arena, const char *path, struct ta_file_
                                   .pipeline = TA_MISSING,
                                   .tensor = TA_MISSING,
                                   .worker = TA_MISSING,
-                                  .ordinal = TA_MISSING};
+                                  .ordinal = TA_MISSING,
+                                  .is_front_end = is_front_end(path)};
     if (!family)
         return false;
     take_stamp(path, &n, name);
+    const struct host host = find_host(path, n, process);
     for (size_t at = 0; at < n;) {
         enum word word = RANK;
         int64_t number = TA_MISSING;
-        const bool begins = at == 0 || !isalnum((unsigned char)path[at - 1]);
+        const bool begins = (at == 0 || !isalnum((unsigned char)path[at - 1])) &&
+                            (at < host.first || at >= host.end);
         const size_t after = begins ? take_word(path, n, at, &word, &number) : at;
         if (after > at) {
             note(name, word, number);

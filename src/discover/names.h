@@ -19,10 +19,13 @@ struct ta_file_name {
     enum ta_ordinal counts;
     int64_t ordinal; /* of "iteration_2", or the time that torch puts into names; TA_MISSING */
     bool is_warm_up;
+    bool is_front_end; /* of a server: it hands out work to ranks, and is none */
 };
 
-/* Takes a path apart; false without memory. */
-bool ta_file_name_read(struct ta_arena *arena, const char *path,
+/* Takes a path apart; false without memory.  `process` is the id of the process that the content
+ * names, or TA_MISSING: torch's names begin with the host and that, and what a host is called says
+ * nothing of the recording. */
+bool ta_file_name_read(struct ta_arena *arena, const char *path, int64_t process,
                        struct ta_file_name *name) TA_MUST_CHECK;
 
 #endif

@@ -88,7 +88,7 @@ static bool read_keys(struct ta_arena *arena, const struct ta_sources *sources, 
     bool done = keys != NULL;
     for (size_t i = 0; done && i < sources->list.n; i++) {
         struct ta_file_name name;
-        done = ta_file_name_read(arena, sources->list.at[i].shown, &name);
+        done = ta_file_name_read(arena, sources->list.at[i].shown, TA_MISSING, &name);
         if (!done)
             break;
         uint64_t hash = hash_process(&name), counted = 0;

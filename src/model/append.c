@@ -352,6 +352,17 @@ static void merge_unit(int64_t *into, int64_t from)
         *into = -1;
 }
 
+static void append_names(struct ta_map *into, const struct ta_map *from,
+                         const struct ta_trace *trace, const struct ta_renaming *ids)
+{
+    for (size_t pid = 0; from->n != 0 && pid < trace->strings.texts.n; pid++) {
+        const uint64_t *name = ta_map_find(from, pid);
+        uint64_t *slot = name ? ta_map_at(into, ids->names.at[pid], 0) : NULL;
+        if (slot)
+            *slot = ids->names.at[*name];
+    }
+}
+
 /* Of what a file says several times the last word counts. */
 static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
                        const struct ta_renaming *ids)
@@ -370,15 +381,10 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
         ta_builder_describe_device(into, &from->trace->devices.at[i]);
     merge_unit(&into->trace->units.multiprocessors, from->trace->units.multiprocessors);
     merge_unit(&into->trace->units.threads, from->trace->units.threads);
-    if (from->process_names.n != 0) {
-        for (size_t pid = 0; pid < from->trace->strings.texts.n; pid++) {
-            const uint64_t *name = ta_map_find(&from->process_names, pid);
-            uint64_t *slot = name ? ta_map_at(&into->process_names, ids->names.at[pid], 0) : NULL;
-            if (slot)
-                *slot = ids->names.at[*name];
-        }
-    }
-    return !from->track_of.failed && !into->track_of.failed && !into->process_names.failed;
+    append_names(&into->process_names, &from->process_names, from->trace, ids);
+    append_names(&into->process_labels, &from->process_labels, from->trace, ids);
+    return !from->track_of.failed && !into->track_of.failed && !into->process_names.failed &&
+           !into->process_labels.failed;
 }
 
 static bool append_rows(struct ta_builder *into, struct ta_builder *from,
@@ -480,6 +486,8 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
     kinds_clear(&from->kinds);
     ta_map_free(&from->process_names);
     from->process_names = (struct ta_map){.slots = NULL};
+    ta_map_free(&from->process_labels);
+    from->process_labels = (struct ta_map){.slots = NULL};
     from->devices.n = from->products.n = 0;
     from->kept = from->repaired = from->dropped = from->bytes_skipped = from->events = 0;
     from->timed = 0;

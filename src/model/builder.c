@@ -65,6 +65,7 @@ void ta_builder_free(struct ta_builder *builder)
     ta_map_free(&builder->track_of);
     ta_map_free(&builder->category_of);
     ta_map_free(&builder->process_names);
+    ta_map_free(&builder->process_labels);
     free(builder->devices.at);
     free(builder->products.at);
     free(builder->shares_stream);
@@ -503,14 +504,27 @@ enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *builder
 
 /* ---- facts ------------------------------------------------------------------------------- */
 
-enum ta_status ta_builder_name_process(struct ta_ctx *ctx, struct ta_builder *builder, ta_str pid,
-                                       ta_str name)
+/* Of several names the last one counts. */
+static enum ta_status name_process(struct ta_ctx *ctx, const struct ta_builder *builder,
+                                   struct ta_map *names, ta_str pid, ta_str name)
 {
-    uint64_t *slot = ta_map_at(&builder->process_names, pid, name);
+    uint64_t *slot = ta_map_at(names, pid, name);
     if (!slot)
         return no_memory(ctx, builder);
     *slot = name;
     return TA_OK;
+}
+
+enum ta_status ta_builder_name_process(struct ta_ctx *ctx, struct ta_builder *builder, ta_str pid,
+                                       ta_str name)
+{
+    return name_process(ctx, builder, &builder->process_names, pid, name);
+}
+
+enum ta_status ta_builder_label_process(struct ta_ctx *ctx, struct ta_builder *builder, ta_str pid,
+                                        ta_str label)
+{
+    return name_process(ctx, builder, &builder->process_labels, pid, label);
 }
 
 enum ta_status ta_builder_name_thread(struct ta_ctx *ctx, struct ta_builder *builder, ta_str pid,

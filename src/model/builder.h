@@ -64,7 +64,7 @@ struct ta_builder {
     struct recent_ranged recent_ranged[RECENT_RANGED];
     const double *share;   /* of the input that was read so far, 0 when not known; NULL: never */
     uint8_t phase_at[128]; /* by letter: place in TA_PHASES plus one; 0: no phase */
-    struct ta_map track_of, category_of, process_names;
+    struct ta_map track_of, category_of, process_names, process_labels;
     struct recent_category recent[RECENT_CATEGORIES];
     uint64_t last_track_key;
     uint32_t last_track;

@@ -66,12 +66,14 @@ static bool list_processes(struct finding *f)
         struct ta_file_process *process = &f->processes[i];
         process->pid = builder->kinds.list.at[i].pid;
         const uint64_t *name = ta_map_find(&builder->process_names, process->pid);
+        const uint64_t *label = ta_map_find(&builder->process_labels, process->pid);
         process->name = name ? (ta_str)*name : TA_STR_ABSENT;
         process->device = TA_MISSING;
         process->group = process->part = process->owner = NONE;
         count_records(f, i);
         process->is_labeled = ta_rank_label(text_of(f, process->pid), &process->label) ||
-                              ta_rank_label(text_of(f, process->name), &process->label);
+                              ta_rank_label(text_of(f, process->name), &process->label) ||
+                              (label && ta_rank_label(text_of(f, (ta_str)*label), &process->label));
     }
     for (size_t t = 0; t < trace->tracks.n; t++) {
         const uint64_t *place = ta_map_find(&builder->kinds.place_of, trace->tracks.at[t].pid);

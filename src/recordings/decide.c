@@ -62,7 +62,8 @@ static bool read_traces(struct deciding *d, const struct ta_run_options *options
                                 .end = dated(file, file->last_ts),
                                 .owner = owner_of(ingestion, first_dump, file->source->shown),
                                 .run = SIZE_MAX};
-        if (!ta_file_name_read(&d->recordings->arena, file->source->shown, &trace->name))
+        if (!ta_file_name_read(&d->recordings->arena, file->source->shown, file->traits.process,
+                               &trace->name))
             return false;
         int64_t named = TA_MISSING;
         if (options->rank_regex || trace->rank == TA_MISSING)
@@ -170,6 +171,10 @@ static bool find_hosts(struct deciding *d)
         if (same)
             set_aside(d, trace, &d->traces[*same], TA_RECORDING_HOST,
                       "No device work was recorded in it; another recording of its rank has some");
+        else if (other && trace->rank == TA_MISSING && trace->name.is_front_end)
+            set_aside(d, trace, other, TA_RECORDING_HOST,
+                      "The process of a server that hands out work, as its name says; no device "
+                      "work was recorded in it");
         else if (other && others_are_ranks && trace->rank == TA_MISSING)
             set_aside(d, trace, other, TA_RECORDING_HOST,
                       "A process of the host without device work and without a rank; the "
@@ -238,13 +243,14 @@ bool ta_recordings_find_strays(struct ta_recordings *recordings, struct ta_inges
     bool done = names != NULL;
     for (size_t i = 0; done && i < ingestion->n_files; i++)
         if (is_trace(&ingestion->files[i]))
-            done = ta_file_name_read(arena, ingestion->files[i].source->shown, &names[n++]);
+            done = ta_file_name_read(arena, ingestion->files[i].source->shown, TA_MISSING,
+                                     &names[n++]);
     for (size_t i = 0; done && i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
         struct ta_file_name name;
         if (!file->is_other || !file->source->is_below)
             continue;
-        done = ta_file_name_read(arena, file->source->shown, &name);
+        done = ta_file_name_read(arena, file->source->shown, TA_MISSING, &name);
         file->is_stray = done && !is_named_as_one(&name, names, n);
     }
     return done;

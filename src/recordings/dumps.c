@@ -34,7 +34,8 @@ static bool list_exports(struct deciding *d, struct export *exports, size_t *n)
         struct ta_file_name name;
         if (!ta_is_export(d->ingestion->files[i].dump))
             continue;
-        if (!ta_file_name_read(&d->recordings->arena, d->ingestion->files[i].source->shown, &name))
+        if (!ta_file_name_read(&d->recordings->arena, d->ingestion->files[i].source->shown,
+                               TA_MISSING, &name))
             return false;
         exports[*n] = (struct export){i, name.family, *n};
         ++*n;
@@ -161,7 +162,7 @@ bool place_dumps(struct deciding *d)
         struct ta_file_name name = none;
         if (file->kind != TA_RECORDING_DUMP)
             continue;
-        done = ta_file_name_read(&r->arena, shown, &name);
+        done = ta_file_name_read(&r->arena, shown, TA_MISSING, &name);
         const size_t run = r->n_runs == 1                ? 0
                            : file->recording != SIZE_MAX ? r->at[file->recording].run
                            : done                        ? run_of(d, shown, name.family)

@@ -158,7 +158,7 @@ static const char *reason(struct deciding *d, const struct ta_recording *recordi
     switch (recording->kind) {
     case TA_RECORDING_ITERATION:
         return ta_arena_printf(arena,
-                               "Its name counts it: recording %" PRId64 " of %zu of one "
+                               "Its name counts it, as number %" PRId64 "; %zu recordings of one "
                                "program",
                                recording->number, n);
     case TA_RECORDING_CYCLE:

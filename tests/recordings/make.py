@@ -261,18 +261,21 @@ def merged(rng, case, plan):
 
 def foreign_merge(rng, case, plan):
     """Somebody put the events of all ranks into one file: with the rank in the names of
-    processes, as SGLang in front of pids, or one after the other and nothing else.  Ids of
-    launches are those of other ranks as well."""
-    style = rng.choice(("names", "sglang", "bare"))
+    processes or in their labels, as SGLang in front of pids, or one after the other and nothing
+    else.  Ids of launches are those of other ranks as well."""
+    style = rng.choice(("names", "labels", "sglang", "bare"))
     traces = processes(rng, plan, START)
     for trace in traces:
         trace.ids = 1000
     run(rng, plan, traces)
-    plan.writing.names = plan.writing.names or style == "names"
+    plan.writing.names = plan.writing.names or style in ("names", "labels")
     for trace in traces:
         rank = trace.rank
         if style == "names":
             trace.label = f"rank {rank}: python3"
+            trace.move = lambda pid, rank=rank: pid + 100_000 * (rank + 1)
+        elif style == "labels":
+            trace.prefix = f"rank {rank} "
             trace.move = lambda pid, rank=rank: pid + 100_000 * (rank + 1)
         elif style == "sglang":
             trace.move = lambda pid, rank=rank: f"[TP{rank:02}] {pid}"

@@ -97,6 +97,7 @@ class Trace:
         self.ids, self.instants, self.flows = 1000 * (rank + 1), [], []
         self.extra_ranks = []  # traces that are written into the same file
         self.label = None      # of a rank among those: what its processes are called
+        self.prefix = ""       # and what their labels begin with
         self.move = lambda pid: pid  # what somebody who merged files made of a pid
 
     # ---- what happens ----------------------------------------------------------------------------
@@ -241,7 +242,7 @@ class Trace:
         for pid, label in ((self.pid, "CPU"), *((d, f"GPU {d}") for d in range(8))):
             if pid == self.pid or pid <= max(self.device, 0):
                 for name, args in (("process_name", {"name": self.label or "python3"}),
-                                   ("process_labels", {"labels": label})):
+                                   ("process_labels", {"labels": self.prefix + label})):
                     found.append({"ph": "M", "name": name, "pid": self.move(pid), "tid": 0,
                                   "ts": first, "args": args})
         return found

@@ -161,13 +161,35 @@ def started_anew(program, root):
         assert len({row["run"] for row in rows}) == 1 + restarts, rows
 
 
+def hosts_of_any_name(program, root):
+    """Files of torch's default name, HOST_PID.STAMP: what a host is called says nothing, and the
+    process of vLLM that takes requests is no rank, even where no content says which the ranks are."""
+    for host in ("warmup-1", "iteration_3-node", "step-5", "tp0.lab"):
+        folder, rng = root / host, random.Random(3)
+        plan = make.drawn_plan(rng, ranks=2, steps=3)
+        plan.writing.distributed = False
+        traces = make.processes(rng, plan, make.START)
+        for _ in range(2):
+            for trace in make.run(rng, plan, traces):
+                trace.write(folder / f"{host}_{trace.pid}.{trace.host // 10**6}.pt.trace.json")
+            traces = make.again(rng, traces, plan)
+        other = make.host_only(rng, plan, traces[0], traces[0].pid - 7)
+        other.write(folder / f"{host}_{other.pid}.async_llm.{other.host // 10**6}.pt.trace.json")
+        report = reports.read(program, folder)
+        rows = report.rows("recordings.files")
+        kinds = sorted(row["kind"] for row in rows)
+        assert kinds == ["cycle"] * 4 + ["host_process"], rows
+        assert report.document["run"]["ranks"] == [0, 1], report.document["run"]["ranks"]
+        assert {row["recording"] for row in rows if row["counts"]} == {"cycle_0", "cycle_1"}, rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
     failed = 0
     for test in (several_runs, captures_of_runs, several_recordings, many_files,
-                 many_files_without_names, summaries, started_anew):
+                 many_files_without_names, summaries, started_anew, hosts_of_any_name):
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 test(program, pathlib.Path(scratch))

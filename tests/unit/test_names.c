@@ -38,7 +38,7 @@ static void paths(void **state)
     struct ta_arena arena = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ta_file_name name;
-        assert_true(ta_file_name_read(&arena, cases[i].path, &name));
+        assert_true(ta_file_name_read(&arena, cases[i].path, TA_MISSING, &name));
         assert_string_equal(name.family, cases[i].family);
         assert_int_equal(name.rank, cases[i].rank);
         assert_int_equal(name.tensor, cases[i].tensor);
@@ -49,8 +49,37 @@ static void paths(void **state)
     ta_arena_free(&arena);
 }
 
+/* "HOST_PID.STAMP": where the content names that process, words before it are the host's. */
+static void hosts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        int64_t process, ordinal;
+        bool is_warm_up, is_front_end;
+    } cases[] = {
+        {"out/warmup-box_004037.1764000000123.pt.trace.json.gz", 4037, 1764000000123, false, false},
+        {"out/warmup-box_004037.1764000000123.pt.trace.json.gz", 4038, 1764000000123, true, false},
+        {"iteration_3-node_311.json", 311, TA_MISSING, false, false},
+        {"iteration_3-node_311.json", TA_MISSING, 3, false, false},
+        {"warmup/vm_311.json", 311, TA_MISSING, true, false},
+        {"trace_iteration_3.json", 3, 3, false, false}, /* a process has that number, too */
+        {"vm_40.async_llm.1764000000123.pt.trace.json", 40, 1764000000123, false, true},
+        {"a.async_llm.b/rank0.json", TA_MISSING, TA_MISSING, false, false},
+    };
+    struct ta_arena arena = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ta_file_name name;
+        assert_true(ta_file_name_read(&arena, cases[i].path, cases[i].process, &name));
+        assert_int_equal(name.ordinal, cases[i].ordinal);
+        assert_int_equal(name.is_warm_up, cases[i].is_warm_up);
+        assert_int_equal(name.is_front_end, cases[i].is_front_end);
+    }
+    ta_arena_free(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(paths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(paths), cmocka_unit_test(hosts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

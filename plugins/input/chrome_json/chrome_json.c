@@ -168,15 +168,20 @@ static bool each_series(void *user, const struct ta_token *key, const struct ta_
 static bool each_name(void *user, const struct ta_token *key, const struct ta_token *value)
 {
     struct reading *r = user;
-    if (!ta_slice_equal(ta_json_text(r->json, key), TA_LIT("name")))
+    const bool is_label = ta_slice_equal(ta_json_text(r->json, key), TA_LIT("labels"));
+    if (!is_label && !ta_slice_equal(ta_json_text(r->json, key), TA_LIT("name")))
         return true;
     const struct ta_slice what = ta_json_text(r->json, &r->json->record.field[NAME]);
     const bool process = ta_slice_equal(what, TA_LIT("process_name"));
     const bool thread = ta_slice_equal(what, TA_LIT("thread_name"));
+    if (is_label != ta_slice_equal(what, TA_LIT("process_labels")))
+        return true;
     const ta_str name = text_of(r, value);
     if (name == TA_STR_ABSENT) /* a null takes no name away */
         return true;
-    if (process)
+    if (is_label)
+        r->status = ta_builder_label_process(r->ctx, r->builder, r->event.pid, name);
+    else if (process)
         r->status = ta_builder_name_process(r->ctx, r->builder, r->event.pid, name);
     else if (thread)
         r->status = ta_builder_name_thread(r->ctx, r->builder, r->event.pid, r->event.tid, name);
