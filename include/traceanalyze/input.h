@@ -128,12 +128,9 @@ TA_API enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *
                                          const struct ta_event *event, ta_str series,
                                          double value) TA_MUST_CHECK;
 
-/* Names from metadata events, for all threads of a process or for one, and what stands beside the
- * name of a process. */
+/* Names from metadata events, for all threads of a process or for one. */
 TA_API enum ta_status ta_builder_name_process(struct ta_ctx *ctx, struct ta_builder *builder,
                                               ta_str pid, ta_str name) TA_MUST_CHECK;
-TA_API enum ta_status ta_builder_label_process(struct ta_ctx *ctx, struct ta_builder *builder,
-                                               ta_str pid, ta_str label) TA_MUST_CHECK;
 TA_API enum ta_status ta_builder_name_thread(struct ta_ctx *ctx, struct ta_builder *builder,
                                              ta_str pid, ta_str tid, ta_str name) TA_MUST_CHECK;
 

@@ -8,6 +8,10 @@
 /* Whether the trace event format knows a phase of this letter. */
 bool ta_is_phase(char letter);
 
+/* The labels of a process in metadata events, which may tell its rank. */
+enum ta_status ta_builder_label_process(struct ta_ctx *ctx, struct ta_builder *builder, ta_str pid,
+                                        ta_str label) TA_MUST_CHECK;
+
 /* Adds the name of a file, without folders, that the dump says was written next to it.  Where such
  * a file says no rank it has the rank of the dump. */
 void ta_builder_add_product(struct ta_builder *builder, struct ta_slice name);

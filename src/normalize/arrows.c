@@ -45,7 +45,7 @@ static bool sort_rows(struct following *f)
     return ta_merge_sort_in(&trace->store, f->rows, f->n, sizeof *f->rows, by_place, &trace->spans);
 }
 
-/* Both ends of an arrow have its number; the name may be that of what stands there. */
+/* Both ends of an arrow have its number; the name may be of what is at its end. */
 static bool is_other(const struct following *f, size_t flow)
 {
     const struct ta_trace *trace = f->builder->trace;

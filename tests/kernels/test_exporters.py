@@ -156,7 +156,7 @@ def jax_launches():
 
 
 def old_launches():
-    """torch before Kineto: arrows from operators, named at their ends after what stands there."""
+    """torch before Kineto: arrows from operators, whose ends are named after what is there."""
     events = []
     for i in range(3):
         operator = span("conv2d", "CPU functions", 1, STEP * i, 400)

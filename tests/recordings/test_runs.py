@@ -163,7 +163,7 @@ def started_anew(program, root):
 
 def hosts_of_any_name(program, root):
     """Files of torch's default name, HOST_PID.STAMP: what a host is called says nothing, and the
-    process of vLLM that takes requests is no rank, even where no content says which the ranks are."""
+    process of vLLM that takes requests is no rank, even where no content says which are."""
     for host in ("warmup-1", "iteration_3-node", "step-5", "tp0.lab"):
         folder, rng = root / host, random.Random(3)
         plan = make.drawn_plan(rng, ranks=2, steps=3)
