@@ -347,17 +347,22 @@ static void look_for_devices(struct search *s)
     ta_sum(&s->row[HEALTH_DEVICE], spans);
 }
 
-/* Profilers whose devices are processes write launches on some systems only: where none has an
+/* Exporters that write no categories link launches on some systems only: where none has an
  * activity, they are not damaged but unknown. */
 static bool writes_launches(const struct search *s)
 {
+    static const char *const processes[] = {"/device:", "Ascend Hardware", "CUDA functions"};
     const struct ta_activities activities = ta_trace_activities(s->trace);
     if (activities.n == 0)
         return true;
     const struct ta_track *track =
         &ta_trace_tracks(s->trace).at[s->spans.track[activities.at[0].span]];
-    return !names_device(ta_trace_text(
-        s->trace, track->process_name == TA_STR_ABSENT ? track->pid : track->process_name));
+    const struct ta_slice name = ta_trace_text(
+        s->trace, track->process_name == TA_STR_ABSENT ? track->pid : track->process_name);
+    for (size_t i = 0; i < sizeof processes / sizeof *processes; i++)
+        if (ta_slice_starts(name, processes[i]))
+            return false;
+    return true;
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

@@ -168,12 +168,12 @@ def hosts_of_any_name(program, root):
         folder, rng = root / host, random.Random(3)
         plan = make.drawn_plan(rng, ranks=2, steps=3)
         plan.writing.distributed = False
-        traces = make.processes(rng, plan, make.START)
+        first = traces = make.processes(rng, plan, make.START)
         for _ in range(2):
             for trace in make.run(rng, plan, traces):
                 trace.write(folder / f"{host}_{trace.pid}.{trace.host // 10**6}.pt.trace.json")
             traces = make.again(rng, traces, plan)
-        other = make.host_only(rng, plan, traces[0], traces[0].pid - 7)
+        other = make.host_only(rng, plan, first[0], first[0].pid - 7)
         other.write(folder / f"{host}_{other.pid}.async_llm.{other.host // 10**6}.pt.trace.json")
         report = reports.read(program, folder)
         rows = report.rows("recordings.files")
