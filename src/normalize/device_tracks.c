@@ -152,20 +152,19 @@ static bool has_category(const struct ta_trace *trace, size_t row)
     return name != TA_STR_ABSENT && ta_trace_text(trace, name).len > 0;
 }
 
-/* The category of a class, which is made when it is new.  False without memory. */
+/* The category of a class, which is made when it is new; operators stay without a name of theirs.
+ * False without memory. */
 static bool set_class(struct finding *f, size_t row, enum ta_event_class class)
 {
-    static const char *const names[CLASSES] = {[TA_CLASS_KERNEL] = "kernel",
-                                               [TA_CLASS_MEMCPY] = "gpu_memcpy",
-                                               [TA_CLASS_MEMSET] = "gpu_memset",
-                                               [TA_CLASS_SYNC] = "cuda_sync",
-                                               [TA_CLASS_OP] = "cpu_op",
-                                               [TA_CLASS_RUNTIME] = "runtime",
-                                               [TA_CLASS_ANNOTATION] = "gpu_user_annotation"};
+    static const char *const names[CLASSES] = {
+        [TA_CLASS_KERNEL] = "kernel",     [TA_CLASS_MEMCPY] = "gpu_memcpy",
+        [TA_CLASS_MEMSET] = "gpu_memset", [TA_CLASS_SYNC] = "cuda_sync",
+        [TA_CLASS_RUNTIME] = "runtime",   [TA_CLASS_ANNOTATION] = "gpu_user_annotation"};
     struct ta_trace *trace = f->builder->trace;
     if (!f->cats[class]) {
         const struct ta_category category = {
-            ta_builder_string(f->builder, ta_slice_of(names[class])), class};
+            names[class] ? ta_builder_string(f->builder, ta_slice_of(names[class])) : TA_STR_ABSENT,
+            class};
         if (trace->categories.n >= CATEGORIES_MAX || !ta_vec_push(&trace->categories, category))
             return false;
         f->cats[class] = (ta_cat)trace->categories.n;
