@@ -33,7 +33,8 @@ static const struct {
      "Record host and device together: activities=[CPU, CUDA], and all threads."},
     {"activities before their call", "Record again after the clocks of host and device were "
                                      "synchronized: a newer driver, or a warm-up step."},
-    {"kernels lost", "Record fewer steps: the buffers of the profiler were full."},
+    {"kernels lost", "Record fewer steps, or fewer replays of graphs: kernels that were launched "
+                     "are missing."},
     {"kernels lost at the start",
      "Let the profiler warm up: schedule(wait=1, warmup=2, active=3)."},
     {"operators missing",

@@ -225,11 +225,35 @@ static bool copy_replayed(struct ta_worker *w, struct ta_ingested *file,
     return file->n_replayed == all;
 }
 
-/* Traces without graphs pay nothing for it. */
+/* Launches of graphs that have an activity; TA_MISSING without memory. */
+static int64_t count_recorded_replays(const struct ta_trace *trace)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans spans = ta_trace_spans(trace);
+    struct ta_row_word *counted = calloc(ta_row_set_words(spans.n), sizeof *counted);
+    ta_row before = TA_NO_ROW;
+    int64_t n = 0;
+    for (size_t i = 0; counted && i < activities.n; i++) {
+        const ta_row launch = activities.at[i].launch;
+        if (launch == before || launch == TA_NO_ROW || ta_row_set_has(counted, launch))
+            continue;
+        const struct ta_slice name = ta_trace_text(trace, spans.name[launch]);
+        n += name.len && memmem(name.ptr, name.len, "GraphLaunch", 11);
+        ta_row_set_add(counted, launch);
+        before = launch;
+    }
+    free(counted);
+    return counted ? n : TA_MISSING;
+}
+
+/* Traces that lost none pay little for it. */
 static bool note_lost_replays(struct ta_ingested *file, const struct ta_trace *trace,
                               const struct ta_traits *traits)
 {
-    const struct ta_lost *lost = traits->graph_launches ? ta_trace_lost(trace) : NULL;
+    const int64_t n = traits->graph_launches ? count_recorded_replays(trace) : 0;
+    if (n >= traits->graph_launches)
+        return true;
+    const struct ta_lost *lost = n == TA_MISSING ? NULL : ta_trace_lost(trace);
     if (lost && lost->lost_graphs)
         ta_quality_add_many(&file->quality, TA_Q_REPLAYS_LOST, (uint64_t)lost->lost_graphs,
                             TA_NO_OFFSET, TA_NO_OFFSET,
@@ -237,7 +261,7 @@ static bool note_lost_replays(struct ta_ingested *file, const struct ta_trace *t
                             "all kernels that were launched",
                             lost->lost_graphs, lost->graphs,
                             100.0 * (double)lost->lost_kernels / (double)lost->kernels);
-    return lost || !traits->graph_launches;
+    return lost != NULL;
 }
 
 /* ---- a file of several ranks ----------------------------------------------------------------- */
