@@ -108,6 +108,7 @@ struct ta_figures {
      * columns that has values counts: its median, 95th percentile, largest value and mean. */
     enum ta_sampled sampled;
     const struct ta_column *duration[TA_SAMPLED_COLUMNS];
+    const struct ta_column *set_up; /* not null for those that set the run up; or NULL */
     /* Its rows are rates and latencies, each a figure "metric@basis" with the unit of its row. */
     const struct ta_column *metric, *basis, *value;
     /* Metrics that it can have: a gate on one is no mistake where the input does not have it.  On

@@ -17,6 +17,7 @@ enum {
     STEP_COUNTED,
     STEP_HOST,
     STEP_RANK,
+    STEP_PART,
     KIND_PHASE,
     KIND_STEPS,
     KIND_P50,
@@ -36,6 +37,7 @@ static const struct ta_ref reads[] = {
     [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
     [STEP_HOST] = {"steps.by_step", "host_dur_ns"},
     [STEP_RANK] = {"steps.by_step", "rank"},
+    [STEP_PART] = {"steps.by_step", "part"},
     [KIND_PHASE] = {"steps.by_kind", "phase"},
     [KIND_STEPS] = {"steps.by_kind", "steps"},
     [KIND_P50] = {"steps.by_kind", "p50_ns"},
@@ -82,7 +84,8 @@ static const struct ta_scalar_def scalars[] = {
                     "First to last device activity, the longest of all ranks; left out where the "
                     "window of the program is within 1 % of it"},
     [STEP_TIME] = {"step_time_p50_ns", "Step time p50", TA_UNIT_NS, TA_LOWER,
-                   .doc = "Median host duration of the marked steps, all ranks",
+                   .doc = "Median host duration of the marked steps, all ranks, without those that "
+                          "set the run up",
                    .gate = "step_time.p50"},
     [KERNELS] = {"kernels", "Kernels", TA_UNIT_COUNT, TA_NEUTRAL,
                  .doc = "Kernel executions on all ranks"},
@@ -148,7 +151,8 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
     for (size_t c = 0; c < 2 && n == 0; c++)
         for (size_t i = 0; i < n_steps; i++) {
             const double value = ta_ref_number(in, columns[c], i, NAN);
-            if (!isnan(value) && value <= most)
+            if (!isnan(value) && value <= most &&
+                ta_ref_cell(in, STEP_PART, i)->kind == TA_CELL_NULL)
                 values[n++] = value;
         }
     ta_sort_numbers(values, n);
@@ -158,7 +162,8 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
         return true;
     ta_word_scalar(out, &scalars[STEP_TIME], ta_num(median), NULL,
                    has_device_times(in) ? "Median of the time that a marked step keeps the device "
-                                          "busy, all ranks: the markers cover only the launches"
+                                          "busy, all ranks, without steps that set the run up: the "
+                                          "markers cover only the launches"
                                         : NULL);
     return true;
 }

@@ -7,10 +7,12 @@
  * at the ends of the marker.  Steps that lack more than a twentieth of their kernels, because those
  * were launched and not recorded, are listed but do not count in statistics. */
 #include "ranks/steps.h"
+#include "stat/series.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,8 @@ enum {
     BY_STEP_GPU_BUSY,
     BY_STEP_KERNELS,
     BY_STEP_LOST,
-    BY_STEP_COUNTED
+    BY_STEP_COUNTED,
+    BY_STEP_PART
 };
 static const struct ta_column by_step_columns[] = {
     [BY_STEP_RANK] = TA_RANK_COLUMN,
@@ -54,6 +57,12 @@ static const struct ta_column by_step_columns[] = {
          .doc = "Time of the step for statistics, where markers of most steps only enclose the "
                 "launches: busy time of its device work, or the marker where that is longer; null "
                 "for steps that lost more than 5 % of their kernels, which are left out"},
+    [BY_STEP_PART] =
+        {"part", "Part", TA_WORD, .role = TA_NOTE,
+         .doc = "set-up: one of the first of its kind, each of which takes more than one and a "
+                "half times as long as any behind them, on whatever rank (at most a quarter of "
+                "all), since caches and buffers are filled and code is compiled; null for the "
+                "others. The kind is the name without numbers, with batch, tokens and resolution"},
 };
 
 static const struct ta_chart_def host_chart = {
@@ -81,6 +90,7 @@ static const struct ta_chart_def counted_chart = {
 
 static const struct ta_figures step_times = {
     .sampled = TA_SAMPLED_STEPS,
+    .set_up = &by_step_columns[BY_STEP_PART],
     .duration = {&by_step_columns[BY_STEP_COUNTED], &by_step_columns[BY_STEP_HOST_DUR]}};
 
 static const struct ta_table_def by_step = {
@@ -118,7 +128,10 @@ enum {
     BY_RANK_P95,
     BY_RANK_GPU_MEAN,
     BY_RANK_GPU_BUSY_MEAN,
-    BY_RANK_KERNELS_MEAN
+    BY_RANK_KERNELS_MEAN,
+    BY_RANK_SET_UP,
+    BY_RANK_STEADY_MEAN,
+    BY_RANK_STEADY_P50
 };
 static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
@@ -142,12 +155,19 @@ static const struct ta_column by_rank_columns[] = {
                                .weight = 0.5, .doc = "Mean of the union of these activities"},
     [BY_RANK_KERNELS_MEAN] = {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT,
                               .doc = "Mean number of kernels that a step launched"},
+    [BY_RANK_SET_UP] = {"set_up", "Set-up", TA_COUNT,
+                        .doc = "Those of the steps that set the run up, as `steps.by_step` says"},
+    [BY_RANK_STEADY_MEAN] = {"steady_mean_ns", "Steady mean", TA_NS_MEAN, .better = TA_LOWER,
+                             .weight = 0.8, .doc = "Mean host duration of the others"},
+    [BY_RANK_STEADY_P50] = {"steady_p50_ns", "Steady p50", TA_NS_MEAN, .better = TA_LOWER,
+                            .weight = 0.9, .doc = "Median host duration of the others"},
 };
 
 static const struct ta_table_def by_rank = {
     "steps.by_rank", "Steps by rank", TA_COLUMNS(by_rank_columns),
     .doc = "One row per rank with marked steps. Steps that lack more than 5 % of their kernels "
-           "do not count.",
+           "do not count. All figures but the steady ones are of the steps that set the run up, "
+           "too.",
     .rank_words = "Steps"};
 
 /* Whether a step lacks too many of its kernels to say how long a step takes. */
@@ -186,15 +206,26 @@ static struct ta_cell mean(int64_t sum, int64_t n)
 }
 
 /* The steps [first, end) of one rank; `durations` has room for them. */
-static void add_rank(const struct ta_steps *steps, size_t first, size_t end, double *durations,
-                     struct ta_section_builder *out)
+static void add_rank(const struct ta_steps *steps, const bool *sets_up, size_t first, size_t end,
+                     double *durations, struct ta_section_builder *out)
 {
-    int64_t total = 0, gpu = 0, busy = 0, kernels = 0, n = 0, on_gpu = 0;
+    int64_t set_up = 0, steady = 0, total = 0, gpu = 0, busy = 0, kernels = 0, n = 0, on_gpu = 0;
+    for (size_t i = first; i < end; i++)
+        if (!lacks_kernels(&steps->at[i]) && !sets_up[i]) {
+            durations[n++] = (double)steps->at[i].host_dur;
+            steady = ta_add_sat(steady, steps->at[i].host_dur);
+        }
+    ta_sort_numbers(durations, (size_t)n);
+    const struct ta_cell steady_mean = mean(steady, n);
+    const struct ta_cell steady_median =
+        n ? ta_num(ta_quantile(durations, (size_t)n, 0.5)) : ta_null();
+    n = 0;
     for (size_t i = first; i < end; i++) {
         const struct ta_step *step = &steps->at[i];
         if (lacks_kernels(step))
             continue;
         durations[n++] = (double)step->host_dur;
+        set_up += sets_up[i];
         total = ta_add_sat(total, step->host_dur);
         kernels += step->kernels;
         if (step->gpu_start == TA_MISSING)
@@ -213,10 +244,12 @@ static void add_rank(const struct ta_steps *steps, size_t first, size_t end, dou
            [BY_RANK_P50] = ta_num(ta_quantile(durations, (size_t)n, 0.5)),
            [BY_RANK_P95] = ta_num(ta_quantile(durations, (size_t)n, 0.95)),
            [BY_RANK_GPU_MEAN] = mean(gpu, on_gpu), [BY_RANK_GPU_BUSY_MEAN] = mean(busy, on_gpu),
-           [BY_RANK_KERNELS_MEAN] = mean(kernels, n));
+           [BY_RANK_KERNELS_MEAN] = mean(kernels, n), [BY_RANK_SET_UP] = ta_int(set_up),
+           [BY_RANK_STEADY_MEAN] = steady_mean, [BY_RANK_STEADY_P50] = steady_median);
 }
 
-static bool add_ranks(const struct ta_steps *steps, struct ta_section_builder *out)
+static bool add_ranks(const struct ta_steps *steps, const bool *sets_up,
+                      struct ta_section_builder *out)
 {
     const size_t n = steps->n;
     double *durations = calloc(n + 1, sizeof *durations);
@@ -224,7 +257,7 @@ static bool add_ranks(const struct ta_steps *steps, struct ta_section_builder *o
         const int64_t rank = steps->at[first].rank;
         for (end = first + 1; end < n && steps->at[end].rank == rank;)
             end++;
-        add_rank(steps, first, end, durations, out);
+        add_rank(steps, sets_up, first, end, durations, out);
     }
     free(durations);
     return durations != NULL;
@@ -247,7 +280,8 @@ enum {
     KIND_MAX,
     KIND_TOKENS,
     KIND_TOKENS_PER_S,
-    KIND_IMAGES_PER_S
+    KIND_IMAGES_PER_S,
+    KIND_SET_UP
 };
 static const struct ta_column by_kind_columns[] = {
     [KIND_RANK] = TA_RANK_COLUMN,
@@ -263,7 +297,9 @@ static const struct ta_column by_kind_columns[] = {
                     .doc = "Pixels, as the name says"},
     [KIND_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
                      .doc = "Pixels, as the name says"},
-    [KIND_STEPS] = {"steps", "Number", TA_COUNT, .doc = "How many there are"},
+    [KIND_STEPS] = {"steps", "Number", TA_COUNT,
+                    .doc = "How many there are, without those that "
+                           "set the run up"},
     [KIND_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.5,
                     .doc = "Sum of their times: of the range, or of the device work that was "
                            "launched in it, as in `counted_ns` of `steps.by_step`"},
@@ -281,6 +317,9 @@ static const struct ta_column by_kind_columns[] = {
     [KIND_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                            .better = TA_HIGHER, .weight = 0.8,
                            .doc = "Batch over mean time, where the name says a size in pixels"},
+    [KIND_SET_UP] = {"set_up", "Set-up", TA_COUNT,
+                     .doc = "Further ones, which set the run up as `steps.by_step` says; of "
+                            "requests none"},
 };
 
 static const struct ta_table_def by_kind = {
@@ -291,7 +330,7 @@ static const struct ta_table_def by_kind = {
            "(`step[DECODE bs=64]`, `execute_context_…_generation_…`), of requests "
            "(`execute_diffusion_1_256x256`), of the program's own ranges. Prefill and decode, "
            "batch sizes and resolutions are apart, so that equals are compared. Without steps that "
-           "lack more than 5 % of their kernels.",
+           "lack more than 5 % of their kernels, and those that set the run up.",
     .rank_words = "Steps",
     .brief =
         &(const struct ta_brief){.place = 262, .rows = 8, .largest = &by_kind_columns[KIND_TOTAL]}};
@@ -300,14 +339,18 @@ static const struct ta_table_def by_kind = {
 struct piece {
     int64_t rank, dur;
     struct ta_marked_work work;
+    size_t at; /* of a step, its place among all */
+    bool sets_up;
     char kind[64]; /* the end of a long one is cut */
 };
 
 static int by_kind_order(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
-    const int64_t of_a[] = {a->work.phase, a->work.batch, a->work.width, a->work.height, a->dur};
-    const int64_t of_b[] = {b->work.phase, b->work.batch, b->work.width, b->work.height, b->dur};
+    const int64_t of_a[] = {a->work.phase,  a->work.batch, a->work.width,
+                            a->work.height, a->sets_up,    a->dur};
+    const int64_t of_b[] = {b->work.phase,  b->work.batch, b->work.width,
+                            b->work.height, b->sets_up,    b->dur};
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
     const int order = strcmp(a->kind, b->kind);
@@ -338,6 +381,10 @@ static void add_kind(const struct piece *at, size_t n, double *times,
 {
     const struct ta_marked_work *work = &at->work;
     int64_t total = 0, tokens = 0, timed = 0;
+    size_t set_up = 0;
+    while (set_up + 1 < n && at[n - 1 - set_up].sets_up) /* they come last */
+        set_up++;
+    n -= set_up;
     for (size_t i = 0; i < n; i++) {
         times[i] = (double)at[i].dur;
         total = ta_add_sat(total, at[i].dur);
@@ -356,12 +403,13 @@ static void add_kind(const struct piece *at, size_t n, double *times,
            [KIND_MAX] = ta_int(at[n - 1].dur), [KIND_TOKENS] = tokens ? ta_int(tokens) : ta_null(),
            [KIND_TOKENS_PER_S] =
                timed > 0 && tokens ? ta_num((double)tokens * 1e9 / (double)timed) : ta_null(),
-           [KIND_IMAGES_PER_S] = is_image
-                                     ? ta_num((double)work->batch * (double)n * 1e9 / (double)total)
-                                     : ta_null());
+           [KIND_IMAGES_PER_S] =
+               is_image ? ta_num((double)work->batch * (double)n * 1e9 / (double)total) : ta_null(),
+           [KIND_SET_UP] = ta_int((int64_t)set_up));
 }
 
-static bool add_kinds(const struct ta_steps *steps, bool of_device, struct ta_section_builder *out)
+static bool add_kinds(const struct ta_steps *steps, const bool *sets_up, bool of_device,
+                      struct ta_section_builder *out)
 {
     const size_t most = steps->n + steps->n_requests;
     struct piece *at = calloc(most + 1, sizeof *at);
@@ -370,8 +418,10 @@ static bool add_kinds(const struct ta_steps *steps, bool of_device, struct ta_se
     for (size_t i = 0; at && i < steps->n; i++) {
         const struct ta_step *step = &steps->at[i];
         const bool says = step->by != TA_STEPS_BY_PROFILER && step->by != TA_STEPS_BY_LOOP;
-        if (says && !lacks_kernels(step))
-            set_piece(&at[n++], step->rank, step->label, step_time(step, of_device).i);
+        if (!says || lacks_kernels(step))
+            continue;
+        set_piece(&at[n], step->rank, step->label, step_time(step, of_device).i);
+        at[n++].sets_up = sets_up[i];
     }
     for (size_t i = 0; at && i < steps->n_requests; i++)
         set_piece(&at[n++], steps->requests[i].rank, steps->requests[i].name,
@@ -392,6 +442,71 @@ static bool add_kinds(const struct ta_steps *steps, bool of_device, struct ta_se
     return true;
 }
 
+/* ---- steps that set the run up -------------------------------------------------------------- */
+
+static int by_work(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+    const int64_t of_a[] = {a->work.phase,  a->work.batch, a->work.tokens, a->work.width,
+                            a->work.height, a->rank,       (int64_t)a->at};
+    const int64_t of_b[] = {b->work.phase,  b->work.batch, b->work.tokens, b->work.width,
+                            b->work.height, b->rank,       (int64_t)b->at};
+    const int order = strcmp(a->kind, b->kind);
+    for (size_t i = 0; order == 0 && i < TA_LENGTH(of_a); i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return order;
+}
+
+static bool is_same_work(const struct piece *a, const struct piece *b)
+{
+    return strcmp(a->kind, b->kind) == 0 && a->work.phase == b->work.phase &&
+           a->work.batch == b->work.batch && a->work.tokens == b->work.tokens &&
+           a->work.width == b->work.width && a->work.height == b->work.height;
+}
+
+/* Pieces of the same work, by rank and time.  `times` has room for 2 n + 1. */
+static void find_set_up(const struct piece *at, size_t n, double *times, bool *sets_up)
+{
+    size_t most = 0;
+    for (size_t i = 0, k = 0; i < n; i++, k++) {
+        k = i && at[i].rank != at[i - 1].rank ? 0 : k;
+        times[k] = k < most ? fmax(times[k], (double)at[i].dur) : (double)at[i].dur;
+        most = k + 1 > most ? k + 1 : most;
+    }
+    const size_t first = ta_first_steps(times, most, times + most);
+    for (size_t i = 0, k = 0; i < n; i++, k++) {
+        k = i && at[i].rank != at[i - 1].rank ? 0 : k;
+        sets_up[at[i].at] = k < first;
+    }
+}
+
+/* One flag for each step; NULL without memory. */
+static bool *set_up_of(const struct ta_steps *steps, bool of_device)
+{
+    struct piece *at = calloc(steps->n + 1, sizeof *at);
+    double *times = calloc(2 * steps->n + 1, sizeof *times);
+    bool *sets_up = at && times ? calloc(steps->n + 1, sizeof *sets_up) : NULL;
+    size_t n = 0;
+    for (size_t i = 0; sets_up && i < steps->n; i++) {
+        const struct ta_step *step = &steps->at[i];
+        if (lacks_kernels(step))
+            continue;
+        set_piece(&at[n], step->rank, step->label, step_time(step, of_device).i);
+        at[n++].at = i;
+    }
+    if (n)
+        qsort(at, n, sizeof *at, by_work);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && is_same_work(&at[first], &at[end]);)
+            end++;
+        find_set_up(&at[first], end - first, times, sets_up);
+    }
+    free(at);
+    free(times);
+    return sets_up;
+}
+
 /* ---- by step ------------------------------------------------------------------------------- */
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -400,6 +515,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)merged;
     const struct ta_steps *steps = in->steps;
     const bool of_device = mark_launches_only(steps);
+    bool *sets_up = set_up_of(steps, of_device);
+    if (!sets_up)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps");
     size_t lacking = 0;
     for (size_t i = 0; i < steps->n; i++)
         lacking += lacks_kernels(&steps->at[i]);
@@ -417,9 +535,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [BY_STEP_GPU_DUR] = on_gpu ? ta_int(step->gpu_end - step->gpu_start) : ta_null(),
                [BY_STEP_GPU_BUSY] = ta_int(step->gpu_busy),
                [BY_STEP_KERNELS] = ta_int(step->kernels), [BY_STEP_LOST] = ta_int(step->lost),
-               [BY_STEP_COUNTED] = lacking || of_device ? step_time(step, of_device) : ta_null());
+               [BY_STEP_COUNTED] = lacking || of_device ? step_time(step, of_device) : ta_null(),
+               [BY_STEP_PART] = sets_up[i] ? ta_text(TA_LIT("set-up")) : ta_null());
     }
-    const bool done = add_ranks(steps, out) && add_kinds(steps, of_device, out);
+    const bool done = add_ranks(steps, sets_up, out) && add_kinds(steps, sets_up, of_device, out);
+    free(sets_up);
     if (steps->n > 1) /* of a single one there is nothing to see */
         ta_draw(out, &by_step, lacking || of_device ? &counted_chart : &host_chart);
     if (lacking)

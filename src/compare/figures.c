@@ -161,11 +161,25 @@ struct place {
     bool any;
 };
 
-/* Goes on to a row; false for one without a duration, which is no step: of several records of a
- * step only one has it. */
-static bool next_step(struct place *place, const struct ta_refs *in, size_t row, size_t time)
+/* The columns of a table of steps; `set_up` is SIZE_MAX where it does not flag what sets the run
+ * up. */
+struct columns {
+    size_t time, set_up;
+};
+
+static bool sets_up(const struct ta_refs *in, const struct columns *columns, size_t row)
 {
-    if (ta_ref_cell(in, time, row)->kind == TA_CELL_NULL)
+    return columns->set_up != SIZE_MAX &&
+           ta_ref_cell(in, columns->set_up, row)->kind != TA_CELL_NULL;
+}
+
+/* Goes on to a row; false for one without a duration, which is no step: of several records of a
+ * step only one has it.  `set_up` says which steps are meant. */
+static bool next_step(struct place *place, const struct ta_refs *in, size_t row,
+                      const struct columns *columns, bool set_up)
+{
+    const size_t time = columns->time;
+    if (ta_ref_cell(in, time, row)->kind == TA_CELL_NULL || sets_up(in, columns, row) != set_up)
         return false;
     const int64_t of = ta_ref_rank(in, time, row);
     const bool is_same = place->any && place->rank == of;
@@ -176,18 +190,48 @@ static bool next_step(struct place *place, const struct ta_refs *in, size_t row,
     return true;
 }
 
+static bool read_set_up(struct ta_arena *arena, const struct ta_refs *in,
+                        const struct columns *columns, struct ta_durations *series)
+{
+    series->says_set_up = columns->set_up != SIZE_MAX;
+    if (!series->says_set_up)
+        return true;
+    const size_t rows = ta_ref_rows(in, columns->time);
+    double *times = ta_arena_alloc(arena, (rows + 1) * sizeof *times);
+    double *longest = ta_arena_alloc(arena, (rows + 1) * sizeof *longest); /* by step */
+    if (!times || !longest)
+        return false;
+    struct place place = {.any = false};
+    for (size_t i = 0; i < rows; i++) {
+        if (!next_step(&place, in, i, columns, true))
+            continue;
+        const double value = ta_ref_number(in, columns->time, i, 0);
+        times[series->n_set_up++] = value;
+        if ((int64_t)place.step == series->set_up_steps) {
+            longest[place.step] = 0;
+            series->set_up_steps++;
+        }
+        longest[place.step] = fmax(longest[place.step], value);
+    }
+    for (int64_t i = 0; i < series->set_up_steps; i++)
+        series->set_up_ns += longest[i];
+    series->set_up = times;
+    return true;
+}
+
 /* A row per step, a column per rank.  NULL without memory, or when ranks have steps that are too
  * different in number for such a matrix. */
 static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_refs *in,
-                                        size_t time)
+                                        const struct columns *columns)
 {
+    const size_t time = columns->time;
     struct ta_durations *series = ta_arena_alloc(arena, sizeof *series);
     if (!series)
         return NULL;
     struct place place = {.any = false};
     size_t n_rows = 0;
     for (size_t i = 0; i < ta_ref_rows(in, time); i++) {
-        if (!next_step(&place, in, i, time))
+        if (!next_step(&place, in, i, columns, false))
             continue;
         n_rows++;
         series->ranks = place.k + 1;
@@ -203,22 +247,22 @@ static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_
         at[i] = (double)NAN;
     place = (struct place){.any = false};
     for (size_t i = 0; i < ta_ref_rows(in, time); i++)
-        if (next_step(&place, in, i, time))
+        if (next_step(&place, in, i, columns, false))
             at[place.step * series->ranks + place.k] = ta_ref_number(in, time, i, (double)NAN);
     series->at = at;
-    return series;
+    return read_set_up(arena, in, columns, series) ? series : NULL;
 }
 
-/* All numbers of a column in ascending order; NULL without memory. */
-static double *sorted_column(struct ta_arena *arena, const struct ta_refs *in, size_t ref,
-                             size_t *n)
+/* The times of all steps but those that set the run up, in ascending order; NULL without memory. */
+static double *sorted_times(struct ta_arena *arena, const struct ta_refs *in,
+                            const struct columns *columns, size_t *n)
 {
-    const size_t rows = ta_ref_rows(in, ref);
+    const size_t ref = columns->time, rows = ta_ref_rows(in, ref);
     double *values = ta_arena_alloc(arena, rows * sizeof *values);
     *n = 0;
     for (size_t i = 0; values && i < rows; i++) {
         const double value = ta_ref_number(in, ref, i, (double)NAN);
-        if (!isnan(value))
+        if (!isnan(value) && !sets_up(in, columns, i))
             values[(*n)++] = value;
     }
     if (values)
@@ -243,11 +287,12 @@ static bool has_values(const struct ta_refs *in, size_t ref)
 /* Rows of a rank are together, and in the order of time. */
 static void add_times(struct list *list, const struct ta_table_def *def)
 {
-    enum { FIRST, SECOND };
+    enum { FIRST, SECOND, SET_UP };
     const struct ta_column *const *duration = def->figures->duration;
     const struct ta_ref refs[] = {
         [FIRST] = {def->id, duration[0]->key},
         [SECOND] = {def->id, duration[duration[1] != NULL]->key},
+        [SET_UP] = {def->id, (def->figures->set_up ? def->figures->set_up : duration[0])->key},
     };
     struct ta_refs opened;
     const struct ta_refs *in = &opened;
@@ -256,7 +301,9 @@ static void add_times(struct list *list, const struct ta_table_def *def)
     if (!ta_ref_exists(in, time) || in->places[time].rank == SIZE_MAX)
         return;
     size_t n;
-    const double *values = sorted_column(list->arena, in, time, &n);
+    const bool is_flagged = def->figures->set_up && ta_ref_exists(in, SET_UP);
+    const struct columns columns = {time, is_flagged ? SET_UP : SIZE_MAX};
+    const double *values = sorted_times(list->arena, in, &columns, &n);
     if (!values || n == 0)
         return;
     const double parts[] = {[MEDIAN] = ta_quantile(values, n, 0.5),
@@ -272,7 +319,7 @@ static void add_times(struct list *list, const struct ta_table_def *def)
                       .polarity = TA_LOWER,
                       .is_key = i == MEDIAN,
                       .of_steps = def->figures->sampled == TA_SAMPLED_STEPS,
-                      .series = i == MEDIAN ? read_series(list->arena, in, time) : NULL,
+                      .series = i == MEDIAN ? read_series(list->arena, in, &columns) : NULL,
                   });
 }
 
@@ -341,7 +388,8 @@ static void add_declared(struct list *list)
 static void add_skew(struct list *list)
 {
     size_t n;
-    const double *values = sorted_column(list->arena, &list->in, TA_AS_DEVICE_COMPUTE, &n);
+    const double *values =
+        sorted_times(list->arena, &list->in, &(struct columns){TA_AS_DEVICE_COMPUTE, SIZE_MAX}, &n);
     const double median = values ? ta_quantile(values, n, 0.5) : 0;
     if (n >= 2 && median > 0)
         add(list, &(struct ta_run_figure){.id = ids[SKEW],

@@ -11,6 +11,12 @@
 struct ta_durations {
     const double *at; /* step after step; NaN where a rank has no such step */
     size_t n, ranks;
+    /* The steps that set the run up are none of these, where the report says which those are. */
+    bool says_set_up;
+    const double *set_up; /* of all ranks */
+    size_t n_set_up;
+    int64_t set_up_steps; /* whatever the number of ranks, */
+    double set_up_ns;     /* each as long as the rank took that was longest at it */
 };
 
 struct ta_run_figure {

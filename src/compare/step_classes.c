@@ -13,6 +13,7 @@
 #include "compare/figures.h"
 #include "report/report.h"
 #include "stat/sample.h"
+#include "stat/series.h"
 #include "traceanalyze/table.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ struct steps {
     double *first;  /* those of the warm-up */
     double *sorted; /* all others */
     size_t n_first, n;
-    size_t warm; /* steps of the warm-up, whatever the number of ranks */
+    size_t warm; /* of the series: steps of the warm-up, whatever the number of ranks */
     struct ta_classes split;
     bool is_split;
     size_t count[CLASSES];
@@ -86,36 +87,30 @@ static double longest_of(const struct ta_durations *series, size_t step)
     return longest;
 }
 
-/* How many steps at the start are warm-up: each longer than any after them by this factor, and at
- * most a quarter of all. */
+/* How many steps of the series at the start are warm-up, by their times. */
 static size_t warm_up_of(struct diff *diff, const struct ta_durations *series)
 {
-    static const double longer = 1.5;
-    const size_t most = series->n / 4;
-    double *behind = ta_arena_alloc(&diff->arena, (series->n + 1) * sizeof *behind);
-    double shortest = INFINITY;
-    size_t warm = 0;
-    if (!behind)
+    double *times = ta_arena_alloc(&diff->arena, (2 * series->n + 1) * sizeof *times);
+    if (!times)
         return 0;
-    behind[series->n] = (double)NAN;
-    for (size_t i = series->n; i-- > 0;)
-        behind[i] = fmax(behind[i + 1], longest_of(series, i));
-    for (size_t i = 0; i < most; i++) {
-        shortest = fmin(shortest, longest_of(series, i));
-        if (shortest > longer * behind[i + 1])
-            warm = i + 1;
-    }
-    return warm;
+    for (size_t i = 0; i < series->n; i++)
+        times[i] = longest_of(series, i);
+    return ta_first_steps(times, series->n, times + series->n);
 }
 
 static bool read_steps(struct diff *diff, const struct ta_durations *series, struct steps *steps)
 {
     const size_t all = series->n * series->ranks;
-    *steps = (struct steps){.first = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double)),
-                            .sorted = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double))};
+    *steps = (struct steps){
+        .first = ta_arena_alloc(&diff->arena, (all + series->n_set_up + 1) * sizeof(double)),
+        .sorted = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double))};
     if (!steps->first || !steps->sorted)
         return false;
-    steps->warm = warm_up_of(diff, series);
+    if (series->says_set_up)
+        for (size_t i = 0; i < series->n_set_up; i++)
+            steps->first[steps->n_first++] = series->set_up[i];
+    else
+        steps->warm = warm_up_of(diff, series);
     for (size_t i = 0; i < all; i++)
         if (!isnan(series->at[i]) && i < steps->warm * series->ranks)
             steps->first[steps->n_first++] = series->at[i];
@@ -184,7 +179,8 @@ static void add_class(struct ta_section_builder *out, const struct steps sides[T
 
 static struct diff_warm_up warm_up(const struct ta_durations *series, size_t n)
 {
-    struct diff_warm_up warm_up = {.steps = (int64_t)n};
+    struct diff_warm_up warm_up = {.steps = series->set_up_steps + (int64_t)n,
+                                   .ns = series->set_up_ns};
     for (size_t i = 0; i < n; i++)
         warm_up.ns += longest_of(series, i);
     return warm_up;

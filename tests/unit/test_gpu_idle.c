@@ -137,6 +137,23 @@ static void what_began_before(void **state)
     ta_report_free(report);
 }
 
+/* A wait for a stream says nothing of the others; one before the first launch, while no device
+ * works, is itself for what was launched before. */
+static void waits_for_what_began_before(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        KERNEL(1, 7, 10, 10) SPAN("cuda_runtime", "cudaStreamSynchronize", 20, 3000)
+            LAUNCH(2, 3020, 5) KERNEL(2, 8, 5025, 10) /* 2 ms */
+        SPAN("cuda_runtime", "cudaDeviceSynchronize", 5030, 10)
+            SPAN("cuda_runtime", "cudaStreamSynchronize", 5040, 3000) LAUNCH(3, 8040, 5)
+                KERNEL(3, 9, 10045, 10)); /* 2 ms */
+    assert_int_equal(cause(report, "began before the recording"), 5000000);
+    assert_int_equal(cause(report, "synchronization"), 3000000 + 5000);
+    assert_int_equal(cause(report, "late start"), 2000000);
+    ta_report_free(report);
+}
+
 static void queue_figures(void **state)
 {
     (void)state;
@@ -213,8 +230,8 @@ int main(void)
         cmocka_unit_test(the_host_is_late),  cmocka_unit_test(causes_reach_down),
         cmocka_unit_test(queued_work_waits), cmocka_unit_test(clocks_that_differ),
         cmocka_unit_test(a_late_start),      cmocka_unit_test(queue_figures),
-        cmocka_unit_test(what_began_before), cmocka_unit_test(causes_add_up),
-        cmocka_unit_test(queues_of_streams),
+        cmocka_unit_test(what_began_before), cmocka_unit_test(waits_for_what_began_before),
+        cmocka_unit_test(causes_add_up),     cmocka_unit_test(queues_of_streams),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

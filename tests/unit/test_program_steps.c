@@ -190,12 +190,39 @@ static void rates(void **state)
     ta_report_free(report);
 }
 
+/* The first decoding step sets up; the one prefill is longer, but of another kind. */
+static void set_up(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        RANGE("step[EXTEND bs=1 toks=64]", 0, 90) RANGE("step[DECODE bs=1]", 100, 40)
+            RANGE("step[DECODE bs=1]", 140, 10) RANGE("step[DECODE bs=1]", 150, 12)
+                RANGE("step[DECODE bs=1]", 162, 14));
+    static const char *const parts[] = {"", "set-up", "", "", ""};
+    const struct ta_table *table = ta_report_table(report, "steps.by_step");
+    assert_int_equal(table->n_rows, 5);
+    for (size_t i = 0; i < 5; i++) {
+        const struct ta_cell *part = ta_table_cell(table, i, ta_table_column(table, "part"));
+        assert_int_equal(part->kind == TA_CELL_NULL, parts[i][0] == 0);
+        if (part->kind != TA_CELL_NULL)
+            assert_true(ta_slice_equal(part->text, ta_slice_of(parts[i])));
+    }
+    const struct ta_table *ranks = ta_report_table(report, "steps.by_rank");
+    assert_int_equal(ta_table_cell(ranks, 0, ta_table_column(ranks, "set_up"))->i, 1);
+    assert_int_equal(ta_table_cell(ranks, 0, ta_table_column(ranks, "max_ns"))->i, 90000);
+    assert_int_equal(report_number(report, "steps.by_kind", "phase", "decode", "set_up"), 1);
+    assert_int_equal(report_number(report, "steps.by_kind", "phase", "decode", "steps"), 3);
+    assert_int_equal(report_number(report, "steps.by_kind", "phase", "decode", "total_ns"), 36000);
+    assert_int_equal(report_number(report, "steps.by_kind", "phase", "prefill", "set_up"), 0);
+    ta_report_free(report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_loader),     cmocka_unit_test(optimizer), cmocka_unit_test(engines),
         cmocka_unit_test(repeated_ranges), cmocka_unit_test(no_steps),  cmocka_unit_test(numbers),
-        cmocka_unit_test(rates),
+        cmocka_unit_test(rates),           cmocka_unit_test(set_up),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -151,6 +151,15 @@ void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t n
     idle_record_piece(host->record, cause, ns, place_of(host, row));
 }
 
+/* Whether the host waits in the idle time [from, to) for work that left no activity: nothing was
+ * launched yet in the recording. */
+static bool waits_for_before(const struct host_time *host, ta_row row, int64_t from, int64_t to)
+{
+    return row != TA_NO_ROW && host->work[row] == TA_HOST_SYNC &&
+           host->spans.ts[row] < host->first_launch && to - from > TA_IDLE_LATENCY_NS &&
+           (!host->busy || ta_intervals_within(host->busy, from, to) == 0);
+}
+
 void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to)
 {
     if (from >= to)
@@ -163,8 +172,11 @@ void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t 
         host_time_piece(host, TA_IDLE_PROFILER, profiler, TA_NO_ROW);
     if (loading)
         host_time_piece(host, TA_IDLE_COMPILE, loading, row);
-    if (to - from > profiler + loading)
-        host_time_piece(host, cause_of(host, row), to - from - profiler - loading, row);
+    const int64_t rest = to - from - profiler - loading;
+    if (rest > 0)
+        host_time_piece(
+            host, waits_for_before(host, row, from, to) ? TA_IDLE_BEFORE : cause_of(host, row),
+            rest, row);
 }
 
 static int64_t end_of(const struct host_time *host, ta_row row)

@@ -17,7 +17,9 @@ struct host_time {
     struct ta_intervals profiler, loading; /* of the process as a whole, united */
     size_t near_profiler, near_loading;    /* intervals of them where the last search ended */
     struct first_calls first_calls;
-    struct idle_record *record; /* of every piece of time with its place */
+    int64_t first_launch; /* waits that begin earlier are for what lies before the recording */
+    const struct ta_intervals *busy; /* of all devices, NULL where there is only one */
+    struct idle_record *record;      /* of every piece of time with its place */
 };
 
 /* False without memory; host_time_close() all the same. */

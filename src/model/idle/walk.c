@@ -10,6 +10,7 @@
 #include "stat/interval.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
     [TA_IDLE_OPERATOR] = {"operator dispatch", TA_IDLE_GROUP_DISPATCH},
@@ -60,7 +61,8 @@ static int64_t end_of(const struct walk *w, ta_row row)
 }
 
 /* An activity began long after it could.  Work that was launched before the recording leaves no
- * activity, and may hold up the first activity of each stream, until the host has waited. */
+ * activity, and may hold up the first activity of each stream, until the host has waited for a
+ * device. */
 static enum ta_idle_cause late_cause(const struct walk *w, ta_row launch)
 {
     return w->begins_stream && w->spans.ts[launch] < w->first_wait ? TA_IDLE_BEFORE
@@ -280,12 +282,38 @@ static int64_t find_first_call(const struct ta_trace *trace)
     return calls.n ? calls.start : INT64_MIN;
 }
 
-static int64_t find_first_wait(const struct ta_spans *spans)
+/* cudaDeviceSynchronize, hipDeviceSynchronize, cuCtxSynchronize.  Who waits for one stream, or for
+ * an event, knows nothing of the others. */
+static bool waits_for_device(struct ta_slice name)
 {
+    static const char *const words[] = {"devicesynchr", "ctxsynchr", "synchronizedevice"};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        for (size_t i = 0; i + strlen(words[k]) <= name.len; i++)
+            if (strncasecmp(ta_slice_at(name, i), words[k], strlen(words[k])) == 0)
+                return true;
+    return false;
+}
+
+/* End of the first wait for a whole device; INT64_MAX without one. */
+static int64_t find_first_wait(const struct ta_trace *trace)
+{
+    const struct ta_spans spans = ta_trace_spans(trace);
     int64_t first = INT64_MAX;
-    for (ta_row row = 0; spans->work && (row = ta_host_next(spans, row, TA_HOST_SYNC)) < spans->n;
+    for (ta_row row = 0; spans.work && (row = ta_host_next(&spans, row, TA_HOST_SYNC)) < spans.n;
          row++)
-        first = ta_min_i64(first, spans->ts[row] + spans->dur[row]);
+        if (spans.ts[row] + spans.dur[row] < first &&
+            waits_for_device(ta_trace_text(trace, spans.name[row])))
+            first = spans.ts[row] + spans.dur[row];
+    return first;
+}
+
+/* The first launch that was recorded, with its work or without. */
+static int64_t find_first_launch(const struct walk *w)
+{
+    int64_t first = w->lost->n ? w->lost->at[0].start : INT64_MAX;
+    for (size_t i = 0; i < w->activities.n; i++)
+        if (w->activities.at[i].launch != TA_NO_ROW)
+            first = ta_min_i64(first, w->spans.ts[w->activities.at[i].launch]);
     return first;
 }
 
@@ -303,13 +331,14 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record,
     w.busy = w.has_one_device ? NULL : ta_trace_busy(trace);
     w.lost = ta_trace_lost(trace);
     w.first_call = find_first_call(trace);
-    w.first_wait = find_first_wait(&w.spans);
+    w.first_wait = find_first_wait(trace);
     w.met = calloc(ta_trace_tracks(trace).n + 1, sizeof *w.met);
     w.damage = ta_trace_damage(trace);
     bool done = host_time_open(&w.host, trace, record) && w.lost && w.program && w.met;
-    if (done)
-        host_time_loads(&w.host, &w.lost->captures);
     if (done) {
+        host_time_loads(&w.host, &w.lost->captures);
+        w.host.first_launch = find_first_launch(&w);
+        w.host.busy = w.busy;
         ta_intervals_join(&w.unknown, &w.lost->unrecorded);
         ta_intervals_join(&w.unknown, &w.damage->unknown);
         ta_intervals_join(&w.unknown, &w.damage->disordered);
