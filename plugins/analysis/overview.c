@@ -8,7 +8,6 @@
 
 enum {
     GPU_WINDOW,
-    RUN_WINDOW,
     PROGRAM_WINDOW,
     GPU_BUSY,
     GPU_COMPUTE,
@@ -28,7 +27,6 @@ enum {
 
 static const struct ta_ref reads[] = {
     [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
-    [RUN_WINDOW] = {"run.window", "window_ns"},
     [PROGRAM_WINDOW] = {"gpu_time.program", "window_ns"},
     [GPU_BUSY] = {"gpu_time.by_rank", "busy_ns"},
     [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
@@ -142,8 +140,6 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
 {
     static const size_t columns[] = {STEP_COUNTED, STEP_HOST};
     const size_t n_steps = ta_ref_rows(in, STEP_HOST);
-    /* A marker may be written longer than all that was recorded: that is no time of a step. */
-    const double most = ta_ref_rows(in, RUN_WINDOW) ? 1.01 * longest(in, RUN_WINDOW) : INFINITY;
     size_t n = 0;
     double *values = malloc(n_steps * sizeof *values);
     if (!values)
@@ -151,8 +147,7 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
     for (size_t c = 0; c < 2 && n == 0; c++)
         for (size_t i = 0; i < n_steps; i++) {
             const double value = ta_ref_number(in, columns[c], i, NAN);
-            if (!isnan(value) && value <= most &&
-                ta_ref_cell(in, STEP_PART, i)->kind == TA_CELL_NULL)
+            if (!isnan(value) && ta_ref_cell(in, STEP_PART, i)->kind == TA_CELL_NULL)
                 values[n++] = value;
         }
     ta_sort_numbers(values, n);

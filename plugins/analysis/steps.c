@@ -54,13 +54,15 @@ static const struct ta_column by_step_columns[] = {
                       .doc = "Calls of the step that launched a kernel which was not recorded"},
     [BY_STEP_COUNTED] =
         {"counted_ns", "Step time", TA_NS, .better = TA_LOWER,
-         .doc = "Time of the step for statistics, where markers of most steps only enclose the "
-                "launches: busy time of its device work, or the marker where that is longer; null "
-                "for steps that lost more than 5 % of their kernels, which are left out"},
+         .doc = "Time of the step for statistics, where the marker of a step is not that: busy "
+                "time of its device work, or the marker where that is longer, if most markers "
+                "only enclose the launches; the part that was recorded of a marker that is written "
+                "longer than the recording; null for steps that lost more than 5 % of their "
+                "kernels, which are left out"},
     [BY_STEP_PART] =
         {"part", "Part", TA_WORD, .role = TA_NOTE,
          .doc = "set-up: one of the first of its kind, each of which takes more than one and a "
-                "half times as long as any behind them, on whatever rank (at most a quarter of "
+                "half times as long as any later one, on whatever rank (at most a quarter of "
                 "all), since caches and buffers are filled and code is compiled; null for the "
                 "others. The kind is the name without numbers, with batch, tokens and resolution"},
 };
@@ -139,7 +141,7 @@ static const struct ta_column by_rank_columns[] = {
                        .doc =
                            "Marked steps, without those that lack more than 5 % of their kernels"},
     [BY_RANK_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.7,
-                       .doc = "Sum of their host durations"},
+                       .doc = "Sum of their host durations, as far as they were recorded"},
     [BY_RANK_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
                       .doc = "Total divided by steps"},
     [BY_RANK_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
@@ -187,7 +189,7 @@ static bool mark_launches_only(const struct ta_steps *steps)
             continue;
         n++;
         longer +=
-            step->gpu_busy != TA_MISSING && step->gpu_busy > step->host_dur + step->host_dur / 10;
+            step->gpu_busy != TA_MISSING && step->gpu_busy > step->recorded + step->recorded / 10;
     }
     return longer * 2 > n;
 }
@@ -197,7 +199,7 @@ static struct ta_cell step_time(const struct ta_step *step, bool of_device)
 {
     if (lacks_kernels(step))
         return ta_null();
-    return ta_int(of_device ? ta_max_i64(step->gpu_busy, step->host_dur) : step->host_dur);
+    return ta_int(of_device ? ta_max_i64(step->gpu_busy, step->recorded) : step->recorded);
 }
 
 static struct ta_cell mean(int64_t sum, int64_t n)
@@ -212,8 +214,8 @@ static void add_rank(const struct ta_steps *steps, const bool *sets_up, size_t f
     int64_t set_up = 0, steady = 0, total = 0, gpu = 0, busy = 0, kernels = 0, n = 0, on_gpu = 0;
     for (size_t i = first; i < end; i++)
         if (!lacks_kernels(&steps->at[i]) && !sets_up[i]) {
-            durations[n++] = (double)steps->at[i].host_dur;
-            steady = ta_add_sat(steady, steps->at[i].host_dur);
+            durations[n++] = (double)steps->at[i].recorded;
+            steady = ta_add_sat(steady, steps->at[i].recorded);
         }
     ta_sort_numbers(durations, (size_t)n);
     const struct ta_cell steady_mean = mean(steady, n);
@@ -224,9 +226,9 @@ static void add_rank(const struct ta_steps *steps, const bool *sets_up, size_t f
         const struct ta_step *step = &steps->at[i];
         if (lacks_kernels(step))
             continue;
-        durations[n++] = (double)step->host_dur;
+        durations[n++] = (double)step->recorded;
         set_up += sets_up[i];
-        total = ta_add_sat(total, step->host_dur);
+        total = ta_add_sat(total, step->recorded);
         kernels += step->kernels;
         if (step->gpu_start == TA_MISSING)
             continue;
@@ -519,8 +521,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (!sets_up)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps");
     size_t lacking = 0;
-    for (size_t i = 0; i < steps->n; i++)
+    bool is_cut = false; /* a step is written longer than the recording */
+    for (size_t i = 0; i < steps->n; i++) {
         lacking += lacks_kernels(&steps->at[i]);
+        is_cut |= steps->at[i].recorded < steps->at[i].host_dur;
+    }
+    const bool has_times = lacking || of_device || is_cut;
     for (size_t i = 0; i < steps->n; i++) {
         const struct ta_step *step = &steps->at[i];
         char text[TA_STEP_LABEL_ROOM];
@@ -535,13 +541,13 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [BY_STEP_GPU_DUR] = on_gpu ? ta_int(step->gpu_end - step->gpu_start) : ta_null(),
                [BY_STEP_GPU_BUSY] = ta_int(step->gpu_busy),
                [BY_STEP_KERNELS] = ta_int(step->kernels), [BY_STEP_LOST] = ta_int(step->lost),
-               [BY_STEP_COUNTED] = lacking || of_device ? step_time(step, of_device) : ta_null(),
+               [BY_STEP_COUNTED] = has_times ? step_time(step, of_device) : ta_null(),
                [BY_STEP_PART] = sets_up[i] ? ta_text(TA_LIT("set-up")) : ta_null());
     }
     const bool done = add_ranks(steps, sets_up, out) && add_kinds(steps, sets_up, of_device, out);
     free(sets_up);
     if (steps->n > 1) /* of a single one there is nothing to see */
-        ta_draw(out, &by_step, lacking || of_device ? &counted_chart : &host_chart);
+        ta_draw(out, &by_step, has_times ? &counted_chart : &host_chart);
     if (lacking)
         ta_add_missing(out,
                        "%zu of %zu steps lack more than 5 %% of the kernels that were launched "

@@ -10,6 +10,7 @@
 #include "model/damage.h"
 #include "model/lost.h"
 #include "model/program/steps.h"
+#include "model/program/window.h"
 #include "traceanalyze/model.h"
 
 #include <stdlib.h>
@@ -27,6 +28,7 @@ enum {
     LOST,
     BY,
     NUMBER,
+    RECORDED,
     FIELDS
 };
 enum { REQUEST_RANK, REQUEST_START, REQUEST_ORDER, REQUEST_NAME, REQUEST_DUR, REQUEST_FIELDS };
@@ -45,6 +47,7 @@ static const struct ta_field fields[FIELDS] = {
     [LOST] = {"lost", TA_FIELD_SUM},
     [BY] = {"by", TA_FIELD_MAX},
     [NUMBER] = {"number", TA_FIELD_MAX},
+    [RECORDED] = {"recorded_ns", TA_FIELD_SUM},
 };
 
 static const struct ta_field request_fields[REQUEST_FIELDS] = {
@@ -126,13 +129,16 @@ static struct ta_slice name_of(const struct ta_trace *trace, ta_row row)
 }
 
 static bool write_step(const struct ta_trace *trace, struct step *step, int64_t order,
-                       enum ta_steps_by by, const struct ta_lost *lost, struct ta_partial *out)
+                       enum ta_steps_by by, const struct ta_lost *lost,
+                       const struct ta_program_window *program, struct ta_partial *out)
 {
     const int64_t origin = ta_trace_origin(trace);
     int64_t *row =
         TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(step->start - origin),
                        ta_key_int(order), ta_key_text(name_of(trace, step->mark)));
     ta_sum(&row[HOST_DUR], step->end - step->start);
+    ta_sum(&row[RECORDED], ta_max_i64(0, ta_min_i64(step->end, program->to) -
+                                             ta_max_i64(step->start, program->from)));
     ta_sum(&row[KERNELS], step->kernels);
     ta_most(&row[BY], by);
     ta_most(&row[NUMBER], step->number);
@@ -170,7 +176,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_program_steps *found = ta_program_steps(trace);
     const struct ta_lost *lost = ta_trace_lost(trace);
     struct steps steps = {.at = found ? calloc(found->n + 1, sizeof *steps.at) : NULL};
-    bool done = steps.at && lost;
+    const struct ta_program_window *program = ta_program_window(trace);
+    bool done = steps.at && lost && program;
     if (activities.n)
         steps.has_one_device = ta_device_end(&activities, 0) == activities.n;
     for (; done && steps.n < found->n; steps.n++) {
@@ -188,8 +195,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         if (a->launch != TA_NO_ROW)
             give(&steps, &s, s.ts[a->launch], a->span, a->kernel != TA_NO_KERNEL);
     }
-    for (size_t i = 0; i < steps.n; i++)
-        done &= write_step(trace, &steps.at[i], (int64_t)i, found->by, lost, out[PARTIAL_STEPS]);
+    for (size_t i = 0; program && i < steps.n; i++)
+        done &= write_step(trace, &steps.at[i], (int64_t)i, found->by, lost, program,
+                           out[PARTIAL_STEPS]);
     if (done)
         write_requests(trace, found, out[PARTIAL_REQUESTS]);
     free(steps.at);
@@ -226,6 +234,7 @@ static bool list_steps(const struct ta_partial *partial, struct ta_steps *steps)
                                                  .repeats = count ? (*count)++ : 0,
                                                  .host_start = row[HOST_START],
                                                  .host_dur = row[HOST_DUR],
+                                                 .recorded = row[RECORDED],
                                                  .gpu_start = row[GPU_START],
                                                  .gpu_end = row[GPU_END],
                                                  .gpu_busy = row[GPU_BUSY],

@@ -19,6 +19,7 @@ struct ta_step {
     int64_t number;   /* as in struct ta_program_step */
     uint64_t repeats; /* steps of the rank before it that have the same label */
     int64_t host_start, host_dur;
+    int64_t recorded;           /* the part of host_dur that the profiler recorded */
     int64_t gpu_start, gpu_end; /* first start and last end of what was launched in it */
     int64_t gpu_busy;           /* union of these activities over all devices */
     int64_t kernels, lost;      /* launched in it: those recorded, and those that are not */

@@ -84,8 +84,8 @@ struct ta_warm_up {
 void ta_warm_up(const double *series, size_t n, struct ta_warm_up *out);
 
 /* How many steps at the start set the run up: each takes more than one and a half times as long as
- * any behind them, and they are at most a quarter of all.  `behind` has room for n + 1; NaN is no
+ * any later one, and they are at most a quarter of all.  `later` has room for n + 1; NaN is no
  * step. */
-size_t ta_first_steps(const double *times, size_t n, double *behind);
+size_t ta_first_steps(const double *times, size_t n, double *later);
 
 #endif

@@ -4,8 +4,8 @@ import dataclasses
 
 from process import CUDA, KERNELS, OPERATORS, REDUCE, Trace, Writing
 
-MARKERS = ("profiler", "sglang", "vllm", "xdit", "optimizer", "loader", "ranges", "pipeline",
-           "none")
+MARKERS = ("profiler", "sglang", "vllm", "xdit", "optimizer", "loader", "ranges", "nvtx",
+           "pipeline", "none")
 # How each marker calls a first step that may differ, and the others.
 NAMES = {"profiler": [("ProfilerStep#{}",) * 2],
          "sglang": [("step[EXTEND bs=2 toks=2048]", "step[DECODE bs=8]")],
@@ -14,7 +14,10 @@ NAMES = {"profiler": [("ProfilerStep#{}",) * 2],
                   ("execute_2_context_2(sq2048sk2048sqsq4sqsk4)_generation_0(sq0sk0sqsq0sqsk0)",
                    "execute_8_context_0(sq0sk0sqsq0sqsk0)_generation_8(sq8sk4096sqsq8sqsk4096)")],
          "xdit": [("execute_diffusion_1_256x256",) * 2],
-         "ranges": [("denoise_step",) * 2, ("step {}",) * 2, ("transformer_forward",) * 2]}
+         "ranges": [("denoise_step",) * 2, ("step {}",) * 2, ("transformer_forward",) * 2],
+         "nvtx": [("iteration {}",) * 2, ("generate batch=4 tokens=64",) * 2,
+                  ("unet bs=2 512x768",) * 2]}
+CATEGORIES = {"nvtx": ("nvtx", "NVTX", "user_annotation")}
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 
 
@@ -27,6 +30,7 @@ class Plan:
     kernels: list = dataclasses.field(default_factory=list)  # (operator, kernel, ns) of a step
     marker: str = "profiler"
     names: tuple = ()       # what a marker calls the first step and the others
+    category: str = "user_annotation"  # of markers
     is_wrapped: bool = False  # one range around all
     replayed: bool = False  # a step replays a graph instead of launching kernels
     node_ids: bool = False
@@ -65,7 +69,9 @@ def drawn_plan(rng, **options):
     if plan.marker in NAMES:
         first, others = rng.choice(NAMES[plan.marker])
         plan.names = (rng.choice((first, others)), others)
-    plan.is_wrapped = plan.marker == "pipeline" or plan.marker == "ranges" and plan.is_wrapped
+        plan.category = rng.choice(CATEGORIES.get(plan.marker, ("user_annotation",)))
+    plan.is_wrapped = (plan.marker == "pipeline" or
+                       plan.marker in ("ranges", "nvtx") and plan.is_wrapped)
     return plan
 
 
@@ -155,7 +161,7 @@ def end_step(plan, trace, number, start):
         trace.steps.append(trace.span("none", "", start, trace.host - start))
         trace.events.pop()
     if plan.names:
-        trace.mark(plan.names[number > 0].format(number + 3), start, is_step=True)
+        trace.mark(plan.names[number > 0].format(number + 3), start, plan.category, is_step=True)
         if plan.writing.stacks:
             frames(trace, plan, start)
     trace.work(5000)

@@ -72,26 +72,38 @@ def steps(report, truth):
             yield f"steps of rank {rank} {said}, expected {right} ({marker})"
 
 
-# What a step of each name does: phase, batch, tokens.
-WORK = {"step[EXTEND bs=2 toks=2048]": ("prefill", 2, 2048), "step[DECODE bs=8]": ("decode", 8, 8),
-        "execute_context_2(": ("prefill", 2, 2048), "execute_2_context_2(": ("prefill", 2, 2048),
-        "execute_context_0(": ("decode", 8, 8), "execute_8_context_0(": ("decode", 8, 8)}
+# What a step of each name does: phase, batch, width and height, tokens.
+WORK = {"step[EXTEND bs=2 toks=2048]": ("prefill", 2, None, None, 2048),
+        "step[DECODE bs=8]": ("decode", 8, None, None, 8),
+        "execute_context_2(": ("prefill", 2, None, None, 2048),
+        "execute_2_context_2(": ("prefill", 2, None, None, 2048),
+        "execute_context_0(": ("decode", 8, None, None, 8),
+        "execute_8_context_0(": ("decode", 8, None, None, 8),
+        "execute_diffusion_1_256x256": (None, 1, 256, 256, None),
+        "generate batch=4 tokens=64": (None, 4, None, None, 64),
+        "unet bs=2 512x768": (None, 2, 512, 768, None)}
 
 
 def work_of_steps(report, truth):
-    """Prefill and decode apart, with batch and tokens of all steps of a kind; where kernels are
-    missing some steps do not count."""
-    if truth["marker"] not in ("sglang", "vllm") or not set(truth["kinds"]) <= SOUND:
+    """Prefill and decode, batch sizes and resolutions apart, with number and tokens of all steps of
+    a kind; where kernels are missing some steps do not count."""
+    if not set(truth["kinds"]) <= SOUND:
         return
     for rank, of in truth["ranks"].items():
-        right = collections.Counter()
+        steps, tokens = collections.Counter(), {}
         for name in of["names"]:
-            what = next(work for start, work in WORK.items() if name.startswith(start))
-            right[what[:2]] += what[2]
-        said = {(r["phase"], r["batch"]): r["tokens"]
-                for r in report.rows("steps.by_kind", rank=rank)}
-        if said != dict(right):
-            yield f"work of rank {rank} is {said}, expected {dict(right)}"
+            what = next((work for start, work in WORK.items() if name.startswith(start)), None)
+            if not what:
+                break
+            steps[what[:4]] += 1
+            tokens[what[:4]] = what[4] and tokens.get(what[:4], 0) + what[4]
+        else:
+            right = {kind: (n, tokens[kind]) for kind, n in steps.items()}
+            keys = ("phase", "batch", "width", "height")
+            said = {tuple(r[key] for key in keys): (r["steps"], r["tokens"])
+                    for r in report.rows("steps.by_kind", rank=rank)}
+            if right and said != right:
+                yield f"work of rank {rank} is {said}, expected {right}"
 
 
 def window(report, truth):

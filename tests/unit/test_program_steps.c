@@ -217,12 +217,33 @@ static void set_up(void **state)
     ta_report_free(report);
 }
 
+/* A marker that is written longer than the recording counts as far as that goes. */
+static void longer_than_the_recording(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(EVENT_SPAN(
+        "Trace", "PyTorch Profiler (0)", 9, 0, 100) RANGE("ProfilerStep#1", 40, 9000) OP(50, 10));
+    assert_int_equal(
+        report_number(report, "steps.by_step", "step", "ProfilerStep#1", "host_dur_ns"), 9000000);
+    assert_int_equal(report_number(report, "steps.by_step", "step", "ProfilerStep#1", "counted_ns"),
+                     60000);
+    const struct ta_table *ranks = ta_report_table(report, "steps.by_rank");
+    assert_int_equal(ta_table_cell(ranks, 0, ta_table_column(ranks, "total_ns"))->i, 60000);
+    ta_report_free(report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_loader),     cmocka_unit_test(optimizer), cmocka_unit_test(engines),
-        cmocka_unit_test(repeated_ranges), cmocka_unit_test(no_steps),  cmocka_unit_test(numbers),
-        cmocka_unit_test(rates),           cmocka_unit_test(set_up),
+        cmocka_unit_test(data_loader),
+        cmocka_unit_test(optimizer),
+        cmocka_unit_test(engines),
+        cmocka_unit_test(repeated_ranges),
+        cmocka_unit_test(no_steps),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(rates),
+        cmocka_unit_test(set_up),
+        cmocka_unit_test(longer_than_the_recording),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

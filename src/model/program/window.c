@@ -111,6 +111,8 @@ static void find_window(struct looking *l, const struct ta_intervals *busy,
                                          .last_track = UINT32_MAX};
     find_devices(l, busy, window);
     read_categories(l);
+    window->from = l->from;
+    window->to = l->to;
     for (size_t t = 0; t < tracks.n; t++) {
         int64_t start, end;
         if (!work_of(l, &tracks.at[t], &start, &end))

@@ -18,6 +18,8 @@ struct ta_program_window {
                              INT64_MIN without one */
     uint32_t first_track; /* the threads whose work begins and ends it on the host, UINT32_MAX */
     uint32_t last_track;  /* without one */
+    int64_t from, to;     /* what was recorded of the host; INT64_MIN and INT64_MAX where the trace
+                             does not say */
 };
 
 /* Found once and kept with the trace, from any thread; NULL without memory. */
