@@ -455,6 +455,7 @@ static enum ta_status report_on_runs(struct ta_ctx *ctx, struct reading *reading
         made->names[i + 1] = NULL;
         made->n += status == TA_OK;
     }
+    ta_overview_order(rows, made->n);
     if (status == TA_OK)
         status = make_overview(ctx, reading, rows, n, &made->report);
     free(rows);

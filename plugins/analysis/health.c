@@ -689,13 +689,18 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
             ? ratio((double)accounts->totals.events_dropped - count_cases(in->report, untimed, 1),
                     seen)
             : NAN;
-    /* Most profilers never say that they lost events. */
-
-    double lossy = 0;
-    for (size_t f = 0; accounts && f < accounts->n_files; f++)
-        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
-            lossy += accounts->files[f].findings[i].code == TA_Q_EVENTS_LOST;
-    values[CHECK_CUT_SHORT] = lossy > 0 ? lossy / (double)accounts->n_files : NAN;
+    /* Most profilers never say that they lost events.  Files without any, such as those whose
+     * events are in others and what is no recording, can lose none. */
+    double lossy = 0, recordings = 0;
+    for (size_t f = 0; accounts && f < accounts->n_files; f++) {
+        const struct ta_file_account *file = &accounts->files[f];
+        if (file->events_kept == 0)
+            continue;
+        recordings++;
+        for (size_t i = 0; i < file->n_findings; i++)
+            lossy += file->findings[i].code == TA_Q_EVENTS_LOST;
+    }
+    values[CHECK_CUT_SHORT] = lossy > 0 ? lossy / recordings : NAN;
     values[CHECK_TIMES] = ratio(count_cases(in->report, bad_times, 5), seen);
     values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], s.field[HEALTH_ALL]);
     values[CHECK_CUT] = ratio(s.field[HEALTH_CUT], activities);

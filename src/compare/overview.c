@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 /* ---- what is said of each ------------------------------------------------------------------ */
 
@@ -22,6 +24,7 @@ enum {
     FILES,
     RANKS,
     DEVICE,
+    STARTED,
     START,
     WINDOW,
     STEP,
@@ -42,7 +45,9 @@ static const struct ta_column overview_columns[] = {
     [FILES] = {"files", "Files", TA_COUNT, .doc = "Files whose events count"},
     [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks with a file"},
     [DEVICE] = {"device", "Device", TA_TEXT, .role = TA_NOTE, .doc = "Distinct names"},
-    [START] = {"start_ns", "Start", TA_NS, .role = TA_NOTE,
+    [STARTED] = {"started", "Started", TA_TEXT, .role = TA_NOTE,
+                 .doc = "Date and time in UTC; none without dates"},
+    [START] = {"start_ns", "Start", TA_NS, .role = TA_NOTE, .detail = true,
                .doc = "Since the first of them began; none without dates"},
     [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
                 .doc = "Time of the run: the longest window of the program on host and devices, or "
@@ -72,7 +77,8 @@ static const struct ta_table_def overview = {
     "Runs",
     TA_COLUMNS(overview_columns),
     .doc = "Several runs of one input, each with a report of its own, or several recordings of one "
-           "run, in the order of time. Figures are never taken over two of them.",
+           "run, in the order of time, those without dates last by name. Figures are never taken "
+           "over two of them.",
     .joining = TA_JOIN_NOT,
     .not_of_ranks = true,
     .brief = &in_brief};
@@ -171,10 +177,17 @@ static void add_row(struct ta_section_builder *out, const struct ta_overview_row
                     const struct figures *figures, int64_t first)
 {
     const struct ta_run_info *info = ta_report_run(row->report);
+    const time_t start = (time_t)(row->start_ns / INT64_C(1000000000));
+    struct tm utc;
+    char date[32];
+    const char *started = row->start_ns != TA_MISSING && gmtime_r(&start, &utc) &&
+                                  strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &utc)
+                              ? date
+                              : NULL;
     TA_ROW(out, overview, [RUN] = ta_string(row->run), [RECORDING] = ta_string(row->recording),
            [KIND] = ta_string(row->kind), [CHOSEN] = ta_bool(row->is_chosen),
            [FILES] = ta_count(row->n_files), [RANKS] = ta_count(info->n_ranks),
-           [DEVICE] = ta_string(info->devices),
+           [DEVICE] = ta_string(info->devices), [STARTED] = ta_string(started),
            [START] = ta_int(row->start_ns == TA_MISSING ? TA_MISSING : row->start_ns - first),
            [WINDOW] = ta_int(ta_whole(figures->window)), [STEP] = ta_num(figures->step),
            [RATE] = ta_num(figures->rate), [RATE_OF] = ta_string(figures->rate_of),
@@ -216,6 +229,22 @@ static bool add_spreads(struct ta_section_builder *out, struct ta_arena *arena,
         add_spread(out, rows[0].run, which[k].name, which[k].unit, values, used);
     }
     return values;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct ta_overview_row *a = left, *b = right;
+    const bool a_dated = a->start_ns != TA_MISSING, b_dated = b->start_ns != TA_MISSING;
+    if (a_dated != b_dated)
+        return a_dated ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return strcmp(a->run, b->run);
+}
+
+void ta_overview_order(struct ta_overview_row *rows, size_t n)
+{
+    qsort(rows, n, sizeof *rows, by_start);
 }
 
 static bool are_of_one_run(const struct ta_overview_row *rows, size_t n)

@@ -17,6 +17,9 @@ struct ta_overview_row {
 
 extern const struct ta_part *const ta_overview_parts[]; /* ends with NULL */
 
+/* Puts runs in the order of time, those without dates last by name. */
+void ta_overview_order(struct ta_overview_row *rows, size_t n);
+
 /* Adds the tables runs.overview and, of recordings of one run, runs.spread to a report, and freezes
  * it again. */
 enum ta_status ta_overview_add(struct ta_ctx *ctx, const struct ta_registry *registry,

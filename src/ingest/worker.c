@@ -71,6 +71,7 @@ static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingest
     if (other)
         file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", other);
     file->is_other = other && probe->head.len > 0;
+    file->is_document = file->is_other && best;
     return other ? NULL : best;
 }
 
@@ -474,7 +475,8 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
     } else if (status == TA_ERR_INPUT) {
         copy_facts(w, file, &builder);
         file->refusal = ta_arena_printf(w->arena, "%s", ta_ctx_causes(&w->ctx));
-        file->is_other = ta_slice_starts(ta_slice_of(file->refusal), "JSON, but not a trace");
+        file->is_document = ta_slice_starts(ta_slice_of(file->refusal), "JSON, but not a trace");
+        file->is_other = file->is_document;
         status = TA_OK;
     }
     ta_builder_free(&builder);

@@ -31,10 +31,11 @@ static bool is_trace(const struct ta_ingested *file)
     return !file->refusal && !file->source->combines && !file->is_dump && !file->set;
 }
 
-/* A dump of several sections, each of which has a trace; no file before `first` is a dump. */
+/* A dump of several sections, each of which has a trace; no file before `first` is a dump.  Of
+ * several that name the trace the last one wrote over it. */
 static size_t owner_of(const struct ta_ingestion *ingestion, size_t first, const char *shown)
 {
-    for (size_t i = first; i < ingestion->n_files; i++) {
+    for (size_t i = ingestion->n_files; i-- > first;) {
         const struct ta_ingested *file = &ingestion->files[i];
         if (file->is_dump &&
             ta_is_product(file->source->shown, (const char *const *)file->products, shown))
@@ -61,6 +62,7 @@ static bool read_traces(struct deciding *d, const struct ta_run_options *options
                                 .start = dated(file, file->first_ts),
                                 .end = dated(file, file->last_ts),
                                 .owner = owner_of(ingestion, first_dump, file->source->shown),
+                                .witnessed = SIZE_MAX,
                                 .run = SIZE_MAX};
         if (!ta_file_name_read(&d->recordings->arena, file->source->shown, file->traits.process,
                                &trace->name))
@@ -222,12 +224,14 @@ static void find_merges(struct deciding *d)
 
 /* ---- what is no recording ------------------------------------------------------------------- */
 
-/* A file named as the recordings of its folder are is missed, whatever its bytes are. */
-static bool is_named_as_one(const struct ta_file_name *name, const struct ta_file_name *names,
-                            size_t n)
+/* A file named as the recordings of its folder are is missed, whatever its bytes are.  Many other
+ * files have ranks in their names, such as "config_rank1.json": another document that is whole is
+ * missed only where all but its rank is the name of a trace. */
+static bool is_named_as_one(const struct ta_file_name *name, bool is_document,
+                            const struct ta_file_name *names, size_t n)
 {
-    if (name->rank != TA_MISSING || name->tensor != TA_MISSING || name->worker != TA_MISSING ||
-        name->counts != TA_ORDINAL_NONE)
+    if (!is_document && (name->rank != TA_MISSING || name->tensor != TA_MISSING ||
+                         name->worker != TA_MISSING || name->counts != TA_ORDINAL_NONE))
         return true;
     for (size_t i = 0; i < n; i++)
         if (strcmp(names[i].family, name->family) == 0)
@@ -251,7 +255,12 @@ bool ta_recordings_find_strays(struct ta_recordings *recordings, struct ta_inges
         if (!file->is_other || !file->source->is_below)
             continue;
         done = ta_file_name_read(arena, file->source->shown, TA_MISSING, &name);
-        file->is_stray = done && !is_named_as_one(&name, names, n);
+        if (!done || is_named_as_one(&name, file->is_document, names, n))
+            continue;
+        file->is_stray = true;
+        file->dropped = file->events = file->bytes_skipped = 0; /* it has no events to lose */
+        ta_quality_free(&file->quality);
+        ta_quality_init(&file->quality);
     }
     return done;
 }
@@ -322,7 +331,8 @@ enum ta_status ta_recordings_decide(struct ta_ctx *ctx, const struct ta_run_opti
         find_captures(&d);
         done = find_hosts(&d);
     }
-    done = done && find_runs(&d) && find_recordings(&d) && place_dumps(&d);
+    done = done && find_witnesses(&d) && find_runs(&d) && name_runs(&d) && find_recordings(&d) &&
+           place_dumps(&d);
     free(d.traces);
     return done && !recordings->arena.failed
                ? TA_OK

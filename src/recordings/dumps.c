@@ -1,117 +1,71 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which run a dump of another profiler is of: by its name, then by its folder. */
-#include "ingest/dumps/dumps.h"
-#include "recordings/traces.h"
+/* Which run a dump of another profiler is of: by the report that it belongs to, by its name, by its
+ * time, then by its folder. */
+#include "recordings/witnesses.h"
 
-static const struct ta_file_name none = {.rank = TA_MISSING};
+/* ---- by reports ---------------------------------------------------------------------------- */
 
-/* ---- runs of exports ----------------------------------------------------------------------- */
+/* Durations in what programs print are rounded. */
+#define ROUNDING_NS INT64_C(100000000)
 
-/* A file of a profiler that exports all that it recorded so far. */
-struct export
+static bool has_rank_of(const struct witness *dump, const struct witness *report)
 {
-    size_t file;
-    const char *family;
-    size_t run; /* place of the first export of the run */
-};
-
-static const struct ta_trace *dump_of(const struct deciding *d, const struct export *export)
-{
-    return d->ingestion->files[export->file].dump;
+    return dump->rank == TA_MISSING || report->rank == TA_MISSING || dump->rank == report->rank;
 }
 
-/* Forms of one export have one name; later exports of one run begin with the stages of earlier
- * ones. */
-static bool are_one_run(const struct deciding *d, const struct export *a, const struct export *b)
+/* Whether a dump holds records of the session or program that a report is on, in another form: a
+ * console may lie above. */
+static bool is_form_of(const struct witness *dump, const struct witness *report)
 {
-    return strcmp(a->family, b->family) == 0 || ta_exports_repeat(dump_of(d, a), dump_of(d, b));
+    const char *set = dump->facts->set;
+    return set && *set && report->facts->set && strcmp(set, report->facts->set) == 0 &&
+           has_rank_of(dump, report) &&
+           (dump->facts->is_console ? ta_folder_is_below(report->folder, dump->folder)
+                                    : ta_slice_equal(report->folder, dump->folder));
 }
 
-static bool list_exports(struct deciding *d, struct export *exports, size_t *n)
+static bool has_session_of(const struct ta_dump *dump, int64_t dur_ns)
 {
-    *n = 0;
-    for (size_t i = 0; i < d->ingestion->n_files; i++) {
-        struct ta_file_name name;
-        if (!ta_is_export(d->ingestion->files[i].dump))
-            continue;
-        if (!ta_file_name_read(&d->recordings->arena, d->ingestion->files[i].source->shown,
-                               TA_MISSING, &name))
-            return false;
-        exports[*n] = (struct export){i, name.family, *n};
-        ++*n;
+    for (size_t i = 0; i < dump->rows[TA_DUMP_session].n; i++) {
+        const struct ta_session *session = ta_dump_row(dump, TA_DUMP_session, i);
+        const int64_t longer = ta_add_sat(session->dur_ns, -dur_ns);
+        if (session->dur_ns != TA_MISSING && longer <= ROUNDING_NS && longer >= -ROUNDING_NS)
+            return true;
     }
-    for (size_t i = 0; i < *n; i++)
-        for (size_t k = 0; k < i; k++) {
-            if (exports[k].run == exports[i].run || !are_one_run(d, &exports[k], &exports[i]))
-                continue;
-            const size_t from = exports[i].run, into = exports[k].run;
-            for (size_t j = 0; j <= i; j++)
-                if (exports[j].run == from)
-                    exports[j].run = into;
-        }
-    return true;
+    return false;
 }
 
-static void add_run(struct deciding *d, const char *name)
+/* How much a dump says that it is of a report whose form it is: of its time, or as long. */
+static int likeness(const struct witness *dump, const struct witness *report)
 {
-    struct ta_recordings *r = d->recordings;
-    r->at[r->n] = (struct ta_recording){.kind = TA_RECORDING_RUN,
-                                        .name = name,
-                                        .run = r->n_runs,
-                                        .number = TA_MISSING,
-                                        .start_ns = TA_MISSING,
-                                        .end_ns = TA_MISSING,
-                                        .is_chosen = true};
-    r->runs[r->n_runs++] =
-        (struct ta_recorded_run){.name = name, .first = r->n, .n = 1, .chosen = r->n};
-    r->n++;
+    const struct period *period = &report->period;
+    if (period->start == TA_MISSING)
+        return 1;
+    if (dump->period.end != TA_MISSING)
+        return dump->period.end >= period->start ? 2 : 0;
+    return 1 + has_session_of(&dump->facts->dump->dump, period->end - period->start);
 }
 
-/* Gives runs of exports their numbers and names, after their last files. */
-static bool make_runs_of(struct deciding *d, struct export *exports, size_t n)
+/* The run of the reports whose form a dump is; of several the last that began before its last
+ * record. */
+static size_t run_of_form(const struct deciding *d, const struct witness *dump)
 {
-    struct ta_recordings *r = d->recordings;
-    for (size_t i = 0; i < n; i++) {
-        const char *last = NULL;
-        for (size_t k = i; k < n; k++)
-            if (exports[k].run == i)
-                last = exports[k].family;
-        if (exports[i].run != i)
+    const struct witness *report = NULL;
+    int best = 0;
+    bool several = false;
+    for (size_t i = 0; i < d->n_witnesses; i++) { /* in the order of time */
+        const struct witness *other = &d->witnesses[i];
+        const int like = dump->facts->dump && is_form_of(dump, other) ? likeness(dump, other) : 0;
+        if (like == 0 || like < best)
             continue;
-        const char *name = clean_run_name(&r->arena, last, strlen(last));
-        name = name ? unique_run_name(d, name, r->n_runs) : NULL;
-        if (!name)
-            return false;
-        add_run(d, name);
-        for (size_t k = i; k < n; k++)
-            if (exports[k].run == i)
-                r->files[exports[k].file].recording = r->n - 1;
+        several = like == best && other->run != report->run && dump->period.end == TA_MISSING;
+        report = other;
+        best = like;
     }
-    return true;
+    return report && !several ? d->run_of[report->run] : SIZE_MAX;
 }
 
-/* Runs of inputs without traces: one for exports that do not hold each other, else one in all. */
-static bool make_runs(struct deciding *d)
-{
-    struct ta_recordings *r = d->recordings;
-    const size_t most = d->ingestion->n_files + 1;
-    struct export *exports = ta_arena_alloc(&r->arena, most * sizeof *exports);
-    r->runs = ta_arena_alloc(&r->arena, most * sizeof *r->runs);
-    r->at = ta_arena_alloc(&r->arena, most * sizeof *r->at);
-    size_t n = 0, n_runs = 0;
-    if (!exports || !r->runs || !r->at)
-        return false;
-    if (!d->ingestion->is_one && !d->is_given && !list_exports(d, exports, &n))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        n_runs += exports[i].run == i;
-    if (n_runs > 1)
-        return make_runs_of(d, exports, n);
-    add_run(d, "run");
-    return true;
-}
-
-/* ---- places -------------------------------------------------------------------------------- */
+/* ---- by names, times and folders ----------------------------------------------------------- */
 
 /* How many bytes of a name the family of a run begins with, whole words only; 0 when it does not.
  */
@@ -123,18 +77,9 @@ static size_t shared_name(const char *family, const char *name)
     return name[n] == '\0' || strchr("-_./", name[n]) ? n : 0;
 }
 
-static struct ta_slice folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return (struct ta_slice){path, slash ? (size_t)(slash - path) : 0};
-}
-
-/* The run whose name a dump has; else the only one with traces in its folder; SIZE_MAX when there
- * is no such run. */
-static size_t run_of(const struct deciding *d, const char *shown, const char *family)
+static size_t run_by_name(const struct deciding *d, const char *family)
 {
     size_t run = SIZE_MAX, longest = 0;
-    bool several = false;
     for (size_t i = 0; i < d->n; i++) {
         const size_t n = shared_name(d->traces[i].name.family, family);
         if (n > longest) {
@@ -142,33 +87,108 @@ static size_t run_of(const struct deciding *d, const char *shown, const char *fa
             run = d->traces[i].run;
         }
     }
-    for (size_t i = 0; i < d->n && !longest; i++) {
-        const char *other = d->ingestion->files[d->traces[i].file].source->shown;
-        if (!ta_slice_equal(folder_of(other), folder_of(shown)))
-            continue;
-        several |= run != SIZE_MAX && run != d->traces[i].run;
-        run = d->traces[i].run;
+    for (size_t i = 0; i < d->n_witnesses; i++) {
+        const size_t n = shared_name(d->witnesses[i].family, family);
+        if (n > longest) {
+            longest = n;
+            run = d->run_of[d->witnesses[i].run];
+        }
     }
-    return several ? SIZE_MAX : run;
+    return run;
+}
+
+/* A run that is the only one so far; SIZE_MAX - 1: there are several. */
+static size_t only(size_t so_far, size_t run)
+{
+    return so_far == SIZE_MAX || so_far == run ? run : SIZE_MAX - 1;
+}
+
+/* The only run whose sessions or traces a dump with dates is within. */
+static size_t run_by_time(const struct deciding *d, const struct period *period)
+{
+    size_t run = SIZE_MAX;
+    if (period->start == TA_MISSING)
+        return SIZE_MAX;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct trace *trace = &d->traces[i];
+        if (!trace->aside && trace->start != TA_MISSING && trace->start <= period->end &&
+            period->start <= trace->end)
+            run = only(run, trace->run);
+    }
+    for (size_t i = 0; i < d->n_witnesses; i++) {
+        const struct period *other = &d->witnesses[i].period;
+        if (other->start != TA_MISSING && other->start <= period->end &&
+            period->start <= other->end)
+            run = only(run, d->run_of[d->witnesses[i].run]);
+    }
+    return run;
+}
+
+/* The only run with traces or reports in a folder. */
+static size_t run_by_folder(const struct deciding *d, struct ta_slice folder)
+{
+    size_t run = SIZE_MAX;
+    for (size_t i = 0; i < d->n; i++)
+        if (ta_slice_equal(ta_copy_folder(d->traces[i].facts->source->shown), folder))
+            run = only(run, d->traces[i].run);
+    for (size_t i = 0; i < d->n_witnesses; i++)
+        if (ta_slice_equal(d->witnesses[i].folder, folder))
+            run = only(run, d->run_of[d->witnesses[i].run]);
+    return run;
+}
+
+/* The run of the last report that names a file as its own. */
+static size_t run_by_owner(const struct deciding *d, const char *shown)
+{
+    for (size_t i = d->n_witnesses; i-- > 0;) {
+        const struct ta_ingested *report = d->witnesses[i].facts;
+        if (ta_is_product(report->source->shown, (const char *const *)report->products, shown))
+            return d->run_of[d->witnesses[i].run];
+    }
+    return SIZE_MAX;
+}
+
+/* SIZE_MAX: nothing says it. */
+static size_t run_of(const struct deciding *d, const struct witness *dump)
+{
+    for (size_t i = 0; i < d->n_witnesses; i++)
+        if (d->witnesses[i].file == dump->file && d->run_of[d->witnesses[i].run] != SIZE_MAX)
+            return d->run_of[d->witnesses[i].run];
+    const size_t n_runs = d->recordings->n_runs;
+    size_t run = run_by_owner(d, dump->facts->source->shown);
+    run = run < n_runs ? run : run_of_form(d, dump);
+    run = run < n_runs ? run : run_by_name(d, dump->family);
+    run = run < n_runs ? run : run_by_time(d, &dump->period);
+    run = run < n_runs ? run : run_by_folder(d, dump->folder);
+    return run < n_runs ? run : SIZE_MAX;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static void take_period(struct ta_recording *recording, const struct period *period)
+{
+    if (period->start == TA_MISSING)
+        return;
+    if (recording->start_ns == TA_MISSING || period->start < recording->start_ns)
+        recording->start_ns = period->start;
+    if (recording->end_ns == TA_MISSING || period->end > recording->end_ns)
+        recording->end_ns = period->end;
 }
 
 bool place_dumps(struct deciding *d)
 {
     struct ta_recordings *r = d->recordings;
-    bool done = r->n_runs || make_runs(d);
-    for (size_t i = 0; done && i < r->n_files; i++) {
+    for (size_t i = 0; i < r->n_files; i++) {
         struct ta_recorded_file *file = &r->files[i];
-        const char *shown = d->ingestion->files[i].source->shown;
-        struct ta_file_name name = none;
+        struct witness dump;
         if (file->kind != TA_RECORDING_DUMP)
             continue;
-        done = ta_file_name_read(&r->arena, shown, TA_MISSING, &name);
-        const size_t run = r->n_runs == 1                ? 0
-                           : file->recording != SIZE_MAX ? r->at[file->recording].run
-                           : done                        ? run_of(d, shown, name.family)
-                                                         : SIZE_MAX;
+        if (r->n_runs > 1 && !read_witness(d, i, &dump))
+            return false;
+        const size_t run = r->n_runs == 1 ? 0 : run_of(d, &dump);
         if (run == SIZE_MAX) {
-            file->why = "Neither its name nor its folder says which of the runs it is of";
+            file->why = "Neither its name nor its time nor its folder says which of the runs it is "
+                        "of";
             continue;
         }
         file->recording = r->runs[run].chosen;
@@ -176,5 +196,10 @@ bool place_dumps(struct deciding *d)
         file->why = "";
         r->at[file->recording].n_files++;
     }
-    return done;
+    for (size_t i = 0; r->n_runs > 1 && i < d->n_witnesses; i++) {
+        const size_t run = d->run_of[d->witnesses[i].run];
+        if (run != SIZE_MAX && !has_traces(d, run))
+            take_period(&r->at[r->runs[run].chosen], &d->witnesses[i].period);
+    }
+    return true;
 }

@@ -101,18 +101,21 @@ static enum ta_recording_kind kind_of(const struct trace *trace, size_t n)
         return TA_RECORDING_CAPTURE;
     if (trace->name.is_warm_up)
         return TA_RECORDING_WARM_UP;
-    if (n == 1)
-        return TA_RECORDING_RUN;
-    return trace->name.counts == TA_ORDINAL_ITERATION ? TA_RECORDING_ITERATION : TA_RECORDING_CYCLE;
+    if (trace->name.counts == TA_ORDINAL_ITERATION) /* alone as well */
+        return TA_RECORDING_ITERATION;
+    return n == 1 ? TA_RECORDING_RUN : TA_RECORDING_CYCLE;
 }
 
-/* Where all say that they are warm-ups, as of a host of that name, none is. */
+/* Where all of several recordings say that they are warm-ups, as in a folder of that name, none is.
+ */
 static void check_warm_ups(struct trace **traces, size_t n)
 {
-    size_t n_warm = 0;
-    for (size_t i = 0; i < n; i++)
+    size_t n_warm = 0, last = 0;
+    for (size_t i = 0; i < n; i++) {
         n_warm += traces[i]->name.is_warm_up;
-    for (size_t i = 0; n_warm == n && i < n; i++)
+        last = traces[i]->number > last ? traces[i]->number : last;
+    }
+    for (size_t i = 0; last > 0 && n_warm == n && i < n; i++)
         traces[i]->name.is_warm_up = false;
 }
 
@@ -157,6 +160,9 @@ static const char *reason(struct deciding *d, const struct ta_recording *recordi
     struct ta_arena *arena = &d->recordings->arena;
     switch (recording->kind) {
     case TA_RECORDING_ITERATION:
+        if (n == 1)
+            return ta_arena_printf(arena, "Its name counts it: number %" PRId64 " of one program",
+                                   recording->number);
         return ta_arena_printf(arena,
                                "Its name counts it, as number %" PRId64 "; %zu recordings of one "
                                "program",
@@ -177,7 +183,7 @@ static bool list_recordings(struct deciding *d, size_t run, struct trace **trace
 {
     struct ta_recordings *r = d->recordings;
     struct ta_recorded_run *of = &r->runs[run];
-    size_t n_rounds = 0;
+    size_t n_rounds = n == 0; /* of dumps alone */
     bool done = true;
     for (size_t i = 0; i < n; i++)
         n_rounds = traces[i]->number >= n_rounds ? traces[i]->number + 1 : n_rounds;
@@ -252,18 +258,18 @@ bool find_recordings(struct deciding *d)
 {
     struct ta_recordings *r = d->recordings;
     struct trace **list = calloc(d->n + 1, sizeof *list);
-    r->at = ta_arena_alloc(&r->arena, (d->n + 1) * sizeof *r->at);
+    r->at = ta_arena_alloc(&r->arena, (d->n + r->n_runs) * sizeof *r->at);
     bool done = list && r->at;
     for (size_t run = 0; done && run < r->n_runs; run++) {
         size_t n = 0;
         for (size_t i = 0; i < d->n; i++)
             if (!d->traces[i].aside && d->traces[i].run == run)
                 list[n++] = &d->traces[i];
-        check_warm_ups(list, n);
         if (!d->ingestion->is_one) {
             qsort(list, n, sizeof *list, by_time);
             done = number(d, list, n);
         }
+        check_warm_ups(list, n);
         done = done && list_recordings(d, run, list, n);
         if (done)
             choose(d, &r->runs[run]);

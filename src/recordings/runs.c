@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 /* ---- families ------------------------------------------------------------------------------ */
@@ -96,20 +97,66 @@ static bool find_families(struct deciding *d)
 struct said {
     int64_t least_world, most_world; /* TA_MISSING: none says one */
     bool has_ranks;                  /* all traces of a family in it have ranks */
-    bool has_undated;
-    size_t first, last; /* its traces, linked by `next` */
+    bool has_undated, has_dated;     /* some traces are so */
+    const char *vendor;              /* of the devices, or NULL */
+    const char **devices;            /* their models; NULL or without any where nobody says them */
+    size_t witnessed;                /* the run of the reports next to its traces, or SIZE_MAX */
+    size_t first, last;              /* its traces, linked by `next` */
 };
 
 struct joining {
     struct deciding *d;
     struct said *runs;   /* by the first trace of each */
     size_t *next;        /* trace after a trace in its run, or SIZE_MAX */
-    struct ta_map ranks; /* (run, rank) */
+    struct ta_map ranks; /* (run, rank), (run, worker) and (run, process) */
 };
 
 static uint64_t rank_of_run(size_t run, int64_t rank)
 {
     return ta_hash_mix(ta_hash_mix(run) ^ (uint64_t)rank);
+}
+
+/* ---- processes without ranks --------------------------------------------------------------- */
+
+/* Whether names differ in numbers alone. */
+static bool are_numbered(const struct trace *left, const struct trace *right)
+{
+    const char *a = left->name.family, *b = right->name.family;
+    while (*a || *b) {
+        const bool are_digits = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
+        while (are_digits && isdigit((unsigned char)*a))
+            a++;
+        while (are_digits && isdigit((unsigned char)*b))
+            b++;
+        if (!are_digits && *a++ != *b++)
+            return false;
+    }
+    return true;
+}
+
+/* "worker0", where processes have neither a rank nor a date. */
+static bool is_worker(const struct trace *trace)
+{
+    return trace->name.worker != TA_MISSING && trace->rank == TA_MISSING &&
+           trace->start == TA_MISSING;
+}
+
+static uint64_t worker_of_run(size_t run, const struct trace *trace)
+{
+    return ~rank_of_run(run, trace->name.worker);
+}
+
+/* A process that recorded at this very time, or nobody knows when.  Processes of different hosts
+ * may have one number, but do not begin in the same nanosecond. */
+static bool is_process(const struct trace *trace)
+{
+    return trace->rank == TA_MISSING && trace->facts->traits.process != TA_MISSING;
+}
+
+static uint64_t process_of_run(size_t run, const struct trace *trace)
+{
+    const uint64_t process = ta_hash_mix((uint64_t)trace->facts->traits.process);
+    return ta_hash_mix(~ta_hash_mix(run) ^ process ^ (uint64_t)trace->start);
 }
 
 static void take_world(struct said *said, int64_t world)
@@ -128,42 +175,94 @@ static void take_trace(struct joining *j, size_t i, size_t run)
     struct said *said = &j->runs[run];
     j->next[i] = SIZE_MAX;
     if (said->first == SIZE_MAX)
-        *said = (struct said){
-            .least_world = TA_MISSING, .most_world = TA_MISSING, .has_ranks = true, .first = i};
+        *said = (struct said){.least_world = TA_MISSING,
+                              .most_world = TA_MISSING,
+                              .has_ranks = true,
+                              .witnessed = SIZE_MAX,
+                              .first = i};
     else
         j->next[said->last] = i;
     said->last = i;
     if (trace->aside) /* it speaks for nobody */
         return;
     take_world(said, trace->facts->world_size);
+    if (said->witnessed == SIZE_MAX)
+        said->witnessed = trace->witnessed;
     said->has_ranks &= trace->rank != TA_MISSING;
     said->has_undated |= trace->start == TA_MISSING;
+    said->has_dated |= trace->start != TA_MISSING;
+    said->vendor = said->vendor ? said->vendor : trace->facts->vendor;
+    if (!said->devices || !*said->devices)
+        said->devices = trace->facts->devices;
     if (trace->rank != TA_MISSING)
         ta_map_at(&j->ranks, rank_of_run(run, trace->rank), 0);
+    if (is_worker(trace))
+        ta_map_at(&j->ranks, worker_of_run(run, trace), 0);
+    if (is_process(trace))
+        ta_map_at(&j->ranks, process_of_run(run, trace), i);
 }
 
-/* A rank that both have, or world sizes that differ. */
+/* Whether they were recorded on different hardware: another vendor, or no model of device in
+ * common. */
+static bool are_of_other_devices(const struct said *a, const struct said *b)
+{
+    if (a->vendor && b->vendor && strcmp(a->vendor, b->vendor) != 0)
+        return true;
+    if (!a->devices || !*a->devices || !b->devices || !*b->devices)
+        return false;
+    for (const char **x = a->devices; *x; x++)
+        for (const char **y = b->devices; *y; y++)
+            if (strcmp(*x, *y) == 0)
+                return false;
+    return true;
+}
+
+/* Whether the process of a trace has another one in a run. */
+static bool is_in(const struct joining *j, size_t run, const struct trace *trace)
+{
+    const uint64_t *same =
+        is_process(trace) ? ta_map_find(&j->ranks, process_of_run(run, trace)) : NULL;
+    return (trace->rank != TA_MISSING && ta_map_find(&j->ranks, rank_of_run(run, trace->rank))) ||
+           (is_worker(trace) && ta_map_find(&j->ranks, worker_of_run(run, trace))) ||
+           (same && !are_numbered(trace, &j->d->traces[*same]));
+}
+
+/* A process that both have, world sizes that differ, or reports of different runs. */
 static bool do_clash(const struct joining *j, size_t into, size_t from)
 {
     const struct said *a = &j->runs[into], *b = &j->runs[from];
     if (a->least_world != TA_MISSING && b->least_world != TA_MISSING &&
         (a->least_world != b->most_world || a->most_world != b->least_world))
         return true;
+    if (a->witnessed != SIZE_MAX && b->witnessed != SIZE_MAX && a->witnessed != b->witnessed)
+        return true;
     for (size_t i = b->first; i != SIZE_MAX; i = j->next[i]) {
         const struct trace *trace = &j->d->traces[i];
-        if (!trace->aside && trace->rank != TA_MISSING &&
-            ta_map_find(&j->ranks, rank_of_run(into, trace->rank)))
+        if (!trace->aside && is_in(j, into, trace))
             return true;
     }
     return false;
 }
 
-/* Whether two of their traces were recorded at the same time, or nobody knows when. */
+/* The first trace of a run that is not set aside, or the last one. */
+static const struct trace *first_of(const struct joining *j, const struct said *said)
+{
+    size_t i = said->first;
+    while (j->d->traces[i].aside && j->next[i] != SIZE_MAX)
+        i = j->next[i];
+    return &j->d->traces[i];
+}
+
+/* Whether two of their traces were recorded at the same time.  Where nobody knows when, names that
+ * differ in numbers alone say so: one program gave them.  One profiler writes all its files with
+ * dates, or none. */
 static bool do_overlap(const struct joining *j, size_t into, size_t from)
 {
     const struct said *a = &j->runs[into], *b = &j->runs[from];
-    if (a->has_undated || b->has_undated)
-        return true;
+    if (a->has_undated && b->has_undated)
+        return are_numbered(first_of(j, a), first_of(j, b));
+    if (!a->has_dated || !b->has_dated)
+        return false;
     for (size_t i = a->first; i != SIZE_MAX; i = j->next[i])
         for (size_t k = b->first; !j->d->traces[i].aside && k != SIZE_MAX; k = j->next[k])
             if (!j->d->traces[k].aside && !are_apart(&j->d->traces[i], &j->d->traces[k]))
@@ -172,13 +271,16 @@ static bool do_overlap(const struct joining *j, size_t into, size_t from)
 }
 
 /* Processes of a run have different ranks, and nearly always record at the same time; clocks of
- * hosts that differ hide that, ranks and a world of several do not. */
+ * hosts that differ hide that, ranks and a world of several do not.  Devices of different kinds are
+ * of one run where one world says so. */
 static bool are_one_run(const struct joining *j, size_t into, size_t from)
 {
     const struct said *a = &j->runs[into], *b = &j->runs[from];
     const bool one_world = a->least_world > 1 && a->least_world == b->least_world;
-    return !do_clash(j, into, from) &&
-           (one_world || (a->has_ranks && b->has_ranks) || do_overlap(j, into, from));
+    if (do_clash(j, into, from))
+        return false;
+    return one_world || (!are_of_other_devices(a, b) &&
+                         ((a->has_ranks && b->has_ranks) || do_overlap(j, into, from)));
 }
 
 /* ---- runs ---------------------------------------------------------------------------------- */
@@ -250,60 +352,42 @@ static bool join_families(struct deciding *d)
     return complete;
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- the list of runs ---------------------------------------------------------------------- */
 
-/* A name for people and for a folder of products: without what joins it to the rest of a path. */
-const char *clean_run_name(struct ta_arena *arena, const char *text, size_t n)
+/* Numbers the runs of traces in the order of their first traces; those set aside follow. */
+static bool list_runs(struct deciding *d)
 {
-    while (n > 0 && strchr("-_./", text[n - 1]))
-        n--;
-    size_t start = 0;
-    while (start < n && strchr("-_./", text[start]))
-        start++;
-    if (start == n)
-        return "run";
-    char *name = ta_arena_copy(arena, (struct ta_slice){text + start, n - start});
-    for (char *c = name; c && *c; c++)
-        if (*c == '/')
-            *c = '-';
-    return name;
-}
-
-static size_t common_length(const char *a, const char *b, size_t most)
-{
-    size_t n = 0;
-    while (n < most && a[n] && a[n] == b[n])
-        n++;
-    return n;
-}
-
-/* What the families of a run have in common, without what joins it to the rest: "flux_cp". */
-static const char *name_of(struct deciding *d, size_t run)
-{
-    const char *first = NULL;
-    size_t n = 0;
-    for (size_t i = 0; i < d->n; i++) {
-        if (d->traces[i].run != run || d->traces[i].aside)
-            continue;
-        const char *family = d->traces[i].name.family;
-        n = first ? common_length(first, family, n) : strlen(family);
-        first = first ? first : family;
+    size_t *number = calloc(d->n + 1, sizeof *number); /* of a run, by its first trace, from 1 */
+    for (size_t i = 0; number && i < d->n; i++) {
+        size_t *own = &number[d->traces[i].run];
+        if (!d->traces[i].aside && !*own)
+            *own = ++d->recordings->n_runs;
     }
-    return clean_run_name(&d->recordings->arena, first, n);
+    for (size_t i = 0; number && i < d->n; i++)
+        if (!d->traces[i].aside)
+            d->traces[i].run = number[d->traces[i].run] - 1;
+    for (size_t i = 0; number && i < d->n; i++)
+        if (d->traces[i].aside)
+            d->traces[i].run = d->traces[i].partner->run;
+    free(number);
+    return number;
 }
 
-const char *unique_run_name(struct deciding *d, const char *name, size_t n)
+/* A run of reports of other profilers is the run of their traces; several without traces are runs
+ * as well. */
+static bool list_witnessed(struct deciding *d)
 {
-    const struct ta_recorded_run *runs = d->recordings->runs;
-    const char *unique = name;
-    size_t same = 1;
-    for (size_t i = 0; unique && i < n;) {
-        const bool is_taken = strcmp(runs[i].name, unique) == 0;
-        if (is_taken)
-            unique = ta_arena_printf(&d->recordings->arena, "%s-%zu", name, ++same);
-        i = is_taken ? 0 : i + 1;
+    struct ta_recordings *r = d->recordings;
+    d->run_of = ta_arena_alloc(&r->arena, (d->n_witnessed + 1) * sizeof *d->run_of);
+    for (size_t k = 0; d->run_of && k < d->n_witnessed; k++) {
+        d->run_of[k] = SIZE_MAX;
+        for (size_t i = 0; i < d->n && d->run_of[k] == SIZE_MAX; i++)
+            if (!d->traces[i].aside && d->traces[i].witnessed == k)
+                d->run_of[k] = d->traces[i].run;
+        if (d->run_of[k] == SIZE_MAX && d->n_witnessed > 1)
+            d->run_of[k] = r->n_runs++;
     }
-    return unique;
+    return d->run_of;
 }
 
 bool find_runs(struct deciding *d)
@@ -314,28 +398,9 @@ bool find_runs(struct deciding *d)
         return false;
     for (size_t i = 0; !is_apart && i < d->n; i++)
         d->traces[i].run = 0;
-    r->runs = ta_arena_alloc(&r->arena, (d->n + 1) * sizeof *r->runs);
-    size_t *number = calloc(d->n + 1, sizeof *number); /* of a run, by its first trace */
-    bool done = r->runs && number;
-    for (size_t i = 0; done && i < d->n; i++) {
-        struct trace *trace = &d->traces[i];
-        const size_t run = trace->run;
-        if (trace->aside)
-            continue;
-        if (!number[run]) {
-            const char *name = name_of(d, run);
-            const char *unique = name ? unique_run_name(d, name, r->n_runs) : NULL;
-            r->runs[r->n_runs] = (struct ta_recorded_run){.name = unique};
-            number[run] = ++r->n_runs;
-            done = unique != NULL;
-        }
-    }
-    for (size_t i = 0; done && i < d->n; i++)
-        if (!d->traces[i].aside)
-            d->traces[i].run = number[d->traces[i].run] - 1;
-    for (size_t i = 0; done && i < d->n; i++)
-        if (d->traces[i].aside)
-            d->traces[i].run = d->traces[i].partner->run;
-    free(number);
-    return done;
+    if (!list_runs(d) || !list_witnessed(d))
+        return false;
+    r->n_runs += r->n_runs == 0; /* of dumps alone */
+    r->runs = ta_arena_alloc(&r->arena, r->n_runs * sizeof *r->runs);
+    return r->runs;
 }

@@ -91,26 +91,50 @@ static void say_hosts(struct saying *s)
                                list, n > 1 ? "ranks" : "a rank"));
 }
 
-/* "warmup, iteration_0, iteration_1: recordings of one program; the figures are of iteration_1". */
-static void say_recordings(struct saying *s, const struct ta_recorded_run *run)
+/* "iteration_0, iteration_1 and iteration_2; warm-up left out". */
+static const char *list_recordings(struct saying *s, const struct ta_recorded_run *run, size_t n)
 {
     enum { NAMED_MOST = 6 };
-    const struct ta_recording *at = &s->recordings->at[run->first];
-    const size_t shown = s->shown == SIZE_MAX ? run->chosen : s->shown;
+    const size_t n_warm = run->n - n;
     const char *list = "";
+    size_t named = 0;
+    for (size_t k = 0; list && k < run->n && named < NAMED_MOST; k++) {
+        const struct ta_recording *at = &s->recordings->at[run->first + k];
+        if (at->kind != TA_RECORDING_WARM_UP)
+            list = ta_arena_printf(&s->arena, "%s%s%s", list, named++ ? ", " : "", at->name);
+    }
+    if (list && n > named)
+        list = ta_arena_printf(&s->arena, "%s and %zu more", list, n - named);
+    return !list || !n_warm ? list
+           : n_warm == 1    ? ta_arena_printf(&s->arena, "%s; warm-up left out", list)
+                            : ta_arena_printf(&s->arena, "%s; %zu warm-ups left out", list, n_warm);
+}
+
+/* "The figures are of iteration_2, the last of 3 recordings of one program (iteration_0,
+ * iteration_1, iteration_2; warm-up left out)". */
+static void say_recordings(struct saying *s, const struct ta_recorded_run *run)
+{
+    const struct ta_recording *at = s->recordings->at;
+    const size_t shown = s->shown == SIZE_MAX ? run->chosen : s->shown;
+    size_t n = 0, last = 0;
     if (run->n == 1)
         return;
-    for (size_t k = 0; list && k < run->n && k < NAMED_MOST; k++)
-        list = ta_arena_printf(&s->arena, "%s%s%s", list, k ? ", " : "", at[k].name);
-    if (list && run->n > NAMED_MOST)
-        list = ta_arena_printf(&s->arena, "%s and %zu more", list, run->n - NAMED_MOST);
-    if (list && s->recordings->n_runs > 1)
-        list = ta_arena_printf(&s->arena, "%s: %s", run->name, list);
+    for (size_t k = run->first; k < run->first + run->n; k++)
+        if (at[k].kind != TA_RECORDING_WARM_UP) {
+            n++;
+            last = k;
+        }
+    const char *list = list_recordings(s, run, n);
+    const bool is_only = n == 1; /* that is no warm-up */
+    const char *which = at[shown].kind == TA_RECORDING_WARM_UP ? "a warm-up next to"
+                        : shown != run->chosen || is_only      ? "one of"
+                        : shown != last                        ? "the last whole one of"
+                                                               : "the last of";
+    const bool has_others = s->recordings->n_runs > 1;
     say(s, list ? ta_arena_printf(&s->arena,
-                                  "%s: %zu recordings of one program with pauses between them; the "
-                                  "figures are of %s%s",
-                                  list, run->n, s->recordings->at[shown].name,
-                                  shown == run->chosen ? ", the last whole one" : "")
+                                  "%s%she figures are of %s, %s %zu recordings of one program (%s)",
+                                  has_others ? run->name : "", has_others ? ": t" : "T",
+                                  at[shown].name, which, is_only ? run->n : n, list)
                 : NULL);
 }
 

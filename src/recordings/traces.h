@@ -17,31 +17,35 @@ struct trace {
     int64_t start, end; /* since 1970, or TA_MISSING */
     bool aside;         /* it counts in no time: it is set aside for the run of `partner` */
     const struct trace *partner;
-    size_t owner;  /* the dump that names the trace as its own, or SIZE_MAX */
-    size_t family; /* place of the first trace with the same name but for ranks and numbers */
-    size_t run;    /* number of the run */
-    size_t number; /* of the recording in it */
+    size_t owner;     /* the dump that names the trace as its own, or SIZE_MAX */
+    size_t witnessed; /* number of the run that a report of another profiler says, or SIZE_MAX */
+    size_t family;    /* place of the first trace with the same name but for ranks and numbers */
+    size_t run;       /* number of the run */
+    size_t number;    /* of the recording in it */
 };
+
+struct witness;
 
 struct deciding {
     struct ta_recordings *recordings;
     const struct ta_ingestion *ingestion;
     struct trace *traces; /* in the order of their names */
     size_t n;
-    bool is_given; /* the user named several inputs, which are one run */
+    struct witness *witnesses;       /* in the order of time */
+    size_t n_witnesses, n_witnessed; /* and the runs that they are of */
+    size_t *run_of;                  /* number of a run, by what it is among theirs */
+    bool is_given;                   /* the user named several inputs, which are one run */
 };
 
-/* Which traces are of one run (runs.c), and which of a run are of one recording (rounds.c); false
- * without memory. */
+/* Which runs reports of other profilers are of, and traces next to them (witnesses.c); which traces
+ * are of one run, and with which reports (runs.c); what the runs are called (run_names.c); which
+ * traces of a run are of one recording (rounds.c).  False without memory. */
+bool find_witnesses(struct deciding *d) TA_MUST_CHECK;
 bool find_runs(struct deciding *d) TA_MUST_CHECK;
+bool name_runs(struct deciding *d) TA_MUST_CHECK;
 bool find_recordings(struct deciding *d) TA_MUST_CHECK;
 
-/* The first `n` bytes of a text as the name of a run, from the arena; NULL without memory. */
-const char *clean_run_name(struct ta_arena *arena, const char *text, size_t n);
-/* The name, with a number after it where one of the first `n` runs has it; NULL without memory. */
-const char *unique_run_name(struct deciding *d, const char *name, size_t n);
-
-/* Gives each dump to the run that it was written by (dumps.c); makes a run of dumps alone. */
+/* Gives each dump to the run that it was written by (dumps.c). */
 bool place_dumps(struct deciding *d) TA_MUST_CHECK;
 
 /* Most launches of a capture are taken down by it and reach no device; none replays the graph. */

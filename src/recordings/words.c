@@ -46,7 +46,7 @@ static bool is_something_else(const struct ta_recorded_file *recorded,
 bool ta_recordings_are_plain(const struct ta_recordings *recordings,
                              const struct ta_ingestion *ingestion)
 {
-    if (recordings->n != 1)
+    if (recordings->n != 1 || recordings->at[0].kind != TA_RECORDING_RUN)
         return false;
     for (size_t i = 0; i < recordings->n_files; i++)
         if (recordings->files[i].kind == TA_RECORDING_CAPTURE ||

@@ -41,14 +41,16 @@ def charts_of(path):
 
 class Seeds(unittest.TestCase):
     def found(self, folder):
-        troubled.slow_session(folder / "slow", "one", 1, 40000)
-        troubled.slow_session(folder / "slow", "four", 4, 38000)
+        slow = folder / "slow"
+        troubled.slow_session(slow, "one", 1, 40000)
+        troubled.slow_session(slow, "four", 4, 38000)
         troubled.allocator(folder / "memory")
         troubled.stacks(folder / "stacks")
         troubled.idle_device(folder / "idle")
         troubled.untold(folder / "untold")
         troubled.held(folder / "held")
-        found = set()
+        # Inputs that are named one by one are one run: worlds of two sizes side by side.
+        found = names_in(reports.read(PROGRAM, slow / "one", slow / "four"))
         for path in [*(ROOT / "samples" / name for name in SAMPLES), *sorted(folder.iterdir())]:
             found |= names_in(reports.read(PROGRAM, path)) | charts_of(path)
         return found | names_in(reports.read(PROGRAM, ROOT / "samples/framepack-pair/baseline",

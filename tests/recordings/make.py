@@ -288,7 +288,9 @@ def foreign_merge(rng, case, plan):
 
 STRAYS = {"config.json": '{"lr": 0.0001, "model": "flux"}', "README.md": "# Notes\n",
           "train.log": "step 1 loss 2.31\nstep 2 loss 2.30\n", "loss.png": "\x89PNG\r\n",
-          "requirements.txt": "torch==2.11.0\n"}
+          "requirements.txt": "torch==2.11.0\n", "config_rank1.json": '{"rank": 1, "lr": 0.1}',
+          "loss_rank0.json": "[2.31, 2.30, 2.25]\n",
+          "metrics_rank0.json": '[{"step": 1, "loss": 2.31}, {"step": 2, "loss": 2.3}]'}
 
 
 def strays(rng, case, plan):

@@ -5,6 +5,7 @@
 usage: test_runs.py --program TRACEANALYZE
 """
 import argparse
+import dataclasses
 import json
 import pathlib
 import random
@@ -98,11 +99,53 @@ def several_recordings(program, root):
     assert report.rows("runs.spread") or len(rows) < 3
     page = subprocess.run([program, "--no-config", "report", "-q", folder, "--format", "html",
                            "-o", "-"], check=True, capture_output=True).stdout
-    assert b"the figures are of " in page.partition(b"<h2")[0]
+    assert b"The figures are of iteration_" in page.partition(b"<h2")[0]
     first = reports.call(program, "report", "--run", rows[0]["recording"], folder)
     notes = json.loads(first.stdout)["data_quality"]["findings"]
     said = [note["text"] for note in notes if note["code"] == "recordings"]
-    assert said and said[0].endswith(f"the figures are of {rows[0]['recording']}"), said
+    assert said and said[0].startswith(f"The figures are of {rows[0]['recording']}, "), said
+
+
+def alone(program, root):
+    """What the name of a file says stays true when it is given without the others."""
+    for number, case in make.cases(60, 1, "iterations"):
+        if case.kinds == ["iterations"] and "warm_up" in case.kind_of.values():
+            break
+    case.write(root)
+    kinds = case.kind_of.items()
+    warm = next(path for path, kind in kinds if kind == "warm_up")
+    steady = [path for path, kind in kinds if kind == "iteration"]
+    if warm.rpartition("/")[0]:
+        return  # the folder has the name
+    for path, kind in ((warm, "warm_up"), (steady[0], "iteration")):
+        rows = reports.read(program, root / path).rows("recordings.files")
+        assert [row["kind"] for row in rows] == [kind], rows
+    said = json.loads(reports.call(program, "diff", root / warm, root / steady[0]).stdout)
+    assert "warm" in said["verdict"]["headline"], said["verdict"]
+    said = json.loads(reports.call(program, "diff", root / steady[0], root / steady[-1]).stdout)
+    assert "Not like" not in said["verdict"]["headline"], said["verdict"]
+
+
+def other_devices(program, root):
+    """What was recorded at one time on devices of two vendors, or of two models, is two runs; two
+    models are one run where one world says so."""
+    other = dataclasses.replace(process.CUDA, device="NVIDIA H200")
+    for name, vendors, distributed in (("vendors", (process.CUDA, process.ROCM), False),
+                                       ("models", (process.CUDA, other), False),
+                                       ("one model", (process.CUDA, process.CUDA), False),
+                                       ("world", (process.CUDA, other), True)):
+        folder = root / name
+        for rank, (vendor, host) in enumerate(zip(vendors, ("green", "red"))):
+            rng = random.Random(3)
+            plan = make.drawn_plan(rng, ranks=2, steps=3, vendor=process.CUDA,
+                                   writing=process.Writing(distributed=distributed))
+            plan.vendor = process.ROCM if vendor is process.ROCM else process.CUDA
+            traces = make.processes(rng, plan, make.START, 100)
+            traces[rank].vendor = vendor
+            make.run(rng, plan, traces)[rank].write(folder / f"{host}.json")
+        rows = reports.read(program, folder).rows("runs.overview")
+        wanted = [] if name in ("one model", "world") else ["green", "red"]
+        assert sorted(row["run"] for row in rows) == wanted, (name, rows)
 
 
 def many_files(program, root):
@@ -188,8 +231,8 @@ def main():
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
     failed = 0
-    for test in (several_runs, captures_of_runs, several_recordings, many_files,
-                 many_files_without_names, summaries, started_anew, hosts_of_any_name):
+    for test in (several_runs, captures_of_runs, several_recordings, alone, other_devices,
+                 many_files, many_files_without_names, summaries, started_anew, hosts_of_any_name):
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 test(program, pathlib.Path(scratch))

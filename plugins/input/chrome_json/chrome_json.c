@@ -193,6 +193,8 @@ static enum ta_status take_record(struct reading *r)
     const struct ta_record *record = &r->json->record;
     r->event = (struct ta_event){.offset = record->offset, .args = r->args};
     if (!take_phase(r) || !take_times(r)) {
+        r->is_like_trace |=
+            record->field[PH].type != TA_TOKEN_ABSENT || record->field[TS].type != TA_TOKEN_ABSENT;
         r->dropped++;
         return TA_OK;
     }
@@ -226,18 +228,27 @@ static enum ta_status take_record(struct reading *r)
 static enum ta_status judge_empty(struct reading *r)
 {
     const struct ta_json *json = r->json;
+    const bool is_whole = !json->truncated && !json->unclosed && !json->bytes_skipped;
     if (!json->saw_document)
         return ta_fail(r->ctx, TA_ERR_INPUT, "No JSON text in it");
+    /* Numbers in a list are skipped like what is damaged. */
+    const bool is_read = !json->truncated && !json->unclosed &&
+                         !ta_quality_count(r->quality, TA_Q_SYNTAX);
+    if (r->dropped && is_read && !r->is_like_trace)
+        return ta_fail(r->ctx, TA_ERR_INPUT, "JSON, but not a trace: its list holds no events");
     if (r->dropped)
         return ta_fail(r->ctx, TA_ERR_INPUT,
                        "No usable event: %" PRIu64
                        " were dropped, and the input was skipped up to byte offset %" PRIu64,
                        r->dropped, json->bytes_skipped);
-    if (json->truncated || json->unclosed || json->bytes_skipped)
+    if (!is_whole)
         return ta_fail(r->ctx, TA_ERR_INPUT,
                        "It ends or is damaged before the first whole event: the last byte offset "
                        "that made sense is %" PRIu64,
                        json->record.end);
+    if (!json->saw_array && r->is_like_trace)
+        return ta_fail(r->ctx, TA_ERR_INPUT,
+                       "A trace that lost its events: it has no array \"traceEvents\"");
     if (!json->saw_array)
         return ta_fail(r->ctx, TA_ERR_INPUT,
                        "JSON, but not a trace: it has no array \"traceEvents\"");

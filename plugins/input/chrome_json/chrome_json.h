@@ -24,6 +24,7 @@ struct reading {
     int64_t memory_device;   /* that came last, and its counters */
     ta_str memory_name, memory_series[DEVICE_TYPE];
     uint64_t kept, repaired, dropped, metadata;
+    bool is_like_trace;          /* a member or an event says what traces alone say */
     ta_str empty, memory;        /* texts that events are compared with */
     ta_str known[UINT8_MAX + 1]; /* what texts with a number were interned as (ta_token.known) */
     enum ta_status status;       /* of callbacks */

@@ -140,10 +140,23 @@ void chrome_take_fact(struct reading *r, struct ta_slice key, const struct ta_to
         take_setting(r, key, value);
 }
 
+/* Whether writers of traces alone have a member of this name. */
+static bool is_of_traces(struct ta_slice key)
+{
+    static const char *const keys[] = {
+        "schemaVersion",       "deviceProperties",   "distributedInfo", "displayTimeUnit",
+        "baseTimeNanoseconds", "viztracer_metadata", "traceName"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (ta_slice_equal(key, ta_slice_of(keys[i])))
+            return true;
+    return false;
+}
+
 void chrome_take_member(struct reading *r)
 {
     const struct ta_member *member = &r->json->member;
     const struct ta_slice key = ta_json_text(r->json, &member->key);
+    r->is_like_trace |= is_of_traces(key);
     if (ta_slice_equal(key, TA_LIT(TA_MERGE_MEMBER)))
         chrome_take_merge(r, &member->value);
     else if (ta_slice_starts(key, TA_MERGE_TRACE))

@@ -80,13 +80,24 @@ void dx_sections_add(struct sections *s, const struct section *section)
                       (double)section->memory_change, TA_UNIT_BYTES);
 }
 
+/* What the torch and VizTracer backends write in addition. */
+static bool names_product(struct ta_slice key)
+{
+    static const char *const keys[] = {"trace_file", "output_file", "stacks_file",
+                                       "top_table_file"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (ta_slice_equal(key, ta_slice_of(keys[i])))
+            return true;
+    return false;
+}
+
 void dx_sections_tag(struct sections *s, struct ta_slice name, struct ta_slice key,
                      struct ta_slice value)
 {
     struct reading *r = s->r;
     if (r->status != TA_OK)
         return;
-    if (ta_slice_equal(key, TA_LIT("trace_file")) || ta_slice_equal(key, TA_LIT("output_file"))) {
+    if (names_product(key)) {
         /* The file behind all folders, as Linux and Windows write them. */
         size_t start = value.len;
         while (start > 0 && value.ptr[start - 1] != '/' && value.ptr[start - 1] != '\\')

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which columns of a table a page shows at first.
  *
- * Columns without values are hidden anywhere.  In a wide table so is what says nothing new, as it
- * takes the room of the names that do: ratios beside changes, words that are the same in every row,
- * counts that are 0 there, words that follow from rank and device, such as the name of the file of
- * a rank, and what others are worked out of. */
+ * Columns without values are hidden anywhere, and so are some of which people learn nothing.  In a
+ * wide table so is what says nothing new, as it takes the room of the names that do: ratios beside
+ * changes, words that are the same in every row, counts that are 0 there, words that follow from
+ * rank and device, such as the name of the file of a rank, and what others are worked out of. */
 #include "html.h"
 #include "report/tables.h"
 
@@ -79,11 +79,26 @@ static bool has_names(const struct ta_table *table, size_t rank, size_t device)
     return false;
 }
 
+/* Whether the terminal never shows a column, and pages have no use for it: it is for programs, or a
+ * word of few that is the same in every row. */
+static bool is_for_programs(const struct ta_table *table, size_t column)
+{
+    const struct ta_brief *brief = table->def ? table->def->brief : NULL;
+    bool is_never = false;
+    for (size_t i = 0; brief && i < TA_BRIEF_COLUMNS && brief->never[i]; i++)
+        is_never |= brief->never[i] == &table->def->columns[column];
+    const enum ta_type type = table->columns[column].type;
+    const bool is_choice = type == TA_TYPE_WORD || type == TA_TYPE_BOOLEAN;
+    return is_never && (table->columns[column].detail || (is_choice && is_constant(table, column)));
+}
+
 void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
 {
     size_t n = 0;
     for (size_t i = 0; i < table->n_columns; i++) {
-        hidden[i] = ta_column_is_useful(table, i) ? HTML_SHOWN : HTML_EMPTY;
+        hidden[i] = !ta_column_is_useful(table, i) ? HTML_EMPTY
+                    : is_for_programs(table, i)    ? HTML_FOR_PROGRAMS
+                                                   : HTML_SHOWN;
         n += hidden[i] == HTML_SHOWN;
     }
     const size_t rank = ta_table_rank(table), device = ta_table_device(table);

@@ -81,7 +81,8 @@ enum html_hidden {
     HTML_CONSTANT,
     HTML_OF_OWNER,
     HTML_REPEATED,
-    HTML_DETAIL
+    HTML_DETAIL,
+    HTML_FOR_PROGRAMS /* not named anywhere */
 };
 void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden);
 /* The line below a table that names those. */

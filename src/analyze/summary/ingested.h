@@ -39,9 +39,10 @@ struct ta_ingested {
     const char *format;  /* id of the input plugin, NULL when refused */
     const char *refusal; /* why it was refused; from the arena of the ingestion */
     struct ta_quality quality;
-    bool is_product; /* refused because it is one of ours in a folder of traces: nothing is lost */
-    bool is_other;   /* refused because it is whole and something else than a recording */
-    bool is_stray;   /* likewise, in a folder and named as no recording is: nothing is lost */
+    bool is_product;  /* refused because it is one of ours in a folder of traces: nothing is lost */
+    bool is_other;    /* refused because it is whole and something else than a recording */
+    bool is_document; /* likewise: JSON */
+    bool is_stray;    /* likewise, in a folder and named as no recording is: nothing is lost */
     bool truncated;
     uint64_t bytes, raw_bytes;
     uint64_t events, kept, repaired, dropped, bytes_skipped;
