@@ -206,6 +206,26 @@ struct ta_happening {
     int64_t time_ns; /* since 1970 */
 };
 
+/* An allocation that failed for lack of memory, as its error says. */
+struct ta_failed_allocation {
+    int64_t rank;
+    int64_t device, time_ns; /* since 1970 */
+    int64_t wanted_bytes, total_bytes, free_bytes;                /* of the device */
+    int64_t process_bytes, allocated_bytes, unused_bytes; /* unused: reserved, not allocated */
+    ta_str place;                                                 /* in the program */
+};
+
+/* A state of a bar of progress, in the order in which they were printed. */
+struct ta_progress {
+    int64_t rank;
+    ta_str name;          /* what the bar is called; absent: not */
+    int64_t bar;          /* which one of the file, from 0 */
+    int64_t done, total;  /* iterations; TA_MISSING: no total is known */
+    int64_t elapsed_ns;   /* in whole seconds */
+    int64_t iteration_ns; /* of the last iterations, smoothed, as the bar says */
+    int64_t time_ns;      /* since 1970 */
+};
+
 /* All of them but the samples: kind, structure. */
 #define TA_DUMP_TABLES(X)                                                                          \
     X(stage, struct ta_timed_stage)                                                                \
@@ -226,7 +246,9 @@ struct ta_happening {
     X(advice, struct ta_given_advice)                                                              \
     X(session, struct ta_session)                                                                  \
     X(tag, struct ta_tag)                                                                          \
-    X(happening, struct ta_happening)
+    X(happening, struct ta_happening)                                                              \
+    X(failed_allocation, struct ta_failed_allocation)                                              \
+    X(progress, struct ta_progress)
 
 enum ta_dump_table {
 #define TA_DUMP_ENUM(kind, type) TA_DUMP_##kind,
@@ -371,6 +393,20 @@ static inline struct ta_memory_mark ta_unknown_memory_mark(void)
                                        .total_bytes = TA_MISSING,
                                        .ooms = TA_MISSING,
                                        .retries = TA_MISSING};
+    return row;
+}
+
+static inline struct ta_failed_allocation ta_unknown_failed_allocation(void)
+{
+    const struct ta_failed_allocation row = {.rank = TA_MISSING,
+                                             .device = TA_MISSING,
+                                             .time_ns = TA_MISSING,
+                                             .wanted_bytes = TA_MISSING,
+                                             .total_bytes = TA_MISSING,
+                                             .free_bytes = TA_MISSING,
+                                             .process_bytes = TA_MISSING,
+                                             .allocated_bytes = TA_MISSING,
+                                             .unused_bytes = TA_MISSING};
     return row;
 }
 

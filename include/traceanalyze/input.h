@@ -26,10 +26,13 @@ TA_API bool ta_reader_ended_early(const struct ta_reader *reader);
 /* The accounts of the file that is read. */
 TA_API struct ta_quality *ta_reader_quality(struct ta_reader *reader);
 
+struct ta_log_formats;
+
 /* The first bytes of a file, after decompression. */
 struct ta_probe {
     struct ta_slice head; /* at most TA_PROBE_SIZE bytes, byte order mark removed */
     bool whole;           /* the head is the whole file */
+    const struct ta_log_formats *log_formats; /* of the run (log.h); NULL: none */
 };
 
 #define TA_PROBE_SIZE 65536

@@ -24,6 +24,7 @@ TA_BEGIN_DECLS
 
 enum ta_plugin_kind {
     TA_KIND_input,
+    TA_KIND_log,
     TA_KIND_analysis,
     TA_KIND_advice,
     TA_KIND_headline,
@@ -32,6 +33,7 @@ enum ta_plugin_kind {
 };
 
 struct ta_input_ops;
+struct ta_log_ops;
 struct ta_analysis_ops;
 struct ta_advice_ops;
 struct ta_headline_ops;
@@ -62,6 +64,7 @@ struct ta_plugin {
     union {
         const void *ops;
         const struct ta_input_ops *input;
+        const struct ta_log_ops *log;
         const struct ta_analysis_ops *analysis;
         const struct ta_advice_ops *advice;
         const struct ta_headline_ops *headline;

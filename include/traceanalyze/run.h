@@ -373,10 +373,10 @@ static inline const struct ta_entry *ta_registry_find(const struct ta_registry *
     return NULL;
 }
 
-/* "input", "analysis", "advice", "headline", "output". */
+/* "input", "log", "analysis", "advice", "headline", "output". */
 static inline const char *ta_plugin_kind_name(enum ta_plugin_kind kind)
 {
-    static const char *const names[] = {"input", "analysis", "advice", "headline", "output"};
+    static const char *const names[] = {"input", "log", "analysis", "advice", "headline", "output"};
     return names[kind];
 }
 

@@ -259,7 +259,9 @@ bool ta_dump_is_dated(const struct ta_dump *dump)
            HAS_TIME(dump, diffusion_block, struct ta_diffusion_block, end_ns) ||
            HAS_TIME(dump, memory_mark, struct ta_memory_mark, time_ns) ||
            HAS_TIME(dump, session, struct ta_session, start_ns) ||
-           HAS_TIME(dump, happening, struct ta_happening, time_ns);
+           HAS_TIME(dump, happening, struct ta_happening, time_ns) ||
+           HAS_TIME(dump, failed_allocation, struct ta_failed_allocation, time_ns) ||
+           HAS_TIME(dump, progress, struct ta_progress, time_ns);
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -304,6 +306,15 @@ static const struct {
     WHOLE(session, ta_session, start_ns, TA_RANGE_TIME_NS),
     WHOLE(session, ta_session, end_ns, TA_RANGE_TIME_NS),
     WHOLE(happening, ta_happening, time_ns, TA_RANGE_TIME_NS),
+    WHOLE(failed_allocation, ta_failed_allocation, device, TA_RANGE_DEVICE),
+    WHOLE(failed_allocation, ta_failed_allocation, time_ns, TA_RANGE_TIME_NS),
+    WHOLE(failed_allocation, ta_failed_allocation, wanted_bytes, TA_RANGE_BYTES),
+    WHOLE(failed_allocation, ta_failed_allocation, total_bytes, TA_RANGE_BYTES),
+    WHOLE(failed_allocation, ta_failed_allocation, free_bytes, TA_RANGE_BYTES),
+    WHOLE(failed_allocation, ta_failed_allocation, process_bytes, TA_RANGE_BYTES),
+    WHOLE(failed_allocation, ta_failed_allocation, allocated_bytes, TA_RANGE_BYTES),
+    WHOLE(failed_allocation, ta_failed_allocation, unused_bytes, TA_RANGE_BYTES),
+    WHOLE(progress, ta_progress, time_ns, TA_RANGE_TIME_NS),
     {TA_DUMP_figure, offsetof(struct ta_figure, value), true, TA_RANGE_FIGURE},
     {TA_DUMP_allocation, offsetof(struct ta_allocation_pattern, small_ratio), true, TA_RANGE_RATIO},
 #undef WHOLE

@@ -8,6 +8,7 @@
 #include "traceanalyze/analysis.h"
 #include "traceanalyze/headline.h"
 #include "traceanalyze/input.h"
+#include "traceanalyze/log.h"
 #include "traceanalyze/output.h"
 
 /* ---- checking a descriptor ------------------------------------------------------------ */
@@ -44,6 +45,8 @@ static bool has_callbacks(const struct ta_plugin *plugin)
     switch (plugin->kind) {
     case TA_KIND_input:
         return plugin->input->sniff && plugin->input->read;
+    case TA_KIND_log:
+        return plugin->log->take && plugin->log->marks && plugin->log->marks[0];
     case TA_KIND_analysis:
         return plugin->analysis->finish && plugin->analysis->section;
     case TA_KIND_advice:
@@ -209,6 +212,7 @@ void ta_registry_free(struct ta_registry *registry)
         return;
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
         free(registry->slots[kind]);
+    ta_log_formats_free(&registry->log_formats);
     free(registry->tables);
     free(registry->scalars);
     ta_arena_free(&registry->arena);

@@ -372,6 +372,7 @@ const struct ta_ref *ta_plugin_reads(const struct ta_plugin *plugin, size_t *n)
         *n = plugin->output->n_reads;
         return plugin->output->reads;
     case TA_KIND_input:
+    case TA_KIND_log:
     case TA_KIND_COUNT:
         break;
     }
@@ -381,6 +382,7 @@ const struct ta_ref *ta_plugin_reads(const struct ta_plugin *plugin, size_t *n)
 static enum ta_status check_plugins(struct ta_ctx *ctx, const struct ta_registry *registry)
 {
     static const char *const kinds[TA_KIND_COUNT] = {[TA_KIND_input] = "Input",
+                                                     [TA_KIND_log] = "Log",
                                                      [TA_KIND_analysis] = "Analysis",
                                                      [TA_KIND_advice] = "Rule",
                                                      [TA_KIND_headline] = "Headline",
@@ -405,7 +407,9 @@ enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registr
                                  (*part)->reads, (*part)->n_reads);
     if (status == TA_OK)
         status = check_briefs(ctx, registry);
-    return status == TA_OK ? check_plugins(ctx, registry) : status;
+    if (status == TA_OK)
+        status = check_plugins(ctx, registry);
+    return status == TA_OK ? ta_registry_list_logs(ctx, registry) : status;
 }
 
 /* ---- which analyses are wanted --------------------------------------------------------- */

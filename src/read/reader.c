@@ -28,6 +28,7 @@ struct ta_reader {
     struct ta_part *part;          /* what is read instead of content, or NULL */
     struct ta_content_facts facts; /* at the place up to which was read */
     struct ta_quality *quality;
+    const struct ta_log_formats *log_formats; /* for the probe */
     struct ta_utf16 utf16;
     struct ta_page page;
     char *head; /* the probe: first bytes, given out before the rest; then UTF-16 as UTF-8 */
@@ -196,6 +197,7 @@ struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
         return NULL;
     }
     reader->quality = quality;
+    reader->log_formats = ctx->shared->log_formats;
     reader->inflating = &ctx->times.stages[TA_STAGE_INFLATE];
     reader->block = ctx->shared->block ? ctx->shared->block : BLOCK;
     if (ta_content_open(ctx, &reader->content, fd, quality) != TA_OK ||
@@ -242,6 +244,7 @@ struct ta_probe ta_reader_probe(struct ta_reader *reader)
     return (struct ta_probe){
         .head = {reader->head + reader->head_at, reader->head_end - reader->head_at},
         .whole = reader->facts.ended || reader->page.done,
+        .log_formats = reader->log_formats,
     };
 }
 

@@ -77,7 +77,7 @@ def exists(lint, path):
         literal.endswith("/" + path) for literal in lint.literals)
 
 
-KINDS = ("input", "analysis", "advice", "headline", "output")
+KINDS = ("input", "log", "analysis", "advice", "headline", "output")
 
 
 def plugin_folders(lint, kinds=KINDS):

@@ -195,6 +195,32 @@ static const struct ta_record_field happening_fields[] = {
     {0},
 };
 
+static const struct ta_record_field failed_allocation_fields[] = {
+    INTEGER(ta_failed_allocation, rank),
+    INTEGER(ta_failed_allocation, device),
+    INTEGER(ta_failed_allocation, time_ns),
+    INTEGER(ta_failed_allocation, wanted_bytes),
+    INTEGER(ta_failed_allocation, total_bytes),
+    INTEGER(ta_failed_allocation, free_bytes),
+    INTEGER(ta_failed_allocation, process_bytes),
+    INTEGER(ta_failed_allocation, allocated_bytes),
+    INTEGER(ta_failed_allocation, unused_bytes),
+    TEXT(ta_failed_allocation, place),
+    {0},
+};
+
+static const struct ta_record_field progress_fields[] = {
+    INTEGER(ta_progress, rank),
+    TEXT(ta_progress, name),
+    INTEGER(ta_progress, bar),
+    INTEGER(ta_progress, done),
+    INTEGER(ta_progress, total),
+    INTEGER(ta_progress, elapsed_ns),
+    INTEGER(ta_progress, iteration_ns),
+    INTEGER(ta_progress, time_ns),
+    {0},
+};
+
 const struct ta_record_table ta_record_tables[TA_DUMP_COUNT] = {
 #define TABLE(kind, type) [TA_DUMP_##kind] = {#kind, sizeof(type), kind##_fields},
     TA_DUMP_TABLES(TABLE) TABLE(sample, struct ta_sample)

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines of console logs: what a log plugin is.
+ *
+ * A log holds the lines of many writers: bars of progress, errors, tables, and what the program
+ * prints itself.  Its reader takes colors and prefixes (time, level, logger, rank) off and shows
+ * each line to the plugins of this kind whose marks it has.  Each of them knows the lines of one
+ * writer and makes records of dump.h of them.  Nothing is known of the lines that nobody takes. */
+#ifndef TRACEANALYZE_LOG_H
+#define TRACEANALYZE_LOG_H
+
+#include "dump.h"
+#include "plugin.h"
+
+TA_BEGIN_DECLS
+
+/* A line, or of a line that a carriage return overwrites one of its states. */
+struct ta_log_line {
+    struct ta_slice text;  /* without prefix and blanks at its ends; until the next line */
+    struct ta_slice whole; /* as in the file */
+    int64_t rank;          /* as the prefix says, or TA_MISSING */
+    int64_t time_ns;       /* since 1970 of a clock without a zone, as the prefix says; TA_MISSING */
+    uint64_t number;       /* from 1 */
+    uint64_t offset;       /* of its first byte in the file */
+};
+
+enum ta_log_taken {
+    TA_LOG_NOT_MINE,
+    TA_LOG_TAKEN,
+    TA_LOG_MORE, /* and the next line is shown to the plugin before all others, with marks or not */
+    TA_LOG_BAD   /* a line of this writer that says nothing usable: dropped, and accounted for */
+};
+
+/* Where a plugin puts what it has found.  The first failure is kept, and nothing is added after
+ * it. */
+struct ta_log_reading {
+    struct ta_ctx *ctx;
+    struct ta_builder *builder;
+    enum ta_status status;
+    uint64_t kept; /* records */
+};
+
+struct ta_log_ops {
+    const char *const *marks; /* NULL after the last.  A line has one of them, or is not shown. */
+    size_t state_size;        /* bytes, 0 before the first line; the reader frees them */
+
+    /* Plugins are asked in the order of their ids; the first that takes a line has it. */
+    enum ta_log_taken (*take)(struct ta_log_reading *log, void *state,
+                              const struct ta_log_line *line);
+
+    /* After the last line: adds what is not yet added and frees what the state holds; or NULL. */
+    void (*end)(struct ta_log_reading *log, void *state);
+};
+
+/* The id of a text, which lives as long as the trace. */
+static inline ta_str ta_log_string(struct ta_log_reading *log, struct ta_slice text)
+{
+    return ta_builder_string(log->builder, text);
+}
+
+/* Adds a row of a table of dump.h; ta_log_add_stage(log, &row). */
+TA_API void ta_log_add(struct ta_log_reading *log, enum ta_dump_table table, const void *row);
+
+#define TA_LOG_ADD(kind, type)                                                                     \
+    static inline void ta_log_add_##kind(struct ta_log_reading *log, const type *row)              \
+    {                                                                                              \
+        ta_log_add(log, TA_DUMP_##kind, row);                                                      \
+    }
+TA_DUMP_TABLES(TA_LOG_ADD)
+TA_LOG_ADD(sample, struct ta_sample)
+#undef TA_LOG_ADD
+
+/* ---- pieces of a line ------------------------------------------------------------------------ */
+
+/* What follows the first place of a text in a line; without it `ptr` is NULL. */
+TA_API struct ta_slice ta_log_after(struct ta_slice line, const char *text);
+
+/* A number with its unit at the start of a text, "30.29 GiB", "9214.30 MB", "512MiB", as bytes;
+ * units of 1000 are what programs call so, which mean 1024 nearly always, so all are of 1024.
+ * Moves `*text` behind it.  TA_MISSING, and nothing is moved, without one. */
+TA_API int64_t ta_log_bytes(struct ta_slice *text);
+
+/* A time, "641.68 seconds", "2.41s", "48 ms", in ns, likewise. */
+TA_API int64_t ta_log_time(struct ta_slice *text);
+
+/* "01:02:03", "04:02" or "1 day, 1:02:03" as ns, likewise. */
+TA_API int64_t ta_log_clock(struct ta_slice *text);
+
+/* A whole number, or one with decimals; NAN or TA_MISSING without one. */
+TA_API int64_t ta_log_integer(struct ta_slice *text);
+TA_API double ta_log_number(struct ta_slice *text);
+
+/* ---- the reader ------------------------------------------------------------------------------ */
+
+/* What the input plugin of logs is made of (struct ta_input_ops). */
+TA_API int ta_log_sniff(const struct ta_probe *probe);
+TA_API enum ta_status ta_log_read(struct ta_ctx *ctx, struct ta_reader *reader,
+                                  struct ta_builder *builder);
+
+TA_END_DECLS
+
+#endif

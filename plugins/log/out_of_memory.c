@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Errors of torch's allocator on CUDA and HIP devices, in the wording of torch 2.1 and later and in
+ * the one before:
+ *
+ *     CUDA out of memory. Tried to allocate 30.29 GiB. GPU 0 has a total capacity of 10.74 GiB of
+ *     which 3.69 GiB is free. Including non-PyTorch memory, this process has 6.68 GiB memory in
+ *     use. Of the allocated memory 6.10 GiB is allocated by PyTorch, and 396.58 MiB is reserved by
+ *     PyTorch but unallocated.
+ *
+ *     CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB total capacity; 20.10 GiB
+ *     already allocated; 1.13 GiB free; 21.05 GiB reserved in total by PyTorch)
+ *
+ * Some terminals wrap them over lines. */
+#include <traceanalyze/document.h>
+#include <traceanalyze/log.h>
+
+#include <stdlib.h>
+
+enum { MOST = 2000, WRAPPED = 8 }; /* bytes of an error; lines it is wrapped over */
+
+struct state {
+    char text[MOST]; /* of the error as far as it was seen */
+    size_t n;
+    unsigned lines; /* 0: no error is open */
+    int64_t rank, time_ns;
+    char place[256]; /* the innermost line of the user's own code */
+    size_t place_n;
+};
+
+/* ---- what an error says ---------------------------------------------------------------------- */
+
+static int64_t bytes_after(struct ta_slice text, const char *words)
+{
+    struct ta_slice rest = ta_log_after(text, words);
+    return rest.ptr ? ta_log_bytes(&rest) : TA_MISSING;
+}
+
+/* The amount that stands right before some words. */
+static int64_t bytes_before(struct ta_slice text, const char *words)
+{
+    const char *at = memmem(text.ptr, text.len, words, strlen(words));
+    if (!at)
+        return TA_MISSING;
+    size_t from = (size_t)(at - text.ptr), blanks = 0;
+    for (; from > 0 && blanks < 2; from--)
+        if (text.ptr[from - 1] == ' ' && ++blanks == 2)
+            break;
+    struct ta_slice amount = ta_slice_part(text, from, (size_t)(at - text.ptr));
+    return ta_log_bytes(&amount);
+}
+
+static int64_t device_in(struct ta_slice text)
+{
+    struct ta_slice rest = ta_log_after(text, "GPU ");
+    return rest.ptr ? ta_log_integer(&rest) : TA_MISSING;
+}
+
+static struct ta_failed_allocation failure_of(struct ta_slice text)
+{
+    struct ta_failed_allocation row = ta_unknown_failed_allocation();
+    row.wanted_bytes = bytes_after(text, "Tried to allocate ");
+    row.device = device_in(text);
+    row.total_bytes = bytes_after(text, "total capacity of ");
+    if (row.total_bytes != TA_MISSING) {
+        row.free_bytes = bytes_before(text, " is free");
+        row.process_bytes = bytes_after(text, "this process has ");
+        row.allocated_bytes = bytes_before(text, " is allocated by PyTorch");
+        row.unused_bytes = bytes_before(text, " is reserved by PyTorch but unallocated");
+        return row;
+    }
+    row.total_bytes = bytes_before(text, " total capacity");
+    row.free_bytes = bytes_before(text, " free");
+    row.allocated_bytes = bytes_before(text, " already allocated");
+    const int64_t reserved = bytes_before(text, " reserved in total");
+    if (reserved != TA_MISSING && row.allocated_bytes != TA_MISSING)
+        row.unused_bytes = ta_max_i64(reserved - row.allocated_bytes, 0);
+    return row;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void close_error(struct ta_log_reading *log, struct state *st)
+{
+    if (st->lines == 0)
+        return;
+    struct ta_failed_allocation row = failure_of((struct ta_slice){st->text, st->n});
+    row.rank = st->rank;
+    row.time_ns = st->time_ns;
+    row.place = st->place_n ? ta_log_string(log, (struct ta_slice){st->place, st->place_n})
+                            : TA_STR_ABSENT;
+    st->lines = 0;
+    st->place_n = 0;
+    if (row.wanted_bytes != TA_MISSING)
+        ta_log_add_failed_allocation(log, &row);
+}
+
+static void append(struct state *st, struct ta_slice text)
+{
+    const size_t room = MOST - st->n - 1;
+    const size_t n = text.len < room ? text.len : room;
+    if (st->n)
+        st->text[st->n++] = ' ';
+    memcpy(st->text + st->n, text.ptr, n);
+    st->n += n;
+}
+
+/* An error is complete with what is unallocated, or with what is reserved. */
+static bool is_complete(const struct state *st)
+{
+    const struct ta_slice text = {st->text, st->n};
+    return ta_log_after(text, "but unallocated").ptr || ta_log_after(text, " in total by Py").ptr;
+}
+
+/* A frame of a traceback; those of installed packages are not the user's. */
+static void note_frame(struct state *st, struct ta_slice text)
+{
+    if (ta_log_after(text, "site-packages/").ptr || ta_log_after(text, "dist-packages/").ptr)
+        return;
+    st->place_n = text.len < sizeof st->place ? text.len : sizeof st->place;
+    memcpy(st->place, text.ptr, st->place_n);
+}
+
+static enum ta_log_taken take(struct ta_log_reading *log, void *state,
+                              const struct ta_log_line *line)
+{
+    struct state *st = state;
+    const struct ta_slice error = ta_log_after(line->text, "out of memory. Tried to ");
+    if (error.ptr) {
+        close_error(log, st);
+        st->n = 0;
+        st->rank = line->rank;
+        st->time_ns = line->time_ns;
+        append(st, ta_slice_part(line->text, (size_t)(error.ptr - line->text.ptr) - 9,
+                                 line->text.len));
+    } else if (st->lines) {
+        append(st, line->text);
+    } else {
+        if (!ta_slice_starts(line->text, "File \""))
+            return TA_LOG_NOT_MINE;
+        note_frame(st, line->text);
+        return TA_LOG_TAKEN;
+    }
+    if (!is_complete(st) && ++st->lines < WRAPPED && line->text.len)
+        return TA_LOG_MORE;
+    st->lines = 1;
+    close_error(log, st);
+    return TA_LOG_TAKEN;
+}
+
+static void end(struct ta_log_reading *log, void *state)
+{
+    close_error(log, state);
+}
+
+static const char *const marks[] = {"out of memory. Tried to ", "File \"", NULL};
+
+static const struct ta_log_ops ops = {
+    .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
+
+TA_PLUGIN(log, out_of_memory, &ops, .title = "Out of memory",
+          .summary = "Errors of torch's allocator: what was wanted, free, allocated, unused",
+          .version = "1");

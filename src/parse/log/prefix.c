@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "parse/log/prefix.h"
+
+#include "traceanalyze/document.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+/* ---- one character after the other ----------------------------------------------------------- */
+
+static bool is_digit_at(struct ta_slice text, size_t at)
+{
+    return at < text.len && isdigit((unsigned char)text.ptr[at]);
+}
+
+/* Whether the text has the shape: 0 stands for a digit, all else for itself. */
+static bool has_shape(struct ta_slice text, const char *shape)
+{
+    const size_t n = strlen(shape);
+    if (text.len < n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (shape[i] == '0' ? !is_digit_at(text, i) : text.ptr[i] != shape[i])
+            return false;
+    return true;
+}
+
+static int64_t number_at(struct ta_slice text, size_t at, size_t digits)
+{
+    int64_t value = 0;
+    for (size_t i = at; i < at + digits; i++)
+        value = value * 10 + (text.ptr[i] - '0');
+    return value;
+}
+
+static struct ta_slice skip_blanks(struct ta_slice text)
+{
+    while (text.len && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = ta_slice_from(text, 1);
+    return text;
+}
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* Days from 1970 to a date of the Gregorian calendar. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+    const int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+/* Length of a fraction of a second after a clock. */
+static size_t fraction_length(struct ta_slice text, size_t at)
+{
+    size_t n = 0;
+    if (at < text.len && (text.ptr[at] == ',' || text.ptr[at] == '.'))
+        while (is_digit_at(text, at + 1 + n))
+            n++;
+    return n ? n + 1 : 0;
+}
+
+static int64_t fraction_ns(struct ta_slice text, size_t at, size_t n)
+{
+    int64_t ns = 0;
+    for (size_t i = 1; i <= 9; i++)
+        ns = ns * 10 + (i < n ? text.ptr[at + i] - '0' : 0);
+    return ns;
+}
+
+/* Length of a date, a clock, or both at the start; 0 without one.  Only a whole one is a time. */
+static size_t time_length(struct ta_slice text, int64_t *time_ns)
+{
+    static const char *const dates[] = {"0000-00-00", "0000/00/00", "00-00", "00/00"};
+    size_t n = 0, date = 0;
+    while (date < sizeof dates / sizeof *dates && !has_shape(text, dates[date]))
+        date++;
+    if (date < sizeof dates / sizeof *dates) {
+        n = strlen(dates[date]);
+        if (n >= text.len || !strchr(" T_", text.ptr[n]))
+            return 0;
+        n++;
+    }
+    const struct ta_slice clock = ta_slice_from(text, n);
+    if (!has_shape(clock, "00:00:00"))
+        return 0;
+    const size_t fraction = fraction_length(clock, 8);
+    const int64_t seconds = number_at(clock, 0, 2) * 3600 + number_at(clock, 3, 2) * 60 +
+                            number_at(clock, 6, 2);
+    if (n == strlen("0000-00-00 "))
+        *time_ns = (days_of(number_at(text, 0, 4), number_at(text, 5, 2), number_at(text, 8, 2)) *
+                        86400 +
+                    seconds) *
+                       INT64_C(1000000000) +
+                   fraction_ns(clock, 8, fraction);
+    n += 8 + fraction;
+    return n + (n < text.len && text.ptr[n] == 'Z');
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+/* "rank 3", "rank3", "RANK=3", "Worker_TP0" or "TP0", wherever in the text. */
+static int64_t rank_in(struct ta_slice text)
+{
+    static const char *const words[] = {"rank", "worker_tp", "tp"};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        const size_t n = strlen(words[w]);
+        for (size_t i = 0; i + n < text.len; i++) {
+            size_t at = i + n, digits = 0;
+            if ((i > 0 && isalnum((unsigned char)text.ptr[i - 1])) ||
+                strncasecmp(ta_slice_at(text, i), words[w], n) != 0)
+                continue;
+            at += at < text.len && strchr(" _=:", text.ptr[at]) && text.ptr[at];
+            while (is_digit_at(text, at + digits) && digits < 6)
+                digits++;
+            if (digits && (at + digits == text.len || !isalnum((unsigned char)text.ptr[at + digits])))
+                return number_at(text, at, digits);
+        }
+    }
+    return TA_MISSING;
+}
+
+/* ---- parts of a prefix ----------------------------------------------------------------------- */
+
+/* Each gives the length of its part at the start of a text, 0 when it is none. */
+
+static size_t level_length(struct ta_slice text)
+{
+    static const char *const levels[] = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL",
+                                         "FATAL", "TRACE"};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        const size_t n = strlen(levels[i]);
+        if (ta_slice_starts(text, levels[i]) && n < text.len && strchr(" :|-\t", text.ptr[n]))
+            return n;
+    }
+    return 0;
+}
+
+/* In brackets: a time, a level, a rank, a place in a source. */
+static size_t bracket_length(struct ta_log_line *line, struct ta_slice text)
+{
+    if (text.len < 2 || !strchr("[(", text.ptr[0]))
+        return 0;
+    const char *end = memchr(text.ptr, text.ptr[0] == '[' ? ']' : ')', text.len);
+    if (!end || end - text.ptr > 120)
+        return 0;
+    const struct ta_slice inside = ta_slice_part(text, 1, (size_t)(end - text.ptr));
+    const int64_t rank = rank_in(inside);
+    char level[16];
+    snprintf(level, sizeof level, "%.*s ", (int)(inside.len < 10 ? inside.len : 10), inside.ptr);
+    const bool is_place = ta_log_after(inside, ".py:").ptr || ta_log_after(inside, ".cpp:").ptr ||
+                          ta_log_after(inside, "pid=").ptr;
+    const bool known = time_length(inside, &line->time_ns) || rank != TA_MISSING || is_place ||
+                       level_length(ta_slice_of(level));
+    if (known && rank != TA_MISSING)
+        line->rank = rank;
+    return known ? (size_t)(end - text.ptr) + 1 : 0;
+}
+
+/* "V0930 21:14:00.123000 4711 torch/_dynamo/guards.py:2789] ". */
+static size_t glog_length(struct ta_slice text)
+{
+    if (text.len < 2 || !strchr("VDIWEF", text.ptr[0]) ||
+        !has_shape(ta_slice_from(text, 1), "0000 00:00:00."))
+        return 0;
+    const char *end = memchr(text.ptr, ']', text.len);
+    return end ? (size_t)(end - text.ptr) + 1 : 0;
+}
+
+/* The name of a logger: "sglang.srt:" or "sglang - ".  Before a colon it has a point, as modules
+ * have: "Denoising:" is the beginning of a text. */
+static size_t logger_length(struct ta_slice text)
+{
+    size_t n = 0;
+    bool has_point = false;
+    for (; n < text.len && (isalnum((unsigned char)text.ptr[n]) || text.ptr[n] == '.' ||
+                            text.ptr[n] == '_');
+         n++)
+        has_point |= text.ptr[n] == '.';
+    const struct ta_slice rest = ta_slice_from(text, n);
+    if (n > 0 && (has_shape(rest, " - ") || (has_point && has_shape(rest, ": "))))
+        return n;
+    return 0;
+}
+
+/* "3: " as srun writes it. */
+static size_t label_length(struct ta_log_line *line, struct ta_slice text)
+{
+    size_t n = 0;
+    while (is_digit_at(text, n) && n < 6)
+        n++;
+    if (n == 0 || n + 1 >= text.len || text.ptr[n] != ':' || text.ptr[n + 1] != ' ')
+        return 0;
+    line->rank = number_at(text, 0, n);
+    return n;
+}
+
+/* What is between parts: ": ", " - ", " | ". */
+static struct ta_slice skip_separator(struct ta_slice text)
+{
+    text = skip_blanks(text);
+    if (text.len && text.ptr[0] == ':')
+        text = skip_blanks(ta_slice_from(text, 1));
+    while (text.len > 1 && strchr("-|", text.ptr[0]) && text.ptr[1] == ' ')
+        text = skip_blanks(ta_slice_from(text, 2));
+    return text;
+}
+
+/* Names of loggers are known by what is before them. */
+static size_t part_length(struct ta_log_line *line, struct ta_slice text, unsigned parts)
+{
+    size_t n = parts == 0 ? label_length(line, text) : 0;
+    n = n ? n : time_length(text, &line->time_ns);
+    n = n ? n : level_length(text);
+    n = n ? n : glog_length(text);
+    n = n ? n : bracket_length(line, text);
+    return n || parts == 0 ? n : logger_length(text);
+}
+
+void ta_log_strip_prefix(struct ta_log_line *line)
+{
+    line->text = ta_text_trim(line->whole);
+    line->rank = line->time_ns = TA_MISSING;
+    for (unsigned parts = 0; parts < 8; parts++) {
+        const size_t n = part_length(line, line->text, parts);
+        if (n == 0)
+            break;
+        line->text = skip_separator(ta_slice_from(line->text, n));
+    }
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What loggers and launchers put in front of a line. */
+#ifndef TA_PARSE_LOG_PREFIX_H
+#define TA_PARSE_LOG_PREFIX_H
+
+#include "traceanalyze/log.h"
+
+/* Sets the text, the rank and the time of a line from its `whole`.  Known are
+ *
+ *     2025-09-30 21:14:00,123 INFO name: text        logging, with parts in any order
+ *     2025-09-30 21:14:00,123 - name - INFO - text
+ *     INFO 09-30 21:14:00 [worker.py:123] text        vLLM
+ *     [09-30 21:14:00 TP0] text                       SGLang
+ *     (Worker_TP0 pid=123) text                       vLLM, Ray
+ *     V0930 21:14:00.123000 4711 torch/x.py:12] text  glog and TORCH_LOGS
+ *     [rank0]: text, [rank0]:[...] text               torchrun and c10d
+ *     3: text                                         srun --label
+ *
+ * A time without its year dates nothing. */
+void ta_log_strip_prefix(struct ta_log_line *line);
+
+#endif
