@@ -14,7 +14,7 @@
 #include <traceanalyze/document.h>
 #include <traceanalyze/log.h>
 
-#include <stdlib.h>
+#include <stdio.h>
 
 enum { MOST = 2000, WRAPPED = 8 }; /* bytes of an error; lines it is wrapped over */
 
@@ -23,8 +23,7 @@ struct state {
     size_t n;
     unsigned lines; /* 0: no error is open */
     int64_t rank, time_ns;
-    char place[256]; /* the innermost line of the user's own code */
-    size_t place_n;
+    char place[160]; /* "vae.py:291 decode", the innermost frame of the user's own code */
 };
 
 /* ---- what an error says ---------------------------------------------------------------------- */
@@ -86,10 +85,9 @@ static void close_error(struct ta_log_reading *log, struct state *st)
     struct ta_failed_allocation row = failure_of((struct ta_slice){st->text, st->n});
     row.rank = st->rank;
     row.time_ns = st->time_ns;
-    row.place = st->place_n ? ta_log_string(log, (struct ta_slice){st->place, st->place_n})
-                            : TA_STR_ABSENT;
+    row.place = st->place[0] ? ta_log_string(log, ta_slice_of(st->place)) : TA_STR_ABSENT;
     st->lines = 0;
-    st->place_n = 0;
+    st->place[0] = '\0';
     if (row.wanted_bytes != TA_MISSING)
         ta_log_add_failed_allocation(log, &row);
 }
@@ -111,13 +109,26 @@ static bool is_complete(const struct state *st)
     return ta_log_after(text, "but unallocated").ptr || ta_log_after(text, " in total by Py").ptr;
 }
 
-/* A frame of a traceback; those of installed packages are not the user's. */
+/* A frame of a traceback, `File "/home/user/vae.py", line 291, in decode`; those of installed
+ * packages are not the user's. */
 static void note_frame(struct state *st, struct ta_slice text)
 {
-    if (ta_log_after(text, "site-packages/").ptr || ta_log_after(text, "dist-packages/").ptr)
+    const struct ta_slice path = ta_slice_from(text, strlen("File \""));
+    const char *quote = memchr(path.ptr, '"', path.len);
+    if (!quote || ta_log_after(text, "site-packages/").ptr ||
+        ta_log_after(text, "dist-packages/").ptr)
         return;
-    st->place_n = text.len < sizeof st->place ? text.len : sizeof st->place;
-    memcpy(st->place, text.ptr, st->place_n);
+    struct ta_slice file = ta_slice_part(path, 0, (size_t)(quote - path.ptr));
+    const char *slash = file.len ? memrchr(file.ptr, '/', file.len) : NULL;
+    if (slash)
+        file = ta_slice_from(file, (size_t)(slash - file.ptr) + 1);
+    struct ta_slice rest = ta_log_after(text, "\", line ");
+    const int64_t line = rest.ptr ? ta_log_integer(&rest) : TA_MISSING;
+    const struct ta_slice function = ta_log_after(rest, ", in ");
+    if (line != TA_MISSING)
+        snprintf(st->place, sizeof st->place, "%.*s:%lld%s%.*s", (int)ta_min_i64((int64_t)file.len, 80),
+                 file.ptr, (long long)line, function.len ? " " : "",
+                 (int)ta_min_i64((int64_t)function.len, 60), function.len ? function.ptr : "");
 }
 
 static enum ta_log_taken take(struct ta_log_reading *log, void *state,

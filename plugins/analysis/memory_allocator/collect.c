@@ -211,6 +211,26 @@ static void collect_failures(const struct device *d, const struct replay *r)
     }
 }
 
+/* What the errors of a log say. */
+static void collect_errors(const struct device *d)
+{
+    size_t n;
+    const struct ta_failed_allocation *errors = ta_trace_failed_allocation_rows(d->trace, &n);
+    for (size_t i = 0; i < n && i < FAILURES_MAX; i++) {
+        const struct ta_slice place = ta_trace_text(d->trace, errors[i].place);
+        int64_t *row = TA_PARTIAL_ROW(
+            d->out[FAILURES], ta_row_rank(d->trace, errors[i].rank), ta_row_file(d->trace),
+            ta_key_int(errors[i].device), ta_key_text(d->label), ta_key_int((int64_t)i),
+            ta_key_text(place.len ? place : TA_LIT("(no frames)")));
+        row[WANTED] = errors[i].wanted_bytes;
+        row[DEVICE_FREE] = errors[i].free_bytes;
+        row[DEVICE_TOTAL] = errors[i].total_bytes;
+        row[FAIL_ALLOCATED] = errors[i].allocated_bytes;
+        if (errors[i].allocated_bytes != TA_MISSING && errors[i].unused_bytes != TA_MISSING)
+            row[FAIL_RESERVED] = errors[i].allocated_bytes + errors[i].unused_bytes;
+    }
+}
+
 /* ---- devices ------------------------------------------------------------------------------- */
 
 static void collect_device(struct device *d)
@@ -277,10 +297,11 @@ enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
                               struct ta_partial *const *out)
 {
     const struct ta_allocator *a = ta_trace_allocator(trace);
-    if (!a)
-        return TA_OK;
     struct device d = {
         .trace = trace, .allocator = a, .out = out, .label = ta_row_file_label(trace)};
+    collect_errors(&d);
+    if (!a)
+        return TA_OK;
     const struct ta_alloc_segment **segments = calloc(a->n_segments + 1, sizeof *segments);
     d.sites = calloc(a->n_stacks + 1, sizeof *d.sites);
     d.failed = !segments || !d.sites;

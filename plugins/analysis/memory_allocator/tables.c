@@ -451,6 +451,7 @@ enum {
     FAILURE_SITE,
     FAILURE_WANTED,
     FAILURE_DEVICE_FREE,
+    FAILURE_DEVICE_TOTAL,
     FAILURE_ALLOCATED,
     FAILURE_RESERVED
 };
@@ -464,6 +465,8 @@ static const struct ta_column memory_failures_columns[] = {
                         .doc = "Bytes that were asked for and not to be had"},
     [FAILURE_DEVICE_FREE] = {"device_free_bytes", "Device free", TA_BYTES, .better = TA_HIGHER,
                              .doc = "Bytes that the device had left, whoever used the rest"},
+    [FAILURE_DEVICE_TOTAL] = {"device_bytes", "Device", TA_BYTES,
+                              .doc = "Bytes that the device has, as errors in a log say"},
     [FAILURE_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
                            .doc = "Bytes in blocks that the program held then"},
     [FAILURE_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
@@ -490,6 +493,7 @@ static void add_failures(struct ta_section_builder *out, const struct ta_partial
                [FAILURE_SITE] = ta_text(ta_partial_text(p, row, FAIL_SITE)),
                [FAILURE_WANTED] = ta_int(row[WANTED]),
                [FAILURE_DEVICE_FREE] = ta_int(row[DEVICE_FREE]),
+               [FAILURE_DEVICE_TOTAL] = ta_int(row[DEVICE_TOTAL]),
                [FAILURE_ALLOCATED] = ta_int(row[FAIL_ALLOCATED]),
                [FAILURE_RESERVED] = ta_int(row[FAIL_RESERVED]));
     }

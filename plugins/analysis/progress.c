@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* progress.bars and progress.over_time: the bars of progress of a log, their first iteration
+ * against the others, and where their speed changed.
+ *
+ * A bar has whole seconds of elapsed time for a number of done iterations.  Two straight lines
+ * through these points, one before and one after some iteration, fit best where the speed changed;
+ * it did when both together leave much less than one line leaves, and differ by more than the
+ * seconds are rounded. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/dump.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RANK, FILE_KEY, BAR, ORDER, NAME, DONE, TOTAL, ELAPSED, ITERATION, FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},         [FILE_KEY] = {"file", TA_FIELD_FILE},
+    [BAR] = {"bar", TA_FIELD_INT},            [ORDER] = {"order", TA_FIELD_INT},
+    [NAME] = {"name", TA_FIELD_TEXT},         [DONE] = {"done", TA_FIELD_MAX},
+    [TOTAL] = {"total", TA_FIELD_MAX},        [ELAPSED] = {"elapsed_ns", TA_FIELD_MAX},
+    [ITERATION] = {"iteration_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_partial_def partials[] = {{"states", fields, FIELDS}, {0}};
+
+enum {
+    BARS_RANK,
+    BARS_BAR,
+    BARS_LOOP,
+    BARS_DONE,
+    BARS_TOTAL,
+    BARS_ELAPSED,
+    BARS_MEAN,
+    BARS_FIRST,
+    BARS_REST,
+    BARS_CHANGE,
+    BARS_BEFORE,
+    BARS_AFTER
+};
+static const struct ta_column bars_columns[] = {
+    [BARS_RANK] = TA_DUMP_RANK_COLUMN,
+    [BARS_BAR] = {"bar", "Bar", TA_INTEGER, .role = TA_IN_SERIES,
+                  .doc = "Place in the order of the log, from 0"},
+    [BARS_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the bar"},
+    [BARS_DONE] = {"done", "Done", TA_COUNT, .doc = "Iterations done"},
+    [BARS_TOTAL] = {"total", "Of", TA_COUNT, .doc = "Iterations to do"},
+    [BARS_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .better = TA_LOWER,
+                      .doc = "Time since the bar began, in whole seconds"},
+    [BARS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Elapsed time over iterations done"},
+    [BARS_FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER,
+                    .doc = "Time of the first iteration, where the log has its state"},
+    [BARS_REST] = {"rest_ns", "Others", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Mean time of the iterations after the first"},
+    [BARS_CHANGE] = {"change_at", "Changed at", TA_INTEGER, .role = TA_NOTE,
+                     .doc = "First iteration of another speed; none where the speed is even"},
+    [BARS_BEFORE] = {"before_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "Mean time of an iteration before it"},
+    [BARS_AFTER] = {"after_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
+                    .doc = "Mean time of an iteration from there on"},
+};
+
+static const struct ta_table_def bars = {
+    "progress.bars",
+    "Bars of progress",
+    TA_COLUMNS(bars_columns),
+    .doc = "One row per bar of progress of a log. A bar that counts from the start again is another "
+           "one. The speed of a bar changed where two speeds fit its states much better than one."};
+
+enum { TIME_RANK, TIME_BAR, TIME_LOOP, TIME_DONE, TIME_ELAPSED, TIME_ITERATION };
+static const struct ta_column over_time_columns[] = {
+    [TIME_RANK] = TA_DUMP_RANK_COLUMN,
+    [TIME_BAR] = {"bar", "Bar", TA_INTEGER, .role = TA_IN_SERIES,
+                  .doc = "Place in the order of the log, from 0"},
+    [TIME_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the bar, with its place"},
+    [TIME_DONE] = {"done", "Done", TA_COUNT, .role = TA_IN_SERIES, .doc = "Iterations done"},
+    [TIME_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .doc = "Time since the bar began"},
+    [TIME_ITERATION] = {"iteration_ns", "Iteration", TA_NS, .better = TA_LOWER,
+                        .doc = "Time of an iteration as the bar has it: smoothed over the last"},
+};
+
+static const struct ta_chart_def chart = {
+    .id = "iteration-time",
+    .title = "Time of an iteration",
+    .caption = "Time of an iteration as each bar of progress has it, smoothed over the last ones.",
+    .kind = TA_CHART_LINES,
+    .x = &over_time_columns[TIME_DONE],
+    .y = {{&over_time_columns[TIME_ITERATION], "Iteration", TA_INK_SERIES_1}},
+    .group = &over_time_columns[TIME_LOOP],
+};
+
+static const struct ta_table_def over_time = {
+    "progress.over_time",
+    "States of bars of progress",
+    TA_COLUMNS(over_time_columns),
+    .doc = "One row per state of a bar, in the order of the log. Chart `iteration-time`.",
+    .chart = {&chart}};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    size_t n;
+    const struct ta_progress *states = ta_trace_progress_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, states[i].rank),
+                                      ta_row_file(trace), ta_key_int(states[i].bar),
+                                      ta_key_int((int64_t)i),
+                                      ta_key_text(ta_trace_text(trace, states[i].name)));
+        row[DONE] = states[i].done;
+        row[TOTAL] = states[i].total;
+        row[ELAPSED] = states[i].elapsed_ns;
+        row[ITERATION] = states[i].iteration_ns;
+    }
+    return TA_OK;
+}
+
+/* ---- where the speed changed ----------------------------------------------------------------- */
+
+/* Sums of points for a straight line through them. */
+struct sums {
+    double n, x, y, xx, xy, yy;
+};
+
+static struct sums plus(struct sums a, double x, double y)
+{
+    return (struct sums){a.n + 1, a.x + x, a.y + y, a.xx + x * x, a.xy + x * y, a.yy + y * y};
+}
+
+static struct sums minus(struct sums a, struct sums b)
+{
+    return (struct sums){a.n - b.n, a.x - b.x, a.y - b.y, a.xx - b.xx, a.xy - b.xy, a.yy - b.yy};
+}
+
+static double slope_of(struct sums s)
+{
+    const double spread = s.n * s.xx - s.x * s.x;
+    return spread > 0 ? (s.n * s.xy - s.x * s.y) / spread : NAN;
+}
+
+/* What the line leaves: the sum of squares between points and line. */
+static double rest_of(struct sums s)
+{
+    const double slope = slope_of(s);
+    if (isnan(slope))
+        return 0;
+    const double whole = s.yy - s.y * s.y / s.n;
+    return fmax(whole - slope * (s.xy - s.x * s.y / s.n), 0);
+}
+
+struct change {
+    size_t at; /* the first state of the other speed; 0: none */
+    double before, after; /* ns of an iteration */
+};
+
+/* States on each side at least; how much faster or slower the one is; the part of the squares that
+ * one line leaves which two leave at most; ns that whole seconds may be off. */
+enum { SIDE = 3 };
+static const double least_ratio = 1.3, most_left = 0.25, rounding = 1e9;
+
+/* States after the first, whose iteration is often slower for other reasons. */
+static struct change find_change(const struct ta_partial *states, size_t first, size_t end,
+                                 struct sums *to)
+{
+    struct change best = {0};
+    double least = INFINITY;
+    const size_t n = end - first;
+    to[0] = (struct sums){0};
+    for (size_t i = 0; i < n; i++) {
+        const int64_t *row = ta_partial_at(states, first + i);
+        to[i + 1] = plus(to[i], (double)row[DONE], (double)row[ELAPSED]);
+    }
+    for (size_t i = SIDE; n >= 2 * SIDE && i + SIDE <= n; i++) {
+        const struct sums one = to[i], other = minus(to[n], to[i]);
+        const double rest = rest_of(one) + rest_of(other);
+        if (rest >= least)
+            continue;
+        least = rest;
+        best = (struct change){i, slope_of(one), slope_of(other)};
+    }
+    const double slow = fmax(best.before, best.after), fast = fmin(best.before, best.after);
+    const double all = best.at ? rest_of(to[n]) : 0;
+    const int64_t *last = ta_partial_at(states, end - 1);
+    const double after = best.at
+                             ? (double)(last[DONE] - ta_partial_at(states, first + best.at - 1)[DONE])
+                             : 0;
+    /* What the change costs or saves in all has to be beyond what is rounded away. */
+    const bool is_clear = best.at && fast > 0 && slow > least_ratio * fast &&
+                          least < most_left * all && (slow - fast) * after > 3 * rounding;
+    return is_clear ? best : (struct change){0};
+}
+
+/* ---- finish -------------------------------------------------------------------------------- */
+
+static struct ta_cell mean_of(int64_t ns, int64_t n)
+{
+    return n > 0 && ns != TA_MISSING ? ta_num((double)ns / (double)n) : ta_null();
+}
+
+static void add_bar(struct ta_section_builder *out, const struct ta_partial *states, size_t first,
+                    size_t end, int64_t place, struct sums *sums)
+{
+    const int64_t *head = ta_partial_at(states, first), *last = ta_partial_at(states, end - 1);
+    while (first + 1 < end && head[DONE] == 0)
+        head = ta_partial_at(states, ++first);
+    const bool has_first = head[DONE] == 1;
+    /* The rate of the first state is of this iteration alone and has decimals. */
+    const int64_t one = !has_first ? TA_MISSING
+                        : head[ITERATION] != TA_MISSING ? head[ITERATION]
+                                                        : head[ELAPSED];
+    const struct change change = find_change(states, first, end, sums);
+    const struct ta_slice name = ta_partial_text(states, last, NAME);
+    TA_ROW(out, bars, [BARS_RANK] = ta_int(last[RANK]), [BARS_BAR] = ta_int(place),
+           [BARS_LOOP] = ta_text_or_null(name), [BARS_DONE] = ta_int(last[DONE]),
+           [BARS_TOTAL] = ta_int(last[TOTAL]), [BARS_ELAPSED] = ta_int(last[ELAPSED]),
+           [BARS_MEAN] = mean_of(last[ELAPSED], last[DONE]), [BARS_FIRST] = ta_int(one),
+           [BARS_REST] = has_first ? mean_of(last[ELAPSED] - one, last[DONE] - 1) : ta_null(),
+           [BARS_CHANGE] =
+               change.at ? ta_int(ta_partial_at(states, first + change.at - 1)[DONE] + 1)
+                         : ta_null(),
+           [BARS_BEFORE] = change.at ? ta_num(change.before) : ta_null(),
+           [BARS_AFTER] = change.at ? ta_num(change.after) : ta_null());
+}
+
+static void add_states(struct ta_section_builder *out, const struct ta_partial *states,
+                       size_t first, size_t end, int64_t place)
+{
+    const struct ta_slice name = ta_partial_text(states, ta_partial_at(states, first), NAME);
+    char shown[96];
+    snprintf(shown, sizeof shown, "%.*s %lld", name.len ? (int)ta_min_i64((int64_t)name.len, 60) : 3,
+             name.len ? name.ptr : "bar", (long long)place);
+    for (size_t i = first; i < end; i++) {
+        const int64_t *row = ta_partial_at(states, i);
+        TA_ROW(out, over_time, [TIME_RANK] = ta_int(row[RANK]), [TIME_BAR] = ta_int(place),
+               [TIME_LOOP] = ta_text(ta_slice_of(shown)), [TIME_DONE] = ta_int(row[DONE]),
+               [TIME_ELAPSED] = ta_int(row[ELAPSED]), [TIME_ITERATION] = ta_int(row[ITERATION]));
+    }
+}
+
+static bool is_same_bar(const int64_t *a, const int64_t *b)
+{
+    return a[RANK] == b[RANK] && a[FILE_KEY] == b[FILE_KEY] && a[BAR] == b[BAR];
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)in;
+    const struct ta_partial *states = merged[0];
+    const size_t n = ta_partial_rows(states);
+    struct sums *sums = calloc(n + 1, sizeof *sums);
+    if (!sums)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot look for changes of speed");
+    int64_t place = 0;
+    for (size_t first = 0, end; first < n; first = end, place++) {
+        const int64_t *head = ta_partial_at(states, first);
+        if (first > 0 && ta_partial_at(states, first - 1)[RANK] != head[RANK])
+            place = 0;
+        for (end = first + 1; end < n && is_same_bar(ta_partial_at(states, end), head);)
+            end++;
+        add_bar(out, states, first, end, place, sums);
+        if (end - first > 1)
+            add_states(out, states, first, end, place);
+    }
+    free(sums);
+    return TA_OK;
+}
+
+static const struct ta_table_def *const tables[] = {&bars, &over_time, NULL};
+
+static const struct ta_analysis_ops ops = {.section = "diffusion",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, progress, &ops, .title = "Diffusion and throughput",
+          .summary = "Bars of progress of logs, slow first iterations and changes of speed: "
+                     "progress.bars, progress.over_time",
+          .version = "1");
