@@ -209,14 +209,14 @@ struct ta_happening {
 /* An allocation that failed for lack of memory, as its error says. */
 struct ta_failed_allocation {
     int64_t rank;
-    int64_t device, time_ns; /* since 1970 */
-    int64_t wanted_bytes, total_bytes, free_bytes;                /* of the device */
+    int64_t device, time_ns;                              /* since 1970 */
+    int64_t wanted_bytes, total_bytes, free_bytes;        /* of the device */
     int64_t process_bytes, allocated_bytes, unused_bytes; /* unused: reserved, not allocated */
-    ta_str place;                                                 /* in the program */
+    ta_str place;                                         /* in the program */
 };
 
 /* A state of a bar of progress, in the order in which they were printed. */
-struct ta_progress {
+struct ta_bar_state {
     int64_t rank;
     ta_str name;          /* what the bar is called; absent: not */
     int64_t bar;          /* which one of the file, from 0 */
@@ -248,8 +248,7 @@ struct ta_progress {
     X(tag, struct ta_tag)                                                                          \
     X(happening, struct ta_happening)                                                              \
     X(failed_allocation, struct ta_failed_allocation)                                              \
-    X(progress, struct ta_progress)
-
+    X(bar_state, struct ta_bar_state)
 enum ta_dump_table {
 #define TA_DUMP_ENUM(kind, type) TA_DUMP_##kind,
     TA_DUMP_TABLES(TA_DUMP_ENUM)

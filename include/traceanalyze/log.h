@@ -18,7 +18,7 @@ struct ta_log_line {
     struct ta_slice text;  /* without prefix and blanks at its ends; until the next line */
     struct ta_slice whole; /* as in the file */
     int64_t rank;          /* as the prefix says, or TA_MISSING */
-    int64_t time_ns;       /* since 1970 of a clock without a zone, as the prefix says; TA_MISSING */
+    int64_t time_ns;       /* since 1970 by a clock without a zone, likewise */
     uint64_t number;       /* from 1 */
     uint64_t offset;       /* of its first byte in the file */
 };
@@ -58,7 +58,13 @@ static inline ta_str ta_log_string(struct ta_log_reading *log, struct ta_slice t
 }
 
 /* Adds a row of a table of dump.h; ta_log_add_stage(log, &row). */
-TA_API void ta_log_add(struct ta_log_reading *log, enum ta_dump_table table, const void *row);
+static inline void ta_log_add(struct ta_log_reading *log, enum ta_dump_table table, const void *row)
+{
+    if (log->status != TA_OK)
+        return;
+    log->status = ta_builder_add_row(log->ctx, log->builder, table, row);
+    log->kept++;
+}
 
 #define TA_LOG_ADD(kind, type)                                                                     \
     static inline void ta_log_add_##kind(struct ta_log_reading *log, const type *row)              \
@@ -68,33 +74,6 @@ TA_API void ta_log_add(struct ta_log_reading *log, enum ta_dump_table table, con
 TA_DUMP_TABLES(TA_LOG_ADD)
 TA_LOG_ADD(sample, struct ta_sample)
 #undef TA_LOG_ADD
-
-/* ---- pieces of a line ------------------------------------------------------------------------ */
-
-/* What follows the first place of a text in a line; without it `ptr` is NULL. */
-TA_API struct ta_slice ta_log_after(struct ta_slice line, const char *text);
-
-/* A number with its unit at the start of a text, "30.29 GiB", "9214.30 MB", "512MiB", as bytes;
- * units of 1000 are what programs call so, which mean 1024 nearly always, so all are of 1024.
- * Moves `*text` behind it.  TA_MISSING, and nothing is moved, without one. */
-TA_API int64_t ta_log_bytes(struct ta_slice *text);
-
-/* A time, "641.68 seconds", "2.41s", "48 ms", in ns, likewise. */
-TA_API int64_t ta_log_time(struct ta_slice *text);
-
-/* "01:02:03", "04:02" or "1 day, 1:02:03" as ns, likewise. */
-TA_API int64_t ta_log_clock(struct ta_slice *text);
-
-/* A whole number, or one with decimals; NAN or TA_MISSING without one. */
-TA_API int64_t ta_log_integer(struct ta_slice *text);
-TA_API double ta_log_number(struct ta_slice *text);
-
-/* ---- the reader ------------------------------------------------------------------------------ */
-
-/* What the input plugin of logs is made of (struct ta_input_ops). */
-TA_API int ta_log_sniff(const struct ta_probe *probe);
-TA_API enum ta_status ta_log_read(struct ta_ctx *ctx, struct ta_reader *reader,
-                                  struct ta_builder *builder);
 
 TA_END_DECLS
 

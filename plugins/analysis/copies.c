@@ -8,7 +8,6 @@
 #include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/hardware.h>
 #include <traceanalyze/model.h>
 
 #include <ctype.h>

@@ -16,10 +16,14 @@
 enum { RANK, FILE_KEY, BAR, ORDER, NAME, DONE, TOTAL, ELAPSED, ITERATION, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},         [FILE_KEY] = {"file", TA_FIELD_FILE},
-    [BAR] = {"bar", TA_FIELD_INT},            [ORDER] = {"order", TA_FIELD_INT},
-    [NAME] = {"name", TA_FIELD_TEXT},         [DONE] = {"done", TA_FIELD_MAX},
-    [TOTAL] = {"total", TA_FIELD_MAX},        [ELAPSED] = {"elapsed_ns", TA_FIELD_MAX},
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [FILE_KEY] = {"file", TA_FIELD_FILE},
+    [BAR] = {"bar", TA_FIELD_INT},
+    [ORDER] = {"order", TA_FIELD_INT},
+    [NAME] = {"name", TA_FIELD_TEXT},
+    [DONE] = {"done", TA_FIELD_MAX},
+    [TOTAL] = {"total", TA_FIELD_MAX},
+    [ELAPSED] = {"elapsed_ns", TA_FIELD_MAX},
     [ITERATION] = {"iteration_ns", TA_FIELD_MAX},
 };
 
@@ -63,11 +67,10 @@ static const struct ta_column bars_columns[] = {
 };
 
 static const struct ta_table_def bars = {
-    "progress.bars",
-    "Bars of progress",
-    TA_COLUMNS(bars_columns),
-    .doc = "One row per bar of progress of a log. A bar that counts from the start again is another "
-           "one. The speed of a bar changed where two speeds fit its states much better than one."};
+    "progress.bars", "Bars of progress", TA_COLUMNS(bars_columns),
+    .doc =
+        "One row per bar of progress of a log. A bar that counts from the start again is another "
+        "one. The speed of a bar changed where two speeds fit its states much better than one."};
 
 enum { TIME_RANK, TIME_BAR, TIME_LOOP, TIME_DONE, TIME_ELAPSED, TIME_ITERATION };
 static const struct ta_column over_time_columns[] = {
@@ -92,9 +95,7 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def over_time = {
-    "progress.over_time",
-    "States of bars of progress",
-    TA_COLUMNS(over_time_columns),
+    "progress.over_time", "States of bars of progress", TA_COLUMNS(over_time_columns),
     .doc = "One row per state of a bar, in the order of the log. Chart `iteration-time`.",
     .chart = {&chart}};
 
@@ -105,12 +106,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     (void)ctx;
     size_t n;
-    const struct ta_progress *states = ta_trace_progress_rows(trace, &n);
+    const struct ta_bar_state *states = ta_trace_bar_state_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
-        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, states[i].rank),
-                                      ta_row_file(trace), ta_key_int(states[i].bar),
-                                      ta_key_int((int64_t)i),
-                                      ta_key_text(ta_trace_text(trace, states[i].name)));
+        int64_t *row =
+            TA_PARTIAL_ROW(out[0], ta_row_rank(trace, states[i].rank), ta_row_file(trace),
+                           ta_key_int(states[i].bar), ta_key_int((int64_t)i),
+                           ta_key_text(ta_trace_text(trace, states[i].name)));
         row[DONE] = states[i].done;
         row[TOTAL] = states[i].total;
         row[ELAPSED] = states[i].elapsed_ns;
@@ -153,7 +154,7 @@ static double rest_of(struct sums s)
 }
 
 struct change {
-    size_t at; /* the first state of the other speed; 0: none */
+    size_t at;            /* the first state of the other speed; 0: none */
     double before, after; /* ns of an iteration */
 };
 
@@ -185,9 +186,8 @@ static struct change find_change(const struct ta_partial *states, size_t first, 
     const double slow = fmax(best.before, best.after), fast = fmin(best.before, best.after);
     const double all = best.at ? rest_of(to[n]) : 0;
     const int64_t *last = ta_partial_at(states, end - 1);
-    const double after = best.at
-                             ? (double)(last[DONE] - ta_partial_at(states, first + best.at - 1)[DONE])
-                             : 0;
+    const double after =
+        best.at ? (double)(last[DONE] - ta_partial_at(states, first + best.at - 1)[DONE]) : 0;
     /* What the change costs or saves in all has to be beyond what is rounded away. */
     const bool is_clear = best.at && fast > 0 && slow > least_ratio * fast &&
                           least < most_left * all && (slow - fast) * after > 3 * rounding;
@@ -209,7 +209,7 @@ static void add_bar(struct ta_section_builder *out, const struct ta_partial *sta
         head = ta_partial_at(states, ++first);
     const bool has_first = head[DONE] == 1;
     /* The rate of the first state is of this iteration alone and has decimals. */
-    const int64_t one = !has_first ? TA_MISSING
+    const int64_t one = !has_first                      ? TA_MISSING
                         : head[ITERATION] != TA_MISSING ? head[ITERATION]
                                                         : head[ELAPSED];
     const struct change change = find_change(states, first, end, sums);
@@ -219,9 +219,9 @@ static void add_bar(struct ta_section_builder *out, const struct ta_partial *sta
            [BARS_TOTAL] = ta_int(last[TOTAL]), [BARS_ELAPSED] = ta_int(last[ELAPSED]),
            [BARS_MEAN] = mean_of(last[ELAPSED], last[DONE]), [BARS_FIRST] = ta_int(one),
            [BARS_REST] = has_first ? mean_of(last[ELAPSED] - one, last[DONE] - 1) : ta_null(),
-           [BARS_CHANGE] =
-               change.at ? ta_int(ta_partial_at(states, first + change.at - 1)[DONE] + 1)
-                         : ta_null(),
+           [BARS_CHANGE] = change.at
+                               ? ta_int(ta_partial_at(states, first + change.at - 1)[DONE] + 1)
+                               : ta_null(),
            [BARS_BEFORE] = change.at ? ta_num(change.before) : ta_null(),
            [BARS_AFTER] = change.at ? ta_num(change.after) : ta_null());
 }
@@ -231,8 +231,9 @@ static void add_states(struct ta_section_builder *out, const struct ta_partial *
 {
     const struct ta_slice name = ta_partial_text(states, ta_partial_at(states, first), NAME);
     char shown[96];
-    snprintf(shown, sizeof shown, "%.*s %lld", name.len ? (int)ta_min_i64((int64_t)name.len, 60) : 3,
-             name.len ? name.ptr : "bar", (long long)place);
+    snprintf(shown, sizeof shown, "%.*s %lld",
+             name.len ? (int)ta_min_i64((int64_t)name.len, 60) : 3, name.len ? name.ptr : "bar",
+             (long long)place);
     for (size_t i = first; i < end; i++) {
         const int64_t *row = ta_partial_at(states, i);
         TA_ROW(out, over_time, [TIME_RANK] = ta_int(row[RANK]), [TIME_BAR] = ta_int(place),
@@ -272,11 +273,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&bars, &over_time, NULL};
 
-static const struct ta_analysis_ops ops = {.section = "diffusion",
-                                           .partials = partials,
-                                           .map = map,
-                                           .finish = finish,
-                                           .tables = tables};
+static const struct ta_analysis_ops ops = {
+    .section = "diffusion", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, progress, &ops, .title = "Diffusion and throughput",
           .summary = "Bars of progress of logs, slow first iterations and changes of speed: "

@@ -11,6 +11,8 @@
  *     already allocated; 1.13 GiB free; 21.05 GiB reserved in total by PyTorch)
  *
  * Some terminals wrap them over lines. */
+#include "parse/log/pieces.h"
+
 #include <traceanalyze/document.h>
 #include <traceanalyze/log.h>
 
@@ -126,9 +128,10 @@ static void note_frame(struct state *st, struct ta_slice text)
     const int64_t line = rest.ptr ? ta_log_integer(&rest) : TA_MISSING;
     const struct ta_slice function = ta_log_after(rest, ", in ");
     if (line != TA_MISSING)
-        snprintf(st->place, sizeof st->place, "%.*s:%lld%s%.*s", (int)ta_min_i64((int64_t)file.len, 80),
-                 file.ptr, (long long)line, function.len ? " " : "",
-                 (int)ta_min_i64((int64_t)function.len, 60), function.len ? function.ptr : "");
+        snprintf(st->place, sizeof st->place, "%.*s:%lld%s%.*s",
+                 (int)ta_min_i64((int64_t)file.len, 80), file.ptr, (long long)line,
+                 function.len ? " " : "", (int)ta_min_i64((int64_t)function.len, 60),
+                 function.len ? function.ptr : "");
 }
 
 static enum ta_log_taken take(struct ta_log_reading *log, void *state,
@@ -141,8 +144,8 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
         st->n = 0;
         st->rank = line->rank;
         st->time_ns = line->time_ns;
-        append(st, ta_slice_part(line->text, (size_t)(error.ptr - line->text.ptr) - 9,
-                                 line->text.len));
+        append(st,
+               ta_slice_part(line->text, (size_t)(error.ptr - line->text.ptr) - 9, line->text.len));
     } else if (st->lines) {
         append(st, line->text);
     } else {

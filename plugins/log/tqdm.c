@@ -8,6 +8,8 @@
  * bar is elapsed time over iterations.  A bar that counts again from the start is another bar of
  * the same name.  Bars of loading ("Loading checkpoint shards", downloads in bytes) are stages and
  * no loops. */
+#include "parse/log/pieces.h"
+
 #include <traceanalyze/document.h>
 #include <traceanalyze/log.h>
 
@@ -18,7 +20,7 @@
 struct bar {
     int64_t rank, total, done, elapsed_ns;
     ta_str name;
-    int64_t number; /* of its present turn, as in struct ta_progress */
+    int64_t number; /* of its present turn, as in struct ta_bar_state */
     uint64_t line;  /* the last one; states that overwrite each other share theirs */
     size_t states;  /* of the turn */
     bool is_loading;
@@ -152,7 +154,7 @@ static bool take_count_alone(struct ta_slice line, struct drawn *bar)
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-static const char *const loading[] = {"loading", "fetching", "downloading", "download",
+static const char *const loading[] = {"loading",    "fetching",   "downloading", "download",
                                       "quantizing", "converting", NULL};
 
 /* The bar of a line; NULL without memory. */
@@ -172,12 +174,12 @@ static struct bar *find_bar(struct ta_log_reading *log, struct state *st, const 
         st->bars = grown;
         st->max = max;
     }
-    st->bars[st->n] = (struct bar){.rank = rank,
-                                   .name = name,
-                                   .total = drawn->total,
-                                   .done = TA_MISSING,
-                                   .is_loading = drawn->is_bytes ||
-                                                 ta_slice_has_any(drawn->name, loading)};
+    st->bars[st->n] =
+        (struct bar){.rank = rank,
+                     .name = name,
+                     .total = drawn->total,
+                     .done = TA_MISSING,
+                     .is_loading = drawn->is_bytes || ta_slice_has_any(drawn->name, loading)};
     return &st->bars[st->n++];
 }
 
@@ -235,15 +237,15 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
     bar->done = drawn.done;
     bar->elapsed_ns = drawn.elapsed_ns;
     if (!bar->is_loading) {
-        const struct ta_progress row = {.rank = line->rank,
-                                        .name = bar->name,
-                                        .bar = bar->number,
-                                        .done = drawn.done,
-                                        .total = drawn.total,
-                                        .elapsed_ns = drawn.elapsed_ns,
-                                        .iteration_ns = drawn.iteration_ns,
-                                        .time_ns = line->time_ns};
-        ta_log_add_progress(log, &row);
+        const struct ta_bar_state row = {.rank = line->rank,
+                                         .name = bar->name,
+                                         .bar = bar->number,
+                                         .done = drawn.done,
+                                         .total = drawn.total,
+                                         .elapsed_ns = drawn.elapsed_ns,
+                                         .iteration_ns = drawn.iteration_ns,
+                                         .time_ns = line->time_ns};
+        ta_log_add_bar_state(log, &row);
     }
     return TA_LOG_TAKEN;
 }

@@ -31,8 +31,8 @@ static void add_text(struct ta_needles *needles, const struct ta_needle *needle)
 {
     size_t state = 0;
     for (const char *c = needle->text; *c; c++) {
-        uint32_t *next = &needles->next[state * needles->n_classes +
-                                      needles->class_of[(unsigned char)*c]];
+        uint32_t *next =
+            &needles->next[state * needles->n_classes + needles->class_of[(unsigned char)*c]];
         if (!*next)
             *next = (uint32_t)needles->n_states++;
         state = *next;
@@ -51,7 +51,7 @@ static void complete(struct ta_needles *needles, uint32_t *queue, uint32_t *shor
         uint32_t *row = &needles->next[state * needles->n_classes];
         const uint32_t *others = &needles->next[shorter[state] * needles->n_classes];
         needles->found[state] |= needles->found[shorter[state]];
-        for (size_t class = 0; class < needles->n_classes; class++) {
+        for (size_t class = 0; class < needles->n_classes; class ++) {
             if (row[class]) {
                 shorter[row[class]] = state ? others[class] : 0;
                 queue[last++] = row[class];
@@ -85,7 +85,7 @@ struct ta_needles *ta_needles_new(const struct ta_needle *list, size_t n)
     complete(needles, queue, queue + most);
     for (size_t i = 0; i < needles->n_states * needles->n_classes; i++)
         needles->next[i] = needles->next[i] * (uint32_t)needles->n_classes |
-                         (needles->found[needles->next[i]] ? ENDS : 0);
+                           (needles->found[needles->next[i]] ? ENDS : 0);
     free(queue);
     return needles;
 }

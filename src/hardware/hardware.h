@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 #include "traceanalyze/base.h"
-#include "traceanalyze/hardware.h"
+#include "traceanalyze/model.h"
 
 enum { TA_WORDS_MAX = 8 };
 

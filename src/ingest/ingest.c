@@ -197,7 +197,6 @@ enum ta_status ta_ingest_read(struct ta_ctx *ctx, const struct ta_registry *regi
 {
     const struct ta_run_options *options = runs[0].options;
     const size_t n_threads = ta_thread_count(options);
-    ctx->shared->log_formats = ta_registry_log_formats(registry);
     size_t n = 0; /* files of all runs */
     for (size_t i = 0; i < n_runs; i++) {
         *runs[i].ingestion = (struct ta_ingestion){0};

@@ -261,7 +261,7 @@ bool ta_dump_is_dated(const struct ta_dump *dump)
            HAS_TIME(dump, session, struct ta_session, start_ns) ||
            HAS_TIME(dump, happening, struct ta_happening, time_ns) ||
            HAS_TIME(dump, failed_allocation, struct ta_failed_allocation, time_ns) ||
-           HAS_TIME(dump, progress, struct ta_progress, time_ns);
+           HAS_TIME(dump, bar_state, struct ta_bar_state, time_ns);
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -314,7 +314,7 @@ static const struct {
     WHOLE(failed_allocation, ta_failed_allocation, process_bytes, TA_RANGE_BYTES),
     WHOLE(failed_allocation, ta_failed_allocation, allocated_bytes, TA_RANGE_BYTES),
     WHOLE(failed_allocation, ta_failed_allocation, unused_bytes, TA_RANGE_BYTES),
-    WHOLE(progress, ta_progress, time_ns, TA_RANGE_TIME_NS),
+    WHOLE(bar_state, ta_bar_state, time_ns, TA_RANGE_TIME_NS),
     {TA_DUMP_figure, offsetof(struct ta_figure, value), true, TA_RANGE_FIGURE},
     {TA_DUMP_allocation, offsetof(struct ta_allocation_pattern, small_ratio), true, TA_RANGE_RATIO},
 #undef WHOLE

@@ -212,7 +212,6 @@ void ta_registry_free(struct ta_registry *registry)
         return;
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
         free(registry->slots[kind]);
-    ta_log_formats_free(&registry->log_formats);
     free(registry->tables);
     free(registry->scalars);
     ta_arena_free(&registry->arena);

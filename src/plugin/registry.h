@@ -52,9 +52,6 @@ void ta_readings_open(struct ta_refs *refs, const struct ta_registry *registry,
 const struct ta_scalar_def *ta_registry_scalar(const struct ta_registry *registry, const char *id,
                                                const struct ta_entry **owner);
 
-/* Who knows lines of logs; as long as the registry. */
-const struct ta_log_formats *ta_registry_log_formats(const struct ta_registry *registry);
-
 /* All declared scalars. */
 size_t ta_registry_scalar_count(const struct ta_registry *registry);
 const struct ta_scalar_def *ta_registry_scalar_at(const struct ta_registry *registry, size_t index);

@@ -5,7 +5,6 @@
 
 #include "plugin/registry.h"
 
-#include "parse/log/formats.h"
 #include "traceanalyze/base.h"
 
 /* A loaded shared object.  Its descriptor stays open: the loader knows objects by name, and
@@ -40,7 +39,6 @@ struct ta_registry {
     } * scalars; /* in the order of analyses */
     size_t n_tables, n_scalars;
     struct ta_ref readings[TA_READINGS]; /* who is read as what; NULL: nobody */
-    struct ta_log_formats log_formats; /* of ta_registry_check() */
     struct ta_library *libraries;
 };
 
@@ -57,9 +55,6 @@ enum ta_status ta_registry_add_data(struct ta_ctx *ctx, struct ta_registry *regi
 enum ta_status ta_rule_say(struct ta_ctx *ctx, struct ta_registry *registry, struct ta_slot *slot,
                            enum ta_rule_word word, const char *text,
                            const char *origin) TA_MUST_CHECK;
-
-/* Lists the log plugins, and finds their marks. */
-enum ta_status ta_registry_list_logs(struct ta_ctx *ctx, struct ta_registry *registry) TA_MUST_CHECK;
 
 /* Unloads all of a list, which may be NULL. */
 void ta_libraries_close(struct ta_library *libraries);

@@ -407,9 +407,7 @@ enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registr
                                  (*part)->reads, (*part)->n_reads);
     if (status == TA_OK)
         status = check_briefs(ctx, registry);
-    if (status == TA_OK)
-        status = check_plugins(ctx, registry);
-    return status == TA_OK ? ta_registry_list_logs(ctx, registry) : status;
+    return status == TA_OK ? check_plugins(ctx, registry) : status;
 }
 
 /* ---- which analyses are wanted --------------------------------------------------------- */

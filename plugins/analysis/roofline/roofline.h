@@ -6,7 +6,6 @@
 #include "work.h"
 
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/hardware.h>
 
 enum { PART_OPS, PART_LACKS, PART_DEVICES, PART_FLOPS };
 

@@ -209,15 +209,15 @@ static const struct ta_record_field failed_allocation_fields[] = {
     {0},
 };
 
-static const struct ta_record_field progress_fields[] = {
-    INTEGER(ta_progress, rank),
-    TEXT(ta_progress, name),
-    INTEGER(ta_progress, bar),
-    INTEGER(ta_progress, done),
-    INTEGER(ta_progress, total),
-    INTEGER(ta_progress, elapsed_ns),
-    INTEGER(ta_progress, iteration_ns),
-    INTEGER(ta_progress, time_ns),
+static const struct ta_record_field bar_state_fields[] = {
+    INTEGER(ta_bar_state, rank),
+    TEXT(ta_bar_state, name),
+    INTEGER(ta_bar_state, bar),
+    INTEGER(ta_bar_state, done),
+    INTEGER(ta_bar_state, total),
+    INTEGER(ta_bar_state, elapsed_ns),
+    INTEGER(ta_bar_state, iteration_ns),
+    INTEGER(ta_bar_state, time_ns),
     {0},
 };
 

@@ -10,7 +10,7 @@ enum { TA_LOG_FORMATS_MAX = 64 };
 
 struct ta_log_formats {
     struct ta_log_format {
-        const char *id, *title;
+        const char *title;
         const struct ta_log_ops *ops;
     } at[TA_LOG_FORMATS_MAX];
     size_t n;

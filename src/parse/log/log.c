@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The reader of logs: lines to the plugins that know them. */
+#include "parse/log/log.h"
+
 #include "base/context.h"
 #include "base/quality.h"
-#include "traceanalyze/document.h"
 #include "parse/log/formats.h"
 #include "parse/log/prefix.h"
+#include "traceanalyze/document.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,8 +49,8 @@ int ta_log_sniff(const struct ta_probe *probe)
 {
     const struct ta_slice head = ta_text_trim(probe->head);
     /* Many logs begin with a time or a rank in brackets. */
-    const bool bracket = ta_slice_starts(head, "[") && head.len > 1 &&
-                         !strchr("{[\"]", head.ptr[1]);
+    const bool bracket =
+        ta_slice_starts(head, "[") && head.len > 1 && !strchr("{[\"]", head.ptr[1]);
     if (!probe->log_formats || !(bracket || is_text(head)))
         return 0;
     if (ta_needles_in(probe->log_formats->marks, head))
@@ -68,14 +69,6 @@ struct log_reader {
     size_t owner; /* of the next line, whatever it is; formats->n: nobody */
     uint64_t number, dropped;
 };
-
-void ta_log_add(struct ta_log_reading *log, enum ta_dump_table table, const void *row)
-{
-    if (log->status != TA_OK)
-        return;
-    log->status = ta_builder_add_row(log->ctx, log->builder, table, row);
-    log->kept++;
-}
 
 /* Whether the plugin takes the line. */
 static bool show(struct log_reader *r, size_t i, const struct ta_log_line *line)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pieces of a line: numbers with their units, clocks, what follows a text. */
+#include "parse/log/pieces.h"
+
 #include "traceanalyze/document.h"
-#include "traceanalyze/log.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -143,9 +143,9 @@ static int64_t take_with_unit(struct ta_slice *text, const struct unit *units, s
 int64_t ta_log_bytes(struct ta_slice *text)
 {
     static const struct unit units[] = {
-        {"bytes", 1},    {"byte", 1},     {"B", 1},         {"KiB", 0x1p10}, {"KB", 0x1p10},
-        {"K", 0x1p10},   {"MiB", 0x1p20}, {"MB", 0x1p20},   {"M", 0x1p20},   {"GiB", 0x1p30},
-        {"GB", 0x1p30},  {"G", 0x1p30},   {"TiB", 0x1p40},  {"TB", 0x1p40},
+        {"bytes", 1},   {"byte", 1},     {"B", 1},        {"KiB", 0x1p10}, {"KB", 0x1p10},
+        {"K", 0x1p10},  {"MiB", 0x1p20}, {"MB", 0x1p20},  {"M", 0x1p20},   {"GiB", 0x1p30},
+        {"GB", 0x1p30}, {"G", 0x1p30},   {"TiB", 0x1p40}, {"TB", 0x1p40},
     };
     return take_with_unit(text, units, sizeof units / sizeof *units);
 }
@@ -153,10 +153,12 @@ int64_t ta_log_bytes(struct ta_slice *text)
 int64_t ta_log_time(struct ta_slice *text)
 {
     static const struct unit units[] = {
-        {"seconds", 1e9}, {"second", 1e9}, {"secs", 1e9},    {"sec", 1e9}, {"s", 1e9},
-        {"milliseconds", 1e6},             {"millisecond", 1e6},           {"ms", 1e6},
-        {"microseconds", 1e3},             {"us", 1e3},      {"µs", 1e3},  {"ns", 1},
-        {"minutes", 60e9}, {"minute", 60e9}, {"mins", 60e9}, {"min", 60e9},
+        {"seconds", 1e9},     {"second", 1e9},  {"secs", 1e9},
+        {"sec", 1e9},         {"s", 1e9},       {"milliseconds", 1e6},
+        {"millisecond", 1e6}, {"ms", 1e6},      {"microseconds", 1e3},
+        {"us", 1e3},          {"µs", 1e3},      {"ns", 1},
+        {"minutes", 60e9},    {"minute", 60e9}, {"mins", 60e9},
+        {"min", 60e9},
     };
     return take_with_unit(text, units, sizeof units / sizeof *units);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "parse/log/prefix.h"
 
+#include "parse/log/pieces.h"
 #include "traceanalyze/document.h"
 
 #include <ctype.h>
@@ -84,14 +85,14 @@ static size_t time_length(struct ta_slice text, int64_t *time_ns)
     if (!has_shape(clock, "00:00:00"))
         return 0;
     const size_t fraction = fraction_length(clock, 8);
-    const int64_t seconds = number_at(clock, 0, 2) * 3600 + number_at(clock, 3, 2) * 60 +
-                            number_at(clock, 6, 2);
+    const int64_t seconds =
+        number_at(clock, 0, 2) * 3600 + number_at(clock, 3, 2) * 60 + number_at(clock, 6, 2);
     if (n == strlen("0000-00-00 "))
-        *time_ns = (days_of(number_at(text, 0, 4), number_at(text, 5, 2), number_at(text, 8, 2)) *
-                        86400 +
-                    seconds) *
-                       INT64_C(1000000000) +
-                   fraction_ns(clock, 8, fraction);
+        *time_ns =
+            (days_of(number_at(text, 0, 4), number_at(text, 5, 2), number_at(text, 8, 2)) * 86400 +
+             seconds) *
+                INT64_C(1000000000) +
+            fraction_ns(clock, 8, fraction);
     n += 8 + fraction;
     return n + (n < text.len && text.ptr[n] == 'Z');
 }
@@ -112,7 +113,8 @@ static int64_t rank_in(struct ta_slice text)
             at += at < text.len && strchr(" _=:", text.ptr[at]) && text.ptr[at];
             while (is_digit_at(text, at + digits) && digits < 6)
                 digits++;
-            if (digits && (at + digits == text.len || !isalnum((unsigned char)text.ptr[at + digits])))
+            if (digits &&
+                (at + digits == text.len || !isalnum((unsigned char)text.ptr[at + digits])))
                 return number_at(text, at, digits);
         }
     }
@@ -125,8 +127,8 @@ static int64_t rank_in(struct ta_slice text)
 
 static size_t level_length(struct ta_slice text)
 {
-    static const char *const levels[] = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL",
-                                         "FATAL", "TRACE"};
+    static const char *const levels[] = {"DEBUG", "INFO",     "WARNING", "WARN",
+                                         "ERROR", "CRITICAL", "FATAL",   "TRACE"};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         const size_t n = strlen(levels[i]);
         if (ta_slice_starts(text, levels[i]) && n < text.len && strchr(" :|-\t", text.ptr[n]))
@@ -172,8 +174,8 @@ static size_t logger_length(struct ta_slice text)
 {
     size_t n = 0;
     bool has_point = false;
-    for (; n < text.len && (isalnum((unsigned char)text.ptr[n]) || text.ptr[n] == '.' ||
-                            text.ptr[n] == '_');
+    for (; n < text.len &&
+           (isalnum((unsigned char)text.ptr[n]) || text.ptr[n] == '.' || text.ptr[n] == '_');
          n++)
         has_point |= text.ptr[n] == '.';
     const struct ta_slice rest = ta_slice_from(text, n);
