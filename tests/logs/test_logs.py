@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Console logs of known content: what is read of them, whatever is around their lines, and that no
+prefix of a log gives a wrong figure.
+
+usage: test_logs.py PROGRAM
+"""
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import reports
+
+GIB = 2**30
+PREFIXES = ("", "2025-09-30 21:14:00,123 INFO server.main: ", "[12-16 08:13:02] ",
+            "INFO 09-30 21:14:00 [worker.py:123] ", "\x1b[36mINFO\x1b[0m: ")
+
+
+def clock(seconds):
+    minutes = int(seconds) // 60
+    return f"{minutes // 60}:{minutes % 60:02d}:{int(seconds) % 60:02d}" if minutes >= 60 else \
+        f"{minutes:02d}:{int(seconds) % 60:02d}"
+
+
+def bar(name, times, end="\r"):
+    """tqdm's states of a loop whose iterations take these times."""
+    elapsed, smooth, out, n = 0.0, None, [], len(times)
+    for done in range(n + 1):
+        if done:
+            elapsed += times[done - 1]
+            smooth = times[done - 1] if smooth is None else 0.3 * times[done - 1] + 0.7 * smooth
+        rate = "?it/s" if smooth is None else \
+            f"{1 / smooth:5.2f}it/s" if smooth < 1 else f"{smooth:5.2f}s/it"
+        left = "?" if smooth is None else clock((n - done) * smooth)
+        title = f"{name}: " if name else ""
+        out.append(f"{title}{100 * done // n:3d}%|{'█' * (10 * done // n):10s}| {done}/{n} "
+                   f"[{clock(elapsed)}<{left}, {rate}]")
+    return end.join(out) + "\n"
+
+
+NEW_ERROR = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 1 has a "
+             "total capacity of 23.50 GiB of which 512.00 MiB is free. Including non-PyTorch "
+             "memory, this process has 22.75 GiB memory in use. Of the allocated memory 20.25 GiB "
+             "is allocated by PyTorch, and 1.50 GiB is reserved by PyTorch but unallocated. If "
+             "reserved but unallocated memory is large try setting …")
+OLD_ERROR = ("RuntimeError: HIP out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.50 GiB total "
+             "capacity; 20.00 GiB already allocated; 1.25 GiB free; 21.00 GiB reserved in total "
+             "by PyTorch) If reserved memory is >> allocated memory …")
+TRACE = '  File "/home/user/app/vae.py", line 291, in decode\n' \
+        '  File "/usr/lib/python3/site-packages/torch/nn/conv.py", line 7, in forward\n'
+
+
+class Checks:
+    def __init__(self, program, scratch):
+        self.program, self.scratch, self.faults = program, scratch, 0
+
+    def expect(self, what, found, expected):
+        if found != expected:
+            print(f"{what}: {found} instead of {expected}")
+            self.faults += 1
+
+    def read(self, text):
+        path = self.scratch / "run.log"
+        path.write_bytes(text.encode())
+        return reports.read(self.program, path)
+
+    def bars(self, what, text, expected):
+        rows = self.read(text).rows("progress.bars")
+        self.expect(what, [(row["loop"], row["done"], row["total"], row["elapsed_ns"] / 1e9)
+                           for row in rows], expected)
+        return rows
+
+    # ---- bars of progress ------------------------------------------------------------------------
+
+    def progress(self):
+        for prefix in PREFIXES:
+            for end in ("\r", "\n"):
+                self.bars(f"a bar after {prefix!r}", "hello\n" + prefix +
+                          bar("Denoising", [2.5] * 20, end + (prefix if end == "\n" else "")),
+                          [("Denoising", 20, 20, 50)])
+        self.bars("two turns", bar("", [1] * 4) + "saved\n" + bar("", [2] * 4),
+                  [(None, 4, 4, 4), (None, 4, 4, 8)])
+        self.bars("last states alone", "100%|█| 10/10 [04:02<00:00, 24.20s/it]\n"
+                  "100%|█| 10/10 [04:10<00:00, 25.03s/it]\n",
+                  [(None, 10, 10, 242), (None, 10, 10, 250)])
+        self.bars("without a total", "frames: 7it [00:16, 2.41s/it]\n", [("frames", 7, None, 16)])
+        self.bars("two bars in turns", "a:  50%|█ | 1/2 [00:04<00:04,  4.00s/it]\n"
+                  "b:  50%|█ | 1/2 [00:02<00:02,  2.00s/it]\n"
+                  "a: 100%|██| 2/2 [00:08<00:00,  4.00s/it]\n"
+                  "b: 100%|██| 2/2 [00:04<00:00,  2.00s/it]\n", [("a", 2, 2, 8), ("b", 2, 2, 4)])
+        report = self.read("Loading checkpoint shards: 100%|█| 3/3 [00:21<00:00,  7.00s/it]\n"
+                           "model: 100%|█| 1.2G/1.2G [00:09<00:00, 133MB/s]\n")
+        self.expect("loading", [(row["stage"], row["total_ns"] / 1e9)
+                                for row in report.rows("stages.by_name")],
+                    [("Loading checkpoint shards", 21.0), ("model", 9.0)])
+        self.expect("loading is no loop", report.rows("progress.bars"), [])
+
+    def speeds(self):
+        rows = self.bars("a change of speed", bar("", [9] + [2.3] * 10 + [7.9] * 19),
+                         [(None, 30, 30, 182)])
+        self.expect("the first iteration", rows[0]["first_ns"], 9_000_000_000)
+        self.expect("where the speed changed", rows[0]["change_at"], 12)
+        self.expect("speeds", [round(rows[0][key] / 1e9, 1) for key in ("before_ns", "after_ns")],
+                    [2.3, 7.9])
+        noise = random.Random(3)
+        for _ in range(20):
+            times = [2.3 * noise.uniform(0.9, 1.1) for _ in range(noise.randrange(3, 60))]
+            rows = self.read(bar("", times)).rows("progress.bars")
+            self.expect("an even speed", rows[0]["change_at"], None)
+
+    # ---- errors ----------------------------------------------------------------------------------
+
+    def errors(self):
+        wrapped = NEW_ERROR.replace("this process", "this\n process").replace(" GiB is", "\nGiB is")
+        for prefix in PREFIXES:
+            for error in (NEW_ERROR, wrapped):
+                row = self.read(TRACE + prefix + error + "\nUnloaded.\n").row("memory.failures")
+                self.expect(f"an error after {prefix!r}",
+                            [row[key] for key in ("device", "site", "wanted_bytes", "device_bytes",
+                                                  "device_free_bytes", "allocated_bytes",
+                                                  "reserved_bytes")],
+                            [1, "vae.py:291 decode", 2.5 * GIB, 23.5 * GIB, 0.5 * GIB, 20.25 * GIB,
+                             21.75 * GIB])
+        row = self.read(OLD_ERROR + "\n").row("memory.failures")
+        self.expect("an older error",
+                    [row[key] for key in ("device", "wanted_bytes", "device_bytes",
+                                          "device_free_bytes", "allocated_bytes",
+                                          "reserved_bytes")],
+                    [0, 2 * GIB, 23.5 * GIB, 1.25 * GIB, 20 * GIB, 21 * GIB])
+
+    # ---- cut logs ----------------------------------------------------------------------------------
+
+    def prefixes(self):
+        """What a log begins with gives figures of the whole log, or none."""
+        text = (bar("Denoising", [2.5] * 6) + TRACE + NEW_ERROR + "\n" + OLD_ERROR + "\n").encode()
+        path = self.scratch / "cut.log"
+        for n in range(0, len(text), 7):
+            path.write_bytes(text[:n])
+            done = subprocess.run([self.program, "report", "--format", "json", "-o", "-", path],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode not in (0, 3):
+                self.expect(f"{n} bytes", done.returncode, 0)
+            if done.returncode:
+                continue
+            report = reports.Report(done.stdout)
+            for row in report.rows("progress.bars"):
+                self.expect(f"{n} bytes, elapsed", row["elapsed_ns"] // 10**9,
+                            int(2.5 * row["done"]))
+            for row in report.rows("memory.failures"):
+                self.expect(f"{n} bytes, wanted", row["wanted_bytes"] in (2.5 * GIB, 2 * GIB), True)
+                for key, values in {"device_bytes": (23.5 * GIB,),
+                                    "device_free_bytes": (0.5 * GIB, 1.25 * GIB),
+                                    "allocated_bytes": (20.25 * GIB, 20 * GIB)}.items():
+                    self.expect(f"{n} bytes, {key}", row[key] in (None, *values), True)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        checks = Checks(sys.argv[1], pathlib.Path(scratch))
+        checks.progress()
+        checks.speeds()
+        checks.errors()
+        checks.prefixes()
+    return 1 if checks.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
