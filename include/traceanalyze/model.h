@@ -687,7 +687,7 @@ static inline bool ta_host_is_builtin(struct ta_slice name)
     return name.len > 9 && memcmp(name.ptr, "<built-in", 9) == 0;
 }
 
-/* ==== what devices can do ====================================================================== */
+/* ==== what devices can do ===================================================================== */
 
 /* What a device can do at most, by what the trace says of it.  The figures are those of
  * src/hardware/devices.yaml and of --hardware; a device that is in neither has none. */

@@ -36,7 +36,7 @@ static int64_t bytes_after(struct ta_slice text, const char *words)
     return rest.ptr ? ta_log_bytes(&rest) : TA_MISSING;
 }
 
-/* The amount that stands right before some words. */
+/* The amount right before some words. */
 static int64_t bytes_before(struct ta_slice text, const char *words)
 {
     const char *at = memmem(text.ptr, text.len, words, strlen(words));

@@ -26,7 +26,7 @@ static void set_classes(struct ta_needles *needles, const struct ta_needle *list
                 needles->class_of[(unsigned char)*c] = (unsigned char)needles->n_classes++;
 }
 
-/* The tree of the texts; 0, the root, stands for a transition that is not there. */
+/* The tree of the texts.  A transition to the root, 0, is none. */
 static void add_text(struct ta_needles *needles, const struct ta_needle *needle)
 {
     size_t state = 0;
@@ -40,7 +40,7 @@ static void add_text(struct ta_needles *needles, const struct ta_needle *needle)
     needles->found[state] |= UINT64_C(1) << needle->bit;
 }
 
-/* Gives each state a transition for every class: where the tree has none, that of the longest
+/* Gives each state a transition for every class: where the tree has none, the one of the longest
  * shorter end of what was read.  States are visited by their depth. */
 static void complete(struct ta_needles *needles, uint32_t *queue, uint32_t *shorter)
 {

@@ -130,7 +130,7 @@ class Checks:
                                           "reserved_bytes")],
                     [0, 2 * GIB, 23.5 * GIB, 1.25 * GIB, 20 * GIB, 21 * GIB])
 
-    # ---- cut logs ----------------------------------------------------------------------------------
+    # ---- cut logs --------------------------------------------------------------------------------
 
     def prefixes(self):
         """What a log begins with gives figures of the whole log, or none."""

@@ -36,7 +36,7 @@ void ta_log_formats_free(struct ta_log_formats *formats)
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
 
-/* How sure the reader is of a text with a mark in what one sees of it, and of one without, whose
+/* Scores of a text with a mark in what one sees of it, and of one without, whose
  * rest may have some. */
 enum { HAS_MARK = 45, HAS_NONE = 5 };
 

@@ -10,7 +10,7 @@ struct ta_slice ta_log_after(struct ta_slice line, const char *text);
 
 /* A number with its unit at the start of a text, "30.29 GiB", "9214.30 MB", "512MiB", as bytes;
  * units of 1000 are what programs call so, which mean 1024 nearly always, so all are of 1024.
- * Moves `*text` behind it.  TA_MISSING, and nothing is moved, without one. */
+ * Moves `*text` past it.  TA_MISSING, and nothing is moved, without one. */
 int64_t ta_log_bytes(struct ta_slice *text);
 
 /* A time, "641.68 seconds", "2.41s", "48 ms", in ns, likewise. */

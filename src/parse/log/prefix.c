@@ -14,7 +14,7 @@ static bool is_digit_at(struct ta_slice text, size_t at)
     return at < text.len && isdigit((unsigned char)text.ptr[at]);
 }
 
-/* Whether the text has the shape: 0 stands for a digit, all else for itself. */
+/* Whether the text has the shape: 0 is any digit, all else is itself. */
 static bool has_shape(struct ta_slice text, const char *shape)
 {
     const size_t n = strlen(shape);
