@@ -38,7 +38,7 @@ static const struct ta_column overview_columns[] = {
     [RECORDING] = {"recording", "Recording", TA_TEXT, .role = TA_KEY,
                    .doc = "Of a run that was recorded several times: which of them"},
     [KIND] = {"kind", "Kind", TA_WORD, .role = TA_NOTE,
-              .doc = "run, iteration, cycle or warm_up, as in recordings.files"},
+              .doc = "run, iteration, cycle or warm_up, as in the table of the files"},
     [CHOSEN] = {"chosen", "Shown", TA_FLAG, .role = TA_NOTE,
                 .doc = "Whether the report of the run is of this recording: the last whole one "
                        "that is no warm-up"},
