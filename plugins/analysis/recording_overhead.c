@@ -277,6 +277,8 @@ static void explain_gap(void *user, const struct ta_idle_gap *gap)
             .next = row_from(w, track, w->begin), .loading = INT64_MIN, .is_met = true};
     const double loading =
         follow(w, thread, end, gap->start, ta_min_i64(gap->end, end_of(w, launch)));
+    if (dispatch == 0 && untraced == 0 && data == 0) /* most gaps */
+        return;
     double late[BOUNDS], unknown[BOUNDS];
     for (int i = 0; i < BOUNDS; i++) {
         late[i] = fmin(thread->lead[i], (double)dispatch);

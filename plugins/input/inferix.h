@@ -47,6 +47,11 @@ static inline void inferix_skip_others(struct inferix_probe *p)
         p->at++;
 }
 
+static inline bool inferix_holds(struct ta_slice text, const char *what)
+{
+    return text.len && memmem(text.ptr, text.len, what, strlen(what)) != NULL;
+}
+
 /* Which keys of the NULL-terminated list the outermost object has, as far as one can see: bit i
  * for keys[i]. */
 static inline unsigned inferix_keys(const struct ta_probe *probe, const char *const *keys)
@@ -55,6 +60,8 @@ static inline unsigned inferix_keys(const struct ta_probe *probe, const char *co
     unsigned found = 0;
     int depth = 0;
     bool expects_key = false;
+    if (inferix_holds(probe->head, "\"traceEvents\"")) /* a trace, whatever else it has */
+        return 0;
     for (; p.at < p.end && *p.at != '{'; p.at++)
         if (!memchr(" \t\r\n", *p.at, 4))
             return 0;
@@ -75,11 +82,6 @@ static inline unsigned inferix_keys(const struct ta_probe *probe, const char *co
         inferix_skip_others(&p);
     }
     return found;
-}
-
-static inline bool inferix_holds(struct ta_slice text, const char *what)
-{
-    return text.len && memmem(text.ptr, text.len, what, strlen(what)) != NULL;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
