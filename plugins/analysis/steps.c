@@ -158,7 +158,7 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_KERNELS_MEAN] = {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT,
                               .doc = "Mean number of kernels that a step launched"},
     [BY_RANK_SET_UP] = {"set_up", "Set-up", TA_COUNT,
-                        .doc = "Those of the steps that set the run up, as `steps.by_step` says"},
+                        .doc = "Steps that set the run up, as the table of steps says"},
     [BY_RANK_STEADY_MEAN] = {"steady_mean_ns", "Steady mean", TA_NS_MEAN, .better = TA_LOWER,
                              .weight = 0.8, .doc = "Mean host duration of the others"},
     [BY_RANK_STEADY_P50] = {"steady_p50_ns", "Steady p50", TA_NS_MEAN, .better = TA_LOWER,
@@ -304,7 +304,7 @@ static const struct ta_column by_kind_columns[] = {
                            "set the run up"},
     [KIND_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.5,
                     .doc = "Sum of their times: of the range, or of the device work that was "
-                           "launched in it, as in `counted_ns` of `steps.by_step`"},
+                           "launched in it, as the table of steps has it"},
     [KIND_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
                    .doc = "Total divided by their number"},
     [KIND_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
@@ -320,8 +320,7 @@ static const struct ta_column by_kind_columns[] = {
                            .better = TA_HIGHER, .weight = 0.8,
                            .doc = "Batch over mean time, where the name says a size in pixels"},
     [KIND_SET_UP] = {"set_up", "Set-up", TA_COUNT,
-                     .doc = "Further ones, which set the run up as `steps.by_step` says; of "
-                            "requests none"},
+                     .doc = "Further ones, which set the run up; of requests none"},
 };
 
 static const struct ta_table_def by_kind = {
