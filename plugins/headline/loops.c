@@ -23,6 +23,11 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         return;
     const struct ta_slice name = ta_line_name(line, ta_ref_text(in, LOOP, row), NAME_MOST);
     const bool is_named = !ta_slice_equal(name, TA_LIT("iterations"));
+    if (is_named && ta_ref_number(in, COUNT, row, 0) <= 1) {
+        ta_say(line, "%.*s takes %s.", (int)name.len, name.ptr,
+               ta_unit_format(mean, ta_ref_number(in, MEAN, row, NAN), TA_UNIT_NS));
+        return;
+    }
     ta_say(line, "The loop%s%.*s runs %s iterations per second: %s of %s each.",
            is_named ? " " : "", is_named ? (int)name.len : 0, name.ptr,
            ta_unit_format(rate, ta_ref_number(in, PER_S, row, NAN), TA_UNIT_NONE),

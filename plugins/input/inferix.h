@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the readers of Inferix's files share: keys of a document that has only begun, rows that are
- * added until one fails, figures with their units.
+/* What the readers of Inferix's files share: rows that are added until one fails,
+ * figures with their units.
  *
  * The report, the flat summary, the aggregated report and the extract are read whole, which bounds
  * them at the 256 MiB of ta_document_read(): a report grows by some 1.5 kB per denoising step.  The
@@ -9,79 +9,21 @@
 #define TA_INPUT_INFERIX_H
 
 #include "base/convert.h"
+#include "lib/outer_keys.h"
 #include "lib/rows.h"
 
 #include <traceanalyze/document.h>
 #include <traceanalyze/input.h>
 #include <traceanalyze/plugin.h>
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
 /* ---- recognizing ------------------------------------------------------------------------- */
 
-struct inferix_probe {
-    const char *at, *end;
-};
-
-/* Moves past the string whose opening quote stands here; its text is `*key`. */
-static inline void inferix_skip_string(struct inferix_probe *p, struct ta_slice *key)
-{
-    key->ptr = ++p->at;
-    const char *quote = memchr(p->at, '"', (size_t)(p->end - p->at));
-    const char *end = quote ? quote : p->end;
-    if (memchr(p->at, '\\', (size_t)(end - p->at)))
-        for (end = p->at; end < p->end && *end != '"';)
-            end += *end == '\\' && p->end - end > 1 ? 2 : 1;
-    key->len = (size_t)(end - key->ptr);
-    p->at = end + (end < p->end);
-}
-
-/* Moves to the next character that opens, closes or parts something. */
-static inline void inferix_skip_others(struct inferix_probe *p)
-{
-    static const bool stops[UCHAR_MAX + 1] = {['"'] = true, ['{'] = true, ['['] = true,
-                                              ['}'] = true, [']'] = true, [','] = true};
-    while (p->at < p->end && !stops[(unsigned char)*p->at])
-        p->at++;
-}
-
 static inline bool inferix_holds(struct ta_slice text, const char *what)
 {
     return text.len && memmem(text.ptr, text.len, what, strlen(what)) != NULL;
-}
-
-/* Which keys of the NULL-terminated list the outermost object has, as far as one can see: bit i
- * for keys[i]. */
-static inline unsigned inferix_keys(const struct ta_probe *probe, const char *const *keys)
-{
-    struct inferix_probe p = {probe->head.ptr, ta_slice_end(probe->head)};
-    unsigned found = 0;
-    int depth = 0;
-    bool expects_key = false;
-    if (inferix_holds(probe->head, "\"traceEvents\"")) /* a trace, whatever else it has */
-        return 0;
-    for (; p.at < p.end && *p.at != '{'; p.at++)
-        if (!memchr(" \t\r\n", *p.at, 4))
-            return 0;
-    while (p.at < p.end) {
-        struct ta_slice key;
-        const char c = *p.at;
-        if (c == '"') {
-            inferix_skip_string(&p, &key);
-            for (unsigned i = 0; expects_key && keys[i]; i++)
-                found |= ta_slice_equal(key, ta_slice_of(keys[i])) ? 1u << i : 0;
-            expects_key = false;
-            continue;
-        }
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        if (depth == 1 && (c == '{' || c == ','))
-            expects_key = true;
-        p.at++;
-        inferix_skip_others(&p);
-    }
-    return found;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */

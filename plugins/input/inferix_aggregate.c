@@ -10,7 +10,7 @@ static const char *const keys[] = {"aggregated_gpu_metrics", "aggregated_cpu_met
 
 static int sniff(const struct ta_probe *probe)
 {
-    const unsigned found = inferix_keys(probe, keys);
+    const unsigned found = ta_outer_keys(probe, keys);
     return found & 3 ? (found & (found - 1) ? 95 : 60) : (found & 28) == 28 ? 80 : 0;
 }
 

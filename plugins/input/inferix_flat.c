@@ -7,7 +7,7 @@ static const char *const keys[] = {"profiling_enabled", "gpu", "cpu", "timestamp
 
 static int sniff(const struct ta_probe *probe)
 {
-    const unsigned found = inferix_keys(probe, keys);
+    const unsigned found = ta_outer_keys(probe, keys);
     return found & 1 ? (found & ~1u ? 95 : 80) : 0;
 }
 

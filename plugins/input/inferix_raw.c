@@ -23,7 +23,7 @@ static const char *const keys[] = {[SESSION_ID] = "session_id",
 /* The samples may fill what one sees. */
 static int sniff(const struct ta_probe *probe)
 {
-    const unsigned found = inferix_keys(probe, keys);
+    const unsigned found = ta_outer_keys(probe, keys);
     if (!(found & (1u << GPU_DATA | 1u << CPU_DATA)))
         return 0;
     return found & (found - 1) ? 95 : 60;

@@ -7,7 +7,7 @@ static const char *const keys[] = {"block_level", "segment_level", "overall", "s
 
 static int sniff(const struct ta_probe *probe)
 {
-    const unsigned found = inferix_keys(probe, keys);
+    const unsigned found = ta_outer_keys(probe, keys);
     return (found & 3) == 3 ? 95 : found & 3 && found & 12 ? 80 : 0;
 }
 

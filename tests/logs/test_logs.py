@@ -52,6 +52,22 @@ TRACE = '  File "/home/user/app/vae.py", line 291, in decode\n' \
         '  File "/usr/lib/python3/site-packages/torch/nn/conv.py", line 7, in forward\n'
 
 
+GLOG = "V1103 02:48:08.805986 34281 site-packages/torch/_dynamo/guards.py:2813] [0/1] "
+GUARD = "tensor 'L['x']' size mismatch at index 0. expected 16, actual 1"
+
+
+def recompilation(place, guards, prefix=GLOG + "[__recompiles] "):
+    """What torch logs of one; the guards of all versions that did not fit."""
+    return "".join(f"{prefix}{line}\n" for line in (
+        f"Recompiling function {place}", "    triggered by the following guard failure(s):",
+        *(f"    - 0/{i}: {guard}" for i, guard in enumerate(guards))))
+
+
+def graph_break(place, reason, prefix=GLOG + "[__graph_breaks] ", word="Graph Break Reason"):
+    return f"{prefix}Graph break in user code at {place}\n{prefix}{word}: {reason}\n" \
+           f"{prefix}User code traceback:\n"
+
+
 class Checks:
     def __init__(self, program, scratch):
         self.program, self.scratch, self.faults = program, scratch, 0
@@ -130,6 +146,42 @@ class Checks:
                                           "reserved_bytes")],
                     [0, 2 * GIB, 23.5 * GIB, 1.25 * GIB, 20 * GIB, 21 * GIB])
 
+    # ---- torch.compile ---------------------------------------------------------------------------
+
+    def compiled(self):
+        place = "forward in /usr/lib/transformers/mpnet/modeling_mpnet.py:502"
+        short = "forward in mpnet/modeling_mpnet.py:502"
+        for prefix in (GLOG + "[__recompiles] ", "[rank0]:" + GLOG + "[__recompiles] ", "",
+                       "[__recompiles] "):
+            report = self.read("hello\n" + recompilation(place, [GUARD], prefix) * 3 +
+                               recompilation("step in /a/b/adam.py:191", ["lr == 0.1", "lr == 1"],
+                                             prefix) + bar("", [1] * 3))
+            self.expect(f"recompilations after {prefix!r}",
+                        [row["data"] for row in report.rows("run.happenings")],
+                        [f"{short}: {GUARD}"] * 3 + ["step in b/adam.py:191: lr == 0.1"])
+            self.expect("a bar after them", len(report.rows("progress.bars")), 1)
+            finding = report.finding("recompilations")
+            self.expect("place, count and guard of the finding",
+                        [text in finding["title"] for text in (short, "3 times", GUARD)],
+                        [True] * 3)
+            self.expect("the cure", "mark_dynamic" in finding["advice"], True)
+        report = self.read(recompilation("step in /a/b/adam.py:191", ["lr == 0.1"]))
+        self.expect("another guard", "mark_dynamic" in report.finding("recompilations")["advice"],
+                    False)
+        for word in ("Reason", "Graph Break Reason"):
+            report = self.read(graph_break("/home/m/model.py:102", "Data dependent operator",
+                                           word=word))
+            self.expect("a graph break", [row["data"] for row in report.rows("run.happenings")],
+                        ["m/model.py:102: Data dependent operator"])
+            self.expect("its finding", "model.py:102" in report.finding("graph-breaks")["title"],
+                        True)
+        report = self.read("Recompiling function cut in /a/b.py:4\n" + bar("", [1] * 3))
+        self.expect("without a guard", [row["data"] for row in report.rows("run.happenings")],
+                    ["cut in a/b.py:4"])
+        report = self.read(bar("", [1] * 3) + "Recompiling function cut in /a/b.py:4")
+        self.expect("a cut place", report.rows("run.happenings"), [])
+        self.expect("silence", report.finding("recompilations"), None)
+
     # ---- cut logs --------------------------------------------------------------------------------
 
     def prefixes(self):
@@ -162,6 +214,7 @@ def main():
         checks.progress()
         checks.speeds()
         checks.errors()
+        checks.compiled()
         checks.prefixes()
     return 1 if checks.faults else 0
 

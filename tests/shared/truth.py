@@ -175,6 +175,26 @@ def kernels_operators_and_annotations(expect, truth, report):
     expect.true(f"the headline names the GPU first: {verdict}", "The GPU limits the run" in verdict)
 
 
+@case("public/f03_sglang_perf_dump")
+def request_of_a_server(expect, truth, report):
+    stages = {row["stage"]: row["total_ns"] / 1e6 for row in report.rows("stages.by_name")}
+    steps = report.rows("diffusion.steps")
+    expect.close("request", report.row("run.sessions")["dur_ns"] / 1e6, truth["total_ms"], 1e-6)
+    expect.close("text encoding", stages["TextEncodingStage"], truth["text_encoding_ms"], 1e-6)
+    expect.close("denoising", stages["DenoisingStage"], truth["denoising_ms"], 1e-6)
+    expect.close("decoding", stages["DecodingStage"], truth["decoding_ms"], 1e-6)
+    expect.equal("steps", len(steps), truth["steps"])
+    expect.close("first step", steps[0]["step_ns"] / 1e6, truth["first_step_ms"], 1e-4)
+    outside = report.row("figures.reported", figure="outside_stages_ns")["value"] / 1e6
+    expect.close("outside of the stages", outside, truth["total_ms"] - sum(stages.values()), 1e-4)
+    found = report.finding("first-step")
+    expect.true("a finding says how steps are timed",
+                found is not None and "without waiting for the GPU" in found["title"])
+    found = report.finding("text-encoding")
+    expect.true("a finding names the text encoder",
+                found is not None and "42.6 %" in found["title"])
+
+
 @case("seeds/inf_agg")
 def sessions_of_an_aggregated_report(expect, truth, report):
     times = report.row("figures.aggregated", metric="session_duration")

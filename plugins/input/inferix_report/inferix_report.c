@@ -31,7 +31,7 @@ static const char *const keys[] = {
  * events as well. */
 static int sniff(const struct ta_probe *probe)
 {
-    const unsigned found = inferix_keys(probe, keys);
+    const unsigned found = ta_outer_keys(probe, keys);
     const unsigned own = found & ~(1u << EVENTS | 1u << SUMMARY);
     if (own & 1u << SESSION_INFO)
         return found & (found - 1) ? 95 : 60;

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recompilations and graph breaks of torch.compile in a log: the place that has most of
+ * them, and why. */
+#include <traceanalyze/rule.h>
+
+#include <stdlib.h>
+
+enum { COUNT, MEDIUM, BREAKS };
+
+static const struct ta_option options[] = {
+    [COUNT] = {"count", TA_OPTION_INTEGER, 0, 0, 1e9, TA_OPTION_PLAIN,
+               "Recompilations of one place above which the rule fires"},
+    [MEDIUM] = {"medium", TA_OPTION_INTEGER, 2, 0, 1e9, TA_OPTION_PLAIN,
+                "Recompilations of one place above which it is one severity higher"},
+    [BREAKS] = {"breaks", TA_OPTION_INTEGER, 0, 0, 1e9, TA_OPTION_PLAIN,
+                "Graph breaks of one place above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+enum { NAME, DATA, INDEX };
+
+static const struct ta_ref reads[] = {
+    [NAME] = {"run.happenings", "name"},
+    [DATA] = {"run.happenings", "data"},
+    [INDEX] = {"run.happenings", "index"},
+};
+
+/* A place, by the first row that is of it. */
+struct site {
+    size_t row, count;
+};
+
+struct sites {
+    struct site *at;
+    size_t n, total;
+    const struct site *most;
+};
+
+/* "forward in model.py:42" of "forward in model.py:42: tensor 'L['x']' size mismatch …". */
+static struct ta_slice place_of(const struct ta_refs *in, size_t row)
+{
+    const struct ta_slice data = ta_ref_text(in, DATA, row);
+    const char *end = data.len ? memmem(data.ptr, data.len, ": ", 2) : NULL;
+    return end ? ta_slice_part(data, 0, (size_t)(end - data.ptr)) : data;
+}
+
+static struct ta_slice reason_of(const struct ta_refs *in, size_t row)
+{
+    const struct ta_slice data = ta_ref_text(in, DATA, row);
+    const size_t place = place_of(in, row).len;
+    return place < data.len ? ta_slice_from(data, place + 2) : (struct ta_slice){.len = 0};
+}
+
+/* False without memory.  Programs compile few places, however often. */
+static bool find_sites(const struct ta_refs *in, const char *event, struct sites *sites)
+{
+    const size_t rows = ta_ref_rows(in, NAME);
+    *sites = (struct sites){.at = calloc(rows + 1, sizeof *sites->at)};
+    for (size_t row = 0; sites->at && row < rows; row++) {
+        if (!ta_ref_reads(in, NAME, row, event))
+            continue;
+        const struct ta_slice place = place_of(in, row);
+        size_t i = 0;
+        while (i < sites->n && !ta_slice_equal(place_of(in, sites->at[i].row), place))
+            i++;
+        if (i == sites->n)
+            sites->at[sites->n++] = (struct site){row, 0};
+        sites->at[i].count++;
+        sites->total++;
+        if (!sites->most || sites->at[i].count > sites->most->count)
+            sites->most = &sites->at[i];
+    }
+    return sites->at != NULL;
+}
+
+/* What makes a guard hold, by a word in it; the first that fits, "" fits all. */
+static const struct {
+    const char *word, *advice;
+} cures[] = {
+    {"size mismatch", "Make the size dynamic: torch._dynamo.mark_dynamic(tensor, dim) before the "
+                      "call, or torch.compile(…, dynamic=True); or pad to a few sizes."},
+    {".size()", "Make the size dynamic: torch._dynamo.mark_dynamic(tensor, dim) before the call, "
+                "or torch.compile(…, dynamic=True); or pad to a few sizes."},
+    {"stride", "Give it tensors of one layout: call .contiguous() before it, or make the sizes "
+               "dynamic (torch.compile(…, dynamic=True))."},
+    {"dtype", "Give it tensors of one type, device and requires_grad."},
+    {"dispatch key", "Give it tensors of one type, device and requires_grad; buffers keep theirs "
+                     "when they are written in place."},
+    {"requires_grad", "Give it tensors of one type, device and requires_grad."},
+    {"grad_mode", "Call it in one mode of gradients: all calls under torch.no_grad() or none."},
+    {"global_state", "Call it in one state of torch: the same gradients, autocast and "
+                     "deterministic settings."},
+    {"", "A Python value that the compiled code depends on changes: pass it as a tensor, keep it "
+         "constant, or take the code that needs it out of the compiled region."},
+};
+
+static const char *cure_of(struct ta_slice guard)
+{
+    size_t i = 0;
+    while (cures[i].word[0] && !ta_slice_has_word(guard, cures[i].word))
+        i++;
+    return cures[i].advice;
+}
+
+enum { REASON_MOST = 120, PLACE_MOST = 100 };
+
+/* " (TEXT)", cut to what a title can have. */
+static const char *in_brackets(struct ta_advice *advice, struct ta_slice text)
+{
+    if (text.len == 0)
+        return "";
+    size_t n = text.len < REASON_MOST ? text.len : REASON_MOST;
+    while (n < text.len && n > 0 && ((unsigned char)text.ptr[n] & 0xc0) == 0x80)
+        n--;
+    return ta_advice_printf(advice, " (%.*s%s)", (int)n, text.ptr, n < text.len ? "…" : "");
+}
+
+static const char *times(struct ta_advice *advice, size_t n)
+{
+    return n == 1   ? "once"
+           : n == 2 ? "twice"
+                    : ta_advice_printf(advice, "%s times",
+                                       ta_advice_number(advice, (double)n, TA_UNIT_COUNT));
+}
+
+/* " of 9 recompilations in all", where other places have some. */
+static const char *of_all(struct ta_advice *advice, const struct sites *sites, const char *what)
+{
+    return sites->n > 1
+               ? ta_advice_printf(advice, ", of %s %s at %s places",
+                                  ta_advice_number(advice, (double)sites->total, TA_UNIT_COUNT),
+                                  what, ta_advice_number(advice, (double)sites->n, TA_UNIT_COUNT))
+               : "";
+}
+
+static void advise_recompilations(struct ta_ctx *ctx, const struct ta_refs *in,
+                                  struct ta_advice *advice, const struct sites *sites)
+{
+    const double limit = ta_ctx_option(ctx, COUNT);
+    if (!sites->most || (double)sites->most->count <= limit)
+        return;
+    const struct site *most = sites->most;
+    const struct ta_slice place = place_of(in, most->row), guard = reason_of(in, most->row);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, INDEX, most->row)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "recompilations",
+            .rule = "recompilations",
+            .title = ta_advice_printf(advice, "torch.compile compiled %.*s again %s%s%s",
+                                      (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST),
+                                      place.ptr, times(advice, most->count),
+                                      of_all(advice, sites, "recompilations"),
+                                      in_brackets(advice, guard)),
+            .advice = cure_of(guard),
+            .severity = (double)most->count > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.9,
+            .threshold = ta_advice_printf(advice, "recompilations of one place > %.0f", limit),
+        });
+}
+
+static void advise_breaks(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                          const struct sites *sites)
+{
+    const double limit = ta_ctx_option(ctx, BREAKS);
+    if (!sites->most || (double)sites->most->count <= limit)
+        return;
+    const struct site *most = sites->most;
+    const struct ta_slice place = place_of(in, most->row);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, INDEX, most->row)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "graph-breaks",
+                  .rule = "recompilations",
+                  .title = ta_advice_printf(advice, "%.*s breaks the compiled graph %s%s%s",
+                                            (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST),
+                                            place.ptr, times(advice, most->count),
+                                            of_all(advice, sites, "breaks"),
+                                            in_brackets(advice, reason_of(in, most->row))),
+                  .advice =
+                      "Change that line so that torch can trace it (no .item(), printing or branch "
+                      "on the values of tensors), or move it out of the compiled region; "
+                      "torch.compile(fullgraph=True) makes each break an error.",
+                  .severity = TA_LOW,
+                  .evidence = evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "graph breaks of one place > %.0f", limit),
+              });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    struct sites recompiled, broken;
+    bool done = find_sites(in, "recompilation", &recompiled);
+    if (done)
+        advise_recompilations(ctx, in, advice, &recompiled);
+    free(recompiled.at);
+    done = done && find_sites(in, "graph break", &broken);
+    if (!done)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot count recompilations");
+    advise_breaks(ctx, in, advice, &broken);
+    free(broken.at);
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, recompilations, &ops, .title = "Recompilations and graph breaks",
+          .summary = "Fires when a log has recompilations or graph breaks of torch.compile",
+          .version = "1", .options = options);
