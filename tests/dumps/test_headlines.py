@@ -138,6 +138,17 @@ INPUTS = [
      "Only counters were recorded: mem runs from 0 to 4.", "Counters"),
     ("trace.json", trace(*({"ph": "i", "s": "t", "name": "tick"} for _ in range(5))),
      "Only instants were recorded: tick 5 times.", "Instants"),
+    ("bench.json", json.dumps({"duration": 40.0, "completed_requests": 4, "failed_requests": 1,
+                               "throughput_qps": 0.1, "latency_mean": 9.5,
+                               "stage_durations_mean": {}}),
+     "A request takes 9.50 s (mean of 4); 0.100 requests are answered per second. "
+     "1 request failed.", "Figures of the profiler"),
+    ("bench.csv", "scenario,model_cls,num_params_B,time_plain_s,time_compile_s\n"
+     "flux-bf16,Flux,11.9,0.519,0.379\nflux-int8,Flux,11.9,,0.4\n",
+     "flux-bf16 takes 519 ms.", None),
+    ("run.log", "V1103 02:48:08.805986 3 guards.py:2813] [0/1] [__recompiles] Recompiling function "
+     "f in /a/b/c.py:5\n    triggered by the following guard failure(s):\n    - 0/0: n == 1\n",
+     "The log has 1 recompilation of torch.compile.", None),
 ]
 
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long the requests of a benchmark took, and how many a second were answered. */
+#include <traceanalyze/headline.h>
+
+#include <math.h>
+
+enum { FIGURE, VALUE };
+static const struct ta_ref reads[] = {
+    [FIGURE] = {"figures.reported", "figure"},
+    [VALUE] = {"figures.reported", "value"},
+};
+
+static double figure(const struct ta_refs *in, const char *name)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, FIGURE); row++)
+        if (ta_ref_reads(in, FIGURE, row, name))
+            return ta_ref_number(in, VALUE, row, NAN);
+    return NAN;
+}
+
+static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
+{
+    (void)worst;
+    const double mean = figure(in, "latency_mean_ns"), rate = figure(in, "throughput_qps");
+    const double n = figure(in, "completed_requests"), failed = figure(in, "failed_requests");
+    char time[TA_UNIT_TEXT_MAX], per_s[TA_UNIT_TEXT_MAX], count[TA_UNIT_TEXT_MAX];
+    if (!(n > 0) || isnan(mean) || isnan(rate))
+        return;
+    ta_unit_format(count, n, TA_UNIT_COUNT);
+    ta_unit_format(time, mean, TA_UNIT_NS);
+    ta_unit_format(per_s, rate, TA_UNIT_NONE);
+    ta_say(line, "A request takes %s (mean of %s); %s requests are answered per second.", time,
+           count, per_s);
+    if (failed > 0)
+        ta_say(line, "%s %s.", ta_unit_format(count, failed, TA_UNIT_COUNT),
+               failed > 1 ? "requests failed" : "request failed");
+}
+
+static const struct ta_headline_ops ops = {
+    .level = TA_HEADLINE_PROGRESS, .place = 1, .say = say, TA_READS(reads)};
+
+TA_PLUGIN(headline, benchmark, &ops, .title = "Benchmark",
+          .summary = "Time of a request, and requests per second, of a benchmark", .version = "1");
