@@ -224,6 +224,16 @@ struct ta_bar_state {
     int64_t elapsed_ns;   /* in whole seconds */
     int64_t iteration_ns; /* of the last iterations, smoothed, as the bar says */
     int64_t time_ns;      /* since 1970 */
+    int64_t load;         /* model that runs: which model_load of the file, from 1; 0: not known */
+};
+
+/* Weights of a model brought to where it runs, as its loader says. */
+struct ta_model_load {
+    int64_t rank;
+    ta_str model;
+    ta_str device;                                       /* "cpu", "cuda:0" */
+    ta_str extent;                                       /* "complete", "partial" */
+    int64_t usable_bytes, loaded_bytes, offloaded_bytes; /* offloaded: left in host memory */
 };
 
 /* All of them but the samples: kind, structure. */
@@ -248,7 +258,8 @@ struct ta_bar_state {
     X(tag, struct ta_tag)                                                                          \
     X(happening, struct ta_happening)                                                              \
     X(failed_allocation, struct ta_failed_allocation)                                              \
-    X(bar_state, struct ta_bar_state)
+    X(bar_state, struct ta_bar_state)                                                              \
+    X(model_load, struct ta_model_load)
 enum ta_dump_table {
 #define TA_DUMP_ENUM(kind, type) TA_DUMP_##kind,
     TA_DUMP_TABLES(TA_DUMP_ENUM)
@@ -406,6 +417,15 @@ static inline struct ta_failed_allocation ta_unknown_failed_allocation(void)
                                              .process_bytes = TA_MISSING,
                                              .allocated_bytes = TA_MISSING,
                                              .unused_bytes = TA_MISSING};
+    return row;
+}
+
+static inline struct ta_model_load ta_unknown_model_load(void)
+{
+    const struct ta_model_load row = {.rank = TA_MISSING,
+                                      .usable_bytes = TA_MISSING,
+                                      .loaded_bytes = TA_MISSING,
+                                      .offloaded_bytes = TA_MISSING};
     return row;
 }
 

@@ -37,6 +37,11 @@ struct ta_log_reading {
     struct ta_builder *builder;
     enum ta_status status;
     uint64_t kept; /* records */
+
+    /* The model whose weights were loaded last, as far as some writer says: a loop that begins now
+     * runs it.  `load` is its place among the model_load of the file, from 1; 0: none. */
+    int64_t load, loads;
+    ta_str model;
 };
 
 struct ta_log_ops {

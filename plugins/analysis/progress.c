@@ -13,7 +13,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RANK, FILE_KEY, BAR, ORDER, NAME, DONE, TOTAL, ELAPSED, ITERATION, FIELDS };
+enum {
+    RANK,
+    FILE_KEY,
+    BAR,
+    ORDER,
+    NAME,
+    MODEL,
+    DONE,
+    TOTAL,
+    ELAPSED,
+    ITERATION,
+    OFFLOADED,
+    FIELDS
+};
 
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
@@ -21,10 +34,12 @@ static const struct ta_field fields[FIELDS] = {
     [BAR] = {"bar", TA_FIELD_INT},
     [ORDER] = {"order", TA_FIELD_INT},
     [NAME] = {"name", TA_FIELD_TEXT},
+    [MODEL] = {"model", TA_FIELD_TEXT},
     [DONE] = {"done", TA_FIELD_MAX},
     [TOTAL] = {"total", TA_FIELD_MAX},
     [ELAPSED] = {"elapsed_ns", TA_FIELD_MAX},
     [ITERATION] = {"iteration_ns", TA_FIELD_MAX},
+    [OFFLOADED] = {"offloaded_bytes", TA_FIELD_MAX},
 };
 
 static const struct ta_partial_def partials[] = {{"states", fields, FIELDS}, {0}};
@@ -41,7 +56,9 @@ enum {
     BARS_REST,
     BARS_CHANGE,
     BARS_BEFORE,
-    BARS_AFTER
+    BARS_AFTER,
+    BARS_MODEL,
+    BARS_OFFLOADED
 };
 static const struct ta_column bars_columns[] = {
     [BARS_RANK] = TA_DUMP_RANK_COLUMN,
@@ -53,7 +70,8 @@ static const struct ta_column bars_columns[] = {
     [BARS_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .better = TA_LOWER,
                       .doc = "Time since the bar began, in whole seconds"},
     [BARS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Elapsed time over iterations done"},
+                   .doc = "Elapsed time over iterations done, with the decimals of the bar's own "
+                          "rate where that is within the second"},
     [BARS_FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER,
                     .doc = "Time of the first iteration, where the log has its state"},
     [BARS_REST] = {"rest_ns", "Others", TA_NS_MEAN, .better = TA_LOWER,
@@ -64,6 +82,10 @@ static const struct ta_column bars_columns[] = {
                      .doc = "Mean time of an iteration before it"},
     [BARS_AFTER] = {"after_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "Mean time of an iteration from there on"},
+    [BARS_MODEL] = {"model", "Model", TA_TEXT, .role = TA_NOTE,
+                    .doc = "Model that the loop runs, where the log says what was loaded for it"},
+    [BARS_OFFLOADED] = {"offloaded_bytes", "In host memory", TA_BYTES, .better = TA_LOWER,
+                        .doc = "Weights of the model that stayed in host memory meanwhile"},
 };
 
 static const struct ta_table_def bars = {
@@ -105,13 +127,18 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     (void)ctx;
-    size_t n;
+    size_t n, n_loads;
     const struct ta_bar_state *states = ta_trace_bar_state_rows(trace, &n);
+    const struct ta_model_load *loads = ta_trace_model_load_rows(trace, &n_loads);
     for (size_t i = 0; i < n; i++) {
-        int64_t *row =
-            TA_PARTIAL_ROW(out[0], ta_row_rank(trace, states[i].rank), ta_row_file(trace),
-                           ta_key_int(states[i].bar), ta_key_int((int64_t)i),
-                           ta_key_text(ta_trace_text(trace, states[i].name)));
+        const bool is_known = states[i].load > 0 && (uint64_t)states[i].load <= n_loads;
+        const struct ta_model_load *load = is_known ? &loads[states[i].load - 1] : NULL;
+        int64_t *row = TA_PARTIAL_ROW(
+            out[0], ta_row_rank(trace, states[i].rank), ta_row_file(trace),
+            ta_key_int(states[i].bar), ta_key_int((int64_t)i),
+            ta_key_text(ta_trace_text(trace, states[i].name)),
+            ta_key_text(load ? ta_trace_text(trace, load->model) : (struct ta_slice){0}));
+        row[OFFLOADED] = load ? load->offloaded_bytes : TA_MISSING;
         row[DONE] = states[i].done;
         row[TOTAL] = states[i].total;
         row[ELAPSED] = states[i].elapsed_ns;
@@ -201,6 +228,17 @@ static struct ta_cell mean_of(int64_t ns, int64_t n)
     return n > 0 && ns != TA_MISSING ? ta_num((double)ns / (double)n) : ta_null();
 }
 
+/* A bar that is closed shows its rate over all iterations, with decimals that elapsed time lacks;
+ * one that is open the rate of the last ones. */
+static struct ta_cell mean_of_bar(const int64_t *last)
+{
+    const double done = (double)last[DONE], all = (double)last[ITERATION] * done;
+    const bool is_overall = last[DONE] > 0 && last[DONE] == last[TOTAL] &&
+                            last[ITERATION] != TA_MISSING && all >= (double)last[ELAPSED] &&
+                            all < (double)last[ELAPSED] + rounding;
+    return is_overall ? ta_num((double)last[ITERATION]) : mean_of(last[ELAPSED], last[DONE]);
+}
+
 static void add_bar(struct ta_section_builder *out, const struct ta_partial *states, size_t first,
                     size_t end, int64_t place, struct sums *sums)
 {
@@ -217,13 +255,15 @@ static void add_bar(struct ta_section_builder *out, const struct ta_partial *sta
     TA_ROW(out, bars, [BARS_RANK] = ta_int(last[RANK]), [BARS_BAR] = ta_int(place),
            [BARS_LOOP] = ta_text_or_null(name), [BARS_DONE] = ta_int(last[DONE]),
            [BARS_TOTAL] = ta_int(last[TOTAL]), [BARS_ELAPSED] = ta_int(last[ELAPSED]),
-           [BARS_MEAN] = mean_of(last[ELAPSED], last[DONE]), [BARS_FIRST] = ta_int(one),
+           [BARS_MEAN] = mean_of_bar(last), [BARS_FIRST] = ta_int(one),
            [BARS_REST] = has_first ? mean_of(last[ELAPSED] - one, last[DONE] - 1) : ta_null(),
            [BARS_CHANGE] = change.at
                                ? ta_int(ta_partial_at(states, first + change.at - 1)[DONE] + 1)
                                : ta_null(),
            [BARS_BEFORE] = change.at ? ta_num(change.before) : ta_null(),
-           [BARS_AFTER] = change.at ? ta_num(change.after) : ta_null());
+           [BARS_AFTER] = change.at ? ta_num(change.after) : ta_null(),
+           [BARS_MODEL] = ta_text_or_null(ta_partial_text(states, last, MODEL)),
+           [BARS_OFFLOADED] = ta_int(last[OFFLOADED]));
 }
 
 static void add_states(struct ta_section_builder *out, const struct ta_partial *states,

@@ -116,6 +116,9 @@ static struct ta_slice say_stage(struct ta_line *line, const struct ta_refs *in)
     if (ta_ref_reads(in, SOURCE, most, "blocks") || ta_ref_reads(in, SOURCE, most, "steps"))
         what[0] = (char)toupper((unsigned char)what[0]); /* a word, not a name */
     if (isnan(share)) {
+        /* The iterations of a loop, of which a sentence before this one spoke. */
+        if (!ta_line_is_empty(line) && ta_slice_ends(name, "/total"))
+            return (struct ta_slice){.len = 0};
         ta_unit_format(total, ta_ref_number(in, MEAN_TOTAL, most, NAN), TA_UNIT_NS);
         ta_say(line, "%s takes most time: %s.", what, total);
         return name;

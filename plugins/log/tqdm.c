@@ -20,6 +20,8 @@
 struct bar {
     int64_t rank, total, done, elapsed_ns;
     ta_str name;
+    ta_str model;   /* that its present turn runs, where the log says it */
+    int64_t load;   /* of that */
     int64_t number; /* of its present turn, as in struct ta_bar_state */
     uint64_t line;  /* the last one; states that overwrite each other share theirs */
     size_t states;  /* of the turn */
@@ -197,7 +199,7 @@ static void add_sum(struct ta_log_reading *log, const struct bar *bar)
     }
     struct ta_iterations sum = ta_unknown_iterations();
     sum.rank = bar->rank;
-    sum.name = bar->name;
+    sum.name = bar->name ? bar->name : bar->model;
     sum.count = bar->done;
     sum.total_ns = bar->elapsed_ns;
     ta_log_add_iterations(log, &sum);
@@ -228,6 +230,8 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
     if (begins_again(bar, &drawn, line->number)) {
         add_sum(log, bar);
         bar->number = st->turns++;
+        bar->model = log->model;
+        bar->load = log->load;
         bar->states = 0;
     } else if (bar->done == drawn.done && bar->elapsed_ns == drawn.elapsed_ns) {
         return TA_LOG_TAKEN; /* drawn again */
@@ -244,7 +248,8 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
                                          .total = drawn.total,
                                          .elapsed_ns = drawn.elapsed_ns,
                                          .iteration_ns = drawn.iteration_ns,
-                                         .time_ns = line->time_ns};
+                                         .time_ns = line->time_ns,
+                                         .load = bar->load};
         ta_log_add_bar_state(log, &row);
     }
     return TA_LOG_TAKEN;

@@ -315,6 +315,9 @@ static const struct {
     WHOLE(failed_allocation, ta_failed_allocation, allocated_bytes, TA_RANGE_BYTES),
     WHOLE(failed_allocation, ta_failed_allocation, unused_bytes, TA_RANGE_BYTES),
     WHOLE(bar_state, ta_bar_state, time_ns, TA_RANGE_TIME_NS),
+    WHOLE(model_load, ta_model_load, usable_bytes, TA_RANGE_BYTES),
+    WHOLE(model_load, ta_model_load, loaded_bytes, TA_RANGE_BYTES),
+    WHOLE(model_load, ta_model_load, offloaded_bytes, TA_RANGE_BYTES),
     {TA_DUMP_figure, offsetof(struct ta_figure, value), true, TA_RANGE_FIGURE},
     {TA_DUMP_allocation, offsetof(struct ta_allocation_pattern, small_ratio), true, TA_RANGE_RATIO},
 #undef WHOLE

@@ -210,14 +210,21 @@ static const struct ta_record_field failed_allocation_fields[] = {
 };
 
 static const struct ta_record_field bar_state_fields[] = {
-    INTEGER(ta_bar_state, rank),
-    TEXT(ta_bar_state, name),
-    INTEGER(ta_bar_state, bar),
-    INTEGER(ta_bar_state, done),
-    INTEGER(ta_bar_state, total),
-    INTEGER(ta_bar_state, elapsed_ns),
-    INTEGER(ta_bar_state, iteration_ns),
-    INTEGER(ta_bar_state, time_ns),
+    INTEGER(ta_bar_state, rank),         TEXT(ta_bar_state, name),
+    INTEGER(ta_bar_state, bar),          INTEGER(ta_bar_state, done),
+    INTEGER(ta_bar_state, total),        INTEGER(ta_bar_state, elapsed_ns),
+    INTEGER(ta_bar_state, iteration_ns), INTEGER(ta_bar_state, time_ns),
+    INTEGER(ta_bar_state, load),         {0},
+};
+
+static const struct ta_record_field model_load_fields[] = {
+    INTEGER(ta_model_load, rank),
+    TEXT(ta_model_load, model),
+    TEXT(ta_model_load, device),
+    TEXT(ta_model_load, extent),
+    INTEGER(ta_model_load, usable_bytes),
+    INTEGER(ta_model_load, loaded_bytes),
+    INTEGER(ta_model_load, offloaded_bytes),
     {0},
 };
 
