@@ -68,6 +68,39 @@ def graph_break(place, reason, prefix=GLOG + "[__graph_breaks] ", word="Graph Br
            f"{prefix}User code traceback:\n"
 
 
+COMFY = """Total VRAM 12282 MB, total RAM 32581 MB
+Device: cuda:0 NVIDIA GeForce RTX 4070 : cudaMallocAsync
+got prompt
+CLIP/text encoder model load device: cpu, offload device: cpu, current: cpu, dtype: torch.float16
+model_type FLOW
+Requested to load Transformer
+Requested to load ControlNet
+loaded partially; 4096.00 MB usable, 3072.00 MB loaded, 9216.00 MB offloaded, 64.00 MB buffer \
+reserved, lowvram patches: 12
+loaded completely; 1024.00 MB usable, 512.00 MB loaded, full load: True
+100%|##########| 10/10 [03:20<00:00, 20.04s/it]
+Requested to load VAE
+loaded completely; 949.90 MB usable, 256.00 MB loaded, full load: True
+Prompt executed in 250.50 seconds
+got prompt
+Requested to load Transformer
+loaded completely; 28100.00 MB usable, 12288.00 MB loaded, full load: True
+100%|##########| 10/10 [00:40<00:00,  4.02s/it]
+Prompt executed in 60.25 seconds
+"""
+STAGES = """[InputValidationStage] started...
+[InputValidationStage] finished in 0.0021 seconds
+[DenoisingStage] started...
+[DenoisingStage] average time per step: 0.5342 seconds
+[DenoisingStage] finished in 26.7157 seconds
+Peak GPU memory: 54.50 GB, Remaining GPU memory at peak: 24.25 GB. Components that can stay: []
+"""
+
+
+def with_prefix(prefix, text):
+    return "".join(f"{prefix}{line}\n" for line in text.splitlines())
+
+
 class Checks:
     def __init__(self, program, scratch):
         self.program, self.scratch, self.faults = program, scratch, 0
@@ -125,6 +158,80 @@ class Checks:
             times = [2.3 * noise.uniform(0.9, 1.1) for _ in range(noise.randrange(3, 60))]
             rows = self.read(bar("", times)).rows("progress.bars")
             self.expect("an even speed", rows[0]["change_at"], None)
+
+    def advice(self):
+        found = self.read(bar("", [9] + [2.3] * 10 + [7.9] * 19))
+        words = "From iteration 12 on an iteration takes 7.9"
+        self.expect("a change", found.finding("speed-change")["title"][:len(words)], words)
+        first = self.read(bar("Denoising", [31] + [2.5] * 20)).finding("slow-first")
+        self.expect("a slow first iteration", first["title"],
+                    "The first iteration of Denoising takes 31.0 s, the others 2.50 s each")
+        self.expect("what that costs", first["saving_ns"]["high"], 28_500_000_000)
+        saving = found.finding("speed-change")["saving_ns"]["high"]
+        self.expect("saving of an even speed", abs(saving - 19 * 5.6e9) < 5e9, True)
+        clean = self.read(bar("", [2.3] * 20))
+        for id_ in ("speed-change", "slow-first", "offloaded-weights", "text-encoder-cpu"):
+            self.expect(f"{id_} of an even bar", clean.finding(id_), None)
+
+    # ---- pipelines -------------------------------------------------------------------------------
+
+    def comfyui(self):
+        for prefix in PREFIXES:
+            report = self.read(with_prefix(prefix, COMFY))
+            self.expect(f"models after {prefix!r}",
+                        [(row["model"], row["where"], row["extent"], row["loaded_bytes"],
+                          row["offloaded_bytes"]) for row in report.rows("models.loads")],
+                        [("text encoder", "cpu", None, None, None),
+                         ("Transformer", None, "partial", 3 * GIB, 9 * GIB),
+                         ("ControlNet", None, "complete", GIB // 2, 0),
+                         ("VAE", None, "complete", GIB // 4, 0),
+                         ("Transformer", None, "complete", 12 * GIB, 0)])
+            self.expect("bars", [(row["model"], row["mean_ns"] / 1e9, row["offloaded_bytes"])
+                                 for row in report.rows("progress.bars")],
+                        [("Transformer", 20.04, 9 * GIB), ("Transformer", 4.02, 0)])
+            row = report.row("iterations.by_name", loop="prompt")
+            self.expect("prompts", [row["count"], row["max_ns"] / 1e9, row["min_ns"] / 1e9],
+                        [2, 250.5, 60.25])
+            finding = report.finding("offloaded-weights")
+            self.expect("offloaded weights", finding["title"],
+                        "Transformer runs with 9.00 GiB of its 12.0 GiB of weights offloaded to "
+                        "host memory and copied in every iteration: 20.0 s each, 4.02 s with all "
+                        "weights on the GPU")
+            self.expect("what that saves at most", finding["saving_ns"]["high"], 160_200_000_000)
+            self.expect("text encoder", report.finding("text-encoder-cpu")["title"],
+                        "The text encoder is loaded on the CPU: it is part of the 70.8 s that the "
+                        "prompts take outside their loops")
+        report = self.read("Requested to load Flux\nloaded partially 5640.8 5640.5 0\n"
+                           "Requested to load Flux\nloaded partially 4096.0 2048.0 1024.0\n"
+                           "Requested to load VAE\n"
+                           "loaded completely 9.5367431640625e+25 256.0 True\n"
+                           "Prompt executed in 00:10:41\n")
+        self.expect("earlier versions", [(row["model"], row["loaded_bytes"] / 2**20,
+                                          row["offloaded_bytes"], row["usable_bytes"] is None)
+                                         for row in report.rows("models.loads")],
+                    [("Flux", 5640.5, None, False), ("Flux", 2048, GIB, False),
+                     ("VAE", 256, 0, True)])
+        self.expect("a long prompt", report.row("iterations.by_name", loop="prompt")["total_ns"],
+                    641 * 10**9)
+
+    def stages(self):
+        for prefix in PREFIXES:
+            report = self.read(with_prefix(prefix, STAGES + "warm\n" + STAGES))
+            self.expect(f"stages after {prefix!r}",
+                        [(row["stage"], row["calls"], row["total_ns"])
+                         for row in report.rows("stages.by_name")],
+                        [("DenoisingStage", 2, 53_431_400_000),
+                         ("InputValidationStage", 2, 4_200_000)])
+            self.expect("time of a step", report.reported("DenoisingStage", "step_mean_ns"),
+                        534_200_000)
+            self.expect("peak", [report.row("memory.by_rank")[key] / GIB for key in
+                                 ("peak_reserved_bytes", "total_bytes")], [54.5, 78.75])
+        both = "".join(f"[rank{rank}]: {line}\n" for line in STAGES.splitlines()
+                       for rank in (0, 1))
+        self.expect("ranks in turns", [(row["rank"], row["total_ns"]) for row in
+                                       self.read(both).rows("stages.by_name",
+                                                            stage="DenoisingStage")],
+                    [(0, 26_715_700_000), (1, 26_715_700_000)])
 
     # ---- errors ----------------------------------------------------------------------------------
 
@@ -186,7 +293,8 @@ class Checks:
 
     def prefixes(self):
         """What a log begins with gives figures of the whole log, or none."""
-        text = (bar("Denoising", [2.5] * 6) + TRACE + NEW_ERROR + "\n" + OLD_ERROR + "\n").encode()
+        text = (bar("Denoising", [2.5] * 6) + TRACE + NEW_ERROR + "\n" + OLD_ERROR + "\n" + COMFY +
+                "loaded partially 4096.0 3072.0 9216.0\n" + STAGES).encode()
         path = self.scratch / "cut.log"
         for n in range(0, len(text), 7):
             path.write_bytes(text[:n])
@@ -197,9 +305,18 @@ class Checks:
             if done.returncode:
                 continue
             report = reports.Report(done.stdout)
-            for row in report.rows("progress.bars"):
+            for row in report.rows("progress.bars", loop="Denoising"):
                 self.expect(f"{n} bytes, elapsed", row["elapsed_ns"] // 10**9,
                             int(2.5 * row["done"]))
+            for row in report.rows("models.loads"):
+                self.expect(f"{n} bytes, offloaded", row["offloaded_bytes"] in
+                            (None, 0, 9 * GIB), True)
+                self.expect(f"{n} bytes, loaded", row["loaded_bytes"] in
+                            (None, 3 * GIB, 12 * GIB, GIB // 2, GIB // 4), True)
+                self.expect(f"{n} bytes, where", row["where"] in (None, "cpu"), True)
+            for row in report.rows("stages.by_name"):
+                self.expect(f"{n} bytes, {row['stage']}", row["total_ns"] in
+                            (250_500_000_000, 310_750_000_000, 2_100_000, 26_715_700_000), True)
             for row in report.rows("memory.failures"):
                 self.expect(f"{n} bytes, wanted", row["wanted_bytes"] in (2.5 * GIB, 2 * GIB), True)
                 for key, values in {"device_bytes": (23.5 * GIB,),
@@ -213,6 +330,9 @@ def main():
         checks = Checks(sys.argv[1], pathlib.Path(scratch))
         checks.progress()
         checks.speeds()
+        checks.advice()
+        checks.comfyui()
+        checks.stages()
         checks.errors()
         checks.compiled()
         checks.prefixes()

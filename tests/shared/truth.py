@@ -68,6 +68,20 @@ def products_on_cuda_cores(expect, truth, report):
                                        for finding in report.findings))
 
 
+@case("public/f01_comfyui_console")
+def offloaded_weights_of_a_log(expect, truth, report):
+    prompts = report.row("iterations.by_name", loop="prompt")
+    expect.close("first prompt", prompts["max_ns"] / 1e9, truth["prompts_s"][0], 1e-6)
+    expect.close("second prompt", prompts["min_ns"] / 1e9, truth["prompts_s"][1], 1e-6)
+    bars = report.rows("progress.bars")
+    expect.equal("bars", len(bars), len(truth["s_per_it"]))
+    for row, seconds in zip(bars, truth["s_per_it"]):
+        expect.close("an iteration", row["mean_ns"] / 1e9, seconds, 1e-6)
+    expect.equal("offloaded", max(row["offloaded_bytes"] for row in bars),
+                 round(truth["offloaded_MB"] * 2**20))
+    expect.equal("the cause", report.findings[0]["id"], "offloaded-weights")
+
+
 @case("public/k06_recompile")
 def steps_that_markers_do_not_cover(expect, truth, report):
     expect.close("step time", report.scalars["step_time_p50_ns"] / 1e6, truth["gpu_step_ms"])

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A loop whose first iteration takes much longer than the others. */
+#include "lib/bars.h"
+
+enum { FACTOR, SHARE, LEAST };
+
+static const struct ta_option options[] = {
+    [FACTOR] = {"factor", TA_OPTION_NUMBER, 2, 1, 1e6, TA_OPTION_PLAIN,
+                "First iteration over the mean of the others above which the rule fires"},
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
+               "Share of the loop that it takes more than another, above which the rule fires"},
+    [LEAST] = {"least", TA_OPTION_INTEGER, 2e9, 0, 1e15, TA_OPTION_NS,
+               "Time that it takes more, below which the rule keeps silent: elapsed time has "
+               "whole seconds"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_ref reads[BAR_REFS] = {BAR_READS};
+
+/* What the first iteration takes more than the mean of the others; 0 where that is little. */
+static double extra_ns(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
+{
+    const double first = ta_ref_number(in, BAR_FIRST, row, NAN);
+    const double rest = ta_ref_number(in, BAR_REST, row, NAN);
+    const double extra = first - rest, all = ta_ref_number(in, BAR_ELAPSED, row, NAN);
+    const bool is_clear =
+        first > ta_ctx_option(ctx, FACTOR) * rest && extra > ta_ctx_option(ctx, SHARE) * all &&
+        extra >= ta_ctx_option(ctx, LEAST) && ta_ref_number(in, BAR_DONE, row, 0) >= 3;
+    return is_clear ? extra : 0;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    size_t worst = SIZE_MAX, n = 0;
+    double most = 0, all = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, BAR_FIRST); row++) {
+        const double extra = extra_ns(ctx, in, row);
+        n += extra > 0;
+        all += extra;
+        if (extra > most) {
+            most = extra;
+            worst = row;
+        }
+    }
+    if (worst == SIZE_MAX)
+        return TA_OK;
+    const struct ta_place first = ta_place_at(in, BAR_FIRST, worst);
+    const struct ta_place rest = ta_place_at(in, BAR_REST, worst);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&first), ta_place_evidence(&rest)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "slow-first",
+            .rule = "slow_first",
+            .title = ta_advice_printf(
+                advice, "The first iteration%s takes %s, the others %s each%s%s",
+                bar_of(advice, in, &first), ta_advice_number(advice, first.value, TA_UNIT_NS),
+                ta_advice_number(advice, rest.value, TA_UNIT_NS),
+                n > 1 ? ta_advice_printf(advice, " (so in %zu bars)", n) : "",
+                ta_place_owner(advice, in->report, &first)),
+            .advice = "The first iteration also loads, compiles or tunes, or waits for work that "
+                      "was launched before the loop. Run one iteration of the same shape before "
+                      "what is timed, keep models loaded and compiled between runs, and leave "
+                      "the first iteration out of comparisons.",
+            .severity = TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = 0,
+            .saving_high_ns = ta_whole(all),
+            .confidence = 0.7,
+            .threshold = ta_advice_printf(
+                advice, "first iteration > %.3g times the mean of the others and %s of the loop",
+                ta_ctx_option(ctx, FACTOR),
+                ta_advice_number(advice, ta_ctx_option(ctx, SHARE), TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, slow_first, &ops, .title = "Slow first iteration",
+          .summary = "Fires when the first iteration of a bar takes much longer than the others",
+          .version = "1", .options = options);
