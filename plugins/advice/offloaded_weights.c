@@ -123,7 +123,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       "memory, so that copies overlap with compute.",
                   .severity = loop.n > 0 ? TA_HIGH : TA_LOW,
                   .evidence = evidence,
-                  .n_evidence = 2,
+                  .n_evidence = isnan(ta_ref_number(in, LOAD_OFFLOADED, load, NAN)) ? 1 : 2,
                   .saving_low_ns = is_slower ? 0 : TA_MISSING,
                   .saving_high_ns = is_slower ? ta_whole(saving) : TA_MISSING,
                   .confidence = loop.n > 0 ? 0.9 : 0.6,
