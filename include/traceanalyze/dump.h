@@ -99,6 +99,17 @@ enum ta_signal {
     TA_SIGNAL_CPU_UTILIZATION,     /* ratio */
     TA_SIGNAL_CPU_MEMORY_USED,     /* bytes */
     TA_SIGNAL_CPU_MEMORY_TOTAL,    /* bytes */
+    TA_SIGNAL_GPU_PCIE_RECEIVED,   /* bytes per second */
+    TA_SIGNAL_GPU_PCIE_SENT,       /* bytes per second */
+    TA_SIGNAL_GPU_POWER_LIMIT,     /* W */
+    TA_SIGNAL_GPU_CLOCK_MAX,       /* Hz, of the multiprocessors */
+    /* What lowers the clock, as a ratio: 1 while it does. */
+    TA_SIGNAL_GPU_POWER_CAP,
+    TA_SIGNAL_GPU_THERMAL_SLOWDOWN,          /* by the driver */
+    TA_SIGNAL_GPU_HARDWARE_THERMAL_SLOWDOWN, /* by the device itself */
+    TA_SIGNAL_GPU_HARDWARE_SLOWDOWN,         /* by the device itself, for heat or power */
+    TA_SIGNAL_GPU_POWER_BRAKE,               /* by the power supply */
+    TA_SIGNAL_GPU_CLOCK_SETTING,             /* by application clocks, sync boost or the display */
     TA_SIGNAL_COUNT
 };
 

@@ -12,11 +12,12 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { SIGNAL, HOTTEST };
+enum { SIGNAL, HOTTEST, SLOWED };
 
 static const struct ta_ref reads[] = {
     [SIGNAL] = {"telemetry.by_rank", "signal"},
     [HOTTEST] = {"telemetry.by_rank", "max"},
+    [SLOWED] = {"telemetry.limits", "limit"},
 };
 
 static const struct ta_cell_rule rule = {
@@ -35,6 +36,12 @@ static const struct ta_cell_rule rule = {
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
+    /* A clock that heat lowers is a finding of its own. */
+    for (size_t row = 0; row < ta_ref_rows(in, SLOWED); row++)
+        if (ta_ref_reads(in, SLOWED, row, "gpu_thermal_slowdown") ||
+            ta_ref_reads(in, SLOWED, row, "gpu_hardware_thermal_slowdown") ||
+            ta_ref_reads(in, SLOWED, row, "temperature"))
+            return TA_OK;
     ta_advise_cell(in, advice, &rule, ta_ctx_option(ctx, LIMIT), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }

@@ -7,10 +7,13 @@ static const struct ta_ref reads[] = {[USED] = {.scalar = "gpu_utilization"}};
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    (void)worst;
     const double share = ta_ref_scalar(in, USED, -1);
     char text[TA_UNIT_TEXT_MAX];
-    if (share >= 0)
+    /* A device that waits for memory of the host only looks in use. */
+    if (share >= 0 && worst && strcmp(worst->rule, "host_memory") == 0) {
+        ta_say(line, "%s.", worst->title);
+        ta_line_covers_finding(line);
+    } else if (share >= 0)
         ta_say(line, "The devices are in use %s of the time.",
                ta_unit_format(text, share, TA_UNIT_RATIO));
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What `nvidia-smi dmon` prints: a row per device and period below headers that come again and
  * again.  Columns depend on options and driver, so they are taken from the header. */
+#include "nvidia_smi.h"
 #include "parse/text/lines.h"
 
-#include <traceanalyze/document.h>
-#include <traceanalyze/dump.h>
-#include <traceanalyze/plugin.h>
-
 #include <inttypes.h>
-#include <math.h>
-#include <strings.h>
 
-enum { COLUMNS = 64, DEVICES = 1024 };
+enum { COLUMNS = 64 };
 
 static const int64_t period_ns = 1000000000; /* when rows have no stamps: the default of -d */
 static const int64_t day_s = 86400;
@@ -20,9 +15,7 @@ enum kind { UNUSED, DATE, TIME, DEVICE, SIGNAL };
 
 struct column {
     enum kind kind;
-    enum ta_signal signal;
-    double factor; /* to the base unit */
-    bool zero_is_none;
+    struct smi_signal of;
 };
 
 /* Factors are those of the units that the tool has always used; a second line of the header may
@@ -34,23 +27,19 @@ static const struct {
     {"date", {.kind = DATE}},
     {"time", {.kind = TIME}},
     {"gpu", {.kind = DEVICE}},
-    {"sm", {SIGNAL, TA_SIGNAL_GPU_UTILIZATION, 0.01, false}},
-    {"mem", {SIGNAL, TA_SIGNAL_GPU_MEMORY_ACTIVITY, 0.01, false}},
-    {"fb", {SIGNAL, TA_SIGNAL_GPU_MEMORY_USED, 1048576, false}},
-    {"temp", {SIGNAL, TA_SIGNAL_GPU_TEMPERATURE, 1, false}},
-    {"gtemp", {SIGNAL, TA_SIGNAL_GPU_TEMPERATURE, 1, false}},
-    {"pwr", {SIGNAL, TA_SIGNAL_GPU_POWER, 1, true}}, /* no device that runs takes 0 W */
-    {"pclk", {SIGNAL, TA_SIGNAL_GPU_CLOCK, 1e6, false}},
-    {"mclk", {SIGNAL, TA_SIGNAL_GPU_MEMORY_CLOCK, 1e6, false}},
+    {"sm", {SIGNAL, {TA_SIGNAL_GPU_UTILIZATION, 0.01, false}}},
+    {"mem", {SIGNAL, {TA_SIGNAL_GPU_MEMORY_ACTIVITY, 0.01, false}}},
+    {"fb", {SIGNAL, {TA_SIGNAL_GPU_MEMORY_USED, 1048576, false}}},
+    {"temp", {SIGNAL, {TA_SIGNAL_GPU_TEMPERATURE, 1, false}}},
+    {"gtemp", {SIGNAL, {TA_SIGNAL_GPU_TEMPERATURE, 1, false}}},
+    {"pwr", {SIGNAL, {TA_SIGNAL_GPU_POWER, 1, true}}}, /* no device that runs takes 0 W */
+    {"pclk", {SIGNAL, {TA_SIGNAL_GPU_CLOCK, 1e6, false}}},
+    {"mclk", {SIGNAL, {TA_SIGNAL_GPU_MEMORY_CLOCK, 1e6, false}}},
+    {"pviol", {SIGNAL, {TA_SIGNAL_GPU_POWER_CAP, 0.01, false}}},
+    {"tviol", {SIGNAL, {TA_SIGNAL_GPU_THERMAL_SLOWDOWN, 1, false}}},
+    {"rxpci", {SIGNAL, {TA_SIGNAL_GPU_PCIE_RECEIVED, 1e6, false}}},
+    {"txpci", {SIGNAL, {TA_SIGNAL_GPU_PCIE_SENT, 1e6, false}}},
 };
-
-/* A percentage is divided: 0.01 has no exact double, and 7 % should be the nearest to 0.07. */
-static const struct {
-    const char *name;
-    double factor;
-} units[] = {{"%", 0.01},        {"MHz", 1e6},     {"GHz", 1e9},
-             {"MB", 1048576},    {"MiB", 1048576}, {"GiB", 1073741824},
-             {"GB", 1073741824}, {"W", 1},         {"C", 1}};
 
 struct words {
     size_t n;
@@ -64,10 +53,10 @@ struct reading {
     struct ta_lines *lines;
     struct column columns[COLUMNS];
     size_t n_columns;
-    bool units_follow;         /* the line before had the names */
-    uint32_t periods[DEVICES]; /* rows of each device */
-    int64_t first_s, last_s;   /* stamps; TA_MISSING without */
-    int64_t midnights;         /* seen, where stamps have no date */
+    bool units_follow;             /* the line before had the names */
+    uint32_t periods[SMI_DEVICES]; /* rows of each device */
+    int64_t first_s, last_s;       /* stamps; TA_MISSING without */
+    int64_t midnights;             /* seen, where stamps have no date */
     uint64_t kept, dropped;
     enum ta_status status;
 };
@@ -99,19 +88,14 @@ static struct words split(struct ta_slice line)
     return words;
 }
 
-static bool equals(struct ta_slice word, const char *text)
-{
-    return word.len == strlen(text) && strncasecmp(word.ptr, text, word.len) == 0;
-}
-
 /* A header names the device and at least one more column.  That of `pmon` names a process, too. */
 static bool is_header(const struct words *words)
 {
-    if (words->n < 3 || !equals(words->at[0], "#"))
+    if (words->n < 3 || !smi_equals(words->at[0], "#"))
         return false;
     for (size_t i = 1; i + 1 < words->n && i < 4; i++)
-        if (equals(words->at[i], "gpu"))
-            return !equals(words->at[i + 1], "pid");
+        if (smi_equals(words->at[i], "gpu"))
+            return !smi_equals(words->at[i + 1], "pid");
     return false;
 }
 
@@ -139,7 +123,7 @@ static void take_names(struct reading *r, const struct words *words)
     for (size_t i = 0; i < r->n_columns; i++) {
         r->columns[i] = (struct column){.kind = UNUSED};
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            if (equals(words->at[i + 1], known[k].name))
+            if (smi_equals(words->at[i + 1], known[k].name))
                 r->columns[i] = known[k].column;
     }
     r->units_follow = true;
@@ -148,54 +132,21 @@ static void take_names(struct reading *r, const struct words *words)
 static void take_units(struct reading *r, const struct words *words)
 {
     for (size_t i = 0; i < r->n_columns && i + 1 < words->n; i++)
-        for (size_t k = 0; k < sizeof units / sizeof *units; k++)
-            if (equals(words->at[i + 1], units[k].name))
-                r->columns[i].factor = units[k].factor;
+        if (smi_unit(words->at[i + 1]) > 0)
+            r->columns[i].of.factor = smi_unit(words->at[i + 1]);
     r->units_follow = false;
 }
 
 /* ---- stamps ------------------------------------------------------------------------------ */
 
-/* Days from 1970 to a date of the Gregorian calendar. */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2;
-    const int64_t era = year / 400, of_era = year % 400;
-    const int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 /* YYYYMMDD to seconds since 1970. */
 static int64_t date_of(struct ta_slice word)
 {
     const int64_t date = ta_text_integer(word);
-    const int64_t month = date / 100 % 100, day = date % 100;
-    if (word.len != 8 || date < 19700101 || date > 21991231 || month < 1 || month > 12 || day < 1 ||
-        day > 31)
-        return TA_MISSING;
-    return days_of(date / 10000, month, day) * day_s;
+    return word.len == 8 ? smi_date(date / 10000, date / 100 % 100, date % 100) : TA_MISSING;
 }
 
-/* HH:MM:SS to seconds. */
-static int64_t clock_of(struct ta_slice word)
-{
-    static const int64_t most[3] = {23, 59, 60};
-    int64_t seconds = 0;
-    if (word.len != 8 || word.ptr[2] != ':' || word.ptr[5] != ':')
-        return TA_MISSING;
-    for (size_t i = 0; i < 3; i++) {
-        const char *digits = ta_slice_at(word, 3 * i);
-        const int64_t part = (digits[0] - '0') * 10 + digits[1] - '0';
-        if (digits[0] < '0' || digits[0] > '9' || digits[1] < '0' || digits[1] > '9' ||
-            part > most[i])
-            return TA_MISSING;
-        seconds = 60 * seconds + part;
-    }
-    return seconds;
-}
-
-/* Time of a row since the first one.  Stamps are of a local clock whose zone nobody wrote down, so
- * they say how far rows are apart and not when they were. */
+/* Time of a row since the first one. */
 static int64_t time_of_row(struct reading *r, int64_t date, int64_t clock, size_t device)
 {
     if (clock == TA_MISSING)
@@ -222,21 +173,6 @@ static void drop(struct reading *r, const char *why)
                    why, r->lines->offset);
 }
 
-/* False when the word is neither a number nor the mark of a missing one. */
-static bool value_of(struct ta_slice word, const struct column *column, double *value)
-{
-    *value = NAN;
-    if (equals(word, "-") || equals(word, "N/A"))
-        return true;
-    const double number = ta_text_double(word);
-    if (!isfinite(number) || (number < 0 && column->signal != TA_SIGNAL_GPU_TEMPERATURE))
-        return false;
-    if (number == 0 && column->zero_is_none)
-        return true;
-    *value = column->factor == 0.01 ? number / 100 : number * column->factor;
-    return true;
-}
-
 /* What a row says beside its signals; false when it is no row. */
 static bool place_row(struct reading *r, const struct words *words, int64_t *device,
                       int64_t *time_ns)
@@ -248,10 +184,10 @@ static bool place_row(struct reading *r, const struct words *words, int64_t *dev
             *device = ta_text_integer(words->at[i]);
         else if (r->columns[i].kind == DATE && (date = date_of(words->at[i])) == TA_MISSING)
             return false;
-        else if (r->columns[i].kind == TIME && (clock = clock_of(words->at[i])) == TA_MISSING)
+        else if (r->columns[i].kind == TIME && (clock = smi_clock(words->at[i])) == TA_MISSING)
             return false;
     }
-    if (*device < 0 || *device >= DEVICES)
+    if (*device < 0 || *device >= SMI_DEVICES)
         return false;
     *time_ns = time_of_row(r, date, clock, (size_t)*device);
     r->periods[*device]++;
@@ -266,19 +202,12 @@ static void take_signals(struct reading *r, const struct words *words, int64_t d
         double value;
         if (column->kind != SIGNAL)
             continue;
-        if (!value_of(words->at[i], column, &value)) {
+        if (!smi_value(words->at[i], &column->of, &value)) {
             ta_quality_add(r->quality, TA_Q_BAD_NUMBER, r->lines->offset,
                            "A reading is no number, at byte offset %" PRIu64, r->lines->offset);
             continue;
         }
-        const struct ta_sample sample = {.rank = TA_MISSING,
-                                         .device = device,
-                                         .signal = column->signal,
-                                         .time_ns = time_ns,
-                                         .value = value,
-                                         .relative = true};
-        if (!isnan(value))
-            r->status = ta_builder_add_sample(r->ctx, r->builder, &sample);
+        r->status = smi_add(r->ctx, r->builder, device, column->of.signal, time_ns, value);
     }
 }
 
@@ -290,7 +219,7 @@ static void take_line(struct reading *r)
         return;
     if (is_header(&words)) {
         take_names(r, &words);
-    } else if (equals(words.at[0], "#")) {
+    } else if (smi_equals(words.at[0], "#")) {
         if (r->units_follow)
             take_units(r, &words);
     } else if (r->n_columns == 0) {

@@ -122,6 +122,8 @@ static const struct ta_quality_info codes[TA_Q_COUNT] = {
     [TA_Q_REPLAYS_LOST] = {"replays-lost", TA_QUALITY_INFO,
                            "A graph was launched and none of its kernels was recorded: the device "
                            "worked while it seems idle."},
+    [TA_Q_UNREAD_COLUMNS] = {"unread-columns", TA_QUALITY_INFO,
+                             "Columns of a table were not read: the note names them."},
     [TA_Q_PARTIAL_SAMPLES] = {"partial-samples", TA_QUALITY_NOTICE,
                               "The samples beside a session cover a part of it only, as where a "
                               "profiler keeps the last ones; energy and means are of that part."},

@@ -39,6 +39,17 @@ static const struct {
     [TA_SIGNAL_CPU_UTILIZATION] = {"cpu_utilization", TA_UNIT_RATIO, TA_RANGE_LOAD},
     [TA_SIGNAL_CPU_MEMORY_USED] = {"cpu_memory_used", TA_UNIT_BYTES, TA_RANGE_BYTES},
     [TA_SIGNAL_CPU_MEMORY_TOTAL] = {"cpu_memory_total", TA_UNIT_BYTES, TA_RANGE_BYTES},
+    [TA_SIGNAL_GPU_PCIE_RECEIVED] = {"gpu_pcie_received", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
+    [TA_SIGNAL_GPU_PCIE_SENT] = {"gpu_pcie_sent", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
+    [TA_SIGNAL_GPU_POWER_LIMIT] = {"gpu_power_limit", TA_UNIT_WATT, TA_RANGE_WATT},
+    [TA_SIGNAL_GPU_CLOCK_MAX] = {"gpu_clock_max", TA_UNIT_PER_S, TA_RANGE_HERTZ},
+    [TA_SIGNAL_GPU_POWER_CAP] = {"gpu_power_cap", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_THERMAL_SLOWDOWN] = {"gpu_thermal_slowdown", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_HARDWARE_THERMAL_SLOWDOWN] = {"gpu_hardware_thermal_slowdown", TA_UNIT_RATIO,
+                                                 TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_HARDWARE_SLOWDOWN] = {"gpu_hardware_slowdown", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_POWER_BRAKE] = {"gpu_power_brake", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_CLOCK_SETTING] = {"gpu_clock_setting", TA_UNIT_RATIO, TA_RANGE_RATIO},
 };
 
 const char *ta_signal_name(enum ta_signal signal)

@@ -12,7 +12,10 @@
 
 enum { SIGNAL = 0x0f, SAME_PLACE = 0x10, SAME_TIME = 0x20, RELATIVE = 0x40, IN_GRAINS = 0x80 };
 
-static_assert(TA_SIGNAL_COUNT <= SIGNAL + 1, "a signal takes four bits");
+/* Four bits hold the signals that most files have; this one says that the next byte has it. */
+enum { IN_NEXT_BYTE = SIGNAL };
+
+static_assert(TA_SIGNAL_COUNT <= 256, "a signal takes a byte");
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
@@ -47,7 +50,7 @@ static const unsigned char *get_integer(const unsigned char *at, int64_t *value)
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-/* The value of a number of grains: percents, MiB, °C, hundredths of a W, MHz. */
+/* The value of a number of grains: percents, MiB, °C, hundredths of a W, MHz, MB/s. */
 static double value_of(enum ta_signal signal, double grains)
 {
     switch (ta_signal_unit(signal)) {
@@ -57,6 +60,7 @@ static double value_of(enum ta_signal signal, double grains)
     case TA_UNIT_BYTES:
         return grains * 1048576;
     case TA_UNIT_PER_S:
+    case TA_UNIT_BYTES_PER_S:
         return grains * 1e6;
     default:
         return grains;
@@ -85,9 +89,12 @@ size_t ta_sample_pack(unsigned char *at, struct ta_sample *last, const struct ta
     const bool same_place = sample->rank == last->rank && sample->device == last->device;
     const bool same_time = sample->time_ns == last->time_ns;
     const bool in_grains = find_grains(sample->signal, sample->value, &grains);
-    *at = (unsigned char)((int)sample->signal | (same_place ? SAME_PLACE : 0) |
-                          (same_time ? SAME_TIME : 0) | (sample->relative ? RELATIVE : 0) |
-                          (in_grains ? IN_GRAINS : 0));
+    const int signal = (int)sample->signal;
+    const int nibble = signal < IN_NEXT_BYTE ? signal : IN_NEXT_BYTE;
+    *at = (unsigned char)(nibble | (same_place ? SAME_PLACE : 0) | (same_time ? SAME_TIME : 0) |
+                          (sample->relative ? RELATIVE : 0) | (in_grains ? IN_GRAINS : 0));
+    if (nibble == IN_NEXT_BYTE)
+        *end++ = (unsigned char)signal;
     if (!same_place)
         end = put_integer(put_integer(end, sample->rank), sample->device);
     if (!same_time) /* the difference may wrap around, and back */
@@ -111,7 +118,8 @@ bool ta_samples_next(struct ta_samples *samples)
     const unsigned char *at = samples->at;
     const unsigned head = *at++;
     int64_t number;
-    sample->signal = (enum ta_signal)(head & SIGNAL);
+    const unsigned nibble = head & SIGNAL;
+    sample->signal = (enum ta_signal)(nibble == IN_NEXT_BYTE ? *at++ : nibble);
     sample->relative = (head & RELATIVE) != 0;
     if (!(head & SAME_PLACE))
         at = get_integer(get_integer(at, &sample->rank), &sample->device);

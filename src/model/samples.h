@@ -7,7 +7,7 @@
 #include "traceanalyze/dump.h"
 
 /* Most bytes that one sample takes. */
-enum { TA_SAMPLE_BYTES_MAX = 1 + 4 * 10 };
+enum { TA_SAMPLE_BYTES_MAX = 2 + 4 * 10 };
 
 /* Writes the sample after `last`, which becomes it; returns how many bytes it took.  The first
  * one is written after TA_SAMPLE_FIRST. */

@@ -46,6 +46,7 @@ static const struct reading parts[] = {
     {"fps", "FPS"},
     {"framepack", "FramePack"},
     {"gpu", "GPU"},
+    {"pcie", "PCIe"},
     {"h2d", "H2D"},
     {"id", "ID"},
     {"inferix", "Inferix"},

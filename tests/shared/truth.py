@@ -275,6 +275,31 @@ def guidance_has_two_records_per_step(expect, truth, report):
     expect.true("the rule on many steps fires", report.finding("diffusion-steps") is not None)
 
 
+@case("public/f05_nvidia_smi_query")
+def heat_lowers_the_clock(expect, truth, report):
+    heat = report.row("telemetry.limits", limit="gpu_thermal_slowdown")
+    cap = report.row("telemetry.limits", limit="gpu_power_cap")
+    clock = report.row("telemetry.by_rank", signal="gpu_clock")
+    expect.equal("samples", clock["samples"], truth["samples"])
+    said = "from %g C thermal slow-down (0x20), clock %g to %g MHz; before it the power cap (0x4)" \
+        % (heat["temperature"], cap["clock"] / 1e6, heat["clock"] / 1e6)
+    expect.equal("what is said", said, truth["say"])
+    expect.true("the cap comes first", cap["sample"] < heat["sample"])
+    expect.true("heat is the worst finding", report.findings[0]["id"] == "heat-slowdown")
+
+
+@case("public/d02_dmon_sysmem_fallback")
+def memory_overflows_into_the_host(expect, truth, report):
+    row = report.row("telemetry.limits", limit="host_memory")
+    received = report.row("telemetry.by_rank", signal="gpu_pcie_received")
+    expect.equal("change", row["sample"], truth["change_at_sample"])
+    expect.close("power before", row["power_else"], truth["power_W"][0])
+    expect.close("power after", row["power"], truth["power_W"][1])
+    expect.close("memory", row["memory_used"] / 2**20, truth["memory_MB"])
+    expect.close("received", received["p95"] / 1e6, truth["pcie_in_MBps_after"], 0.02)
+    expect.true("it is the worst finding", report.findings[0]["id"] == "host-memory")
+
+
 def run_case(run, shared, path, check):
     folder, name = path.split("/")
     data = shared / "data" / folder

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* telemetry.by_rank, .sampling and .timeline and energy.by_rank: what was sampled beside a run.
+/* telemetry.by_rank, .sampling, .limits and .timeline and energy.by_rank: what was sampled beside a
+ * run.
  *
  * Samples of single devices win over sums and largest values of all of them.  A power of 0 is no
  * sample, and a device of which all samples are 0 is none. */
@@ -39,13 +40,29 @@ static const struct ta_partial_def partials[] = {
     {0}};
 
 const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
-    [TA_SIGNAL_GPU_UTILIZATION] = {true, 1e9},  [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {true, 1e9},
-    [TA_SIGNAL_GPU_MEMORY_USED] = {true, 1},    [TA_SIGNAL_GPU_MEMORY_TOTAL] = {true, 1},
-    [TA_SIGNAL_GPU_TEMPERATURE] = {true, 1e6},  [TA_SIGNAL_GPU_POWER] = {true, 1e6},
-    [TA_SIGNAL_GPU_CLOCK] = {true, 1},          [TA_SIGNAL_GPU_MEMORY_CLOCK] = {true, 1},
-    [TA_SIGNAL_TORCH_ALLOCATED] = {true, 1},    [TA_SIGNAL_TORCH_RESERVED] = {true, 1},
-    [TA_SIGNAL_CPU_UTILIZATION] = {false, 1e9}, [TA_SIGNAL_CPU_MEMORY_USED] = {false, 1},
+    [TA_SIGNAL_GPU_UTILIZATION] = {true, 1e9},
+    [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_MEMORY_USED] = {true, 1},
+    [TA_SIGNAL_GPU_MEMORY_TOTAL] = {true, 1},
+    [TA_SIGNAL_GPU_TEMPERATURE] = {true, 1e6},
+    [TA_SIGNAL_GPU_POWER] = {true, 1e6},
+    [TA_SIGNAL_GPU_CLOCK] = {true, 1},
+    [TA_SIGNAL_GPU_MEMORY_CLOCK] = {true, 1},
+    [TA_SIGNAL_TORCH_ALLOCATED] = {true, 1},
+    [TA_SIGNAL_TORCH_RESERVED] = {true, 1},
+    [TA_SIGNAL_CPU_UTILIZATION] = {false, 1e9},
+    [TA_SIGNAL_CPU_MEMORY_USED] = {false, 1},
     [TA_SIGNAL_CPU_MEMORY_TOTAL] = {false, 1},
+    [TA_SIGNAL_GPU_PCIE_RECEIVED] = {true, 1},
+    [TA_SIGNAL_GPU_PCIE_SENT] = {true, 1},
+    [TA_SIGNAL_GPU_POWER_LIMIT] = {true, 1e6},
+    [TA_SIGNAL_GPU_CLOCK_MAX] = {true, 1},
+    [TA_SIGNAL_GPU_POWER_CAP] = {true, 1e9},
+    [TA_SIGNAL_GPU_THERMAL_SLOWDOWN] = {true, 1e9},
+    [TA_SIGNAL_GPU_HARDWARE_THERMAL_SLOWDOWN] = {true, 1e9},
+    [TA_SIGNAL_GPU_HARDWARE_SLOWDOWN] = {true, 1e9},
+    [TA_SIGNAL_GPU_POWER_BRAKE] = {true, 1e9},
+    [TA_SIGNAL_GPU_CLOCK_SETTING] = {true, 1e9},
 };
 
 enum {
@@ -98,9 +115,11 @@ static const struct ta_table_def by_rank = {
         .rows = 12,
         .rows_are = "the first ranks and devices",
         .first = {&by_rank_columns[BY_RANK_MEAN], &by_rank_columns[BY_RANK_MAX]},
-        .hidden = {
-            &by_rank_columns[BY_RANK_SIGNAL],
-            {"gpu_memory_activity", "gpu_memory_total", "gpu_memory_clock", "cpu_memory_total"}}}};
+        .hidden = {&by_rank_columns[BY_RANK_SIGNAL],
+                   {"gpu_memory_activity", "gpu_memory_total", "gpu_memory_clock",
+                    "cpu_memory_total", "gpu_power_limit", "gpu_clock_max", "gpu_power_cap",
+                    "gpu_thermal_slowdown", "gpu_hardware_thermal_slowdown",
+                    "gpu_hardware_slowdown", "gpu_power_brake", "gpu_clock_setting"}}}};
 
 /* ---- what counts --------------------------------------------------------------------------- */
 
@@ -260,7 +279,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         add_ranks(out, &all, values);
         telemetry_add_energy(out, &all, in, values);
         telemetry_add_sampling(out, &all, values);
-        done = telemetry_add_timeline(out, &all, times);
+        /* The last: it puts the means of several files in order. */
+        done = telemetry_add_timeline(out, &all, times) && telemetry_add_limits(out, &all);
     }
     free(all.readings);
     free(all.at);
@@ -273,8 +293,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, SIGNAL, TA_SIGNAL_COUNT}, TA_BOUNDS_END};
 
-static const struct ta_table_def *const tables[] = {&by_rank, &telemetry_energy,
-                                                    &telemetry_sampling, &telemetry_timeline, NULL};
+static const struct ta_table_def *const tables[] = {
+    &by_rank, &telemetry_energy, &telemetry_sampling, &telemetry_limits, &telemetry_timeline, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .section = "telemetry",
@@ -286,5 +306,5 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
 
 TA_PLUGIN(analysis, telemetry, &ops, .title = "Device telemetry",
           .summary = "Samples of devices and host, and the energy: telemetry.by_rank, "
-                     "telemetry.sampling, telemetry.timeline, energy.by_rank",
+                     "telemetry.sampling, telemetry.limits, telemetry.timeline, energy.by_rank",
           .version = "2");

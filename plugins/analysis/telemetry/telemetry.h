@@ -124,6 +124,12 @@ double telemetry_frames_between(const struct all *all, int64_t rank, int64_t fro
 extern const struct ta_table_def telemetry_sampling;
 void telemetry_add_sampling(struct ta_section_builder *out, const struct all *all, double *scratch);
 
+/* ---- limits.c ------------------------------------------------------------------------------- */
+
+extern const struct ta_table_def telemetry_limits;
+/* Sorts the means of series by time; false without memory. */
+bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all);
+
 /* ---- timeline.c ----------------------------------------------------------------------------- */
 
 extern const struct ta_table_def telemetry_timeline;

@@ -193,7 +193,8 @@ static bool is_shown(const struct ta_sample *sample)
 {
     return sample->rank == TA_MISSING && sample->time_ns != TA_MISSING &&
            sample->signal != TA_SIGNAL_GPU_MEMORY_TOTAL &&
-           sample->signal != TA_SIGNAL_CPU_MEMORY_TOTAL;
+           sample->signal != TA_SIGNAL_CPU_MEMORY_TOTAL &&
+           sample->signal != TA_SIGNAL_GPU_POWER_LIMIT && sample->signal != TA_SIGNAL_GPU_CLOCK_MAX;
 }
 
 /* Where the samples of that signal and device are; NULL without memory. */

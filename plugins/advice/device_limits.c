@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Devices whose clock is lowered while they work: by heat, by the hardware, by the power cap. */
+#include <traceanalyze/rule.h>
+
+#include <math.h>
+
+enum { SHARE, POWER_SHARE };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.03, 0, 1, TA_OPTION_RATIO,
+               "Share of the busy samples with heat or the hardware as a limit, above which the "
+               "rule fires"},
+    [POWER_SHARE] = {"power_share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
+                     "The same of the power cap"},
+    TA_OPTIONS_END,
+};
+
+enum { LIMIT, PART, SAMPLE, SINCE, HEAT, CLOCK, CLOCK_ELSE, CLOCK_MAX, POWER_LIMIT };
+
+static const struct ta_ref reads[] = {
+    [LIMIT] = {"telemetry.limits", "limit"},
+    [PART] = {"telemetry.limits", "share"},
+    [SAMPLE] = {"telemetry.limits", "sample"},
+    [SINCE] = {"telemetry.limits", "since_ns"},
+    [HEAT] = {"telemetry.limits", "temperature"},
+    [CLOCK] = {"telemetry.limits", "clock"},
+    [CLOCK_ELSE] = {"telemetry.limits", "clock_else"},
+    [CLOCK_MAX] = {"telemetry.limits", "clock_max"},
+    [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
+};
+
+enum cause { BY_HEAT, BY_HARDWARE, BY_POWER, CAUSES };
+
+static const struct limit {
+    const char *word;
+    enum cause cause;
+    const char *called;
+} limits[] = {
+    {"gpu_thermal_slowdown", BY_HEAT, "thermal slowdown by the driver"},
+    {"gpu_hardware_thermal_slowdown", BY_HEAT, "thermal slowdown by the hardware"},
+    {"temperature", BY_HEAT, "the driver does not say why"},
+    {"gpu_hardware_slowdown", BY_HARDWARE, "hardware slowdown"},
+    {"gpu_power_brake", BY_HARDWARE, "power brake of the supply"},
+    {"gpu_power_cap", BY_POWER, "power cap"},
+};
+
+static const struct {
+    const char *id, *advice, *predicate;
+    enum ta_severity severity;
+} causes[CAUSES] = {
+    [BY_HEAT] = {"heat-slowdown",
+                 "Times before and after it do not compare. Improve the air flow or the fan "
+                 "curve; a lower power limit (nvidia-smi -pl) keeps the clock steady and costs "
+                 "less than the slowdown.",
+                 "share of busy samples", TA_HIGH},
+    [BY_HARDWARE] = {"hardware-slowdown",
+                     "The hardware itself halves the clock or more: check the power supply, its "
+                     "cables and the cooling; nvidia-smi -q -d PERFORMANCE names the reason.",
+                     "share of busy samples", TA_HIGH},
+    [BY_POWER] = {"power-cap",
+                  "That is usual under full load. A higher limit (nvidia-smi -pl), where the "
+                  "device allows one, raises the clock; else only less work helps.",
+                  "share of busy samples", TA_INFO},
+};
+
+static const struct limit *limit_of(const struct ta_refs *in, size_t row)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (ta_ref_reads(in, LIMIT, row, limits[i].word))
+            return &limits[i];
+    return NULL;
+}
+
+/* The clock that the device has without the limit: else, or the most it may have. */
+static double free_clock(const struct ta_refs *in, size_t row)
+{
+    const double otherwise = ta_ref_number(in, CLOCK_ELSE, row, NAN);
+    const double most = ta_ref_number(in, CLOCK_MAX, row, NAN);
+    const struct limit *limit = limit_of(in, row);
+    const bool is_power = limit && limit->cause == BY_POWER;
+    return isnan(otherwise) || (is_power && !isnan(most)) ? most : otherwise;
+}
+
+/* A flag beside an unchanged clock slows nothing. */
+static bool is_slower(const struct ta_refs *in, size_t row)
+{
+    return !(ta_ref_number(in, CLOCK, row, NAN) > 0.98 * free_clock(in, row));
+}
+
+static const char *number(struct ta_advice *advice, double value, enum ta_unit unit)
+{
+    return ta_advice_number(advice, value, unit);
+}
+
+/* "; before, the power cap of 350 W held it" */
+static const char *before_it(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, LIMIT); i++) {
+        const double watt = ta_ref_number(in, POWER_LIMIT, i, NAN);
+        if (ta_ref_reads(in, LIMIT, i, "gpu_power_cap") &&
+            ta_ref_rank(in, LIMIT, i) == ta_ref_rank(in, LIMIT, row) &&
+            ta_ref_device(in, LIMIT, i) == ta_ref_device(in, LIMIT, row) &&
+            ta_ref_integer(in, SAMPLE, i) < ta_ref_integer(in, SAMPLE, row))
+            return isnan(watt) ? "; before, the power cap held it"
+                               : ta_advice_printf(advice, "; before, the power cap of %s held it",
+                                                  number(advice, watt, TA_UNIT_WATT));
+    }
+    return "";
+}
+
+static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, size_t row,
+                            const struct ta_place *part)
+{
+    const struct limit *limit = limit_of(in, row);
+    const double clock = ta_ref_number(in, CLOCK, row, NAN),
+                 heat = ta_ref_number(in, HEAT, row, NAN);
+    const double otherwise = free_clock(in, row), watt = ta_ref_number(in, POWER_LIMIT, row, NAN);
+    const char *owner = ta_place_owner(advice, in->report, part);
+    const char *share = number(advice, part->value, TA_UNIT_RATIO);
+    const char *who = limit->cause == BY_HEAT ? "Heat" : "The hardware";
+    if (limit->cause == BY_POWER)
+        return ta_advice_printf(
+            advice, "The power cap%s%s holds the GPU clock at %s%s%s in %s of the busy samples%s",
+            isnan(watt) ? "" : " of ", isnan(watt) ? "" : number(advice, watt, TA_UNIT_WATT),
+            number(advice, clock, TA_UNIT_HERTZ), isnan(otherwise) ? "" : " of ",
+            isnan(otherwise) ? "" : number(advice, otherwise, TA_UNIT_HERTZ), share, owner);
+    return ta_advice_printf(
+        advice,
+        "%s lowers the GPU clock%s%s%s%s in %s of the busy samples, first after %s%s%s (%s)%s%s",
+        who, isnan(otherwise) ? "" : " from ",
+        isnan(otherwise) ? "" : number(advice, otherwise, TA_UNIT_HERTZ),
+        isnan(clock) ? "" : " to ", isnan(clock) ? "" : number(advice, clock, TA_UNIT_HERTZ), share,
+        number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS), isnan(heat) ? "" : " at ",
+        isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), limit->called,
+        before_it(in, advice, row), owner);
+}
+
+/* The device that a cause holds longest. */
+static size_t worst_of(const struct ta_refs *in, enum cause cause)
+{
+    size_t worst = SIZE_MAX;
+    for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++) {
+        const struct limit *limit = limit_of(in, row);
+        if (limit && limit->cause == cause && is_slower(in, row) &&
+            (worst == SIZE_MAX ||
+             ta_ref_number(in, PART, row, 0) > ta_ref_number(in, PART, worst, 0)))
+            worst = row;
+    }
+    return worst;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    for (enum cause cause = BY_HEAT; cause < CAUSES; cause++) {
+        const double least = ta_ctx_option(ctx, cause == BY_POWER ? POWER_SHARE : SHARE);
+        const size_t row = worst_of(in, cause);
+        if (row == SIZE_MAX || ta_ref_number(in, PART, row, 0) <= least)
+            continue;
+        const struct ta_place part = ta_place_at(in, PART, row);
+        const struct ta_evidence evidence[] = {ta_place_evidence(&part),
+                                               ta_ref_evidence(in, CLOCK, row)};
+        ta_advise(advice,
+                  &(struct ta_finding){
+                      .id = causes[cause].id,
+                      .rule = "device_limits",
+                      .title = title_of(in, advice, row, &part),
+                      .advice = causes[cause].advice,
+                      .severity = causes[cause].severity,
+                      .evidence = evidence,
+                      .n_evidence = 2,
+                      .saving_low_ns = TA_MISSING,
+                      .saving_high_ns = TA_MISSING,
+                      .confidence = ta_ref_reads(in, LIMIT, row, "temperature") ? 0.6 : 0.9,
+                      .threshold = ta_advice_printf(advice, "%s > %s", causes[cause].predicate,
+                                                    number(advice, least, TA_UNIT_RATIO)),
+                  });
+    }
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, device_limits, &ops, .title = "Lowered clocks",
+          .summary = "Fires when heat, the hardware or the power cap lowers the clock of a device "
+                     "that works",
+          .version = "1", .options = options);

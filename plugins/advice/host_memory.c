@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Devices whose memory overflows into that of the host. */
+#include <traceanalyze/rule.h>
+
+#include <math.h>
+
+enum { SHARE };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
+               "Share of the busy samples above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+enum { LIMIT, PART, SINCE, MEMORY, PCIE, POWER, POWER_ELSE, ACTIVITY };
+
+static const struct ta_ref reads[] = {
+    [LIMIT] = {"telemetry.limits", "limit"},
+    [PART] = {"telemetry.limits", "share"},
+    [SINCE] = {"telemetry.limits", "since_ns"},
+    [MEMORY] = {"telemetry.limits", "memory_used"},
+    [PCIE] = {"telemetry.limits", "pcie_rate"},
+    [POWER] = {"telemetry.limits", "power"},
+    [POWER_ELSE] = {"telemetry.limits", "power_else"},
+    [ACTIVITY] = {"telemetry.limits", "memory_activity"},
+};
+
+static const struct ta_look look = {.cells = PART, .where = {{LIMIT, "host_memory"}}};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    const double least = ta_ctx_option(ctx, SHARE);
+    struct ta_place part;
+    if (!ta_look_worst(in, &look, &part) || part.value <= least)
+        return TA_OK;
+    const size_t row = part.row;
+    const double pcie = ta_ref_number(in, PCIE, row, NAN);
+    const char *bus = isnan(pcie)
+                          ? ""
+                          : ta_advice_printf(advice, ", PCIe carries %s",
+                                             ta_advice_number(advice, pcie, TA_UNIT_BYTES_PER_S));
+    const struct ta_evidence evidence[] = {
+        ta_place_evidence(&part), ta_ref_evidence(in, POWER, row), ta_ref_evidence(in, PCIE, row)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "host-memory",
+            .rule = "host_memory",
+            .title = ta_advice_printf(
+                advice,
+                "The GPU waits for host memory in %s of the busy samples, first after %s: its own "
+                "is full (%s)%s, and power falls from %s to %s%s",
+                ta_advice_number(advice, part.value, TA_UNIT_RATIO),
+                ta_advice_number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS),
+                ta_advice_number(advice, ta_ref_number(in, MEMORY, row, 0), TA_UNIT_BYTES), bus,
+                ta_advice_number(advice, ta_ref_number(in, POWER_ELSE, row, 0), TA_UNIT_WATT),
+                ta_advice_number(advice, ta_ref_number(in, POWER, row, 0), TA_UNIT_WATT),
+                ta_place_owner(advice, in->report, &part)),
+            .advice = "Device memory overflows into the host's, and kernels read it over PCIe: "
+                      "the utilization counts that as work. Use less memory (fewer frames or "
+                      "tiles at a time, weights in 8 bit, models that are not in use moved away); "
+                      "set \"CUDA - Sysmem Fallback Policy\" of the NVIDIA driver for Windows to "
+                      "\"Prefer No Sysmem Fallback\" to get an error instead.",
+            .severity = TA_HIGH,
+            .evidence = evidence,
+            .n_evidence = isnan(pcie) ? 2 : 3,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = isnan(pcie) ? 0.6 : 0.9,
+            .threshold = ta_advice_printf(advice, "share of busy samples > %s",
+                                          ta_advice_number(advice, least, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, host_memory, &ops, .title = "Memory that overflows into the host",
+          .summary = "Fires when a device waits for memory of the host because its own is full",
+          .version = "1", .options = options);
