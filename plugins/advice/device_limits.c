@@ -135,13 +135,25 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
         before_it(in, advice, row), owner);
 }
 
+/* The hardware says that it slows down, and in a flag of its own that heat is why. */
+static bool is_said_by_heat(const struct ta_refs *in, size_t row)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, LIMIT); i++)
+        if (ta_ref_reads(in, LIMIT, row, "gpu_hardware_slowdown") &&
+            ta_ref_reads(in, LIMIT, i, "gpu_hardware_thermal_slowdown") &&
+            ta_ref_rank(in, LIMIT, i) == ta_ref_rank(in, LIMIT, row) &&
+            ta_ref_device(in, LIMIT, i) == ta_ref_device(in, LIMIT, row))
+            return true;
+    return false;
+}
+
 /* The device that a cause holds longest. */
 static size_t worst_of(const struct ta_refs *in, enum cause cause)
 {
     size_t worst = SIZE_MAX;
     for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++) {
         const struct limit *limit = limit_of(in, row);
-        if (limit && limit->cause == cause && is_slower(in, row) &&
+        if (limit && limit->cause == cause && is_slower(in, row) && !is_said_by_heat(in, row) &&
             (worst == SIZE_MAX ||
              ta_ref_number(in, PART, row, 0) > ta_ref_number(in, PART, worst, 0)))
             worst = row;

@@ -42,7 +42,8 @@ class Telemetry(unittest.TestCase):
                                   capture_output=True, text=True, check=False)
             self.assertIn(done.returncode, (0, 1), done.stderr)
             report = json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
-            return done.stdout, [finding["id"] for finding in report["findings"]]
+            return done.stdout, [finding["id"] for section in report["sections"]
+                                 if section["id"] == "findings" for finding in section["items"]]
 
     def said(self, text):
         """Findings about limits, and the first ten lines."""
