@@ -68,6 +68,8 @@ struct column {
     enum kind kind;
     size_t rank; /* in `known` */
     struct smi_signal of;
+    bool has_unit;  /* its cells have one: a cell without is cut, as the last of a file may be */
+    size_t n_bytes; /* of a set of reasons, which are written with as many digits each */
 };
 
 struct reading {
@@ -407,12 +409,16 @@ static bool place_row(struct reading *r, int64_t *device, int64_t *time_ns)
 }
 
 /* Without units of their own, cells are in those of the header, or of the tool. */
-static bool read_number(const struct reading *r, struct ta_slice cell, struct smi_signal of,
+static bool read_number(const struct reading *r, struct ta_slice cell, struct column *column,
                         double *value)
 {
+    struct smi_signal of = column->of;
     char copy[ID_BYTES];
     struct ta_slice unit, number = number_of(cell, &unit);
     const char *comma = memchr(number.ptr, ',', number.len);
+    if (column->has_unit && unit.len == 0)
+        return false;
+    column->has_unit |= unit.len > 0;
     if (unit.len && (of.factor = smi_unit(unit)) == 0)
         return false;
     if (comma && r->separator != ',' && number.len < ID_BYTES) {
@@ -423,11 +429,13 @@ static bool read_number(const struct reading *r, struct ta_slice cell, struct sm
     return smi_value(number, &of, value);
 }
 
-static bool take_reasons(struct reading *r, struct ta_slice cell, int64_t device, int64_t time_ns)
+static bool take_reasons(struct reading *r, struct column *column, struct ta_slice cell,
+                         int64_t device, int64_t time_ns)
 {
     uint64_t bits;
-    if (!bits_of(cell, &bits))
+    if (!bits_of(cell, &bits) || (column->n_bytes && cell.len != column->n_bytes))
         return false;
+    column->n_bytes = cell.len;
     for (size_t k = 0; r->status == TA_OK && k < sizeof reasons / sizeof *reasons; k++)
         r->status = smi_add(r->ctx, r->builder, device, reasons[k].signal, time_ns,
                             bits & reasons[k].bits ? 1 : 0);
@@ -437,16 +445,16 @@ static bool take_reasons(struct reading *r, struct ta_slice cell, int64_t device
 static void take_cells(struct reading *r, int64_t device, int64_t time_ns)
 {
     for (size_t i = 0; r->status == TA_OK && i < r->n_columns; i++) {
-        const struct column *column = &r->columns[i];
+        struct column *column = &r->columns[i];
         const struct ta_slice cell = r->cells[i];
         double value = NAN;
         bool is_read = true;
         if (column->kind < SIGNAL || is_missing(cell))
             continue;
         if (column->kind == REASONS)
-            is_read = take_reasons(r, cell, device, time_ns);
+            is_read = take_reasons(r, column, cell, device, time_ns);
         else if (column->kind == SIGNAL)
-            is_read = read_number(r, cell, column->of, &value);
+            is_read = read_number(r, cell, column, &value);
         else if (smi_equals(cell, "Active") || smi_equals(cell, "Not Active"))
             value = smi_equals(cell, "Active") ? 1 : 0;
         else

@@ -93,9 +93,26 @@ static void test_missing(void **state)
     struct reading r;
     assert_samples("index, temperature.gpu, power.draw [W], utilization.gpu [%]\n"
                    "0, [N/A], [Not Supported], [Unknown Error]\n0, N/A, 0.00 W, 5 %\n"
-                   "0, 4x, 3 V, 50\n",
+                   "0, 4x, 3 V, 50 %\n",
                    "0 utilization 1 0.05;0 utilization 2 0.5;", &r);
     assert_int_equal(r.quality.slots[TA_Q_BAD_NUMBER].count, 2);
+    reading_free(&r);
+}
+
+/* The end of a file that is cut is no reading of its own. */
+static void test_cut(void **state)
+{
+    (void)state;
+    struct reading r;
+    assert_samples("index, power.draw [W]\n0, 262.40 W\n0, 26", "0 power 0 262.4;", &r);
+    assert_int_equal(r.quality.slots[TA_Q_BAD_NUMBER].count, 1);
+    reading_free(&r);
+    char *samples = samples_of("temperature.gpu, clocks_event_reasons.active\n"
+                               "50, 0x0000000000000000\n51, 0x00000000000000",
+                               &r);
+    assert_non_null(strstr(samples, "0 temperature 1 51;"));
+    assert_null(strstr(samples, "power_cap 1"));
+    free(samples);
     reading_free(&r);
 }
 
@@ -167,7 +184,7 @@ int main(void)
         cmocka_unit_test(test_units),   cmocka_unit_test(test_stamps_and_devices),
         cmocka_unit_test(test_missing), cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_columns), cmocka_unit_test(test_no_header),
-        cmocka_unit_test(test_sniff),
+        cmocka_unit_test(test_sniff),   cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }
