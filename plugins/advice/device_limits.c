@@ -81,7 +81,7 @@ static double free_clock(const struct ta_refs *in, size_t row)
     return isnan(otherwise) || (is_power && !isnan(most)) ? most : otherwise;
 }
 
-/* A flag beside an unchanged clock slows nothing. */
+/* A flag slows nothing while the clock stays. */
 static bool is_slower(const struct ta_refs *in, size_t row)
 {
     return !(ta_ref_number(in, CLOCK, row, NAN) > 0.98 * free_clock(in, row));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Devices whose memory overflows into that of the host. */
+/* Devices whose memory overflows into host memory. */
 #include <traceanalyze/rule.h>
 
 #include <math.h>

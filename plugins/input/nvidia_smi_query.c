@@ -69,7 +69,7 @@ struct column {
     size_t rank; /* in `known` */
     struct smi_signal of;
     bool has_unit;  /* its cells have one: a cell without is cut, as the last of a file may be */
-    size_t n_bytes; /* of a set of reasons, which are written with as many digits each */
+    size_t n_bytes; /* of a set of reasons: 16 digits and "0x" */
 };
 
 struct reading {
@@ -85,7 +85,7 @@ struct reading {
     size_t n_cells;
     struct column columns[COLUMNS];
     size_t n_columns;
-    char ids[SMI_DEVICES][ID_BYTES]; /* devices that only an identity tells apart */
+    char ids[SMI_DEVICES][ID_BYTES]; /* of devices without an index */
     size_t n_ids;
     uint32_t periods[SMI_DEVICES]; /* rows of each device */
     int64_t first_ns;              /* stamp; TA_MISSING without */
@@ -116,7 +116,7 @@ static int64_t stamp_of(struct ta_slice cell)
                                                      : (date + clock) * 1000000000 + ns;
 }
 
-/* A number and the unit behind it, which is empty without one. */
+/* A number and the unit after it, which is empty without one. */
 static struct ta_slice number_of(struct ta_slice cell, struct ta_slice *unit)
 {
     size_t end = cell.len;
@@ -191,7 +191,7 @@ static struct column column_of(struct ta_slice name)
     return (struct column){.kind = UNUSED};
 }
 
-/* Whether the names of a line are those of a query: one that says what was measured. */
+/* Whether a line names a column that was measured. */
 static bool is_header(const struct ta_slice *cells, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -381,7 +381,7 @@ static int64_t device_of_id(struct reading *r, struct ta_slice id)
     return (int64_t)r->n_ids++;
 }
 
-/* What a row says beside its signals; false when it is no row. */
+/* What a row says except its signals; false when it is no row. */
 static bool place_row(struct reading *r, int64_t *device, int64_t *time_ns)
 {
     int64_t stamp = TA_MISSING, number = TA_MISSING, by_id = 0;
@@ -408,7 +408,7 @@ static bool place_row(struct reading *r, int64_t *device, int64_t *time_ns)
     return true;
 }
 
-/* Without units of their own, cells are in those of the header, or of the tool. */
+/* Without units of their own, cells have the units of the header, or of the tool. */
 static bool read_number(const struct reading *r, struct ta_slice cell, struct column *column,
                         double *value)
 {
@@ -433,7 +433,7 @@ static bool take_reasons(struct reading *r, struct column *column, struct ta_sli
                          int64_t device, int64_t time_ns)
 {
     uint64_t bits;
-    if (!bits_of(cell, &bits) || (column->n_bytes && cell.len != column->n_bytes))
+    if (!bits_of(cell, &bits) || (column->n_bytes == 18 && cell.len < 18))
         return false;
     column->n_bytes = cell.len;
     for (size_t k = 0; r->status == TA_OK && k < sizeof reasons / sizeof *reasons; k++)

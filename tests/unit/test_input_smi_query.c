@@ -81,7 +81,7 @@ static void test_stamps_and_devices(void **state)
     assert_int_equal(r.kept, 4);
     assert_int_equal(r.dropped, 3);
     reading_free(&r);
-    /* Without an index the identity tells devices apart. */
+    /* Without an index devices differ by their identity. */
     assert_samples("uuid, temperature.gpu\nGPU-b, 1\nGPU-a, 2\nGPU-b, 3\n",
                    "0 temperature 0 1;1 temperature 0 2;0 temperature 1 3;", &r);
     reading_free(&r);

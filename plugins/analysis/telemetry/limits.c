@@ -40,7 +40,7 @@ static const struct ta_column telemetry_limits_columns[] = {
                              "`gpu_power_brake` and `gpu_clock_setting` as the driver says; "
                              "`temperature`, a clock that falls for good on a hot device, where "
                              "it does not say; `host_memory`, device memory that overflows into "
-                             "that of the host"},
+                             "host memory"},
     [LIMITS_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Busy samples with the limit"},
     [LIMITS_SHARE] = {"share", "Of busy samples", TA_RATIO, .better = TA_LOWER,
                       .doc = "Their share of the busy samples, which are those with a "
@@ -108,8 +108,8 @@ static int by_time(const void *left, const void *right)
     return (a->time > b->time) - (a->time < b->time);
 }
 
-/* All signals of series [first, end) at the moments of the one that says what is busy: that of the
- * utilization, else of the clock.  False without memory. */
+/* All signals of series [first, end) at the moments of the one that says what is busy: the
+ * utilization, else the clock.  False without memory. */
 static bool join_series(const struct all *all, size_t first, size_t end, struct states *states)
 {
     const struct series *main = NULL;
