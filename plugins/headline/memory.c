@@ -100,19 +100,25 @@ static bool is_one_place(const struct site *a, const struct site *b)
            ta_slice_equal(a->function, b->function) && labs(a->line - b->line) <= NEAR_LINES;
 }
 
+/* Rows of all places that are named, and of those without frames, which are not. */
+enum { TAKEN_MOST = (PLACES + 2) * LINES };
+
 /* The sites of one device of a snapshot. */
 struct sites {
     const struct ta_refs *in;
     size_t bytes; /* what they hold: a reference */
     double rank, device;
     struct ta_slice label;
-    bool *taken; /* rows that are named already */
+    size_t taken[TAKEN_MOST], n_taken; /* rows that are named already */
 };
 
 static bool is_free(const struct sites *sites, size_t row)
 {
     const double device = ta_ref_number(sites->in, SITE_DEVICE, row, NAN);
-    return !sites->taken[row] && ta_ref_number(sites->in, SITE_RANK, row, NAN) == sites->rank &&
+    for (size_t i = 0; i < sites->n_taken; i++)
+        if (sites->taken[i] == row)
+            return false;
+    return ta_ref_number(sites->in, SITE_RANK, row, NAN) == sites->rank &&
            (device == sites->device || (isnan(device) && isnan(sites->device))) &&
            ta_slice_equal(ta_ref_text(sites->in, SITE_LABEL, row), sites->label) &&
            !ta_ref_reads(sites->in, SITE, row, "(allocated before the history)");
@@ -137,14 +143,14 @@ static bool take_place(struct sites *sites, struct place *place)
             (lead == SIZE_MAX || ta_ref_number(in, sites->bytes, row, NAN) >
                                      ta_ref_number(in, sites->bytes, lead, NAN)))
             lead = row;
-    if (lead == SIZE_MAX)
+    if (lead == SIZE_MAX || sites->n_taken + LINES > TAKEN_MOST)
         return false;
     *place = (struct place){.site = parse_site(ta_ref_text(in, SITE, lead))};
     for (size_t row = lead; row < n_rows && place->n_lines < LINES; row++) {
         const struct site site = parse_site(ta_ref_text(in, SITE, row));
         if (!is_free(sites, row) || (row != lead && !is_one_place(&place->site, &site)))
             continue;
-        sites->taken[row] = true;
+        sites->taken[sites->n_taken++] = row;
         place->lines[place->n_lines++] = site.line;
         place->bytes += fmax(ta_ref_number(in, sites->bytes, row, NAN), 0);
     }
@@ -223,10 +229,7 @@ static void add_holders(struct ta_line *line, struct sites *sites, double alloca
     char bytes[TA_UNIT_TEXT_MAX];
     if (peak < allocated * 0.99) /* torch's own count goes further back than the history */
         ta_say_on(line, "; in the history %s", ta_unit_format(bytes, peak, TA_UNIT_BYTES));
-    sites->taken = calloc(ta_ref_rows(sites->in, SITE) + 1, sizeof *sites->taken);
-    if (sites->taken)
-        add_places(line, sites, peak);
-    free(sites->taken);
+    add_places(line, sites, peak);
 }
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
