@@ -689,8 +689,8 @@ static inline bool ta_host_is_builtin(struct ta_slice name)
 
 /* ==== what devices can do ===================================================================== */
 
-/* What a device can do at most, by what the trace says of it.  The figures are those of
- * src/hardware/devices.yaml and of --hardware; a device that is in neither has none. */
+/* What a device can do at most, by what the trace says of it.  The figures come from
+ * src/hardware/devices.yaml and --hardware; a device that is in neither has none. */
 
 /* Which unit, and the type of its inputs. */
 enum ta_peak {

@@ -41,8 +41,8 @@ static const struct {
                    "communication that no computation covers, before the last rank has come: the "
                    "share of waiting in all of it, where the ranks have a common clock"},
     [BEFORE] = {"before the recording", "held up by what lies before the recording",
-                "idle behind work that was launched before the recording; communication that no "
-                "computation covers, which was launched before it or waits for a rank whose "
+                "idle after work that was launched before the recording; communication that no "
+                "computation covers and that was launched before it, or waits for a rank whose "
                 "recording began later"},
     [COPIES] = {"copy", "copy-bound", "copies and memory sets that nothing else covers"},
     [LAUNCH] = {"launch", "launch-bound",

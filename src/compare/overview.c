@@ -51,7 +51,7 @@ static const struct ta_column overview_columns[] = {
                .doc = "Since the first of them began; none without dates"},
     [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
                 .doc = "Time of the run: the longest window of the program on host and devices, or "
-                       "without one that of a session, its stages or the host"},
+                       "without one the time of a session, of its stages or of the host"},
     [STEP] = {"step_ns", "Step", TA_NS_MEAN, .better = TA_LOWER,
               .doc = "Median time of a step, or of a denoising step"},
     [RATE] = {"rate", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
