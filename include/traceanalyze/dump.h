@@ -247,6 +247,16 @@ struct ta_model_load {
     int64_t usable_bytes, loaded_bytes, offloaded_bytes; /* offloaded: left in host memory */
 };
 
+/* Time that passes between two lines of a log with a clock: the longest ones of a log. */
+struct ta_log_pause {
+    int64_t rank;
+    int64_t start_ns; /* since the first line with a clock */
+    int64_t dur_ns;
+    int64_t timed_ns; /* of it, what lines between them account for: bars, stages with a time */
+    int64_t log_ns;   /* from the first line with a clock to the last */
+    ta_str before, after; /* the lines, without their prefix */
+};
+
 /* All of them but the samples: kind, structure. */
 #define TA_DUMP_TABLES(X)                                                                          \
     X(stage, struct ta_timed_stage)                                                                \
@@ -270,7 +280,8 @@ struct ta_model_load {
     X(happening, struct ta_happening)                                                              \
     X(failed_allocation, struct ta_failed_allocation)                                              \
     X(bar_state, struct ta_bar_state)                                                              \
-    X(model_load, struct ta_model_load)
+    X(model_load, struct ta_model_load)                                                            \
+    X(pause, struct ta_log_pause)
 enum ta_dump_table {
 #define TA_DUMP_ENUM(kind, type) TA_DUMP_##kind,
     TA_DUMP_TABLES(TA_DUMP_ENUM)

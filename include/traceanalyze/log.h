@@ -38,6 +38,10 @@ struct ta_log_reading {
     enum ta_status status;
     uint64_t kept; /* records */
 
+    /* What lines since the last one with a clock say that something took: bars, stages.  Plugins
+     * add to it; the rest of the time between lines with a clock is a pause. */
+    int64_t timed_ns;
+
     /* The model whose weights were loaded last, as far as some writer says: a loop that begins now
      * runs it.  `load` is its place among the model_load of the file, from 1; 0: none. */
     int64_t load, loads;

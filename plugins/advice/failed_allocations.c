@@ -12,11 +12,12 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { WANTED, ON_DEVICE, RESERVED, ALLOCATED, SITE, FAILURES };
+enum { WANTED, ON_DEVICE, DEVICE, RESERVED, ALLOCATED, SITE, FAILURES };
 
 static const struct ta_ref reads[] = {
     [WANTED] = {"memory.failures", "wanted_bytes"},
     [ON_DEVICE] = {"memory.failures", "device_free_bytes"},
+    [DEVICE] = {"memory.failures", "device_bytes"},
     [RESERVED] = {"memory.failures", "reserved_bytes"},
     [ALLOCATED] = {"memory.failures", "allocated_bytes"},
     [SITE] = {"memory.failures", "site"},
@@ -57,6 +58,29 @@ static const char *subject_of(const struct ta_refs *in, struct ta_advice *advice
                                            is_known ? " in " : "", is_known ? site : "");
 }
 
+/* How much room there was, as far as it is known. */
+static const char *room_of(const struct ta_refs *in, struct ta_advice *advice,
+                           const struct ta_place *wanted, double unused)
+{
+    const struct ta_place left = ta_place_beside(in, wanted, ON_DEVICE);
+    const struct ta_place all = ta_place_beside(in, wanted, DEVICE);
+    const struct ta_place allocated = ta_place_beside(in, wanted, ALLOCATED);
+    const char *free_bytes = ta_advice_number(advice, left.value, TA_UNIT_BYTES);
+    const char *all_bytes = ta_advice_number(advice, all.value, TA_UNIT_BYTES);
+    if (left.table && unused >= 0)
+        return ta_advice_printf(advice,
+                                ": the device had %s free and the allocator held %s unused",
+                                free_bytes, ta_advice_number(advice, unused, TA_UNIT_BYTES));
+    if (left.table && all.table)
+        return ta_advice_printf(advice, ": the device had %s of its %s free", free_bytes,
+                                all_bytes);
+    if (all.table && allocated.table)
+        return ta_advice_printf(advice, ": %s of the device's %s were allocated",
+                                ta_advice_number(advice, allocated.value, TA_UNIT_BYTES),
+                                all_bytes);
+    return "";
+}
+
 /* What the history of an allocator says about a failure. */
 static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
                            const struct ta_place *wanted)
@@ -64,15 +88,12 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
     const struct ta_place left = ta_place_beside(in, wanted, ON_DEVICE);
     const struct ta_place reserved = ta_place_beside(in, wanted, RESERVED);
     const struct ta_place allocated = ta_place_beside(in, wanted, ALLOCATED);
-    const double unused = reserved.table && allocated.table ? reserved.value - allocated.value : 0;
+    const double unused = reserved.table && allocated.table
+                              ? fmax(reserved.value - allocated.value, 0)
+                              : NAN;
     const double on_device = left.table ? left.value : 0;
     const bool in_pieces = unused > 0 && on_device + unused >= wanted->value;
-    const char *room =
-        left.table && reserved.table
-            ? ta_advice_printf(advice, ": the device had %s free and the allocator held %s unused",
-                               ta_advice_number(advice, on_device, TA_UNIT_BYTES),
-                               ta_advice_number(advice, fmax(unused, 0), TA_UNIT_BYTES))
-            : "";
+    const char *room = room_of(in, advice, wanted, unused);
     const struct ta_evidence evidence[] = {ta_place_evidence(wanted),
                                            ta_place_evidence(left.table ? &left : wanted)};
     ta_advise(
@@ -99,12 +120,37 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
         });
 }
 
+/* What a program says that it did in another way, without an amount. */
+static void advise_retry(const struct ta_refs *in, struct ta_advice *advice)
+{
+    const struct ta_slice site = ta_ref_text(in, SITE, 0);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, SITE, 0)};
+    ta_advise(advice, &(struct ta_finding){
+                          .id = "failed-allocations",
+                          .rule = "failed_allocations",
+                          .title = ta_advice_printf(advice, "Device memory ran out in %.*s",
+                                                    (int)site.len, site.ptr),
+                          .advice = "The failed attempt was lost time: decode in tiles from the "
+                                    "start, or make room before it by moving models away that "
+                                    "are not in use.",
+                          .severity = TA_MEDIUM,
+                          .evidence = evidence,
+                          .n_evidence = 1,
+                          .saving_low_ns = TA_MISSING,
+                          .saving_high_ns = TA_MISSING,
+                          .confidence = 0.9,
+                          .threshold = "a failure that was tried again in another way",
+                      });
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, COUNT);
-    struct ta_place wanted;
+    struct ta_place wanted = {0};
     struct ta_cell_rule rule = counted;
-    if (!ta_look_worst(in, &look, &wanted)) {
+    if (!ta_look_worst(in, &look, &wanted) && ta_ref_rows(in, SITE) > 0) {
+        advise_retry(in, advice);
+    } else if (!wanted.table) {
         const bool known = ta_look_worst(in, &counted.look, &wanted);
         rule.after = known && wanted.value > 1 ? " allocations failed for lack of device memory"
                                                : " allocation failed for lack of device memory";

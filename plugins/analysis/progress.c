@@ -181,7 +181,7 @@ static double rest_of(struct sums s)
 }
 
 struct change {
-    size_t at;            /* the first state of the other speed; 0: none */
+    size_t at;            /* states of the first speed; 0: no change */
     double before, after; /* ns of an iteration */
 };
 
@@ -202,13 +202,14 @@ static struct change find_change(const struct ta_partial *states, size_t first, 
         const int64_t *row = ta_partial_at(states, first + i);
         to[i + 1] = plus(to[i], (double)row[DONE], (double)row[ELAPSED]);
     }
-    for (size_t i = SIDE; n >= 2 * SIDE && i + SIDE <= n; i++) {
-        const struct sums one = to[i], other = minus(to[n], to[i]);
+    /* The state at which the speed changes ends the one line and begins the other. */
+    for (size_t i = SIDE - 1; n >= 2 * SIDE && i + SIDE <= n; i++) {
+        const struct sums one = to[i + 1], other = minus(to[n], to[i]);
         const double rest = rest_of(one) + rest_of(other);
         if (rest >= least)
             continue;
         least = rest;
-        best = (struct change){i, slope_of(one), slope_of(other)};
+        best = (struct change){i + 1, slope_of(one), slope_of(other)};
     }
     const double slow = fmax(best.before, best.after), fast = fmin(best.before, best.after);
     const double all = best.at ? rest_of(to[n]) : 0;
@@ -219,6 +220,28 @@ static struct change find_change(const struct ta_partial *states, size_t first, 
     const bool is_clear = best.at && fast > 0 && slow > least_ratio * fast &&
                           least < most_left * all && (slow - fast) * after > 3 * rounding;
     return is_clear ? best : (struct change){0};
+}
+
+/* Between few states, each of many iterations, there is no line to fit: the speeds up to a state
+ * and from there on, where the later is the slower one.  A first iteration that loads or compiles
+ * makes the earlier one slower and is never taken for a change. */
+static struct change find_slowdown(const struct ta_partial *states, size_t first, size_t end)
+{
+    enum { MANY = 5, LONG = 5 }; /* iterations on a side; seconds of it */
+    struct change best = {0};
+    const int64_t *last = ta_partial_at(states, end - 1);
+    for (size_t i = first; i + 1 < end && end - first < 2 * SIDE; i++) {
+        const int64_t *row = ta_partial_at(states, i);
+        const double n = (double)row[DONE], ns = (double)row[ELAPSED];
+        const double n_after = (double)(last[DONE] - row[DONE]);
+        const double ns_after = (double)(last[ELAPSED] - row[ELAPSED]);
+        const double before = (ns + rounding) / n, after = (ns_after - rounding) / n_after;
+        if (n >= MANY && n_after >= MANY && fmin(ns, ns_after) >= LONG * rounding &&
+            after > least_ratio * before &&
+            (best.at == 0 || ns_after / n_after > best.after))
+            best = (struct change){i - first + 1, ns / n, ns_after / n_after};
+    }
+    return best;
 }
 
 /* ---- finish -------------------------------------------------------------------------------- */
@@ -250,7 +273,9 @@ static void add_bar(struct ta_section_builder *out, const struct ta_partial *sta
     const int64_t one = !has_first                      ? TA_MISSING
                         : head[ITERATION] != TA_MISSING ? head[ITERATION]
                                                         : head[ELAPSED];
-    const struct change change = find_change(states, first, end, sums);
+    struct change change = find_change(states, first, end, sums);
+    if (change.at == 0)
+        change = find_slowdown(states, first, end);
     const struct ta_slice name = ta_partial_text(states, last, NAME);
     TA_ROW(out, bars, [BARS_RANK] = ta_int(last[RANK]), [BARS_BAR] = ta_int(place),
            [BARS_LOOP] = ta_text_or_null(name), [BARS_DONE] = ta_int(last[DONE]),

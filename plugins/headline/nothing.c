@@ -10,7 +10,6 @@ enum { NAME_MOST = 60 };
 /* Why there is nothing, in the words of the first file that says so, which begin a sentence. */
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    (void)worst;
     const struct ta_accounts *accounts = ta_report_accounts(in->report);
     for (size_t f = 0; f < accounts->n_files; f++)
         for (size_t i = 0; i < accounts->files[f].n_findings; i++) {
@@ -23,7 +22,8 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
                    tolower((unsigned char)finding->text[0]), finding->text + 1);
             return;
         }
-    ta_say(line, "No timed events were recorded.");
+    if (!worst) /* which says what was */
+        ta_say(line, "No timed events were recorded.");
 }
 
 static const struct ta_headline_ops ops = {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { STEP_MEAN, SESSION_RANK, MEMBERS, SHARE, MEAN_TOTAL, SHARE_OF, SOURCE, STAGE, CUT };
+enum { STEP_MEAN, SESSION_RANK, MEMBERS, SHARE, MEAN_TOTAL, SHARE_OF, SOURCE, STAGE, CUT, LOOPS };
 static const struct ta_ref reads[] = {
     [STEP_MEAN] = {"diffusion.by_rank", "step_mean_ns"},
     [SESSION_RANK] = {"run.sessions", "rank"},
@@ -21,6 +21,7 @@ static const struct ta_ref reads[] = {
     [SOURCE] = {"stages.over_ranks", "source"},
     [STAGE] = {"stages.over_ranks", "stage"},
     [CUT] = {.scalar = "fps_until_cut"},
+    [LOOPS] = {"progress.bars", "elapsed_ns"},
 };
 
 /* What fits a sentence. */
@@ -85,6 +86,14 @@ static void say_unknown(struct ta_line *line, const struct ta_refs *in, double m
                ta_session_words(in, SESSION_RANK, words));
 }
 
+static double loops_ns(const struct ta_refs *in)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, LOOPS); i++)
+        sum += ta_ref_number(in, LOOPS, i, 0);
+    return sum;
+}
+
 /* Returns the name that it says; empty when no stage tells anything. */
 static struct ta_slice say_stage(struct ta_line *line, const struct ta_refs *in)
 {
@@ -115,6 +124,10 @@ static struct ta_slice say_stage(struct ta_line *line, const struct ta_refs *in)
         snprintf(what, sizeof what, "%.*s", (int)name.len, name.ptr);
     if (ta_ref_reads(in, SOURCE, most, "blocks") || ta_ref_reads(in, SOURCE, most, "steps"))
         what[0] = (char)toupper((unsigned char)what[0]); /* a word, not a name */
+    /* Beside loops, which are no stages, the only stage may be a short one. */
+    if (ta_ref_reads(in, SHARE_OF, most, "sum") && share >= 1 &&
+        ta_ref_number(in, MEAN_TOTAL, most, NAN) < loops_ns(in))
+        return (struct ta_slice){.len = 0};
     if (isnan(share)) {
         /* The iterations of a loop, of which a sentence before this one spoke. */
         if (!ta_line_is_empty(line) && ta_slice_ends(name, "/total"))

@@ -10,6 +10,17 @@
  *     CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB total capacity; 20.10 GiB
  *     already allocated; 1.13 GiB free; 21.05 GiB reserved in total by PyTorch)
  *
+ * ComfyUI's own wording has a line for each amount, and a decoding that runs out of memory and is
+ * done again in tiles has none:
+ *
+ *     Allocation on device 0 would exceed allowed memory. (out of memory)
+ *     Currently allocated : 11.11 GiB
+ *     Requested : 128.00 MiB
+ *     Device limit : 12.00 GiB
+ *     Free (according to CUDA): 0 bytes
+ *
+ *     Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.
+ *
  * Some terminals wrap them over lines. */
 #include "parse/log/pieces.h"
 
@@ -27,6 +38,9 @@ struct state {
     int64_t rank, time_ns;
     char place[160]; /* "vae.py:291 decode", the innermost frame of the user's own code */
 };
+
+#define RETRIED "Ran out of memory when "
+#define LISTED "would exceed allowed memory. (out of memory)"
 
 /* ---- what an error says ---------------------------------------------------------------------- */
 
@@ -50,20 +64,42 @@ static int64_t bytes_before(struct ta_slice text, const char *words)
     return ta_log_bytes(&amount);
 }
 
-static int64_t device_in(struct ta_slice text)
+static int64_t device_in(struct ta_slice text, const char *words)
 {
-    struct ta_slice rest = ta_log_after(text, "GPU ");
+    struct ta_slice rest = ta_log_after(text, words);
     return rest.ptr ? ta_log_integer(&rest) : TA_MISSING;
+}
+
+/* On hosts that share memory with the device the runtime says 2^64 bytes. */
+static int64_t at_most(int64_t bytes, int64_t total_bytes)
+{
+    return total_bytes != TA_MISSING && bytes > total_bytes ? TA_MISSING : bytes;
+}
+
+/* The wording of ComfyUI. */
+static struct ta_failed_allocation listed_failure(struct ta_slice text)
+{
+    struct ta_failed_allocation row = ta_unknown_failed_allocation();
+    row.wanted_bytes = bytes_after(text, "Requested : ");
+    row.device = device_in(text, "on device ");
+    row.total_bytes = bytes_after(text, "Device limit : ");
+    row.allocated_bytes = bytes_after(text, "Currently allocated : ");
+    row.free_bytes = at_most(bytes_after(text, "(according to CUDA): "), row.total_bytes);
+    return row;
 }
 
 static struct ta_failed_allocation failure_of(struct ta_slice text)
 {
+    if (ta_log_after(text, LISTED).ptr)
+        return listed_failure(text);
     struct ta_failed_allocation row = ta_unknown_failed_allocation();
     row.wanted_bytes = bytes_after(text, "Tried to allocate ");
-    row.device = device_in(text);
+    row.device = device_in(text, "GPU ");
     row.total_bytes = bytes_after(text, "total capacity of ");
+    if (row.total_bytes == TA_MISSING) /* as torch 2.1 and 2.2 spell it */
+        row.total_bytes = bytes_after(text, "total capacty of ");
     if (row.total_bytes != TA_MISSING) {
-        row.free_bytes = bytes_before(text, " is free");
+        row.free_bytes = at_most(bytes_before(text, " is free"), row.total_bytes);
         row.process_bytes = bytes_after(text, "this process has ");
         row.allocated_bytes = bytes_before(text, " is allocated by PyTorch");
         row.unused_bytes = bytes_before(text, " is reserved by PyTorch but unallocated");
@@ -108,7 +144,8 @@ static void append(struct state *st, struct ta_slice text)
 static bool is_complete(const struct state *st)
 {
     const struct ta_slice text = {st->text, st->n};
-    return ta_log_after(text, "but unallocated").ptr || ta_log_after(text, " in total by Py").ptr;
+    return ta_log_after(text, "but unallocated").ptr || ta_log_after(text, " in total by Py").ptr ||
+           ta_log_after(text, "(according to CUDA): ").ptr;
 }
 
 /* A frame of a traceback, `File "/home/user/vae.py", line 291, in decode`; those of installed
@@ -134,18 +171,47 @@ static void note_frame(struct state *st, struct ta_slice text)
                  function.len ? function.ptr : "");
 }
 
+/* "regular VAE decoding, done again in tiles": what ran out of memory, and that it went on. */
+static void add_retry(struct ta_log_reading *log, const struct ta_log_line *line,
+                      struct ta_slice work)
+{
+    struct ta_failed_allocation row = ta_unknown_failed_allocation();
+    const char *comma = work.len ? memchr(work.ptr, ',', work.len) : NULL;
+    char place[100];
+    snprintf(place, sizeof place, "%.*s, done again in tiles",
+             (int)(comma ? comma - work.ptr < 60 ? comma - work.ptr : 60 : 0), work.ptr);
+    row.rank = line->rank;
+    row.time_ns = line->time_ns;
+    row.place = ta_log_string(log, ta_slice_of(place));
+    if (comma)
+        ta_log_add_failed_allocation(log, &row);
+}
+
+/* The words from which on an error is kept; NULL when none begins in the line. */
+static const char *error_in(struct ta_slice text)
+{
+    const struct ta_slice error = ta_log_after(text, "out of memory. Tried to ");
+    if (error.ptr)
+        return error.ptr - strlen("out of memory. Tried to ");
+    return ta_log_after(text, LISTED).ptr ? text.ptr : NULL;
+}
+
 static enum ta_log_taken take(struct ta_log_reading *log, void *state,
                               const struct ta_log_line *line)
 {
     struct state *st = state;
-    const struct ta_slice error = ta_log_after(line->text, "out of memory. Tried to ");
-    if (error.ptr) {
+    const struct ta_slice retried = ta_log_after(line->text, RETRIED);
+    const char *error = error_in(line->text);
+    if (retried.ptr) {
+        add_retry(log, line, retried);
+        return TA_LOG_TAKEN;
+    }
+    if (error) {
         close_error(log, st);
         st->n = 0;
         st->rank = line->rank;
         st->time_ns = line->time_ns;
-        append(st,
-               ta_slice_part(line->text, (size_t)(error.ptr - line->text.ptr) - 9, line->text.len));
+        append(st, ta_slice_part(line->text, (size_t)(error - line->text.ptr), line->text.len));
     } else if (st->lines) {
         append(st, line->text);
     } else {
@@ -166,7 +232,7 @@ static void end(struct ta_log_reading *log, void *state)
     close_error(log, state);
 }
 
-static const char *const marks[] = {"out of memory. Tried to ", "File \"", NULL};
+static const char *const marks[] = {"out of memory. Tried to ", LISTED, RETRIED, "File \"", NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};

@@ -44,6 +44,7 @@ static enum ta_log_taken take_stage(struct ta_log_reading *log, const struct ta_
         struct ta_timed_stage stage = ta_single_call(ta_log_string(log, name), ns);
         stage.rank = line->rank;
         ta_log_add_stage(log, &stage);
+        log->timed_ns = ta_add_sat(log->timed_ns, ns);
         return TA_LOG_TAKEN;
     }
     const struct ta_figure figure = {.rank = line->rank,

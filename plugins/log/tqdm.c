@@ -22,9 +22,10 @@ struct bar {
     ta_str name;
     ta_str model;   /* that its present turn runs, where the log says it */
     int64_t load;   /* of that */
-    int64_t number; /* of its present turn, as in struct ta_bar_state */
-    uint64_t line;  /* the last one; states that overwrite each other share theirs */
-    size_t states;  /* of the turn */
+    int64_t number;       /* of its present turn, as in struct ta_bar_state */
+    int64_t iteration_ns; /* as the last state has it */
+    uint64_t line;        /* the last one; states that overwrite each other share theirs */
+    bool spans_lines;     /* states of the turn are on lines of their own */
     bool is_loading;
 };
 
@@ -157,7 +158,7 @@ static bool take_count_alone(struct ta_slice line, struct drawn *bar)
 /* ---- bars ------------------------------------------------------------------------------------ */
 
 static const char *const loading[] = {"loading",    "fetching",   "downloading", "download",
-                                      "quantizing", "converting", NULL};
+                                      "quantizing", "converting",  "initializing", NULL};
 
 /* The bar of a line; NULL without memory. */
 static struct bar *find_bar(struct ta_log_reading *log, struct state *st, const struct drawn *drawn,
@@ -205,14 +206,30 @@ static void add_sum(struct ta_log_reading *log, const struct bar *bar)
     ta_log_add_iterations(log, &sum);
 }
 
+/* Whether the rate is that of all iterations: tqdm smooths it over the last ones until it closes the
+ * bar. */
+static bool is_overall(int64_t iteration_ns, int64_t done, int64_t elapsed_ns)
+{
+    const double beyond = (double)iteration_ns * (double)done - (double)elapsed_ns;
+    return iteration_ns != TA_MISSING && beyond >= 0 && beyond < 1e9;
+}
+
+/* Whether a complete bar is drawn once more on a later line, to close it, and is no other turn that
+ * was as fast. */
+static bool closes(const struct bar *bar, const struct drawn *drawn, uint64_t line)
+{
+    const int64_t later = drawn->elapsed_ns - bar->elapsed_ns;
+    return line <= bar->line + 2 && later >= 0 && later <= INT64_C(1000000000) &&
+           (bar->spans_lines || !is_overall(bar->iteration_ns, bar->done, bar->elapsed_ns));
+}
+
 /* Whether a state is of another turn of the bar: it counts from the start again, or, in logs that
- * have the last state of each bar alone, is complete once more in a later line. */
+ * have few states of each turn, is complete once more. */
 static bool begins_again(const struct bar *bar, const struct drawn *drawn, uint64_t line)
 {
-    const bool is_other = bar->done != drawn->done || bar->elapsed_ns != drawn->elapsed_ns;
-    const bool was_complete = bar->done == bar->total && bar->states == 1 && bar->line != line;
-    return bar->done == TA_MISSING || drawn->done < bar->done ||
-           drawn->elapsed_ns < bar->elapsed_ns || (was_complete && is_other);
+    if (bar->done == TA_MISSING || drawn->done < bar->done || drawn->elapsed_ns < bar->elapsed_ns)
+        return true;
+    return bar->done == bar->total && line != bar->line && !closes(bar, drawn, line);
 }
 
 static enum ta_log_taken take(struct ta_log_reading *log, void *state,
@@ -227,17 +244,22 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
         log->status = ta_fail(log->ctx, TA_ERR_NOMEM, "Cannot hold the bars of a log");
         return TA_LOG_TAKEN;
     }
-    if (begins_again(bar, &drawn, line->number)) {
+    const bool is_new = begins_again(bar, &drawn, line->number);
+    if (is_new) {
         add_sum(log, bar);
         bar->number = st->turns++;
         bar->model = log->model;
         bar->load = log->load;
-        bar->states = 0;
+        bar->spans_lines = false;
     } else if (bar->done == drawn.done && bar->elapsed_ns == drawn.elapsed_ns) {
         return TA_LOG_TAKEN; /* drawn again */
+    } else {
+        bar->spans_lines |= bar->line != line->number;
     }
-    bar->states++;
+    log->timed_ns = ta_add_sat(
+        log->timed_ns, drawn.elapsed_ns - (is_new ? 0 : bar->elapsed_ns));
     bar->line = line->number;
+    bar->iteration_ns = drawn.iteration_ns;
     bar->done = drawn.done;
     bar->elapsed_ns = drawn.elapsed_ns;
     if (!bar->is_loading) {

@@ -48,6 +48,14 @@ NEW_ERROR = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50
 OLD_ERROR = ("RuntimeError: HIP out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.50 GiB total "
              "capacity; 20.00 GiB already allocated; 1.25 GiB free; 21.00 GiB reserved in total "
              "by PyTorch) If reserved memory is >> allocated memory …")
+LISTED_ERROR = """Allocation on device 0 would exceed allowed memory. (out of memory)
+Currently allocated : 11.50 GiB
+Requested : 128.00 MiB
+Device limit : 12.00 GiB
+Free (according to CUDA): 0 bytes
+PyTorch limit (set by user-supplied memory fraction)
+: 17179869184.00 GiB
+"""
 TRACE = '  File "/home/user/app/vae.py", line 291, in decode\n' \
         '  File "/usr/lib/python3/site-packages/torch/nn/conv.py", line 7, in forward\n'
 
@@ -101,6 +109,43 @@ def with_prefix(prefix, text):
     return "".join(f"{prefix}{line}\n" for line in text.splitlines())
 
 
+WAN_WRAPPER = """got prompt
+Swapping 40 transformer blocks
+Initializing block swap: 100%|█████| 40/40 [00:02<00:00, 14.94it/s]
+Block swap memory summary:
+Transformer blocks on cpu: 12288.00MB
+Transformer blocks on cuda:0: 1024.00MB
+Total memory used by transformer blocks: 13312.00MB
+Non-blocking memory transfer: False
+Sampling 81 frames at 768x432 with 20 steps
+100%|█████| 20/20 [05:16<00:00, 15.80s/it]
+TeaCache skipped: 5 conditional steps: [3, 5, 7, 9, 11]
+TeaCache skipped: 0 unconditional steps: []
+Allocated memory: memory=0.081 GB
+Max allocated memory: max_memory=20.500 GB
+Max reserved memory: max_reserved=21.250 GB
+"""
+
+FRAMEPACK = """Loaded CLIPTextModel to cuda:0 as complete.
+Unloaded CLIPTextModel as complete.
+Moving DynamicSwap_Packed to cuda:0 with preserved memory: 6 GB
+100%|█████| 25/25 [01:59<00:00,  4.76s/it]
+Offloading DynamicSwap_Packed from cuda:0 to preserve memory: 8 GB
+"""
+
+
+def pause_log(prefix):
+    """15 minutes of lines with a clock; a bar accounts for two minutes of them."""
+    lines = [(0, "Starting"), (0, "Creating pipeline"), (60, "Created"), (60, "Compiling model"),
+             (150, "Generating"), (300, "Saved"), (900, "got prompt")]
+    text = ""
+    for seconds, line in lines:
+        text += prefix % f"2025-09-30 21:{14 + seconds // 60}:{seconds % 60:02}" + line + "\n"
+        if line == "Generating":
+            text += "100%|█| 10/10 [02:00<00:00, 12.00s/it]\n"
+    return text
+
+
 class Checks:
     def __init__(self, program, scratch):
         self.program, self.scratch, self.faults = program, scratch, 0
@@ -146,6 +191,22 @@ class Checks:
                     [("Loading checkpoint shards", 21.0), ("model", 9.0)])
         self.expect("loading is no loop", report.rows("progress.bars"), [])
 
+    def turns(self):
+        """Logs that keep the last states of each turn alone."""
+        self.bars("a turn as fast as the one before", "100%|█| 28/28 [00:04<00:00,  5.63it/s]\n"
+                  "100%|█| 28/28 [00:04<00:00,  5.64it/s]\n",
+                  [(None, 28, 28, 4), (None, 28, 28, 4)])
+        self.bars("closed on a line of its own", " 95%|█| 19/20 [00:45<00:02,  2.14s/it]\n"
+                  "100%|█| 20/20 [00:48<00:00,  2.15s/it]\n100%|█| 20/20 [00:48<00:00,  2.41s/it]\n",
+                  [(None, 20, 20, 48)])
+        self.bars("closed after a smoothed rate", "100%|█| 20/20 [00:48<00:00,  2.15s/it]\n"
+                  "100%|█| 20/20 [00:48<00:00,  2.41s/it]\n", [(None, 20, 20, 48)])
+        self.bars("some states, then the last of the next turn",
+                  "\r".join([" 28%|█| 7/25 [00:31<01:20,  4.48s/it]",
+                             "100%|█| 25/25 [03:58<00:00,  9.53s/it]"]) + "\nOffloading\n"
+                  "100%|█| 25/25 [04:02<00:00,  9.68s/it]\n",
+                  [(None, 25, 25, 238), (None, 25, 25, 242)])
+
     def speeds(self):
         rows = self.bars("a change of speed", bar("", [9] + [2.3] * 10 + [7.9] * 19),
                          [(None, 30, 30, 182)])
@@ -153,6 +214,21 @@ class Checks:
         self.expect("where the speed changed", rows[0]["change_at"], 12)
         self.expect("speeds", [round(rows[0][key] / 1e9, 1) for key in ("before_ns", "after_ns")],
                     [2.3, 7.9])
+        for slow_from in (5, 12, 13, 27):
+            rows = self.read(bar("", [2.3] * (slow_from - 1) + [7.9] * (31 - slow_from))).rows(
+                "progress.bars")
+            self.expect(f"slow from {slow_from}", rows[0]["change_at"], slow_from)
+        rows = self.bars("few states", "\r".join(
+            [" 28%|█| 7/25 [00:31<01:20,  4.48s/it]", " 92%|█| 23/25 [03:39<00:24, 12.10s/it]",
+             "100%|█| 25/25 [03:58<00:00,  9.53s/it]"]), [(None, 25, 25, 238)])
+        self.expect("where it became slower", [rows[0]["change_at"],
+                                               round(rows[0]["before_ns"] / 1e9, 2),
+                                               round(rows[0]["after_ns"] / 1e9, 2)],
+                    [8, 4.43, 11.5])
+        rows = self.read("\r".join([" 50%|█| 14/28 [01:34<00:19,  1.42s/it]",
+                                    "100%|█| 28/28 [01:37<00:00,  3.48s/it]"])).rows(
+                                        "progress.bars")
+        self.expect("a first half that compiles", rows[0]["change_at"], None)
         noise = random.Random(3)
         for _ in range(20):
             times = [2.3 * noise.uniform(0.9, 1.1) for _ in range(noise.randrange(3, 60))]
@@ -214,6 +290,57 @@ class Checks:
         self.expect("a long prompt", report.row("iterations.by_name", loop="prompt")["total_ns"],
                     641 * 10**9)
 
+    def wan_wrapper(self):
+        for prefix in PREFIXES:
+            report = self.read(with_prefix(prefix, WAN_WRAPPER))
+            self.expect(f"blocks after {prefix!r}",
+                        [(row["model"], row["extent"], row["loaded_bytes"], row["offloaded_bytes"])
+                         for row in report.rows("models.loads")],
+                        [("Transformer", "partial", GIB, 12 * GIB)])
+            self.expect("offloaded weights", report.finding("offloaded-weights")["title"],
+                        "Transformer runs with 12.0 GiB of its 13.0 GiB of weights offloaded to "
+                        "host memory and copied in every iteration, which takes 15.8 s")
+            row = report.row("caches.by_name", cache="TeaCache")
+            self.expect("steps that were skipped", [row["hits"], row["misses"]], [5, 35])
+            row = report.row("memory.by_rank")
+            self.expect("peaks", [row["peak_allocated_bytes"] / GIB,
+                                  row["peak_reserved_bytes"] / GIB], [20.5, 21.25])
+            self.expect("one loop", [row["done"] for row in report.rows("progress.bars")], [20])
+
+    def framepack(self):
+        report = self.read(FRAMEPACK)
+        self.expect("models", [(row["model"], row["where"], row["extent"])
+                               for row in report.rows("models.loads")],
+                    [("CLIPTextModel", "cuda:0", "complete"),
+                     ("DynamicSwap_Packed", "cuda:0", None)])
+        self.expect("the model of the loop", report.rows("progress.bars")[0]["model"],
+                    "DynamicSwap_Packed")
+
+    # ---- pauses ----------------------------------------------------------------------------------
+
+    def pauses(self):
+        for kind in ("[%s,123] INFO: ", "%s - ", "INFO %s [a.py:3] ", "[%s TP0] "):
+            report = self.read(pause_log(kind))
+            self.expect(f"pauses with {kind!r}",
+                        [(row["before"], row["work"], row["pause_ns"] / 1e9)
+                         for row in report.rows("progress.pauses")],
+                        [("Creating pipeline", "loading", 60), ("Compiling model", "compiling", 90),
+                         ("Generating", "none", 30), ("Saved", "none", 600)])
+        report = self.read(pause_log("%s - ").replace("29:00 - got prompt", "19:30 - got prompt"))
+        self.expect("findings",
+                    [report.finding(id_)["title"] for id_ in ("long-loading", "long-compiling")],
+                    ['Loading takes 60.0 s of the 5.50 min of the log, after "Creating pipeline"',
+                     'Compilation takes 90.0 s of the 5.50 min of the log, after '
+                     '"Compiling model"'])
+        quick = self.read("".join(f"2025-01-01 10:00:{n:02} INFO answering {n}\n"
+                                  for n in range(50)) + bar("", [1] * 4))
+        self.expect("no pause", [row["pause_ns"] for row in quick.rows("progress.pauses")],
+                    [10**9] * 32)
+        self.expect("silence", quick.finding("long-loading"), None)
+        midnight = self.read("23:59:50 loading a\n00:00:20 loaded\n" + bar("", [1] * 4))
+        self.expect("over midnight", [row["pause_ns"] for row in midnight.rows("progress.pauses")],
+                    [30 * 10**9])
+
     def stages(self):
         for prefix in PREFIXES:
             report = self.read(with_prefix(prefix, STAGES + "warm\n" + STAGES))
@@ -252,6 +379,20 @@ class Checks:
                                           "device_free_bytes", "allocated_bytes",
                                           "reserved_bytes")],
                     [0, 2 * GIB, 23.5 * GIB, 1.25 * GIB, 20 * GIB, 21 * GIB])
+
+        row = self.read(LISTED_ERROR).row("memory.failures")
+        self.expect("an error in lines",
+                    [row[key] for key in ("device", "wanted_bytes", "device_bytes",
+                                          "device_free_bytes", "allocated_bytes")],
+                    [0, GIB // 8, 12 * GIB, 0, 11.5 * GIB])
+        row = self.read(NEW_ERROR.replace("512.00 MiB is", "17179869184.00 GiB is").replace(
+            "capacity", "capacty") + "\n").row("memory.failures")
+        self.expect("memory that the host shares", [row["device_bytes"], row["device_free_bytes"]],
+                    [23.5 * GIB, None])
+        report = self.read("Warning: Ran out of memory when regular VAE decoding, retrying with "
+                           "tiled VAE decoding.\n")
+        self.expect("a decoding that was done again", report.finding("failed-allocations")["title"],
+                    "Device memory ran out in regular VAE decoding, done again in tiles")
 
     # ---- torch.compile ---------------------------------------------------------------------------
 
@@ -329,9 +470,13 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         checks = Checks(sys.argv[1], pathlib.Path(scratch))
         checks.progress()
+        checks.turns()
         checks.speeds()
         checks.advice()
         checks.comfyui()
+        checks.wan_wrapper()
+        checks.framepack()
+        checks.pauses()
         checks.stages()
         checks.errors()
         checks.compiled()

@@ -86,6 +86,33 @@ static void test_prefixes(void **state)
     assert_int_equal(line.time_ns, INT64_C(1759266840500000000));
 }
 
+static void test_clocks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        enum ta_log_clock_kind kind;
+        int64_t seconds;
+    } cases[] = {
+        {"2025-09-30 21:14:00,5 x", TA_CLOCK_FULL, 1759266840},
+        {"[12-16 08:13:02] x", TA_CLOCK_YEARLY, (350 * 24 + 8) * 3600 + 13 * 60 + 2},
+        {"INFO 01-02 00:00:01 [a.py:1] x", TA_CLOCK_YEARLY, 86401},
+        {"I0102 00:00:01.250000 4711 a.cc:1] x", TA_CLOCK_YEARLY, 86401},
+        {"21:14:00 - x", TA_CLOCK_DAILY, 21 * 3600 + 14 * 60},
+        {"[rank3]: 21:14:00 x", TA_CLOCK_DAILY, 21 * 3600 + 14 * 60},
+        {"at 21:14:00 x", TA_CLOCK_NONE, 0},
+        {"21:14:0", TA_CLOCK_NONE, 0},
+        {"", TA_CLOCK_NONE, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ta_log_line line = {.whole = ta_slice_of(cases[i].line)};
+        int64_t ns = 0;
+        const enum ta_log_clock_kind kind = ta_log_clock_of(&line, &ns);
+        if (kind != cases[i].kind || (kind && ns / 1000000000 != cases[i].seconds))
+            fail_msg("%s: %d, %lld s", cases[i].line, (int)kind, (long long)(ns / 1000000000));
+    }
+}
+
 static void test_numbers(void **state)
 {
     (void)state;
@@ -123,6 +150,7 @@ int main(void)
         cmocka_unit_test(test_needles),
         cmocka_unit_test(test_needles_at_random),
         cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

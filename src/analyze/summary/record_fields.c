@@ -228,6 +228,13 @@ static const struct ta_record_field model_load_fields[] = {
     {0},
 };
 
+static const struct ta_record_field pause_fields[] = {
+    INTEGER(ta_log_pause, rank),     INTEGER(ta_log_pause, start_ns),
+    INTEGER(ta_log_pause, dur_ns),   INTEGER(ta_log_pause, timed_ns),
+    INTEGER(ta_log_pause, log_ns),   TEXT(ta_log_pause, before),
+    TEXT(ta_log_pause, after),       {0},
+};
+
 const struct ta_record_table ta_record_tables[TA_DUMP_COUNT] = {
 #define TABLE(kind, type) [TA_DUMP_##kind] = {#kind, sizeof(type), kind##_fields},
     TA_DUMP_TABLES(TABLE) TABLE(sample, struct ta_sample)

@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "base/quality.h"
 #include "parse/log/formats.h"
+#include "parse/log/pauses.h"
 #include "parse/log/prefix.h"
 #include "traceanalyze/document.h"
 
@@ -55,7 +56,9 @@ int ta_log_sniff(const struct ta_probe *probe)
         return 0;
     if (ta_needles_in(probe->log_formats->marks, head))
         return HAS_MARK;
-    return probe->whole ? 0 : HAS_NONE;
+    int64_t ns;
+    struct ta_log_line line = {.whole = head};
+    return probe->whole && !ta_log_clock_of(&line, &ns) ? 0 : HAS_NONE;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -65,6 +68,7 @@ struct log_reader {
     const struct ta_log_formats *formats;
     struct ta_lines *lines;
     struct ta_quality *quality;
+    struct ta_log_pauses *pauses;
     void *states[TA_LOG_FORMATS_MAX];
     size_t owner; /* of the next line, whatever it is; formats->n: nobody */
     uint64_t number, dropped;
@@ -131,6 +135,7 @@ static enum ta_status read_lines(struct log_reader *r)
     while (reading->status == TA_OK && ta_lines_next(r->lines)) {
         r->number++;
         take_states(r);
+        ta_log_pauses_take(r->pauses, reading, r->lines->line);
         if (ta_ctx_canceled(reading->ctx))
             return ta_fail(reading->ctx, TA_ERR_CANCELED, "Interrupted");
     }
@@ -140,16 +145,20 @@ static enum ta_status read_lines(struct log_reader *r)
 /* Frees the states, which hold nothing any more. */
 static void close_formats(struct log_reader *r)
 {
+    if (r->pauses && r->reading.status == TA_OK)
+        ta_log_pauses_add(r->pauses, &r->reading);
     for (size_t i = 0; i < r->formats->n; i++) {
         if (r->states[i] && r->formats->at[i].ops->end)
             r->formats->at[i].ops->end(&r->reading, r->states[i]);
         free(r->states[i]);
     }
+    ta_log_pauses_free(r->pauses);
 }
 
 static bool open_formats(struct log_reader *r)
 {
-    bool done = true;
+    r->pauses = ta_log_pauses_new();
+    bool done = r->pauses != NULL;
     r->owner = r->formats->n;
     for (size_t i = 0; done && i < r->formats->n; i++) {
         r->states[i] = calloc(1, r->formats->at[i].ops->state_size + 1);

@@ -68,8 +68,22 @@ static int64_t fraction_ns(struct ta_slice text, size_t at, size_t n)
     return ns;
 }
 
+struct stamp {
+    enum ta_log_clock_kind kind;
+    int64_t ns;
+};
+
+/* The days of a date from the first day of its clock; "MM-DD" lacks the year. */
+static int64_t date_days(struct ta_slice text, size_t n)
+{
+    const size_t month = n - strlen("00-00");
+    const int64_t year = month ? number_at(text, 0, 4) : 2000;
+    const int64_t days = days_of(year, number_at(text, month, 2), number_at(text, month + 3, 2));
+    return month ? days : days - days_of(2000, 1, 1);
+}
+
 /* Length of a date, a clock, or both at the start; 0 without one.  Only a whole one is a time. */
-static size_t time_length(struct ta_slice text, int64_t *time_ns)
+static size_t time_length(struct ta_slice text, struct stamp *stamp)
 {
     static const char *const dates[] = {"0000-00-00", "0000/00/00", "00-00", "00/00"};
     size_t n = 0, date = 0;
@@ -87,12 +101,12 @@ static size_t time_length(struct ta_slice text, int64_t *time_ns)
     const size_t fraction = fraction_length(clock, 8);
     const int64_t seconds =
         number_at(clock, 0, 2) * 3600 + number_at(clock, 3, 2) * 60 + number_at(clock, 6, 2);
-    if (n == strlen("0000-00-00 "))
-        *time_ns =
-            (days_of(number_at(text, 0, 4), number_at(text, 5, 2), number_at(text, 8, 2)) * 86400 +
-             seconds) *
-                INT64_C(1000000000) +
-            fraction_ns(clock, 8, fraction);
+    const int64_t days = n ? date_days(text, n - 1) : 0;
+    *stamp = (struct stamp){n == 0                       ? TA_CLOCK_DAILY
+                            : n < strlen("0000-00-00 ") ? TA_CLOCK_YEARLY
+                                                         : TA_CLOCK_FULL,
+                            (days * 86400 + seconds) * INT64_C(1000000000) +
+                                fraction_ns(clock, 8, fraction)};
     n += 8 + fraction;
     return n + (n < text.len && text.ptr[n] == 'Z');
 }
@@ -138,7 +152,7 @@ static size_t level_length(struct ta_slice text)
 }
 
 /* In brackets: a time, a level, a rank, a place in a source. */
-static size_t bracket_length(struct ta_log_line *line, struct ta_slice text)
+static size_t bracket_length(struct ta_log_line *line, struct stamp *stamp, struct ta_slice text)
 {
     if (text.len < 2 || !strchr("[(", text.ptr[0]))
         return 0;
@@ -151,7 +165,7 @@ static size_t bracket_length(struct ta_log_line *line, struct ta_slice text)
     snprintf(level, sizeof level, "%.*s ", (int)(inside.len < 10 ? inside.len : 10), inside.ptr);
     const bool is_place = ta_log_after(inside, ".py:").ptr || ta_log_after(inside, ".cpp:").ptr ||
                           ta_log_after(inside, "pid=").ptr;
-    const bool known = time_length(inside, &line->time_ns) || rank != TA_MISSING || is_place ||
+    const bool known = time_length(inside, stamp) || rank != TA_MISSING || is_place ||
                        level_length(ta_slice_of(level));
     if (known && rank != TA_MISSING)
         line->rank = rank;
@@ -159,13 +173,19 @@ static size_t bracket_length(struct ta_log_line *line, struct ta_slice text)
 }
 
 /* "V0930 21:14:00.123000 4711 torch/_dynamo/guards.py:2789] ". */
-static size_t glog_length(struct ta_slice text)
+static size_t glog_length(struct ta_slice text, struct stamp *stamp)
 {
     if (text.len < 2 || !strchr("VDIWEF", text.ptr[0]) ||
         !has_shape(ta_slice_from(text, 1), "0000 00:00:00."))
         return 0;
     const char *end = memchr(text.ptr, ']', text.len);
-    return end ? (size_t)(end - text.ptr) + 1 : 0;
+    if (!end)
+        return 0;
+    const int64_t days = days_of(2000, number_at(text, 1, 2), number_at(text, 3, 2));
+    time_length(ta_slice_from(text, strlen("V0930 ")), stamp);
+    stamp->kind = TA_CLOCK_YEARLY;
+    stamp->ns += (days - days_of(2000, 1, 1)) * 86400 * INT64_C(1000000000);
+    return (size_t)(end - text.ptr) + 1;
 }
 
 /* The name of a logger: "sglang.srt:" or "sglang - ".  Before a colon it has a point, as modules
@@ -208,24 +228,53 @@ static struct ta_slice skip_separator(struct ta_slice text)
 }
 
 /* Names of loggers are known by what is before them. */
-static size_t part_length(struct ta_log_line *line, struct ta_slice text, unsigned parts)
+static size_t part_length(struct ta_log_line *line, struct stamp *stamp, struct ta_slice text,
+                          unsigned parts)
 {
     size_t n = parts == 0 ? label_length(line, text) : 0;
-    n = n ? n : time_length(text, &line->time_ns);
+    n = n ? n : time_length(text, stamp);
     n = n ? n : level_length(text);
-    n = n ? n : glog_length(text);
-    n = n ? n : bracket_length(line, text);
+    n = n ? n : glog_length(text, stamp);
+    n = n ? n : bracket_length(line, stamp, text);
     return n || parts == 0 ? n : logger_length(text);
 }
 
-void ta_log_strip_prefix(struct ta_log_line *line)
+static struct stamp strip(struct ta_log_line *line)
 {
+    struct stamp stamp = {TA_CLOCK_NONE, TA_MISSING};
     line->text = ta_text_trim(line->whole);
-    line->rank = line->time_ns = TA_MISSING;
+    line->rank = TA_MISSING;
     for (unsigned parts = 0; parts < 8; parts++) {
-        const size_t n = part_length(line, line->text, parts);
+        const size_t n = part_length(line, &stamp, line->text, parts);
         if (n == 0)
             break;
         line->text = skip_separator(ta_slice_from(line->text, n));
     }
+    line->time_ns = stamp.kind == TA_CLOCK_FULL ? stamp.ns : TA_MISSING;
+    return stamp;
+}
+
+void ta_log_strip_prefix(struct ta_log_line *line)
+{
+    (void)strip(line);
+}
+
+/* Whether a line may begin with a clock, or with a level before one: what costs little to see. */
+static bool may_have_clock(struct ta_slice text)
+{
+    if (text.len <= strlen("00:00:00"))
+        return false;
+    const unsigned char first = (unsigned char)text.ptr[0], second = (unsigned char)text.ptr[1];
+    if (isupper(first))
+        return isupper(second) || isdigit(second); /* "INFO", "I0930" */
+    return isdigit(first) ? isdigit(second) || second == ':' : first == '[' || first == '(';
+}
+
+enum ta_log_clock_kind ta_log_clock_of(struct ta_log_line *line, int64_t *ns)
+{
+    struct stamp stamp = {TA_CLOCK_NONE, TA_MISSING};
+    if (may_have_clock(skip_blanks(line->whole)))
+        stamp = strip(line);
+    *ns = stamp.ns;
+    return stamp.kind;
 }

@@ -19,4 +19,16 @@
  * A time without its year dates nothing. */
 void ta_log_strip_prefix(struct ta_log_line *line);
 
+/* What the clock of a prefix leaves out. */
+enum ta_log_clock_kind {
+    TA_CLOCK_NONE,
+    TA_CLOCK_DAILY,  /* "21:14:00": since midnight */
+    TA_CLOCK_YEARLY, /* "09-30 21:14:00": since the first of January of a leap year */
+    TA_CLOCK_FULL    /* since 1970 */
+};
+
+/* The clock of a line in ns, and how much it says; `*line` gets its text and rank as above.  Lines
+ * without any are told by their first characters, which is cheap. */
+enum ta_log_clock_kind ta_log_clock_of(struct ta_log_line *line, int64_t *ns);
+
 #endif

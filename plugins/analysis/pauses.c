@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* progress.pauses: the longest times between two lines of a log, and what the program began before
+ * them, where its line says it. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/dump.h>
+
+enum { RANK, FILE_KEY, ORDER, BEFORE, AFTER, START, DUR, TIMED, LOG, FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},      [FILE_KEY] = {"file", TA_FIELD_FILE},
+    [ORDER] = {"order", TA_FIELD_INT},     [BEFORE] = {"before", TA_FIELD_TEXT},
+    [AFTER] = {"after", TA_FIELD_TEXT},    [START] = {"start_ns", TA_FIELD_MAX},
+    [DUR] = {"dur_ns", TA_FIELD_MAX},      [TIMED] = {"timed_ns", TA_FIELD_MAX},
+    [LOG] = {"log_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_partial_def partials[] = {{"pauses", fields, FIELDS}, {0}};
+
+enum {
+    PAUSES_RANK,
+    PAUSES_INDEX,
+    PAUSES_START,
+    PAUSES_WORK,
+    PAUSES_DUR,
+    PAUSES_SHARE,
+    PAUSES_BETWEEN,
+    PAUSES_BEFORE,
+    PAUSES_AFTER,
+    PAUSES_LOG
+};
+static const struct ta_column pauses_columns[] = {
+    [PAUSES_RANK] = TA_DUMP_RANK_COLUMN,
+    [PAUSES_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
+                      .doc = "Place in the order of the log, from 0"},
+    [PAUSES_START] = {"start_ns", "At", TA_NS, .role = TA_NOTE,
+                      .doc = "Where it begins, since the first line with a clock"},
+    [PAUSES_WORK] = {"work", "Work", TA_WORD,
+                     .doc = "What the program did, as the lines around it say: `loading`, "
+                            "`compiling`, or `none` where they say neither"},
+    [PAUSES_DUR] = {"pause_ns", "Pause", TA_NS, .better = TA_LOWER,
+                    .doc = "Time between the two lines that no line accounts for: bars of progress "
+                           "and stages with a time are left out"},
+    [PAUSES_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Pause over the log"},
+    [PAUSES_BETWEEN] = {"between_ns", "Between lines", TA_NS, .role = TA_NOTE,
+                        .doc = "Whole time between the two lines"},
+    [PAUSES_BEFORE] = {"before", "After the line", TA_TEXT,
+                       .doc = "The last line with a clock before it, without its prefix"},
+    [PAUSES_AFTER] = {"after", "Before the line", TA_TEXT, .doc = "The first one after it"},
+    [PAUSES_LOG] = {"log_ns", "Log", TA_NS, .role = TA_NOTE,
+                    .doc = "From the first line with a clock to the last"},
+};
+
+static const struct ta_table_def pauses = {
+    "progress.pauses", "Pauses of the log", TA_COLUMNS(pauses_columns),
+    .doc = "One row per pause of a log of a second or longer, the 32 longest ones of a file, in "
+           "the order of the log.",
+    .brief = &(const struct ta_brief){.place = 425,
+                                      .rows = 5,
+                                      .largest = &pauses_columns[PAUSES_DUR],
+                                      .first = {&pauses_columns[PAUSES_DUR],
+                                                &pauses_columns[PAUSES_SHARE]},
+                                      .never = {&pauses_columns[PAUSES_INDEX],
+                                                &pauses_columns[PAUSES_BETWEEN],
+                                                &pauses_columns[PAUSES_AFTER],
+                                                &pauses_columns[PAUSES_LOG]},
+                                      .remark = &pauses_columns[PAUSES_BEFORE]},
+    .not_of_ranks = true};
+
+/* ---- what the program did -------------------------------------------------------------------- */
+
+/* Words of lines that a program prints before it loads or compiles something, and of those before
+ * which it had nothing to do: a request comes in, or its work is done. */
+static const char *const loading[] = {"loading ",     "load ",        "creating ", "initializing",
+                                      "instantiat",   "fetching",     "download",  "building",
+                                      "got prompt",   "from_pretrained", "moving ", "shard",
+                                      NULL};
+static const char *const compiling[] = {"compil", "autotun", "captur", "warmup", "warm up",
+                                        "warming", "dynamo", "inductor", NULL};
+static const char *const done[] = {"prompt executed", "finished", "saved",   "saving",
+                                   "completed",       "done",     "shutting", "uvicorn",
+                                   "listening",       "waiting",  "exiting", NULL};
+static const char *const request[] = {"got prompt", "received", "http", "request", "post /",
+                                      "get /",      NULL};
+
+static const char *work_of(struct ta_slice before, struct ta_slice after)
+{
+    if (ta_slice_has_any(before, done) || ta_slice_has_any(after, request))
+        return "none";
+    if (ta_slice_has_any(before, compiling))
+        return "compiling";
+    return ta_slice_has_any(before, loading) ? "loading" : "none";
+}
+
+/* ---- map and finish -------------------------------------------------------------------------- */
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    size_t n;
+    const struct ta_log_pause *rows = ta_trace_pause_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, rows[i].rank), ta_row_file(trace),
+                                      ta_key_int((int64_t)i),
+                                      ta_key_text(ta_trace_text(trace, rows[i].before)),
+                                      ta_key_text(ta_trace_text(trace, rows[i].after)));
+        row[START] = rows[i].start_ns;
+        row[DUR] = rows[i].dur_ns;
+        row[TIMED] = rows[i].timed_ns;
+        row[LOG] = rows[i].log_ns;
+    }
+    return TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)in;
+    int64_t place = 0;
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        if (i > 0 && ta_partial_at(merged[0], i - 1)[RANK] != row[RANK])
+            place = 0;
+        const struct ta_slice before = ta_partial_text(merged[0], row, BEFORE);
+        const struct ta_slice after = ta_partial_text(merged[0], row, AFTER);
+        const int64_t pause_ns = row[DUR] - row[TIMED];
+        TA_ROW(out, pauses, [PAUSES_RANK] = ta_int(row[RANK]), [PAUSES_INDEX] = ta_int(place++),
+               [PAUSES_START] = ta_int(row[START]),
+               [PAUSES_WORK] = ta_text(ta_slice_of(work_of(before, after))),
+               [PAUSES_DUR] = ta_int(pause_ns),
+               [PAUSES_SHARE] =
+                   row[LOG] > 0 ? ta_num((double)pause_ns / (double)row[LOG]) : ta_null(),
+               [PAUSES_BETWEEN] = ta_int(row[DUR]), [PAUSES_BEFORE] = ta_text_or_null(before),
+               [PAUSES_AFTER] = ta_text_or_null(after), [PAUSES_LOG] = ta_int(row[LOG]));
+    }
+    return TA_OK;
+}
+
+static const struct ta_table_def *const tables[] = {&pauses, NULL};
+
+static const struct ta_analysis_ops ops = {
+    .section = "diffusion", .partials = partials, .map = map, .finish = finish, .tables = tables};
+
+TA_PLUGIN(analysis, pauses, &ops, .title = "Diffusion and throughput",
+          .summary = "The longest times between two lines of a log: progress.pauses",
+          .version = "1");
