@@ -68,8 +68,7 @@ static const char *room_of(const struct ta_refs *in, struct ta_advice *advice,
     const char *free_bytes = ta_advice_number(advice, left.value, TA_UNIT_BYTES);
     const char *all_bytes = ta_advice_number(advice, all.value, TA_UNIT_BYTES);
     if (left.table && unused >= 0)
-        return ta_advice_printf(advice,
-                                ": the device had %s free and the allocator held %s unused",
+        return ta_advice_printf(advice, ": the device had %s free and the allocator held %s unused",
                                 free_bytes, ta_advice_number(advice, unused, TA_UNIT_BYTES));
     if (left.table && all.table)
         return ta_advice_printf(advice, ": the device had %s of its %s free", free_bytes,
@@ -88,9 +87,8 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
     const struct ta_place left = ta_place_beside(in, wanted, ON_DEVICE);
     const struct ta_place reserved = ta_place_beside(in, wanted, RESERVED);
     const struct ta_place allocated = ta_place_beside(in, wanted, ALLOCATED);
-    const double unused = reserved.table && allocated.table
-                              ? fmax(reserved.value - allocated.value, 0)
-                              : NAN;
+    const double unused =
+        reserved.table && allocated.table ? fmax(reserved.value - allocated.value, 0) : NAN;
     const double on_device = left.table ? left.value : 0;
     const bool in_pieces = unused > 0 && on_device + unused >= wanted->value;
     const char *room = room_of(in, advice, wanted, unused);

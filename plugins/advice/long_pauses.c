@@ -17,7 +17,7 @@ static const struct ta_option options[] = {
 enum { RANK, WORK, PAUSE, BEFORE, LOG };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"progress.pauses", "rank"},     [WORK] = {"progress.pauses", "work"},
+    [RANK] = {"progress.pauses", "rank"},      [WORK] = {"progress.pauses", "work"},
     [PAUSE] = {"progress.pauses", "pause_ns"}, [BEFORE] = {"progress.pauses", "before"},
     [LOG] = {"progress.pauses", "log_ns"},
 };
@@ -42,16 +42,19 @@ struct sum {
     size_t longest, n;
 };
 
+static bool is_of_log(const struct ta_refs *in, size_t a, size_t b)
+{
+    return ta_ref_number(in, RANK, a, 0) == ta_ref_number(in, RANK, b, 0) &&
+           ta_ref_number(in, LOG, a, 0) == ta_ref_number(in, LOG, b, 0);
+}
+
 /* The log where it takes the largest share. */
 static struct sum worst_sum(const struct ta_refs *in, const struct kind *kind)
 {
     struct sum worst = {0};
     for (size_t first = 0, end; first < ta_ref_rows(in, PAUSE); first = end) {
         struct sum sum = {.log_ns = ta_ref_number(in, LOG, first, NAN)};
-        const double rank = ta_ref_number(in, RANK, first, NAN);
-        for (end = first; end < ta_ref_rows(in, PAUSE) && ta_ref_number(in, RANK, end, NAN) == rank &&
-                          ta_ref_number(in, LOG, end, NAN) == sum.log_ns;
-             end++) {
+        for (end = first; end < ta_ref_rows(in, PAUSE) && is_of_log(in, first, end); end++) {
             if (!ta_ref_reads(in, WORK, end, kind->work))
                 continue;
             const double ns = ta_ref_number(in, PAUSE, end, 0);
@@ -59,8 +62,6 @@ static struct sum worst_sum(const struct ta_refs *in, const struct kind *kind)
                 sum.longest = end;
             sum.ns += ns;
         }
-        if (end == first)
-            end++;
         if (sum.log_ns > 0 && (worst.n == 0 || sum.ns / sum.log_ns > worst.ns / worst.log_ns))
             worst = sum;
     }

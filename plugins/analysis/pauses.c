@@ -7,10 +7,10 @@
 enum { RANK, FILE_KEY, ORDER, BEFORE, AFTER, START, DUR, TIMED, LOG, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},      [FILE_KEY] = {"file", TA_FIELD_FILE},
-    [ORDER] = {"order", TA_FIELD_INT},     [BEFORE] = {"before", TA_FIELD_TEXT},
-    [AFTER] = {"after", TA_FIELD_TEXT},    [START] = {"start_ns", TA_FIELD_MAX},
-    [DUR] = {"dur_ns", TA_FIELD_MAX},      [TIMED] = {"timed_ns", TA_FIELD_MAX},
+    [RANK] = {"rank", TA_FIELD_RANK},   [FILE_KEY] = {"file", TA_FIELD_FILE},
+    [ORDER] = {"order", TA_FIELD_INT},  [BEFORE] = {"before", TA_FIELD_TEXT},
+    [AFTER] = {"after", TA_FIELD_TEXT}, [START] = {"start_ns", TA_FIELD_MAX},
+    [DUR] = {"dur_ns", TA_FIELD_MAX},   [TIMED] = {"timed_ns", TA_FIELD_MAX},
     [LOG] = {"log_ns", TA_FIELD_MAX},
 };
 
@@ -51,36 +51,37 @@ static const struct ta_column pauses_columns[] = {
 };
 
 static const struct ta_table_def pauses = {
-    "progress.pauses", "Pauses of the log", TA_COLUMNS(pauses_columns),
+    "progress.pauses",
+    "Pauses of the log",
+    TA_COLUMNS(pauses_columns),
     .doc = "One row per pause of a log of a second or longer, the 32 longest ones of a file, in "
            "the order of the log.",
-    .brief = &(const struct ta_brief){.place = 425,
-                                      .rows = 5,
-                                      .largest = &pauses_columns[PAUSES_DUR],
-                                      .first = {&pauses_columns[PAUSES_DUR],
-                                                &pauses_columns[PAUSES_SHARE]},
-                                      .never = {&pauses_columns[PAUSES_INDEX],
-                                                &pauses_columns[PAUSES_BETWEEN],
-                                                &pauses_columns[PAUSES_AFTER],
-                                                &pauses_columns[PAUSES_LOG]},
-                                      .remark = &pauses_columns[PAUSES_BEFORE]},
+    .brief =
+        &(const struct ta_brief){
+            .place = 425,
+            .rows = 5,
+            .largest = &pauses_columns[PAUSES_DUR],
+            .first = {&pauses_columns[PAUSES_DUR], &pauses_columns[PAUSES_SHARE]},
+            .never = {&pauses_columns[PAUSES_INDEX], &pauses_columns[PAUSES_BETWEEN],
+                      &pauses_columns[PAUSES_AFTER], &pauses_columns[PAUSES_LOG]},
+            .remark = &pauses_columns[PAUSES_BEFORE]},
     .not_of_ranks = true};
 
 /* ---- what the program did -------------------------------------------------------------------- */
 
 /* Words of lines that a program prints before it loads or compiles something, and of those before
  * which it had nothing to do: a request comes in, or its work is done. */
-static const char *const loading[] = {"loading ",     "load ",        "creating ", "initializing",
-                                      "instantiat",   "fetching",     "download",  "building",
-                                      "got prompt",   "from_pretrained", "moving ", "shard",
+static const char *const loading[] = {"loading ",   "load ",           "creating ", "initializing",
+                                      "instantiat", "fetching",        "download",  "building",
+                                      "got prompt", "from_pretrained", "moving ",   "shard",
                                       NULL};
-static const char *const compiling[] = {"compil", "autotun", "captur", "warmup", "warm up",
-                                        "warming", "dynamo", "inductor", NULL};
-static const char *const done[] = {"prompt executed", "finished", "saved",   "saving",
+static const char *const compiling[] = {"compil",  "autotun", "captur",   "warmup", "warm up",
+                                        "warming", "dynamo",  "inductor", NULL};
+static const char *const done[] = {"prompt executed", "finished", "saved",    "saving",
                                    "completed",       "done",     "shutting", "uvicorn",
-                                   "listening",       "waiting",  "exiting", NULL};
-static const char *const request[] = {"got prompt", "received", "http", "request", "post /",
-                                      "get /",      NULL};
+                                   "listening",       "waiting",  "exiting",  NULL};
+static const char *const request[] = {"got prompt", "received", "http", "request",
+                                      "post /",     "get /",    NULL};
 
 static const char *work_of(struct ta_slice before, struct ta_slice after)
 {

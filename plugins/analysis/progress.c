@@ -237,8 +237,7 @@ static struct change find_slowdown(const struct ta_partial *states, size_t first
         const double ns_after = (double)(last[ELAPSED] - row[ELAPSED]);
         const double before = (ns + rounding) / n, after = (ns_after - rounding) / n_after;
         if (n >= MANY && n_after >= MANY && fmin(ns, ns_after) >= LONG * rounding &&
-            after > least_ratio * before &&
-            (best.at == 0 || ns_after / n_after > best.after))
+            after > least_ratio * before && (best.at == 0 || ns_after / n_after > best.after))
             best = (struct change){i - first + 1, ns / n, ns_after / n_after};
     }
     return best;

@@ -124,7 +124,7 @@ static struct ta_slice say_stage(struct ta_line *line, const struct ta_refs *in)
         snprintf(what, sizeof what, "%.*s", (int)name.len, name.ptr);
     if (ta_ref_reads(in, SOURCE, most, "blocks") || ta_ref_reads(in, SOURCE, most, "steps"))
         what[0] = (char)toupper((unsigned char)what[0]); /* a word, not a name */
-    /* Beside loops, which are no stages, the only stage may be a short one. */
+    /* Where loops take the time, which are no stages, the only stage says little. */
     if (ta_ref_reads(in, SHARE_OF, most, "sum") && share >= 1 &&
         ta_ref_number(in, MEAN_TOTAL, most, NAN) < loops_ns(in))
         return (struct ta_slice){.len = 0};

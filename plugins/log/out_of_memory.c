@@ -39,6 +39,7 @@ struct state {
     char place[160]; /* "vae.py:291 decode", the innermost frame of the user's own code */
 };
 
+#define FAILED "out of memory. Tried to "
 #define RETRIED "Ran out of memory when "
 #define LISTED "would exceed allowed memory. (out of memory)"
 
@@ -190,10 +191,8 @@ static void add_retry(struct ta_log_reading *log, const struct ta_log_line *line
 /* The words from which on an error is kept; NULL when none begins in the line. */
 static const char *error_in(struct ta_slice text)
 {
-    const struct ta_slice error = ta_log_after(text, "out of memory. Tried to ");
-    if (error.ptr)
-        return error.ptr - strlen("out of memory. Tried to ");
-    return ta_log_after(text, LISTED).ptr ? text.ptr : NULL;
+    const char *error = text.len ? memmem(text.ptr, text.len, FAILED, strlen(FAILED)) : NULL;
+    return error || !ta_log_after(text, LISTED).ptr ? error : text.ptr;
 }
 
 static enum ta_log_taken take(struct ta_log_reading *log, void *state,
@@ -232,7 +231,7 @@ static void end(struct ta_log_reading *log, void *state)
     close_error(log, state);
 }
 
-static const char *const marks[] = {"out of memory. Tried to ", LISTED, RETRIED, "File \"", NULL};
+static const char *const marks[] = {FAILED, LISTED, RETRIED, "File \"", NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};

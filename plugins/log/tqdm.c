@@ -20,8 +20,8 @@
 struct bar {
     int64_t rank, total, done, elapsed_ns;
     ta_str name;
-    ta_str model;   /* that its present turn runs, where the log says it */
-    int64_t load;   /* of that */
+    ta_str model;         /* that its present turn runs, where the log says it */
+    int64_t load;         /* of that */
     int64_t number;       /* of its present turn, as in struct ta_bar_state */
     int64_t iteration_ns; /* as the last state has it */
     uint64_t line;        /* the last one; states that overwrite each other share theirs */
@@ -157,8 +157,8 @@ static bool take_count_alone(struct ta_slice line, struct drawn *bar)
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-static const char *const loading[] = {"loading",    "fetching",   "downloading", "download",
-                                      "quantizing", "converting",  "initializing", NULL};
+static const char *const loading[] = {"loading",    "fetching",   "downloading",  "download",
+                                      "quantizing", "converting", "initializing", NULL};
 
 /* The bar of a line; NULL without memory. */
 static struct bar *find_bar(struct ta_log_reading *log, struct state *st, const struct drawn *drawn,
@@ -206,8 +206,8 @@ static void add_sum(struct ta_log_reading *log, const struct bar *bar)
     ta_log_add_iterations(log, &sum);
 }
 
-/* Whether the rate is that of all iterations: tqdm smooths it over the last ones until it closes the
- * bar. */
+/* Whether the rate is the mean of all iterations: tqdm smooths it over the last ones until it
+ * closes the bar. */
 static bool is_overall(int64_t iteration_ns, int64_t done, int64_t elapsed_ns)
 {
     const double beyond = (double)iteration_ns * (double)done - (double)elapsed_ns;
@@ -256,8 +256,8 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
     } else {
         bar->spans_lines |= bar->line != line->number;
     }
-    log->timed_ns = ta_add_sat(
-        log->timed_ns, drawn.elapsed_ns - (is_new ? 0 : bar->elapsed_ns));
+    const int64_t passed_ns = drawn.elapsed_ns - (is_new ? 0 : bar->elapsed_ns);
+    log->timed_ns = ta_add_sat(log->timed_ns, passed_ns);
     bar->line = line->number;
     bar->iteration_ns = drawn.iteration_ns;
     bar->done = drawn.done;

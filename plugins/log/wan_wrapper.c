@@ -53,8 +53,7 @@ static void add_blocks(struct ta_log_reading *log, struct state *st)
     row->loaded_bytes = ta_max_i64(row->loaded_bytes, 0);
     row->offloaded_bytes = ta_max_i64(row->offloaded_bytes, 0);
     row->model = ta_log_string(log, TA_LIT("Transformer"));
-    row->extent =
-        ta_log_string(log, row->offloaded_bytes ? TA_LIT("partial") : TA_LIT("complete"));
+    row->extent = ta_log_string(log, row->offloaded_bytes ? TA_LIT("partial") : TA_LIT("complete"));
     ta_log_add_model_load(log, row);
     log->load = ++log->loads;
     log->model = row->model;

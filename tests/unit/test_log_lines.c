@@ -147,10 +147,8 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_needles),
-        cmocka_unit_test(test_needles_at_random),
-        cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_needles),  cmocka_unit_test(test_needles_at_random),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static int64_t pause_ns(const struct pause *pause)
     return pause->dur_ns - pause->timed_ns;
 }
 
-/* Where the pause goes: a new place, or that of the shortest one when it is longer. */
+/* Where the pause goes: a new place, or the place of the shortest one when it is longer. */
 static struct pause *place_for(struct ta_log_pauses *pauses, int64_t ns)
 {
     if (pauses->n < KEPT)

@@ -102,9 +102,9 @@ static size_t time_length(struct ta_slice text, struct stamp *stamp)
     const int64_t seconds =
         number_at(clock, 0, 2) * 3600 + number_at(clock, 3, 2) * 60 + number_at(clock, 6, 2);
     const int64_t days = n ? date_days(text, n - 1) : 0;
-    *stamp = (struct stamp){n == 0                       ? TA_CLOCK_DAILY
+    *stamp = (struct stamp){n == 0                      ? TA_CLOCK_DAILY
                             : n < strlen("0000-00-00 ") ? TA_CLOCK_YEARLY
-                                                         : TA_CLOCK_FULL,
+                                                        : TA_CLOCK_FULL,
                             (days * 86400 + seconds) * INT64_C(1000000000) +
                                 fraction_ns(clock, 8, fraction)};
     n += 8 + fraction;
