@@ -252,8 +252,9 @@ struct ta_log_pause {
     int64_t rank;
     int64_t start_ns; /* since the first line with a clock */
     int64_t dur_ns;
-    int64_t timed_ns;     /* of it, what lines between them account for: bars, stages with a time */
-    int64_t log_ns;       /* from the first line with a clock to the last */
+    int64_t timed_ns; /* of it, what lines between them account for: bars, stages with a time */
+    int64_t log_ns;   /* from the first line with a clock to the last */
+    ta_str work; /* "loading", "compiling": what the program did, as the lines say; or absent */
     ta_str before, after; /* the lines, without their prefix */
 };
 

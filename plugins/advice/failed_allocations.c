@@ -4,20 +4,24 @@
 
 #include <math.h>
 
-enum { COUNT };
+enum { COUNT, OTHERS_SHARE };
 
 static const struct ta_option options[] = {
     [COUNT] = {"count", TA_OPTION_INTEGER, 0, 0, 1e9, TA_OPTION_PLAIN,
                "Failed allocations above which the rule fires"},
+    [OTHERS_SHARE] = {"others_share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
+                      "Share of a device in the hands of other processes above which they are the "
+                      "reason"},
     TA_OPTIONS_END,
 };
 
-enum { WANTED, ON_DEVICE, DEVICE, RESERVED, ALLOCATED, SITE, FAILURES };
+enum { WANTED, ON_DEVICE, DEVICE, OTHERS, RESERVED, ALLOCATED, SITE, FAILURES };
 
 static const struct ta_ref reads[] = {
     [WANTED] = {"memory.failures", "wanted_bytes"},
     [ON_DEVICE] = {"memory.failures", "device_free_bytes"},
     [DEVICE] = {"memory.failures", "device_bytes"},
+    [OTHERS] = {"memory.failures", "others_bytes"},
     [RESERVED] = {"memory.failures", "reserved_bytes"},
     [ALLOCATED] = {"memory.failures", "allocated_bytes"},
     [SITE] = {"memory.failures", "site"},
@@ -80,6 +84,17 @@ static const char *room_of(const struct ta_refs *in, struct ta_advice *advice,
     return "";
 }
 
+/* Memory that other processes hold, where that is much of the device; nothing else has a table. */
+static struct ta_place others_of(struct ta_ctx *ctx, const struct ta_refs *in,
+                                 const struct ta_place *wanted)
+{
+    const struct ta_place others = ta_place_beside(in, wanted, OTHERS);
+    const struct ta_place all = ta_place_beside(in, wanted, DEVICE);
+    const bool is_much =
+        others.table && all.table && others.value > ta_ctx_option(ctx, OTHERS_SHARE) * all.value;
+    return is_much ? others : (struct ta_place){0};
+}
+
 /* What the history of an allocator says about a failure. */
 static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
                            const struct ta_place *wanted)
@@ -91,9 +106,16 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
         reserved.table && allocated.table ? fmax(reserved.value - allocated.value, 0) : NAN;
     const double on_device = left.table ? left.value : 0;
     const bool in_pieces = unused > 0 && on_device + unused >= wanted->value;
-    const char *room = room_of(in, advice, wanted, unused);
-    const struct ta_evidence evidence[] = {ta_place_evidence(wanted),
-                                           ta_place_evidence(left.table ? &left : wanted)};
+    const struct ta_place others = others_of(ctx, in, wanted);
+    const struct ta_place *second = others.table ? &others : left.table ? &left : wanted;
+    const char *room =
+        others.table
+            ? ta_advice_printf(advice, ": other processes hold %s of the device's %s",
+                               ta_advice_number(advice, others.value, TA_UNIT_BYTES),
+                               ta_advice_number(advice, ta_place_beside(in, wanted, DEVICE).value,
+                                                TA_UNIT_BYTES))
+            : room_of(in, advice, wanted, unused);
+    const struct ta_evidence evidence[] = {ta_place_evidence(wanted), ta_place_evidence(second)};
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -101,14 +123,18 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
             .rule = "failed_allocations",
             .title = ta_advice_printf(advice, "%s%s%s", subject_of(in, advice, wanted), room,
                                       ta_place_owner(advice, in->report, wanted)),
-            .advice = in_pieces
-                          ? "Both together would have been enough, but not in one piece: set "
-                            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
-                            "torch.cuda.empty_cache() once after a model was moved away." SNAPSHOT
-                          : "Less must be in use at that moment." SNAPSHOT,
+            .advice =
+                others.table
+                    ? "Stop them, or run on another device (CUDA_VISIBLE_DEVICES). Where they "
+                      "are ranks of this run, give each its own device: "
+                      "torch.cuda.set_device(local_rank) before the first tensor."
+                : in_pieces ? "Both together would have been enough, but not in one piece: set "
+                              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
+                              "torch.cuda.empty_cache() once after a model was moved away." SNAPSHOT
+                            : "Less must be in use at that moment." SNAPSHOT,
             .severity = TA_HIGH,
             .evidence = evidence,
-            .n_evidence = left.table ? 2 : 1,
+            .n_evidence = second == wanted ? 1 : 2,
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
             .confidence = 0.9,

@@ -4,14 +4,14 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
 
-enum { RANK, FILE_KEY, ORDER, BEFORE, AFTER, START, DUR, TIMED, LOG, FIELDS };
+enum { RANK, FILE_KEY, ORDER, WORK, BEFORE, AFTER, START, DUR, TIMED, LOG, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},   [FILE_KEY] = {"file", TA_FIELD_FILE},
-    [ORDER] = {"order", TA_FIELD_INT},  [BEFORE] = {"before", TA_FIELD_TEXT},
-    [AFTER] = {"after", TA_FIELD_TEXT}, [START] = {"start_ns", TA_FIELD_MAX},
-    [DUR] = {"dur_ns", TA_FIELD_MAX},   [TIMED] = {"timed_ns", TA_FIELD_MAX},
-    [LOG] = {"log_ns", TA_FIELD_MAX},
+    [RANK] = {"rank", TA_FIELD_RANK},     [FILE_KEY] = {"file", TA_FIELD_FILE},
+    [ORDER] = {"order", TA_FIELD_INT},    [WORK] = {"work", TA_FIELD_TEXT},
+    [BEFORE] = {"before", TA_FIELD_TEXT}, [AFTER] = {"after", TA_FIELD_TEXT},
+    [START] = {"start_ns", TA_FIELD_MAX}, [DUR] = {"dur_ns", TA_FIELD_MAX},
+    [TIMED] = {"timed_ns", TA_FIELD_MAX}, [LOG] = {"log_ns", TA_FIELD_MAX},
 };
 
 static const struct ta_partial_def partials[] = {{"pauses", fields, FIELDS}, {0}};
@@ -67,31 +67,6 @@ static const struct ta_table_def pauses = {
             .remark = &pauses_columns[PAUSES_BEFORE]},
     .not_of_ranks = true};
 
-/* ---- what the program did -------------------------------------------------------------------- */
-
-/* Words of lines that a program prints before it loads or compiles something, and of those before
- * which it had nothing to do: a request comes in, or its work is done. */
-static const char *const loading[] = {"loading ",   "load ",           "creating ", "initializing",
-                                      "instantiat", "fetching",        "download",  "building",
-                                      "got prompt", "from_pretrained", "moving ",   "shard",
-                                      NULL};
-static const char *const compiling[] = {"compil",  "autotun", "captur",   "warmup", "warm up",
-                                        "warming", "dynamo",  "inductor", NULL};
-static const char *const done[] = {"prompt executed", "finished", "saved",    "saving",
-                                   "completed",       "done",     "shutting", "uvicorn",
-                                   "listening",       "waiting",  "exiting",  NULL};
-static const char *const request[] = {"got prompt", "received", "http", "request",
-                                      "post /",     "get /",    NULL};
-
-static const char *work_of(struct ta_slice before, struct ta_slice after)
-{
-    if (ta_slice_has_any(before, done) || ta_slice_has_any(after, request))
-        return "none";
-    if (ta_slice_has_any(before, compiling))
-        return "compiling";
-    return ta_slice_has_any(before, loading) ? "loading" : "none";
-}
-
 /* ---- map and finish -------------------------------------------------------------------------- */
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -101,10 +76,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     size_t n;
     const struct ta_log_pause *rows = ta_trace_pause_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
-        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, rows[i].rank), ta_row_file(trace),
-                                      ta_key_int((int64_t)i),
-                                      ta_key_text(ta_trace_text(trace, rows[i].before)),
-                                      ta_key_text(ta_trace_text(trace, rows[i].after)));
+        int64_t *row =
+            TA_PARTIAL_ROW(out[0], ta_row_rank(trace, rows[i].rank), ta_row_file(trace),
+                           ta_key_int((int64_t)i), ta_key_text(ta_trace_text(trace, rows[i].work)),
+                           ta_key_text(ta_trace_text(trace, rows[i].before)),
+                           ta_key_text(ta_trace_text(trace, rows[i].after)));
         row[START] = rows[i].start_ns;
         row[DUR] = rows[i].dur_ns;
         row[TIMED] = rows[i].timed_ns;
@@ -123,17 +99,18 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const int64_t *row = ta_partial_at(merged[0], i);
         if (i > 0 && ta_partial_at(merged[0], i - 1)[RANK] != row[RANK])
             place = 0;
-        const struct ta_slice before = ta_partial_text(merged[0], row, BEFORE);
-        const struct ta_slice after = ta_partial_text(merged[0], row, AFTER);
+        const struct ta_slice work = ta_partial_text(merged[0], row, WORK);
         const int64_t pause_ns = row[DUR] - row[TIMED];
         TA_ROW(out, pauses, [PAUSES_RANK] = ta_int(row[RANK]), [PAUSES_INDEX] = ta_int(place++),
                [PAUSES_START] = ta_int(row[START]),
-               [PAUSES_WORK] = ta_text(ta_slice_of(work_of(before, after))),
+               [PAUSES_WORK] = ta_text(work.len ? work : TA_LIT("none")),
                [PAUSES_DUR] = ta_int(pause_ns),
                [PAUSES_SHARE] =
                    row[LOG] > 0 ? ta_num((double)pause_ns / (double)row[LOG]) : ta_null(),
-               [PAUSES_BETWEEN] = ta_int(row[DUR]), [PAUSES_BEFORE] = ta_text_or_null(before),
-               [PAUSES_AFTER] = ta_text_or_null(after), [PAUSES_LOG] = ta_int(row[LOG]));
+               [PAUSES_BETWEEN] = ta_int(row[DUR]),
+               [PAUSES_BEFORE] = ta_text_or_null(ta_partial_text(merged[0], row, BEFORE)),
+               [PAUSES_AFTER] = ta_text_or_null(ta_partial_text(merged[0], row, AFTER)),
+               [PAUSES_LOG] = ta_int(row[LOG]));
     }
     return TA_OK;
 }

@@ -48,16 +48,19 @@ static int64_t take_stages(struct ta_json_rows *r, const json_t *stages)
     return sum;
 }
 
-static void take_steps(struct ta_json_rows *r, const json_t *steps)
+/* Steps as objects, or, in the first version, as numbers in a list. */
+static void take_steps(struct ta_json_rows *r, json_t *steps)
 {
     for (size_t i = 0; i < json_array_size(steps); i++) {
         const json_t *row = json_array_get(steps, i);
+        const bool is_number = !json_is_object(row);
         const struct ta_diffusion_step step = {
             .rank = TA_MISSING,
-            .step = ta_document_integer(json_object_get(row, "step")),
+            .step = is_number ? (int64_t)i : ta_document_integer(json_object_get(row, "step")),
             .timestep = NAN,
             .block_size = TA_MISSING,
-            .dur_ns = ta_json_rows_decimal(r, row, "duration_ms", 6),
+            .dur_ns = is_number ? ta_json_rows_value(r, row, "denoise_steps_ms", 6)
+                                : ta_json_rows_decimal(r, row, "duration_ms", 6),
             .guidance_scale = NAN,
             .end_ns = TA_MISSING,
         };

@@ -27,13 +27,12 @@ struct ta_json_rows {
         (rows)->kept++;                                                                            \
     } while (0)
 
-/* A member as a number that is not negative, times 10^shift (9: seconds become ns).  TA_MISSING
+/* A value as a number that is not negative, times 10^shift (9: seconds become ns).  TA_MISSING
  * without one; what is there, not null and no such number is accounted for.  Sums of a few such
  * numbers fit. */
-static inline int64_t ta_json_rows_decimal(struct ta_json_rows *rows, const json_t *object,
-                                           const char *key, int shift)
+static inline int64_t ta_json_rows_value(struct ta_json_rows *rows, const json_t *value,
+                                         const char *key, int shift)
 {
-    const json_t *value = json_object_get(object, key);
     const int64_t number = ta_document_decimal(value, shift);
     if (number >= 0 && number < INT64_C(1) << 60)
         return number;
@@ -41,6 +40,13 @@ static inline int64_t ta_json_rows_decimal(struct ta_json_rows *rows, const json
         ta_quality_add(rows->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
                        "\"%.80s\" is no number within range", key);
     return TA_MISSING;
+}
+
+/* A member, likewise. */
+static inline int64_t ta_json_rows_decimal(struct ta_json_rows *rows, const json_t *object,
+                                           const char *key, int shift)
+{
+    return ta_json_rows_value(rows, json_object_get(object, key), key, shift);
 }
 
 /* A member in MiB as bytes, likewise. */

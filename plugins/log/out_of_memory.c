@@ -29,7 +29,7 @@
 
 #include <stdio.h>
 
-enum { MOST = 2000, WRAPPED = 8 }; /* bytes of an error; lines it is wrapped over */
+enum { MOST = 4000, WRAPPED = 8 }; /* bytes of an error; lines it is wrapped over */
 
 struct state {
     char text[MOST]; /* of the error as far as it was seen */
@@ -112,6 +112,8 @@ static struct ta_failed_allocation failure_of(struct ta_slice text)
     const int64_t reserved = bytes_before(text, " reserved in total");
     if (reserved != TA_MISSING && row.allocated_bytes != TA_MISSING)
         row.unused_bytes = ta_max_i64(reserved - row.allocated_bytes, 0);
+    else /* before torch 1.4 */
+        row.unused_bytes = bytes_before(text, " cached)");
     return row;
 }
 
@@ -146,7 +148,7 @@ static bool is_complete(const struct state *st)
 {
     const struct ta_slice text = {st->text, st->n};
     return ta_log_after(text, "but unallocated").ptr || ta_log_after(text, " in total by Py").ptr ||
-           ta_log_after(text, "(according to CUDA): ").ptr;
+           ta_log_after(text, " cached)").ptr || ta_log_after(text, "(according to CUDA): ").ptr;
 }
 
 /* A frame of a traceback, `File "/home/user/vae.py", line 291, in decode`; those of installed

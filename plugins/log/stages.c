@@ -30,13 +30,16 @@ static struct ta_slice name_of(struct ta_slice text, struct ta_slice *rest)
 static enum ta_log_taken take_stage(struct ta_log_reading *log, const struct ta_log_line *line,
                                     struct ta_slice name, struct ta_slice rest)
 {
-    static const char finished[] = "finished in ", average[] = "average time per step: ";
-    if (ta_slice_starts(rest, "started"))
+    static const char average[] = "average time per step: ";
+    static const char *const ends[] = {"finished in ", "Execution completed in "};
+    if (ta_slice_starts(rest, "started") || ta_slice_starts(rest, "Starting execution"))
         return TA_LOG_TAKEN;
-    const bool is_end = ta_slice_starts(rest, finished);
+    const bool is_end = ta_slice_starts(rest, ends[0]) || ta_slice_starts(rest, ends[1]);
     if (!is_end && !ta_slice_starts(rest, average))
         return TA_LOG_NOT_MINE;
-    rest = ta_slice_from(rest, strlen(is_end ? finished : average));
+    rest = ta_slice_from(rest, strlen(!is_end                          ? average
+                                      : ta_slice_starts(rest, ends[0]) ? ends[0]
+                                                                       : ends[1]));
     const int64_t ns = ta_log_time(&rest);
     if (ns == TA_MISSING)
         return TA_LOG_BAD;
@@ -86,8 +89,12 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
     return name.len ? take_stage(log, line, name, rest) : TA_LOG_NOT_MINE;
 }
 
-static const char *const marks[] = {"] started", "] finished in ",
-                                    "] average time per step: ", "Peak GPU memory: ", NULL};
+static const char *const marks[] = {"] started",
+                                    "] finished in ",
+                                    "] Execution completed in ",
+                                    "] average time per step: ",
+                                    "Peak GPU memory: ",
+                                    NULL};
 
 static const struct ta_log_ops ops = {.marks = marks, .take = take};
 

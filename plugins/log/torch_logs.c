@@ -9,14 +9,18 @@
  *     … [__graph_breaks] Graph break in user code at /home/model.py:102
  *     … [__graph_breaks] Graph Break Reason: Data dependent operator
  *
- * (each on one line).  A recompilation has a guard for each compiled version that did not fit; the
- * first one is kept. */
+ *     … [WARNING] Graph break: REASON from user code at   File "/home/model.py", line 102, in f
+ *
+ * (each on one line; the last is of torch 2.0).  A recompilation has a guard for each compiled
+ * version that did not fit; the first one is kept. */
 #include "parse/log/pieces.h"
 
 #include <traceanalyze/document.h>
 #include <traceanalyze/log.h>
 
 #include <stdio.h>
+
+#define OLD_BREAK " from user code at "
 
 enum { PLACE_MOST = 160, TEXT_MOST = 480 };
 
@@ -114,6 +118,34 @@ static bool open_record(struct ta_log_reading *log, struct state *st,
     return true;
 }
 
+/* The wording of torch 2.0, which has all in one line.  False for another line. */
+static bool take_old_break(struct ta_log_reading *log, struct state *st,
+                           const struct ta_log_line *line)
+{
+    const struct ta_slice reason = ta_log_after(line->text, "Graph break: ");
+    const struct ta_slice file = ta_log_after(reason, OLD_BREAK);
+    const struct ta_slice path = ta_log_after(file, "File \"");
+    struct ta_slice number = ta_log_after(path, "\", line ");
+    if (!number.ptr)
+        return false;
+    const struct ta_slice name =
+        short_path(ta_slice_part(path, 0, (size_t)(number.ptr - path.ptr) - strlen("\", line ")));
+    const int64_t at = ta_log_integer(&number);
+    if (at == TA_MISSING || !ta_slice_starts(number, ", in "))
+        return false;
+    close_record(log, st);
+    st->open = GRAPH_BREAK;
+    st->is_whole = true;
+    st->rank = line->rank;
+    st->time_ns = line->time_ns;
+    snprintf(st->place, sizeof st->place, "%.*s:%lld", (int)(name.len < 120 ? name.len : 120),
+             name.ptr, (long long)at);
+    copy(st->reason, sizeof st->reason,
+         ta_slice_part(reason, 0, (size_t)(file.ptr - reason.ptr) - strlen(OLD_BREAK)));
+    close_record(log, st);
+    return true;
+}
+
 /* "- 0/0: GUARD", "- GUARD" of older versions, and what belongs to it.  False for another line. */
 static bool take_guard(struct state *st, struct ta_slice text)
 {
@@ -147,6 +179,8 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
 {
     struct state *st = state;
     const struct ta_slice text = message_of(line->text);
+    if (take_old_break(log, st, line))
+        return TA_LOG_TAKEN;
     if (st->open != NONE)
         st->is_whole = true;
     if (open_record(log, st, line, text))
@@ -163,7 +197,7 @@ static void end(struct ta_log_reading *log, void *state)
     close_record(log, state);
 }
 
-static const char *const marks[] = {"Recompiling function ", " in user code at ", NULL};
+static const char *const marks[] = {"Recompiling function ", " in user code at ", OLD_BREAK, NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};

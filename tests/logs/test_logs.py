@@ -354,6 +354,13 @@ class Checks:
                         534_200_000)
             self.expect("peak", [report.row("memory.by_rank")[key] / GIB for key in
                                  ("peak_reserved_bytes", "total_bytes")], [54.5, 78.75])
+        fast = "".join(f"(FVWorkerProc-{rank} pid=28{rank}) INFO 07-25 01:23:24 [base.py:156] {line}\n"
+                       for line in ("[DenoisingStage] Starting execution",
+                                    "[DenoisingStage] Execution completed in 25344.12 ms")
+                       for rank in (0, 1))
+        self.expect("stages of FastVideo", [(row["rank"], row["total_ns"]) for row in
+                                            self.read(fast).rows("stages.by_name")],
+                    [(0, 25_344_120_000), (1, 25_344_120_000)])
         both = "".join(f"[rank{rank}]: {line}\n" for line in STAGES.splitlines()
                        for rank in (0, 1))
         self.expect("ranks in turns", [(row["rank"], row["total_ns"]) for row in
@@ -381,6 +388,16 @@ class Checks:
                                           "reserved_bytes")],
                     [0, 2 * GIB, 23.5 * GIB, 1.25 * GIB, 20 * GIB, 21 * GIB])
 
+        report = self.read(NEW_ERROR.replace("22.75 GiB memory in use.", "10.00 GiB memory in use. "
+                                             "Process 40 has 12.75 GiB memory in use.") + "\n")
+        self.expect("other processes", [report.row("memory.failures")["others_bytes"] / GIB,
+                                        report.finding("failed-allocations")["title"]],
+                    [13, "An allocation of 2.50 GiB failed: other processes hold 13.0 GiB of the "
+                     "device's 23.5 GiB (device 1)"])
+        row = self.read("CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 11.00 GiB total "
+                        "capacity; 10.00 GiB already allocated; 256.00 MiB free; 128.00 MiB "
+                        "cached)\n").row("memory.failures")
+        self.expect("an early error", row["reserved_bytes"], 10.125 * GIB)
         row = self.read(LISTED_ERROR).row("memory.failures")
         self.expect("an error in lines",
                     [row[key] for key in ("device", "wanted_bytes", "device_bytes",
@@ -424,6 +441,12 @@ class Checks:
                         ["m/model.py:102: Data dependent operator"])
             self.expect("its finding", "model.py:102" in report.finding("graph-breaks")["title"],
                         True)
+        report = self.read('[2023-03-31 05:57:27,551] torch._dynamo.symbolic_convert: [WARNING] '
+                           'Graph break: call_function f from user code at   File '
+                           '"/a/b/models/bart.py", line 1839, in forward\n')
+        self.expect("a graph break of torch 2.0",
+                    [row["data"] for row in report.rows("run.happenings")],
+                    ["models/bart.py:1839: call_function f"])
         report = self.read("Recompiling function cut in /a/b.py:4\n" + bar("", [1] * 3))
         self.expect("without a guard", [row["data"] for row in report.rows("run.happenings")],
                     ["cut in a/b.py:4"])

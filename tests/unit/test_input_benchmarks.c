@@ -134,6 +134,18 @@ static void test_request(void **state)
     reading_free(&r);
 }
 
+/* The first version has the steps as numbers. */
+static void test_steps_in_a_list(void **state)
+{
+    (void)state;
+    struct reading r;
+    assert_rows("sglang_perf",
+                "{\"total_duration_ms\": 100.5, \"steps\": [], \"denoise_steps_ms\": [45.5, 4.5]}",
+                "request ? 100500000\nstep 0 45500000\nstep 1 4500000\n", &r);
+    assert_no_finding(&r.quality);
+    reading_free(&r);
+}
+
 static void test_damaged_request(void **state)
 {
     (void)state;
@@ -240,7 +252,8 @@ static void test_configurations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request),        cmocka_unit_test(test_damaged_request),
+        cmocka_unit_test(test_request),        cmocka_unit_test(test_steps_in_a_list),
+        cmocka_unit_test(test_damaged_request),
         cmocka_unit_test(test_cut_request),    cmocka_unit_test(test_requests),
         cmocka_unit_test(test_configurations),
     };

@@ -218,13 +218,17 @@ static void collect_errors(const struct device *d)
     const struct ta_failed_allocation *errors = ta_trace_failed_allocation_rows(d->trace, &n);
     for (size_t i = 0; i < n && i < FAILURES_MAX; i++) {
         const struct ta_slice place = ta_trace_text(d->trace, errors[i].place);
-        int64_t *row = TA_PARTIAL_ROW(
-            d->out[FAILURES], ta_row_rank(d->trace, errors[i].rank), ta_row_file(d->trace),
-            ta_key_int(errors[i].device), ta_key_text(d->label), ta_key_int((int64_t)i),
-            ta_key_text(place.len ? place : TA_LIT("(no frames)")));
+        int64_t *row = TA_PARTIAL_ROW(d->out[FAILURES], ta_row_rank(d->trace, errors[i].rank),
+                                      ta_row_file(d->trace), ta_key_int(errors[i].device),
+                                      ta_key_text(d->label), ta_key_int((int64_t)i),
+                                      ta_key_text(place.len ? place : TA_LIT("(no frames)")));
         row[WANTED] = errors[i].wanted_bytes;
         row[DEVICE_FREE] = errors[i].free_bytes;
         row[DEVICE_TOTAL] = errors[i].total_bytes;
+        if (errors[i].total_bytes != TA_MISSING && errors[i].free_bytes != TA_MISSING &&
+            errors[i].process_bytes != TA_MISSING)
+            row[OTHERS] = ta_max_i64(
+                errors[i].total_bytes - errors[i].free_bytes - errors[i].process_bytes, 0);
         row[FAIL_ALLOCATED] = errors[i].allocated_bytes;
         if (errors[i].allocated_bytes != TA_MISSING && errors[i].unused_bytes != TA_MISSING)
             row[FAIL_RESERVED] = errors[i].allocated_bytes + errors[i].unused_bytes;

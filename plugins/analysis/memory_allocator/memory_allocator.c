@@ -74,6 +74,7 @@ static const struct ta_field failure_fields[FAIL_FIELDS] = {
     [WANTED] = {"wanted_bytes", TA_FIELD_MAX},
     [DEVICE_FREE] = {"device_free_bytes", TA_FIELD_MAX},
     [DEVICE_TOTAL] = {"device_bytes", TA_FIELD_MAX},
+    [OTHERS] = {"others_bytes", TA_FIELD_MAX},
     [FAIL_ALLOCATED] = {"allocated_bytes", TA_FIELD_MAX},
     [FAIL_RESERVED] = {"reserved_bytes", TA_FIELD_MAX},
 };

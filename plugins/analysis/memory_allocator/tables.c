@@ -452,6 +452,7 @@ enum {
     FAILURE_WANTED,
     FAILURE_DEVICE_FREE,
     FAILURE_DEVICE_TOTAL,
+    FAILURE_OTHERS,
     FAILURE_ALLOCATED,
     FAILURE_RESERVED
 };
@@ -467,6 +468,8 @@ static const struct ta_column memory_failures_columns[] = {
                              .doc = "Bytes that the device had left, whoever used the rest"},
     [FAILURE_DEVICE_TOTAL] = {"device_bytes", "Device", TA_BYTES,
                               .doc = "Bytes that the device has, as errors in a log say"},
+    [FAILURE_OTHERS] = {"others_bytes", "Other processes", TA_BYTES, .better = TA_LOWER,
+                        .doc = "Bytes of the device that are neither free nor this process's"},
     [FAILURE_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
                            .doc = "Bytes in blocks that the program held then"},
     [FAILURE_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
@@ -494,6 +497,7 @@ static void add_failures(struct ta_section_builder *out, const struct ta_partial
                [FAILURE_WANTED] = ta_int(row[WANTED]),
                [FAILURE_DEVICE_FREE] = ta_int(row[DEVICE_FREE]),
                [FAILURE_DEVICE_TOTAL] = ta_int(row[DEVICE_TOTAL]),
+               [FAILURE_OTHERS] = ta_int(row[OTHERS]),
                [FAILURE_ALLOCATED] = ta_int(row[FAIL_ALLOCATED]),
                [FAILURE_RESERVED] = ta_int(row[FAIL_RESERVED]));
     }

@@ -229,10 +229,9 @@ static const struct ta_record_field model_load_fields[] = {
 };
 
 static const struct ta_record_field pause_fields[] = {
-    INTEGER(ta_log_pause, rank),   INTEGER(ta_log_pause, start_ns),
-    INTEGER(ta_log_pause, dur_ns), INTEGER(ta_log_pause, timed_ns),
-    INTEGER(ta_log_pause, log_ns), TEXT(ta_log_pause, before),
-    TEXT(ta_log_pause, after),     {0},
+    INTEGER(ta_log_pause, rank),     INTEGER(ta_log_pause, start_ns), INTEGER(ta_log_pause, dur_ns),
+    INTEGER(ta_log_pause, timed_ns), INTEGER(ta_log_pause, log_ns),   TEXT(ta_log_pause, work),
+    TEXT(ta_log_pause, before),      TEXT(ta_log_pause, after),       {0},
 };
 
 const struct ta_record_table ta_record_tables[TA_DUMP_COUNT] = {

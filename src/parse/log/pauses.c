@@ -12,6 +12,7 @@ enum { KEPT = 32, SHOWN = 160 }; /* pauses; bytes of a line */
 struct pause {
     int64_t start_ns, dur_ns, timed_ns;
     ta_str before, after;
+    const char *work;
 };
 
 struct ta_log_pauses {
@@ -22,6 +23,35 @@ struct ta_log_pauses {
     struct pause kept[KEPT];
     size_t n;
 };
+
+/* ---- what the program did -------------------------------------------------------------------- */
+
+/* Words of lines that a program prints before it loads or compiles something, and of those before
+ * which it had nothing to do: a request comes in, or its work is done. */
+static const char *const loading[] = {"loading ",   "load ",           "creating ", "initializing",
+                                      "instantiat", "fetching",        "download",  "building",
+                                      "got prompt", "from_pretrained", "moving ",   "shard",
+                                      NULL};
+static const char *const compiling[] = {"compil",  "autotun", "captur",   "warmup", "warm up",
+                                        "warming", "dynamo",  "inductor", NULL};
+static const char *const done[] = {"prompt executed", "finished", "saved",    "saving",
+                                   "completed",       "done",     "shutting", "uvicorn",
+                                   "listening",       "waiting",  "exiting",  NULL};
+static const char *const request[] = {"got prompt", "received", "http", "request",
+                                      "post /",     "get /",    NULL};
+
+/* NULL where the lines say neither. */
+static const char *work_of(struct ta_slice before, struct ta_slice after)
+{
+    if (ta_slice_has_any(before, done) || ta_slice_has_any(after, request))
+        return NULL;
+    if (ta_slice_has_any(before, compiling))
+        return "compiling";
+    return ta_slice_has_any(before, loading) ? "loading" : NULL;
+}
+
+/* ---- the longest ones -------------------------------------------------------------------------
+ */
 
 struct ta_log_pauses *ta_log_pauses_new(void)
 {
@@ -66,14 +96,15 @@ static void end_pause(struct ta_log_pauses *pauses, struct ta_log_reading *log,
 {
     const int64_t dur_ns = now_ns - pauses->last_ns;
     const int64_t timed_ns = ta_min_i64(log->timed_ns, dur_ns);
+    const struct ta_slice before = {pauses->before, pauses->n_before};
     struct pause *place = dur_ns - timed_ns >= SECOND ? place_for(pauses, dur_ns - timed_ns) : NULL;
     if (place)
-        *place = (struct pause){
-            .start_ns = pauses->last_ns - pauses->first_ns,
-            .dur_ns = dur_ns,
-            .timed_ns = timed_ns,
-            .before = ta_log_string(log, (struct ta_slice){pauses->before, pauses->n_before}),
-            .after = ta_log_string(log, after)};
+        *place = (struct pause){.start_ns = pauses->last_ns - pauses->first_ns,
+                                .dur_ns = dur_ns,
+                                .timed_ns = timed_ns,
+                                .work = work_of(before, after),
+                                .before = ta_log_string(log, before),
+                                .after = ta_log_string(log, after)};
 }
 
 void ta_log_pauses_take(struct ta_log_pauses *pauses, struct ta_log_reading *log,
@@ -116,15 +147,18 @@ void ta_log_pauses_add(struct ta_log_pauses *pauses, struct ta_log_reading *log)
     bool is_figure = false;
     for (size_t i = 0; i < pauses->n; i++) {
         const struct pause *pause = &pauses->kept[i];
-        const struct ta_log_pause row = {.rank = TA_MISSING,
-                                         .start_ns = pause->start_ns,
-                                         .dur_ns = pause->dur_ns,
-                                         .timed_ns = pause->timed_ns,
-                                         .log_ns = log_ns,
-                                         .before = pause->before,
-                                         .after = pause->after};
+        const struct ta_log_pause row = {
+            .rank = TA_MISSING,
+            .start_ns = pause->start_ns,
+            .dur_ns = pause->dur_ns,
+            .timed_ns = pause->timed_ns,
+            .log_ns = log_ns,
+            .work = pause->work ? ta_log_string(log, ta_slice_of(pause->work)) : TA_STR_ABSENT,
+            .before = pause->before,
+            .after = pause->after};
         ta_log_add_pause(log, &row);
-        is_figure |= pause_ns(pause) >= 10 * SECOND && pause_ns(pause) >= log_ns / 10;
+        is_figure |=
+            pause->work && pause_ns(pause) >= 10 * SECOND && pause_ns(pause) >= log_ns / 10;
     }
     log->kept = kept + is_figure;
 }

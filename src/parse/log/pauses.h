@@ -16,8 +16,8 @@ void ta_log_pauses_free(struct ta_log_pauses *pauses);
 void ta_log_pauses_take(struct ta_log_pauses *pauses, struct ta_log_reading *log,
                         struct ta_slice line);
 
-/* Adds the longest ones in the order of the log.  Only those that are a good part of the log are
- * figures of it: the others alone are none. */
+/* Adds the longest ones in the order of the log.  Only those in which something was loaded or
+ * compiled for a good part of the log are figures of it: the others alone are none. */
 void ta_log_pauses_add(struct ta_log_pauses *pauses, struct ta_log_reading *log);
 
 #endif

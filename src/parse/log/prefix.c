@@ -113,10 +113,10 @@ static size_t time_length(struct ta_slice text, struct stamp *stamp)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* "rank 3", "rank3", "RANK=3", "Worker_TP0" or "TP0", wherever in the text. */
+/* "rank 3", "rank3", "RANK=3", "Worker_TP0", "TP0" or "FVWorkerProc-0", wherever in the text. */
 static int64_t rank_in(struct ta_slice text)
 {
-    static const char *const words[] = {"rank", "worker_tp", "tp"};
+    static const char *const words[] = {"rank", "worker_tp", "tp", "fvworkerproc"};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         const size_t n = strlen(words[w]);
         for (size_t i = 0; i + n < text.len; i++) {
@@ -124,7 +124,7 @@ static int64_t rank_in(struct ta_slice text)
             if ((i > 0 && isalnum((unsigned char)text.ptr[i - 1])) ||
                 strncasecmp(ta_slice_at(text, i), words[w], n) != 0)
                 continue;
-            at += at < text.len && strchr(" _=:", text.ptr[at]) && text.ptr[at];
+            at += at < text.len && strchr(" _=:-", text.ptr[at]) && text.ptr[at];
             while (is_digit_at(text, at + digits) && digits < 6)
                 digits++;
             if (digits &&
