@@ -110,6 +110,19 @@ enum ta_signal {
     TA_SIGNAL_GPU_HARDWARE_SLOWDOWN,         /* by the device itself, for heat or power */
     TA_SIGNAL_GPU_POWER_BRAKE,               /* by the power supply */
     TA_SIGNAL_GPU_CLOCK_SETTING,             /* by application clocks, sync boost or the display */
+    TA_SIGNAL_GPU_MEMORY_TEMPERATURE,        /* °C */
+    /* How much of the device works, as its own counters say: ratios of time and units. */
+    TA_SIGNAL_GPU_GRAPHICS_ACTIVITY, /* of time with any work */
+    TA_SIGNAL_GPU_SM_ACTIVITY,       /* of the multiprocessors with a warp */
+    TA_SIGNAL_GPU_SM_OCCUPANCY,      /* of the warps that they can hold */
+    TA_SIGNAL_GPU_TENSOR_ACTIVITY,
+    TA_SIGNAL_GPU_INTEGER_ACTIVITY,
+    TA_SIGNAL_GPU_FP64_ACTIVITY,
+    TA_SIGNAL_GPU_FP32_ACTIVITY,
+    TA_SIGNAL_GPU_FP16_ACTIVITY,
+    TA_SIGNAL_GPU_DRAM_ACTIVITY,
+    TA_SIGNAL_GPU_NVLINK_RECEIVED, /* bytes per second */
+    TA_SIGNAL_GPU_NVLINK_SENT,     /* bytes per second */
     TA_SIGNAL_COUNT
 };
 
@@ -124,6 +137,10 @@ struct ta_sample {
     int64_t time_ns; /* since 1970, or since the first sample when `relative` */
     double value;
     bool relative;
+
+    /* Of relative ones: when their time 0 was, since 1970 by a clock whose zone is not known.  All
+     * samples of a file have the same; 0: not known. */
+    int64_t origin_ns;
 };
 
 /* Lookups of a cache. */

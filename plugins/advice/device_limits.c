@@ -15,7 +15,19 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { LIMIT, PART, SAMPLE, SINCE, HEAT, CLOCK, CLOCK_ELSE, CLOCK_MAX, POWER_LIMIT };
+enum {
+    LIMIT,
+    PART,
+    SAMPLE,
+    SINCE,
+    HEAT,
+    CLOCK,
+    CLOCK_ELSE,
+    CLOCK_MAX,
+    POWER,
+    POWER_ELSE,
+    POWER_LIMIT
+};
 
 static const struct ta_ref reads[] = {
     [LIMIT] = {"telemetry.limits", "limit"},
@@ -26,6 +38,8 @@ static const struct ta_ref reads[] = {
     [CLOCK] = {"telemetry.limits", "clock"},
     [CLOCK_ELSE] = {"telemetry.limits", "clock_else"},
     [CLOCK_MAX] = {"telemetry.limits", "clock_max"},
+    [POWER] = {"telemetry.limits", "power"},
+    [POWER_ELSE] = {"telemetry.limits", "power_else"},
     [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
 };
 
@@ -42,6 +56,7 @@ static const struct limit {
     {"gpu_hardware_slowdown", BY_HARDWARE, "hardware slowdown"},
     {"gpu_power_brake", BY_HARDWARE, "power brake of the supply"},
     {"gpu_power_cap", BY_POWER, "power cap"},
+    {"power_limit", BY_POWER, "power at its limit"},
 };
 
 static const struct {
@@ -118,12 +133,25 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
     const char *owner = ta_place_owner(advice, in->report, part);
     const char *share = number(advice, part->value, TA_UNIT_RATIO);
     const char *who = limit->cause == BY_HEAT ? "Heat" : "The hardware";
+    if (limit->cause == BY_POWER && isnan(clock))
+        return ta_advice_printf(advice,
+                                "The power cap of %s holds the GPU in %s of the busy samples%s",
+                                number(advice, watt, TA_UNIT_WATT), share, owner);
     if (limit->cause == BY_POWER)
         return ta_advice_printf(
             advice, "The power cap%s%s holds the GPU clock at %s%s%s in %s of the busy samples%s",
             isnan(watt) ? "" : " of ", isnan(watt) ? "" : number(advice, watt, TA_UNIT_WATT),
             number(advice, clock, TA_UNIT_HERTZ), isnan(otherwise) ? "" : " of ",
             isnan(otherwise) ? "" : number(advice, otherwise, TA_UNIT_HERTZ), share, owner);
+    if (isnan(clock) && !isnan(ta_ref_number(in, POWER, row, NAN)))
+        return ta_advice_printf(
+            advice,
+            "%s lowers the GPU power from %s to %s in %s of the busy samples, first after %s%s%s "
+            "(%s)%s",
+            who, number(advice, ta_ref_number(in, POWER_ELSE, row, 0), TA_UNIT_WATT),
+            number(advice, ta_ref_number(in, POWER, row, 0), TA_UNIT_WATT), share,
+            number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS), isnan(heat) ? "" : " at ",
+            isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), limit->called, owner);
     return ta_advice_printf(
         advice,
         "%s lowers the GPU clock%s%s%s%s in %s of the busy samples, first after %s%s%s (%s)%s%s",
@@ -169,8 +197,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         if (row == SIZE_MAX || ta_ref_number(in, PART, row, 0) <= least)
             continue;
         const struct ta_place part = ta_place_at(in, PART, row);
-        const struct ta_evidence evidence[] = {ta_place_evidence(&part),
-                                               ta_ref_evidence(in, CLOCK, row)};
+        const struct ta_evidence evidence[] = {
+            ta_place_evidence(&part),
+            ta_ref_evidence(in, isnan(ta_ref_number(in, CLOCK, row, NAN)) ? POWER : CLOCK, row)};
         ta_advise(advice,
                   &(struct ta_finding){
                       .id = causes[cause].id,

@@ -15,12 +15,11 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { SIGNAL, MEAN, MAX, BUSY };
+enum { SIGNAL, MEAN, MAX, SAMPLES, BUSY };
 
 static const struct ta_ref reads[] = {
-    [SIGNAL] = {"telemetry.by_rank", "signal"},
-    [MEAN] = {"telemetry.by_rank", "mean"},
-    [MAX] = {"telemetry.by_rank", "max"},
+    [SIGNAL] = {"telemetry.by_rank", "signal"}, [MEAN] = {"telemetry.by_rank", "mean"},
+    [MAX] = {"telemetry.by_rank", "max"},       [SAMPLES] = {"telemetry.by_rank", "samples"},
     [BUSY] = {"gpu_time.by_rank", "busy_ns"},
 };
 
@@ -57,7 +56,9 @@ static struct ta_place least_used(const struct ta_refs *in, bool used)
     struct ta_place least = {0};
     for (size_t row = 0; row < ta_ref_rows(in, MEAN); row++) {
         const struct ta_place here = ta_place_at(in, MEAN, row);
-        if (ta_look_takes(in, &rule.look, row) && (!used || ta_ref_number(in, MAX, row, 0) > 0) &&
+        /* One look at a device says nothing of the time. */
+        if (ta_look_takes(in, &rule.look, row) && ta_ref_integer(in, SAMPLES, row) != 1 &&
+            (!used || ta_ref_number(in, MAX, row, 0) > 0) &&
             (!least.table || here.value < least.value))
             least = here;
     }

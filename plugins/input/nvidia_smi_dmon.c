@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What `nvidia-smi dmon` prints: a row per device and period below headers that come again and
  * again.  Columns depend on options and driver, so they are taken from the header. */
-#include "nvidia_smi.h"
+#include "lib/nvidia_smi.h"
 #include "parse/text/lines.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-enum { COLUMNS = 64 };
+enum { COLUMNS = 256, NAMES_BYTES = 400 };
 
 static const int64_t period_ns = 1000000000; /* when rows have no stamps: the default of -d */
 static const int64_t day_s = 86400;
@@ -37,8 +38,23 @@ static const struct {
     {"mclk", {SIGNAL, {TA_SIGNAL_GPU_MEMORY_CLOCK, 1e6, false}}},
     {"pviol", {SIGNAL, {TA_SIGNAL_GPU_POWER_CAP, 0.01, false}}},
     {"tviol", {SIGNAL, {TA_SIGNAL_GPU_THERMAL_SLOWDOWN, 1, false}}},
+    {"mtemp", {SIGNAL, {TA_SIGNAL_GPU_MEMORY_TEMPERATURE, 1, false}}},
     {"rxpci", {SIGNAL, {TA_SIGNAL_GPU_PCIE_RECEIVED, 1e6, false}}},
     {"txpci", {SIGNAL, {TA_SIGNAL_GPU_PCIE_SENT, 1e6, false}}},
+    /* --gpm-metrics */
+    {"pcirx", {SIGNAL, {TA_SIGNAL_GPU_PCIE_RECEIVED, 1048576, false}}},
+    {"pcitx", {SIGNAL, {TA_SIGNAL_GPU_PCIE_SENT, 1048576, false}}},
+    {"nvlrx", {SIGNAL, {TA_SIGNAL_GPU_NVLINK_RECEIVED, 1048576, false}}},
+    {"nvltx", {SIGNAL, {TA_SIGNAL_GPU_NVLINK_SENT, 1048576, false}}},
+    {"gract", {SIGNAL, {TA_SIGNAL_GPU_GRAPHICS_ACTIVITY, 0.01, false}}},
+    {"smutil", {SIGNAL, {TA_SIGNAL_GPU_SM_ACTIVITY, 0.01, false}}},
+    {"smocc", {SIGNAL, {TA_SIGNAL_GPU_SM_OCCUPANCY, 0.01, false}}},
+    {"mmaact", {SIGNAL, {TA_SIGNAL_GPU_TENSOR_ACTIVITY, 0.01, false}}},
+    {"intutil", {SIGNAL, {TA_SIGNAL_GPU_INTEGER_ACTIVITY, 0.01, false}}},
+    {"fp64", {SIGNAL, {TA_SIGNAL_GPU_FP64_ACTIVITY, 0.01, false}}},
+    {"fp32", {SIGNAL, {TA_SIGNAL_GPU_FP32_ACTIVITY, 0.01, false}}},
+    {"fp16", {SIGNAL, {TA_SIGNAL_GPU_FP16_ACTIVITY, 0.01, false}}},
+    {"dram", {SIGNAL, {TA_SIGNAL_GPU_DRAM_ACTIVITY, 0.01, false}}},
 };
 
 struct words {
@@ -54,6 +70,7 @@ struct reading {
     struct column columns[COLUMNS];
     size_t n_columns;
     bool units_follow;             /* the line before had the names */
+    bool named_unread;             /* columns that are not read */
     uint32_t periods[SMI_DEVICES]; /* rows of each device */
     int64_t first_s, last_s;       /* stamps; TA_MISSING without */
     int64_t midnights;             /* seen, where stamps have no date */
@@ -117,23 +134,54 @@ static int sniff(const struct ta_probe *probe)
 
 /* ---- headers ----------------------------------------------------------------------------- */
 
+/* Names the columns that are not read, once a file: headers come again and again. */
+static void note_unread(struct reading *r, const struct words *words)
+{
+    char names[NAMES_BYTES] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < r->n_columns && used < NAMES_BYTES - 50; i++)
+        if (r->columns[i].kind == UNUSED)
+            used += (size_t)snprintf(names + used, 50, "%s%.*s", used ? ", " : "",
+                                     (int)ta_min_i64((int64_t)words->at[i + 1].len, 40),
+                                     words->at[i + 1].ptr);
+    if (used && !r->named_unread)
+        ta_quality_add(r->quality, TA_Q_UNREAD_COLUMNS, r->lines->offset,
+                       "Columns that are not read: %s", names);
+    r->named_unread = true;
+}
+
+/* A signal is read from the first column that has it. */
+static struct column column_of(const struct reading *r, size_t i, struct ta_slice name)
+{
+    struct column column = {.kind = UNUSED};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (smi_equals(name, known[k].name))
+            column = known[k].column;
+    for (size_t before = 0; before < i; before++)
+        if (column.kind == SIGNAL && r->columns[before].kind == SIGNAL &&
+            r->columns[before].of.signal == column.of.signal)
+            column.kind = UNUSED;
+    return column;
+}
+
 static void take_names(struct reading *r, const struct words *words)
 {
     r->n_columns = words->n - 1;
-    for (size_t i = 0; i < r->n_columns; i++) {
-        r->columns[i] = (struct column){.kind = UNUSED};
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            if (smi_equals(words->at[i + 1], known[k].name))
-                r->columns[i] = known[k].column;
-    }
+    for (size_t i = 0; i < r->n_columns; i++)
+        r->columns[i] = column_of(r, i, words->at[i + 1]);
+    note_unread(r, words);
     r->units_follow = true;
 }
 
 static void take_units(struct reading *r, const struct words *words)
 {
-    for (size_t i = 0; i < r->n_columns && i + 1 < words->n; i++)
-        if (smi_unit(words->at[i + 1]) > 0)
-            r->columns[i].of.factor = smi_unit(words->at[i + 1]);
+    for (size_t i = 0; i < r->n_columns && i + 1 < words->n; i++) {
+        struct ta_slice unit = words->at[i + 1];
+        if (ta_slice_starts(unit, "GPM:"))
+            unit = ta_slice_from(unit, 4);
+        if (smi_unit(unit) > 0)
+            r->columns[i].of.factor = smi_unit(unit);
+    }
     r->units_follow = false;
 }
 
@@ -174,10 +222,9 @@ static void drop(struct reading *r, const char *why)
 }
 
 /* What a row says beside its signals; false when it is no row. */
-static bool place_row(struct reading *r, const struct words *words, int64_t *device,
-                      int64_t *time_ns)
+static bool place_row(struct reading *r, const struct words *words, struct smi_row *row)
 {
-    int64_t date = TA_MISSING, clock = TA_MISSING;
+    int64_t date = TA_MISSING, clock = TA_MISSING, *device = &row->device;
     *device = TA_MISSING;
     for (size_t i = 0; i < r->n_columns; i++) {
         if (r->columns[i].kind == DEVICE)
@@ -189,13 +236,13 @@ static bool place_row(struct reading *r, const struct words *words, int64_t *dev
     }
     if (*device < 0 || *device >= SMI_DEVICES)
         return false;
-    *time_ns = time_of_row(r, date, clock, (size_t)*device);
+    row->time_ns = time_of_row(r, date, clock, (size_t)*device);
+    row->origin_ns = date == TA_MISSING ? 0 : r->first_s * 1000000000;
     r->periods[*device]++;
     return true;
 }
 
-static void take_signals(struct reading *r, const struct words *words, int64_t device,
-                         int64_t time_ns)
+static void take_signals(struct reading *r, const struct words *words, const struct smi_row *row)
 {
     for (size_t i = 0; r->status == TA_OK && i < r->n_columns; i++) {
         const struct column *column = &r->columns[i];
@@ -207,14 +254,14 @@ static void take_signals(struct reading *r, const struct words *words, int64_t d
                            "A reading is no number, at byte offset %" PRIu64, r->lines->offset);
             continue;
         }
-        r->status = smi_add(r->ctx, r->builder, device, column->of.signal, time_ns, value);
+        r->status = smi_add(r->ctx, r->builder, row, column->of.signal, value);
     }
 }
 
 static void take_line(struct reading *r)
 {
     const struct words words = split(r->lines->line);
-    int64_t device, time_ns;
+    struct smi_row row;
     if (words.n == 0)
         return;
     if (is_header(&words)) {
@@ -226,11 +273,11 @@ static void take_line(struct reading *r)
         drop(r, "A line before the first header");
     } else if (words.n != r->n_columns) {
         drop(r, "A row has not as many columns as the header");
-    } else if (!place_row(r, &words, &device, &time_ns)) {
+    } else if (!place_row(r, &words, &row)) {
         drop(r, "A row names no device or no time");
     } else {
         r->kept++;
-        take_signals(r, &words, device, time_ns);
+        take_signals(r, &words, &row);
     }
 }
 

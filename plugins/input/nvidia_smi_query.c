@@ -3,7 +3,7 @@
  *
  * The caller chose the columns, so a header names them; units are in it, in the cells, or nowhere.
  * Without a header only those columns are read whose values say what they are. */
-#include "nvidia_smi.h"
+#include "lib/nvidia_smi.h"
 #include "parse/text/lines.h"
 
 #include <inttypes.h>
@@ -33,6 +33,7 @@ static const struct known {
     {"memory.used", SIGNAL, {TA_SIGNAL_GPU_MEMORY_USED, 1048576, false}},
     {"memory.total", SIGNAL, {TA_SIGNAL_GPU_MEMORY_TOTAL, 1048576, false}},
     {"temperature.gpu", SIGNAL, {TA_SIGNAL_GPU_TEMPERATURE, 1, false}},
+    {"temperature.memory", SIGNAL, {TA_SIGNAL_GPU_MEMORY_TEMPERATURE, 1, false}},
     {"power.draw", SIGNAL, {TA_SIGNAL_GPU_POWER, 1, true}}, /* no device that runs takes 0 W */
     {"power.draw.average", SIGNAL, {TA_SIGNAL_GPU_POWER, 1, true}},
     {"power.draw.instant", SIGNAL, {TA_SIGNAL_GPU_POWER, 1, true}},
@@ -382,9 +383,9 @@ static int64_t device_of_id(struct reading *r, struct ta_slice id)
 }
 
 /* What a row says except its signals; false when it is no row. */
-static bool place_row(struct reading *r, int64_t *device, int64_t *time_ns)
+static bool place_row(struct reading *r, struct smi_row *row)
 {
-    int64_t stamp = TA_MISSING, number = TA_MISSING, by_id = 0;
+    int64_t *device = &row->device, stamp = TA_MISSING, number = TA_MISSING, by_id = 0;
     bool has_stamp = false, has_number = false, has_id = false;
     for (size_t i = 0; i < r->n_columns; i++) {
         if (r->columns[i].kind == STAMP) {
@@ -403,7 +404,8 @@ static bool place_row(struct reading *r, int64_t *device, int64_t *time_ns)
         return false;
     if (has_stamp && r->first_ns == TA_MISSING)
         r->first_ns = stamp;
-    *time_ns = has_stamp ? stamp - r->first_ns : (int64_t)r->periods[*device] * period_ns;
+    row->time_ns = has_stamp ? stamp - r->first_ns : (int64_t)r->periods[*device] * period_ns;
+    row->origin_ns = has_stamp ? r->first_ns : 0;
     r->periods[*device]++;
     return true;
 }
@@ -430,19 +432,19 @@ static bool read_number(const struct reading *r, struct ta_slice cell, struct co
 }
 
 static bool take_reasons(struct reading *r, struct column *column, struct ta_slice cell,
-                         int64_t device, int64_t time_ns)
+                         const struct smi_row *row)
 {
     uint64_t bits;
     if (!bits_of(cell, &bits) || (column->n_bytes == 18 && cell.len < 18))
         return false;
     column->n_bytes = cell.len;
     for (size_t k = 0; r->status == TA_OK && k < sizeof reasons / sizeof *reasons; k++)
-        r->status = smi_add(r->ctx, r->builder, device, reasons[k].signal, time_ns,
-                            bits & reasons[k].bits ? 1 : 0);
+        r->status =
+            smi_add(r->ctx, r->builder, row, reasons[k].signal, bits & reasons[k].bits ? 1 : 0);
     return true;
 }
 
-static void take_cells(struct reading *r, int64_t device, int64_t time_ns)
+static void take_cells(struct reading *r, const struct smi_row *row)
 {
     for (size_t i = 0; r->status == TA_OK && i < r->n_columns; i++) {
         struct column *column = &r->columns[i];
@@ -452,7 +454,7 @@ static void take_cells(struct reading *r, int64_t device, int64_t time_ns)
         if (column->kind < SIGNAL || is_missing(cell))
             continue;
         if (column->kind == REASONS)
-            is_read = take_reasons(r, column, cell, device, time_ns);
+            is_read = take_reasons(r, column, cell, row);
         else if (column->kind == SIGNAL)
             is_read = read_number(r, cell, column, &value);
         else if (smi_equals(cell, "Active") || smi_equals(cell, "Not Active"))
@@ -465,14 +467,14 @@ static void take_cells(struct reading *r, int64_t device, int64_t time_ns)
                            ", at byte offset %" PRIu64,
                            i + 1, r->line, r->lines->offset);
         else if (r->status == TA_OK)
-            r->status = smi_add(r->ctx, r->builder, device, column->of.signal, time_ns, value);
+            r->status = smi_add(r->ctx, r->builder, row, column->of.signal, value);
     }
 }
 
 static void take_line(struct reading *r)
 {
     const struct ta_slice line = ta_text_trim(r->lines->line);
-    int64_t device, time_ns;
+    struct smi_row row;
     size_t n;
     r->line++;
     if (line.len == 0)
@@ -500,11 +502,11 @@ static void take_line(struct reading *r)
         drop(r, "A line before the first header");
     else if (r->n_cells != r->n_columns)
         drop(r, "A row has not as many columns as the header");
-    else if (!place_row(r, &device, &time_ns))
+    else if (!place_row(r, &row))
         drop(r, "A row names no device or no time");
     else {
         r->kept++;
-        take_cells(r, device, time_ns);
+        take_cells(r, &row);
     }
 }
 

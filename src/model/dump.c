@@ -50,6 +50,19 @@ static const struct {
     [TA_SIGNAL_GPU_HARDWARE_SLOWDOWN] = {"gpu_hardware_slowdown", TA_UNIT_RATIO, TA_RANGE_RATIO},
     [TA_SIGNAL_GPU_POWER_BRAKE] = {"gpu_power_brake", TA_UNIT_RATIO, TA_RANGE_RATIO},
     [TA_SIGNAL_GPU_CLOCK_SETTING] = {"gpu_clock_setting", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_MEMORY_TEMPERATURE] = {"gpu_memory_temperature", TA_UNIT_CELSIUS,
+                                          TA_RANGE_CELSIUS},
+    [TA_SIGNAL_GPU_GRAPHICS_ACTIVITY] = {"gpu_graphics_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_SM_ACTIVITY] = {"gpu_sm_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_SM_OCCUPANCY] = {"gpu_sm_occupancy", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_TENSOR_ACTIVITY] = {"gpu_tensor_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_INTEGER_ACTIVITY] = {"gpu_integer_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_FP64_ACTIVITY] = {"gpu_fp64_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_FP32_ACTIVITY] = {"gpu_fp32_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_FP16_ACTIVITY] = {"gpu_fp16_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_DRAM_ACTIVITY] = {"gpu_dram_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_NVLINK_RECEIVED] = {"gpu_nvlink_received", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
+    [TA_SIGNAL_GPU_NVLINK_SENT] = {"gpu_nvlink_sent", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
 };
 
 const char *ta_signal_name(enum ta_signal signal)
@@ -119,7 +132,9 @@ const void *ta_dump_row(const struct ta_dump *dump, enum ta_dump_table table, si
 
 struct ta_samples ta_dump_samples(const struct ta_dump *dump)
 {
-    return (struct ta_samples){.sample = TA_SAMPLE_FIRST,
+    struct ta_sample first = TA_SAMPLE_FIRST;
+    first.origin_ns = dump->sample_origin_ns;
+    return (struct ta_samples){.sample = first,
                                .left = dump->rows[TA_DUMP_sample].n,
                                .at = (const unsigned char *)dump->rows[TA_DUMP_sample].at};
 }
@@ -400,6 +415,8 @@ bool ta_dump_push_sample(struct ta_builder *builder, const struct ta_sample *sam
         dump->last_sample = TA_SAMPLE_FIRST;
     unsigned char *end = (unsigned char *)dump->rows[TA_DUMP_sample].at + dump->sample_bytes;
     dump->sample_bytes += ta_sample_pack(end, &dump->last_sample, sample);
+    if (sample->origin_ns)
+        dump->sample_origin_ns = sample->origin_ns;
     return true;
 }
 

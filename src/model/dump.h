@@ -15,6 +15,7 @@ struct ta_dump {
                           * max counts bytes */
     size_t sample_bytes; /* in use */
     struct ta_sample last_sample;
+    int64_t sample_origin_ns; /* as in struct ta_sample */
     struct ta_allocator *allocator;
     bool held_allocator;  /* it went into partials before a summary was written … */
     bool allocator_dated; /* … and its history had times */

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from smi_table import LAYOUTS, table
+
 PROGRAM = os.environ["TA_PROGRAM"]
 COLUMNS = ("timestamp, index, utilization.gpu [%], utilization.memory [%], memory.total [MiB], "
            "memory.used [MiB], temperature.gpu, power.draw [W], clocks.sm [MHz]")
@@ -26,6 +28,12 @@ def query(rows, reasons=False):
         + "\n".join(rows) + "\n"
 
 
+def tables(rows, driver="525", dated=True, between=""):
+    """A loop of nvidia-smi, of one device; rows are (second, readings)."""
+    return "".join(table(driver, [{**BUSY, "limit": 350, **parts}], second if dated else None,
+                         [(0, "python3", 19990)]) + between for second, parts in rows)
+
+
 def dmon(rows):
     return ("# gpu    pwr  gtemp     sm    mem   pclk  pviol  tviol     fb  rxpci  txpci\n"
             "# Idx      W      C      %      %    MHz      %   bool     MB   MB/s   MB/s\n"
@@ -33,7 +41,7 @@ def dmon(rows):
 
 
 class Telemetry(unittest.TestCase):
-    def report(self, text):
+    def report(self, text, sections=False):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "in").mkdir()
@@ -41,7 +49,13 @@ class Telemetry(unittest.TestCase):
             done = subprocess.run([PROGRAM, "report", folder / "in", "-o", folder / "out"],
                                   capture_output=True, text=True, check=False)
             self.assertIn(done.returncode, (0, 1), done.stderr)
-            report = json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
+            self.whole = (folder / "out" / "report.json").read_text(encoding="utf-8")
+            report = json.loads(self.whole)
+            if sections:
+                return {table["id"]: [dict(zip((c["key"] for c in table["columns"]), row))
+                                      for row in table["rows"]]
+                        for section in report["sections"] for table in section["items"]
+                        if table["kind"] == "table"}
             return done.stdout, [finding["id"] for section in report["sections"]
                                  if section["id"] == "findings" for finding in section["items"]]
 
@@ -49,7 +63,7 @@ class Telemetry(unittest.TestCase):
         """Findings about limits, and the first ten lines."""
         stdout, ids = self.report(text)
         return ([name for name in ids if name in ("heat-slowdown", "hardware-slowdown",
-                                                  "power-cap", "host-memory")],
+                                                  "power-cap", "host-memory", "little-work")],
                 " ".join("\n".join(stdout.splitlines()[:10]).split()))
 
     def test_nothing_happens(self):
@@ -102,9 +116,98 @@ class Telemetry(unittest.TestCase):
         self.assertEqual(ids, ["host-memory"])
         self.assertIn("The GPU waits for host memory in 66.7 % of the busy samples", head)
         self.assertNotIn("in use 99", head.split("Devices in use")[0])
-        # Without traffic, or while the memory works, something else takes the time.
-        self.assertEqual(self.said(dmon(rows(60)))[0], [])
+        # Without traffic it waits for something else, and while the memory works it works.
+        self.assertEqual(self.said(dmon(rows(60)))[0], ["little-work"])
         self.assertEqual(self.said(dmon(rows(5000, activity=50)))[0], [])
+
+    def signals(self, text):
+        """The mean of each signal of device 0, and how many samples it is of."""
+        found = self.report(text, sections=True)["telemetry.by_rank"]
+        return {row["signal"]: (round(row["mean"], 9), row["samples"]) for row in found
+                if row["device"] == 0}
+
+    def test_tables_of_all_drivers(self):
+        devices = [{"used": 97, "memory": 20000, "heat": 70, "power": 300, "limit": 350},
+                   {"used": None, "memory": 4, "heat": None, "power": "ERR!", "limit": None,
+                    "fan": "N/A"}]
+        for driver in LAYOUTS:
+            text = "".join(table(driver, devices, i, [(0, "python3", 19990)]) for i in range(4))
+            found = self.signals(text)
+            self.assertEqual(found, {"gpu_utilization": (0.97, 4),
+                                     "gpu_memory_used": (20000 * 2**20, 4),
+                                     "gpu_memory_total": (24576 * 2**20, 4),
+                                     "gpu_temperature": (70, 4), "gpu_power": (300, 4),
+                                     "gpu_power_limit": (350, 4)}, driver)
+            rows = self.report(text, sections=True)["telemetry.by_rank"]
+            self.assertEqual({row["signal"] for row in rows if row["device"] == 1},
+                             {"gpu_memory_used", "gpu_memory_total"}, driver)
+
+    def test_tables_inside_a_log(self):
+        bar = "\r 35%|███▌      | 7/20 [00:16<00:31,  2.41s/it]"
+        found = self.signals(tables([(i, {}) for i in range(5)], between=bar))
+        self.assertEqual(found["gpu_power"], (300, 5))
+        labeled = "\n".join("0: " + line for line in tables([(0, {}), (3, {})]).splitlines())
+        self.assertEqual(self.signals(labeled)["gpu_power"], (300, 2))
+
+    def test_dates_of_tables(self):
+        energy = self.report(tables([(2 * i, {}) for i in range(6)]), sections=True)
+        self.assertEqual(energy["energy.by_rank"][0]["span_ns"], 10 * 10**9)
+        # Without dates they are in order.
+        energy = self.report(tables([(2 * i, {}) for i in range(6)], dated=False), sections=True)
+        self.assertEqual(energy["energy.by_rank"][0]["samples"], 6)
+
+    def test_one_table(self):
+        stdout, ids = self.report(tables([(0, {"used": 3})]))
+        self.assertNotIn("of the time", "\n".join(stdout.splitlines()[:6]))
+        self.assertNotIn("gpu-utilization", ids)
+
+    def test_tables_with_limits(self):
+        def said(*rows):
+            return self.said(tables(list(enumerate(row for many, row in rows
+                                                   for _ in range(many)))))
+        self.assertEqual(said((60, {}))[0], [])
+        # Allocators fill the memory; that is no overflow.
+        self.assertEqual(said((60, {"memory": 24500}))[0], [])
+        ids, head = said((60, {"power": 347}))
+        self.assertEqual(ids, ["power-cap"])
+        ids, head = said((40, {}), (40, {"power": 190, "heat": 88}))
+        self.assertEqual(ids, ["heat-slowdown"])
+        self.assertIn("Heat lowers the GPU power from 300 W to 190 W", head)
+        ids, head = said((30, {}), (60, {"power": 80, "memory": 24400, "heat": 60, "used": 100}))
+        self.assertEqual(ids, ["host-memory"])
+        ids, head = said((60, {"power": 98, "heat": 55, "used": 100}))
+        self.assertEqual(ids, ["little-work"])
+        self.assertIn("shows 100 % utilization but does little", head.replace("\u00a0", " "))
+        self.assertNotIn("in use 100", head.split("Devices in use")[0].replace("\u00a0", " "))
+        # Less to do lowers the power, too.
+        self.assertEqual(said((40, {}), (40, {"power": 98, "heat": 55, "used": 60}))[0], [])
+
+    def test_utilization_without_work(self):
+        rows = [row(i, power=300 if i < 20 else 90, activity=60 if i < 20 else 1, used=100)
+                for i in range(90)]
+        self.assertEqual(self.said(query(rows))[0], ["little-work"])
+        # Decoding tokens is bound by memory: low power, but the memory works.
+        rows = [row(i, power=120, activity=70, used=100) for i in range(90)]
+        self.assertEqual(self.said(query(rows))[0], [])
+
+    def test_gpm(self):
+        head = ("# gpu    pwr  gtemp  mtemp     sm    mem    enc   mclk   pclk      gract    smutil"
+                "     smocc    mmaact      dram     pcitx     nvlrx   fancy\n"
+                "# Idx      W      C      C      %      %      %    MHz    MHz      GPM:%     GPM:%"
+                "     GPM:%     GPM:%     GPM:% GPM:MiB/s GPM:MiB/s    GPM:%\n")
+        text = head + "    0    200     50     60    100      9      0   2619   1980          -" \
+            + "         -" * 7 + "\n"
+        text += ("    0    200     50     60    100      9      0   2619   1980        100"
+                 "         2         1         0         3        10        20         7\n") * 40
+        found = self.signals(text)
+        self.assertEqual({name[4:]: found[name] for name in found if found[name][1] == 40},
+                         {"graphics_activity": (1, 40), "sm_activity": (0.02, 40),
+                          "sm_occupancy": (0.01, 40), "tensor_activity": (0, 40),
+                          "dram_activity": (0.03, 40), "pcie_sent": (10 * 2**20, 40),
+                          "nvlink_received": (20 * 2**20, 40)})
+        self.assertEqual(found["gpu_memory_temperature"], (60, 41))
+        self.assertEqual(self.said(text)[0], ["little-work"])
+        self.assertIn("Columns that are not read: enc, fancy", self.whole)
 
     def test_refused_by_name(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -64,7 +64,7 @@ static void test_columns(void **state)
                    "0 sm 1 1;0 mem 1 0.46000000000000002;0 mclk 1 2619000000;"
                    "0 pclk 1 1980000000;0 fb 1 8494514176;",
                    &r);
-    assert_no_finding(&r.quality);
+    assert_finding(&r.quality, TA_Q_UNREAD_COLUMNS, 1, 0);
     assert_int_equal(r.kept, 3);
     reading_free(&r);
 }

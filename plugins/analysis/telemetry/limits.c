@@ -26,7 +26,9 @@ enum {
     LIMITS_MEMORY_USED,
     LIMITS_MEMORY_TOTAL,
     LIMITS_PCIE,
-    LIMITS_PCIE_ELSE
+    LIMITS_PCIE_ELSE,
+    LIMITS_UTILIZATION,
+    LIMITS_SM_ACTIVITY
 };
 #define HERTZ TA_TYPE_NUMBER, TA_UNIT_HERTZ
 #define WATT TA_TYPE_NUMBER, TA_UNIT_WATT
@@ -39,8 +41,10 @@ static const struct ta_column telemetry_limits_columns[] = {
                              "`gpu_hardware_thermal_slowdown`, `gpu_hardware_slowdown`, "
                              "`gpu_power_brake` and `gpu_clock_setting` as the driver says; "
                              "`temperature`, a clock that falls for good on a hot device, where "
-                             "it does not say; `host_memory`, device memory that overflows into "
-                             "host memory"},
+                             "it does not say, or where clocks were not sampled the power; "
+                             "`power_limit`, power at its limit, where it does not say; "
+                             "`host_memory`, device memory that overflows into host memory; "
+                             "`little_work`, kernels that use little of the device"},
     [LIMITS_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Busy samples with the limit"},
     [LIMITS_SHARE] = {"share", "Of busy samples", TA_RATIO, .better = TA_LOWER,
                       .doc = "Their share of the busy samples, which are those with a "
@@ -72,6 +76,10 @@ static const struct ta_column telemetry_limits_columns[] = {
                      .doc = "Median of received and sent bytes per second, with the limit"},
     [LIMITS_PCIE_ELSE] = {"pcie_rate_else", "PCIe else", BYTE_RATE,
                           .doc = "The same of the other busy samples"},
+    [LIMITS_UTILIZATION] = {"utilization", "Utilization", TA_RATIO,
+                            .doc = "Median utilization, with the limit"},
+    [LIMITS_SM_ACTIVITY] = {"sm_activity", "SM activity", TA_RATIO,
+                            .doc = "Median share of the multiprocessors that work, with the limit"},
 };
 
 const struct ta_table_def telemetry_limits = {
@@ -81,8 +89,14 @@ const struct ta_table_def telemetry_limits = {
            "memory full (98 % of the total, or of the most in use where the total was not "
            "sampled), a utilization of 90 % or more, power of at most 70 % and memory activity of "
            "at most half of what 95 % of the busy samples stay below, and at least 1 GB/s over "
-           "PCIe; where PCIe was not sampled the total has to be known, and both power and "
-           "memory activity.",
+           "PCIe; where PCIe was not sampled the total has to be known. Without memory activity "
+           "the power is at most half of that, and the memory of the other busy samples is not "
+           "full. `little_work` are samples with a utilization of 95 % or more, no other limit "
+           "but the power's, and at most 20 % of the multiprocessors at work; where these were not "
+           "sampled, power of at most 45 % of its limit (35 % without memory activity, and below "
+           "85 °C), or without a limit half of what 95 % of the busy samples stay below, and "
+           "memory activity of at most 15 % (1 % where the power says nothing). `power_limit` are "
+           "samples with 98 % of the limit or more.",
     .rank_words = ""};
 
 /* The signals of a device at one moment; NAN where one was not sampled yet. */
@@ -90,6 +104,7 @@ struct state {
     int64_t time;
     double of[TA_SIGNAL_COUNT];
     bool busy, limited;
+    bool explained; /* another limit says why power and activity are low */
 };
 
 struct states {
@@ -183,32 +198,56 @@ static void mark_reason(struct states *states, enum ta_signal reason)
         states->at[k].limited = states->at[k].busy && states->at[k].of[reason] >= 0.1;
 }
 
-/* A clock that falls for good while the device is hot, where the driver does not say why. */
-static void mark_fall(struct states *states)
+/* Power at its limit, where the driver does not say what lowers the clock. */
+static void mark_power_limit(struct states *states)
 {
-    double before = 0, after = 0, all = 0, square = 0, best = 0, left = 0;
-    size_t n = 0, seen = 0, cut = 0;
     for (size_t k = 0; k < states->n; k++) {
         struct state *state = &states->at[k];
-        const double clock = state->of[TA_SIGNAL_GPU_CLOCK];
-        state->limited = false;
-        if (!state->busy || isnan(clock))
+        state->limited =
+            state->busy && isnan(state->of[TA_SIGNAL_GPU_POWER_CAP]) &&
+            state->of[TA_SIGNAL_GPU_POWER] >= 0.98 * state->of[TA_SIGNAL_GPU_POWER_LIMIT];
+    }
+}
+
+static void clear(struct states *states)
+{
+    for (size_t k = 0; k < states->n; k++)
+        states->at[k].limited = false;
+}
+
+static bool is_sampled(const struct states *states, enum ta_signal signal)
+{
+    for (size_t k = 0; k < states->n; k++)
+        if (!isnan(states->at[k].of[signal]))
+            return true;
+    return false;
+}
+
+/* Values of a signal over time, at the cut that explains most of their variance. */
+struct cut {
+    size_t at; /* the first state after it */
+    double before, after, explained;
+};
+
+/* Only a cut with several states at each side; `at` is 0 without one. */
+static struct cut find_cut(const struct states *states, enum ta_signal signal)
+{
+    struct cut cut = {0};
+    double all = 0, square = 0, best = 0, left = 0;
+    size_t n = 0, seen = 0;
+    for (size_t k = 0; k < states->n; k++) {
+        const double value = states->at[k].of[signal];
+        if (!states->at[k].busy || isnan(value))
             continue;
-        if (!isnan(state->of[TA_SIGNAL_GPU_THERMAL_SLOWDOWN]) ||
-            isnan(state->of[TA_SIGNAL_GPU_TEMPERATURE]))
-            return;
-        all += clock;
-        square += clock * clock;
+        all += value;
+        square += value * value;
         n++;
     }
-    if (n < 2 * LEAST_SIDE)
-        return;
-    /* The cut that explains most of the variance. */
     for (size_t k = 0; k < states->n; k++) {
-        const double clock = states->at[k].of[TA_SIGNAL_GPU_CLOCK];
-        if (!states->at[k].busy || isnan(clock))
+        const double value = states->at[k].of[signal];
+        if (!states->at[k].busy || isnan(value))
             continue;
-        left += clock;
+        left += value;
         seen++;
         if (seen < LEAST_SIDE || n - seen < LEAST_SIDE)
             continue;
@@ -217,25 +256,40 @@ static void mark_fall(struct states *states)
             (double)seen * (double)(n - seen) / (double)n * (low - high) * (low - high);
         if (gain > best) {
             best = gain;
-            cut = k + 1;
-            before = low;
-            after = high;
+            cut = (struct cut){.at = k + 1, .before = low, .after = high};
         }
     }
     const double variance = square - all * all / (double)n;
-    if (!(best >= 0.6 * variance) || after > 0.95 * before)
+    cut.explained = cut.at ? best / variance : 0;
+    return cut;
+}
+
+/* A clock that falls for good while the device is hot, where the driver does not say why; where
+ * clocks were not sampled, power that falls although the device gets hotter. */
+static void mark_fall(struct states *states)
+{
+    const enum ta_signal signal =
+        is_sampled(states, TA_SIGNAL_GPU_CLOCK) ? TA_SIGNAL_GPU_CLOCK : TA_SIGNAL_GPU_POWER;
+    clear(states);
+    for (size_t k = 0; k < states->n; k++) {
+        const struct state *state = &states->at[k];
+        if (state->busy && !isnan(state->of[signal]) &&
+            (!isnan(state->of[TA_SIGNAL_GPU_THERMAL_SLOWDOWN]) ||
+             isnan(state->of[TA_SIGNAL_GPU_TEMPERATURE])))
+            return;
+    }
+    const struct cut cut = find_cut(states, signal);
+    if (cut.at == 0 || !(cut.explained >= 0.6) || cut.after > 0.95 * cut.before)
         return;
-    for (size_t k = cut; k < states->n; k++)
+    for (size_t k = cut.at; k < states->n; k++)
         states->at[k].limited = states->at[k].busy;
     const double warm = quantile_of(states, TA_SIGNAL_GPU_TEMPERATURE, 0.5, false);
     const double hot = quantile_of(states, TA_SIGNAL_GPU_TEMPERATURE, 0.5, true);
     const double work = quantile_of(states, TA_SIGNAL_GPU_UTILIZATION, 0.5, false);
-    for (size_t k = cut; k < states->n && !(hot >= 80 && hot >= warm + 3); k++)
-        states->at[k].limited = false;
     /* With less to do a clock may fall, too. */
-    if (quantile_of(states, TA_SIGNAL_GPU_UTILIZATION, 0.5, true) < 0.9 * work)
-        for (size_t k = cut; k < states->n; k++)
-            states->at[k].limited = false;
+    if (!(hot >= 80 && hot >= warm + 3) ||
+        quantile_of(states, TA_SIGNAL_GPU_UTILIZATION, 0.5, true) < 0.9 * work)
+        clear(states);
 }
 
 /* The memory is full and kernels run, but neither they nor its memory do much: they wait for data
@@ -243,24 +297,64 @@ static void mark_fall(struct states *states)
 static void mark_overflow(struct states *states)
 {
     double fullest = 0;
-    for (size_t k = 0; k < states->n; k++) {
-        states->at[k].limited = false;
+    clear(states);
+    for (size_t k = 0; k < states->n; k++)
         fullest = fmax(fullest, states->at[k].of[TA_SIGNAL_GPU_MEMORY_USED]);
-    }
     const double power = quantile_of(states, TA_SIGNAL_GPU_POWER, 0.95, false);
     const double activity = quantile_of(states, TA_SIGNAL_GPU_MEMORY_ACTIVITY, 0.95, false);
-    if (isnan(power) || isnan(activity))
-        return;
     for (size_t k = 0; k < states->n; k++) {
         struct state *state = &states->at[k];
         const double total = state->of[TA_SIGNAL_GPU_MEMORY_TOTAL];
         const double pcie = value_of(state, PCIE);
+        const bool is_quiet = isnan(activity)
+                                  ? state->of[TA_SIGNAL_GPU_POWER] <= 0.5 * power
+                                  : state->of[TA_SIGNAL_GPU_POWER] <= 0.7 * power &&
+                                        state->of[TA_SIGNAL_GPU_MEMORY_ACTIVITY] <= 0.5 * activity;
         state->limited =
-            state->busy && state->of[TA_SIGNAL_GPU_UTILIZATION] >= 0.9 &&
+            state->busy && state->of[TA_SIGNAL_GPU_UTILIZATION] >= 0.9 && is_quiet &&
             state->of[TA_SIGNAL_GPU_MEMORY_USED] >= 0.98 * (isnan(total) ? fullest : total) &&
-            state->of[TA_SIGNAL_GPU_POWER] <= 0.7 * power &&
-            state->of[TA_SIGNAL_GPU_MEMORY_ACTIVITY] <= 0.5 * activity &&
             (isnan(pcie) ? !isnan(total) : pcie >= 1e9);
+    }
+    /* Without its activity the memory is why only if there was work while it was not full. */
+    if (isnan(activity) &&
+        !(quantile_of(states, TA_SIGNAL_GPU_MEMORY_USED, 0.5, false) < 0.95 * fullest))
+        clear(states);
+}
+
+/* Remembers which states have a limit. */
+static void explain(struct states *states)
+{
+    for (size_t k = 0; k < states->n; k++)
+        states->at[k].explained |= states->at[k].limited;
+}
+
+/* Whether what was sampled of a device in use shows that its kernels use little of it. */
+static bool does_little(const struct state *state, double usual_power)
+{
+    const double sm = state->of[TA_SIGNAL_GPU_SM_ACTIVITY];
+    const double power = state->of[TA_SIGNAL_GPU_POWER];
+    const double limit = state->of[TA_SIGNAL_GPU_POWER_LIMIT];
+    const double activity = state->of[TA_SIGNAL_GPU_MEMORY_ACTIVITY];
+    if (!isnan(sm))
+        return sm <= 0.2;
+    if (isnan(activity)) /* hot devices take less power, too */
+        return power <= 0.35 * limit && !(state->of[TA_SIGNAL_GPU_TEMPERATURE] >= 85);
+    const bool is_low = power <= (isnan(limit) ? 0.5 * usual_power : 0.45 * limit);
+    return is_low ? activity <= 0.15 : isnan(limit) && activity <= 0.01;
+}
+
+/* Kernels run all the time, but hardly use the device: one that is small or spins, as that of a
+ * collective which waits for other ranks, or launches that come one at a time. */
+static void mark_little_work(struct states *states)
+{
+    clear(states);
+    const double power = quantile_of(states, TA_SIGNAL_GPU_POWER, 0.95, false);
+    for (size_t k = 0; k < states->n; k++) {
+        struct state *state = &states->at[k];
+        const bool is_slow =
+            state->of[TA_SIGNAL_GPU_CLOCK] < 0.5 * state->of[TA_SIGNAL_GPU_CLOCK_MAX];
+        state->limited = state->busy && !state->explained && !is_slow &&
+                         state->of[TA_SIGNAL_GPU_UTILIZATION] >= 0.95 && does_little(state, power);
     }
 }
 
@@ -295,9 +389,31 @@ static void add_limit(struct ta_section_builder *out, const struct states *state
         [LIMITS_ACTIVITY_ELSE] = ELSE(TA_SIGNAL_GPU_MEMORY_ACTIVITY),
         [LIMITS_MEMORY_USED] = WITH(TA_SIGNAL_GPU_MEMORY_USED),
         [LIMITS_MEMORY_TOTAL] = WITH(TA_SIGNAL_GPU_MEMORY_TOTAL), [LIMITS_PCIE] = WITH(PCIE),
-        [LIMITS_PCIE_ELSE] = ELSE(PCIE));
+        [LIMITS_PCIE_ELSE] = ELSE(PCIE), [LIMITS_UTILIZATION] = WITH(TA_SIGNAL_GPU_UTILIZATION),
+        [LIMITS_SM_ACTIVITY] = WITH(TA_SIGNAL_GPU_SM_ACTIVITY));
 #undef WITH
 #undef ELSE
+}
+
+static void add_device(struct ta_section_builder *out, struct states *states,
+                       const struct series *of)
+{
+    for (int reason = TA_SIGNAL_GPU_POWER_CAP; reason <= TA_SIGNAL_GPU_CLOCK_SETTING; reason++) {
+        mark_reason(states, (enum ta_signal)reason);
+        add_limit(out, states, of, ta_signal_name((enum ta_signal)reason));
+        if (reason != TA_SIGNAL_GPU_POWER_CAP && reason != TA_SIGNAL_GPU_CLOCK_SETTING)
+            explain(states);
+    }
+    mark_power_limit(states);
+    add_limit(out, states, of, "power_limit");
+    mark_fall(states);
+    add_limit(out, states, of, "temperature");
+    explain(states);
+    mark_overflow(states);
+    add_limit(out, states, of, "host_memory");
+    explain(states);
+    mark_little_work(states);
+    add_limit(out, states, of, "little_work");
 }
 
 bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all)
@@ -307,18 +423,8 @@ bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all)
         struct states states = {0};
         end = telemetry_device_end(all, first);
         done = join_series(all, first, end, &states);
-        if (done && states.at) {
-            const struct series *of = &all->at[first];
-            for (int reason = TA_SIGNAL_GPU_POWER_CAP; reason <= TA_SIGNAL_GPU_CLOCK_SETTING;
-                 reason++) {
-                mark_reason(&states, (enum ta_signal)reason);
-                add_limit(out, &states, of, ta_signal_name((enum ta_signal)reason));
-            }
-            mark_fall(&states);
-            add_limit(out, &states, of, "temperature");
-            mark_overflow(&states);
-            add_limit(out, &states, of, "host_memory");
-        }
+        if (done && states.at)
+            add_device(out, &states, &all->at[first]);
         free(states.at);
         free(states.scratch);
     }

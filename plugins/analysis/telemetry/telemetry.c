@@ -63,6 +63,18 @@ const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
     [TA_SIGNAL_GPU_HARDWARE_SLOWDOWN] = {true, 1e9},
     [TA_SIGNAL_GPU_POWER_BRAKE] = {true, 1e9},
     [TA_SIGNAL_GPU_CLOCK_SETTING] = {true, 1e9},
+    [TA_SIGNAL_GPU_MEMORY_TEMPERATURE] = {true, 1e6},
+    [TA_SIGNAL_GPU_GRAPHICS_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_SM_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_SM_OCCUPANCY] = {true, 1e9},
+    [TA_SIGNAL_GPU_TENSOR_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_INTEGER_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_FP64_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_FP32_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_FP16_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_DRAM_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_NVLINK_RECEIVED] = {true, 1},
+    [TA_SIGNAL_GPU_NVLINK_SENT] = {true, 1},
 };
 
 enum {
@@ -119,7 +131,9 @@ static const struct ta_table_def by_rank = {
                    {"gpu_memory_activity", "gpu_memory_total", "gpu_memory_clock",
                     "cpu_memory_total", "gpu_power_limit", "gpu_clock_max", "gpu_power_cap",
                     "gpu_thermal_slowdown", "gpu_hardware_thermal_slowdown",
-                    "gpu_hardware_slowdown", "gpu_power_brake", "gpu_clock_setting"}}}};
+                    "gpu_hardware_slowdown", "gpu_power_brake", "gpu_clock_setting",
+                    "gpu_memory_temperature", "gpu_graphics_activity", "gpu_integer_activity",
+                    "gpu_fp64_activity", "gpu_fp32_activity", "gpu_fp16_activity"}}}};
 
 /* ---- what counts --------------------------------------------------------------------------- */
 

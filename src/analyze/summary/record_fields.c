@@ -90,6 +90,7 @@ static const struct ta_record_field sample_fields[] = {
     INTEGER(ta_sample, time_ns),
     REAL(ta_sample, value),
     FLAG(ta_sample, relative),
+    INTEGER(ta_sample, origin_ns),
     {0},
 };
 

@@ -32,7 +32,7 @@ static inline double smi_unit(struct ta_slice word)
         double factor;
     } units[] = {{"%", 0.01},      {"MHz", 1e6},        {"GHz", 1e9},       {"MB", 1048576},
                  {"MiB", 1048576}, {"GiB", 1073741824}, {"GB", 1073741824}, {"W", 1},
-                 {"C", 1},         {"MB/s", 1e6},       {"bool", 1}};
+                 {"C", 1},         {"MB/s", 1e6},       {"MiB/s", 1048576}, {"bool", 1}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (smi_equals(word, units[i].name))
             return units[i].factor;
@@ -84,17 +84,33 @@ static inline bool smi_value(struct ta_slice word, const struct smi_signal *of, 
     return true;
 }
 
+/* Whose readings a row has, and when they were taken. */
+struct smi_row {
+    int64_t device;
+    int64_t time_ns;   /* since the first row */
+    int64_t origin_ns; /* of that one, as in struct ta_sample */
+};
+
 /* Stamps are of a local clock whose zone nobody wrote down, so they say how far rows are apart and
  * not when they were. */
-static inline enum ta_status smi_add(struct ta_ctx *ctx, struct ta_builder *builder, int64_t device,
-                                     enum ta_signal signal, int64_t time_ns, double value)
+static inline struct ta_sample smi_sample(const struct smi_row *row, enum ta_signal signal,
+                                          double value)
 {
     const struct ta_sample sample = {.rank = TA_MISSING,
-                                     .device = device,
+                                     .device = row->device,
                                      .signal = signal,
-                                     .time_ns = time_ns,
+                                     .time_ns = row->time_ns,
                                      .value = value,
-                                     .relative = true};
+                                     .relative = true,
+                                     .origin_ns = row->origin_ns};
+    return sample;
+}
+
+/* Adds a reading, unless the device does not have it. */
+static inline enum ta_status smi_add(struct ta_ctx *ctx, struct ta_builder *builder,
+                                     const struct smi_row *row, enum ta_signal signal, double value)
+{
+    const struct ta_sample sample = smi_sample(row, signal, value);
     return isnan(value) ? TA_OK : ta_builder_add_sample(ctx, builder, &sample);
 }
 

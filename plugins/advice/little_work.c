@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Devices whose kernels run all the time and use little of them. */
+#include <traceanalyze/rule.h>
+
+#include <math.h>
+
+enum { SHARE, HIGH };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
+               "Share of the busy samples above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
+              "Share of the busy samples above which it is one severity higher"},
+    TA_OPTIONS_END,
+};
+
+enum { LIMIT, PART, USED, POWER, POWER_ELSE, POWER_LIMIT, ACTIVITY, SM };
+
+static const struct ta_ref reads[] = {
+    [LIMIT] = {"telemetry.limits", "limit"},
+    [PART] = {"telemetry.limits", "share"},
+    [USED] = {"telemetry.limits", "utilization"},
+    [POWER] = {"telemetry.limits", "power"},
+    [POWER_ELSE] = {"telemetry.limits", "power_else"},
+    [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
+    [ACTIVITY] = {"telemetry.limits", "memory_activity"},
+    [SM] = {"telemetry.limits", "sm_activity"},
+};
+
+static const struct ta_look look = {.cells = PART, .where = {{LIMIT, "little_work"}}};
+
+static const char *number(struct ta_advice *advice, double value, enum ta_unit unit)
+{
+    return ta_advice_number(advice, value, unit);
+}
+
+/* "its multiprocessors work 4 % of the time and it draws 118 W of 450 W" */
+static const char *what_it_does(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    const double sm = ta_ref_number(in, SM, row, NAN), power = ta_ref_number(in, POWER, row, NAN);
+    const double limit = ta_ref_number(in, POWER_LIMIT, row, NAN),
+                 otherwise = ta_ref_number(in, POWER_ELSE, row, NAN);
+    const double activity = ta_ref_number(in, ACTIVITY, row, NAN);
+    const char *draws = "";
+    if (!isnan(power))
+        draws = ta_advice_printf(advice, "it draws %s%s%s", number(advice, power, TA_UNIT_WATT),
+                                 isnan(limit) && !(otherwise > power) ? "" : " of ",
+                                 !isnan(limit)       ? number(advice, limit, TA_UNIT_WATT)
+                                 : otherwise > power ? number(advice, otherwise, TA_UNIT_WATT)
+                                                     : "");
+    const char *and = *draws ? " and " : "";
+    if (!isnan(sm))
+        return ta_advice_printf(advice, "%s%s%s of its multiprocessors work", draws, and,
+                                number(advice, sm, TA_UNIT_RATIO));
+    return isnan(activity) ? draws
+                           : ta_advice_printf(advice, "%s%sits memory works %s of the time", draws,
+                                              and, number(advice, activity, TA_UNIT_RATIO));
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    const double least = ta_ctx_option(ctx, SHARE);
+    struct ta_place part;
+    if (!ta_look_worst(in, &look, &part) || part.value <= least)
+        return TA_OK;
+    const struct ta_evidence evidence[] = {
+        ta_place_evidence(&part), ta_ref_evidence(in, USED, part.row),
+        ta_ref_evidence(in, isnan(ta_ref_number(in, POWER, part.row, NAN)) ? SM : POWER, part.row)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "little-work",
+            .rule = "little_work",
+            .title = ta_advice_printf(
+                advice,
+                "The GPU shows %s utilization but does little in %s of the busy samples: %s%s",
+                number(advice, ta_ref_number(in, USED, part.row, 1), TA_UNIT_RATIO),
+                number(advice, part.value, TA_UNIT_RATIO), what_it_does(in, advice, part.row),
+                ta_place_owner(advice, in->report, &part)),
+            .advice =
+                "The utilization counts time with any kernel, so a small kernel, one that spins "
+                "(NCCL, waiting for another rank) or launches that come one at a time look like "
+                "full use. Look for a rank that arrives late or hangs (devices that draw more do "
+                "the work), larger batches, CUDA graphs; a torch trace of a few steps shows which.",
+            .severity = part.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 3,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = isnan(ta_ref_number(in, SM, part.row, NAN)) ? 0.7 : 0.9,
+            .threshold = ta_advice_printf(advice, "share of busy samples > %s",
+                                          number(advice, least, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, little_work, &ops, .title = "Utilization without work",
+          .summary = "Fires when a device shows full utilization and its power, memory or "
+                     "multiprocessors show little work",
+          .version = "1", .options = options);
