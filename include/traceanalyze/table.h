@@ -118,7 +118,7 @@ struct ta_figures {
 };
 
 #define TA_BRIEF_COLUMNS 8
-#define TA_BRIEF_WORDS 12
+#define TA_BRIEF_WORDS 20
 
 /* What the terminal shows of a table: of those that say so, in the order of `place`.  Columns are
  * columns of the table. */

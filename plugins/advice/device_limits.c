@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Devices whose clock is lowered while they work: by heat, by the hardware, by the power cap. */
 #include <traceanalyze/rule.h>
+#include <traceanalyze/stat.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { SHARE, POWER_SHARE };
 
@@ -26,7 +28,13 @@ enum {
     CLOCK_MAX,
     POWER,
     POWER_ELSE,
-    POWER_LIMIT
+    POWER_LIMIT,
+    IN_TRACE,
+    STEP_START,
+    STEP_TIME,
+    STEP_COUNTED,
+    STEP_PART,
+    STEP_KINDS
 };
 
 static const struct ta_ref reads[] = {
@@ -41,6 +49,12 @@ static const struct ta_ref reads[] = {
     [POWER] = {"telemetry.limits", "power"},
     [POWER_ELSE] = {"telemetry.limits", "power_else"},
     [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
+    [IN_TRACE] = {"telemetry.limits", "in_trace_ns"},
+    [STEP_START] = {"steps.by_step", "host_start_ns"},
+    [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
+    [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
+    [STEP_PART] = {"steps.by_step", "part"},
+    [STEP_KINDS] = {"steps.by_kind", "steps"},
 };
 
 enum cause { BY_HEAT, BY_HARDWARE, BY_POWER, CAUSES };
@@ -123,6 +137,54 @@ static const char *before_it(const struct ta_refs *in, struct ta_advice *advice,
     return "";
 }
 
+/* The median time of the steps that begin before a moment of the trace, or from it on; those that
+ * set the run up are none.  NAN for too few. */
+static double median_step(const struct ta_refs *in, double *times, int64_t moment, bool after)
+{
+    enum { LEAST = 3 };
+    size_t n = 0, column = STEP_TIME;
+    for (size_t i = 0; i < ta_ref_rows(in, STEP_COUNTED); i++)
+        if (!isnan(ta_ref_number(in, STEP_COUNTED, i, NAN)))
+            column = STEP_COUNTED; /* where markers are not the time of their steps */
+    for (size_t i = 0; i < ta_ref_rows(in, STEP_START); i++) {
+        const int64_t start = ta_ref_integer(in, STEP_START, i);
+        const double time = ta_ref_number(in, column, i, NAN);
+        if (start != TA_MISSING && !isnan(time) && (start >= moment) == after &&
+            ta_ref_text(in, STEP_PART, i).len == 0)
+            times[n++] = time;
+    }
+    ta_sort_numbers(times, n);
+    return n >= LEAST ? ta_quantile(times, n, 0.5) : NAN;
+}
+
+/* Whether a rank has steps of several kinds, such as prefill and decoding. */
+static bool has_kinds(const struct ta_refs *in)
+{
+    for (size_t i = 1; i < ta_ref_rows(in, STEP_KINDS); i++)
+        if (ta_ref_rank(in, STEP_KINDS, i) == ta_ref_rank(in, STEP_KINDS, i - 1))
+            return true;
+    return false;
+}
+
+/* ": steps take 1.50 s from there on, 1.00 s before"; nothing where they are of several kinds. */
+static const char *what_it_costs(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    const int64_t moment = ta_ref_integer(in, IN_TRACE, row);
+    const size_t n = ta_ref_rows(in, STEP_START);
+    double *times =
+        moment == TA_MISSING || n == 0 || has_kinds(in) ? NULL : calloc(n, sizeof *times);
+    if (!times)
+        return "";
+    const double before = median_step(in, times, moment, false);
+    const double after = median_step(in, times, moment, true);
+    free(times);
+    return after > 1.03 * before
+               ? ta_advice_printf(advice, ": steps take %s from there on, %s before",
+                                  number(advice, after, TA_UNIT_NS),
+                                  number(advice, before, TA_UNIT_NS))
+               : "";
+}
+
 static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, size_t row,
                             const struct ta_place *part)
 {
@@ -147,20 +209,21 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
         return ta_advice_printf(
             advice,
             "%s lowers the GPU power from %s to %s in %s of the busy samples, first after %s%s%s "
-            "(%s)%s",
+            "(%s)%s%s",
             who, number(advice, ta_ref_number(in, POWER_ELSE, row, 0), TA_UNIT_WATT),
             number(advice, ta_ref_number(in, POWER, row, 0), TA_UNIT_WATT), share,
             number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS), isnan(heat) ? "" : " at ",
-            isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), limit->called, owner);
+            isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), limit->called,
+            what_it_costs(in, advice, row), owner);
     return ta_advice_printf(
         advice,
-        "%s lowers the GPU clock%s%s%s%s in %s of the busy samples, first after %s%s%s (%s)%s%s",
+        "%s lowers the GPU clock%s%s%s%s in %s of the busy samples, first after %s%s%s (%s)%s%s%s",
         who, isnan(otherwise) ? "" : " from ",
         isnan(otherwise) ? "" : number(advice, otherwise, TA_UNIT_HERTZ),
         isnan(clock) ? "" : " to ", isnan(clock) ? "" : number(advice, clock, TA_UNIT_HERTZ), share,
         number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS), isnan(heat) ? "" : " at ",
         isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), limit->called,
-        before_it(in, advice, row), owner);
+        before_it(in, advice, row), what_it_costs(in, advice, row), owner);
 }
 
 /* The hardware says that it slows down, and in a flag of its own that heat is why. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Telemetry of nvidia-smi with a planted cause of slowness, and without any: what is said about it,
 and that nothing is said where nothing happens."""
+import datetime
 import json
 import os
 import pathlib
@@ -40,12 +41,30 @@ def dmon(rows):
             + "".join("  0 " + " ".join(str(cell) for cell in cells) + "\n" for cells in rows))
 
 
+def trace(start, steps):
+    """Steps of so many seconds, one kernel each, of a trace that begins at a time in UTC."""
+    events, time = [], 0
+    for i, length in enumerate(steps):
+        events += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1,
+                    "tid": 1, "ts": time * 1e6, "dur": length * 1e6},
+                   {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+                    "tid": 1, "ts": (time + 0.001) * 1e6, "dur": 20, "args": {"correlation": i + 1}},
+                   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
+                    "ts": (time + 0.01) * 1e6, "dur": (length - 0.02) * 1e6,
+                    "args": {"correlation": i + 1, "device": 0, "stream": 7}}]
+        time += length
+    return json.dumps({"baseTimeNanoseconds": int(start.timestamp()) * 10**9,
+                       "traceEvents": events})
+
+
 class Telemetry(unittest.TestCase):
     def report(self, text, sections=False):
+        """Of a text, or of several by the names of their files."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "in").mkdir()
-            (folder / "in" / "gpu.log").write_text(text, encoding="utf-8")
+            for name, content in ({"gpu.log": text} if isinstance(text, str) else text).items():
+                (folder / "in" / name).write_text(content, encoding="utf-8")
             done = subprocess.run([PROGRAM, "report", folder / "in", "-o", folder / "out"],
                                   capture_output=True, text=True, check=False)
             self.assertIn(done.returncode, (0, 1), done.stderr)
@@ -208,6 +227,76 @@ class Telemetry(unittest.TestCase):
         self.assertEqual(found["gpu_memory_temperature"], (60, 41))
         self.assertEqual(self.said(text)[0], ["little-work"])
         self.assertIn("Columns that are not read: enc, fancy", self.whole)
+
+    def test_two_tools_of_one_device(self):
+        rows = [row(i, power=300 + i % 9, heat=60 + i // 10, memory=8000 + 100 * i)
+                for i in range(40)]
+        head = ("#Date       Time        gpu    pwr  gtemp     sm     fb  rxpci\n"
+                "#YYYYMMDD   HH:MM:SS    Idx      W      C      %     MB   MB/s\n")
+        at = [f"{310 - i % 7:>4} {60 + i // 10} {97} {8000 + 100 * i + 40} 55" for i in range(36)]
+        dated = head + "".join(f" 20260301   10:00:{i + 2:02}      0 {values}\n"
+                               for i, values in enumerate(at))
+        found = self.signals({"query.csv": query(rows), "dmon.txt": dated})
+        self.assertEqual(found["gpu_power"][1], 40)
+        self.assertEqual(found["gpu_utilization"][1], 40)
+        self.assertEqual(found["gpu_pcie_received"], (55e6, 36))
+        # Without dates both begin at once.
+        undated = head.replace("Date       Time        ", " ").replace(
+            "YYYYMMDD   HH:MM:SS    ", " ") + "".join(f"  0 {values}\n" for values in at)
+        self.assertEqual(self.signals({"query.csv": query(rows), "dmon.txt": undated})
+                         ["gpu_power"][1], 40)
+        # Device 0 of another host has its own heat.
+        other = [row(i, heat=50) for i in range(40)]
+        self.assertEqual(self.signals({"a.csv": query(rows), "b.csv": query(other)})
+                         ["gpu_power"][1], 80)
+
+    def zoned(self, hours, steps, more=()):
+        """A query from half a minute before 10:00 on, and a trace from 10:00 on in that zone."""
+        total = sum(steps)
+        rows = []
+        for i in range(-30, int(total) + 30):
+            inside, hot = 0 <= i < total, i >= 20
+            parts = {} if inside else {"used": 0, "power": 40, "clock": 210, "heat": 45}
+            if inside and hot and more:
+                parts = {"power": 250, "clock": 1185, "heat": 88}
+            text = row(i % 60, reasons="0x20" if "clock" in parts and inside else "0x0", **parts)
+            rows.append(text.replace(" 10:00", " 09:59") if i < 0 else
+                        text.replace(" 10:00", f" 10:{i // 60:02}"))
+        start = datetime.datetime(2026, 3, 1, 10, tzinfo=datetime.timezone(
+            datetime.timedelta(hours=hours)))
+        return {"trace.json": trace(start, steps), "gpu.csv": query(rows, reasons=True)}
+
+    def test_beside_a_trace(self):
+        for hours in (0, 2, -7, 5.5):
+            found = self.report(self.zoned(hours, [1] * 40), sections=True)
+            row_of = found["telemetry.window"][0]
+            self.assertEqual((row_of["zone_hours"], row_of["samples"], row_of["outside"]),
+                             (hours, 40, 60))
+            self.assertEqual(row_of["gpu_power"], 300)
+            self.assertEqual({row["samples"] for row in found["telemetry.by_rank"]}, {40})
+        # In a zone that no clock has they are of another time.
+        found = self.report(self.zoned(0.2, [1] * 40), sections=True)
+        self.assertNotIn("telemetry.window", found)
+        self.assertEqual({row["samples"] for row in found["telemetry.by_rank"]
+                          if row["signal"] == "gpu_power"}, {100})
+
+    def test_slowed_steps(self):
+        ids, _ = self.said(self.zoned(2, [1] * 40))
+        self.assertEqual(ids, [])
+        files = self.zoned(2, [1] * 20 + [1.5] * 20, more=(20,))
+        stdout, ids = self.report(files)
+        self.assertIn("heat-slowdown", ids)
+        self.assertIn("steps take 1.50 s from there on, 1.00 s before",
+                      " ".join(stdout.split()).replace("\u00a0", " "))
+
+    def test_beside_a_log(self):
+        bars = "".join(f"2026-03-01 10:00:{10 + i:02},000 INFO  {5 * i:3}%|#| {i}/20 "
+                       f"[00:{i:02}<00:{20 - i:02},  1.00s/it]\n" for i in range(1, 21))
+        rows = [row(i, power=300 if 10 <= i <= 30 else 50) for i in range(60)]
+        found = self.report({"run.log": bars, "gpu.csv": query(rows)}, sections=True)
+        row_of = found["telemetry.window"][0]
+        self.assertEqual((row_of["of"], row_of["zone_hours"], row_of["samples"],
+                          row_of["outside"], row_of["gpu_power"]), ("log", 0, 21, 39, 300))
 
     def test_refused_by_name(self):
         with tempfile.TemporaryDirectory() as folder:

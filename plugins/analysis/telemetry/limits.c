@@ -28,7 +28,8 @@ enum {
     LIMITS_PCIE,
     LIMITS_PCIE_ELSE,
     LIMITS_UTILIZATION,
-    LIMITS_SM_ACTIVITY
+    LIMITS_SM_ACTIVITY,
+    LIMITS_IN_TRACE
 };
 #define HERTZ TA_TYPE_NUMBER, TA_UNIT_HERTZ
 #define WATT TA_TYPE_NUMBER, TA_UNIT_WATT
@@ -80,6 +81,9 @@ static const struct ta_column telemetry_limits_columns[] = {
                             .doc = "Median utilization, with the limit"},
     [LIMITS_SM_ACTIVITY] = {"sm_activity", "SM activity", TA_RATIO,
                             .doc = "Median share of the multiprocessors that work, with the limit"},
+    [LIMITS_IN_TRACE] = {"in_trace_ns", "In the trace", TA_NS, .role = TA_NOTE,
+                         .doc = "When the first sample with it was, since the earliest span of the "
+                                "trace, where the samples are on its clock"},
 };
 
 const struct ta_table_def telemetry_limits = {
@@ -360,8 +364,8 @@ static void mark_little_work(struct states *states)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-static void add_limit(struct ta_section_builder *out, const struct states *states,
-                      const struct series *of, const char *limit)
+static void add_limit(struct ta_section_builder *out, const struct all *all,
+                      const struct states *states, const struct series *of, const char *limit)
 {
     const struct state *first = NULL;
     int64_t n = 0;
@@ -390,30 +394,33 @@ static void add_limit(struct ta_section_builder *out, const struct states *state
         [LIMITS_MEMORY_USED] = WITH(TA_SIGNAL_GPU_MEMORY_USED),
         [LIMITS_MEMORY_TOTAL] = WITH(TA_SIGNAL_GPU_MEMORY_TOTAL), [LIMITS_PCIE] = WITH(PCIE),
         [LIMITS_PCIE_ELSE] = ELSE(PCIE), [LIMITS_UTILIZATION] = WITH(TA_SIGNAL_GPU_UTILIZATION),
-        [LIMITS_SM_ACTIVITY] = WITH(TA_SIGNAL_GPU_SM_ACTIVITY));
+        [LIMITS_SM_ACTIVITY] = WITH(TA_SIGNAL_GPU_SM_ACTIVITY),
+        [LIMITS_IN_TRACE] = all->window.is_trace && of->is_dated
+                                ? ta_int(ta_max_i64(first->time - all->window.begin, 0))
+                                : ta_null());
 #undef WITH
 #undef ELSE
 }
 
-static void add_device(struct ta_section_builder *out, struct states *states,
+static void add_device(struct ta_section_builder *out, const struct all *all, struct states *states,
                        const struct series *of)
 {
     for (int reason = TA_SIGNAL_GPU_POWER_CAP; reason <= TA_SIGNAL_GPU_CLOCK_SETTING; reason++) {
         mark_reason(states, (enum ta_signal)reason);
-        add_limit(out, states, of, ta_signal_name((enum ta_signal)reason));
+        add_limit(out, all, states, of, ta_signal_name((enum ta_signal)reason));
         if (reason != TA_SIGNAL_GPU_POWER_CAP && reason != TA_SIGNAL_GPU_CLOCK_SETTING)
             explain(states);
     }
     mark_power_limit(states);
-    add_limit(out, states, of, "power_limit");
+    add_limit(out, all, states, of, "power_limit");
     mark_fall(states);
-    add_limit(out, states, of, "temperature");
+    add_limit(out, all, states, of, "temperature");
     explain(states);
     mark_overflow(states);
-    add_limit(out, states, of, "host_memory");
+    add_limit(out, all, states, of, "host_memory");
     explain(states);
     mark_little_work(states);
-    add_limit(out, states, of, "little_work");
+    add_limit(out, all, states, of, "little_work");
 }
 
 bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all)
@@ -424,7 +431,7 @@ bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all)
         end = telemetry_device_end(all, first);
         done = join_series(all, first, end, &states);
         if (done && states.at)
-            add_device(out, &states, &all->at[first]);
+            add_device(out, all, &states, &all->at[first]);
         free(states.at);
         free(states.scratch);
     }

@@ -171,6 +171,13 @@ static size_t take_means(const struct moment *moments, size_t n, struct reading 
     return n_means;
 }
 
+/* Where the samples of a group lie in time, if they are since the first of them. */
+static void set_origin(int64_t *row, const struct group *group)
+{
+    if (!group->stamped && group->like.origin_ns)
+        row[ORIGIN] = group->like.origin_ns;
+}
+
 /* Adds a group of more samples than are kept; false without memory. */
 static bool add_many(const struct ta_trace *trace, struct ta_partial *out,
                      const struct group *group, struct reading *readings)
@@ -199,6 +206,7 @@ static bool add_many(const struct ta_trace *trace, struct ta_partial *out,
         row[FIRST] = summary.first_ns;
         row[LAST] = summary.last_ns;
         row[STAMPED] = group->stamped;
+        set_origin(row, group);
         const double scale = telemetry_signals[group->like.signal].steps;
         struct ta_dist *dist = ta_partial_dist(out, row, VALUES);
         for (size_t i = 0; i < group->n; i++)
@@ -216,7 +224,7 @@ enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_samples samples = ta_trace_samples(trace);
     telemetry_map_sessions(trace, out[1], out[2]);
     struct packing p = {.readings = calloc(samples.left + 1, sizeof *p.readings)};
-    bool done = p.readings && count_samples(&p, samples);
+    bool done = p.readings && telemetry_map_run(trace, out[3]) && count_samples(&p, samples);
     if (done)
         fill_readings(&p, samples);
     for (size_t i = 0; done && i < p.n_groups; i++) {
@@ -225,11 +233,13 @@ enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         if (group->n > EXACT_MOST)
             done = add_many(trace, out[0], group, first);
         else
-            TA_PARTIAL_ROW(
-                out[0], ta_row_rank(trace, group->like.rank), ta_key_int(group->like.device),
-                ta_key_int(group->like.signal),
-                group->stamped ? ta_key_int(TA_MISSING) : ta_row_file(trace),
-                ta_key_text((struct ta_slice){(const char *)first, group->n * sizeof *first}));
+            set_origin(
+                TA_PARTIAL_ROW(
+                    out[0], ta_row_rank(trace, group->like.rank), ta_key_int(group->like.device),
+                    ta_key_int(group->like.signal),
+                    group->stamped ? ta_key_int(TA_MISSING) : ta_row_file(trace),
+                    ta_key_text((struct ta_slice){(const char *)first, group->n * sizeof *first})),
+                group);
     }
     free(p.groups);
     free(p.readings);
@@ -239,14 +249,37 @@ enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- series -------------------------------------------------------------------------------- */
 
-/* The text of a row lies at no particular address. */
-static size_t unpack(const struct ta_partial *samples, size_t row, struct reading *readings)
+/* Copies the readings of all rows; a text lies at no particular address.  False without memory. */
+static bool unpack(struct all *all)
 {
-    const struct ta_slice text = ta_partial_text(samples, ta_partial_at(samples, row), READINGS);
-    const size_t n = text.len / sizeof *readings; /* that of a damaged summary may be any */
-    if (readings)
-        memcpy(readings, text.ptr, n * sizeof *readings);
-    return n;
+    const size_t n = ta_partial_rows(all->partial);
+    size_t most = 0;
+    all->row_first = calloc(n + 1, sizeof *all->row_first);
+    for (int pass = 0; pass < 2 && all->row_first; pass++) {
+        size_t end = 0;
+        for (size_t i = 0; i < n; i++) {
+            const struct ta_slice text =
+                ta_partial_text(all->partial, ta_partial_at(all->partial, i), READINGS);
+            /* That of a damaged summary may be any. */
+            const size_t bytes = text.len / sizeof *all->unpacked * sizeof *all->unpacked;
+            all->row_first[i] = end;
+            if (pass && bytes)
+                memcpy(all->unpacked + end, text.ptr, bytes);
+            end += bytes / sizeof *all->unpacked;
+        }
+        all->row_first[n] = most = end;
+        if (pass == 0)
+            all->unpacked = calloc(most + 1, sizeof *all->unpacked);
+        if (!all->unpacked)
+            return false;
+    }
+    return all->row_first != NULL;
+}
+
+const struct reading *telemetry_row_readings(const struct all *all, size_t row, size_t *n)
+{
+    *n = all->row_first[row + 1] - all->row_first[row];
+    return all->unpacked + all->row_first[row];
 }
 
 static bool is_many(const struct all *all, size_t row)
@@ -279,21 +312,43 @@ static bool is_covered(const struct all *all, size_t first, size_t end, int64_t 
     return false;
 }
 
+/* Puts a reading of a row on the axis of all; false when it is not of the run. */
+static bool place(const struct all *all, size_t row, struct reading *reading)
+{
+    const int64_t origin = ta_partial_at(all->partial, row)[ORIGIN];
+    if (origin == TA_MISSING)
+        return true;
+    reading->time = ta_add_sat(reading->time, origin - all->window.origin);
+    return reading->time >= all->window.from && reading->time < all->window.to;
+}
+
+/* Many samples of which a part is of the run are that many means: the sums are of all. */
+static bool is_summed(const struct all *all, size_t row)
+{
+    return is_many(all, row) &&
+           !(all->window.known && ta_partial_at(all->partial, row)[ORIGIN] != TA_MISSING);
+}
+
 /* Adds the kept samples of rows [first, end); `moments` has room for them. */
 static void add_exact(struct all *all, struct series *series, struct moment *moments)
 {
     struct reading *readings = all->readings + all->n_readings;
     size_t n = 0, files = 0;
     for (size_t i = series->first_row; i < series->end_row; i++) {
-        if (is_many(all, i))
+        const int64_t *row = ta_partial_at(all->partial, i), file = row[FILE_KEY];
+        size_t more, kept = n;
+        if (is_summed(all, i) || all->dropped[i])
             continue;
-        const int64_t file = ta_partial_at(all->partial, i)[FILE_KEY];
-        const size_t more = unpack(all->partial, i, readings + n);
-        size_t kept = n;
-        for (size_t k = n; k < n + more; k++)
-            if (file != TA_MISSING ||
-                !is_covered(all, series->first_row, series->end_row, readings[k].time))
-                readings[kept++] = readings[k];
+        const struct reading *at = telemetry_row_readings(all, i, &more);
+        for (size_t k = 0; k < more; k++) {
+            struct reading reading = at[k];
+            if (!place(all, i, &reading))
+                series->outside++;
+            else if (file != TA_MISSING ||
+                     !is_covered(all, series->first_row, series->end_row, reading.time))
+                readings[kept++] = reading;
+        }
+        series->is_dated |= row[ORIGIN] != TA_MISSING;
         order_file(moments + n, readings + n, kept - n, file);
         n = kept;
         files++;
@@ -317,29 +372,26 @@ static size_t series_end(const struct ta_partial *samples, size_t first)
     return end;
 }
 
-/* Samples of rows [first, end). */
-static size_t count_readings(const struct ta_partial *partial, size_t first, size_t end)
-{
-    size_t n = 0;
-    for (size_t i = first; i < end; i++)
-        n += unpack(partial, i, NULL);
-    return n;
-}
-
 bool telemetry_find_series(struct all *all)
 {
     const size_t n = ta_partial_rows(all->partial);
     size_t most = 0;
+    if (!unpack(all))
+        return false;
     for (size_t first = 0, end; first < n; first = end) {
         end = series_end(all->partial, first);
-        const size_t length = count_readings(all->partial, first, end);
+        const size_t length = all->row_first[end] - all->row_first[first];
         most = length > most ? length : most;
     }
-    all->readings = calloc(count_readings(all->partial, 0, n) + 1, sizeof *all->readings);
+    all->readings = calloc(all->row_first[n] + 1, sizeof *all->readings);
     all->at = calloc(n + 1, sizeof *all->at);
     all->dropped = calloc(n + 1, sizeof *all->dropped);
     struct moment *moments = calloc(most + 1, sizeof *moments);
     const bool done = all->readings && all->at && all->dropped && moments;
+    if (done) {
+        telemetry_find_window(all);
+        telemetry_drop_twins(all);
+    }
     for (size_t first = 0, end; done && first < n; first = end) {
         end = series_end(all->partial, first);
         const int64_t *row = ta_partial_at(all->partial, first);
@@ -354,7 +406,7 @@ bool telemetry_find_series(struct all *all)
         add_exact(all, series, moments);
         series->first_mean = all->n_readings;
         for (size_t i = series->first_row; i < series->end_row; i++) {
-            if (!is_many(all, i) || all->dropped[i])
+            if (!is_summed(all, i) || all->dropped[i])
                 continue;
             const int64_t *cells = ta_partial_at(all->partial, i);
             const struct summary summary = (struct summary){.n = cells[COUNT],
@@ -365,8 +417,13 @@ bool telemetry_find_series(struct all *all)
                                                             .most = ta_real_of(cells[MOST]),
                                                             .sum = ta_real_of(cells[SUM]),
                                                             .joules = ta_real_of(cells[JOULES])};
+            size_t means;
+            const struct reading *at = telemetry_row_readings(all, i, &means);
             telemetry_join(&series->summary, &summary);
-            all->n_readings += unpack(all->partial, i, all->readings + all->n_readings);
+            for (size_t k = 0; k < means; k++) {
+                all->readings[all->n_readings] = at[k];
+                place(all, i, &all->readings[all->n_readings++]);
+            }
         }
         series->end_mean = all->n_readings;
     }

@@ -31,12 +31,14 @@ static const struct ta_field fields[FIELDS] = {
     [LAST] = {"last_ns", TA_FIELD_MAX},
     [STAMPED] = {"stamped", TA_FIELD_MAX},
     [VALUES] = {"values", TA_FIELD_DIST},
+    [ORIGIN] = {"origin_ns", TA_FIELD_MAX},
 };
 
 static const struct ta_partial_def partials[] = {
     {"samples", fields, FIELDS},
     {"sessions", telemetry_session_fields, SESSION_FIELDS},
     {"blocks", telemetry_block_fields, BLOCK_FIELDS},
+    {"runs", telemetry_run_fields, RUN_FIELDS},
     {0}};
 
 const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
@@ -274,7 +276,8 @@ static void add_ranks(struct ta_section_builder *out, const struct all *all, dou
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
-    struct all all = {.partial = merged[0], .sessions = merged[1], .blocks = merged[2]};
+    struct all all = {
+        .partial = merged[0], .sessions = merged[1], .blocks = merged[2], .runs = merged[3]};
     bool done = telemetry_find_series(&all);
     double *values = calloc(all.n_readings + 1, sizeof *values);
     int64_t *times = calloc(all.n_readings + 1, sizeof *times);
@@ -290,6 +293,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                 all.at[i].used = any || !telemetry_signals[all.at[i].signal].of_gpu;
         }
         drop_sums(&all);
+        telemetry_add_window(out, &all);
         add_ranks(out, &all, values);
         telemetry_add_energy(out, &all, in, values);
         telemetry_add_sampling(out, &all, values);
@@ -299,6 +303,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     free(all.readings);
     free(all.at);
     free(all.dropped);
+    free(all.unpacked);
+    free(all.row_first);
     free(values);
     free(times);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the telemetry");
@@ -308,7 +314,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const struct ta_bound bounds[] = {{0, SIGNAL, TA_SIGNAL_COUNT}, TA_BOUNDS_END};
 
 static const struct ta_table_def *const tables[] = {
-    &by_rank, &telemetry_energy, &telemetry_sampling, &telemetry_limits, &telemetry_timeline, NULL};
+    &telemetry_window,   &by_rank, &telemetry_energy, &telemetry_sampling, &telemetry_limits,
+    &telemetry_timeline, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .section = "telemetry",

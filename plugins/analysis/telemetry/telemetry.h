@@ -27,6 +27,7 @@ enum {
     LAST,
     STAMPED, /* 1: by a clock, so that files can be compared */
     VALUES,  /* in signals[].steps */
+    ORIGIN,  /* local time of the samples' time 0, as in struct ta_sample, of any number of them */
     FIELDS
 };
 
@@ -38,6 +39,11 @@ enum { SESSION_RANK, SESSION_NS, SESSION_FIELDS };
 enum { BLOCK_RANK, BLOCK_FILE, BLOCK_ORDER, BLOCK_END, BLOCK_NS, BLOCK_FRAMES, BLOCK_FIELDS };
 extern const struct ta_field telemetry_session_fields[SESSION_FIELDS];
 extern const struct ta_field telemetry_block_fields[BLOCK_FIELDS];
+
+/* Fields of the partial of when runs were: by the clock of a trace, or of a log without a zone. */
+enum { RUN_ZONE, RUN_ORIGIN, RUN_FIRST, RUN_LAST, RUN_FIELDS };
+enum { RUN_UTC, RUN_LOCAL };
+extern const struct ta_field telemetry_run_fields[RUN_FIELDS];
 
 /* As many values are enough for exact quantiles; a span is as wide as it takes for that many. */
 enum { EXACT_MOST = 65536, SPANS = 2048 };
@@ -74,7 +80,19 @@ struct series {
     size_t first_mean, end_mean; /* means that stand for more, by time in each file */
     size_t first_row, end_row;   /* of the partial */
     struct summary summary;      /* of the samples behind the means */
-    bool used;
+    size_t outside;              /* samples that are not of the run */
+    bool used, is_dated;
+};
+
+/* When the run was, on the axis of the readings.  That of readings with a local time begins at
+ * `origin`; all others begin at 0 or are since 1970. */
+struct window {
+    int64_t origin;
+    bool known, is_trace; /* else what follows says nothing, and all readings count */
+    int64_t zone_ns;
+    int64_t begin;    /* where the times of the trace begin */
+    int64_t from, to; /* first and last work */
+    int64_t span_ns;
 };
 
 struct all {
@@ -82,8 +100,11 @@ struct all {
     size_t n_readings;
     struct series *at; /* by rank, device, signal; no device first */
     size_t n;
-    const struct ta_partial *partial, *sessions, *blocks;
-    bool *dropped; /* rows of the partial: their samples are in another file too */
+    const struct ta_partial *partial, *sessions, *blocks, *runs;
+    bool *dropped;            /* rows of the partial: their samples are in another file too */
+    struct reading *unpacked; /* of the rows of the partial, one after the other */
+    size_t *row_first;        /* where those of a row begin; one more than there are rows */
+    struct window window;
 };
 
 /* ---- samples.c ------------------------------------------------------------------------------ */
@@ -92,8 +113,23 @@ enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                              struct ta_partial *const *out);
 /* Makes the series; false without memory. */
 bool telemetry_find_series(struct all *all);
+/* The readings of a row of the partial, in the order of the file. */
+const struct reading *telemetry_row_readings(const struct all *all, size_t row, size_t *n);
 /* The end of the series of the rank and device of series number `first`. */
 size_t telemetry_device_end(const struct all *all, size_t first);
+
+/* ---- window.c ------------------------------------------------------------------------------- */
+
+/* False without memory. */
+bool telemetry_map_run(const struct ta_trace *trace, struct ta_partial *runs);
+void telemetry_find_window(struct all *all);
+extern const struct ta_table_def telemetry_window;
+void telemetry_add_window(struct ta_section_builder *out, const struct all *all);
+
+/* ---- files.c -------------------------------------------------------------------------------- */
+
+/* Drops the rows of files whose samples another file has, too. */
+void telemetry_drop_twins(struct all *all);
 
 /* ---- energy.c ------------------------------------------------------------------------------- */
 
