@@ -48,7 +48,8 @@ def trace(start, steps):
         events += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1,
                     "tid": 1, "ts": time * 1e6, "dur": length * 1e6},
                    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
-                    "tid": 1, "ts": (time + 0.001) * 1e6, "dur": 20, "args": {"correlation": i + 1}},
+                    "tid": 1, "ts": (time + 0.001) * 1e6, "dur": 20,
+                    "args": {"correlation": i + 1}},
                    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
                     "ts": (time + 0.01) * 1e6, "dur": (length - 0.02) * 1e6,
                     "args": {"correlation": i + 1, "device": 0, "stream": 7}}]

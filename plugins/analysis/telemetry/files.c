@@ -8,7 +8,7 @@
 
 enum { LEAST_PAIRS = 3, FILES = 32 };
 
-/* How far apart two samples of one moment may be, and how many of ten have to agree. */
+/* Longest time between two samples of one moment, and how many of ten have to agree. */
 static const int64_t apart_ns = 1500000000;
 enum { AGREE = 8, OF = 10 };
 

@@ -347,8 +347,8 @@ static bool does_little(const struct state *state, double usual_power)
     return is_low ? activity <= 0.15 : isnan(limit) && activity <= 0.01;
 }
 
-/* Kernels run all the time, but hardly use the device: one that is small or spins, as that of a
- * collective which waits for other ranks, or launches that come one at a time. */
+/* Kernels run all the time, but hardly use the device: one that is small or spins, as a
+ * collective does which waits for other ranks, or launches that come one at a time. */
 static void mark_little_work(struct states *states)
 {
     clear(states);

@@ -260,7 +260,7 @@ static bool unpack(struct all *all)
         for (size_t i = 0; i < n; i++) {
             const struct ta_slice text =
                 ta_partial_text(all->partial, ta_partial_at(all->partial, i), READINGS);
-            /* That of a damaged summary may be any. */
+            /* A damaged summary may have any number. */
             const size_t bytes = text.len / sizeof *all->unpacked * sizeof *all->unpacked;
             all->row_first[i] = end;
             if (pass && bytes)

@@ -84,8 +84,8 @@ struct series {
     bool used, is_dated;
 };
 
-/* When the run was, on the axis of the readings.  That of readings with a local time begins at
- * `origin`; all others begin at 0 or are since 1970. */
+/* When the run was, on the axis of the readings.  Readings with a local time are since `origin`;
+ * all others begin at 0 or are since 1970. */
 struct window {
     int64_t origin;
     bool known, is_trace; /* else what follows says nothing, and all readings count */

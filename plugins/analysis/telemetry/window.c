@@ -86,7 +86,7 @@ static bool meets(const int64_t *run, int64_t zone, int64_t first, int64_t last)
            ta_add_sat(run[RUN_LAST], ta_add_sat(zone, reach_ns)) >= first;
 }
 
-/* The only zone in which they are, by the half hour from 12 hours behind UTC to 14 ahead of it;
+/* The only zone in which they are, by the half hour from UTC-12 to UTC+14;
  * TA_MISSING where there are several or none. */
 static int64_t find_zone(const int64_t *run, int64_t first, int64_t last)
 {
@@ -192,10 +192,10 @@ const struct ta_table_def telemetry_window = {
     "telemetry.window",
     "Devices during the run",
     TA_COLUMNS(telemetry_window_columns),
-    .doc = "One row per rank and device whose samples have a local time, beside a trace or a log "
-           "that is dated, where both are of one time. The samples have no zone: that of a log is "
-           "the same, that of a trace is the only one, by the half hour, in which they meet. All "
-           "tables of telemetry count the samples of that time alone.",
+    .doc = "One row per rank and device whose samples have a local time, next to a dated trace or "
+           "log, where both are of one time. The samples do not say their zone: a log has the "
+           "same, and a trace the only one, by the half hour, in which they meet. All tables of "
+           "telemetry count the samples of that time alone.",
     .rank_words = "",
     .brief = &(const struct ta_brief){.place = 365,
                                       .rows = 8,
