@@ -219,6 +219,7 @@ struct ta_session {
     ta_str id;
     int64_t start_ns, end_ns, dur_ns; /* since 1970 */
     bool is_cut;                      /* the file has not all steps and blocks of it any more */
+    bool is_request;                  /* one that a server answered */
 };
 
 /* A word about a session, such as a configuration tag. */

@@ -46,6 +46,12 @@ struct ta_log_reading {
      * runs it.  `load` is its place among the model_load of the file, from 1; 0: none. */
     int64_t load, loads;
     ta_str model;
+
+    /* The same of the loops that began since a writer last set it to 0; -1: they ran several. */
+    int64_t ran_load;
+    ta_str ran_model;
+
+    int64_t bars; /* that began: the number of the next ta_bar_state.bar */
 };
 
 struct ta_log_ops {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A stage or layer that takes a large part of the time, and what speeding it up would give. */
+#include "lib/sessions.h"
 #include "recommend/rule.h"
 #include "stage.h"
 
@@ -30,7 +31,8 @@ enum {
     LAYER_NAME,
     LAYER_SHARE,
     LAYER_TIME,
-    SESSION_RANK
+    SESSION_RANK,
+    SESSION_KIND
 };
 
 static const struct ta_ref reads[] = {
@@ -45,6 +47,7 @@ static const struct ta_ref reads[] = {
     [LAYER_SHARE] = {"layers.by_name", "share"},
     [LAYER_TIME] = {"layers.by_name", "total_ns"},
     [SESSION_RANK] = {"run.sessions", "rank"},
+    [SESSION_KIND] = {"run.sessions", "kind"},
 };
 
 #define MODEL                                                                                      \
@@ -101,19 +104,14 @@ static bool is_telling(double share, const struct limits *limits, size_t n, bool
     return n > 1 && share > limits->share && (!of_sum || share * (double)n > limits->even);
 }
 
-/* "the session", or "the sessions" where a rank has several. */
-static const char *sessions_of(const struct ta_refs *in)
-{
-    for (size_t i = 1; i < ta_ref_rows(in, SESSION_RANK); i++)
-        if (ta_ref_integer(in, SESSION_RANK, i) == ta_ref_integer(in, SESSION_RANK, i - 1))
-            return "the sessions";
-    return "the session";
-}
-
 /* What the share of a stage is of. */
-static const char *whole_of(const struct ta_refs *in, const struct ta_place *share)
+static const char *whole_of(const struct ta_refs *in, struct ta_advice *advice,
+                            const struct ta_place *share)
 {
-    return ta_ref_reads(in, SHARE_OF, share->row, "session") ? sessions_of(in)
+    char words[SESSION_WORDS_MAX];
+    return ta_ref_reads(in, SHARE_OF, share->row, "session")
+               ? ta_advice_printf(advice, "%s",
+                                  ta_session_words(in, SESSION_RANK, SESSION_KIND, words))
            : ta_ref_reads(in, SHARE_OF, share->row, "sum")   ? "the time in all stages"
                                                              : "the time";
 }
@@ -163,7 +161,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
                           .title = ta_advice_printf(
                               advice, "%s takes %s of %s (%s)%s%s", name,
                               ta_advice_number(advice, share->value, TA_UNIT_RATIO),
-                              is_stage ? whole_of(in, share) : "the time in the layers",
+                              is_stage ? whole_of(in, advice, share) : "the time in the layers",
                               ta_advice_number(advice, total->value, TA_UNIT_NS),
                               is_stage ? "" : say_next(in, advice, share->row, limits->share),
                               ta_place_owner(advice, in->report, share)),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The key figures of the dumps, made from the tables of the other analyses. */
+#include "lib/sessions.h"
+
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
@@ -13,6 +15,7 @@ enum {
     LOOP_RATE,
     SESSION_RANK,
     SESSION_TIME,
+    SESSION_KIND,
     MODEL_RANK,
     MODEL_PARAMETERS,
     MEMORY_ALLOCATED,
@@ -33,6 +36,7 @@ static const struct ta_ref reads[] = {
     [LOOP_RATE] = {"iterations.by_name", "per_s"},
     [SESSION_RANK] = {"run.sessions", "rank"},
     [SESSION_TIME] = {"run.sessions", "dur_ns"},
+    [SESSION_KIND] = {"run.sessions", "kind"},
     [MODEL_RANK] = {"models.parameters", "rank"},
     [MODEL_PARAMETERS] = {"models.parameters", "parameters"},
     [MEMORY_ALLOCATED] = {"memory.by_rank", "peak_allocated_bytes"},
@@ -234,8 +238,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     add_throughput(out, in);
     if (!ta_ref_table(in, THROUGHPUT_VALUE))
         add(out, ITERATIONS, ta_num(iteration_rate(in)), NULL);
+    const bool are_requests = strcmp(ta_session_word(in, SESSION_KIND), "request") == 0;
     add(out, SESSION, whole(largest(in, SESSION_TIME, NULL)),
-        has_several_sessions(in) ? "Longest session" : NULL);
+        has_several_sessions(in) ? are_requests ? "Longest request" : "Longest session"
+        : are_requests           ? "Request"
+                                 : NULL);
     add(out, PARAMETERS, whole(most_of_a_rank(in, MODEL_RANK, MODEL_PARAMETERS)), NULL);
     add(out, ALLOCATED, whole(largest(in, MEMORY_ALLOCATED, NULL)), NULL);
     /* Where what is held is known at snapshots only, more may have been in use between two. */

@@ -68,7 +68,7 @@ static const struct ta_column bars_columns[] = {
     [BARS_DONE] = {"done", "Done", TA_COUNT, .doc = "Iterations done"},
     [BARS_TOTAL] = {"total", "Of", TA_COUNT, .doc = "Iterations to do"},
     [BARS_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .better = TA_LOWER,
-                      .doc = "Time since the bar began, in whole seconds"},
+                      .doc = "Time since the bar began, in whole seconds unless each iteration is timed"},
     [BARS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Elapsed time over iterations done, with the decimals of the bar's own "
                           "rate where that is within the second"},
@@ -189,6 +189,7 @@ struct change {
  * one line leaves which two leave at most; ns that whole seconds may be off. */
 enum { SIDE = 3 };
 static const double least_ratio = 1.3, most_left = 0.25, rounding = 1e9;
+static const int64_t whole_second = 1000000000;
 
 /* States after the first, whose iteration is often slower for other reasons. */
 static struct change find_change(const struct ta_partial *states, size_t first, size_t end,
@@ -256,7 +257,8 @@ static struct ta_cell mean_of_bar(const int64_t *last)
 {
     const double done = (double)last[DONE], all = (double)last[ITERATION] * done;
     const bool is_overall = last[DONE] > 0 && last[DONE] == last[TOTAL] &&
-                            last[ITERATION] != TA_MISSING && all >= (double)last[ELAPSED] &&
+                            last[ELAPSED] % whole_second == 0 && last[ITERATION] != TA_MISSING &&
+                            all >= (double)last[ELAPSED] &&
                             all < (double)last[ELAPSED] + rounding;
     return is_overall ? ta_num((double)last[ITERATION]) : mean_of(last[ELAPSED], last[DONE]);
 }

@@ -5,7 +5,7 @@
 #include <traceanalyze/dump.h>
 
 enum { RANK };
-enum { SESSION_FILE = 1, SESSION_ORDER, ID, START, DURATION, SESSION_FIELDS };
+enum { SESSION_FILE = 1, SESSION_ORDER, ID, START, DURATION, REQUEST, SESSION_FIELDS };
 enum { KEY = 1, TAG_VALUE, TAGS, TAG_FIELDS };
 enum { FILE_KEY = 1, ORDER, NAME, DATA, TIME, HAPPENING_FIELDS };
 
@@ -13,6 +13,7 @@ static const struct ta_field session_fields[SESSION_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},          [SESSION_FILE] = {"file", TA_FIELD_FILE},
     [SESSION_ORDER] = {"order", TA_FIELD_INT}, [ID] = {"session", TA_FIELD_TEXT},
     [START] = {"start_ns", TA_FIELD_MIN},      [DURATION] = {"dur_ns", TA_FIELD_MAX},
+    [REQUEST] = {"request", TA_FIELD_MAX},
 };
 
 static const struct ta_field tag_fields[TAG_FIELDS] = {
@@ -33,7 +34,7 @@ static const struct ta_partial_def partials[] = {{"sessions", session_fields, SE
                                                  {"happenings", happening_fields, HAPPENING_FIELDS},
                                                  {0}};
 
-enum { SESSION_RANK, SESSION_INDEX, SESSION_NAME, SESSION_START, SESSION_DUR };
+enum { SESSION_RANK, SESSION_INDEX, SESSION_NAME, SESSION_START, SESSION_DUR, SESSION_KIND };
 static const struct ta_column session_columns[] = {
     [SESSION_RANK] = TA_DUMP_RANK_COLUMN,
     [SESSION_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
@@ -44,6 +45,8 @@ static const struct ta_column session_columns[] = {
                            "Start since the first session of the run, by the clocks of the hosts"},
     [SESSION_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER, .read_as = TA_AS_SESSION_TIME,
                      .doc = "Duration of the session"},
+    [SESSION_KIND] = {"kind", "Kind", TA_TEXT, .role = TA_NOTE,
+                      .doc = "`session`, or `request` that a server answered"},
 };
 
 static const struct ta_table_def session = {"run.sessions", "Sessions", TA_COLUMNS(session_columns),
@@ -91,6 +94,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                                       ta_key_text(ta_trace_text(trace, sessions[i].id)));
         row[START] = sessions[i].start_ns;
         row[DURATION] = sessions[i].dur_ns;
+        row[REQUEST] = sessions[i].is_request;
     }
     const struct ta_tag *tags = ta_trace_tag_rows(trace, &n);
     for (size_t i = 0; i < n; i++)
@@ -150,7 +154,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         index = next_index(sessions, i, index);
         TA_ROW(out, session, [SESSION_RANK] = ta_int(row[RANK]), [SESSION_INDEX] = ta_int(index),
                [SESSION_NAME] = ta_text_or_null(ta_partial_text(sessions, row, ID)),
-               [SESSION_START] = since(row[START], first), [SESSION_DUR] = ta_int(row[DURATION]));
+               [SESSION_START] = since(row[START], first), [SESSION_DUR] = ta_int(row[DURATION]),
+               [SESSION_KIND] = ta_text(row[REQUEST] > 0 ? TA_LIT("request") : TA_LIT("session")));
     }
 
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {

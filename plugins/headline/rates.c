@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SESSION_RANK, VALUES_RANK, VALUE, METRIC, BASIS };
+enum { SESSION_RANK, SESSION_KIND, VALUES_RANK, VALUE, METRIC, BASIS };
 static const struct ta_ref reads[] = {
-    [SESSION_RANK] = {"run.sessions", "rank"}, [VALUES_RANK] = {"throughput.values", "rank"},
-    [VALUE] = {"throughput.values", "value"},  [METRIC] = {"throughput.values", "metric"},
-    [BASIS] = {"throughput.values", "basis"},
+    [SESSION_RANK] = {"run.sessions", "rank"},     [SESSION_KIND] = {"run.sessions", "kind"},
+    [VALUES_RANK] = {"throughput.values", "rank"}, [VALUE] = {"throughput.values", "value"},
+    [METRIC] = {"throughput.values", "metric"},    [BASIS] = {"throughput.values", "basis"},
 };
 
 /* The most telling rate: of frames before tokens, ours before the profiler's. */
@@ -20,7 +20,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     (void)worst;
     char words[SESSION_WORDS_MAX], over_session[48];
     snprintf(over_session, sizeof over_session, "over %s",
-             ta_session_words(in, SESSION_RANK, words));
+             ta_session_words(in, SESSION_RANK, SESSION_KIND, words));
     const struct {
         const char *metric, *basis, *what, *how;
     } rates[] = {

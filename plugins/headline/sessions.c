@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The length of the session, where nothing in it was timed. */
+#include "lib/sessions.h"
+
 #include <traceanalyze/headline.h>
 
 #include <math.h>
 
-enum { DUR };
+enum { DUR, KIND };
 static const struct ta_ref reads[] = {
     [DUR] = {"run.sessions", "dur_ns"},
+    [KIND] = {"run.sessions", "kind"},
 };
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
@@ -15,7 +18,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const size_t row = ta_ref_largest(in, DUR);
     char time[TA_UNIT_TEXT_MAX];
     if (row != SIZE_MAX)
-        ta_say(line, "The session takes %s; nothing in it was timed.",
+        ta_say(line, "The %s takes %s; nothing in it was timed.", ta_session_word(in, KIND),
                ta_unit_format(time, ta_ref_number(in, DUR, row, NAN), TA_UNIT_NS));
 }
 

@@ -10,10 +10,23 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { STEP_MEAN, SESSION_RANK, MEMBERS, SHARE, MEAN_TOTAL, SHARE_OF, SOURCE, STAGE, CUT, LOOPS };
+enum {
+    STEP_MEAN,
+    SESSION_RANK,
+    SESSION_KIND,
+    MEMBERS,
+    SHARE,
+    MEAN_TOTAL,
+    SHARE_OF,
+    SOURCE,
+    STAGE,
+    CUT,
+    LOOPS
+};
 static const struct ta_ref reads[] = {
     [STEP_MEAN] = {"diffusion.by_rank", "step_mean_ns"},
     [SESSION_RANK] = {"run.sessions", "rank"},
+    [SESSION_KIND] = {"run.sessions", "kind"},
     [MEMBERS] = {"stages.over_ranks", "members"},
     [SHARE] = {"stages.over_ranks", "share"},
     [MEAN_TOTAL] = {"stages.over_ranks", "mean_total_ns"},
@@ -60,7 +73,7 @@ static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row
     ta_unit_format(whole, ns / of, TA_UNIT_NS);
     if (ta_ref_reads(in, SHARE_OF, row, "session"))
         ta_say(line, "%s takes %s of %s (%s of %s).", what, share,
-               ta_session_words(in, SESSION_RANK, words), total, whole);
+               ta_session_words(in, SESSION_RANK, SESSION_KIND, words), total, whole);
     else if (ta_ref_reads(in, SHARE_OF, row, "sum") && of >= 1)
         ta_say(line, "%s takes %s; no other stage was timed.", what, total);
     else
@@ -83,7 +96,7 @@ static void say_unknown(struct ta_line *line, const struct ta_refs *in, double m
     if (unknown > TELLING && unknown > most)
         ta_say(line, "No stage was recorded for %s of %s.",
                ta_unit_format(share, unknown, TA_UNIT_RATIO),
-               ta_session_words(in, SESSION_RANK, words));
+               ta_session_words(in, SESSION_RANK, SESSION_KIND, words));
 }
 
 static double loops_ns(const struct ta_refs *in)

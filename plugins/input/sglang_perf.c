@@ -97,6 +97,7 @@ static void take_request(struct ta_json_rows *r, json_t *root)
     struct ta_session session = ta_unknown_session();
     session.id = id.ptr ? ta_builder_string(r->builder, id) : TA_STR_ABSENT;
     session.dur_ns = ta_json_rows_decimal(r, root, "total_duration_ms", 6);
+    session.is_request = true;
     if (session.dur_ns != TA_MISSING)
         TA_JSON_ROWS_ADD(r, session, &session);
     json_t *stages = ta_json_rows_part(r, root, "steps", JSON_ARRAY);

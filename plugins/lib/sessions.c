@@ -16,9 +16,23 @@ static size_t count_sessions(const struct ta_refs *in, size_t ranks)
     return most;
 }
 
-const char *ta_session_words(const struct ta_refs *in, size_t ranks, char words[SESSION_WORDS_MAX])
+const char *ta_session_word(const struct ta_refs *in, size_t kinds)
+{
+    const size_t n = ta_ref_rows(in, kinds);
+    size_t requests = 0;
+    while (requests < n && ta_ref_reads(in, kinds, requests, "request"))
+        requests++;
+    return n > 0 && requests == n ? "request" : "session";
+}
+
+const char *ta_session_words(const struct ta_refs *in, size_t ranks, size_t kinds,
+                             char words[SESSION_WORDS_MAX])
 {
     const size_t n = count_sessions(in, ranks);
-    snprintf(words, SESSION_WORDS_MAX, n > 1 ? "the %zu sessions" : "the session", n);
+    const char *word = ta_session_word(in, kinds);
+    if (n > 1)
+        snprintf(words, SESSION_WORDS_MAX, "the %zu %ss", n, word);
+    else
+        snprintf(words, SESSION_WORDS_MAX, "the %s", word);
     return words;
 }

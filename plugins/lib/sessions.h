@@ -7,8 +7,12 @@
 
 enum { SESSION_WORDS_MAX = 32 };
 
-/* "the session", or "the 2 sessions" where a rank has several.  `ranks` refers to the column rank
- * of run.sessions.  Returns `words`. */
-const char *ta_session_words(const struct ta_refs *in, size_t ranks, char words[SESSION_WORDS_MAX]);
+/* "session", or "request" where all are requests.  `kinds` refers to the column kind of
+ * run.sessions, `ranks` to its column rank. */
+const char *ta_session_word(const struct ta_refs *in, size_t kinds);
+
+/* "the session", "the request", or "the 2 sessions" where a rank has several.  Returns `words`. */
+const char *ta_session_words(const struct ta_refs *in, size_t ranks, size_t kinds,
+                             char words[SESSION_WORDS_MAX]);
 
 #endif

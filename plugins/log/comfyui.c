@@ -8,8 +8,11 @@
  *     Prompt executed in 641.68 seconds
  *
  * Earlier versions write "loaded partially 4821.43 4050.79 370", whose last number counts patches
- * when it is whole; later ones the time of long prompts as "00:10:41".  Models are requested
- * together and then loaded in the same order; a loop that follows runs the largest of them. */
+ * when it is whole, and before that only "Loading 1 new model"; later ones the time of long prompts
+ * as "00:10:41".  Models are requested together and then loaded in the same order; a loop that
+ * follows runs the largest of them that can have a loop.  A model that was loaded before is loaded
+ * again without a request: one that was as large to the byte is the same.  A prompt that loads none
+ * runs what the one before ran. */
 #include "parse/log/pieces.h"
 
 #include <traceanalyze/document.h>
@@ -17,12 +20,19 @@
 
 #include <math.h>
 
-enum { REQUESTS = 8, TAGS = 6 };
+enum { REQUESTS = 8, TAGS = 6, KNOWN = 32 };
 
 struct state {
     ta_str requested[REQUESTS];
+    bool has_no_loop[REQUESTS];
     size_t n_requested, n_loaded; /* of those that were requested together */
     int64_t largest;              /* bytes of the largest of them */
+    struct {
+        ta_str model;
+        int64_t loaded, offloaded;
+        bool has_no_loop;
+    } known[KNOWN]; /* loads with a name */
+    size_t n_known;
     struct {
         const char *key;
         ta_str value;
@@ -39,14 +49,43 @@ static int64_t megabytes(double value)
     return value >= 0 && value < 1e9 ? ta_whole(round(value * 0x1p20)) : TA_MISSING;
 }
 
+/* Whether a model runs once and not in the loop of denoising: what encodes, decodes, controls. */
+static bool has_no_loop(struct ta_slice model)
+{
+    static const char *const words[] = {"clip",    "temodel",     "t5",         "vae", "autoenc",
+                                        "textenc", "controlnet", "previewer", NULL};
+    return ta_slice_has_any(model, words);
+}
+
+/* Names a load without a request: after the one model that had as many bytes.  Returns whether
+ * that has no loop. */
+static bool name_by_size(const struct state *st, struct ta_model_load *row)
+{
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < st->n_known; i++) {
+        if (st->known[i].loaded != row->loaded_bytes ||
+            st->known[i].offloaded != row->offloaded_bytes)
+            continue;
+        if (found != SIZE_MAX && st->known[found].model != st->known[i].model)
+            return false;
+        found = i;
+    }
+    if (found == SIZE_MAX)
+        return false;
+    row->model = st->known[found].model;
+    return st->known[found].has_no_loop;
+}
+
 static void note_request(struct ta_log_reading *log, struct state *st, struct ta_slice model)
 {
     if (st->n_loaded) {
         st->n_requested = st->n_loaded = 0;
         st->largest = 0;
     }
-    if (st->n_requested < REQUESTS)
+    if (st->n_requested < REQUESTS) {
+        st->has_no_loop[st->n_requested] = has_no_loop(model);
         st->requested[st->n_requested++] = ta_log_string(log, model);
+    }
 }
 
 /* "4821.43 MB usable, 4050.79 MB loaded, 23200.62 MB offloaded, full load: True". */
@@ -96,18 +135,48 @@ static bool note_load(struct ta_log_reading *log, struct state *st, const struct
         return false;
     if (!is_partial)
         row.offloaded_bytes = 0;
-    if (st->n_requested)
-        row.model = st->requested[ta_min_i64((int64_t)st->n_loaded, (int64_t)st->n_requested - 1)];
-    st->n_loaded++;
+    const size_t place = st->n_loaded++;
+    bool is_aside; /* of the loop */
+    if (place < st->n_requested) {
+        row.model = st->requested[place];
+        is_aside = st->has_no_loop[place];
+        if (st->n_known < KNOWN) {
+            st->known[st->n_known].model = row.model;
+            st->known[st->n_known].has_no_loop = is_aside;
+            st->known[st->n_known].loaded = row.loaded_bytes;
+            st->known[st->n_known++].offloaded = row.offloaded_bytes;
+        }
+    } else {
+        is_aside = name_by_size(st, &row);
+    }
     ta_log_add_model_load(log, &row);
     log->loads++;
     const int64_t bytes = ta_add_sat(row.loaded_bytes, ta_max_i64(row.offloaded_bytes, 0));
-    if (bytes >= st->largest) {
+    if (bytes >= st->largest && !is_aside) {
         st->largest = bytes;
         log->load = log->loads;
         log->model = row.model;
     }
     return true;
+}
+
+/* "Loading 1 new model" of versions that do not say how much. */
+static void note_loading(struct ta_log_reading *log, struct state *st,
+                         const struct ta_log_line *line)
+{
+    size_t loops = 0;
+    for (; st->n_loaded < st->n_requested; st->n_loaded++) {
+        struct ta_model_load row = ta_unknown_model_load();
+        row.rank = line->rank;
+        row.model = st->requested[st->n_loaded];
+        ta_log_add_model_load(log, &row);
+        log->loads++;
+        if (st->has_no_loop[st->n_loaded])
+            continue;
+        loops++;
+        log->load = loops == 1 ? log->loads : 0;
+        log->model = loops == 1 ? row.model : TA_STR_ABSENT;
+    }
 }
 
 /* "cpu, offload device: cpu, current: cpu, dtype: torch.float16" of the text encoder. */
@@ -143,8 +212,9 @@ static bool note_prompt(struct ta_log_reading *log, struct state *st,
     ta_log_add_stage(log, &prompt);
     st->n_requested = st->n_loaded = 0;
     st->largest = 0;
-    log->load = 0;
-    log->model = TA_STR_ABSENT;
+    log->load = log->ran_load > 0 ? log->ran_load : 0;
+    log->model = log->ran_load > 0 ? log->ran_model : TA_STR_ABSENT;
+    log->ran_load = 0;
     return true;
 }
 
@@ -204,6 +274,10 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
         note_request(log, st, ta_slice_from(text, strlen("Requested to load ")));
         return TA_LOG_TAKEN;
     }
+    if (ta_slice_starts(text, "Loading ") && ta_log_after(text, " new model").ptr) {
+        note_loading(log, st, line);
+        return TA_LOG_TAKEN;
+    }
     bool is_whole = true;
     if (ta_slice_starts(text, "loaded partially"))
         is_whole = note_load(log, st, line, ta_slice_from(text, strlen("loaded partially")), true);
@@ -235,6 +309,7 @@ static void end(struct ta_log_reading *log, void *state)
 }
 
 static const char *const marks[] = {"Requested to load ",
+                                    " new model",
                                     "loaded partially",
                                     "loaded completely",
                                     "Prompt executed in ",

@@ -5,6 +5,7 @@
  *     [DenoisingStage] average time per step: 0.5342 seconds
  *     [DenoisingStage] finished in 26.7157 seconds
  *     Peak GPU memory: 54.32 GB, Remaining GPU memory at peak: 24.86 GB
+ *     Pixel data generated successfully in 31.40 seconds
  *
  * Each line says all of its figure, so lines of several ranks may lie between them.  A GB of theirs
  * is a GiB. */
@@ -59,9 +60,27 @@ static enum ta_log_taken take_stage(struct ta_log_reading *log, const struct ta_
     return TA_LOG_TAKEN;
 }
 
+/* "35543.53 MB, Avg peak: 35543.53 MB": of a batch of requests, and what the allocator held. */
+static enum ta_log_taken take_batch_peak(struct ta_log_reading *log,
+                                         const struct ta_log_line *line, struct ta_slice rest)
+{
+    struct ta_memory_mark mark = ta_unknown_memory_mark();
+    mark.rank = line->rank;
+    mark.time_ns = line->time_ns;
+    mark.label = ta_log_string(log, TA_LIT("peak of the batch"));
+    mark.max_reserved_bytes = ta_log_bytes(&rest);
+    if (mark.max_reserved_bytes == TA_MISSING)
+        return TA_LOG_BAD;
+    ta_log_add_memory_mark(log, &mark);
+    return TA_LOG_TAKEN;
+}
+
 static enum ta_log_taken take_peak(struct ta_log_reading *log, const struct ta_log_line *line,
                                    struct ta_slice rest)
 {
+    struct ta_slice left = ta_log_after(rest, "Remaining GPU memory at peak: ");
+    if (!left.ptr)
+        return TA_LOG_NOT_MINE; /* of another program, which means what is allocated */
     struct ta_memory_mark mark = ta_unknown_memory_mark();
     mark.rank = line->rank;
     mark.time_ns = line->time_ns;
@@ -69,11 +88,25 @@ static enum ta_log_taken take_peak(struct ta_log_reading *log, const struct ta_l
     mark.reserved_bytes = mark.max_reserved_bytes = ta_log_bytes(&rest);
     if (mark.max_reserved_bytes == TA_MISSING)
         return TA_LOG_BAD;
-    struct ta_slice left = ta_log_after(rest, "Remaining GPU memory at peak: ");
-    const int64_t left_bytes = left.ptr ? ta_log_bytes(&left) : TA_MISSING;
+    const int64_t left_bytes = ta_log_bytes(&left);
     if (left_bytes != TA_MISSING)
         mark.total_bytes = ta_add_sat(mark.max_reserved_bytes, left_bytes);
     ta_log_add_memory_mark(log, &mark);
+    return TA_LOG_TAKEN;
+}
+
+/* "31.40 seconds": a whole request, which holds its stages. */
+static enum ta_log_taken take_request(struct ta_log_reading *log, const struct ta_log_line *line,
+                                      struct ta_slice rest)
+{
+    const int64_t ns = ta_log_time(&rest);
+    if (ns == TA_MISSING)
+        return TA_LOG_BAD;
+    struct ta_session request = ta_unknown_session();
+    request.rank = line->rank;
+    request.dur_ns = ns;
+    request.is_request = true;
+    ta_log_add_session(log, &request);
     return TA_LOG_TAKEN;
 }
 
@@ -81,6 +114,12 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
                               const struct ta_log_line *line)
 {
     (void)state;
+    const struct ta_slice request = ta_log_after(line->text, "enerated successfully in ");
+    if (request.ptr)
+        return take_request(log, line, request);
+    const struct ta_slice batch = ta_log_after(line->text, "Memory usage - Max peak: ");
+    if (batch.ptr)
+        return take_batch_peak(log, line, batch);
     const struct ta_slice peak = ta_log_after(line->text, "Peak GPU memory: ");
     if (peak.ptr)
         return take_peak(log, line, peak);
@@ -94,6 +133,8 @@ static const char *const marks[] = {"] started",
                                     "] Execution completed in ",
                                     "] average time per step: ",
                                     "Peak GPU memory: ",
+                                    "enerated successfully in ",
+                                    "Memory usage - Max peak: ",
                                     NULL};
 
 static const struct ta_log_ops ops = {.marks = marks, .take = take};

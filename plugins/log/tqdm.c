@@ -32,7 +32,6 @@ struct bar {
 struct state {
     struct bar *bars;
     size_t n, max;
-    int64_t turns; /* bars that were seen, each time they began */
 };
 
 /* ---- a line ---------------------------------------------------------------------------------- */
@@ -247,10 +246,15 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
     const bool is_new = begins_again(bar, &drawn, line->number);
     if (is_new) {
         add_sum(log, bar);
-        bar->number = st->turns++;
+        bar->number = log->bars++;
         bar->model = log->model;
         bar->load = log->load;
         bar->spans_lines = false;
+        if (!bar->is_loading && log->load) {
+            const bool is_other = log->ran_load && log->ran_load != log->load;
+            log->ran_load = is_other ? -1 : log->load;
+            log->ran_model = log->model;
+        }
     } else if (bar->done == drawn.done && bar->elapsed_ns == drawn.elapsed_ns) {
         return TA_LOG_TAKEN; /* drawn again */
     } else {

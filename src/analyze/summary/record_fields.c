@@ -178,6 +178,7 @@ static const struct ta_record_field session_fields[] = {
     INTEGER(ta_session, end_ns),
     INTEGER(ta_session, dur_ns),
     FLAG(ta_session, is_cut),
+    FLAG(ta_session, is_request),
     {0},
 };
 

@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lines of writers of logs: what is read of each, whatever is in front of it, and what is said.
+
+usage: test_writers.py PROGRAM
+"""
+import pathlib
+import sys
+import tempfile
+
+import reports
+from test_logs import PREFIXES, bar, with_prefix
+
+GIB = 2**30
+
+
+def statistics(model, hits, diffs, branch="", steps=""):
+    """The table of cache-dit's summary."""
+    heads = (f"{branch}Cache Steps", *(f"Diffs {word}" for word in
+                                       ("P00", "P25", "P50", "P75", "P95", "Min", "Max")))
+    values = (hits, *diffs[:5], diffs[0], diffs[5])
+    return (f"⚡️{branch}Cache Steps and Residual Diffs Statistics: {model}{steps}\n\n"
+            f"| {' | '.join(heads)} |\n|{'|'.join('-' * (len(head) + 2) for head in heads)}|\n"
+            f"| {' | '.join(f'{value!s:{len(head)}}' for head, value in zip(heads, values))} |\n\n")
+
+
+def details(hits, looked_at, branch="", n=None):
+    return (f"'{branch}Cache Steps: {len(hits) if n is None else n}, {hits}'\n"
+            f"(\"{branch}Residual Diffs: {looked_at}, {{'2': 0.2333984375, '3': 0.1289, '4': \"\n"
+            ' "0.09375}")\n')
+
+
+DIFFS = (0.043, 0.06, 0.089, 0.135, 0.217, 0.285)
+CONFIG = ("{'cache_config': DBCacheConfig(cache_type=<CacheType.DBCache: 'DBCache'>, "
+          "Fn_compute_blocks=8, residual_diff_threshold=0.03, max_warmup_steps=8, "
+          "max_cached_steps=-1), 'name': 'blocks_1'}\n")
+DICTIONARY = ("{'name': 'blocks_1', 'Fn_compute_blocks': 1, 'residual_diff_threshold': 0.08, "
+              "'alter_residual_diff_threshold': 1.0, 'max_warmup_steps': 2, 'max_cached_steps': 8}")
+
+FLUX = """got prompt
+Requested to load FluxClipModel_
+loaded completely 5269.104292678833 4777.5 True
+Requested to load Flux
+loaded partially 7014.618897003174 7013.25 0
+100%|##########| 4/4 [00:11<00:00,  2.76s/it]
+100%|##########| 4/4 [00:11<00:00,  2.77s/it]
+Requested to load AutoencodingEngine
+loaded completely 235.32804107666016 159.5 True
+Prompt executed in 17.20 seconds
+got prompt
+Requested to load FluxClipModel_
+loaded completely 5269.104292678833 4777.5 True
+loaded partially 7014.618897003174 7013.25 0
+100%|##########| 4/4 [00:12<00:00,  3.05s/it]
+Requested to load AutoencodingEngine
+loaded completely 235.32804107666016 159.5 True
+Prompt executed in 16.68 seconds
+got prompt
+100%|##########| 4/4 [00:13<00:00,  3.28s/it]
+Prompt executed in 12.68 seconds
+"""
+SDXL = """Requested to load SDXLClipModel
+Loading 1 new model
+Requested to load SDXL
+Requested to load ControlNet
+Loading 2 new models
+100%|##########| 64/64 [00:13<00:00,  4.73it/s]
+Requested to load AutoencoderKL
+Loading 1 new model
+Prompt executed in 22.19 seconds
+100%|##########| 64/64 [00:30<00:00,  2.07it/s]
+Prompt executed in 31.37 seconds
+"""
+
+
+class Checks:
+    def __init__(self, program, scratch):
+        self.program, self.scratch, self.faults = program, scratch, 0
+
+    def expect(self, what, found, expected):
+        if found != expected:
+            print(f"{what}: {found} instead of {expected}")
+            self.faults += 1
+
+    def read(self, text):
+        path = self.scratch / "run.log"
+        path.write_bytes(text.encode())
+        return reports.read(self.program, path)
+
+    def refuses(self, what, text):
+        path = self.scratch / "run.log"
+        path.write_bytes(text.encode())
+        done = reports.call(self.program, "report", path)
+        self.expect(f"{what}: exit", done.returncode == 0, False)
+
+    # ---- caches ----------------------------------------------------------------------------------
+
+    def caches_of(self, text):
+        return [(row["cache"], row["hits"], row["misses"])
+                for row in self.read(text).rows("caches.by_name")]
+
+    def cache_dit(self):
+        summary = ("🤗Cache Options: Model\n\n" + DICTIONARY + "\n\n" +
+                   statistics("Model", 5, DIFFS) + details([6, 8, 10, 12, 14], 13) +
+                   statistics("Model", 4, DIFFS, "CFG ") + details([6, 8, 10, 12], 13, "CFG "))
+        for prefix in PREFIXES:
+            self.expect(f"a summary after {prefix!r}", self.caches_of(with_prefix(prefix, summary)),
+                        [("Model", 5, 8), ("Model (CFG)", 4, 9)])
+        report = self.read(summary)
+        self.expect("settings and differences",
+                    [report.reported("Model", figure) for figure in
+                     ("residual_diff_threshold", "max_warmup_steps", "residual_diff_min",
+                      "residual_diff_p50", "residual_diff_p95", "residual_diff_max")],
+                    [0.08, 2, 0.043, 0.089, 0.217, 0.285])
+        self.expect("silence", [report.finding("step-cache"), report.finding("cache-hits")],
+                    [None, None])
+        self.expect("without details", self.caches_of(statistics("Model", 5, DIFFS)),
+                    [("Model", 5, None)])
+        counted = ", Executed Steps: 28, Transformer Executed Steps: 56"
+        self.expect("with steps", self.caches_of(
+            statistics("Model", 13, DIFFS, steps=counted) + statistics("Model", 12, DIFFS, "CFG ") +
+            details([9], 20, "CFG ", 12)), [("Model", 13, 15), ("Model (CFG)", 12, 16)])
+        self.expect("details alone", self.caches_of("[Cache-DiT] Cached Steps: 2, [9, 14]\n"
+                                                    "Residual Diffs: 12, {'8': 0.1}\n"),
+                    [("step cache", 2, 10)])
+        pruned = (statistics("Model", 120, DIFFS).replace("Cache Steps and", "Pruned Blocks and")
+                  .replace("| Cache Steps ", "| Pruned Blocks ") +
+                  "Dynamic Block Prune Ratio: 23.44% (120/512)\n")
+        self.expect("pruned blocks", self.caches_of(pruned), [("Model, pruned blocks", 120, 392)])
+
+    def cache_that_skips_nothing(self):
+        loop = bar("", [0.75] * 28)
+        report = self.read(loop + "🤗Context Options: Model\n\n" + CONFIG +
+                           "WARNING 12-03 06:53:00 [summary.py:284] Can't find Parallelism Config\n"
+                           + statistics("Model", 0, DIFFS) +
+                           statistics("Model", 0, DIFFS, "CFG "))
+        finding = report.finding("step-cache")
+        self.expect("its finding", finding["title"],
+                    "The step cache of Model skips no step (so in 2 caches): steps differ by 0.043 "
+                    "at least, its threshold is 0.03")
+        self.expect("its cure", [word in finding["advice"] for word in ("above 0.043", "0.089",
+                                                                        "max_warmup_steps (8)")],
+                    [True] * 3)
+        self.expect("one finding about it", report.finding("cache-hits"), None)
+        self.expect("the headline has it", finding["title"] in report.document["headline"]["text"]
+                    if isinstance(report.document.get("headline"), dict)
+                    else finding["title"] in str(report.document), True)
+        warm = self.read("🤗Context Options: Model\n\n" + CONFIG.replace("=0.03", "=0.35") +
+                         statistics("Model", 0, DIFFS)).finding("step-cache")
+        self.expect("a threshold that is not the cause", "above, at 0.35" in warm["title"] and
+                    "warm-up" in warm["advice"], True)
+
+    def step_caches(self):
+        self.expect("a ratio", self.caches_of("Teacache Skipped Steps:12/30\n"
+                                              "[INFO] EasyCache - skipped 9/20 steps (1.82x).\n"),
+                    [("EasyCache", 9, 11), ("Teacache", 12, 18)])
+        listed = "TeaCache skipped:\n6 cond steps\n5 uncond step\nout of 20 steps\n"
+        for prefix in PREFIXES:
+            self.expect(f"a list after {prefix!r}", self.caches_of(with_prefix(prefix, listed)),
+                        [("TeaCache (cond)", 6, 14), ("TeaCache (uncond)", 5, 15)])
+        self.refuses("another thing that is skipped", "The cache was skipped 3/4\n")
+
+    # ---- ComfyUI ---------------------------------------------------------------------------------
+
+    def comfyui(self):
+        report = self.read(FLUX)
+        self.expect("a model that is loaded again without a request",
+                    [row["model"] for row in report.rows("models.loads")],
+                    ["FluxClipModel_", "Flux", "AutoencodingEngine"] * 2)
+        self.expect("models of its bars", [row["model"] for row in report.rows("progress.bars")],
+                    ["Flux"] * 3)
+        report = self.read(SDXL)
+        self.expect("models without sizes", [row["model"] for row in report.rows("models.loads")],
+                    ["SDXLClipModel", "SDXL", "ControlNet", "AutoencoderKL"])
+        self.expect("their bars", [row["model"] for row in report.rows("progress.bars")],
+                    ["SDXL"] * 2)
+        report = self.read("Requested to load WanTEModel\nloaded completely 9.5e+25 6419.5 True\n" +
+                           bar("", [26] * 4))
+        self.expect("an encoder runs no loop", report.row("progress.bars")["model"], None)
+        report = self.read("Requested to load A\nloaded completely 100.0 80.5 True\n"
+                           "Requested to load B\nloaded completely 100.0 80.5 True\n"
+                           "Prompt executed in 3.00 seconds\nloaded completely 100.0 80.5 True\n")
+        self.expect("two models of one size", [row["model"] for row in report.rows("models.loads")],
+                    ["A", "B", None])
+
+    # ---- times and rates -------------------------------------------------------------------------
+
+    def times(self):
+        text = ("Model loading took 23.5 seconds\nInference time: 54.25 seconds\n"
+                "Video saved in 2 s\nTotal time: 80.5 s\n")
+        for prefix in PREFIXES:
+            self.expect(f"times after {prefix!r}",
+                        {row["stage"]: (row["calls"], row["total_ns"] / 1e9) for row in
+                         self.read(with_prefix(prefix, text)).rows("stages.by_name")},
+                        {"Model loading": (1, 23.5), "Inference": (1, 54.25),
+                         "Video saved": (1, 2.0), "total": (1, 80.5)})
+        report = self.read("Time cost: 11.54s\nElapsed time: 12.46 s\n")
+        self.expect("times of nothing", report.row("iterations.by_name", loop="run")["total_ns"],
+                    24_000_000_000)
+        for line in ("Retry in 5 seconds", "Timeout: 30 s", "ETA time: 30 s", "time limit: 3 s",
+                     "Estimated time: 40 seconds", "Time: 3", "took off at 12 s", "time: 12:30:41",
+                     "Restarting took 3 steps", "Uptime: 3 s"):
+            self.refuses(line, line + "\n")
+
+    def steps(self):
+        lines = [f"[Step {i + 1}/6] loss: 0.{i}, time: {time} s, eta: 30 s"
+                 for i, time in enumerate((12.5, 2.25, 2.5, 2.25, 2.5, 2.25))]
+        for prefix in PREFIXES:
+            row = self.read(with_prefix(prefix, "\n".join(lines))).row("progress.bars")
+            self.expect(f"steps after {prefix!r}",
+                        [row["loop"], row["done"], row["total"], row["elapsed_ns"] / 1e9,
+                         row["mean_ns"], row["first_ns"] / 1e9, row["rest_ns"] / 1e9],
+                        ["Step", 6, 6, 24.25, 24.25e9 / 6, 12.5, 2.35])
+        report = self.read("step 10/100 took 2.5 s\nstep 20/100 took 2.5 s\nInference time: 3 s\n")
+        self.expect("steps with others between them", report.rows("progress.bars"), [])
+
+    def rates(self):
+        text = "Average FPS: 12.5\nThroughput: 45.25 tokens/s\n4.5 images/sec\n"
+        for prefix in PREFIXES:
+            report = self.read(with_prefix(prefix, text))
+            self.expect(f"rates after {prefix!r}",
+                        {row["metric"]: row["value"] for row in report.rows("throughput.values")},
+                        {"fps": 12.5, "tokens_per_s": 45.25, "images_per_s": 4.5})
+        report = self.read("FPS: 12.5\nFPS: 13.5\nFPS: 11.5\n")
+        self.expect("a rate again and again",
+                    [report.reported(group, "fps") for group in ("log", "least", "most")],
+                    [12.5, 11.5, 13.5])
+        for line in ("fps: 16", "sample_fps: 16", "Saving video at 16 fps", "FPS: 24",
+                     "exporting 3.5 frames/s"):
+            self.refuses(line, line + "\n")
+
+    # ---- memory ----------------------------------------------------------------------------------
+
+    def memory(self):
+        text = ("Memory allocated: 3.5 GB\nMax memory allocated: 14.25 GB\n"
+                "Max memory reserved: 16.5 GiB\n")
+        for prefix in PREFIXES:
+            row = self.read(with_prefix(prefix, text)).row("memory.by_rank")
+            self.expect(f"memory after {prefix!r}",
+                        [row["peak_allocated_bytes"] / GIB, row["peak_reserved_bytes"] / GIB,
+                         row["snapshots"]], [14.25, 16.5, 1])
+        report = self.read("[MemoryTracker] Started: decode, initial=512.0MB\n"
+                           "[MemoryTracker] decode: used=12.25MB, peak=4512.5MB\n"
+                           "[VRAM load] allocated=1.5GB peak=3.5GB free=5GB total=24GB\n")
+        self.expect("labels", [(row["label"], row["allocated_bytes"],
+                                row["max_allocated_bytes"] / 2**20)
+                               for row in report.rows("memory.snapshots")],
+                    [("decode", 512 * 2**20, 4512.5), ("VRAM load", 1.5 * GIB, 3584)])
+        report = self.read("Peak VRAM usage: 12.5 GB\nGPU peak: 13.5GB\n")
+        self.expect("peaks in other words", report.scalars["peak_allocated_bytes"] / GIB, 13.5)
+        report = self.read("-" * 48 + "\nThe number of cuda retries are: 3\nTop 20 ops that "
+                           "generates memory are:\nroot.blocks.0.forward.mm.default_12: 96.5MB\n"
+                           "root.norm.forward.add.Tensor_3: 4.25MB\n" + "-" * 48 + "\n")
+        self.expect("torch's tracker", [report.row("memory.by_rank")["retries"],
+                                        [row["name"] for row in report.rows("operators.summary")]
+                                        if "operators.summary" in report.tables else None][:1],
+                    [3])
+        for line in ("Free memory: 12.5 GB", "CPU memory peak: 3.5 GB", "peak memory: 12.5",
+                     "Max memory budget: 12 GB", "peak gpu memory 12M"):
+            self.refuses(line, line + "\n")
+
+    # ---- cut logs --------------------------------------------------------------------------------
+
+    def prefixes(self):
+        """What a log begins with gives figures of the whole log, or none."""
+        text = ("Context Options: Model\n\n" + CONFIG +
+                statistics("Model", 13, DIFFS, steps=", Executed Steps: 28, Transformer Executed "
+                           "Steps: 28") + details([9, 11], 20, n=13) +
+                "Teacache Skipped Steps:12/30 \nInference time: 54.25 seconds\n"
+                "Max memory allocated: 14.25 GB\n[MemoryTracker] decode: peak=4512.5MB\n"
+                "Throughput: 45.25 tokens/s\nstep 1/2, time: 12.5 s\nstep 2/2, time: 2.25 s\n"
+                ).encode()
+        path = self.scratch / "cut.log"
+        for n in range(0, len(text), 3):
+            path.write_bytes(text[:n])
+            done = reports.call(self.program, "report", path)
+            if done.returncode:
+                continue
+            report = reports.Report(done.stdout)
+            for row in report.rows("caches.by_name"):
+                self.expect(f"{n} bytes, {row['cache']}", (row["hits"], row["misses"]) in
+                            ((13, 15), (12, 18)), True)
+            for row in report.rows("figures.reported"):
+                self.expect(f"{n} bytes, {row['figure']}", row["value"] in
+                            (0.03, 8, *DIFFS, 45.25), True)
+            for row in report.rows("stages.by_name"):
+                self.expect(f"{n} bytes, {row['stage']}", row["total_ns"], 54_250_000_000)
+            for row in report.rows("memory.snapshots"):
+                self.expect(f"{n} bytes, {row['label']}", row["max_allocated_bytes"] in
+                            (14.25 * GIB, 4512.5 * 2**20), True)
+            for row in report.rows("progress.bars"):
+                self.expect(f"{n} bytes, steps", row["elapsed_ns"] / 1e9 in (12.5, 14.75), True)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        checks = Checks(sys.argv[1], pathlib.Path(scratch))
+        checks.cache_dit()
+        checks.cache_that_skips_nothing()
+        checks.step_caches()
+        checks.comfyui()
+        checks.times()
+        checks.steps()
+        checks.rates()
+        checks.memory()
+        checks.prefixes()
+    return 1 if checks.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
