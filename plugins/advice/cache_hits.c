@@ -15,10 +15,8 @@ static const struct ta_option options[] = {
 enum { CACHE, HITS, MISSES, HIT_RATIO, GROUP };
 
 static const struct ta_ref reads[] = {
-    [CACHE] = {"caches.by_name", "cache"},
-    [HITS] = {"caches.by_name", "hits"},
-    [MISSES] = {"caches.by_name", "misses"},
-    [HIT_RATIO] = {"caches.by_name", "hit_ratio"},
+    [CACHE] = {"caches.by_name", "cache"},   [HITS] = {"caches.by_name", "hits"},
+    [MISSES] = {"caches.by_name", "misses"}, [HIT_RATIO] = {"caches.by_name", "hit_ratio"},
     [GROUP] = {"figures.reported", "group"},
 };
 
@@ -41,8 +39,7 @@ static bool find_worst(const struct ta_refs *in, double least, struct ta_place *
         const struct ta_place hits = ta_place_at(in, HITS, row);
         const struct ta_place misses = ta_place_at(in, MISSES, row);
         if (!here.table || !hits.table || !misses.table || hits.value + misses.value < least ||
-            (hits.value == 0 && is_step_cache(in, row)) ||
-            (found && here.value >= worst->value))
+            (hits.value == 0 && is_step_cache(in, row)) || (found && here.value >= worst->value))
             continue;
         *worst = here;
         found = true;

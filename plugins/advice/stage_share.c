@@ -112,8 +112,8 @@ static const char *whole_of(const struct ta_refs *in, struct ta_advice *advice,
     return ta_ref_reads(in, SHARE_OF, share->row, "session")
                ? ta_advice_printf(advice, "%s",
                                   ta_session_words(in, SESSION_RANK, SESSION_KIND, words))
-           : ta_ref_reads(in, SHARE_OF, share->row, "sum")   ? "the time in all stages"
-                                                             : "the time";
+           : ta_ref_reads(in, SHARE_OF, share->row, "sum") ? "the time in all stages"
+                                                           : "the time";
 }
 
 static bool same_rank(const struct ta_refs *in, size_t layer, size_t other)

@@ -5,11 +5,19 @@
 
 #include <math.h>
 
+enum { STEPS };
+
+static const struct ta_option options[] = {
+    [STEPS] = {"steps", TA_OPTION_INTEGER, 0, 0, 1e9, TA_OPTION_PLAIN,
+               "Skipped steps up to which the rule fires"},
+    TA_OPTIONS_END,
+};
+
 enum { CACHE, HITS, GROUP, FIGURE, VALUE };
 
 static const struct ta_ref reads[] = {
-    [CACHE] = {"caches.by_name", "cache"},    [HITS] = {"caches.by_name", "hits"},
-    [GROUP] = {"figures.reported", "group"},  [FIGURE] = {"figures.reported", "figure"},
+    [CACHE] = {"caches.by_name", "cache"},   [HITS] = {"caches.by_name", "hits"},
+    [GROUP] = {"figures.reported", "group"}, [FIGURE] = {"figures.reported", "figure"},
     [VALUE] = {"figures.reported", "value"},
 };
 
@@ -40,25 +48,25 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
 {
     const char *more = n > 1 ? ta_advice_printf(advice, " (so in %zu caches)", n) : "";
     const char *name = ta_place_text(advice, in, hits, CACHE);
-    if (!threshold->table)
-        return ta_advice_printf(advice,
-                                "The step cache of %s skips no step%s: steps differ by %.3g at "
-                                "least",
-                                name, more, least->value);
-    const bool is_below = threshold->value <= least->value;
+    const char *skipped =
+        hits->value > 0 ? ta_advice_printf(advice, "only %.0f", hits->value) : "no";
+    const char *limit = !threshold->table
+                            ? ""
+                            : ta_advice_printf(advice, ", its threshold is %s%.3g",
+                                               threshold->value > least->value ? "above, at " : "",
+                                               threshold->value);
     return ta_advice_printf(advice,
-                            "The step cache of %s skips no step%s: steps differ by %.3g at least, "
-                            "its threshold is %s%.3g",
-                            name, more, least->value, is_below ? "" : "above, at ",
-                            threshold->value);
+                            "The step cache of %s skips %s step%s%s: steps differ by %.3g at "
+                            "least%s",
+                            name, skipped, hits->value > 1 ? "s" : "", more, least->value, limit);
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    (void)ctx;
+    const double most = ta_ctx_option(ctx, STEPS);
     size_t first = SIZE_MAX, n = 0;
     for (size_t row = 0; row < ta_ref_rows(in, HITS); row++) {
-        if (ta_ref_number(in, HITS, row, NAN) != 0 ||
+        if (!(ta_ref_number(in, HITS, row, NAN) <= most) ||
             !figure_of(in, row, "residual_diff_min").table)
             continue;
         first = first == SIZE_MAX ? row : first;
@@ -88,13 +96,15 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                           "A model of few steps has none that are alike: there the cache only "
                           "costs its check.",
                           least.value,
-                          median.table ? ta_advice_printf(advice, " (the median difference is %.3g)",
-                                                          median.value)
-                                       : "",
+                          median.table
+                              ? ta_advice_printf(advice, " (the median difference is %.3g)",
+                                                 median.value)
+                              : "",
                           warmup_of(advice, &warmup))
                     : ta_advice_printf(
                           advice,
-                          "Steps below the threshold lie in its warm-up or beyond its limits: raise "
+                          "Steps below the threshold lie in its warm-up or beyond its limits: "
+                          "raise "
                           "max_cached_steps and max_continuous_cached_steps%s. A model with fewer "
                           "steps than the warm-up never uses the cache.",
                           warmup_of(advice, &warmup)),
@@ -104,7 +114,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
             .confidence = 0.8,
-            .threshold = "no step is skipped although differences were measured",
+            .threshold = ta_advice_printf(
+                advice, "skipped steps <= %.0f although differences were measured", most),
         });
     return TA_OK;
 }
@@ -113,4 +124,4 @@ static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, step_cache, &ops, .title = "Step cache that skips nothing",
           .summary = "Fires when a step cache measures differences of steps and skips none",
-          .version = "1");
+          .version = "1", .options = options);

@@ -67,8 +67,9 @@ static const struct ta_column bars_columns[] = {
     [BARS_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the bar"},
     [BARS_DONE] = {"done", "Done", TA_COUNT, .doc = "Iterations done"},
     [BARS_TOTAL] = {"total", "Of", TA_COUNT, .doc = "Iterations to do"},
-    [BARS_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .better = TA_LOWER,
-                      .doc = "Time since the bar began, in whole seconds unless each iteration is timed"},
+    [BARS_ELAPSED] =
+        {"elapsed_ns", "Elapsed", TA_NS, .better = TA_LOWER,
+         .doc = "Time since the bar began, in whole seconds unless each iteration is timed"},
     [BARS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Elapsed time over iterations done, with the decimals of the bar's own "
                           "rate where that is within the second"},
@@ -258,8 +259,7 @@ static struct ta_cell mean_of_bar(const int64_t *last)
     const double done = (double)last[DONE], all = (double)last[ITERATION] * done;
     const bool is_overall = last[DONE] > 0 && last[DONE] == last[TOTAL] &&
                             last[ELAPSED] % whole_second == 0 && last[ITERATION] != TA_MISSING &&
-                            all >= (double)last[ELAPSED] &&
-                            all < (double)last[ELAPSED] + rounding;
+                            all >= (double)last[ELAPSED] && all < (double)last[ELAPSED] + rounding;
     return is_overall ? ta_num((double)last[ITERATION]) : mean_of(last[ELAPSED], last[DONE]);
 }
 

@@ -2,7 +2,8 @@
 /* What cache_dit.summary() prints of the cache of a transformer: how many denoising steps it
  * answered, and how much consecutive steps differed.
  *
- *     ⚡️Cache Steps and Residual Diffs Statistics: FluxTransformer2DModel, Executed Steps: 28, …
+ *     ⚡️Cache Steps and Residual Diffs Statistics: FluxTransformer2DModel, Executed Steps: 28,
+ * …
  *
  *     | Cache Steps | Diffs P00 | Diffs P25 | …
  *     |-------------|-----------|-----------|…
@@ -12,7 +13,7 @@
  *     ("Residual Diffs: 20, {'8': 0.21, …}")
  *
  * The branch with classifier-free guidance has the same once more, with "CFG " before it, and block
- * pruning counts blocks instead of steps.  The settings stand before, as a Python dictionary or as
+ * pruning counts blocks instead of steps.  The settings come before, as a Python dictionary or as
  * the arguments of a configuration.  Only some versions say how many steps there were; without that
  * the steps whose difference was looked at are those that could have been answered. */
 #include "parse/log/pieces.h"
@@ -31,7 +32,8 @@ struct state {
     char settings_of[NAME_MOST];
     char heading[HEADING_MOST]; /* of the table */
     bool is_cfg, is_pruning;
-    int64_t rank, executed, executed_all; /* steps; TA_MISSING where the version does not say them */
+    int64_t rank, executed,
+        executed_all; /* steps; TA_MISSING where the version does not say them */
 
     /* A cache whose misses may still be told. */
     bool is_open;
@@ -101,8 +103,8 @@ static void open_cache(struct ta_log_reading *log, struct state *st, int64_t hit
 static double setting(struct ta_slice text, const char *key)
 {
     for (struct ta_slice rest = text; (rest = ta_log_after(rest, key)).ptr;) {
-        const char *before = rest.ptr - strlen(key) - 1;
-        if (before < text.ptr || !strchr("'\"(, ", *before))
+        const size_t at = text.len - rest.len - strlen(key);
+        if (at == 0 || !strchr("'\"(, ", text.ptr[at - 1]))
             continue; /* the end of a longer key */
         while (rest.len && strchr("'\":= ", rest.ptr[0]))
             rest = ta_slice_from(rest, 1);
@@ -117,12 +119,9 @@ static double setting(struct ta_slice text, const char *key)
 static void take_settings(struct ta_log_reading *log, const struct state *st, int64_t rank,
                           struct ta_slice text)
 {
-    static const char *const keys[] = {"residual_diff_threshold",
-                                       "max_warmup_steps",
-                                       "max_cached_steps",
-                                       "max_continuous_cached_steps",
-                                       "Fn_compute_blocks",
-                                       "Bn_compute_blocks"};
+    static const char *const keys[] = {"residual_diff_threshold", "max_warmup_steps",
+                                       "max_cached_steps",        "max_continuous_cached_steps",
+                                       "Fn_compute_blocks",       "Bn_compute_blocks"};
     const ta_str group =
         ta_log_string(log, ta_slice_of(st->settings_of[0] ? st->settings_of : "step cache"));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

@@ -52,7 +52,7 @@ static int64_t megabytes(double value)
 /* Whether a model runs once and not in the loop of denoising: what encodes, decodes, controls. */
 static bool has_no_loop(struct ta_slice model)
 {
-    static const char *const words[] = {"clip",    "temodel",     "t5",         "vae", "autoenc",
+    static const char *const words[] = {"clip",    "temodel",    "t5",        "vae", "autoenc",
                                         "textenc", "controlnet", "previewer", NULL};
     return ta_slice_has_any(model, words);
 }

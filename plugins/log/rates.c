@@ -6,9 +6,9 @@
  *     Generation speed: 3.1 frames per second
  *     4.37 images/sec
  *
- * A number of frames per second is often a setting ("fps: 16"), so one without the unit behind it
+ * A number of frames per second is often a setting ("fps: 16"), so one without a unit after it
  * counts only when it has decimals that no setting has.  Of a rate that is printed again and again
- * the mean counts; the least and the most of it stand beside it. */
+ * the mean counts; the least and the most of it are figures, too. */
 #include "parse/log/pieces.h"
 
 #include <traceanalyze/document.h>
@@ -48,13 +48,26 @@ static enum rate unit_of(struct ta_slice text)
         const char *unit;
         enum rate rate;
     } units[] = {
-        {"fps", FRAMES},           {"frames/s", FRAMES},         {"frames/sec", FRAMES},
-        {"frame/s", FRAMES},       {"frames per second", FRAMES}, {"images/s", IMAGES},
-        {"images/sec", IMAGES},    {"img/s", IMAGES},            {"imgs/s", IMAGES},
-        {"images per second", IMAGES}, {"tokens/s", TOKENS},     {"tokens/sec", TOKENS},
-        {"token/s", TOKENS},       {"tok/s", TOKENS},            {"toks/s", TOKENS},
-        {"tokens per second", TOKENS}, {"tokens/second", TOKENS}, {"requests/s", REQUESTS},
-        {"req/s", REQUESTS},       {"requests per second", REQUESTS},
+        {"fps", FRAMES},
+        {"frames/s", FRAMES},
+        {"frames/sec", FRAMES},
+        {"frame/s", FRAMES},
+        {"frames per second", FRAMES},
+        {"images/s", IMAGES},
+        {"images/sec", IMAGES},
+        {"img/s", IMAGES},
+        {"imgs/s", IMAGES},
+        {"images per second", IMAGES},
+        {"tokens/s", TOKENS},
+        {"tokens/sec", TOKENS},
+        {"token/s", TOKENS},
+        {"tok/s", TOKENS},
+        {"toks/s", TOKENS},
+        {"tokens per second", TOKENS},
+        {"tokens/second", TOKENS},
+        {"requests/s", REQUESTS},
+        {"req/s", REQUESTS},
+        {"requests per second", REQUESTS},
     };
     while (text.len && text.ptr[0] == ' ')
         text = ta_slice_from(text, 1);
@@ -77,10 +90,11 @@ static bool has_fraction(struct ta_slice number)
 }
 
 /* Words that say that a rate is wanted, or is one of the file that is written. */
-static const char *const no_rate[] = {"export", "save",   "saving", "target", "output fps",
-                                      "setting", "sample_fps", "config", "--",  "limit", NULL};
+static const char *const no_rate[] = {"export",     "save",    "saving",     "target",
+                                      "output fps", "setting", "sample_fps", "config",
+                                      "--",         "limit",   NULL};
 
-/* "12.34 fps" and what stands before it, or "FPS: 12.34".  RATES when the line has none. */
+/* "12.34 fps" and what is before it, or "FPS: 12.34".  RATES when the line has none. */
 static enum rate rate_in(struct ta_slice text, double *value)
 {
     if (ta_slice_has_any(text, no_rate) || ta_log_after(text, "%|").ptr)
@@ -91,23 +105,22 @@ static enum rate rate_in(struct ta_slice text, double *value)
             continue;
         struct ta_slice rest = ta_slice_from(text, i);
         *value = ta_log_number(&rest);
-        if (isnan(*value) || rest.ptr == text.ptr + i)
+        if (isnan(*value))
             continue;
-        const struct ta_slice number = ta_slice_part(text, i, (size_t)(rest.ptr - text.ptr));
+        const struct ta_slice number = ta_slice_part(text, i, text.len - rest.len);
         const enum rate rate = unit_of(rest);
         const struct ta_slice before = ta_text_trim(ta_slice_part(text, 0, i));
         const bool is_measured =
             ta_slice_has_any(before, (const char *const[]){"throughput", "speed", "average", "avg",
                                                            "mean", "rate", NULL});
-        if (rate != RATES && *value > 0 &&
-            (rate != FRAMES || is_measured || has_fraction(number)))
+        if (rate != RATES && *value > 0 && (rate != FRAMES || is_measured || has_fraction(number)))
             return rate;
         const bool is_named = ta_slice_ends(before, "FPS:") || ta_slice_ends(before, "fps:") ||
                               ta_slice_ends(before, "FPS =");
         if (rate == RATES && is_named && *value > 0 && rest.len == 0 &&
             (is_measured || has_fraction(number)))
             return FRAMES;
-        i = (size_t)(rest.ptr - text.ptr) - 1;
+        i = text.len - rest.len - 1;
     }
     return RATES;
 }
@@ -165,9 +178,10 @@ static void end(struct ta_log_reading *log, void *state)
         }
 }
 
-static const char *const marks[] = {"FPS", "fps", "rames/s", "rames per s", "mages/s", "mages per s",
-                                    "img/s", "okens/s", "okens per s", "oken/s", "tok/s", "toks/s",
-                                    "equests/s", "equests per s", "req/s", NULL};
+static const char *const marks[] = {"FPS",         "fps",           "rames/s", "rames per s",
+                                    "mages/s",     "mages per s",   "img/s",   "okens/s",
+                                    "okens per s", "oken/s",        "tok/s",   "toks/s",
+                                    "equests/s",   "equests per s", "req/s",   NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};

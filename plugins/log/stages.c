@@ -61,8 +61,8 @@ static enum ta_log_taken take_stage(struct ta_log_reading *log, const struct ta_
 }
 
 /* "35543.53 MB, Avg peak: 35543.53 MB": of a batch of requests, and what the allocator held. */
-static enum ta_log_taken take_batch_peak(struct ta_log_reading *log,
-                                         const struct ta_log_line *line, struct ta_slice rest)
+static enum ta_log_taken take_batch_peak(struct ta_log_reading *log, const struct ta_log_line *line,
+                                         struct ta_slice rest)
 {
     struct ta_memory_mark mark = ta_unknown_memory_mark();
     mark.rank = line->rank;

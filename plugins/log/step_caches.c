@@ -65,7 +65,7 @@ static struct ta_slice name_before(struct ta_slice text, size_t end)
 static struct ta_slice after_skipped(struct ta_slice text, struct ta_slice *name)
 {
     for (size_t i = 0; i + strlen("skipped") <= text.len; i++)
-        if (strncasecmp(text.ptr + i, "skipped", strlen("skipped")) == 0) {
+        if (strncasecmp(ta_slice_at(text, i), "skipped", strlen("skipped")) == 0) {
             *name = name_before(text, i);
             return name->len ? ta_slice_from(text, i + strlen("skipped"))
                              : (struct ta_slice){NULL, 0};

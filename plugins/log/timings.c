@@ -31,13 +31,13 @@ static bool is_word_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Whether one of the words stands in the text as a whole word, whatever its case. */
+/* Whether one of the words is in the text as a whole word, whatever its case. */
 static bool has_word(struct ta_slice text, const char *const *words)
 {
     for (; *words; words++) {
         const size_t n = strlen(*words);
         for (size_t i = 0; i + n <= text.len; i++)
-            if (strncasecmp(text.ptr + i, *words, n) == 0 &&
+            if (strncasecmp(ta_slice_at(text, i), *words, n) == 0 &&
                 (i == 0 || !is_word_char(text.ptr[i - 1])) &&
                 (i + n == text.len || !is_word_char(text.ptr[i + n])))
                 return true;
@@ -73,17 +73,15 @@ static bool is_one_of(struct ta_slice word, const char *const *words)
 /* ---- times ----------------------------------------------------------------------------------- */
 
 /* What ends the words before a time: "… time: 3 s", "… took 3 s", "… finished in 3 s". */
-static const char *const nouns[] = {"time", "latency", "duration", "elapsed", "cost", "taken",
-                                    NULL};
+static const char *const nouns[] = {"time", "latency", "duration", "elapsed",
+                                    "cost", "taken",   NULL};
 static const char *const verbs[] = {"took", "takes", NULL};
-static const char *const participles[] = {"finished",  "completed", "done",     "generated",
-                                          "processed", "executed",  "decoded",  "encoded",
-                                          "loaded",    "saved",     "compiled", "successfully",
-                                          NULL};
-static const char *const fillers[] = {"time", "latency", "duration", "elapsed",  "cost",
-                                      "taken", "took",   "takes",    "finished", "completed",
-                                      "done", "in",      "was",      "is",       "successfully",
-                                      NULL};
+static const char *const participles[] = {
+    "finished", "completed", "done",  "generated", "processed",    "executed", "decoded",
+    "encoded",  "loaded",    "saved", "compiled",  "successfully", NULL};
+static const char *const fillers[] = {
+    "time",     "latency",   "duration", "elapsed", "cost", "taken", "took",         "takes",
+    "finished", "completed", "done",     "in",      "was",  "is",    "successfully", NULL};
 
 /* Whether the words say that a time follows. */
 static bool announces(struct ta_slice words)
@@ -172,14 +170,14 @@ static int64_t time_in(struct ta_slice text)
             continue;
         struct ta_slice rest = ta_slice_from(text, i);
         const int64_t ns = ta_log_time(&rest);
-        if (ns == TA_MISSING || (!ends_here(rest) && !ta_slice_starts(rest, "/it") &&
-                                 !ta_slice_starts(rest, "/step")))
+        if (ns == TA_MISSING ||
+            (!ends_here(rest) && !ta_slice_starts(rest, "/it") && !ta_slice_starts(rest, "/step")))
             continue;
         const bool is_other = is_one_of(last_word(ta_slice_part(text, 0, i)), others);
         if (!is_other && found != TA_MISSING)
             return TA_MISSING;
         found = is_other ? found : ns;
-        i = (size_t)(rest.ptr - text.ptr) - 1;
+        i = text.len - rest.len - 1;
     }
     return found;
 }
@@ -262,11 +260,10 @@ static void end(struct ta_log_reading *log, void *state)
     close_loop(log, state);
 }
 
-static const char *const marks[] = {" took ",  " takes ",  "time: ",   "Time: ",  "time = ",
-                                    "Time = ", "time=",    "taken: ",  "cost: ",  "atency: ",
-                                    "lapsed",  "uration:", "ed in ",   "one in ", "ully in ",
-                                    "tep ",    "STEP ",    "teration", "iter ",   "Iter ",
-                                    NULL};
+static const char *const marks[] = {
+    " took ",   " takes ", "time: ",   "Time: ",   "time = ",  "Time = ", "time=",
+    "taken: ",  "cost: ",  "atency: ", "lapsed",   "uration:", "ed in ",  "one in ",
+    "ully in ", "tep ",    "STEP ",    "teration", "iter ",    "Iter ",   NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};

@@ -32,8 +32,8 @@ struct state {
 
 static const char *const of_device[] = {"gpu", "cuda", "vram", "memory", "mem", "alloc", NULL};
 static const char *const of_host[] = {"cpu", "host", "system", " ram", "disk", "swap", NULL};
-static const char *const no_amount[] = {"free",   "avail", "remain", "budget", "limit", "need",
-                                        "requir", "tried", "avg",    "mean",   "averag", "delta",
+static const char *const no_amount[] = {"free",   "avail", "remain",   "budget", "limit",  "need",
+                                        "requir", "tried", "avg",      "mean",   "averag", "delta",
                                         "saved",  "diff",  "increase", NULL};
 static const char *const most[] = {"max", "peak", "highest", NULL};
 
@@ -214,8 +214,8 @@ static void end(struct ta_log_reading *log, void *state)
     close_mark(log, state);
 }
 
-static const char *const marks[] = {"emory", "VRAM", "vram", "llocated", "eserved", "EMORY",
-                                    "peak",  "Peak", "cuda retries", NULL};
+static const char *const marks[] = {"emory", "VRAM", "vram", "llocated",     "eserved",
+                                    "EMORY", "peak", "Peak", "cuda retries", NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
