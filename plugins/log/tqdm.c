@@ -9,6 +9,7 @@
  * the same name.  Bars of loading ("Loading checkpoint shards", downloads in bytes) are stages and
  * no loops. */
 #include "parse/log/pieces.h"
+#include "parse/log/prefix.h"
 
 #include <traceanalyze/document.h>
 #include <traceanalyze/log.h>
@@ -25,6 +26,7 @@ struct bar {
     int64_t number;       /* of its present turn, as in struct ta_bar_state */
     int64_t iteration_ns; /* as the last state has it */
     uint64_t line;        /* the last one; states that overwrite each other share theirs */
+    int64_t after_ns;     /* what a clock says after the last state; TA_MISSING without */
     bool spans_lines;     /* states of the turn are on lines of their own */
     bool is_loading;
 };
@@ -40,6 +42,7 @@ struct drawn {
     struct ta_slice name;
     int64_t done, total, elapsed_ns, iteration_ns;
     bool is_bytes;
+    int64_t after_ns; /* as in struct bar */
 };
 
 static bool is_at(struct ta_slice text, size_t at, char c)
@@ -159,6 +162,17 @@ static bool take_count_alone(struct ta_slice line, struct drawn *bar)
 static const char *const loading[] = {"loading",    "fetching",   "downloading",  "download",
                                       "quantizing", "converting", "initializing", NULL};
 
+/* The clock that ComfyUI's log has after a bar, "…,  2.41s/it]2026-05-17T20:12:03.858168 - ". */
+static int64_t clock_after(struct ta_slice text)
+{
+    const char *bracket = text.len ? memrchr(text.ptr, ']', text.len) : NULL;
+    if (!bracket)
+        return TA_MISSING;
+    struct ta_log_line rest = {.whole = ta_slice_from(text, (size_t)(bracket - text.ptr) + 1)};
+    ta_log_strip_prefix(&rest);
+    return rest.time_ns;
+}
+
 /* The bar of a line; NULL without memory. */
 static struct bar *find_bar(struct ta_log_reading *log, struct state *st, const struct drawn *drawn,
                             int64_t rank)
@@ -218,8 +232,11 @@ static bool is_overall(int64_t iteration_ns, int64_t done, int64_t elapsed_ns)
 static bool closes(const struct bar *bar, const struct drawn *drawn, uint64_t line)
 {
     const int64_t later = drawn->elapsed_ns - bar->elapsed_ns;
+    const bool has_clock = bar->after_ns != TA_MISSING && drawn->after_ns != TA_MISSING;
+    const bool is_soon = has_clock && drawn->after_ns - bar->after_ns < drawn->elapsed_ns;
     return line <= bar->line + 2 && later >= 0 && later <= INT64_C(1000000000) &&
-           (bar->spans_lines || !is_overall(bar->iteration_ns, bar->done, bar->elapsed_ns));
+           (bar->spans_lines || is_soon ||
+            !is_overall(bar->iteration_ns, bar->done, bar->elapsed_ns));
 }
 
 /* Whether a state is of another turn of the bar: it counts from the start again, or, in logs that
@@ -235,7 +252,7 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
                               const struct ta_log_line *line)
 {
     struct state *st = state;
-    struct drawn drawn = {.done = TA_MISSING};
+    struct drawn drawn = {.done = TA_MISSING, .after_ns = clock_after(line->text)};
     if (!take_bar(line->text, &drawn) && !take_count_alone(line->text, &drawn))
         return TA_LOG_NOT_MINE;
     struct bar *bar = find_bar(log, st, &drawn, line->rank);
@@ -264,6 +281,7 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
     log->timed_ns = ta_add_sat(log->timed_ns, passed_ns);
     bar->line = line->number;
     bar->iteration_ns = drawn.iteration_ns;
+    bar->after_ns = drawn.after_ns;
     bar->done = drawn.done;
     bar->elapsed_ns = drawn.elapsed_ns;
     if (!bar->is_loading) {

@@ -42,8 +42,8 @@ Requested to load FluxClipModel_
 loaded completely 5269.104292678833 4777.5 True
 Requested to load Flux
 loaded partially 7014.618897003174 7013.25 0
-100%|##########| 4/4 [00:11<00:00,  2.76s/it]
-100%|##########| 4/4 [00:11<00:00,  2.77s/it]
+100%|##########| 4/4 [00:11<00:00,  2.76s/it]2025-05-08T15:38:48.529837 - 
+100%|##########| 4/4 [00:11<00:00,  2.77s/it]2025-05-08T15:38:48.529837 - 
 Requested to load AutoencodingEngine
 loaded completely 235.32804107666016 159.5 True
 Prompt executed in 17.20 seconds
