@@ -84,6 +84,7 @@ struct ta_lines {
     struct ta_slice line; /* until the next call */
     uint64_t offset;      /* of its first byte */
     struct ta_lines_state *state;
+    bool is_cut; /* it has no end: it is the last one, and may be cut anywhere, or too long */
 };
 
 /* NULL after ta_fail() without memory. */

@@ -75,6 +75,7 @@ enum ta_quality_code {
     TA_Q_RECORDINGS,
     TA_Q_REPLAYS_LOST,
     TA_Q_UNREAD_COLUMNS,
+    TA_Q_NUMBER_FORM,
     TA_Q_COUNT
 };
 

@@ -56,9 +56,14 @@ static const ta_csv_name kernel_columns[KERNEL_COLUMNS] = {
 };
 
 static const struct ta_csv_shape shapes[SHAPES] = {
-    [SHAPE_STEPS] = {step_columns, STEP_COLUMNS, STEP + 1},
-    [SHAPE_SUMS] = {sum_columns, SUM_COLUMNS, SUM_COLUMNS},
-    [SHAPE_KERNELS] = {kernel_columns, KERNEL_COLUMNS, NAME + 1},
+    [SHAPE_STEPS] = {step_columns, STEP_COLUMNS, STEP + 1,
+                     "Device_id|Communication(Not Overlapped and Exclude Receive)"},
+    [SHAPE_SUMS] = {sum_columns, SUM_COLUMNS, SUM_COLUMNS,
+                    "Device_id|Core Type|Min Time(us)|Avg Time(us)|Max Time(us)|Ratio(%)"},
+    [SHAPE_KERNELS] = {kernel_columns, KERNEL_COLUMNS, NAME + 1,
+                       "Step Id|Model ID|Task ID|Stream ID|Type|OP State|Wait Time(us)|Block Dim|"
+                       "Mix Block Dim|HF32 Eligible|Input Shapes|Input Data Types|Input Formats|"
+                       "Output Shapes|Output Data Types|Output Formats|Context ID"},
 };
 
 /* Times that overlap the parts of a step are no parts of it. */

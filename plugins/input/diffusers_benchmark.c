@@ -22,7 +22,8 @@ static const ta_csv_name columns[COLUMNS] = {
     [COMPILED_MEMORY] = "mem_compile_GB",
 };
 
-static const struct ta_csv_shape shape = {columns, COLUMNS, TIME + 1};
+static const struct ta_csv_shape shape = {columns, COLUMNS, TIME + 1,
+                                          "flops_G|fullgraph|mode|github_sha"};
 
 static int sniff(const struct ta_probe *probe)
 {

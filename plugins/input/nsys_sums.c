@@ -23,11 +23,15 @@ static const ta_csv_name host_columns[COLUMNS] = {
     [NAME] = "Name|Range",
 };
 
+static const char others[] =
+    "Time (%)|Time(%)|Style|Category|" UNITS("Avg") "|" UNITS("Med") "|" UNITS("Min") "|" UNITS(
+        "Max") "|" UNITS("StdDev") "|Average|Median|Minimum|Maximum";
+
 enum { ON_DEVICE, ON_HOST, SHAPES };
 
 static const struct ta_csv_shape shapes[SHAPES] = {
-    [ON_DEVICE] = {device_columns, COLUMNS, COLUMNS},
-    [ON_HOST] = {host_columns, COLUMNS, COLUMNS},
+    [ON_DEVICE] = {device_columns, COLUMNS, COLUMNS, others},
+    [ON_HOST] = {host_columns, COLUMNS, COLUMNS, others},
 };
 
 static int sniff(const struct ta_probe *probe)

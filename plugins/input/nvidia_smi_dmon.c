@@ -249,6 +249,12 @@ static void take_signals(struct reading *r, const struct words *words, const str
         double value;
         if (column->kind != SIGNAL)
             continue;
+        if (r->lines->is_cut && i + 1 == r->n_columns) {
+            ta_quality_add(r->quality, TA_Q_TRUNCATED, r->lines->offset,
+                           "The file may end within its last reading, which is not used, at byte "
+                           "offset %" PRIu64, r->lines->offset);
+            continue;
+        }
         if (!smi_value(words->at[i], &column->of, &value)) {
             ta_quality_add(r->quality, TA_Q_BAD_NUMBER, r->lines->offset,
                            "A reading is no number, at byte offset %" PRIu64, r->lines->offset);

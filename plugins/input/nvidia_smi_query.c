@@ -5,6 +5,7 @@
  * Without a header only those columns are read whose values say what they are. */
 #include "lib/nvidia_smi.h"
 #include "parse/text/lines.h"
+#include "parse/text/numerals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,6 +72,7 @@ struct column {
     struct smi_signal of;
     bool has_unit;  /* its cells have one: a cell without is cut, as the last of a file may be */
     size_t n_bytes; /* of a set of reasons: 16 digits and "0x" */
+    int decimals;   /* of its numbers, one more; 0: none seen; -1: various or none */
 };
 
 struct reading {
@@ -82,6 +84,7 @@ struct reading {
     size_t buffer_most;
     uint64_t line;
     char separator;
+    struct ta_numerals numerals;
     struct ta_slice cells[COLUMNS + 1];
     size_t n_cells;
     struct column columns[COLUMNS];
@@ -410,24 +413,32 @@ static bool place_row(struct reading *r, struct smi_row *row)
     return true;
 }
 
-/* Without units of their own, cells have the units of the header, or of the tool. */
+/* Without units of their own, cells have the units of the header, or of the tool.  The last one of
+ * a file without a line end may be cut: with its unit, or as many decimals as all before, it is not. */
 static bool read_number(const struct reading *r, struct ta_slice cell, struct column *column,
-                        double *value)
+                        bool is_last, double *value)
 {
     struct smi_signal of = column->of;
-    char copy[ID_BYTES];
+    char copy[TA_NUMERAL_BYTES];
+    bool local;
     struct ta_slice unit, number = number_of(cell, &unit);
-    const char *comma = memchr(number.ptr, ',', number.len);
     if (column->has_unit && unit.len == 0)
         return false;
     column->has_unit |= unit.len > 0;
     if (unit.len && (of.factor = smi_unit(unit)) == 0)
         return false;
-    if (comma && r->separator != ',' && number.len < ID_BYTES) {
-        memcpy(copy, number.ptr, number.len);
-        copy[comma - number.ptr] = '.';
-        number.ptr = copy;
-    }
+    number = ta_numerals_plain(&r->numerals, number, copy, &local);
+    if (local)
+        ta_quality_add(r->quality, TA_Q_NUMBER_FORM, r->lines->offset,
+                       "\"%.*s\" in line %" PRIu64 " is %.*s, at byte offset %" PRIu64,
+                       (int)cell.len, cell.ptr, r->line, (int)number.len, number.ptr,
+                       r->lines->offset);
+    const char *point = memchr(number.ptr, '.', number.len);
+    const int decimals = point ? (int)(ta_slice_end(number) - point) : -1;
+    if (r->lines->is_cut && is_last && unit.len == 0 &&
+        (decimals < 0 || column->decimals != decimals))
+        return false;
+    column->decimals = column->decimals == 0 || column->decimals == decimals ? decimals : -1;
     return smi_value(number, &of, value);
 }
 
@@ -456,14 +467,17 @@ static void take_cells(struct reading *r, const struct smi_row *row)
         if (column->kind == REASONS)
             is_read = take_reasons(r, column, cell, row);
         else if (column->kind == SIGNAL)
-            is_read = read_number(r, cell, column, &value);
+            is_read = read_number(r, cell, column, i + 1 == r->n_columns, &value);
         else if (smi_equals(cell, "Active") || smi_equals(cell, "Not Active"))
             value = smi_equals(cell, "Active") ? 1 : 0;
         else
             is_read = false;
         if (!is_read)
             ta_quality_add(r->quality, TA_Q_BAD_NUMBER, r->lines->offset,
-                           "A reading is no number: column %zu of line %" PRIu64
+                           r->lines->is_cut && i + 1 == r->n_columns
+                               ? "The file may end within a reading: column %zu of line %" PRIu64
+                                 ", at byte offset %" PRIu64
+                               : "A reading is no number: column %zu of line %" PRIu64
                            ", at byte offset %" PRIu64,
                            i + 1, r->line, r->lines->offset);
         else if (r->status == TA_OK)
@@ -502,6 +516,9 @@ static void take_line(struct reading *r)
         drop(r, "A line before the first header");
     else if (r->n_cells != r->n_columns)
         drop(r, "A row has not as many columns as the header");
+    else if (r->lines->is_cut && r->columns[r->n_columns - 1].kind > UNUSED &&
+             r->columns[r->n_columns - 1].kind < SIGNAL)
+        drop(r, "The file may end within the time or the device of a row");
     else if (!place_row(r, &row))
         drop(r, "A row names no device or no time");
     else {
@@ -511,6 +528,18 @@ static void take_line(struct reading *r)
 }
 
 /* ---- the file ---------------------------------------------------------------------------- */
+
+/* By the first lines, of which one is a header or none is. */
+static void decide_numbers(struct reading *r, struct ta_probe probe)
+{
+    struct ta_slice head = probe.head;
+    char *buffer = malloc(head.len + 1), separator = 0;
+    for (int i = 0; buffer && head.len && i < HEAD_LINES && !separator; i++)
+        separator = separator_of(ta_text_trim(ta_text_line(&head)), r->cells, &r->n_cells, buffer);
+    free(buffer);
+    r->separator = separator ? separator : ',';
+    r->numerals = ta_numerals_of(probe.head, probe.whole, r->separator);
+}
 
 static enum ta_status read_query(struct ta_ctx *ctx, struct ta_reader *reader,
                                  struct ta_builder *builder)
@@ -522,7 +551,7 @@ static enum ta_status read_query(struct ta_ctx *ctx, struct ta_reader *reader,
     r->builder = builder;
     r->quality = ta_reader_quality(reader);
     r->first_ns = TA_MISSING;
-    r->separator = ',';
+    decide_numbers(r, ta_reader_probe(reader));
     r->lines = ta_lines_new(ctx, reader);
     enum ta_status status = r->lines ? TA_OK : ta_ctx_status(ctx);
     while (status == TA_OK && !r->unnamed && ta_lines_next(r->lines)) {

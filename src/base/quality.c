@@ -124,6 +124,9 @@ static const struct ta_quality_info codes[TA_Q_COUNT] = {
                            "worked while it seems idle."},
     [TA_Q_UNREAD_COLUMNS] = {"unread-columns", TA_QUALITY_INFO,
                              "Columns of a table were not read: the note names them."},
+    [TA_Q_NUMBER_FORM] = {"number-form", TA_QUALITY_INFO,
+                          "A number of a table has a decimal comma or separators of thousands; it "
+                          "was read as all other numbers of the file allow."},
     [TA_Q_PARTIAL_SAMPLES] = {"partial-samples", TA_QUALITY_NOTICE,
                               "The samples beside a session cover a part of it only, as where a "
                               "profiler keeps the last ones; energy and means are of that part."},

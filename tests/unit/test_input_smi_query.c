@@ -59,7 +59,10 @@ static void test_units(void **state)
                        "1 utilization 0 0.07;1 memory_used 0 2097152;1 clock 0 210000000;"
                        "1 power 0 61.2;",
                        &r);
-        assert_no_finding(&r.quality);
+        if (i == 3)
+            assert_finding(&r.quality, TA_Q_NUMBER_FORM, 1, 55);
+        else
+            assert_no_finding(&r.quality);
         reading_free(&r);
     }
 }

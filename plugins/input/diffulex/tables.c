@@ -69,10 +69,10 @@ static const ta_csv_name merged_columns[OP_COLUMNS] = {
 
 /* The needed columns of a kind come first. */
 static const struct ta_csv_shape shapes[SHAPES] = {
-    [SHAPE_SECTIONS] = {section_columns, SECTION_COLUMNS, SECTION_COLUMNS},
-    [SHAPE_STAGES] = {stage_columns, STAGE_COLUMNS, RANK},
-    [SHAPE_OPERATORS] = {operator_columns, OP_FILE, OP_CPU},
-    [SHAPE_MERGED] = {merged_columns, OP_COLUMNS, OP_CPU},
+    [SHAPE_SECTIONS] = {section_columns, SECTION_COLUMNS, SECTION_COLUMNS, NULL},
+    [SHAPE_STAGES] = {stage_columns, STAGE_COLUMNS, RANK, "pid|device"},
+    [SHAPE_OPERATORS] = {operator_columns, OP_FILE, OP_CPU, ""},
+    [SHAPE_MERGED] = {merged_columns, OP_COLUMNS, OP_CPU, ""},
 };
 
 int dx_sniff_tables(struct ta_slice head)

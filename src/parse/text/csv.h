@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables with a header line, read by the names of their columns: commas, semicolons (then with
- * decimal commas) or tabs; a header that recurs in the middle; rows that are damaged. */
+/* Tables with a header line, read by the names of their columns: commas, semicolons or tabs; numbers
+ * as numerals.h reads them; cells of several lines; a header that recurs in the middle; rows that
+ * are damaged, or cut where the file ends. */
 #ifndef TA_PARSE_TEXT_CSV_H
 #define TA_PARSE_TEXT_CSV_H
 
@@ -10,10 +11,13 @@
 /* Names of a wanted column, any of which will do: "Instances|Num Calls". */
 typedef const char *ta_csv_name;
 
-/* The columns of a kind of table; the first `n_needed` distinguish it from others. */
+/* The columns of a kind of table; the first `n_needed` distinguish it from others.  `others` are
+ * known and not read as such, "Avg (ns)|Med (ns)"; NULL: all that the file has.  What is in neither
+ * is accounted for as unread. */
 struct ta_csv_shape {
     const ta_csv_name *columns;
     size_t n_columns, n_needed;
+    ta_csv_name others;
 };
 
 struct ta_csv {
@@ -41,8 +45,10 @@ void ta_csv_free(struct ta_csv *csv);
 enum ta_status ta_csv_close(struct ta_ctx *ctx, struct ta_csv *csv, struct ta_builder *builder,
                             enum ta_status status) TA_MUST_CHECK;
 
-/* The next row; false at the end.  A row without its needed cells is dropped, one with too many
- * cells or an open quote is kept; both are accounted for. */
+/* The next row; false at the end.  A row without its needed cells is dropped, so is one with more
+ * cells than the header where they are not at its end; others with too few or too many, or an open
+ * quote, are kept as far as they go.  The last cell of the file does not count where it may be cut.
+ * All of it is accounted for. */
 bool ta_csv_next(struct ta_csv *csv);
 
 /* Takes the row back: it was no record, for the reason given. */
@@ -56,7 +62,7 @@ size_t ta_csv_column(const struct ta_csv *csv, size_t wanted);
 /* The cell of a wanted column without blanks around it; empty when there is none. */
 struct ta_slice ta_csv_text(const struct ta_csv *csv, size_t wanted);
 /* Its number, as ta_text_decimal() and ta_text_double() have it.  A cell that holds something but
- * no number is accounted for. */
+ * no number is accounted for, and so is a number that is written as the C locale does not. */
 int64_t ta_csv_decimal(struct ta_csv *csv, size_t wanted, int shift);
 int64_t ta_csv_integer(struct ta_csv *csv, size_t wanted);
 double ta_csv_double(struct ta_csv *csv, size_t wanted);

@@ -143,6 +143,7 @@ bool ta_lines_next(struct ta_lines *lines)
     if (!fed && n == 0)
         return false;
     lines->offset = st->offset;
+    lines->is_cut = !fed;
     ta_quality_set_place(st->quality, st->offset);
     lines->line = (struct ta_slice){st->buffer + st->at, n};
     if (n > LINE_MAX_BYTES) {
@@ -240,12 +241,45 @@ static struct ta_slice quoted_cell(struct cells *c)
     return cell;
 }
 
+/* Goes to the quote that a cell begins with, which may come after blanks. */
+static bool at_quote(struct cells *c)
+{
+    const char *p = c->p;
+    while (p < c->end && *p == ' ')
+        p++;
+    if (p == c->end || *p != '"')
+        return false;
+    c->p = p;
+    return true;
+}
+
+bool ta_csv_ends_quoted(struct ta_slice line, char separator, bool quoted)
+{
+    if (line.len == 0 || !memchr(line.ptr, '"', line.len))
+        return quoted;
+    struct cells c = {line.ptr, ta_slice_end(line), separator, NULL, 0};
+    for (;; c.p++) {
+        const bool is_quoted_cell = quoted || at_quote(&c);
+        if (is_quoted_cell && !quoted) {
+            quoted = true;
+            c.p++;
+        }
+        if (!is_quoted_cell)
+            plain_cell(&c);
+        else
+            for (; c.p < c.end && (quoted || *c.p != separator); c.p++)
+                quoted ^= *c.p == '"'; /* a pair of quotes closes and opens */
+        if (c.p == c.end)
+            return quoted;
+    }
+}
+
 size_t ta_csv_split(struct ta_slice line, char separator, struct ta_slice *cells, size_t most,
                     char *buffer, size_t size)
 {
     struct cells c = {line.ptr, ta_slice_end(line), separator, buffer, size};
     for (size_t n = 0; n < most;) {
-        cells[n++] = c.p < c.end && *c.p == '"' ? quoted_cell(&c) : plain_cell(&c);
+        cells[n++] = at_quote(&c) ? quoted_cell(&c) : plain_cell(&c);
         if (c.p == c.end)
             return n;
         c.p++;
