@@ -414,7 +414,8 @@ static bool place_row(struct reading *r, struct smi_row *row)
 }
 
 /* Without units of their own, cells have the units of the header, or of the tool.  The last one of
- * a file without a line end may be cut: with its unit, or as many decimals as all before, it is not. */
+ * a file without a line end may be cut: with its unit, or as many decimals as all before, it is
+ * whole. */
 static bool read_number(const struct reading *r, struct ta_slice cell, struct column *column,
                         bool is_last, double *value)
 {

@@ -2,34 +2,110 @@
 /* What a file that is no trace looks like, so that a refusal says what was found instead. */
 #include "discover/discover.h"
 
+#include "base/refusals.h"
+
 #include <ctype.h>
 #include <strings.h>
 
-static const struct {
+#define TORCH "Record with torch.profiler"
+#define NO_TIMES "which hold no times.  " TORCH
+#define NSYS_SUMS                                                                                  \
+    "nsys stats --report cuda_gpu_kern_sum,cuda_api_sum --format csv --output . FILE"
+#define FLIGHT_RECORDER                                                                            \
+    "a dump of the NCCL Flight Recorder, which says where collectives hang (torchfrtrace) and "    \
+    "not what takes time.  " TORCH " on each rank"
+#define SINGLE_KERNELS                                                                             \
+    "of Nsight Compute (ncu), which has metrics of single kernels and no times of a run.  " TORCH  \
+    ", or with nsys profile, and give its sums: " NSYS_SUMS
+
+/* Formats by the bytes that they begin with and texts in what follows; the first that fits is
+ * meant.  Says what it is, and how to come by what is read. */
+static const struct format {
     const char *bytes;
-    size_t size;
+    size_t size, at; /* of them */
+    const char *words[2];
     const char *what;
-} signatures[] = {
-    {"PK\x03\x04", 4, "a zip archive"},
-    {"PK\x05\x06", 4, "an empty zip archive"},
-    {"\x7f"
-     "ELF",
-     4, "an ELF program or library"},
-    {"%PDF", 4, "a PDF document"},
-    {"\x89PNG", 4, "a PNG picture"},
-    {"\xff\xd8\xff", 3, "a JPEG picture"},
-    {"\x28\xb5\x2f\xfd", 4, "zstd data, which this build does not read"},
-    {"BZh", 3, "bzip2 data"},
-    {"\xfd"
-     "7zXZ",
-     5, "xz data"},
-    {"7z\xbc\xaf\x27\x1c", 6, "a 7z archive"},
-    {"Rar!\x1a\x07", 6, "a rar archive"},
-    {"\x04\x22\x4d\x18", 4, "lz4 data"},
-    {"SQLite format 3", 15, "an SQLite database"},
-    {"\x1f\x8b", 2, "gzip within gzip"},
-    {"#!", 2, "a script"},
+} formats[] = {
+    /* archives */
+    {"PK\x03\x04", 4, 0, {"data.pkl"}, "a checkpoint of PyTorch (torch.save), " NO_TIMES},
+    {"PK\x03\x04", 4, 0, {"[Content_Types].xml"}, "a spreadsheet: save its sheet as CSV"},
+    {"PK\x03\x04", 4, 0, {0}, "a zip archive: unpack it first (unzip FILE)"},
+    {"PK\x05\x06", 4, 0, {0}, "an empty zip archive"},
+    {"ustar", 5, 257, {0}, "a tar archive: unpack it first (tar -xf FILE)"},
+    {"\x28\xb5\x2f\xfd", 4, 0, {0}, "zstd data: unpack it first (zstd -d FILE)"},
+    {"BZh", 3, 0, {0}, "bzip2 data: unpack it first (bunzip2 FILE)"},
+    {"\xfd\x37zXZ", 5, 0, {0}, "xz data: unpack it first (xz -d FILE)"},
+    {"7z\xbc\xaf\x27\x1c", 6, 0, {0}, "a 7z archive: unpack it first (7z x FILE)"},
+    {"Rar!\x1a\x07", 6, 0, {0}, "a rar archive: unpack it first (unrar x FILE)"},
+    {"\x04\x22\x4d\x18", 4, 0, {0}, "lz4 data: unpack it first (lz4 -d FILE)"},
+    {"\x1f\x8b", 2, 0, {0}, "gzip within gzip: unpack it first (gzip -d FILE)"},
+    /* what other profilers write */
+    {"SQLite format 3", 15, 0, {"rocpd"},
+     "a database of rocprofv3 (rocpd).  Record tables instead: rocprofv3 --kernel-trace "
+     "--hip-trace --stats --output-format csv -- PROGRAM"},
+    {"SQLite format 3", 15, 0, {0},
+     "an SQLite database.  Of one of Nsight Systems give the sums: " NSYS_SUMS},
+    {"NVR", 3, 0, {0}, "a report " SINGLE_KERNELS},
+    {"PERFILE2", 8, 0, {0},
+     "data of perf record.  Give its folded stacks: perf script | stackcollapse-perf.pl > "
+     "stacks.txt"},
+    {"\x80", 1, 0, {"pg_config", "entries"}, FLIGHT_RECORDER},
+    {"{", 1, 0, {"\"pg_config\"", "\"entries\""}, FLIGHT_RECORDER},
+    {"{", 1, 0, {"\"record_id\"", "\"collective_seq_id\""}, FLIGHT_RECORDER},
+    {"{", 1, 0, {"speedscope.app/file-format"},
+     "a profile of speedscope.  Record Chrome's format instead: py-spy record --format "
+     "chrometrace -o trace.json -- python PROGRAM"},
+    {"{", 1, 0, {"\"rocprofiler-sdk-tool\""},
+     "a result of rocprofv3.  Record tables instead: rocprofv3 --kernel-trace --hip-trace --stats "
+     "--output-format csv -- PROGRAM, or with torch.profiler, whose trace has the host, too"},
+    {"{", 1, 0, {"\"cell_type\"", "\"metadata\""},
+     "a Jupyter notebook: save what a cell printed as text, or give the trace that it recorded"},
+    {"<", 1, 0, {"GPU Memory Profile HTML"},
+     "a memory timeline of torch.profiler as a picture.  Write a snapshot with "
+     "torch.cuda.memory._dump_snapshot(FILE): it is read"},
+    {"<", 1, 0, {"MemoryViz"},
+     "a page of PyTorch's memory viewer: give the snapshot that it shows, which "
+     "torch.cuda.memory._dump_snapshot(FILE) wrote"},
+    {"<", 1, 0, {"<svg", "lame"}, /* FlameGraph, flamegraph */
+     "a flame graph as a picture.  Record folded stacks instead: py-spy record --format raw -o "
+     "stacks.txt -- python PROGRAM"},
+    {"", 0, 0, {"\"Kernel Name\"", "\"Metric Name\""}, "a table " SINGLE_KERNELS},
+    {"", 0, 0, {"Section: GPU Speed Of Light"}, "text " SINGLE_KERNELS},
+    {"", 0, 0, {"NVPROF is profiling"},
+     "text of nvprof.  Record with nsys profile, and give its sums: " NSYS_SUMS},
+    {"", 0, 0, {"Collection and Platform Info", "Elapsed Time"},
+     "a report of Intel VTune.  " TORCH " (ProfilerActivity.XPU)"},
+    {"", 0, 0, {"total_direct_kernel_time"},
+     "a table of TraceLens, which is made of a trace: give that"},
+    {"", 0, 0, {"brain.Event:"},
+     "events of TensorBoard, which are scalars.  Record with torch.profiler, on_trace_ready="
+     "tensorboard_trace_handler(FOLDER), and give its *.pt.trace.json"},
+    /* weights, pictures, programs */
+    {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46", 8, 0, {0},
+     "a checkpoint of PyTorch (torch.save), " NO_TIMES},
+    {"{\"", 2, 8, {"\"dtype\"", "\"data_offsets\""}, "weights (safetensors), " NO_TIMES},
+    {"GGUF", 4, 0, {0}, "weights (GGUF), " NO_TIMES},
+    {"\x93NUMPY", 6, 0, {0}, "an array of NumPy, which holds no times.  " TORCH},
+    {"\x89HDF", 4, 0, {0}, "an HDF5 file.  " TORCH},
+    {"PAR1", 4, 0, {0}, "a Parquet file: save its table as CSV"},
+    {"%PDF", 4, 0, {0}, "a PDF document: give the trace or text that it shows"},
+    {"\x89PNG", 4, 0, {0}, "a PNG picture: give the trace or text that it shows"},
+    {"\xff\xd8\xff", 3, 0, {0}, "a JPEG picture: give the trace or text that it shows"},
+    {"GIF8", 4, 0, {0}, "a GIF picture: give the trace or text that it shows"},
+    {"ftyp", 4, 4, {0}, "a video (MP4): give the log or trace of its making"},
+    {"\x1a\x45\xdf\xa3", 4, 0, {0}, "a video (Matroska): give the log or trace of its making"},
+    {"RIFF", 4, 0, {0}, "sound, a video or a picture (RIFF)"},
+    {"\x7f\x45LF", 4, 0, {0}, "an ELF program or library"},
+    {"version https://git-lfs", 23, 0, {0},
+     "a pointer of Git LFS in place of the file: fetch it with git lfs pull"},
+    {"#!", 2, 0, {0}, "a script"},
+    {"", 0, 0, {"QuadD"}, "a report of Nsight Systems.  Give its sums: " NSYS_SUMS},
 };
+
+static bool holds(struct ta_slice text, const char *word)
+{
+    return !word || (text.len && memmem(text.ptr, text.len, word, strlen(word)));
+}
 
 static bool starts_with(struct ta_slice text, const char *start)
 {
@@ -45,14 +121,6 @@ static bool is_text(struct ta_slice head)
             return false;
     }
     return true;
-}
-
-/* The name of the format stands after that of the first file. */
-static bool is_tar(struct ta_slice head)
-{
-    enum { MAGIC = 257, MAGIC_SIZE = 5 };
-    return head.len >= MAGIC + MAGIC_SIZE &&
-           memcmp(ta_slice_at(head, MAGIC), "ustar", MAGIC_SIZE) == 0;
 }
 
 /* RFC 1950, for the four levels that there are. */
@@ -112,25 +180,83 @@ const char *ta_describe_product(struct ta_slice head, bool in_folder)
                                  : "what traceanalyze has written";
 }
 
-const char *ta_describe_document(struct ta_slice head)
+/* A trace of Perfetto is packets, each with its length. */
+static bool is_perfetto(struct ta_slice head)
 {
-    const struct ta_slice whole = head;
-    if (take(&head, "[")) {
-        if (take(&head, "[") && (take(&head, "-") || (head.len && isdigit((uint8_t)*head.ptr))))
-            return "a memory timeline of torch.profiler (export_memory_timeline): it names neither "
-                   "events nor places.  Record the trace with profile_memory=True, or write a "
-                   "snapshot with torch.cuda.memory._dump_snapshot(): both are read";
-        return NULL;
+    size_t at = 0, n = 0;
+    for (; n < 4 && at + 1 < head.len && head.ptr[at] == 0x0a; n++) {
+        size_t len = 0;
+        for (unsigned shift = 0; shift < 28 && ++at < head.len; shift += 7) {
+            len |= (size_t)(head.ptr[at] & 0x7f) << shift;
+            if (!(head.ptr[at] & 0x80))
+                break;
+        }
+        if (len == 0)
+            return false;
+        at += len + 1;
     }
-    if (!take(&head, "{"))
-        return NULL;
-    if (take(&head, "\"rocprofiler-sdk-tool\""))
-        return "a result of rocprofv3, which is not read.  Record with torch.profiler: its trace "
-               "has the kernels of the device, and what the host did";
-    if (take(&head, "\"schema\"") && memmem(whole.ptr, whole.len, "\"nodes\"", 7))
+    return n == 4 && !is_text(head);
+}
+
+static struct ta_slice take_line(struct ta_slice *text)
+{
+    const char *end = memchr(text->ptr, '\n', text->len);
+    const struct ta_slice line = {text->ptr, end ? (size_t)(end - text->ptr) : text->len};
+    *text = ta_slice_from(*text, line.len + (end != NULL));
+    return line;
+}
+
+/* Whether the first statement of a text, after comments and a docstring, imports something. */
+static bool is_python(struct ta_slice head)
+{
+    static const char quotes[] = "\"\"\"";
+    while (head.len) {
+        struct ta_slice line = take_line(&head);
+        while (line.len && memchr(" \t\r", line.ptr[0], 3))
+            line = ta_slice_from(line, 1);
+        if (line.len == 0 || line.ptr[0] == '#')
+            continue;
+        if (!ta_slice_starts(line, quotes))
+            return ta_slice_starts(line, "import ") ||
+                   (ta_slice_starts(line, "from ") && holds(line, " import "));
+        for (line = ta_slice_from(line, 3); !holds(line, quotes); line = take_line(&head))
+            if (head.len == 0)
+                return false;
+    }
+    return false;
+}
+
+const char *ta_describe_format(struct ta_slice head)
+{
+    struct ta_slice text = head;
+    while (text.len && memchr(" \t\r\n", text.ptr[0], 4))
+        text = ta_slice_from(text, 1);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const struct format *format = &formats[i];
+        const struct ta_slice from = format->size == 1 ? text : head; /* brackets after blanks */
+        if (from.len >= format->at + format->size &&
+            memcmp(ta_slice_at(from, format->at), format->bytes, format->size) == 0 &&
+            holds(from, format->words[0]) && holds(from, format->words[1]))
+            return format->what;
+    }
+    if (take(&text, "[") && take(&text, "[") &&
+        (take(&text, "-") || (text.len && isdigit((uint8_t)*text.ptr))))
+        return "a memory timeline of torch.profiler (export_memory_timeline): it names neither "
+               "events nor places.  Record the trace with profile_memory=True, or write a "
+               "snapshot with torch.cuda.memory._dump_snapshot(): both are read";
+    text = head;
+    if (take(&text, "{") && take(&text, "\"schema\"") && holds(head, "\"nodes\""))
         return "an execution trace of PyTorch (ExecutionTraceObserver), which has no times of "
                "devices.  Record with torch.profiler";
-    return NULL;
+    if (head.len && head.ptr[0] == 0x0a && (holds(head, "/host:") || holds(head, "/device:")))
+        return "a profile of JAX or TensorFlow (XPlane protobuf), which is not read.  Record with "
+               "jax.profiler.trace(…, create_perfetto_trace=True): it writes the same events as "
+               "perfetto_trace.json.gz";
+    if (is_perfetto(head))
+        return "a trace of Perfetto as protobuf.  Convert it: traceconv json FILE trace.json "
+               "(get.perfetto.dev/traceconv)";
+    return is_python(head) ? "source of Python: run it with torch.profiler, and give its trace"
+                           : NULL;
 }
 
 /* Each names the program first, after little more than the marks of its format. */
@@ -145,16 +271,13 @@ const char *ta_describe(struct ta_slice head)
 {
     if (head.len == 0)
         return "an empty file";
-    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
-        if (head.len >= signatures[i].size &&
-            memcmp(head.ptr, signatures[i].bytes, signatures[i].size) == 0)
-            return signatures[i].what;
-    if (is_tar(head))
-        return "a tar archive: unpack it first";
+    const char *format = ta_describe_format(head);
+    if (format)
+        return format;
     if (is_zlib(head))
         return "zlib data without a header of gzip";
     if ((unsigned char)head.ptr[0] == 0x80 && head.len > 1 && head.ptr[1] >= 2 && head.ptr[1] <= 5)
-        return "a Python pickle";
+        return "a Python pickle, but no snapshot of torch.cuda.memory._dump_snapshot()";
     struct ta_slice text = head;
     while (text.len && memchr(" \t\r\n", text.ptr[0], 4)) {
         text.ptr++;
@@ -171,9 +294,5 @@ const char *ta_describe(struct ta_slice head)
         zeros++;
     if (zeros == head.len)
         return "nothing but zero bytes";
-    if (head.ptr[0] == 0x0a && memmem(head.ptr, head.len, "/host:", 6))
-        return "a profile of JAX or TensorFlow (XPlane protobuf), which is not read.  Record with "
-               "jax.profiler.trace(…, create_perfetto_trace=True): it writes the same events as "
-               "perfetto_trace.json.gz";
-    return is_text(head) ? "text that is no JSON" : "binary data of unknown kind";
+    return is_text(head) ? TA_NO_FIGURES : "binary data of unknown kind";
 }

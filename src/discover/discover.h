@@ -59,9 +59,8 @@ enum ta_status ta_find_combined(struct ta_ctx *ctx, struct ta_sources *sources) 
 /* What the first bytes of an unreadable file look like: "an HTML page", "a zip archive". */
 const char *ta_describe(struct ta_slice head);
 
-/* Which document of another tool it is that is JSON and no input, and what to record instead, by
- * its first bytes; or NULL. */
-const char *ta_describe_document(struct ta_slice head);
+/* The same of a format that is known for sure, and what to record or give instead; or NULL. */
+const char *ta_describe_format(struct ta_slice head);
 
 /* Which product of ours it is that is no input, by its first bytes, or NULL.  In a folder a merged
  * trace is none either: those that it was made of lie beside it.  Nor are views of a report there,

@@ -16,28 +16,63 @@
 
 /* ---- refusals ------------------------------------------------------------------------------ */
 
-/* One line for a run of which nothing was usable: operands, then files with their reasons. */
+static const char *reason_of(const struct ta_ingested *file)
+{
+    return file->refusal ? file->refusal : "not read";
+}
+
+/* What was lost of a file, as sentences; "" for nothing. */
+static const char *losses_of(const struct ta_ingested *file, struct ta_arena *arena)
+{
+    size_t n;
+    const struct ta_quality_finding *findings = ta_quality_findings(&file->quality, arena, &n);
+    const char *text = "";
+    for (size_t i = 0; text && findings && i < n; i++)
+        if (findings[i].code != TA_Q_REFUSED && findings[i].severity >= TA_QUALITY_LOSS &&
+            findings[i].text)
+            text = ta_arena_printf(arena, "%s. %s", text, findings[i].text);
+    return text;
+}
+
+/* "a.txt", "b.txt", "c.txt" and 5 more: the files that are refused for the reason of the first. */
+static const char *names_of(const struct ta_ingestion *ingestion, size_t first,
+                            struct ta_arena *arena)
+{
+    enum { SHOWN = 3 };
+    const char *text = "";
+    size_t n = 0;
+    for (size_t i = first; text && i < ingestion->n_files; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        if (strcmp(reason_of(file), reason_of(&ingestion->files[first])) == 0 && n++ < SHOWN)
+            text = ta_arena_printf(arena, "%s%s\"%s\"", text, n > 1 ? ", " : "",
+                                   file->source->shown);
+    }
+    return text && n > SHOWN ? ta_arena_printf(arena, "%s and %zu more", text, n - SHOWN) : text;
+}
+
+/* One line for a run of which nothing was usable: operands, then each reason with its files. */
 static enum ta_status nothing_usable(struct ta_ctx *ctx, const struct ta_run_options *options,
                                      const struct ta_ingestion *ingestion)
 {
-    enum { NAMED_MAX = 8 };
+    enum { REASONS_MAX = 8 };
     struct ta_arena arena = {0};
     const char *text = "";
-    size_t named = 0;
-    for (size_t i = 0; text && i < ingestion->n_files && named < NAMED_MAX; i++, named++) {
-        const struct ta_ingested *file = &ingestion->files[i];
-        text = ta_arena_printf(&arena, "%s%s\"%s\": %s", text, *text ? "; " : "",
-                               file->source->shown, file->refusal ? file->refusal : "not read");
-        size_t n;
-        const struct ta_quality_finding *findings = ta_quality_findings(&file->quality, &arena, &n);
-        for (size_t f = 0; text && findings && f < n; f++)
-            if (findings[f].code != TA_Q_REFUSED && findings[f].severity >= TA_QUALITY_LOSS &&
-                findings[f].text)
-                text = ta_arena_printf(&arena, "%s. %s", text, findings[f].text);
+    size_t reasons = 0;
+    for (size_t i = 0; text && i < ingestion->n_files; i++) {
+        size_t same = 0;
+        while (strcmp(reason_of(&ingestion->files[same]), reason_of(&ingestion->files[i])) != 0)
+            same++;
+        if (same < i || reasons++ >= REASONS_MAX)
+            continue;
+        const char *names = names_of(ingestion, i, &arena);
+        const char *losses = losses_of(&ingestion->files[i], &arena);
+        text = names && losses ? ta_arena_printf(&arena, "%s%s%s: %s%s", text, *text ? "; " : "",
+                                                 names, reason_of(&ingestion->files[i]), losses)
+                               : NULL;
     }
     ta_fail(ctx, TA_ERR_INPUT, "No usable trace in \"%s\": %s%s", options->inputs[0],
             text && *text ? text : "it holds no file that could be one",
-            named < ingestion->n_files ? "; and more" : "");
+            reasons > REASONS_MAX ? "; and more" : "");
     ta_arena_free(&arena);
     return TA_ERR_INPUT;
 }

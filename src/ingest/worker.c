@@ -30,8 +30,9 @@ static bool refuse_product(struct ta_worker *w, struct ta_ingested *file,
     return true;
 }
 
-/* At most this sure is a plugin that has seen nothing but syntax (struct ta_input_ops). */
-enum { SYNTAX_ALONE = 40 };
+/* At most this sure is a plugin that has seen nothing but syntax (struct ta_input_ops), or a mark
+ * of a line that a log may have. */
+enum { SYNTAX_ALONE = 45 };
 
 /* The plugin that is surest, or NULL with the file refused. */
 static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingested *file,
@@ -65,9 +66,13 @@ static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingest
         file->refusal = "Nothing in it could be unpacked"; /* the finding says why */
         return NULL;
     }
-    const char *other = !best                    ? ta_describe(probe->head)
-                        : surest <= SYNTAX_ALONE ? ta_describe_document(probe->head)
-                                                 : NULL;
+    /* Pickles are all alike to who has seen their first bytes. */
+    const bool is_pickle = probe->head.len && probe->head.ptr[0] == (char)0x80;
+    const char *other = NULL;
+    if (!best)
+        other = ta_describe(probe->head);
+    else if (surest <= SYNTAX_ALONE || is_pickle)
+        other = ta_describe_format(probe->head);
     if (other)
         file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", other);
     file->is_other = other && probe->head.len > 0;

@@ -12,7 +12,10 @@ enum { NAME, COUNT, TIME, COLUMNS };
 static const ta_csv_name columns[COLUMNS] = {
     [NAME] = "Name", [COUNT] = "Instances|Calls", [TIME] = "Time"};
 static const ta_csv_name others[1] = {"scope"};
-static const struct ta_csv_shape shapes[] = {{columns, COLUMNS, TIME, "Color"}, {others, 1, 1, NULL}};
+static const struct ta_csv_shape shapes[] = {
+    {columns, COLUMNS, TIME, "Color"},
+    {others, 1, 1, NULL},
+};
 
 struct table {
     struct fixture f;

@@ -3,6 +3,7 @@
 
 #include "base/context.h"
 #include "base/quality.h"
+#include "base/refusals.h"
 #include "parse/log/formats.h"
 #include "parse/log/pauses.h"
 #include "parse/log/prefix.h"
@@ -41,9 +42,15 @@ void ta_log_formats_free(struct ta_log_formats *formats)
  * rest may have some. */
 enum { HAS_MARK = 45, HAS_NONE = 5 };
 
+/* A crash may leave some NUL in a log; programs and weights are full of control characters. */
 static bool is_text(struct ta_slice head)
 {
-    return head.len && !strchr("{[<", head.ptr[0]) && !memchr(head.ptr, 0, head.len);
+    size_t controls = 0;
+    for (size_t i = 0; i < head.len; i++) {
+        const unsigned char c = (unsigned char)head.ptr[i];
+        controls += c < 0x20 && (c == 0 || !strchr("\t\r\n\f\b\033", c));
+    }
+    return head.len && !strchr("{[<", head.ptr[0]) && controls <= head.len / 1024;
 }
 
 int ta_log_sniff(const struct ta_probe *probe)
@@ -177,7 +184,7 @@ static enum ta_status judge(const struct log_reader *r)
         return ta_fail(reading->ctx, TA_ERR_INPUT, "No usable line: %" PRIu64 " were dropped",
                        r->dropped);
     return ta_fail(reading->ctx, TA_ERR_INPUT,
-                   "Text, but no line with a figure that is known (traceanalyze plugins log)");
+                   "Not a trace but " TA_NO_FIGURES);
 }
 
 enum ta_status ta_log_read(struct ta_ctx *ctx, struct ta_reader *reader, struct ta_builder *builder)

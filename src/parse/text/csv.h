@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables with a header line, read by the names of their columns: commas, semicolons or tabs; numbers
- * as numerals.h reads them; cells of several lines; a header that recurs in the middle; rows that
- * are damaged, or cut where the file ends. */
+/* Tables with a header line, read by the names of their columns: commas, semicolons or tabs;
+ * numbers as numerals.h reads them; cells of several lines; a header that recurs in the middle;
+ * rows that are damaged, or cut where the file ends. */
 #ifndef TA_PARSE_TEXT_CSV_H
 #define TA_PARSE_TEXT_CSV_H
 

@@ -6,9 +6,9 @@
 #include "traceanalyze/document.h"
 
 /* Splits a text into the cells of a CSV row (RFC 4180; a quoted cell, which may come after blanks,
- * may hold separators and line breaks), in place of `cells`.  Returns how many there are, at most `most`;
- * texts point into the line or into `buffer`, which holds cells with quotes in them.  A buffer of
- * the length of the line is always large enough; cells are cut where it ends. */
+ * may hold separators and line breaks), in place of `cells`.  Returns how many there are, at most
+ * `most`; texts point into the line or into `buffer`, which holds cells with quotes in them.  A
+ * buffer of the length of the line is always large enough; cells are cut where it ends. */
 size_t ta_csv_split(struct ta_slice line, char separator, struct ta_slice *cells, size_t most,
                     char *buffer, size_t size);
 
