@@ -441,8 +441,8 @@ static void note_decimals(struct ta_csv *csv)
     st->decimals = st->decimals == NONE_YET || st->decimals == decimals ? decimals : VARIOUS;
 }
 
-/* Whether the cells of a row with too many of them are not those of their columns: what the first
- * rows have as numbers is a text, or the other way round. */
+/* Whether the cells of a row with too many of them belong to other columns: what the first rows
+ * have as numbers is a text, or the other way round. */
 static bool is_shifted(const struct ta_csv *csv)
 {
     const struct ta_csv_state *st = csv->state;
