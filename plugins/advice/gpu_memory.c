@@ -14,7 +14,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { SIGNAL, SIGNAL_MAX, TOTAL, PEAK_RESERVED, PEAK_ALLOCATED };
+enum { SIGNAL, SIGNAL_MAX, TOTAL, PEAK_RESERVED, PEAK_ALLOCATED, LIMIT };
 
 static const struct ta_ref reads[] = {
     [SIGNAL] = {"telemetry.by_rank", "signal"},
@@ -22,6 +22,7 @@ static const struct ta_ref reads[] = {
     [TOTAL] = {"memory.by_rank", "total_bytes"},
     [PEAK_RESERVED] = {"memory.by_rank", "peak_reserved_bytes"},
     [PEAK_ALLOCATED] = {"memory.by_rank", "peak_allocated_bytes"},
+    [LIMIT] = {"telemetry.limits", "limit"},
 };
 
 static const struct {
@@ -59,6 +60,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     }
     if (fullest.share <= threshold)
         return TA_OK;
+    /* Memory that overflows into the host's is a finding of its own. */
+    for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++)
+        if (ta_ref_reads(in, LIMIT, row, "host_memory"))
+            return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&fullest.used),
                                            ta_place_evidence(&fullest.total)};
     ta_advise(

@@ -12,20 +12,38 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { LIMIT, PART, SINCE, MEMORY, PCIE, POWER, POWER_ELSE, ACTIVITY };
+enum { LIMIT, PART, SINCE, MEMORY, TOTAL, PCIE, POWER, POWER_ELSE, POWER_LIMIT };
 
 static const struct ta_ref reads[] = {
     [LIMIT] = {"telemetry.limits", "limit"},
     [PART] = {"telemetry.limits", "share"},
     [SINCE] = {"telemetry.limits", "since_ns"},
     [MEMORY] = {"telemetry.limits", "memory_used"},
+    [TOTAL] = {"telemetry.limits", "memory_total"},
     [PCIE] = {"telemetry.limits", "pcie_rate"},
     [POWER] = {"telemetry.limits", "power"},
     [POWER_ELSE] = {"telemetry.limits", "power_else"},
-    [ACTIVITY] = {"telemetry.limits", "memory_activity"},
+    [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
 };
 
 static const struct ta_look look = {.cells = PART, .where = {{LIMIT, "host_memory"}}};
+
+static const char *number(const struct ta_refs *in, struct ta_advice *advice, size_t ref,
+                          size_t row, enum ta_unit unit)
+{
+    return ta_advice_number(advice, ta_ref_number(in, ref, row, 0), unit);
+}
+
+/* "power falls from 153 W to 47.5 W", or where it was always low "it draws 50 W of 250 W". */
+static const char *what_it_draws(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    const char *power = number(in, advice, POWER, row, TA_UNIT_WATT);
+    if (ta_ref_number(in, POWER_ELSE, row, 0) > ta_ref_number(in, POWER, row, 0))
+        return ta_advice_printf(advice, "power falls from %s to %s",
+                                number(in, advice, POWER_ELSE, row, TA_UNIT_WATT), power);
+    return ta_advice_printf(advice, "it draws %s of %s", power,
+                            number(in, advice, POWER_LIMIT, row, TA_UNIT_WATT));
+}
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
@@ -48,14 +66,19 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "host_memory",
             .title = ta_advice_printf(
                 advice,
-                "The GPU waits for host memory in %s of the busy samples, first after %s: its own "
-                "is full (%s)%s, and power falls from %s to %s%s",
+                "The GPU waits for host memory in %s of the busy samples%s: its own is full "
+                "(%s%s)%s, and %s%s",
                 ta_advice_number(advice, part.value, TA_UNIT_RATIO),
-                ta_advice_number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS),
-                ta_advice_number(advice, ta_ref_number(in, MEMORY, row, 0), TA_UNIT_BYTES), bus,
-                ta_advice_number(advice, ta_ref_number(in, POWER_ELSE, row, 0), TA_UNIT_WATT),
-                ta_advice_number(advice, ta_ref_number(in, POWER, row, 0), TA_UNIT_WATT),
-                ta_place_owner(advice, in->report, &part)),
+                ta_ref_number(in, SINCE, row, 0) > 0
+                    ? ta_advice_printf(advice, ", first after %s",
+                                       number(in, advice, SINCE, row, TA_UNIT_NS))
+                    : "",
+                number(in, advice, MEMORY, row, TA_UNIT_BYTES),
+                isnan(ta_ref_number(in, TOTAL, row, NAN))
+                    ? ""
+                    : ta_advice_printf(advice, " of %s",
+                                       number(in, advice, TOTAL, row, TA_UNIT_BYTES)),
+                bus, what_it_draws(in, advice, row), ta_place_owner(advice, in->report, &part)),
             .advice = "Device memory overflows into the host's, and kernels read it over PCIe: "
                       "the utilization counts that as work. Use less memory (fewer frames or "
                       "tiles at a time, weights in 8 bit, models that are not in use moved away); "

@@ -14,7 +14,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { LIMIT, PART, USED, POWER, POWER_ELSE, POWER_LIMIT, ACTIVITY, SM };
+enum { LIMIT, PART, USED, POWER, POWER_ELSE, POWER_LIMIT, ACTIVITY, SM, SIGNAL, MEAN };
 
 static const struct ta_ref reads[] = {
     [LIMIT] = {"telemetry.limits", "limit"},
@@ -25,6 +25,8 @@ static const struct ta_ref reads[] = {
     [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
     [ACTIVITY] = {"telemetry.limits", "memory_activity"},
     [SM] = {"telemetry.limits", "sm_activity"},
+    [SIGNAL] = {"telemetry.by_rank", "signal"},
+    [MEAN] = {"telemetry.by_rank", "mean"},
 };
 
 static const struct ta_look look = {.cells = PART, .where = {{LIMIT, "little_work"}}};
@@ -57,6 +59,34 @@ static const char *what_it_does(const struct ta_refs *in, struct ta_advice *advi
                                               and, number(advice, activity, TA_UNIT_RATIO));
 }
 
+/* Whether a device does little, too. */
+static bool is_one_of_them(const struct ta_refs *in, size_t row)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, LIMIT); i++)
+        if (ta_ref_reads(in, LIMIT, i, "little_work") &&
+            ta_ref_rank(in, LIMIT, i) == ta_ref_rank(in, MEAN, row) &&
+            ta_ref_device(in, LIMIT, i) == ta_ref_device(in, MEAN, row))
+            return true;
+    return false;
+}
+
+/* ", while device 3 draws 280 W": the one that others may wait for. */
+static const char *who_works(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    size_t most = SIZE_MAX;
+    for (size_t i = 0; i < ta_ref_rows(in, MEAN); i++)
+        if (ta_ref_reads(in, SIGNAL, i, "gpu_power") && !is_one_of_them(in, i) &&
+            ta_ref_device(in, MEAN, i) != TA_MISSING &&
+            ta_ref_number(in, MEAN, i, 0) > 1.5 * ta_ref_number(in, POWER, row, INFINITY) &&
+            (most == SIZE_MAX || ta_ref_number(in, MEAN, i, 0) > ta_ref_number(in, MEAN, most, 0)))
+            most = i;
+    return most == SIZE_MAX
+               ? ""
+               : ta_advice_printf(advice, ", while device %lld draws %s",
+                                  (long long)ta_ref_device(in, MEAN, most),
+                                  number(advice, ta_ref_number(in, MEAN, most, 0), TA_UNIT_WATT));
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double least = ta_ctx_option(ctx, SHARE);
@@ -73,10 +103,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "little_work",
             .title = ta_advice_printf(
                 advice,
-                "The GPU shows %s utilization but does little in %s of the busy samples: %s%s",
+                "The GPU shows %s utilization but does little in %s of the busy samples: %s%s%s",
                 number(advice, ta_ref_number(in, USED, part.row, 1), TA_UNIT_RATIO),
                 number(advice, part.value, TA_UNIT_RATIO), what_it_does(in, advice, part.row),
-                ta_place_owner(advice, in->report, &part)),
+                ta_place_owner(advice, in->report, &part), who_works(in, advice, part.row)),
             .advice =
                 "The utilization counts time with any kernel, so a small kernel, one that spins "
                 "(NCCL, waiting for another rank) or launches that come one at a time look like "
@@ -87,7 +117,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .n_evidence = 3,
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
-            .confidence = isnan(ta_ref_number(in, SM, part.row, NAN)) ? 0.7 : 0.9,
+            .confidence = isnan(ta_ref_number(in, SM, part.row, NAN)) ? 0.85 : 0.9,
             .threshold = ta_advice_printf(advice, "share of busy samples > %s",
                                           number(advice, least, TA_UNIT_RATIO)),
         });

@@ -242,12 +242,19 @@ static bool place_row(struct reading *r, const struct words *words, struct smi_r
     return true;
 }
 
+/* Whether the last cell may go on: the text ends in it. */
+static bool is_last_cut(const struct reading *r)
+{
+    const struct ta_slice line = r->lines->line;
+    return r->lines->is_cut && line.len && !separates(line.ptr[line.len - 1]);
+}
+
 static void take_signals(struct reading *r, const struct words *words, const struct smi_row *row)
 {
     for (size_t i = 0; r->status == TA_OK && i < r->n_columns; i++) {
         const struct column *column = &r->columns[i];
         double value;
-        if (column->kind != SIGNAL)
+        if (column->kind != SIGNAL || (i + 1 == r->n_columns && is_last_cut(r)))
             continue;
         if (r->lines->is_cut && i + 1 == r->n_columns) {
             ta_quality_add(r->quality, TA_Q_TRUNCATED, r->lines->offset,

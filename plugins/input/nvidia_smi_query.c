@@ -419,12 +419,15 @@ static bool place_row(struct reading *r, struct smi_row *row)
 static bool read_number(const struct reading *r, struct ta_slice cell, struct column *column,
                         bool is_last, double *value)
 {
+    *value = NAN;
     struct smi_signal of = column->of;
     char copy[TA_NUMERAL_BYTES];
     bool local;
     struct ta_slice unit, number = number_of(cell, &unit);
     if (column->has_unit && unit.len == 0)
         return false;
+    if (unit.len == 0 && column + 1 == r->columns + r->n_columns && r->lines->is_cut)
+        return true; /* the text ends in it: it may go on */
     column->has_unit |= unit.len > 0;
     if (unit.len && (of.factor = smi_unit(unit)) == 0)
         return false;

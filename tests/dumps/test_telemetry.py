@@ -210,6 +210,39 @@ class Telemetry(unittest.TestCase):
         rows = [row(i, power=120, activity=70, used=100) for i in range(90)]
         self.assertEqual(self.said(query(rows))[0], [])
 
+    def test_full_from_the_start(self):
+        rows = [row(i, power=50, activity=i % 2, used=99, memory=24000) for i in range(60)]
+        limit = [line + ", 250.00 W" for line in query(rows).splitlines()]
+        limit[0] = limit[0].replace("250.00 W", "power.limit [W]")
+        text = "\n".join(limit) + "\n"
+        ids, head = self.said(text)
+        self.assertEqual(ids, ["host-memory"])
+        self.assertIn("its own is full (23.4 GiB of 24.0 GiB), and it draws 50 W of 250 W",
+                      head.replace("\u00a0", " "))
+        self.assertNotIn("gpu-memory", self.report(text)[1])
+        # Of several devices one may wait for the others.
+        more = [line.replace(", 0, ", ", 1, ", 1).replace(" 50.00 W", " 240.00 W")
+                for line in limit[1:]]
+        ids, head = self.said("\n".join(limit + more) + "\n")
+        self.assertEqual(ids, ["little-work"])
+        self.assertIn("(device 0), while device 1 draws 240 W", head.replace("\u00a0", " "))
+
+    def test_an_idle_device(self):
+        rows = [row(i, device=d, used=97 if d < 2 else 0) for i in range(30) for d in range(3)]
+        _, head = self.said(query(rows))
+        self.assertIn("2 of 3 devices are in use 97.0 % of the time; device 2 runs nothing",
+                      head.replace("\u00a0", " "))
+
+    def test_cut_anywhere(self):
+        rows = [(300, 70, 99, 60, 1800, 0, 0, 12000, 90, 40)] * 6
+        texts = [dmon(rows), query([row(i) for i in range(6)]),
+                 query([row(i) for i in range(6)]).replace(" MHz\n", "\n").replace(" [MHz]", "")]
+        for text in texts:
+            whole = self.signals(text)
+            for cut in range(1, 16):
+                for name, (mean, _) in self.signals(text[:-cut]).items():
+                    self.assertEqual(mean, whole[name][0], (name, text[-cut - 20:-cut]))
+
     def test_gpm(self):
         head = ("# gpu    pwr  gtemp  mtemp     sm    mem    enc   mclk   pclk      gract    smutil"
                 "     smocc    mmaact      dram     pcitx     nvlrx   fancy\n"

@@ -90,12 +90,14 @@ const struct ta_table_def telemetry_limits = {
     "telemetry.limits", "What slows devices", TA_COLUMNS(telemetry_limits_columns),
     .doc = "One row per rank, device and limit that at least three busy samples show; of long "
            "series, whose means are looked at, three means. `host_memory` are samples with the "
-           "memory full (98 % of the total, or of the most in use where the total was not "
+           "memory full (96 % of the total, or 98 % of the most in use where the total was not "
            "sampled), a utilization of 90 % or more, power of at most 70 % and memory activity of "
            "at most half of what 95 % of the busy samples stay below, and at least 1 GB/s over "
            "PCIe; where PCIe was not sampled the total has to be known. Without memory activity "
            "the power is at most half of that, and the memory of the other busy samples is not "
-           "full. `little_work` are samples with a utilization of 95 % or more, no other limit "
+           "full. Of a single device, power of at most 35 % of its limit and memory activity of at "
+           "most 15 % will do. `little_work` are samples with a utilization of 95 % or more, no "
+           "other limit "
            "but the power's, and at most 20 % of the multiprocessors at work; where these were not "
            "sampled, power of at most 45 % of its limit (35 % without memory activity, and below "
            "85 °C), or without a limit half of what 95 % of the busy samples stay below, and "
@@ -296,32 +298,46 @@ static void mark_fall(struct states *states)
         clear(states);
 }
 
+/* What most busy samples stay below; NAN where it was not sampled. */
+struct usual {
+    double power, activity, fullest;
+};
+
+/* Whether a device with full memory does less than usual, or, of a single one, hardly anything: the
+ * devices of a group wait for each other, too. */
+static bool is_quiet(const struct state *state, const struct usual *usual, bool is_single)
+{
+    const double power = state->of[TA_SIGNAL_GPU_POWER];
+    const double activity = state->of[TA_SIGNAL_GPU_MEMORY_ACTIVITY];
+    if (is_single && power <= 0.35 * state->of[TA_SIGNAL_GPU_POWER_LIMIT] && activity <= 0.15)
+        return true;
+    if (isnan(usual->activity))
+        return power <= 0.5 * usual->power;
+    return power <= 0.7 * usual->power && activity <= 0.5 * usual->activity;
+}
+
 /* The memory is full and kernels run, but neither they nor its memory do much: they wait for data
  * that the driver has moved to the host. */
-static void mark_overflow(struct states *states)
+static void mark_overflow(struct states *states, bool is_single)
 {
-    double fullest = 0;
     clear(states);
+    struct usual usual = {.power = quantile_of(states, TA_SIGNAL_GPU_POWER, 0.95, false),
+                          .activity =
+                              quantile_of(states, TA_SIGNAL_GPU_MEMORY_ACTIVITY, 0.95, false)};
     for (size_t k = 0; k < states->n; k++)
-        fullest = fmax(fullest, states->at[k].of[TA_SIGNAL_GPU_MEMORY_USED]);
-    const double power = quantile_of(states, TA_SIGNAL_GPU_POWER, 0.95, false);
-    const double activity = quantile_of(states, TA_SIGNAL_GPU_MEMORY_ACTIVITY, 0.95, false);
+        usual.fullest = fmax(usual.fullest, states->at[k].of[TA_SIGNAL_GPU_MEMORY_USED]);
     for (size_t k = 0; k < states->n; k++) {
         struct state *state = &states->at[k];
         const double total = state->of[TA_SIGNAL_GPU_MEMORY_TOTAL];
-        const double pcie = value_of(state, PCIE);
-        const bool is_quiet = isnan(activity)
-                                  ? state->of[TA_SIGNAL_GPU_POWER] <= 0.5 * power
-                                  : state->of[TA_SIGNAL_GPU_POWER] <= 0.7 * power &&
-                                        state->of[TA_SIGNAL_GPU_MEMORY_ACTIVITY] <= 0.5 * activity;
-        state->limited =
-            state->busy && state->of[TA_SIGNAL_GPU_UTILIZATION] >= 0.9 && is_quiet &&
-            state->of[TA_SIGNAL_GPU_MEMORY_USED] >= 0.98 * (isnan(total) ? fullest : total) &&
-            (isnan(pcie) ? !isnan(total) : pcie >= 1e9);
+        const double used = state->of[TA_SIGNAL_GPU_MEMORY_USED], pcie = value_of(state, PCIE);
+        state->limited = state->busy && state->of[TA_SIGNAL_GPU_UTILIZATION] >= 0.9 &&
+                         used >= (isnan(total) ? 0.98 * usual.fullest : 0.96 * total) &&
+                         is_quiet(state, &usual, is_single) &&
+                         (isnan(pcie) ? !isnan(total) : pcie >= 1e9);
     }
     /* Without its activity the memory is why only if there was work while it was not full. */
-    if (isnan(activity) &&
-        !(quantile_of(states, TA_SIGNAL_GPU_MEMORY_USED, 0.5, false) < 0.95 * fullest))
+    if (isnan(usual.activity) &&
+        !(quantile_of(states, TA_SIGNAL_GPU_MEMORY_USED, 0.5, false) < 0.95 * usual.fullest))
         clear(states);
 }
 
@@ -402,6 +418,14 @@ static void add_limit(struct ta_section_builder *out, const struct all *all,
 #undef ELSE
 }
 
+static size_t count_devices(const struct all *all)
+{
+    size_t n = 0;
+    for (size_t first = 0; first < all->n; first = telemetry_device_end(all, first))
+        n += all->at[first].used && all->at[first].device != TA_MISSING;
+    return n;
+}
+
 static void add_device(struct ta_section_builder *out, const struct all *all, struct states *states,
                        const struct series *of)
 {
@@ -416,7 +440,7 @@ static void add_device(struct ta_section_builder *out, const struct all *all, st
     mark_fall(states);
     add_limit(out, all, states, of, "temperature");
     explain(states);
-    mark_overflow(states);
+    mark_overflow(states, count_devices(all) == 1);
     add_limit(out, all, states, of, "host_memory");
     explain(states);
     mark_little_work(states);
