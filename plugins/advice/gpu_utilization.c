@@ -15,12 +15,12 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { SIGNAL, MEAN, MAX, SAMPLES, BUSY };
+enum { SIGNAL, MEAN, MAX, SAMPLES, BUSY, WINDOW };
 
 static const struct ta_ref reads[] = {
     [SIGNAL] = {"telemetry.by_rank", "signal"}, [MEAN] = {"telemetry.by_rank", "mean"},
     [MAX] = {"telemetry.by_rank", "max"},       [SAMPLES] = {"telemetry.by_rank", "samples"},
-    [BUSY] = {"gpu_time.by_rank", "busy_ns"},
+    [BUSY] = {"gpu_time.by_rank", "busy_ns"},   [WINDOW] = {"telemetry.window", "samples"},
 };
 
 static const struct ta_cell_rule rule = {
@@ -71,6 +71,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (!least.table) /* none is, though they were sampled */
         least = least_used(in, false);
     const bool has_trace = ta_ref_rows(in, BUSY) > 0;
+    if (has_trace && ta_ref_rows(in, WINDOW) > 0) /* the trace says the same, and why */
+        return TA_OK;
     const struct ta_cell_rule said = has_trace ? beside_trace() : rule;
     if (least.table)
         ta_advise_place(in, advice, &said, &least, ta_ctx_option(ctx, SHARE),

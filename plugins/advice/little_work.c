@@ -36,8 +36,18 @@ static const char *number(struct ta_advice *advice, double value, enum ta_unit u
     return ta_advice_number(advice, value, unit);
 }
 
-/* "its multiprocessors work 4 % of the time and it draws 118 W of 450 W" */
-static const char *what_it_does(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+/* How many devices do little, in more than that share of their busy samples. */
+static size_t count_devices(const struct ta_refs *in, double least)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++)
+        n += ta_ref_reads(in, LIMIT, row, "little_work") && ta_ref_number(in, PART, row, 0) > least;
+    return n;
+}
+
+/* "it draws 118 W of 450 W and its memory works 1 % of the time" */
+static const char *what_it_does(const struct ta_refs *in, struct ta_advice *advice, size_t row,
+                                const char *it)
 {
     const double sm = ta_ref_number(in, SM, row, NAN), power = ta_ref_number(in, POWER, row, NAN);
     const double limit = ta_ref_number(in, POWER_LIMIT, row, NAN),
@@ -45,7 +55,7 @@ static const char *what_it_does(const struct ta_refs *in, struct ta_advice *advi
     const double activity = ta_ref_number(in, ACTIVITY, row, NAN);
     const char *draws = "";
     if (!isnan(power))
-        draws = ta_advice_printf(advice, "it draws %s%s%s", number(advice, power, TA_UNIT_WATT),
+        draws = ta_advice_printf(advice, "%s draws %s%s%s", it, number(advice, power, TA_UNIT_WATT),
                                  isnan(limit) && !(otherwise > power) ? "" : " of ",
                                  !isnan(limit)       ? number(advice, limit, TA_UNIT_WATT)
                                  : otherwise > power ? number(advice, otherwise, TA_UNIT_WATT)
@@ -93,6 +103,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     struct ta_place part;
     if (!ta_look_worst(in, &look, &part) || part.value <= least)
         return TA_OK;
+    const size_t n = count_devices(in, least);
     const struct ta_evidence evidence[] = {
         ta_place_evidence(&part), ta_ref_evidence(in, USED, part.row),
         ta_ref_evidence(in, isnan(ta_ref_number(in, POWER, part.row, NAN)) ? SM : POWER, part.row)};
@@ -102,10 +113,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "little-work",
             .rule = "little_work",
             .title = ta_advice_printf(
-                advice,
-                "The GPU shows %s utilization but does little in %s of the busy samples: %s%s%s",
+                advice, "%s %s utilization but do%s little in %s%s of the busy samples: %s%s%s",
+                n > 1 ? ta_advice_printf(advice, "%zu GPUs show", n) : "The GPU shows",
                 number(advice, ta_ref_number(in, USED, part.row, 1), TA_UNIT_RATIO),
-                number(advice, part.value, TA_UNIT_RATIO), what_it_does(in, advice, part.row),
+                n > 1 ? "" : "es", n > 1 ? "up to " : "", number(advice, part.value, TA_UNIT_RATIO),
+                what_it_does(in, advice, part.row, n > 1 ? "one" : "it"),
                 ta_place_owner(advice, in->report, &part), who_works(in, advice, part.row)),
             .advice =
                 "The utilization counts time with any kernel, so a small kernel, one that spins "

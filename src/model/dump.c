@@ -394,6 +394,9 @@ static bool check_sample(struct ta_builder *builder, struct ta_sample *sample)
     check_whole(builder, TA_RANGE_RANK, &sample->rank, offset);
     sample->device = ta_builder_number(builder, TA_RANGE_DEVICE, sample->device, offset);
     sample->time_ns = ta_builder_number(builder, TA_RANGE_TIME_NS, sample->time_ns, offset);
+    sample->origin_ns = ta_builder_number(builder, TA_RANGE_TIME_NS, sample->origin_ns, offset);
+    if (sample->origin_ns == TA_MISSING)
+        sample->origin_ns = 0;
     const double value =
         ta_builder_real(builder, range == TA_RANGE_RATIO && !is_of_one ? TA_RANGE_LOAD : range,
                         sample->value, offset);

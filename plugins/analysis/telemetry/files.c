@@ -9,8 +9,15 @@
 enum { LEAST_PAIRS = 3, FILES = 32 };
 
 /* Longest time between two samples of one moment, and how many of ten have to agree. */
-static const int64_t apart_ns = 1500000000;
+#define APART_NS INT64_C(1500000000)
 enum { AGREE = 8, OF = 10 };
+
+static int64_t apart(int64_t a, int64_t b)
+{
+    if (a == TA_MISSING || b == TA_MISSING)
+        return INT64_MAX;
+    return a < b ? ta_add_sat(b, -a) : ta_add_sat(a, -b);
+}
 
 static bool is_near(enum ta_signal signal, double a, double b)
 {
@@ -51,13 +58,12 @@ static enum likeness compare(const struct all *all, size_t a, size_t b, enum ta_
         const int64_t time = ta_add_sat(at_a[i].time, shift);
         while (k + 1 < n_b && at_b[k + 1].time <= time)
             k++;
-        const size_t next =
-            k + 1 < n_b && at_b[k + 1].time - time < time - at_b[k].time ? k + 1 : k;
-        const int64_t distance = ta_add_sat(at_b[next].time, -time);
-        if (distance > apart_ns || distance < -apart_ns)
+        const bool is_later =
+            k + 1 < n_b && apart(at_b[k + 1].time, time) < apart(at_b[k].time, time);
+        if (apart(at_b[k + is_later].time, time) > APART_NS)
             continue;
         pairs++;
-        near += is_near(signal, at_a[i].value, at_b[next].value);
+        near += is_near(signal, at_a[i].value, at_b[k + is_later].value);
     }
     if (pairs < LEAST_PAIRS)
         return UNKNOWN;

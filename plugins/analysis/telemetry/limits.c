@@ -412,7 +412,7 @@ static void add_limit(struct ta_section_builder *out, const struct all *all,
         [LIMITS_PCIE_ELSE] = ELSE(PCIE), [LIMITS_UTILIZATION] = WITH(TA_SIGNAL_GPU_UTILIZATION),
         [LIMITS_SM_ACTIVITY] = WITH(TA_SIGNAL_GPU_SM_ACTIVITY),
         [LIMITS_IN_TRACE] = all->window.is_trace && of->is_dated
-                                ? ta_int(ta_max_i64(first->time - all->window.begin, 0))
+                                ? ta_int(ta_max_i64(ta_add_sat(first->time, -all->window.begin), 0))
                                 : ta_null());
 #undef WITH
 #undef ELSE

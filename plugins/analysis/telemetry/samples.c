@@ -318,7 +318,7 @@ static bool place(const struct all *all, size_t row, struct reading *reading)
     const int64_t origin = ta_partial_at(all->partial, row)[ORIGIN];
     if (origin == TA_MISSING)
         return true;
-    reading->time = ta_add_sat(reading->time, origin - all->window.origin);
+    reading->time = ta_add_sat(reading->time, ta_add_sat(origin, -all->window.origin));
     return reading->time >= all->window.from && reading->time < all->window.to;
 }
 

@@ -86,8 +86,16 @@ static bool meets(const int64_t *run, int64_t zone, int64_t first, int64_t last)
            ta_add_sat(run[RUN_LAST], ta_add_sat(zone, reach_ns)) >= first;
 }
 
-/* The only zone in which they are, by the half hour from UTC-12 to UTC+14;
- * TA_MISSING where there are several or none. */
+/* Whether one of both was all the time while the other was. */
+static bool contains(const int64_t *run, int64_t zone, int64_t first, int64_t last)
+{
+    const int64_t begin = ta_add_sat(run[RUN_FIRST], zone), end = ta_add_sat(run[RUN_LAST], zone);
+    return (ta_add_sat(begin, reach_ns) >= first && ta_add_sat(end, -reach_ns) <= last) ||
+           (begin <= first && end >= last);
+}
+
+/* The only zone in which they are, by the half hour from UTC-12 to UTC+14; TA_MISSING where there
+ * are several or none, or where they meet in part only, which may be chance. */
 static int64_t find_zone(const int64_t *run, int64_t first, int64_t last)
 {
     int64_t zone = TA_MISSING;
@@ -100,7 +108,7 @@ static int64_t find_zone(const int64_t *run, int64_t first, int64_t last)
             return TA_MISSING;
         zone = half * 1800 * SECOND;
     }
-    return zone;
+    return zone != TA_MISSING && contains(run, zone, first, last) ? zone : TA_MISSING;
 }
 
 static bool has_sample(const struct all *all, const struct window *window)
@@ -110,7 +118,7 @@ static bool has_sample(const struct all *all, const struct window *window)
         size_t n;
         const struct reading *at = telemetry_row_readings(all, i, &n);
         for (size_t k = 0; row[ORIGIN] != TA_MISSING && k < n; k++) {
-            const int64_t time = ta_add_sat(at[k].time, row[ORIGIN] - window->origin);
+            const int64_t time = ta_add_sat(at[k].time, ta_add_sat(row[ORIGIN], -window->origin));
             if (time >= window->from && time < window->to)
                 return true;
         }
@@ -136,15 +144,16 @@ void telemetry_find_window(struct all *all)
     if (zone == TA_MISSING)
         return;
     const int64_t shift = ta_add_sat(zone, -origin);
-    struct window window = {.origin = origin,
-                            .known = true,
-                            .is_trace = run[RUN_ZONE] == RUN_UTC,
-                            .zone_ns = zone,
-                            .begin = ta_add_sat(run[RUN_ORIGIN], shift),
-                            .from = ta_add_sat(run[RUN_FIRST], shift),
-                            /* The last line of a log is of the run. */
-                            .to = ta_add_sat(run[RUN_LAST], shift + (run[RUN_ZONE] == RUN_LOCAL)),
-                            .span_ns = ta_add_sat(run[RUN_LAST], -run[RUN_FIRST])};
+    struct window window = {
+        .origin = origin,
+        .known = true,
+        .is_trace = run[RUN_ZONE] == RUN_UTC,
+        .zone_ns = zone,
+        .begin = ta_add_sat(run[RUN_ORIGIN], shift),
+        .from = ta_add_sat(run[RUN_FIRST], shift),
+        /* The last line of a log is of the run. */
+        .to = ta_add_sat(ta_add_sat(run[RUN_LAST], shift), run[RUN_ZONE] == RUN_LOCAL),
+        .span_ns = ta_add_sat(run[RUN_LAST], -run[RUN_FIRST])};
     if (!has_sample(all, &window))
         window.to = ta_add_sat(window.to, reach_ns);
     if (has_sample(all, &window))
@@ -171,7 +180,7 @@ static const struct ta_column telemetry_window_columns[] = {
     [WINDOW_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none for all devices together"),
     [WINDOW_OF] = {"of", "During", TA_WORD,
                    .doc = "What says when the run was: `trace`, or `log` with dated lines"},
-    [WINDOW_ZONE] = {"zone_hours", "Hours to UTC", TA_NUMBER, .role = TA_NOTE,
+    [WINDOW_ZONE] = {"zone_hours", "Hours ahead", TA_NUMBER, .role = TA_NOTE,
                      .doc = "By how many hours the clock of the samples is ahead of the run's: the "
                             "only multiple of half an hour with which they are of one time"},
     [WINDOW_SPAN] = {"span_ns", "Run", TA_NS, .doc = "How long the run was"},
