@@ -83,7 +83,6 @@ static inline int64_t ta_document_integer(const json_t *value)
 struct ta_lines {
     struct ta_slice line; /* until the next call */
     uint64_t offset;      /* of its first byte */
-    bool is_cut;          /* the text ends in it, without the end of a line */
     struct ta_lines_state *state;
     bool is_cut; /* it has no end: it is the last one, and may be cut anywhere, or too long */
 };
