@@ -64,6 +64,7 @@ static const struct ta_table_def pauses = {
             .first = {&pauses_columns[PAUSES_DUR], &pauses_columns[PAUSES_SHARE]},
             .never = {&pauses_columns[PAUSES_INDEX], &pauses_columns[PAUSES_BETWEEN],
                       &pauses_columns[PAUSES_AFTER], &pauses_columns[PAUSES_LOG]},
+            .hidden = {&pauses_columns[PAUSES_WORK], {"none"}},
             .remark = &pauses_columns[PAUSES_BEFORE]},
     .not_of_ranks = true};
 

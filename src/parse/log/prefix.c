@@ -216,6 +216,24 @@ static size_t label_length(struct ta_log_line *line, struct ta_slice text)
     return n;
 }
 
+/* The name of a service, "server-1", which blanks and a bar follow.  It has a dash or a digit: the
+ * first cell of a table with bars is a word. */
+static size_t service_length(struct ta_slice text)
+{
+    size_t n = 0, end;
+    bool is_name = false;
+    for (; n < text.len && (islower((unsigned char)text.ptr[n]) || is_digit_at(text, n) ||
+                            strchr("-_.", text.ptr[n]));
+         n++)
+        is_name |= text.ptr[n] == '-' || is_digit_at(text, n);
+    for (end = n; end < text.len && text.ptr[end] == ' ';)
+        end++;
+    return is_name && islower((unsigned char)text.ptr[0]) && end >= n + 2 &&
+                   ta_slice_starts(ta_slice_from(text, end), "| ")
+               ? n
+               : 0;
+}
+
 /* What is between parts: ": ", " - ", " | ". */
 static struct ta_slice skip_separator(struct ta_slice text)
 {
@@ -232,6 +250,7 @@ static size_t part_length(struct ta_log_line *line, struct stamp *stamp, struct 
                           unsigned parts)
 {
     size_t n = parts == 0 ? label_length(line, text) : 0;
+    n = n || parts ? n : service_length(text);
     n = n ? n : time_length(text, stamp);
     n = n ? n : level_length(text);
     n = n ? n : glog_length(text, stamp);

@@ -15,6 +15,7 @@
  *     V0930 21:14:00.123000 4711 torch/x.py:12] text  glog and TORCH_LOGS
  *     [rank0]: text, [rank0]:[...] text               torchrun and c10d
  *     3: text                                         srun --label
+ *     server-1  | text                                docker compose
  *
  * A time without its year dates nothing. */
 void ta_log_strip_prefix(struct ta_log_line *line);
