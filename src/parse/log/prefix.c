@@ -68,6 +68,17 @@ static int64_t fraction_ns(struct ta_slice text, size_t at, size_t n)
     return ns;
 }
 
+/* "Z", "+02:00" or "-0700" after a clock.  A prefix has one zone throughout, so it is not used. */
+static size_t zone_length(struct ta_slice text)
+{
+    if (ta_slice_starts(text, "Z"))
+        return 1;
+    if (text.len == 0 || !strchr("+-", text.ptr[0]))
+        return 0;
+    const struct ta_slice digits = ta_slice_from(text, 1);
+    return has_shape(digits, "00:00") ? 6 : has_shape(digits, "0000") ? 5 : 0;
+}
+
 struct stamp {
     enum ta_log_clock_kind kind;
     int64_t ns;
@@ -108,7 +119,27 @@ static size_t time_length(struct ta_slice text, struct stamp *stamp)
                             (days * 86400 + seconds) * INT64_C(1000000000) +
                                 fraction_ns(clock, 8, fraction)};
     n += 8 + fraction;
-    return n + (n < text.len && text.ptr[n] == 'Z');
+    return n + zone_length(ta_slice_from(text, n));
+}
+
+/* "Sep 30 21:14:00", as syslog writes it; days below 10 have a blank more. */
+static size_t syslog_length(struct ta_slice text, struct stamp *stamp)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const size_t n = strlen("Sep 30 21:14:00");
+    if (text.len <= n || text.ptr[3] != ' ' || text.ptr[6] != ' ' ||
+        !(is_digit_at(text, 4) || text.ptr[4] == ' ') || !is_digit_at(text, 5) ||
+        !has_shape(ta_slice_from(text, 7), "00:00:00 "))
+        return 0;
+    const char *month = memmem(months, sizeof months - 1, text.ptr, 3);
+    if (!month || (month - months) % 3)
+        return 0;
+    const int64_t day = (text.ptr[4] == ' ' ? 0 : number_at(text, 4, 1)) * 10 + text.ptr[5] - '0';
+    time_length(ta_slice_from(text, 7), stamp);
+    stamp->kind = TA_CLOCK_YEARLY;
+    stamp->ns += (days_of(2000, (month - months) / 3 + 1, day) - days_of(2000, 1, 1)) * 86400 *
+                 INT64_C(1000000000);
+    return n;
 }
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
@@ -234,6 +265,28 @@ static size_t service_length(struct ta_slice text)
                : 0;
 }
 
+/* "host python[4711]:", which follows a clock. */
+static size_t process_length(struct ta_slice text)
+{
+    size_t n = 0;
+    unsigned words = 0;
+    for (; n < text.len && words < 2; n++)
+        words += text.ptr[n] == ' ' || text.ptr[n] == '[';
+    if (n == 0 || text.ptr[n - 1] != '[' || words != 2 || !is_digit_at(text, n))
+        return 0;
+    while (is_digit_at(text, n))
+        n++;
+    return ta_slice_starts(ta_slice_from(text, n), "]: ") ? n + 1 : 0;
+}
+
+/* "stdout F" or "stderr P", which follows a clock. */
+static size_t container_length(struct ta_slice text)
+{
+    const size_t n = strlen("stdout F");
+    const bool is_stream = ta_slice_starts(text, "stdout ") || ta_slice_starts(text, "stderr ");
+    return is_stream && text.len > n && strchr("FP", text.ptr[n - 1]) && text.ptr[n] == ' ' ? n : 0;
+}
+
 /* What is between parts: ": ", " - ", " | ". */
 static struct ta_slice skip_separator(struct ta_slice text)
 {
@@ -251,6 +304,10 @@ static size_t part_length(struct ta_log_line *line, struct stamp *stamp, struct 
 {
     size_t n = parts == 0 ? label_length(line, text) : 0;
     n = n || parts ? n : service_length(text);
+    n = n ? n : ta_slice_starts(text, "> ");
+    n = n ? n : syslog_length(text, stamp);
+    if (!n && stamp->kind != TA_CLOCK_NONE)
+        n = process_length(text) ? process_length(text) : container_length(text);
     n = n ? n : time_length(text, stamp);
     n = n ? n : level_length(text);
     n = n ? n : glog_length(text, stamp);
@@ -285,8 +342,10 @@ static bool may_have_clock(struct ta_slice text)
         return false;
     const unsigned char first = (unsigned char)text.ptr[0], second = (unsigned char)text.ptr[1];
     if (isupper(first))
-        return isupper(second) || isdigit(second); /* "INFO", "I0930" */
-    return isdigit(first) ? isdigit(second) || second == ':' : first == '[' || first == '(';
+        return isupper(second) || isdigit(second) || /* "INFO", "I0930", "Sep 30" */
+               (text.ptr[3] == ' ' && is_digit_at(text, 5));
+    return isdigit(first) ? isdigit(second) || second == ':'
+                          : first == '[' || first == '(' || first == '>';
 }
 
 enum ta_log_clock_kind ta_log_clock_of(struct ta_log_line *line, int64_t *ns)

@@ -16,6 +16,9 @@
  *     [rank0]: text, [rank0]:[...] text               torchrun and c10d
  *     3: text                                         srun --label
  *     server-1  | text                                docker compose
+ *     2025-09-30T21:14:00.123456789Z stdout F text    containers of Kubernetes
+ *     Sep 30 21:14:00 host python[4711]: text         syslog and journalctl
+ *     > text                                          quoted in a message
  *
  * A time without its year dates nothing. */
 void ta_log_strip_prefix(struct ta_log_line *line);
