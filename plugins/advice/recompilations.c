@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recompilations and graph breaks of torch.compile in a log: the place that has most of
  * them, and why. */
+#include <traceanalyze/document.h>
 #include <traceanalyze/rule.h>
 
 #include <stdlib.h>
@@ -77,6 +78,10 @@ static bool find_sites(const struct ta_refs *in, const char *event, struct sites
 static const struct {
     const char *word, *advice;
 } cures[] = {
+    {"check_obj_id", "Each object is compiled for anew: share one between the calls (blocks that "
+                     "hold a processor each), compile the blocks one by one "
+                     "(compile_repeated_blocks), or raise torch._dynamo.config.recompile_limit "
+                     "above the number of objects."},
     {"size mismatch", "Make the size dynamic: torch._dynamo.mark_dynamic(tensor, dim) before the "
                       "call, or torch.compile(…, dynamic=True); or pad to a few sizes."},
     {".size()", "Make the size dynamic: torch._dynamo.mark_dynamic(tensor, dim) before the call, "
@@ -104,15 +109,35 @@ static const char *cure_of(struct ta_slice guard)
 
 enum { REASON_MOST = 120, PLACE_MOST = 100 };
 
+/* Copies a guard without the ids of objects: ", 131625166300000" of "check_obj_id(L['x'], …)". */
+static size_t without_ids(char *to, size_t size, struct ta_slice text)
+{
+    enum { ID = 9 }; /* digits; what else a guard compares has fewer */
+    size_t n = 0;
+    for (size_t i = 0; i < text.len && n < size;) {
+        size_t digits = 0;
+        while (i + 2 + digits < text.len && text.ptr[i] == ',' && text.ptr[i + 1] == ' ' &&
+               text.ptr[i + 2 + digits] >= '0' && text.ptr[i + 2 + digits] <= '9')
+            digits++;
+        if (digits >= ID)
+            i += 2 + digits;
+        else
+            to[n++] = text.ptr[i++];
+    }
+    return n;
+}
+
 /* " (TEXT)", cut to what a title can have. */
 static const char *in_brackets(struct ta_advice *advice, struct ta_slice text)
 {
-    if (text.len == 0)
+    char words[4 * REASON_MOST];
+    const size_t all = without_ids(words, sizeof words, text);
+    if (all == 0)
         return "";
-    size_t n = text.len < REASON_MOST ? text.len : REASON_MOST;
-    while (n < text.len && n > 0 && ((unsigned char)text.ptr[n] & 0xc0) == 0x80)
+    size_t n = all < REASON_MOST ? all : REASON_MOST;
+    while (n < all && n > 0 && ((unsigned char)words[n] & 0xc0) == 0x80)
         n--;
-    return ta_advice_printf(advice, " (%.*s%s)", (int)n, text.ptr, n < text.len ? "…" : "");
+    return ta_advice_printf(advice, " (%.*s%s)", (int)n, words, n < all ? "…" : "");
 }
 
 static const char *times(struct ta_advice *advice, size_t n)
@@ -163,6 +188,36 @@ static void advise_recompilations(struct ta_ctx *ctx, const struct ta_refs *in,
         });
 }
 
+/* A function that torch.compile gave up on. */
+static void advise_limit(const struct ta_refs *in, struct ta_advice *advice,
+                         const struct sites *sites)
+{
+    const struct site *most = sites->most;
+    const struct ta_slice place = place_of(in, most->row), reason = reason_of(in, most->row);
+    const char *comma = reason.len ? memchr(reason.ptr, ',', reason.len) : NULL;
+    const size_t n = comma ? (size_t)(comma - reason.ptr) : 0; /* "after 8 compilations, GUARD" */
+    const struct ta_slice guard = n ? ta_text_trim(ta_slice_from(reason, n + 1)) : reason;
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, INDEX, most->row)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "recompile-limit",
+                  .rule = "recompilations",
+                  .title = ta_advice_printf(
+                      advice, "torch.compile gave up on %.*s%s%.*s and runs it uncompiled%s%s",
+                      (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST), place.ptr,
+                      n ? " " : "", (int)n, n ? reason.ptr : "",
+                      of_all(advice, sites, "such functions"), in_brackets(advice, guard)),
+                  .advice = cure_of(guard),
+                  .severity = TA_HIGH,
+                  .evidence = evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.9,
+                  .threshold = "recompile limit reached",
+              });
+}
+
 static void advise_breaks(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
                           const struct sites *sites)
 {
@@ -197,9 +252,14 @@ static void advise_breaks(struct ta_ctx *ctx, const struct ta_refs *in, struct t
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    struct sites recompiled, broken;
-    bool done = find_sites(in, "recompilation", &recompiled);
-    if (done)
+    struct sites recompiled = {0}, broken, given_up;
+    bool done = find_sites(in, "recompile limit", &given_up);
+    const bool is_given_up = done && given_up.most;
+    if (is_given_up)
+        advise_limit(in, advice, &given_up);
+    free(given_up.at);
+    done = done && find_sites(in, "recompilation", &recompiled);
+    if (done && !is_given_up) /* which they led to */
         advise_recompilations(ctx, in, advice, &recompiled);
     free(recompiled.at);
     done = done && find_sites(in, "graph break", &broken);

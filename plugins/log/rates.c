@@ -97,8 +97,9 @@ static const char *const no_rate[] = {"export",     "save",    "saving",     "ta
 /* "12.34 fps" and what is before it, or "FPS: 12.34".  RATES when the line has none. */
 static enum rate rate_in(struct ta_slice text, double *value)
 {
-    if (ta_slice_has_any(text, no_rate) || ta_log_after(text, "%|").ptr)
-        return RATES; /* the second is a bar */
+    if (ta_slice_has_any(text, no_rate) || ta_log_after(text, "%|").ptr ||
+        ta_log_after(text, "generation throughput: ").ptr)
+        return RATES; /* the second is a bar, the third of a server that says more */
     for (size_t i = 0; i < text.len; i++) {
         if (!isdigit((unsigned char)text.ptr[i]) || (i > 0 && strchr(".:-/x", text.ptr[i - 1])) ||
             (i > 0 && is_word_char(text.ptr[i - 1])))
@@ -172,8 +173,8 @@ static void end(struct ta_log_reading *log, void *state)
                 continue;
             add(log, st->of[i][0].rank, names[rate], "log", sums->sum / (double)sums->n);
             if (sums->n > 1) {
-                add(log, st->of[i][0].rank, names[rate], "least", sums->least);
-                add(log, st->of[i][0].rank, names[rate], "most", sums->most);
+                add(log, st->of[i][0].rank, names[rate], "log, least", sums->least);
+                add(log, st->of[i][0].rank, names[rate], "log, most", sums->most);
             }
         }
 }

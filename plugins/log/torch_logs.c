@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What torch.compile logs with TORCH_LOGS=recompiles,graph_breaks, in torch 2.1 and later:
+/* What torch.compile logs with TORCH_LOGS=recompiles,graph_breaks, in torch 2.1 and later, and the
+ * warning that it gives up on a function, which it logs in any case:
  *
  *     V1103 02:48:08.805986 34281 torch/_dynamo/guards.py:2813] [0/1] [__recompiles] Recompiling
  *     function forward in mpnet/modeling_mpnet.py:502
@@ -11,7 +12,11 @@
  *
  *     … [WARNING] Graph break: REASON from user code at   File "/home/model.py", line 102, in f
  *
- * (each on one line; the last is of torch 2.0).  A recompilation has a guard for each compiled
+ *     … [2/8] torch._dynamo hit config.recompile_limit (8)
+ *     … [2/8]    function: 'forward' (/home/model.py:102)
+ *     … [2/8]    last reason: 2/7: self.layer_id == 7
+ *
+ * (each on one line; the fifth is of torch 2.0).  A recompilation has a guard for each compiled
  * version that did not fit; the first one is kept. */
 #include "parse/log/pieces.h"
 
@@ -25,10 +30,11 @@
 enum { PLACE_MOST = 160, TEXT_MOST = 480 };
 
 struct state {
-    enum { NONE, RECOMPILATION, GRAPH_BREAK } open;
+    enum { NONE, RECOMPILATION, GRAPH_BREAK, LIMIT } open;
     bool is_whole;          /* the line with the place has ended, since another one came */
     char place[PLACE_MOST]; /* "forward in mpnet/modeling_mpnet.py:502" */
     char reason[TEXT_MOST];
+    int64_t limit; /* of compilations */
     int64_t rank, time_ns;
 };
 
@@ -78,13 +84,15 @@ static void copy(char *to, size_t size, struct ta_slice text)
 
 static void close_record(struct ta_log_reading *log, struct state *st)
 {
-    if (st->open != NONE && st->is_whole) {
+    static const char *const names[] = {[RECOMPILATION] = "recompilation",
+                                        [GRAPH_BREAK] = "graph break",
+                                        [LIMIT] = "recompile limit"};
+    if (st->open != NONE && st->is_whole && st->place[0]) {
         char data[PLACE_MOST + TEXT_MOST + 4];
         snprintf(data, sizeof data, "%s%s%s", st->place, st->reason[0] ? ": " : "", st->reason);
         const struct ta_happening row = {
             .rank = st->rank,
-            .name = ta_log_string(
-                log, ta_slice_of(st->open == RECOMPILATION ? "recompilation" : "graph break")),
+            .name = ta_log_string(log, ta_slice_of(names[st->open])),
             .data = ta_log_string(log, ta_slice_of(data)),
             .time_ns = st->time_ns,
         };
@@ -174,6 +182,48 @@ static bool take_reason(struct state *st, struct ta_slice text)
     return reason.ptr != NULL;
 }
 
+/* "torch._dynamo hit config.recompile_limit (8)". */
+static bool open_limit(struct ta_log_reading *log, struct state *st, const struct ta_log_line *line,
+                       struct ta_slice text)
+{
+    struct ta_slice rest = ta_log_after(text, "hit config.");
+    rest = rest.ptr ? ta_log_after(rest, "_limit (") : rest;
+    const int64_t limit = rest.ptr ? ta_log_integer(&rest) : TA_MISSING;
+    if (limit == TA_MISSING || !ta_slice_starts(rest, ")"))
+        return false;
+    close_record(log, st);
+    st->open = LIMIT;
+    st->limit = limit;
+    st->place[0] = st->reason[0] = '\0';
+    st->rank = line->rank;
+    st->time_ns = line->time_ns;
+    return true;
+}
+
+/* "function: 'forward' (/home/model.py:102)", "last reason: 2/7: GUARD". */
+static bool take_limit(struct state *st, struct ta_slice text)
+{
+    const struct ta_slice name = ta_log_after(text, "function: '");
+    const struct ta_slice path = name.ptr ? ta_log_after(name, "' (") : name;
+    const char *end = path.len ? memchr(path.ptr, ')', path.len) : NULL;
+    if (end && has_line(ta_slice_part(path, 0, (size_t)(end - path.ptr)))) {
+        const struct ta_slice file = short_path(ta_slice_part(path, 0, (size_t)(end - path.ptr)));
+        const size_t named = (size_t)(path.ptr - name.ptr) - strlen("' (");
+        snprintf(st->place, sizeof st->place, "%.*s in %.*s", (int)(named < 66 ? named : 66),
+                 name.ptr, (int)(file.len < 88 ? file.len : 88), file.ptr);
+        return true;
+    }
+    struct ta_slice reason = ta_log_after(text, "last reason: ");
+    if (!reason.ptr)
+        return ta_log_after(text, "To log all recompilation reasons").ptr != NULL;
+    const struct ta_slice guard = ta_log_after(reason, ": ");
+    char words[TEXT_MOST];
+    copy(words, sizeof words, guard.ptr ? guard : reason);
+    snprintf(st->reason, sizeof st->reason, "after %lld compilations, %.*s", (long long)st->limit,
+             TEXT_MOST - 48, words);
+    return true;
+}
+
 static enum ta_log_taken take(struct ta_log_reading *log, void *state,
                               const struct ta_log_line *line)
 {
@@ -183,6 +233,10 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
         return TA_LOG_TAKEN;
     if (st->open != NONE)
         st->is_whole = true;
+    if (open_limit(log, st, line, text))
+        return TA_LOG_MORE;
+    if (st->open == LIMIT && take_limit(st, text))
+        return TA_LOG_MORE;
     if (open_record(log, st, line, text))
         return TA_LOG_MORE;
     if (st->open == RECOMPILATION && take_guard(st, text))
@@ -197,7 +251,8 @@ static void end(struct ta_log_reading *log, void *state)
     close_record(log, state);
 }
 
-static const char *const marks[] = {"Recompiling function ", " in user code at ", OLD_BREAK, NULL};
+static const char *const marks[] = {"Recompiling function ", " in user code at ", OLD_BREAK,
+                                    "_limit (", NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};

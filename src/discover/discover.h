@@ -56,6 +56,9 @@ enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *s
  * processes, and says so in their `combines`. */
 enum ta_status ta_find_combined(struct ta_ctx *ctx, struct ta_sources *sources) TA_MUST_CHECK;
 
+/* Leaves out pages that a profiler wrote of a report next to them.  Sources are in order. */
+void ta_leave_out_pages(struct ta_ctx *ctx, struct ta_sources *sources);
+
 /* What the first bytes of an unreadable file look like: "an HTML page", "a zip archive". */
 const char *ta_describe(struct ta_slice head);
 

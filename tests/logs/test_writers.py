@@ -223,11 +223,68 @@ class Checks:
                         {"fps": 12.5, "tokens_per_s": 45.25, "images_per_s": 4.5})
         report = self.read("FPS: 12.5\nFPS: 13.5\nFPS: 11.5\n")
         self.expect("a rate again and again",
-                    [report.reported(group, "fps") for group in ("log", "least", "most")],
+                    [report.reported(group, "fps") for group in ("log", "log, least", "log, most")],
                     [12.5, 11.5, 13.5])
         for line in ("fps: 16", "sample_fps: 16", "Saving video at 16 fps", "FPS: 24",
                      "exporting 3.5 frames/s"):
             self.refuses(line, line + "\n")
+
+    # ---- servers ---------------------------------------------------------------------------------
+
+    def serving(self):
+        vllm = [f"Engine 000: Avg prompt throughput: 100.0 tokens/s, Avg generation throughput: "
+                f"{speed:.1f} tokens/s, Running: {runs} reqs, Waiting: {waits} reqs, GPU KV cache "
+                f"usage: {used:.1f}%, Prefix cache hit rate: 12.5%"
+                for speed, runs, waits, used in ((5.0, 0, 0, 0), *[(800.0, 8, 0, 60)] * 3,
+                                                 *[(360.0, 8, 15, 99.5)] * 2)]
+        for prefix in ("(APIServer pid=158) INFO 09-02 13:08:10 [loggers.py:123] ", *PREFIXES):
+            report = self.read(with_prefix(prefix, "\n".join(vllm)))
+            figures = {row["figure"]: row["value"] for row in report.rows("figures.reported")}
+            self.expect(f"vLLM after {prefix!r}",
+                        [figures[name] for name in
+                         ("tokens_per_s", "tokens_per_s_without_queue", "tokens_per_s_with_queue",
+                          "prefill_tokens_per_s", "intervals", "intervals_with_queue",
+                          "most_running", "most_waiting", "most_kv_cache_used",
+                          "prefix_cache_hits")],
+                        [800, 800, 360, 100, 6, 2, 8, 15, 0.995, 0.125])
+        self.expect("a full cache", report.finding("request-queue")["title"],
+                    "The KV cache is full (99.5 %) and up to 15 requests wait: generation falls "
+                    "from 800 to 360 tokens/s")
+        sglang = [f"[2025-05-07 09:50:0{i} TP0] Decode batch. #running-req: 2, #token: 99, token "
+                  f"usage: 0.25, cuda graph: {graph}, gen throughput (token/s): {speed}, "
+                  f"#queue-req: {queue}\n"
+                  for i, (graph, speed, queue) in enumerate((("True", 0.96, 0), ("True", 77.5, 0),
+                                                             ("False", 78.5, 3), ("True", 76.5, 4)))]
+        report = self.read("".join(sglang))
+        figures = {row["figure"]: row["value"] for row in report.rows("figures.reported")}
+        self.expect("SGLang", [figures[name] for name in
+                               ("tokens_per_s", "most_tokens_per_s", "most_kv_cache_used",
+                                "batches_with_cuda_graph", "batches_without_cuda_graph")],
+                    [77, 78.5, 0.25, 3, 1])
+        self.expect("a limit on requests", report.finding("request-queue")["title"],
+                    "Of the requests at most 2 run at a time, and up to 4 requests wait")
+        self.expect("no queue", self.read("".join(sglang[:2])).finding("request-queue"), None)
+
+    # ---- torch.compile ---------------------------------------------------------------------------
+
+    def recompile_limit(self):
+        place = "/repos/diffusers/transformers/transformer_hunyuan_video.py:386"
+        guard = "___check_obj_id(L['self']._modules['attn'].processor, 131625166360736)"
+        for prefix in ("W0228 19:40:01.093000 1516 torch/_dynamo/convert_frame.py:844] [2/8] ", "",
+                       "[rank0]:"):
+            report = self.read(with_prefix(
+                prefix, "torch._dynamo hit config.recompile_limit (8)\n"
+                f"   function: 'forward' ({place})\n   last reason: 2/7: {guard}\nTo log all "
+                'recompilation reasons, use TORCH_LOGS="recompiles".\n'))
+            self.expect(f"a limit after {prefix!r}", report.finding("recompile-limit")["title"],
+                        "torch.compile gave up on forward in transformers/transformer_hunyuan_video"
+                        ".py:386 after 8 compilations and runs it uncompiled "
+                        "(___check_obj_id(L['self']._modules['attn'].processor))")
+        old = self.read("torch._dynamo hit config.cache_size_limit (64)\n   function: 'step' "
+                        "(/a/b/train.py:7)\n   last reason: L['n'] == 3\n")
+        self.expect("an older limit", old.finding("recompile-limit")["title"],
+                    "torch.compile gave up on step in b/train.py:7 after 64 compilations and runs "
+                    "it uncompiled (L['n'] == 3)")
 
     # ---- memory ----------------------------------------------------------------------------------
 
@@ -302,6 +359,8 @@ def main():
         checks.times()
         checks.steps()
         checks.rates()
+        checks.serving()
+        checks.recompile_limit()
         checks.memory()
         checks.prefixes()
     return 1 if checks.faults else 0

@@ -241,6 +241,8 @@ enum ta_status ta_inputs_find(struct ta_ctx *ctx, const struct ta_run_options *o
     ta_quality_init(&inputs->job);
     enum ta_status status = ta_discover(ctx, options->inputs, options->n_inputs, &inputs->sources);
     if (status == TA_OK)
+        ta_leave_out_pages(ctx, &inputs->sources);
+    if (status == TA_OK)
         status = note_copies(ctx, options, &inputs->sources);
     if (status == TA_OK)
         status = take_summaries(ctx, inputs);
