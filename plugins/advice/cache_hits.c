@@ -62,6 +62,15 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
                             ta_advice_number(advice, worst->value, TA_UNIT_RATIO), owner);
 }
 
+/* Whether a cache answers denoising steps, by its name: TeaCache, EasyCache … */
+static bool skips_steps(struct ta_slice cache)
+{
+    static const char *const words[] = {"teacache",   "magcache",    "easycache",   "lazycache",
+                                        "fbcache",    "first_block", "first block", "step cache",
+                                        "step_cache", NULL};
+    return ta_slice_has_any(cache, words);
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
@@ -70,24 +79,30 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     const struct ta_place misses = ta_place_beside(in, &worst, MISSES);
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&misses)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "cache-hits",
-                  .rule = "cache_hits",
-                  .title = title_of(in, advice, &worst, &misses),
-                  .advice = "A cache that misses costs memory and its lookups. Look at the "
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "cache-hits",
+            .rule = "cache_hits",
+            .title = title_of(in, advice, &worst, &misses),
+            .advice = skips_steps(ta_ref_text(in, CACHE, worst.row))
+                          ? "Raise its threshold (rel_l1_thresh) step by step and compare the "
+                            "pictures, and let it begin earlier and end later; each step that it "
+                            "skips costs next to nothing. A model of few steps has none that are "
+                            "alike: there it only costs its check."
+                          : "A cache that misses costs memory and its lookups. Look at the "
                             "evictions: many mean that it is too small; none mean that its keys "
                             "do not repeat, or that a step cache's tolerance is too strict. Make "
                             "it fit, or switch it off.",
-                  .severity = TA_LOW,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "hits over lookups < %s",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+            .severity = worst.value <= 0 ? TA_MEDIUM : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "hits over lookups < %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 

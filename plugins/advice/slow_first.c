@@ -2,7 +2,7 @@
 /* A loop whose first iteration takes much longer than the others. */
 #include "lib/bars.h"
 
-enum { FACTOR, SHARE, LEAST };
+enum { FACTOR, SHARE, LEAST, MEDIUM };
 
 static const struct ta_option options[] = {
     [FACTOR] = {"factor", TA_OPTION_NUMBER, 2, 1, 1e6, TA_OPTION_PLAIN,
@@ -12,6 +12,9 @@ static const struct ta_option options[] = {
     [LEAST] = {"least", TA_OPTION_INTEGER, 2e9, 0, 1e15, TA_OPTION_NS,
                "Time that it takes more, below which the rule keeps silent: elapsed time has "
                "whole seconds"},
+    [MEDIUM] = {"medium", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
+                "Share of the loops that the first iterations take more, above which it is one "
+                "severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -31,21 +34,12 @@ static double extra_ns(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    size_t worst = SIZE_MAX, n = 0;
-    double most = 0, all = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, BAR_FIRST); row++) {
-        const double extra = extra_ns(ctx, in, row);
-        n += extra > 0;
-        all += extra;
-        if (extra > most) {
-            most = extra;
-            worst = row;
-        }
-    }
-    if (worst == SIZE_MAX)
+    const struct bar_loss loss = bars_loss(ctx, in, extra_ns);
+    if (loss.row == SIZE_MAX)
         return TA_OK;
-    const struct ta_place first = ta_place_at(in, BAR_FIRST, worst);
-    const struct ta_place rest = ta_place_at(in, BAR_REST, worst);
+    const double share = loss.all / ta_ref_sum(in, BAR_ELAPSED);
+    const struct ta_place first = ta_place_at(in, BAR_FIRST, loss.row);
+    const struct ta_place rest = ta_place_at(in, BAR_REST, loss.row);
     const struct ta_evidence evidence[] = {ta_place_evidence(&first), ta_place_evidence(&rest)};
     ta_advise(
         advice,
@@ -56,17 +50,17 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 advice, "The first iteration%s takes %s, the others %s each%s%s",
                 bar_of(advice, in, &first), ta_advice_number(advice, first.value, TA_UNIT_NS),
                 ta_advice_number(advice, rest.value, TA_UNIT_NS),
-                n > 1 ? ta_advice_printf(advice, " (so in %zu bars)", n) : "",
+                loss.n > 1 ? ta_advice_printf(advice, " (so in %zu bars)", loss.n) : "",
                 ta_place_owner(advice, in->report, &first)),
             .advice = "The first iteration also loads, compiles or tunes, or waits for work that "
                       "was launched before the loop. Run one iteration of the same shape before "
                       "what is timed, keep models loaded and compiled between runs, and leave "
                       "the first iteration out of comparisons.",
-            .severity = TA_LOW,
+            .severity = share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = 0,
-            .saving_high_ns = ta_whole(all),
+            .saving_high_ns = ta_whole(loss.all),
             .confidence = 0.7,
             .threshold = ta_advice_printf(
                 advice, "first iteration > %.3g times the mean of the others and %s of the loop",

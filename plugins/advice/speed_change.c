@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A loop whose iterations take another time from one of them on. */
+/* A loop whose iterations take another time from one of them on, or longer each later time it
+ * runs. */
 #include "lib/bars.h"
 
 enum { RATIO };
@@ -13,8 +14,9 @@ static const struct ta_option options[] = {
 static const struct ta_ref reads[BAR_REFS] = {BAR_READS};
 
 /* What the slower iterations take more than the faster ones would; 0 where the speed is even. */
-static double lost_ns(const struct ta_refs *in, size_t row, double ratio)
+static double lost_ns(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 {
+    const double ratio = ta_ctx_option(ctx, RATIO);
     const double at = ta_ref_number(in, BAR_CHANGE, row, NAN);
     const double before = ta_ref_number(in, BAR_BEFORE, row, NAN);
     const double after = ta_ref_number(in, BAR_AFTER, row, NAN);
@@ -24,21 +26,98 @@ static double lost_ns(const struct ta_refs *in, size_t row, double ratio)
     return after > before ? (after - before) * (done - at + 1) : (before - after) * (at - 1);
 }
 
+/* ---- loops that run again -------------------------------------------------------------------- */
+
+static double mean_of(const struct ta_refs *in, size_t bar)
+{
+    return ta_ref_number(in, BAR_MEAN, bar, NAN);
+}
+
+/* Whether a bar is of the same loop with as many iterations, and its weights are where those of the
+ * other were. */
+static bool is_alike(const struct ta_refs *in, size_t a, size_t b)
+{
+    const double here = ta_ref_number(in, BAR_OFFLOADED, a, -1);
+    return ta_slice_equal(ta_ref_text(in, BAR_LOOP, a), ta_ref_text(in, BAR_LOOP, b)) &&
+           ta_slice_equal(ta_ref_text(in, BAR_MODEL, a), ta_ref_text(in, BAR_MODEL, b)) &&
+           ta_ref_number(in, BAR_DONE, a, 0) == ta_ref_number(in, BAR_DONE, b, 0) &&
+           ta_ref_number(in, BAR_OFFLOADED, b, -1) == here;
+}
+
+/* What the bars after the first of a loop take more than that; 0 of another bar, or of a loop that
+ * is as fast once more. */
+static double lost_later_ns(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
+{
+    const double ratio = ta_ctx_option(ctx, RATIO), rounding = 1e9;
+    double lost = 0;
+    for (size_t bar = 0; bar < row; bar++)
+        if (is_alike(in, bar, row))
+            return 0;
+    for (size_t bar = row + 1; bar < ta_ref_rows(in, BAR_DONE); bar++) {
+        if (!is_alike(in, row, bar))
+            continue;
+        if (!(mean_of(in, bar) > ratio * mean_of(in, row)))
+            return 0;
+        lost += (mean_of(in, bar) - mean_of(in, row)) * ta_ref_number(in, BAR_DONE, bar, 0);
+    }
+    return lost > 3 * rounding ? lost : 0;
+}
+
+static size_t last_alike(const struct ta_refs *in, size_t row)
+{
+    size_t last = row;
+    for (size_t bar = row + 1; bar < ta_ref_rows(in, BAR_DONE); bar++)
+        last = is_alike(in, row, bar) ? bar : last;
+    return last;
+}
+
+static void advise_later(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    const struct bar_loss loss = bars_loss(ctx, in, lost_later_ns);
+    if (loss.row == SIZE_MAX)
+        return;
+    const struct ta_place first = ta_place_at(in, BAR_MEAN, loss.row);
+    const struct ta_place later = ta_place_at(in, BAR_MEAN, last_alike(in, loss.row));
+    const struct ta_evidence evidence[] = {ta_place_evidence(&first), ta_place_evidence(&later)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "speed-change",
+                  .rule = "speed_change",
+                  .title = ta_advice_printf(
+                      advice,
+                      "The loop%s is slower when it runs again: an iteration takes %s, the first "
+                      "time %s%s",
+                      bar_of(advice, in, &first), ta_advice_number(advice, later.value, TA_UNIT_NS),
+                      ta_advice_number(advice, first.value, TA_UNIT_NS),
+                      ta_place_owner(advice, in->report, &first)),
+                  .advice =
+                      "Find what is left over from the first time: models that stay on the device, "
+                      "so that device memory overflows into the host's, other programs, heat. "
+                      "`nvidia-smi dmon` beside the run tells the last; freeing the other models "
+                      "before the loop, or more memory kept free for it, cures the first.",
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = 0,
+                  .saving_high_ns = ta_whole(loss.most),
+                  .confidence = 0.7,
+                  .threshold = ta_advice_printf(advice, "later over first mean of a loop > %.3g",
+                                                ta_ctx_option(ctx, RATIO)),
+              });
+}
+
+/* ---- one loop -------------------------------------------------------------------------------- */
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double ratio = ta_ctx_option(ctx, RATIO);
-    size_t worst = SIZE_MAX;
-    double most = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, BAR_CHANGE); row++)
-        if (lost_ns(in, row, ratio) > most) {
-            most = lost_ns(in, row, ratio);
-            worst = row;
-        }
-    if (worst == SIZE_MAX)
+    const struct bar_loss loss = bars_loss(ctx, in, lost_ns);
+    if (loss.row == SIZE_MAX) {
+        advise_later(ctx, in, advice);
         return TA_OK;
-    const struct ta_place at = ta_place_at(in, BAR_CHANGE, worst);
-    const struct ta_place before = ta_place_at(in, BAR_BEFORE, worst);
-    const struct ta_place after = ta_place_at(in, BAR_AFTER, worst);
+    }
+    const struct ta_place at = ta_place_at(in, BAR_CHANGE, loss.row);
+    const struct ta_place before = ta_place_at(in, BAR_BEFORE, loss.row);
+    const struct ta_place after = ta_place_at(in, BAR_AFTER, loss.row);
     const struct ta_evidence evidence[] = {ta_place_evidence(&at), ta_place_evidence(&before),
                                            ta_place_evidence(&after)};
     ta_advise(
@@ -64,10 +143,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .evidence = evidence,
             .n_evidence = 3,
             .saving_low_ns = 0,
-            .saving_high_ns = ta_whole(most),
+            .saving_high_ns = ta_whole(loss.most),
             .confidence = 0.8,
-            .threshold =
-                ta_advice_printf(advice, "slower over faster iterations of a bar > %.3g", ratio),
+            .threshold = ta_advice_printf(advice, "slower over faster iterations of a bar > %.3g",
+                                          ta_ctx_option(ctx, RATIO)),
         });
     return TA_OK;
 }

@@ -22,9 +22,13 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         return;
     const struct ta_slice words = ta_word_text(ta_ref_text(in, FIGURE, 0), name);
     const enum ta_unit unit = ta_table_unit(ta_ref_table(in, VALUE), 0, ta_ref_column(in, VALUE));
-    ta_say(line, "The profiler itself reports %zu figures and no times: %.*s is %s.",
-           ta_ref_rows(in, VALUE), (int)words.len, words.ptr,
-           ta_unit_format(value, ta_ref_number(in, VALUE, 0, NAN), unit));
+    bool has_times = false;
+    for (size_t row = 0; row < ta_ref_rows(in, VALUE); row++)
+        has_times |=
+            ta_table_unit(ta_ref_table(in, VALUE), row, ta_ref_column(in, VALUE)) == TA_UNIT_NS;
+    ta_say(line, "The profiler itself reports %zu figure%s%s: %.*s is %s.", ta_ref_rows(in, VALUE),
+           ta_ref_rows(in, VALUE) > 1 ? "s" : "", has_times ? "" : " and no times", (int)words.len,
+           words.ptr, ta_unit_format(value, ta_ref_number(in, VALUE, 0, NAN), unit));
 }
 
 static const struct ta_headline_ops ops = {

@@ -3,7 +3,6 @@
 #include <traceanalyze/headline.h>
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { TOTAL, STACK };
 static const struct ta_ref reads[] = {
@@ -14,28 +13,93 @@ static const struct ta_ref reads[] = {
 /* What fits a sentence. */
 enum { NAME_MOST = 60 };
 
+/* A frame that takes less than one part in so many of the time is not worth a sentence. */
+enum { KEPT = 128 };
+
 struct frame {
     struct ta_slice name;
     double weight;
 };
 
-static int by_name(const void *left, const void *right)
+/* Candidates for the heaviest frame, without memory that could be lacking: Misra and Gries,
+ * "Finding repeated elements", Science of Computer Programming 2 (1982), with weights.  Each frame
+ * of more than one part in KEPT + 1 of all weights is among them. */
+struct candidates {
+    struct frame at[KEPT];
+    size_t n;
+};
+
+static struct frame *find(struct candidates *candidates, struct ta_slice name)
 {
-    const struct frame *a = left, *b = right;
-    return ta_slice_compare(a->name, b->name);
+    for (size_t i = 0; i < candidates->n; i++)
+        if (ta_slice_equal(candidates->at[i].name, name))
+            return &candidates->at[i];
+    return NULL;
 }
 
-/* The frame that is innermost for most of the time. */
-static struct frame heaviest(struct frame *frames, size_t n)
+/* Takes as much off all of them as one more frame weighs, or as the lightest does. */
+static double lighten(struct candidates *candidates, double weight)
 {
+    double least = weight;
+    size_t kept = 0;
+    for (size_t i = 0; i < candidates->n; i++)
+        least = fmin(least, candidates->at[i].weight);
+    for (size_t i = 0; i < candidates->n; i++) {
+        candidates->at[i].weight -= least;
+        if (candidates->at[i].weight > 0)
+            candidates->at[kept++] = candidates->at[i];
+    }
+    candidates->n = kept;
+    return weight - least;
+}
+
+static void offer(struct candidates *candidates, struct ta_slice name, double weight)
+{
+    struct frame *known = find(candidates, name);
+    if (known) {
+        known->weight += weight;
+        return;
+    }
+    if (candidates->n == KEPT)
+        weight = lighten(candidates, weight);
+    if (weight > 0 && candidates->n < KEPT)
+        candidates->at[candidates->n++] = (struct frame){name, weight};
+}
+
+/* The innermost frame of "outer;…;inner", and the time of its stack. */
+static struct frame innermost(const struct ta_refs *in, size_t row)
+{
+    const struct ta_slice stack = ta_ref_text(in, STACK, row);
+    size_t start = stack.len;
+    while (start > 0 && stack.ptr[start - 1] != ';')
+        start--;
+    return (struct frame){ta_slice_from(stack, start), fmax(0, ta_ref_number(in, TOTAL, row, NAN))};
+}
+
+/* The frame that is innermost for most of the time, the first by name of equal ones; its weight is
+ * 0 without one that is worth a sentence. */
+static struct frame heaviest(const struct ta_refs *in, double *all)
+{
+    struct candidates candidates = {.n = 0};
     struct frame most = {.weight = 0};
-    qsort(frames, n, sizeof *frames, by_name);
-    for (size_t first = 0, end; first < n; first = end) {
-        struct frame sum = {.name = frames[first].name};
-        for (end = first; end < n && ta_slice_equal(frames[end].name, sum.name); end++)
-            sum.weight += frames[end].weight;
-        if (sum.weight > most.weight)
-            most = sum;
+    for (size_t row = 0; row < ta_ref_rows(in, TOTAL); row++) {
+        const struct frame frame = innermost(in, row);
+        *all += frame.weight;
+        offer(&candidates, frame.name, frame.weight);
+    }
+    for (size_t i = 0; i < candidates.n; i++)
+        candidates.at[i].weight = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, TOTAL); row++) {
+        const struct frame frame = innermost(in, row);
+        struct frame *candidate = find(&candidates, frame.name);
+        if (candidate)
+            candidate->weight += frame.weight;
+    }
+    for (size_t i = 0; i < candidates.n; i++) {
+        const struct frame *frame = &candidates.at[i];
+        if (frame->weight > most.weight ||
+            (frame->weight == most.weight && ta_slice_compare(frame->name, most.name) < 0))
+            most = *frame;
     }
     return most;
 }
@@ -43,22 +107,9 @@ static struct frame heaviest(struct frame *frames, size_t n)
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     (void)worst;
-    struct frame *frames = calloc(ta_ref_rows(in, TOTAL) + 1, sizeof *frames);
     char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
     double all = 0;
-    for (size_t i = 0; frames && i < ta_ref_rows(in, TOTAL); i++) {
-        /* The innermost frame of "outer;…;inner". */
-        const struct ta_slice stack = ta_ref_text(in, STACK, i);
-        size_t start = stack.len;
-        while (start > 0 && stack.ptr[start - 1] != ';')
-            start--;
-        frames[i] =
-            (struct frame){ta_slice_from(stack, start), fmax(0, ta_ref_number(in, TOTAL, i, NAN))};
-        all += frames[i].weight;
-    }
-    const struct frame most =
-        frames ? heaviest(frames, ta_ref_rows(in, TOTAL)) : (struct frame){.weight = 0};
-    free(frames);
+    const struct frame most = heaviest(in, &all);
     if (!(most.weight > 0))
         return;
     const struct ta_slice name = ta_line_name(line, most.name, NAME_MOST);

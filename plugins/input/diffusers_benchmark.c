@@ -10,7 +10,19 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SCENARIO, TIME, CLASS, PARAMETERS, MEMORY, COMPILED_TIME, COMPILED_MEMORY, COLUMNS };
+enum {
+    SCENARIO,
+    TIME,
+    CLASS,
+    PARAMETERS,
+    MEMORY,
+    COMPILED_TIME,
+    COMPILED_MEMORY,
+    FLOPS,
+    FULL_GRAPH,
+    MODE,
+    COLUMNS
+};
 
 static const ta_csv_name columns[COLUMNS] = {
     [SCENARIO] = "scenario",
@@ -20,6 +32,9 @@ static const ta_csv_name columns[COLUMNS] = {
     [MEMORY] = "mem_plain_GB",
     [COMPILED_TIME] = "time_compile_s",
     [COMPILED_MEMORY] = "mem_compile_GB",
+    [FLOPS] = "flops_G",
+    [FULL_GRAPH] = "fullgraph",
+    [MODE] = "mode",
 };
 
 static const struct ta_csv_shape shape = {columns, COLUMNS, TIME + 1,
@@ -80,14 +95,41 @@ static void add_memory(struct reading *r, size_t column, bool is_compiled)
     r->is_useful = true;
 }
 
-/* Rows of one model follow each other. */
+/* Floating-point operations of a call, and the settings of the compiled one. */
+static void add_details(struct reading *r)
+{
+    const double flops = ta_csv_double(r->csv, FLOPS) * 1e9;
+    const struct ta_figure figure = {.rank = TA_MISSING,
+                                     .name = ta_builder_string(r->builder, TA_LIT("flops")),
+                                     .group = name_of(r, false),
+                                     .value = flops,
+                                     .unit = TA_UNIT_FLOP};
+    if (r->status == TA_OK && flops >= 0 && isfinite(flops))
+        r->status = ta_builder_add_figure(r->ctx, r->builder, &figure);
+    static const size_t settings[] = {FULL_GRAPH, MODE};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const struct ta_slice value = ta_csv_text(r->csv, settings[i]);
+        const struct ta_slice scenario = ta_csv_text(r->csv, SCENARIO);
+        char key[NAME_MOST + 16];
+        snprintf(key, sizeof key, "%.*s, %s", (int)ta_min_i64((int64_t)scenario.len, NAME_MOST),
+                 scenario.ptr, columns[settings[i]]);
+        const struct ta_tag tag = {.rank = TA_MISSING,
+                                   .key = ta_builder_string(r->builder, ta_slice_of(key)),
+                                   .value = ta_builder_string(r->builder, value)};
+        if (r->status == TA_OK && value.len)
+            r->status = ta_builder_add_tag(r->ctx, r->builder, &tag);
+    }
+}
+
+/* Rows of one model follow each other.  The models are of runs of their own, and those of a rank
+ * would be added up. */
 static void add_model(struct reading *r)
 {
     const struct ta_slice name = ta_csv_text(r->csv, CLASS);
     const int64_t parameters = ta_csv_decimal(r->csv, PARAMETERS, 9);
     if (r->status != TA_OK || name.len == 0)
         return;
-    const struct ta_model_info row = {.rank = TA_MISSING,
+    const struct ta_model_info row = {.rank = TA_NO_RANK,
                                       .name = ta_builder_string(r->builder, name),
                                       .parameters = parameters >= 0 ? parameters : TA_MISSING};
     if (row.name == r->model && row.parameters == r->parameters)
@@ -104,10 +146,12 @@ static void take_row(struct reading *r)
     add_time(r, COMPILED_TIME, true);
     add_memory(r, MEMORY, false);
     add_memory(r, COMPILED_MEMORY, true);
-    if (r->is_useful)
+    if (r->is_useful) {
         add_model(r);
-    else
+        add_details(r);
+    } else {
         ta_csv_drop(r->csv, "A row without a figure");
+    }
 }
 
 static enum ta_status read_benchmark(struct ta_ctx *ctx, struct ta_reader *reader,

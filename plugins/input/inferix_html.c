@@ -209,10 +209,37 @@ static bool take_advice_line(struct page *page, struct ta_slice line)
     return true;
 }
 
+/* What a whole number among the tags says of all ranks. */
+static void note_rank(struct page *page, const char *key, const json_t *value)
+{
+    const int64_t number = json_is_integer(value) ? json_integer_value(value) : TA_MISSING;
+    if (strcmp(key, "rank") == 0 && number >= 0)
+        ta_builder_set(page->in.builder, TA_SAYS_RANK, number);
+    if (strcmp(key, "world_size") == 0 && number > 0)
+        ta_builder_set(page->in.builder, TA_SAYS_WORLD_SIZE, number);
+}
+
+/* Tags are one line of JSON. */
 static void take_tags(struct page *page, struct ta_slice text)
 {
     json_t *tags = json_loadb(text.ptr, text.len, 0, NULL);
-    inferix_tags(&page->in, tags);
+    const char *key;
+    json_t *value;
+    json_object_foreach(tags, key, value)
+    {
+        char *shown =
+            json_is_string(value)
+                ? NULL
+                : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+        const char *words = json_is_string(value) ? json_string_value(value) : shown;
+        const struct ta_tag tag = {.rank = TA_MISSING,
+                                   .key = inferix_intern(&page->in, ta_slice_of(key)),
+                                   .value = inferix_intern(&page->in, ta_slice_of(words))};
+        note_rank(page, key, value);
+        if (words && !json_is_null(value))
+            INFERIX_ADD(&page->in, tag, &tag);
+        free(shown);
+    }
     json_decref(tags);
 }
 

@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What vllm-omni's diffusion benchmark writes: figures over all requests of a run, the mean time of
  * each stage of a request among them.  Times are seconds, but of stages whose name ends with "_ms";
- * 0 MB of memory means that nobody looked. */
+ * 0 MB of memory means that nobody looked.
+ *
+ * Its dashboard has several runs in an array, [{"benchmark_params": {…}, "result": {…}}, …], each
+ * with its settings.  Their figures and stages are told apart by the names of the runs. */
 #include "lib/json_rows.h"
 #include "lib/outer_keys.h"
 
 #include <traceanalyze/plugin.h>
 
+#include <stdio.h>
 #include <string.h>
+
+enum { NAME_MOST = 80 };
 
 enum { THROUGHPUT, LATENCY, COMPLETED, DURATION };
 
 static const char *const keys[] = {"throughput_qps", "latency_mean", "completed_requests",
                                    "duration", NULL};
 
+static bool holds(struct ta_slice text, const char *what)
+{
+    return text.len && memmem(text.ptr, text.len, what, strlen(what)) != NULL;
+}
+
+static bool is_dashboard(struct ta_slice head)
+{
+    return ta_slice_starts(head, "[") && holds(head, "\"benchmark_params\"") &&
+           holds(head, "\"result\"") && holds(head, "\"latency_mean\"");
+}
+
 static int sniff(const struct ta_probe *probe)
 {
+    if (is_dashboard(ta_text_trim(probe->head)))
+        return 88;
     const unsigned found = ta_outer_keys(probe, keys);
     const unsigned needed = 1u << THROUGHPUT | 1u << LATENCY | 1u << COMPLETED;
     return (found & needed) == needed ? 90 : 0;
@@ -53,7 +72,7 @@ static double real_of(struct ta_json_rows *r, const json_t *root, const char *ke
     return NAN;
 }
 
-static void take_figures(struct ta_json_rows *r, const json_t *root)
+static void take_figures(struct ta_json_rows *r, const json_t *root, const char *group)
 {
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         const char *key = figures[i].key;
@@ -68,12 +87,12 @@ static void take_figures(struct ta_json_rows *r, const json_t *root)
             value = is_unknown ? (double)NAN : (double)whole;
         }
         if (!isnan(value))
-            ta_json_rows_figure(r, figures[i].name, "requests", value, figures[i].unit);
+            ta_json_rows_figure(r, figures[i].name, group, value, figures[i].unit);
     }
 }
 
-/* Means times requests: the total of a stage over the run. */
-static void take_stages(struct ta_json_rows *r, const json_t *root)
+/* Means times requests: the total of a stage over the run; "run/stage" where it has a name. */
+static void take_stages(struct ta_json_rows *r, const json_t *root, const char *run)
 {
     json_t *stages = ta_json_rows_part(r, root, "stage_durations_mean", JSON_OBJECT);
     const int64_t requests = ta_json_rows_decimal(r, root, "completed_requests", 0);
@@ -87,13 +106,62 @@ static void take_stages(struct ta_json_rows *r, const json_t *root)
         if (is_ms)
             name = ta_slice_part(name, 0, name.len - 3);
         struct ta_timed_stage stage = ta_unknown_stage();
-        stage.name = ta_builder_string(r->builder, name);
+        char whole[2 * NAME_MOST];
+        snprintf(whole, sizeof whole, "%s%s%.*s", run, run[0] ? "/" : "",
+                 (int)ta_min_i64((int64_t)name.len, NAME_MOST), name.ptr);
+        stage.name = ta_builder_string(r->builder, ta_slice_of(whole));
         stage.calls = requests;
         if (mean_ns == TA_MISSING || requests == TA_MISSING || requests == 0 ||
             __builtin_mul_overflow(mean_ns, requests, &stage.total_ns))
             ta_json_rows_drop(r, "A stage has no mean time, or the requests are not known");
         else
             TA_JSON_ROWS_ADD(r, stage, &stage);
+    }
+}
+
+static void take_run(struct ta_json_rows *r, const json_t *root, const char *run)
+{
+    char group[NAME_MOST + 16];
+    snprintf(group, sizeof group, "requests%s%s", run[0] ? ", " : "", run);
+    take_figures(r, root, group);
+    take_stages(r, root, run);
+    const struct ta_slice model = ta_document_text(json_object_get(root, "model"));
+    const struct ta_model_info row = {
+        .rank = TA_MISSING, .name = ta_builder_string(r->builder, model), .parameters = TA_MISSING};
+    if (model.len)
+        TA_JSON_ROWS_ADD(r, model, &row);
+    static const char *const words[] = {"backend", "dataset", "task"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        ta_json_rows_tag(r, words[i], json_object_get(root, words[i]));
+}
+
+/* One of the runs of a dashboard.  What tells them apart in the settings is a name, or else their
+ * place. */
+static void take_entry(struct ta_json_rows *r, const json_t *entry, size_t place, size_t n)
+{
+    static const char *const names[] = {"name", "test_name", "benchmark_name", "label", NULL};
+    const json_t *settings = json_object_get(entry, "benchmark_params");
+    const json_t *result = json_object_get(entry, "result");
+    struct ta_slice name = {NULL, 0};
+    for (size_t i = 0; names[i] && name.len == 0; i++)
+        name = ta_document_text(json_object_get(settings, names[i]));
+    if (!json_is_object(result)) {
+        ta_json_rows_drop(r, "A run has no result");
+        return;
+    }
+    char run[NAME_MOST];
+    if (name.len)
+        snprintf(run, sizeof run, "%.*s", (int)ta_min_i64((int64_t)name.len, NAME_MOST - 1),
+                 name.ptr);
+    else
+        snprintf(run, sizeof run, "run %zu", place + 1);
+    take_run(r, result, n > 1 ? run : "");
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)settings, key, value)
+    {
+        if (n == 1)
+            ta_json_rows_tag(r, key, value);
     }
 }
 
@@ -104,16 +172,12 @@ static enum ta_status read_benchmark(struct ta_ctx *ctx, struct ta_reader *reade
     json_t *root = ta_document_read(ctx, reader, builder);
     if (!root)
         return ta_ctx_status(ctx);
-    take_figures(&r, root);
-    take_stages(&r, root);
-    const struct ta_slice model = ta_document_text(json_object_get(root, "model"));
-    const struct ta_model_info row = {
-        .rank = TA_MISSING, .name = ta_builder_string(builder, model), .parameters = TA_MISSING};
-    if (model.len)
-        TA_JSON_ROWS_ADD(&r, model, &row);
-    static const char *const words[] = {"backend", "dataset", "task"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        ta_json_rows_tag(&r, words[i], json_object_get(root, words[i]));
+    if (json_is_array(root)) {
+        for (size_t i = 0; i < json_array_size(root); i++)
+            take_entry(&r, json_array_get(root, i), i, json_array_size(root));
+    } else {
+        take_run(&r, root, "");
+    }
     json_decref(root);
     return ta_json_rows_end(&r, "figure of the requests");
 }

@@ -40,4 +40,28 @@ static inline const char *bar_of(struct ta_advice *advice, const struct ta_refs 
     return name[0] ? ta_advice_printf(advice, " of %s", name) : "";
 }
 
+/* The bar that loses most, with what it and all of them lose; its row is SIZE_MAX where none
+ * does. */
+struct bar_loss {
+    size_t row, n; /* n: bars that lose anything */
+    double most, all;
+};
+
+static inline struct bar_loss bars_loss(struct ta_ctx *ctx, const struct ta_refs *in,
+                                        double (*lost_ns)(struct ta_ctx *ctx,
+                                                          const struct ta_refs *in, size_t row))
+{
+    struct bar_loss loss = {.row = SIZE_MAX};
+    for (size_t row = 0; row < ta_ref_rows(in, BAR_DONE); row++) {
+        const double lost = lost_ns(ctx, in, row);
+        loss.n += lost > 0;
+        loss.all += lost;
+        if (lost > loss.most) {
+            loss.most = lost;
+            loss.row = row;
+        }
+    }
+    return loss;
+}
+
 #endif

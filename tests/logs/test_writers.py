@@ -5,6 +5,7 @@
 usage: test_writers.py PROGRAM
 """
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -316,6 +317,44 @@ class Checks:
                      "Max memory budget: 12 GB", "peak gpu memory 12M"):
             self.refuses(line, line + "\n")
 
+    # ---- what is said ----------------------------------------------------------------------------
+
+    def first_lines(self, text):
+        path = self.scratch / "run.log"
+        path.write_bytes(text.encode())
+        done = subprocess.run([self.program, "--no-config", "report", "-o", self.scratch / "out",
+                               path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False, timeout=240)
+        return " ".join(" ".join(done.stdout.splitlines()[:10]).split())
+
+    def causes(self):
+        """The cause is in the first lines of the terminal, with its figures."""
+        again = SDXL.replace("Requested to load ControlNet\n", "").replace("2 new models",
+                                                                          "1 new model")
+        for what, text, words in (
+                ("a loop that is slower the second time", again,
+                 ("SDXL", "211 ms", "483 ms", "slower when it runs again")),
+                ("a first iteration that compiles", bar("", [92] + [0.25] * 20),
+                 ("The first iteration takes 92", "the others 250 ms")),
+                ("a change of speed", bar("", [2.5] * 12 + [8] * 20),
+                 ("From iteration 13 on", "8.00 s instead of 2.51 s")),
+                ("a step cache that skips nothing",
+                 bar("", [0.75] * 28) + "🤗Cache Options: Model\n\n" + CONFIG +
+                 statistics("Model", 0, DIFFS), ("skips no step", "0.043", "threshold is 0.03")),
+                ("a full KV cache",
+                 "".join("Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+                         f"throughput: {speed}.0 tokens/s, Running: 8 reqs, Waiting: {waits} reqs, "
+                         f"GPU KV cache usage: {used}.5%, Prefix cache hit rate: 0.0%\n"
+                         for speed, waits, used in ((800, 0, 60), (400, 12, 99), (400, 15, 99))),
+                 ("KV cache is full (99.5 %)", "up to 15 requests wait", "800 to 400 tokens/s")),
+                ("a script of diffusers",
+                 "Loading pipeline components...: 100%|#####| 7/7 [00:03<00:00,  2.10it/s]\n" +
+                 bar("", [2.5] * 20) + "Model loading took 23.4 seconds\nInference time: 54.32 "
+                 "seconds\nMax memory allocated: 14.25 GB\nTotal time: 80.1 seconds\n",
+                 ("2.50 s", "Inference takes 67.8 %", "14.2 GiB"))):
+            head = self.first_lines(text)
+            self.expect(f"{what} in {head!r}", [word in head for word in words], [True] * len(words))
+
     # ---- cut logs --------------------------------------------------------------------------------
 
     def prefixes(self):
@@ -362,6 +401,7 @@ def main():
         checks.serving()
         checks.recompile_limit()
         checks.memory()
+        checks.causes()
         checks.prefixes()
     return 1 if checks.faults else 0
 
