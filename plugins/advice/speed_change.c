@@ -33,8 +33,7 @@ static double mean_of(const struct ta_refs *in, size_t bar)
     return ta_ref_number(in, BAR_MEAN, bar, NAN);
 }
 
-/* Whether a bar is of the same loop with as many iterations, and its weights are where those of the
- * other were. */
+/* Whether two bars are of one loop with as many iterations and as many weights in host memory. */
 static bool is_alike(const struct ta_refs *in, size_t a, size_t b)
 {
     const double here = ta_ref_number(in, BAR_OFFLOADED, a, -1);
@@ -93,7 +92,7 @@ static void advise_later(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
                   .advice =
                       "Find what is left over from the first time: models that stay on the device, "
                       "so that device memory overflows into the host's, other programs, heat. "
-                      "`nvidia-smi dmon` beside the run tells the last; freeing the other models "
+                      "`nvidia-smi dmon` during the run shows the last; freeing the other models "
                       "before the loop, or more memory kept free for it, cures the first.",
                   .severity = TA_MEDIUM,
                   .evidence = evidence,

@@ -121,8 +121,8 @@ static void add_details(struct reading *r)
     }
 }
 
-/* Rows of one model follow each other.  The models are of runs of their own, and those of a rank
- * would be added up. */
+/* Rows of one model follow each other.  The models are of runs of their own, and what a rank
+ * has is added up. */
 static void add_model(struct reading *r)
 {
     const struct ta_slice name = ta_csv_text(r->csv, CLASS);

@@ -43,8 +43,8 @@ Requested to load FluxClipModel_
 loaded completely 5269.104292678833 4777.5 True
 Requested to load Flux
 loaded partially 7014.618897003174 7013.25 0
-100%|##########| 4/4 [00:11<00:00,  2.76s/it]2025-05-08T15:38:48.529837 - 
-100%|##########| 4/4 [00:11<00:00,  2.77s/it]2025-05-08T15:38:48.529837 - 
+100%|##########| 4/4 [00:11<00:00,  2.76s/it]2025-05-08T15:38:48.529837 -
+100%|##########| 4/4 [00:11<00:00,  2.77s/it]2025-05-08T15:38:48.529837 -
 Requested to load AutoencodingEngine
 loaded completely 235.32804107666016 159.5 True
 Prompt executed in 17.20 seconds
@@ -255,7 +255,8 @@ class Checks:
                   f"usage: 0.25, cuda graph: {graph}, gen throughput (token/s): {speed}, "
                   f"#queue-req: {queue}\n"
                   for i, (graph, speed, queue) in enumerate((("True", 0.96, 0), ("True", 77.5, 0),
-                                                             ("False", 78.5, 3), ("True", 76.5, 4)))]
+                                                             ("False", 78.5, 3),
+                                                             ("True", 76.5, 4)))]
         report = self.read("".join(sglang))
         figures = {row["figure"]: row["value"] for row in report.rows("figures.reported")}
         self.expect("SGLang", [figures[name] for name in
@@ -353,7 +354,7 @@ class Checks:
                  "seconds\nMax memory allocated: 14.25 GB\nTotal time: 80.1 seconds\n",
                  ("2.50 s", "Inference takes 67.8 %", "14.2 GiB"))):
             head = self.first_lines(text)
-            self.expect(f"{what} in {head!r}", [word in head for word in words], [True] * len(words))
+            self.expect(f"{what} in {head!r}", [word for word in words if word not in head], [])
 
     # ---- cut logs --------------------------------------------------------------------------------
 
