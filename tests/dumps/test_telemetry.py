@@ -186,6 +186,7 @@ class Telemetry(unittest.TestCase):
             return self.said(tables(list(enumerate(row for many, row in rows
                                                    for _ in range(many)))))
         self.assertEqual(said((60, {}))[0], [])
+        self.assertEqual(said((30, {"used": 99, "power": 280}), (30, {"used": 100}))[0], [])
         # Allocators fill the memory; that is no overflow.
         self.assertEqual(said((60, {"memory": 24500}))[0], [])
         ids, head = said((60, {"power": 347}))
@@ -308,6 +309,14 @@ class Telemetry(unittest.TestCase):
                              (hours, 40, 60))
             self.assertEqual(row_of["gpu_power"], 300)
             self.assertEqual({row["samples"] for row in found["telemetry.by_rank"]}, {40})
+        # Traces of older profilers have absolute times.
+        files = self.zoned(9, [1] * 40)
+        old = json.loads(files["trace.json"])
+        start = old.pop("baseTimeNanoseconds") // 1000
+        for event in old["traceEvents"]:
+            event["ts"] += start
+        found = self.report({**files, "trace.json": json.dumps(old)}, sections=True)
+        self.assertEqual(found["telemetry.window"][0]["zone_hours"], 9)
         # In a zone that no clock has they are of another time.
         found = self.report(self.zoned(0.2, [1] * 40), sections=True)
         self.assertNotIn("telemetry.window", found)
