@@ -35,6 +35,7 @@ struct ta_timed_stage {
     int64_t step;               /* of a single call */
     bool is_call;               /* one of the calls, so that quantiles can be had */
     ta_str exception;           /* the call ended with it */
+    ta_str source;              /* who wrote it, where a file has stages of several; or absent */
 };
 
 /* The iterations of a loop, summed up: like a stage, but no part of the time of a run. */
@@ -200,11 +201,11 @@ struct ta_operator_sum {
     bool is_total;
 };
 
-/* A folded call stack, "outer;…;inner". */
+/* A folded call stack, "outer;…;inner", with its time or with how often it was sampled. */
 struct ta_stack_weight {
     int64_t rank;
     ta_str stack;
-    int64_t weight_ns;
+    int64_t weight_ns, samples;
 };
 
 /* Advice that the profiler itself gave. */
@@ -342,9 +343,19 @@ TA_DUMP_ADD(sample, struct ta_sample)
  * equally exact ones the one with samples per device, then the first by path.  Equally exact files
  * whose sessions began at different times are different runs and no copies.  A file that does not
  * say its rank has the rank of the other files of its set.  Without this call a file is a set of
- * its own. */
-TA_API void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
-                                enum ta_exactness exactness);
+ * its own; so are its tables that are not among `tables`, a bit each: a log has the lines of many
+ * writers. */
+TA_API void ta_builder_set_copy_of(struct ta_builder *builder, uint32_t tables, struct ta_slice set,
+                                   enum ta_exactness exactness);
+
+#define TA_DUMP_BIT(kind) (UINT32_C(1) << TA_DUMP_##kind)
+
+/* Says so of all tables. */
+static inline void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
+                                       enum ta_exactness exactness)
+{
+    ta_builder_set_copy_of(builder, UINT32_MAX, set, exactness);
+}
 
 /* The rows of a table but the samples; NULL with *n 0 when there are none. */
 TA_API const void *ta_trace_rows(const struct ta_trace *trace, enum ta_dump_table table, size_t *n);

@@ -4,7 +4,10 @@
  * A log holds the lines of many writers: bars of progress, errors, tables, and what the program
  * prints itself.  Its reader takes colors and prefixes (time, level, logger, rank) off and shows
  * each line to the plugins of this kind whose marks it has.  Each of them knows the lines of one
- * writer and makes records of dump.h of them.  Nothing is known of the lines that nobody takes. */
+ * writer and makes records of dump.h of them.  Nothing is known of the lines that nobody takes.
+ *
+ * A plugin that has begun something, such as a table, is shown the lines that follow before all
+ * others.  Writers print at the same time, so lines of others may lie between its own. */
 #ifndef TRACEANALYZE_LOG_H
 #define TRACEANALYZE_LOG_H
 
@@ -24,10 +27,13 @@ struct ta_log_line {
 };
 
 enum ta_log_taken {
-    TA_LOG_NOT_MINE,
-    TA_LOG_TAKEN,
-    TA_LOG_MORE, /* and the next line is shown to the plugin before all others, with marks or not */
-    TA_LOG_BAD   /* a line of this writer that says nothing usable: dropped, and accounted for */
+    TA_LOG_NOT_MINE, /* and what the plugin had begun has ended */
+    TA_LOG_TAKEN,    /* likewise */
+    TA_LOG_MORE,     /* and the next line is shown to the plugin before all others, with marks or
+                      * not */
+    TA_LOG_SHARED,   /* the line may hold something of others as well; nothing begins or ends */
+    TA_LOG_BAD       /* nothing usable where the writer writes: if nobody else takes the line, it is
+                      * dropped and accounted for; nothing begins or ends */
 };
 
 /* Where a plugin puts what it has found.  The first failure is kept, and nothing is added after
@@ -35,8 +41,11 @@ enum ta_log_taken {
 struct ta_log_reading {
     struct ta_ctx *ctx;
     struct ta_builder *builder;
+    struct ta_quality *quality;
     enum ta_status status;
-    uint64_t kept; /* records */
+    uint64_t kept, dropped; /* records */
+    bool is_known;          /* some writer was seen, whose tables may be empty */
+    bool is_copy;           /* see ta_log_set_copy() */
 
     /* What lines since the last one with a clock say that something took: bars, stages.  Plugins
      * add to it; the rest of the time between lines with a clock is a pause. */
@@ -56,9 +65,12 @@ struct ta_log_reading {
 
 struct ta_log_ops {
     const char *const *marks; /* NULL after the last.  A line has one of them, or is not shown. */
+    const char *const *parts; /* likewise, of lines that say something only after a line with a mark
+                               * was taken; or NULL */
     size_t state_size;        /* bytes, 0 before the first line; the reader frees them */
 
-    /* Plugins are asked in the order of their ids; the first that takes a line has it. */
+    /* Plugins are asked in the order of their ids; the first that takes a line has it, unless it
+     * shares the line. */
     enum ta_log_taken (*take)(struct ta_log_reading *log, void *state,
                               const struct ta_log_line *line);
 
@@ -79,6 +91,16 @@ static inline void ta_log_add(struct ta_log_reading *log, enum ta_dump_table tab
         return;
     log->status = ta_builder_add_row(log->ctx, log->builder, table, row);
     log->kept++;
+}
+
+/* Of which set these tables of the file are a copy, ta_builder_set_copy_of().  A file is a copy of
+ * one set, so the first plugin that says so counts. */
+static inline void ta_log_set_copy(struct ta_log_reading *log, uint32_t tables, struct ta_slice set,
+                                   enum ta_exactness exactness)
+{
+    if (!log->is_copy)
+        ta_builder_set_copy_of(log->builder, tables, set, exactness);
+    log->is_copy = true;
 }
 
 #define TA_LOG_ADD(kind, type)                                                                     \

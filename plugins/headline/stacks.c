@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The function that is innermost for most of the time of call stacks. */
+/* The function that is innermost for most of the time of call stacks, or in most of their samples.
+ */
 #include <traceanalyze/headline.h>
 
 #include <math.h>
 
-enum { TOTAL, STACK };
+enum { TOTAL, STACK, SAMPLES };
 static const struct ta_ref reads[] = {
     [TOTAL] = {"stacks.folded", "total_ns"},
     [STACK] = {"stacks.folded", "stack"},
+    [SAMPLES] = {"stacks.folded", "samples"},
 };
 
 /* What fits a sentence. */
@@ -66,31 +68,32 @@ static void offer(struct candidates *candidates, struct ta_slice name, double we
         candidates->at[candidates->n++] = (struct frame){name, weight};
 }
 
-/* The innermost frame of "outer;…;inner", and the time of its stack. */
-static struct frame innermost(const struct ta_refs *in, size_t row)
+/* The innermost frame of "outer;…;inner", and the time or the samples of its stack. */
+static struct frame innermost(const struct ta_refs *in, size_t row, size_t weight)
 {
     const struct ta_slice stack = ta_ref_text(in, STACK, row);
     size_t start = stack.len;
     while (start > 0 && stack.ptr[start - 1] != ';')
         start--;
-    return (struct frame){ta_slice_from(stack, start), fmax(0, ta_ref_number(in, TOTAL, row, NAN))};
+    return (struct frame){ta_slice_from(stack, start),
+                          fmax(0, ta_ref_number(in, weight, row, NAN))};
 }
 
-/* The frame that is innermost for most of the time, the first by name of equal ones; its weight is
- * 0 without one that is worth a sentence. */
-static struct frame heaviest(const struct ta_refs *in, double *all)
+/* The frame that is innermost for most of all weights, the first by name of equal ones; its weight
+ * is 0 without one that is worth a sentence. */
+static struct frame heaviest(const struct ta_refs *in, size_t weight, double *all)
 {
     struct candidates candidates = {.n = 0};
     struct frame most = {.weight = 0};
     for (size_t row = 0; row < ta_ref_rows(in, TOTAL); row++) {
-        const struct frame frame = innermost(in, row);
+        const struct frame frame = innermost(in, row, weight);
         *all += frame.weight;
         offer(&candidates, frame.name, frame.weight);
     }
     for (size_t i = 0; i < candidates.n; i++)
         candidates.at[i].weight = 0;
     for (size_t row = 0; row < ta_ref_rows(in, TOTAL); row++) {
-        const struct frame frame = innermost(in, row);
+        const struct frame frame = innermost(in, row, weight);
         struct frame *candidate = find(&candidates, frame.name);
         if (candidate)
             candidate->weight += frame.weight;
@@ -109,17 +112,25 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     (void)worst;
     char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
     double all = 0;
-    const struct frame most = heaviest(in, &all);
+    /* Of files of both kinds those with times say more. */
+    struct frame most = heaviest(in, TOTAL, &all);
+    const bool is_timed = most.weight > 0;
+    if (!is_timed)
+        most = heaviest(in, SAMPLES, &all);
     if (!(most.weight > 0))
         return;
     const struct ta_slice name = ta_line_name(line, most.name, NAME_MOST);
-    ta_say(line, "%.*s itself takes %s of the time of all call stacks (%s).", (int)name.len,
-           name.ptr, ta_unit_format(share, most.weight / all, TA_UNIT_RATIO),
-           ta_unit_format(time, most.weight, TA_UNIT_NS));
+    ta_unit_format(share, most.weight / all, TA_UNIT_RATIO);
+    if (is_timed)
+        ta_say(line, "%.*s itself takes %s of the time of all call stacks (%s).", (int)name.len,
+               name.ptr, share, ta_unit_format(time, most.weight, TA_UNIT_NS));
+    else
+        ta_say(line, "%.*s itself is in %s of the samples of all call stacks (%.0f of %.0f).",
+               (int)name.len, name.ptr, share, most.weight, all);
 }
 
 static const struct ta_headline_ops ops = {
     .level = TA_HEADLINE_WORK, .place = 5, .say = say, .alone = true, TA_READS(reads)};
 
 TA_PLUGIN(headline, stacks, &ops, .title = "Call stacks",
-          .summary = "The function that takes most time itself", .version = "1");
+          .summary = "The function that takes most time, or most samples, itself", .version = "1");

@@ -2,7 +2,7 @@
 /* The aggregated report of Inferix: smallest, largest, mean and sum of each metric over the flat
  * summaries of all ranks.  It does not say which rank had what, so all of it is as reported and
  * of no rank.  Made from session reports it is empty. */
-#include "inferix.h"
+#include "lib/inferix.h"
 
 static const char *const keys[] = {"aggregated_gpu_metrics", "aggregated_cpu_metrics",
                                    "total_reports",          "rank_count",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The flat summary of Inferix: the last reading of each device counter, which users save per rank
  * with a session and tags of their own. */
-#include "inferix.h"
+#include "lib/inferix.h"
 
 static const char *const keys[] = {"profiling_enabled", "gpu", "cpu", "timestamp", NULL};
 

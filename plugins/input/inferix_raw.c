@@ -5,7 +5,7 @@
  * at a time.  It names its session but not when that began: samples of earlier sessions of the
  * process are found out by the core, which knows the report. */
 #include "base/convert.h"
-#include "inferix.h"
+#include "lib/inferix.h"
 #include "parse/json/values.h"
 
 #include <traceanalyze/document.h>

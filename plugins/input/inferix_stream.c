@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The extract that Inferix's streaming benchmark makes of a report: its figures once more.  Zeros
  * are what it asked for and did not find. */
-#include "inferix.h"
+#include "lib/inferix.h"
 
 static const char *const keys[] = {"block_level", "segment_level", "overall", "system_info", NULL};
 

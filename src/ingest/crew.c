@@ -220,18 +220,6 @@ static enum ta_status run(struct ta_ctx *ctx, struct ta_crew *crew)
     return status;
 }
 
-/* Who knows lines of logs. */
-static bool list_log_formats(const struct ta_registry *registry, struct ta_log_formats *formats)
-{
-    const size_t n = ta_registry_count(registry, TA_KIND_log);
-    *formats = (struct ta_log_formats){.n = n < TA_LOG_FORMATS_MAX ? n : TA_LOG_FORMATS_MAX};
-    for (size_t i = 0; i < formats->n; i++) {
-        const struct ta_plugin *plugin = &ta_registry_at(registry, TA_KIND_log, i)->plugin;
-        formats->at[i] = (struct ta_log_format){plugin->title, plugin->log};
-    }
-    return ta_log_formats_init(formats);
-}
-
 enum ta_status ta_crew_run(struct ta_ctx *ctx, struct ta_crew *crew)
 {
     const uint64_t asked = crew->options->memory_limit;
@@ -245,7 +233,7 @@ enum ta_status ta_crew_run(struct ta_ctx *ctx, struct ta_crew *crew)
     crew->bytes_before = atomic_load(&ctx->shared->read);
     ta_space_open(&ctx->shared->space, limit, crew->options->tmpdir);
     struct ta_log_formats log_formats;
-    if (list_log_formats(crew->jobs[0].registry, &log_formats) &&
+    if (ta_log_formats_init(&log_formats, crew->jobs[0].registry) &&
         ta_budget_init(&crew->budget, limit)) {
         ctx->shared->log_formats = &log_formats;
         status = run(ctx, crew);

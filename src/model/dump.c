@@ -449,10 +449,11 @@ enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder
     return done ? TA_OK : no_memory(ctx);
 }
 
-void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
-                         enum ta_exactness exactness)
+void ta_builder_set_copy_of(struct ta_builder *builder, uint32_t tables, struct ta_slice set,
+                            enum ta_exactness exactness)
 {
     struct ta_dump *dump = &builder->trace->dump;
+    dump->copied = tables;
     dump->set = ta_arena_copy(&builder->trace->arena, set);
     dump->exactness = exactness;
     if (!dump->set)

@@ -20,12 +20,24 @@ struct ta_dump {
     bool held_allocator;  /* it went into partials before a summary was written … */
     bool allocator_dated; /* … and its history had times */
     const char *set;      /* of which this file is a copy; NULL: of none */
+    uint32_t copied;      /* tables of that set, a bit each; others are a set of their own */
     enum ta_exactness exactness;
     bool is_growing; /* a later export of the run begins with the stages of this one */
 };
 
 /* `store` is that of the trace, where the rows are. */
 void ta_dump_free(struct ta_dump *dump, struct ta_store *store);
+
+/* Whether a table is a copy, and one of a console. */
+static inline bool ta_dump_is_copy(const struct ta_dump *dump, enum ta_dump_table table)
+{
+    return dump->set && dump->copied >> table & 1;
+}
+
+static inline bool ta_dump_is_console(const struct ta_dump *dump, enum ta_dump_table table)
+{
+    return ta_dump_is_copy(dump, table) && dump->exactness == TA_EXACT_CONSOLE;
+}
 
 /* Whether the file holds an allocator, here or before it was summed up. */
 bool ta_dump_has_allocator(const struct ta_dump *dump);

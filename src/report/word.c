@@ -24,7 +24,6 @@ static const struct reading readings[] = {
     {"e2e_tokens_per_s", "Tokens per second, end to end"},
     {"first_block_ns", "First block"},
     {"framepack", "FramePack report"},
-    {"framepack_text", "FramePack text"},
     {"it_per_s", "Iterations per second"},
     {"prefill_tokens_per_s", "Tokens per second, prefill"},
     {"tpf", "Tokens per forward pass"},

@@ -66,6 +66,8 @@ def framepack_console(chance, folder):
         tables["iterations.by_name"] = [loop(loops)]
     if chance.random() < 0.5:
         bar = "\r 50%|█████     | 2/4 [00:00<00:00,  3.40it/s]\n"
+        tables.setdefault("iterations.by_name", []).append(
+            {"rank": 0, "loop": "iterations", "count": 2, "total_ns": 0})
         dress.write_text(chance, folder / "baseline_profile.txt", bar.join(["Prompt: a cat\n",
                                                                             *parts]))
     else:

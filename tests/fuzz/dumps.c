@@ -12,7 +12,9 @@
 const struct ta_input_ops *fuzz_choose(struct fuzz_run *run, const uint8_t *data, size_t size)
 {
     const struct ta_probe probe = {
-        {(const char *)data, size < TA_PROBE_SIZE ? size : TA_PROBE_SIZE}, size <= TA_PROBE_SIZE};
+        {(const char *)data, size < TA_PROBE_SIZE ? size : TA_PROBE_SIZE},
+        size <= TA_PROBE_SIZE,
+        run->shared.log_formats};
     const struct ta_input_ops *best = NULL;
     int most = 0;
     for (size_t i = 0; i < ta_registry_count(run->registry, TA_KIND_input); i++) {

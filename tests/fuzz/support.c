@@ -2,6 +2,7 @@
 /* What the fuzz targets share. */
 #include "support.h"
 
+#include "parse/log/formats.h"
 #include "traceanalyze/output.h"
 
 #include <sys/mman.h>
@@ -11,14 +12,17 @@
 struct fuzz_run *fuzz_begin(void)
 {
     static struct fuzz_run run;
+    static struct ta_log_formats log_formats;
     static const char *const limits[] = {"expanded=16MiB", "string=64KiB", "depth=64"};
     ta_shared_init(&run.shared);
     ta_ctx_init(&run.ctx, &run.shared);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         FUZZ_CHECK(ta_limits_set(&run.ctx, limits[i]) == TA_OK);
-    if (!run.registry)
+    if (!run.registry) {
         run.registry = ta_registry_new(&run.ctx);
-    FUZZ_CHECK(run.registry);
+        FUZZ_CHECK(run.registry && ta_log_formats_init(&log_formats, run.registry));
+    }
+    run.shared.log_formats = &log_formats;
     return &run;
 }
 

@@ -154,8 +154,8 @@ def plugin_fault(root, table, path, quoted, name):
     if quoted:
         is_own = own and "/" not in name and ((own / name).exists() or
                                               name == f"embedded_{own.name}.h")
-        # Plugins for the files of one producer, "inferix_raw.c", "inferix_report/" and so on, may
-        # share "inferix.h" beside them.
+        # Plugins for the files of one producer, "nvidia_smi_dmon.c" and so on, may share
+        # "nvidia_smi.h" beside them.
         plugin, shared = (own.name, name.removeprefix("../")) if own else (path.name, name)
         is_own = is_own or (shared != name) == bool(own) and "/" not in shared and (
             plugin.startswith(shared.removesuffix(".h") + "_") and (path.parent / name).exists())

@@ -47,7 +47,6 @@ LEFT = {
     ("src/model/dump.c", "gpu_temperature"): WORD,
     ("src/report/word.c", "chrome_json"): WORD,
     ("src/report/word.c", "first_block_ns"): WORD,
-    ("src/report/word.c", "framepack_text"): WORD,
     ("src/report/evidence.c", 'strcmp(column->key, "index"'): KEY,
     ("plugins/analysis/ranks/figures.c",
      'strcmp(m->table->columns[column].key, "value"'): KEY,

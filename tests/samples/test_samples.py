@@ -121,8 +121,8 @@ class Inferix(unittest.TestCase):
         self.assertEqual([(row["frames"], row["dropped"]) for row in
                           self.rows("streaming.by_rank")], [(81, 2)] * 4)
         self.assertEqual(sorted({row["format"] for row in self.rows("run.files")}),
-                         ["inferix_aggregate", "inferix_console", "inferix_flat", "inferix_raw",
-                          "inferix_report", "inferix_stream"])
+                         ["inferix_aggregate", "inferix_flat", "inferix_raw", "inferix_report",
+                          "inferix_stream", "log"])
         self.assertEqual(self.report.document["data_quality"]["status"], "clean")
 
 

@@ -18,12 +18,15 @@ void fixture_open(struct fixture *f)
     ta_ctx_init(&f->ctx, &f->shared);
     f->registry = ta_registry_new(&f->ctx);
     assert_non_null(f->registry);
+    assert_true(ta_log_formats_init(&f->log_formats, f->registry));
+    f->shared.log_formats = &f->log_formats;
     assert_int_equal(ta_plan_make(&f->ctx, f->registry, NULL, &ta_stages, &f->plan), TA_OK);
 }
 
 void fixture_close(struct fixture *f)
 {
     ta_plan_free(&f->plan);
+    ta_log_formats_free(&f->log_formats);
     ta_registry_free(f->registry);
 }
 
@@ -131,7 +134,7 @@ int fixture_sniff(struct fixture *f, const char *input, const void *bytes, size_
     const struct ta_entry *entry = ta_registry_find(f->registry, TA_KIND_input, input);
     assert_non_null(entry);
     const bool whole = size <= TA_PROBE_SIZE;
-    const struct ta_probe probe = {{bytes, whole ? size : TA_PROBE_SIZE}, whole};
+    const struct ta_probe probe = {{bytes, whole ? size : TA_PROBE_SIZE}, whole, &f->log_formats};
     return entry->plugin.input->sniff(&probe);
 }
 

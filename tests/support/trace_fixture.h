@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "parse/log/formats.h"
 #include "analyze/analyze.h"
 #include "base/context.h"
 #include "base/quality.h"
@@ -23,6 +24,7 @@ struct fixture {
     struct ta_shared shared;
     struct ta_ctx ctx;
     struct ta_registry *registry;
+    struct ta_log_formats log_formats;
     struct ta_plan plan; /* all analyses; tests may add to `plan.needs` */
     bool drops_args;     /* arguments that no analysis wants go as they do in the program */
 };

@@ -94,6 +94,8 @@ static inline void show_operators(struct text *out, const struct ta_trace *trace
     for (; n; n--, stack++) {
         show_text(out, trace, "stack ", stack->stack);
         SHOW_NUMBERS(out, stack->rank, stack->weight_ns);
+        if (stack->samples != TA_MISSING)
+            text_add(out, " %" PRId64 " samples", stack->samples);
         text_add(out, "\n");
     }
 }

@@ -301,15 +301,24 @@ static void check_refused(const char *input, const char *text)
 /* ---- recognizing -------------------------------------------------------------------------- */
 
 static const char *const inputs[] = {"inferix_report",    "inferix_raw",    "inferix_flat",
-                                     "inferix_aggregate", "inferix_stream", "inferix_console"};
+                                     "inferix_aggregate", "inferix_stream", "log"};
+
+enum { DOCUMENTS = 5 }; /* of them */
 
 static void check_sniff(const char *input, const char *text, int score)
 {
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+    for (size_t i = 0; i < DOCUMENTS; i++) {
         const int got = fixture_sniff(&fixture, inputs[i], text, strlen(text));
         if (got != (strcmp(inputs[i], input) == 0 ? score : 0))
             fail_msg("%s is %d sure of %s", inputs[i], got, text);
     }
+}
+
+/* A log, and no document. */
+static void check_log_sniff(const char *text)
+{
+    check_sniff("", text, 0);
+    assert_int_equal(fixture_sniff(&fixture, "log", text, strlen(text)), 45);
 }
 
 static void test_recognizes(void **state)
@@ -325,10 +334,10 @@ static void test_recognizes(void **state)
     check_sniff("inferix_flat", "{\"profiling_enabled\": false}", 80);
     check_sniff("inferix_aggregate", "{\"total_reports\": 1, \"aggregated_gpu_metrics\": {}}", 95);
     check_sniff("inferix_stream", "{\"block_level\": {}, \"segment_level\": {}}", 95);
-    check_sniff("inferix_console", "x=== Profiling Metrics (a) ===\n", 85);
-    check_sniff("inferix_console", "Profiling session 'a' started\n", 85);
-    check_sniff("inferix_console", "Profiling results:\n  - Total time: 1.00 ms\n", 85);
-    check_sniff("inferix_console", "Time Elapsed: [0:00:01] From [a (b)] To [c (d)]\n", 85);
+    check_log_sniff("x=== Profiling Metrics (a) ===\n");
+    check_log_sniff("Profiling session 'a' started\n");
+    check_log_sniff("Profiling results:\n  - Total time: 1.00 ms\n");
+    check_log_sniff("Time Elapsed: [0:00:01] From [a (b)] To [c (d)]\n");
 }
 
 /* Keys count at the outermost object only, and one is not enough for what others have too. */
@@ -882,7 +891,7 @@ static void test_extract(void **state)
 static void test_console_live(void **state)
 {
     (void)state;
-    check_rows("inferix_console",
+    check_rows("log",
                "=== Profiling Metrics (a (b)) ===Profiling session 'a (b)' started\r\n\n"
                "GPU: Memory 1MB / 2MB (50.0%), Util 86.0%, Temp 63.5\xc3\x82\xc2\xb0"
                "CCPU: 0.0%, Memory 3MB / 4MB (75.0%)\n"
@@ -909,11 +918,11 @@ static void test_console_live(void **state)
 static void test_console_sessions(void **state)
 {
     (void)state;
-    check_rows("inferix_console",
+    check_rows("log",
                "Profiling session 'one' started\nProfiling session 'one' ended (duration: 2s)\n"
                "Profiling session 'two' startedProfiling session 'three' started\n",
                "session one ? ? 2000000000\nsession two ? ? ?\nsession three ? ? ?\n");
-    check_rows("inferix_console", "=== Profiling Metrics (x) ===\n=== Profiling Metrics (x) ===\n",
+    check_rows("log", "=== Profiling Metrics (x) ===\n=== Profiling Metrics (x) ===\n",
                "session x ? ? ?\n");
 }
 
@@ -968,7 +977,7 @@ static void test_console_runs(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         print_message("%s", cases[i].lines);
-        check_rows("inferix_console", cases[i].lines, cases[i].sessions);
+        check_rows("log", cases[i].lines, cases[i].sessions);
     }
 }
 
@@ -1001,7 +1010,7 @@ static void test_console_ranks(void **state)
         struct text text = {0};
         for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
             text_add(&text, "%s%s", marks[i][lines[k].rank], lines[k].line);
-        struct reading r = read_text("inferix_console", text.at);
+        struct reading r = read_text("log", text.at);
         size_t n;
         const struct ta_session *sessions = ta_trace_session_rows(r.trace, &n);
         assert_int_equal(n, 2);
@@ -1025,7 +1034,7 @@ static void test_console_figures(void **state)
 {
     (void)state;
     struct reading r = read_text(
-        "inferix_console",
+        "log",
         "\xf0\x9f\x93\x8a Diffusion Analysis:\n   - Total Steps: 28\n"
         "   - FPS (Frames Per Second): 69.47\n   - BPS (Blocks Per Second): 23.16\n"
         "   - Average Block Size: 3.0 frames\n   - Mood: 5\n"
@@ -1061,12 +1070,11 @@ static void test_console_pipeline(void **state)
 {
     (void)state;
     struct reading r =
-        read_text("inferix_console",
-                  "Profiling results:\n  - Initialization/caching time: 69.83 ms (10.95%)\n"
-                  "  - Diffusion generation time: 398.69 ms (62.54%)\n"
-                  "    - Block 0 generation time: 70.73 ms (17.74% of diffusion)\n"
-                  "    - Block x generation time: 1 ms\n    - Lunch time: noon\n"
-                  "  - VAE decoding time: 168.93 ms (26.50%)\n  - Total time: 637.44 ms\n");
+        read_text("log", "Profiling results:\n  - Initialization/caching time: 69.83 ms (10.95%)\n"
+                         "  - Diffusion generation time: 398.69 ms (62.54%)\n"
+                         "    - Block 0 generation time: 70.73 ms (17.74% of diffusion)\n"
+                         "    - Block x generation time: 1 ms\n    - Lunch time: noon\n"
+                         "  - VAE decoding time: 168.93 ms (26.50%)\n  - Total time: 637.44 ms\n");
     check_text(rows_of(r.trace), "session ? ? ? 637440000\n"
                                  "call Initialization/caching 1 69830000 69830000 69830000\n"
                                  "call Diffusion generation 1 398690000 398690000 398690000\n"
@@ -1083,7 +1091,7 @@ static void test_console_timer(void **state)
 {
     (void)state;
     struct reading r = read_text(
-        "inferix_console",
+        "log",
         "Time Elapsed: [0:00:00.210351] From [load (x) (2026-11-21 00:36:14)] To [text (t)]\n"
         "Time Elapsed: [1 day, 1:02:03.5] From [a (2026-11-21 00:36:14.1)] To [b (2026-11-21 "
         "00:36:15)]\n"
@@ -1102,7 +1110,7 @@ static void test_console_timer(void **state)
 /* Consoles of different figures are no copies of each other. */
 static void check_set(const char *text, const char *set)
 {
-    struct reading r = read_text("inferix_console", text);
+    struct reading r = read_text("log", text);
     assert_string_equal(r.trace->dump.set, set);
     assert_int_equal(r.trace->dump.exactness, TA_EXACT_CONSOLE);
     reading_free(&r);
@@ -1121,8 +1129,8 @@ static void test_console_set(void **state)
 static void test_console_refused(void **state)
 {
     (void)state;
-    check_refused("inferix_console", "");
-    check_refused("inferix_console", "GPU: Memory xMB / yMB\nProfiling session 'a\nCPU: %\n");
+    check_refused("log", "");
+    check_refused("log", "GPU: Memory xMB / yMB\nProfiling session 'a\nCPU: %\n");
 }
 
 /* ---- any bytes ---------------------------------------------------------------------------- */

@@ -79,6 +79,11 @@ static void test_prefixes(void **state)
          false},
         {"WARNING:root: text", "root: text", TA_MISSING, false},
         {"rank of a matrix 3: text", "rank of a matrix 3: text", TA_MISSING, false},
+        {"2025-09-30 21:14:00.123 | INFO     | app:main:12 - text", "text", TA_MISSING, true},
+        {"2025-09-30 21:14:00,123 | INFO | text", "text", TA_MISSING, true},
+        {"[rank0]:   - VAE decoding time: 5 ms", "- VAE decoding time: 5 ms", 0, false},
+        {"INFO: - item", "- item", TA_MISSING, false},
+        {"[2025-09-30 21:14:00] | a | b |", "| a | b |", TA_MISSING, true},
         {"", "", TA_MISSING, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

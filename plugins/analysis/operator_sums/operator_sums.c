@@ -22,7 +22,7 @@ enum {
     FLOPS,
     OP_FIELDS
 };
-enum { WEIGHT = 2, STACK_FIELDS };
+enum { WEIGHT = 2, SAMPLES, STACK_FIELDS };
 
 static const struct ta_field op_fields[OP_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
@@ -42,6 +42,7 @@ static const struct ta_field stack_fields[STACK_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
     [NAME] = {"stack", TA_FIELD_TEXT},
     [WEIGHT] = {"weight_ns", TA_FIELD_SUM},
+    [SAMPLES] = {"samples", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"operators", op_fields, OP_FIELDS},
@@ -149,13 +150,16 @@ static const struct ta_table_def summed = {
                                       .rows = 8,
                                       .never = {&summed_columns[OP_DEVICE_PART]},
                                       .unless = "ops.by_name"}};
-enum { STACK_RANK, STACK_STACK, STACK_TOTAL };
+enum { STACK_RANK, STACK_STACK, STACK_TOTAL, STACK_SAMPLES };
 static const struct ta_column stacks_folded_columns[] = {
     [STACK_RANK] = TA_DUMP_RANK_COLUMN,
     [STACK_STACK] = {"stack", "Stack", TA_TEXT,
                      .doc = "Call stack, outermost first, separated by semicolons"},
     [STACK_TOTAL] = {"total_ns", "Self time", TA_NS, .better = TA_LOWER,
-                     .doc = "Self time of the innermost frame"},
+                     .doc = "Self time of the innermost frame; null where only samples were "
+                            "counted"},
+    [STACK_SAMPLES] = {"samples", "Samples", TA_COUNT,
+                       .doc = "Samples that found this stack; null where its time was summed up"},
 };
 
 static const struct ta_table_def stacks_folded = {
@@ -204,10 +208,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot tell operators from kernels");
     }
     const struct ta_stack_weight *stacks = ta_trace_stack_rows(trace, &n);
-    for (size_t i = 0; i < n; i++)
-        ta_sum(&TA_PARTIAL_ROW(out[1], ta_row_rank(trace, stacks[i].rank),
-                               ta_key_text(ta_trace_text(trace, stacks[i].stack)))[WEIGHT],
-               stacks[i].weight_ns);
+    for (size_t i = 0; i < n; i++) {
+        int64_t *row = TA_PARTIAL_ROW(out[1], ta_row_rank(trace, stacks[i].rank),
+                                      ta_key_text(ta_trace_text(trace, stacks[i].stack)));
+        ta_sum(&row[WEIGHT], stacks[i].weight_ns);
+        ta_sum(&row[SAMPLES], stacks[i].samples);
+    }
     return TA_OK;
 }
 
@@ -259,12 +265,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     ta_draw(out, &summed, &chart);
     totals_add(&totals, out);
     totals_free(&totals);
+    bool timed = false;
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {
         const int64_t *row = ta_partial_at(merged[1], i);
+        timed |= row[WEIGHT] >= 0;
         TA_ROW(out, stacks_folded, [STACK_RANK] = ta_int(row[RANK]),
                [STACK_STACK] = ta_text(ta_partial_text(merged[1], row, NAME)),
-               [STACK_TOTAL] = ta_int(row[WEIGHT]));
+               [STACK_TOTAL] = ta_int(row[WEIGHT]), [STACK_SAMPLES] = ta_int(row[SAMPLES]));
     }
+    if (!timed)
+        ta_order_rows(out, &stacks_folded, &stacks_folded_columns[STACK_SAMPLES], TA_DESCENDING);
     return TA_OK;
 }
 
@@ -283,4 +293,4 @@ static const struct ta_analysis_ops ops = {.section = "operators",
 TA_PLUGIN(analysis, operator_sums, &ops, .title = "Operators",
           .summary = "Operators and call stacks as the profiler sums them up, and whether the "
                      "device or the host limits the run: ops.summed, ops.totals, stacks.folded",
-          .version = "2");
+          .version = "3");

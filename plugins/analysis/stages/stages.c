@@ -145,15 +145,16 @@ static const struct ta_table_def by_name = {
                                       .applies = are_by_name,
                                       TA_READS(stages_derived_read)}};
 
-/* What the stages of a format are called, by what its name begins with. */
+/* What the stages of a format are called, by what its name begins with; stages of a log say it
+ * themselves. */
 enum { CONSOLE = 2, EVENT_TIMER };
 static const struct {
     const char *format, *name;
 } sources[] = {
     {"diffulex", "sections"},
     {"framepack", "timed operations"},
-    [CONSOLE] = {"inferix_console", "console"},
-    [EVENT_TIMER] = {"inferix_console", "event timer"},
+    [CONSOLE] = {NULL, "console"},
+    [EVENT_TIMER] = {NULL, "event timer"},
     {"", "stages"},
 };
 
@@ -185,7 +186,27 @@ static void add_stage(const struct ta_trace *trace, const struct ta_timed_stage 
     }
 }
 
-#define WALL(rank) TA_PARTIAL_ROW(out[1], ta_row_rank(trace, rank), ta_key_int(source))
+#define WALL(rank, source) TA_PARTIAL_ROW(out[1], ta_row_rank(trace, rank), ta_key_int(source))
+
+static int64_t source_of_format(const char *format)
+{
+    int64_t source = 0;
+    while (!sources[source].format ||
+           strncmp(format, sources[source].format, strlen(sources[source].format)) != 0)
+        source++;
+    return source;
+}
+
+/* As the stage says, or else as its format does. */
+static int64_t source_of_stage(const struct ta_trace *trace, const struct ta_timed_stage *stage,
+                               int64_t of_format)
+{
+    const struct ta_slice name = ta_trace_text(trace, stage->source);
+    for (size_t i = 0; name.len && i < sizeof sources / sizeof *sources; i++)
+        if (ta_slice_equal(name, ta_slice_of(sources[i].name)))
+            return (int64_t)i;
+    return of_format;
+}
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -195,25 +216,26 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_session *sessions = ta_trace_session_rows(trace, &n_sessions);
     const struct ta_timed_stage *stages = ta_trace_stage_rows(trace, &n);
     const char *format = ta_trace_file(trace).format;
-    int64_t source = 0;
-    while (strncmp(format ? format : "", sources[source].format, strlen(sources[source].format)) !=
-           0)
-        source++;
-    const bool alone = source == CONSOLE && n_sessions == 0;
+    const int64_t of_format = source_of_format(format ? format : "");
+    bool has_stages = false; /* of the writer of the sessions; of a log that is a console */
+    const int64_t source =
+        n_sessions && strcmp(format ? format : "", "log") == 0 ? CONSOLE : of_format;
     for (size_t i = 0; i < n; i++) {
-        bool timer = alone;
+        const int64_t own = source_of_stage(trace, &stages[i], of_format);
+        bool timer = own == CONSOLE && n_sessions == 0;
+        has_stages |= own == source;
         if (timer) {
             /* Where a console tells of no session, an event timer knows nothing of the run. */
             const struct ta_slice name = ta_trace_text(trace, stages[i].name);
             timer = name.len && memmem(name.ptr, name.len, ARROW, strlen(ARROW)) != NULL;
         }
-        add_stage(trace, &stages[i], i, timer ? EVENT_TIMER : source, out[0]);
-        if (alone && !timer)
-            ta_sum(&WALL(stages[i].rank)[WITHOUT], 1);
+        add_stage(trace, &stages[i], i, timer ? EVENT_TIMER : own, out[0]);
+        if (own == CONSOLE && n_sessions == 0 && !timer)
+            ta_sum(&WALL(stages[i].rank, CONSOLE)[WITHOUT], 1);
     }
     for (size_t i = 0; i < n_sessions; i++) {
-        int64_t *row = WALL(sessions[i].rank);
-        if (n > 0)
+        int64_t *row = WALL(sessions[i].rank, source);
+        if (has_stages)
             ta_sum(&row[SESSIONS], sessions[i].dur_ns);
         else if (source != CONSOLE)
             ta_sum(&row[BESIDE], sessions[i].dur_ns);

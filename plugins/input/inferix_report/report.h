@@ -3,7 +3,7 @@
 #ifndef INFERIX_REPORT_H
 #define INFERIX_REPORT_H
 
-#include "../inferix.h"
+#include "lib/inferix.h"
 
 /* Steps, blocks, models, layers, lookups of caches and whatever else happened. */
 void inferix_report_events(struct inferix *in, json_t *document);

@@ -14,19 +14,13 @@
 #define WORD_OF(row, field, below) FIELD(WORD, row, field, below)
 
 static const struct ta_record_field stage_fields[] = {
-    INTEGER(ta_timed_stage, rank),
-    TEXT(ta_timed_stage, name),
-    INTEGER(ta_timed_stage, calls),
-    INTEGER(ta_timed_stage, total_ns),
-    INTEGER(ta_timed_stage, min_ns),
-    INTEGER(ta_timed_stage, max_ns),
-    INTEGER(ta_timed_stage, last_ns),
-    INTEGER(ta_timed_stage, median_ns),
-    INTEGER(ta_timed_stage, device_ns),
-    INTEGER(ta_timed_stage, step),
-    FLAG(ta_timed_stage, is_call),
-    TEXT(ta_timed_stage, exception),
-    {0},
+    INTEGER(ta_timed_stage, rank),      TEXT(ta_timed_stage, name),
+    INTEGER(ta_timed_stage, calls),     INTEGER(ta_timed_stage, total_ns),
+    INTEGER(ta_timed_stage, min_ns),    INTEGER(ta_timed_stage, max_ns),
+    INTEGER(ta_timed_stage, last_ns),   INTEGER(ta_timed_stage, median_ns),
+    INTEGER(ta_timed_stage, device_ns), INTEGER(ta_timed_stage, step),
+    FLAG(ta_timed_stage, is_call),      TEXT(ta_timed_stage, exception),
+    TEXT(ta_timed_stage, source),       {0},
 };
 
 static const struct ta_record_field iterations_fields[] = {
@@ -162,6 +156,7 @@ static const struct ta_record_field stack_fields[] = {
     INTEGER(ta_stack_weight, rank),
     TEXT(ta_stack_weight, stack),
     INTEGER(ta_stack_weight, weight_ns),
+    INTEGER(ta_stack_weight, samples),
     {0},
 };
 

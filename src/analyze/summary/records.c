@@ -66,6 +66,8 @@ void ta_summary_put_records(struct ta_summary_out *out, struct ta_text *text,
     ta_text_int(text, trace->view.origin);
     ta_text_key(text, "exactness");
     ta_text_int(text, dump->exactness);
+    ta_text_key(text, "copied");
+    ta_text_int(text, dump->copied);
     ta_text_key(text, "growing");
     ta_text_bool(text, dump->is_growing);
     ta_text_key(text, "allocator");
@@ -190,6 +192,7 @@ static void take_members(struct taking *t, struct ta_trace *trace)
     if (!ta_pull_open(pull, '{'))
         return;
     trace->view.rank = TA_MISSING;
+    trace->dump.copied = UINT32_MAX;
     while (ta_pull_member(pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("file"))) {
             const int64_t file = ta_pull_within(pull, 0, (int64_t)t->in->n_files - 1, false);
@@ -199,6 +202,8 @@ static void take_members(struct taking *t, struct ta_trace *trace)
         } else if (ta_slice_equal(key, TA_LIT("exactness"))) {
             trace->dump.exactness =
                 (enum ta_exactness)ta_pull_within(pull, TA_EXACT_CONSOLE, TA_EXACT_FULL, false);
+        } else if (ta_slice_equal(key, TA_LIT("copied"))) {
+            trace->dump.copied = (uint32_t)ta_pull_within(pull, 0, UINT32_MAX, false);
         } else if (ta_slice_equal(key, TA_LIT("growing"))) {
             trace->dump.is_growing = ta_pull_bool(pull);
         } else if (ta_slice_equal(key, TA_LIT("allocator"))) {

@@ -38,11 +38,6 @@ static uint64_t hash_of(const struct ta_trace *trace, ta_str id)
     return ta_hash_bytes(text.ptr, text.len, 0);
 }
 
-static bool is_console_copy(const struct ta_dump *dump)
-{
-    return dump->set && dump->exactness == TA_EXACT_CONSOLE;
-}
-
 /* What tells rows of one table apart that are no copies of each other.  It is equal in all files
  * but for the stages and sessions of consoles: these are looked for one by one in files that hold
  * the same more exactly, because they may have others. */
@@ -51,9 +46,9 @@ static uint64_t detail_of(const struct ta_trace *trace, enum ta_dump_table table
     const struct ta_figure *figure = row;
     const struct ta_tag *tag = row;
     const struct ta_session *session = row;
-    if (is_console_copy(&trace->dump) && table == TA_DUMP_stage)
+    if (table == TA_DUMP_stage && ta_dump_is_console(&trace->dump, table))
         return hash_of(trace, ((const struct ta_timed_stage *)row)->name);
-    if (is_console_copy(&trace->dump) && table == TA_DUMP_session)
+    if (table == TA_DUMP_session && ta_dump_is_console(&trace->dump, table))
         return hash_of(trace, session->id) ^ ta_hash_mix((uint64_t)session->dur_ns);
     switch (table) {
     case TA_DUMP_sample:
@@ -106,29 +101,35 @@ static bool met(const holdings *all, const struct holding *holding)
     return false;
 }
 
+static void set_table(struct holding *holding, const struct ta_dump *dump, enum ta_dump_table table)
+{
+    const bool is_copy = ta_dump_is_copy(dump, table);
+    holding->table = table;
+    holding->set = is_copy ? dump->set : NULL;
+    holding->exactness = is_copy ? dump->exactness : TA_EXACT_FULL;
+}
+
 static bool break_down(const struct ta_kept *files, size_t file, holdings *all)
 {
     const struct ta_kept *kept = &files[file];
     const struct ta_dump *dump = &kept->trace->dump;
     struct holding holding = {.folder = ta_copy_folder(kept->shown),
-                              .set = dump->set,
                               .file = file,
-                              .exactness = dump->set ? dump->exactness : TA_EXACT_FULL,
                               .per_device = has_device_samples(dump),
                               .rank_known = kept->rank_known,
                               .start = ta_session_start(dump),
                               .winner = file};
     if (ta_dump_has_allocator(
             dump)) { /* memory of the moment, more exactly than any summary of it */
-        holding.table = TA_DUMP_memory_mark;
         holding.rank = kept->rank;
+        set_table(&holding, dump, TA_DUMP_memory_mark);
         if (!ta_vec_push(all, holding))
             return false;
     }
     for (int table = 0; table < TA_DUMP_COUNT; table++) {
         struct ta_dump_cursor cursor = ta_dump_first(dump, (enum ta_dump_table)table);
+        set_table(&holding, dump, (enum ta_dump_table)table);
         for (const void *row; (row = ta_dump_next(&cursor)) != NULL;) {
-            holding.table = (enum ta_dump_table)table;
             holding.detail = detail_of(kept->trace, holding.table, row);
             holding.rank = rank_of(kept, row);
             holding.row = row;
@@ -340,8 +341,8 @@ static void drop(struct ta_quality *quality, struct ta_kept *files, const struct
     /* Two equally exact tables are worth a look; that texts for people repeat each other is usual,
      * and of samples more than exactness counts. */
     const struct ta_dump *other = &files[winner].trace->dump;
-    const bool alike =
-        other->set && lost->exactness == other->exactness && lost->table != TA_DUMP_sample;
+    const bool alike = ta_dump_is_copy(other, lost->table) && lost->exactness == other->exactness &&
+                       lost->table != TA_DUMP_sample;
     ta_quality_add_severity(
         quality, TA_Q_DUPLICATE_CONTENT,
         alike && lost->exactness >= TA_EXACT_TABLE ? TA_QUALITY_NOTICE : TA_QUALITY_INFO,

@@ -4,9 +4,10 @@
 #define TA_PARSE_LOG_FORMATS_H
 
 #include "base/needles.h"
+#include "plugin/registry.h"
 #include "traceanalyze/log.h"
 
-enum { TA_LOG_FORMATS_MAX = 64 };
+enum { TA_LOG_FORMATS_MAX = 32 };
 
 struct ta_log_formats {
     struct ta_log_format {
@@ -14,11 +15,12 @@ struct ta_log_formats {
         const struct ta_log_ops *ops;
     } at[TA_LOG_FORMATS_MAX];
     size_t n;
-    struct ta_needles *marks; /* bit i: of at[i] */
+    struct ta_needles *marks; /* bit i: a mark of at[i]; bit TA_LOG_FORMATS_MAX + i: a part */
 };
 
-/* Finds the marks of what is listed.  False without memory. */
-bool ta_log_formats_init(struct ta_log_formats *formats) TA_MUST_CHECK;
+/* Lists the log plugins of a registry.  False without memory. */
+bool ta_log_formats_init(struct ta_log_formats *formats,
+                         const struct ta_registry *registry) TA_MUST_CHECK;
 void ta_log_formats_free(struct ta_log_formats *formats);
 
 #endif

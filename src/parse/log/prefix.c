@@ -219,8 +219,8 @@ static size_t glog_length(struct ta_slice text, struct stamp *stamp)
     return (size_t)(end - text.ptr) + 1;
 }
 
-/* The name of a logger: "sglang.srt:" or "sglang - ".  Before a colon it has a point, as modules
- * have: "Denoising:" is the beginning of a text. */
+/* The name of a logger: "sglang.srt:" or "sglang - ", of loguru "app.main:run:12 - ".  Before a
+ * colon at its end it has a point, as modules have: "Denoising:" is the beginning of a text. */
 static size_t logger_length(struct ta_slice text)
 {
     size_t n = 0;
@@ -232,7 +232,9 @@ static size_t logger_length(struct ta_slice text)
     const struct ta_slice rest = ta_slice_from(text, n);
     if (n > 0 && (has_shape(rest, " - ") || (has_point && has_shape(rest, ": "))))
         return n;
-    return 0;
+    while (n < text.len && (isalnum((unsigned char)text.ptr[n]) || memchr("._:<>", text.ptr[n], 5)))
+        n++;
+    return n > 0 && is_digit_at(text, n - 1) && has_shape(ta_slice_from(text, n), " - ") ? n : 0;
 }
 
 /* "3: " as srun writes it. */
@@ -298,6 +300,20 @@ static struct ta_slice skip_separator(struct ta_slice text)
     return text;
 }
 
+/* What is between the last part and the text.  A dash after more than a blank, or after a colon,
+ * begins the item of a list, and a bar begins the row of a table that ends with one. */
+static struct ta_slice skip_last_separator(struct ta_slice text)
+{
+    const struct ta_slice rest = skip_blanks(text);
+    if (rest.len && rest.ptr[0] == ':')
+        return skip_blanks(ta_slice_from(rest, 1));
+    const char last = rest.len ? rest.ptr[rest.len - 1] : '\0';
+    const bool is_separator =
+        rest.len > 1 && rest.ptr[1] == ' ' &&
+        ((rest.ptr[0] == '-' && text.len - rest.len < 2) || (rest.ptr[0] == '|' && last != '|'));
+    return is_separator ? skip_blanks(ta_slice_from(rest, 2)) : rest;
+}
+
 /* Names of loggers are known by what is before them. */
 static size_t part_length(struct ta_log_line *line, struct stamp *stamp, struct ta_slice text,
                           unsigned parts)
@@ -318,14 +334,14 @@ static size_t part_length(struct ta_log_line *line, struct stamp *stamp, struct 
 static struct stamp strip(struct ta_log_line *line)
 {
     struct stamp stamp = {TA_CLOCK_NONE, TA_MISSING};
-    line->text = ta_text_trim(line->whole);
+    struct ta_slice rest = ta_text_trim(line->whole), next = rest;
+    unsigned parts = 0;
     line->rank = TA_MISSING;
-    for (unsigned parts = 0; parts < 8; parts++) {
-        const size_t n = part_length(line, &stamp, line->text, parts);
-        if (n == 0)
-            break;
-        line->text = skip_separator(ta_slice_from(line->text, n));
+    for (size_t n; parts < 8 && (n = part_length(line, &stamp, next, parts)) > 0; parts++) {
+        rest = ta_slice_from(next, n);
+        next = skip_separator(rest);
     }
+    line->text = parts ? skip_last_separator(rest) : rest;
     line->time_ns = stamp.kind == TA_CLOCK_FULL ? stamp.ns : TA_MISSING;
     return stamp;
 }

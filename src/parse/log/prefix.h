@@ -9,6 +9,7 @@
  *
  *     2025-09-30 21:14:00,123 INFO name: text        logging, with parts in any order
  *     2025-09-30 21:14:00,123 - name - INFO - text
+ *     2025-09-30 21:14:00.123 | INFO     | name:function:12 - text    loguru
  *     INFO 09-30 21:14:00 [worker.py:123] text        vLLM
  *     [09-30 21:14:00 TP0] text                       SGLang
  *     (Worker_TP0 pid=123) text                       vLLM, Ray

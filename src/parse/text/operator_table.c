@@ -24,16 +24,22 @@ struct table {
 struct ta_operator_tables {
     struct ta_ctx *ctx;
     struct ta_builder *builder;
+    int64_t rank; /* of the rows */
     struct operator_columns columns;
     enum { OUTSIDE, HEADS, ROWS, BELOW } place; /* of the next line */
     struct ta_operator_sum *rows;
     size_t n_rows, max_rows;
     struct table *tables;
     size_t n_tables, max_tables;
+    unsigned bad; /* lines in a row that are none */
     bool failed;
 };
 
-struct ta_operator_tables *ta_operator_tables_new(struct ta_ctx *ctx, struct ta_builder *builder)
+/* A table whose end is not to be seen ends after so many lines that are no rows. */
+enum { BAD_MOST = 16 };
+
+struct ta_operator_tables *ta_operator_tables_new(struct ta_ctx *ctx, struct ta_builder *builder,
+                                                  int64_t rank)
 {
     struct ta_operator_tables *t = calloc(1, sizeof *t);
     if (!t) {
@@ -42,6 +48,7 @@ struct ta_operator_tables *ta_operator_tables_new(struct ta_ctx *ctx, struct ta_
     }
     t->ctx = ctx;
     t->builder = builder;
+    t->rank = rank;
     return t;
 }
 
@@ -98,6 +105,7 @@ static bool take_row(struct ta_operator_tables *t, struct ta_slice line)
     if (!operator_row_read(&t->columns, line, cells) || cells[0].len == 0)
         return false;
     struct ta_operator_sum row = ta_unknown_operator_sum();
+    row.rank = t->rank;
     /* Times of several kinds of devices are those of the device. */
     for (size_t i = 1; i < t->columns.n; i++) {
         const struct ta_slice cell = cells[i];
@@ -186,6 +194,7 @@ enum ta_operator_line ta_operator_tables_take(struct ta_operator_tables *t, stru
     struct operator_columns columns;
     if (operator_columns_read(line, &columns)) {
         t->columns = columns;
+        t->bad = 0;
         begin_table(t);
         return TA_OPERATOR_LINE_HEADS;
     }
@@ -204,36 +213,29 @@ enum ta_operator_line ta_operator_tables_take(struct ta_operator_tables *t, stru
     }
     if (take_row(t, line)) {
         t->place = ROWS;
+        t->bad = 0;
         return TA_OPERATOR_LINE_ROW;
     }
     if (t->columns.has_source || is_left_out(line))
         return TA_OPERATOR_LINE_PART;
-    if (ta_text_trim(line).len)
+    if (ta_text_trim(line).len) {
+        if (++t->bad == BAD_MOST)
+            t->place = BELOW;
         return TA_OPERATOR_LINE_BAD;
+    }
     if (t->place == ROWS) /* a blank line ends a table whose lower ruler is cut off */
         t->place = BELOW;
     return TA_OPERATOR_LINE_PART;
 }
 
-void ta_operator_tables_close(struct ta_operator_tables *t)
+bool ta_operator_tables_is_open(const struct ta_operator_tables *t)
 {
-    t->place = OUTSIDE;
+    return t->place == HEADS || t->place == ROWS;
 }
 
 int64_t ta_operator_tables_cpu_ns(const struct ta_operator_tables *t)
 {
     return t->n_tables ? t->tables[t->n_tables - 1].cpu_ns : TA_MISSING;
-}
-
-bool ta_operator_tables_begin_in(struct ta_slice text)
-{
-    struct operator_columns columns;
-    if (text.len == 0 || !memmem(text.ptr, text.len, "Calls", 5))
-        return false;
-    while (text.len)
-        if (operator_columns_read(ta_text_line(&text), &columns))
-            return true;
-    return false;
 }
 
 /* ---- recordings ----------------------------------------------------------------------------- */
@@ -317,6 +319,7 @@ static enum ta_status add_recording(struct ta_operator_tables *t, size_t recordi
     if (status != TA_OK)
         return status;
     struct ta_operator_sum total = ta_unknown_operator_sum();
+    total.rank = t->rank;
     total.is_total = true;
     total.name = t->tables[recording].device;
     total.self_cpu_ns = t->tables[recording].cpu_ns;

@@ -24,16 +24,17 @@ enum ta_operator_line {
 /* Collects the rows of the tables of a text. */
 struct ta_operator_tables;
 
-/* NULL after ta_fail() without memory. */
-struct ta_operator_tables *ta_operator_tables_new(struct ta_ctx *ctx, struct ta_builder *builder);
+/* `rank` is the rank of all rows, or TA_MISSING.  NULL after ta_fail() without memory. */
+struct ta_operator_tables *ta_operator_tables_new(struct ta_ctx *ctx, struct ta_builder *builder,
+                                                  int64_t rank);
 void ta_operator_tables_free(struct ta_operator_tables *tables);
 
 /* Takes the next line.  Without memory it fails as ta_operator_tables_add() says. */
 enum ta_operator_line ta_operator_tables_take(struct ta_operator_tables *tables,
                                               struct ta_slice line);
 
-/* The table has ended, whether or not the ruler below it was seen. */
-void ta_operator_tables_close(struct ta_operator_tables *tables);
+/* Whether the next line may be a row. */
+bool ta_operator_tables_is_open(const struct ta_operator_tables *tables);
 
 /* Adds all rows to the builder, at the end of the text.  Tables with equal totals are of one
  * recording, printed in several orders: a name that an earlier one has is not added again.  After
@@ -43,9 +44,6 @@ enum ta_status ta_operator_tables_add(struct ta_operator_tables *tables) TA_MUST
 
 /* "Self CPU time total" of the last table; TA_MISSING without one. */
 int64_t ta_operator_tables_cpu_ns(const struct ta_operator_tables *tables);
-
-/* Whether a line of the text holds the headings of such a table. */
-bool ta_operator_tables_begin_in(struct ta_slice text);
 
 /* The set of copies (ta_builder_set_copy()) of a recording whose self times on the host sum up to
  * this: the time as torch prints it, three decimals of the largest unit that fits. */

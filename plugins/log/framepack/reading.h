@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A text while it is read: text in cells, which table a line is in, and the rows that wait for the
+/* A log while it is read: text in cells, which table a line is in, and the rows that wait for the
  * end of it. */
 #ifndef FRAMEPACK_READING_H
 #define FRAMEPACK_READING_H
 
-#include "parse/text/operator_table.h"
+#include "base/vec.h"
 
 #include <traceanalyze/base.h>
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
+#include <traceanalyze/log.h>
 
 enum { CELLS = 32 };
 
@@ -35,7 +36,7 @@ struct stages {
     struct ta_timed_stage *at;
     uint32_t *printed; /* in which of the tables */
     size_t n, max;
-    struct ta_map of; /* name to its last row */
+    struct ta_map of; /* name and rank to the last row */
     uint32_t tables;
 };
 
@@ -45,22 +46,26 @@ struct marks {
     size_t before, first; /* where the table before and the present one begin */
 };
 
+/* A time that torch prints below its table of operators. */
+struct footer {
+    ta_str name;
+    int64_t ns;
+};
+
 struct reading {
-    struct ta_ctx *ctx;
-    struct ta_builder *builder;
-    struct ta_quality *quality;
-    struct ta_lines *lines;
+    struct ta_log_reading *log; /* of the line */
+    int64_t rank;
+    uint64_t offset;
     enum part part;
-    bool saw_row;   /* of the present part */
-    unsigned rules; /* of dashes in the present part */
-    bool console;   /* more than a cache timeline */
-    bool known;     /* something of FramePack was seen */
+    bool is_prefixed; /* the lines of the present part have a prefix */
+    bool saw_row;     /* of the present part */
+    unsigned rules;   /* of dashes in the present part */
+    bool console;     /* more than a cache timeline */
+    bool known;       /* something of FramePack was seen */
     struct stages stages;
     struct marks marks;
     struct ta_iterations iterations;
-    struct ta_operator_tables *operators;
-    uint64_t kept, dropped;
-    enum ta_status status;
+    TA_VEC(struct footer) footers;
 };
 
 /* Each takes a line of its table; false when the line is none of its rows. */

@@ -36,7 +36,7 @@ static struct run *add_run(struct console *c, struct ta_slice id)
     c->runs[c->n_runs] = (struct run){.rank = c->in.rank,
                                       .id = copy,
                                       .began = c->line_number,
-                                      .ended = SIZE_MAX,
+                                      .ended = UINT64_MAX,
                                       .dur_ns = TA_MISSING};
     if (id.ptr)
         c->session = c->n_runs;
@@ -50,7 +50,7 @@ static bool is_named(const struct run *run, struct ta_slice id)
 
 static bool is_open(const struct console *c, const struct run *run)
 {
-    return run->id && run->ended == SIZE_MAX && run->rank == c->in.rank;
+    return run->id && run->ended == UINT64_MAX && run->rank == c->in.rank;
 }
 
 /* The open session of the name that began last; an empty name is any. */
@@ -90,6 +90,7 @@ static struct run *with_fewest(struct console *c, struct run *open)
 void console_take_total(struct console *c, int64_t dur_ns)
 {
     struct run *open = find_open(c, (struct ta_slice){NULL, 0});
+    c->is_ours = true;
     inferix_add_figure(&c->in, c->in.rank, "pipeline", TA_LIT("total_time_ns"), (double)dur_ns,
                        TA_UNIT_NS);
     if (open) {
@@ -139,6 +140,7 @@ void console_take_session(struct console *c)
 {
     struct ta_slice text = c->line, id;
     while (c->in.status == TA_OK && console_behind(&text, SESSION)) {
+        c->is_ours = true;
         const struct ta_slice rest = text;
         if (console_before(&text, "' ended (duration: ", &id)) {
             struct run *session = find_open(c, id);
@@ -178,8 +180,8 @@ void console_take_session(struct console *c)
 /* Whether the two were open at the same time. */
 static bool overlap(const struct run *a, const struct run *b)
 {
-    return a->id && b->id && a->rank == b->rank && a->ended != SIZE_MAX && b->ended != SIZE_MAX &&
-           a->began < b->ended && b->began < a->ended;
+    return a->id && b->id && a->rank == b->rank && a->ended != UINT64_MAX &&
+           b->ended != UINT64_MAX && a->began < b->ended && b->began < a->ended;
 }
 
 /* A session inside one of another name is a part of it; of those of one name, as many ranks at

@@ -3,7 +3,7 @@
 #ifndef INFERIX_CONSOLE_H
 #define INFERIX_CONSOLE_H
 
-#include "../inferix.h"
+#include "lib/inferix.h"
 #include "base/convert.h"
 
 /* ---- marks ---------------------------------------------------------------------------------- */
@@ -35,30 +35,32 @@ enum part {
 struct stream {
     int64_t rank; /* as its lines begin; TA_MISSING when they do not say */
     enum part part;
+    uint64_t used; /* the last line that the part had something of */
     bool saw_cpu;
 };
 
 /* A run of the program, as the lines of its session say, or the lines of its pipeline. */
 struct run {
     int64_t rank;
-    char *id;            /* NULL without a session */
-    size_t began, ended; /* lines; SIZE_MAX: not seen, or not yet */
-    bool was_started;    /* its start was printed, not only readings */
-    int64_t dur_ns;      /* of the session; TA_MISSING when it was not said */
-    int64_t inside_ns;   /* "Total time" of the pipelines that ran in it */
+    char *id;              /* NULL without a session */
+    uint64_t began, ended; /* lines; UINT64_MAX: not seen, or not yet */
+    bool was_started;      /* its start was printed, not only readings */
+    int64_t dur_ns;        /* of the session; TA_MISSING when it was not said */
+    int64_t inside_ns;     /* "Total time" of the pipelines that ran in it */
     size_t pipelines;
     bool is_of_another; /* another run stands for it */
 };
 
 struct console {
     struct inferix in;
-    struct ta_slice line;
-    size_t line_number;
+    struct ta_slice line; /* without its rank */
+    uint64_t line_number, offset;
     struct stream *streams;
     size_t n_streams, max_streams, stream; /* the one of the line */
     struct run *runs;                      /* in the order in which they were first named */
     size_t n_runs, max_runs;
     size_t session;  /* the run that was named last; SIZE_MAX before */
+    bool is_ours;    /* the line, even where no record comes of it yet */
     char first[128]; /* the first line that gave anything */
     size_t first_len;
 };

@@ -2,10 +2,13 @@
 /* Times of the pipeline and of the event timer. */
 #include "console.h"
 
+#include <inttypes.h>
+
 static void add_call(struct console *c, struct ta_slice name, int64_t dur_ns)
 {
     struct ta_timed_stage stage = ta_single_call(inferix_intern(&c->in, name), dur_ns);
     stage.rank = c->in.rank;
+    stage.source = inferix_intern(&c->in, TA_LIT("console"));
     INFERIX_ADD(&c->in, stage, &stage);
     c->in.kept++;
 }
@@ -88,7 +91,10 @@ void console_take_elapsed(struct console *c)
     from = event_of(from);
     to = event_of(to);
     if (dur_ns == TA_MISSING || from.len > NAME_MAX_BYTES || to.len > NAME_MAX_BYTES) {
-        inferix_drop(&c->in, "An elapsed time cannot be read");
+        c->in.dropped++;
+        ta_quality_add(c->in.quality, TA_Q_NOT_AN_EVENT, c->offset,
+                       "An elapsed time cannot be read: line %" PRIu64 ", at byte offset %" PRIu64,
+                       c->line_number, c->offset);
         return;
     }
     char name[2 * NAME_MAX_BYTES + 8];

@@ -12,7 +12,7 @@
 
 static void no_memory(struct reading *r)
 {
-    r->status = ta_fail(r->ctx, TA_ERR_NOMEM, "Cannot hold the rows of a printed table");
+    r->log->status = ta_fail(r->log->ctx, TA_ERR_NOMEM, "Cannot hold the rows of a printed table");
 }
 
 /* The sums of a process grow: a table printed later replaces the rows of one before.  Within a
@@ -26,7 +26,9 @@ static void add_stage(struct reading *r, const struct ta_timed_stage *stage)
         no_memory(r);
         return;
     }
-    uint64_t *place = ta_map_at(&s->of, stage->name, s->n);
+    const uint64_t of_rank = stage->rank == TA_MISSING ? 0 : (uint64_t)stage->rank + 1;
+    const uint64_t key = stage->name ^ of_rank << 32;
+    uint64_t *place = ta_map_at(&s->of, key, s->n);
     if (!place) {
         no_memory(r);
         return;
@@ -74,7 +76,9 @@ bool take_timing(struct reading *r, struct ta_slice line)
         return false;
     const int64_t calls = ta_text_integer(cells.at[1]), mean = time_of(cells.at[3]);
     struct ta_timed_stage stage = ta_unknown_stage();
-    stage.name = ta_builder_string(r->builder, cells.at[0]);
+    stage.rank = r->rank;
+    stage.name = ta_log_string(r->log, cells.at[0]);
+    stage.source = ta_log_string(r->log, TA_LIT("timed operations"));
     stage.calls = calls;
     stage.total_ns = time_of(cells.at[2]);
     stage.min_ns = time_of(cells.at[4]);
@@ -84,7 +88,7 @@ bool take_timing(struct reading *r, struct ta_slice line)
         return false;
     const struct ta_slice name = cells.at[0];
     if (stage.min_ns < 0 || stage.total_ns < 0)
-        ta_quality_add(r->quality, TA_Q_CLOCK_SET_BACK, r->lines->offset,
+        ta_quality_add(r->log->quality, TA_Q_CLOCK_SET_BACK, r->offset,
                        "\"%.*s\" took a negative time: the clock was set back while it ran",
                        (int)(name.len < 80 ? name.len : 80), name.ptr);
     add_stage(r, &stage);
@@ -112,7 +116,8 @@ bool take_memory(struct reading *r, struct ta_slice line)
     if (cells.n != 4)
         return false;
     struct ta_memory_mark mark = ta_unknown_memory_mark();
-    mark.label = ta_builder_string(r->builder, cells.at[0]);
+    mark.rank = r->rank;
+    mark.label = ta_log_string(r->log, cells.at[0]);
     mark.allocated_bytes = mib_of(cells.at[1]);
     mark.reserved_bytes = mib_of(cells.at[2]);
     mark.max_allocated_bytes = mib_of(cells.at[3]);
@@ -126,8 +131,9 @@ bool take_memory(struct reading *r, struct ta_slice line)
 /* A figure that FramePack or torch worked out from numbers more exact than the printed ones. */
 void add_figure(struct reading *r, ta_str name, const char *group, double value, enum ta_unit unit)
 {
-    if (r->status == TA_OK)
-        r->status = ta_rows_figure(r->ctx, r->builder, TA_MISSING, name, group, value, unit);
+    struct ta_log_reading *log = r->log;
+    if (log->status == TA_OK)
+        log->status = ta_rows_figure(log->ctx, log->builder, r->rank, name, group, value, unit);
 }
 
 /* "0.024s (41.21 it/s)": the rate. */
@@ -140,7 +146,7 @@ static void take_rate(struct reading *r, struct ta_slice value)
     const double rate =
         ta_text_double(ta_text_trim((struct ta_slice){open + 1, (size_t)(end - open - 1)}));
     if (rate >= 0)
-        add_figure(r, ta_builder_string(r->builder, TA_LIT("iterations_per_s")), "iterations", rate,
+        add_figure(r, ta_log_string(r->log, TA_LIT("iterations_per_s")), "iterations", rate,
                    TA_UNIT_PER_S);
 }
 
@@ -148,9 +154,9 @@ static void take_rate(struct reading *r, struct ta_slice value)
 static bool note_figure(struct reading *r, int64_t figure)
 {
     if (figure == TA_MISSING)
-        ta_quality_add(r->quality, TA_Q_BAD_NUMBER, r->lines->offset,
+        ta_quality_add(r->log->quality, TA_Q_BAD_NUMBER, r->offset,
                        "A figure of the iterations is no number, at byte offset %" PRIu64,
-                       r->lines->offset);
+                       r->offset);
     return true;
 }
 
@@ -201,14 +207,15 @@ bool take_hit(struct reading *r, struct ta_slice line)
     cells[3] = ta_text_trim(line);
     const bool has_details = cells[3].len && !ta_slice_equal(cells[3], TA_LIT("-"));
     const struct ta_cache_hit hit = {
-        .rank = TA_MISSING,
-        .cache = ta_builder_string(r->builder, cells[2]),
-        .details = has_details ? ta_builder_string(r->builder, cells[3]) : TA_STR_ABSENT,
+        .rank = r->rank,
+        .cache = ta_log_string(r->log, cells[2]),
+        .details = has_details ? ta_log_string(r->log, cells[3]) : TA_STR_ABSENT,
         .video_ns = ta_text_decimal(cells[0], 9),
         .frame = ta_text_integer(cells[1]),
     };
     if (hit.video_ns == TA_MISSING || cells[2].len == 0)
         return false;
-    r->status = ta_builder_add_cache_hit(r->ctx, r->builder, &hit);
+    if (r->log->status == TA_OK)
+        r->log->status = ta_builder_add_cache_hit(r->log->ctx, r->log->builder, &hit);
     return true;
 }

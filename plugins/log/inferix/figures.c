@@ -59,6 +59,7 @@ void console_take_figure(struct console *c)
     struct ta_slice label, number;
     if (!split_label(c->line, &label, &number))
         return;
+    c->is_ours |= part == OF_EXTRACT; /* which nobody else may take for memory of 0 */
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
         if (labels[i].part != part || !ta_slice_equal(label, ta_slice_of(labels[i].label)) ||
             (part == OF_EXTRACT && !(ta_text_double(number) > 0)))

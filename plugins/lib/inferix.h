@@ -5,8 +5,8 @@
  * The report, the flat summary, the aggregated report and the extract are read whole, which bounds
  * them at the 256 MiB of ta_document_read(): a report grows by some 1.5 kB per denoising step.  The
  * raw dump alone grows with the run time, and is read as a stream. */
-#ifndef TA_INPUT_INFERIX_H
-#define TA_INPUT_INFERIX_H
+#ifndef TA_LIB_INFERIX_H
+#define TA_LIB_INFERIX_H
 
 #include "base/convert.h"
 #include "lib/outer_keys.h"
