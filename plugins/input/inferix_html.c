@@ -4,7 +4,7 @@
  *
  * It counts where the report is not at hand; next to the report of the session it is a copy of it
  * that is less exact.  The page is made of one template, with each value on a line of its own. */
-#include "inferix.h"
+#include "lib/inferix.h"
 
 #include <ctype.h>
 
