@@ -135,7 +135,7 @@ static void take_run(struct ta_json_rows *r, const json_t *root, const char *run
         ta_json_rows_tag(r, words[i], json_object_get(root, words[i]));
 }
 
-/* One of the runs of a dashboard.  What tells them apart in the settings is a name, or else their
+/* One of the runs of a dashboard.  What differs in their settings is a name, or else their
  * place. */
 static void take_entry(struct ta_json_rows *r, const json_t *entry, size_t place, size_t n)
 {
