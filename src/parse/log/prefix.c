@@ -223,6 +223,10 @@ static size_t glog_length(struct ta_slice text, struct stamp *stamp)
  * colon at its end it has a point, as modules have: "Denoising:" is the beginning of a text. */
 static size_t logger_length(struct ta_slice text)
 {
+    static const char *const roots[] = {"__main__:", "root:"}; /* of Python, without a point */
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        if (ta_slice_starts(text, roots[i]))
+            return strlen(roots[i]) - 1;
     size_t n = 0;
     bool has_point = false;
     for (; n < text.len &&
