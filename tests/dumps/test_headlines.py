@@ -134,6 +134,9 @@ INPUTS = [
     ("pytorch_stacks_gen.stacks", "main;forward;aten::mm 6000\nmain;sampler 3000\n"
      "main;vae;aten::mm 1000\n", "aten::mm itself takes 70.0 % of the time of all call stacks "
      "(7.00 ms).", "Call stacks"),
+    ("py-spy.out", "main (a.py:1);data (b.py:2) 20\nmain (a.py:1);step (c.py:3) 57\n",
+     "c.py:3 (step) itself is in 74.0 % of the samples of all call stacks (57 of 77).",
+     "Call stacks"),
     ("trace.json", trace(*({"ph": "C", "name": "mem", "args": {"v": i}} for i in range(5))),
      "Only counters were recorded: mem runs from 0 to 4.", "Counters"),
     ("trace.json", trace(*({"ph": "i", "s": "t", "name": "tick"} for _ in range(5))),

@@ -101,7 +101,8 @@ MIXED = ("loading the model\n", BARS, table(OPERATORS, between=bar("Saving", 1, 
          ERROR, INFERIX, FRAMEPACK, MEMORY, bar("Saving", 2, 2, 8, "\n"), "done\n")
 
 PREFIXES = ("", "2025-09-30 21:14:00,123 INFO server.main: ", "[12-16 08:13:02] ",
-            "INFO 09-30 21:14:00 [worker.py:123] ", "INFO:__main__:", "\x1b[36mINFO\x1b[0m: ", "\x1b[2K")
+            "INFO 09-30 21:14:00 [worker.py:123] ", "INFO:__main__:", "\x1b[36mINFO\x1b[0m: ",
+            "\x1b[2K")
 
 
 def with_prefix(prefix, text):

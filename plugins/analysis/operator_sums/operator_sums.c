@@ -167,7 +167,6 @@ static const struct ta_table_def stacks_folded = {
     "Call stacks",
     TA_COLUMNS(stacks_folded_columns),
     .doc = "One row per rank and folded call stack.",
-    .order = {&stacks_folded_columns[STACK_TOTAL], TA_DESCENDING},
     .not_of_ranks = true,
     .brief = &(const struct ta_brief){
         .place = 410, .rows = 8, .largest = &stacks_folded_columns[STACK_TOTAL], .alone = true}};
@@ -273,8 +272,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [STACK_STACK] = ta_text(ta_partial_text(merged[1], row, NAME)),
                [STACK_TOTAL] = ta_int(row[WEIGHT]), [STACK_SAMPLES] = ta_int(row[SAMPLES]));
     }
-    if (!timed)
-        ta_order_rows(out, &stacks_folded, &stacks_folded_columns[STACK_SAMPLES], TA_DESCENDING);
+    ta_order_rows(out, &stacks_folded, &stacks_folded_columns[timed ? STACK_TOTAL : STACK_SAMPLES],
+                  TA_DESCENDING);
     return TA_OK;
 }
 
