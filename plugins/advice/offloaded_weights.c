@@ -79,6 +79,11 @@ static const char *what_is_where(const struct ta_refs *in, struct ta_advice *adv
                                 "%s has %s of its weights on the GPU and the others offloaded to "
                                 "host memory",
                                 model, ta_advice_number(advice, loaded.value, TA_UNIT_BYTES));
+    if (loaded.value <= 0)
+        return ta_advice_printf(advice,
+                                "%s runs with all of its %s of weights offloaded to host "
+                                "memory",
+                                model, ta_advice_number(advice, offloaded, TA_UNIT_BYTES));
     return ta_advice_printf(advice, "%s runs with %s of its %s of weights offloaded to host memory",
                             model, ta_advice_number(advice, offloaded, TA_UNIT_BYTES),
                             ta_advice_number(advice, offloaded + loaded.value, TA_UNIT_BYTES));

@@ -4,6 +4,7 @@
 
 usage: test_writers.py PROGRAM
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -318,6 +319,77 @@ class Checks:
                      "Max memory budget: 12 GB", "peak gpu memory 12M"):
             self.refuses(line, line + "\n")
 
+    # ---- files of their own ----------------------------------------------------------------------
+
+    def write(self, name, text):
+        path = self.scratch / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def dashboard(self):
+        runs = [{"benchmark_params": {"test_name": name, "num_prompts": 10},
+                 "result": {"backend": "vllm-omni", "model": "Qwen/Qwen-Image",
+                            "duration": 10 * mean, "completed_requests": 10,
+                            "throughput_qps": 1 / mean,
+                            "latency_mean": mean, "stage_durations_mean": {"diffuse": mean / 2}}}
+                for name, mean in (("large", 12.5), ("small", 4.25))]
+        report = reports.read(self.program, self.write("dash.json", json.dumps(runs)))
+        self.expect("latency of each run", [report.reported(f"requests, {name}", "latency_mean_ns")
+                                            for name in ("large", "small")], [12.5e9, 4.25e9])
+        self.expect("stages of each run", sorted((row["stage"], row["calls"], row["total_ns"])
+                                                 for row in report.rows("stages.by_name")),
+                    [("large/diffuse", 10, 62.5e9), ("small/diffuse", 10, 21.25e9)])
+        report = reports.read(self.program, self.write("dash.json", json.dumps(runs[:1])))
+        self.expect("a single run", report.reported("requests", "latency_mean_ns"), 12.5e9)
+
+    def diffusers(self):
+        report = reports.read(self.program, self.write("bench.csv", (
+            "scenario,model_cls,num_params_B,flops_G,time_plain_s,mem_plain_GB,time_compile_s,"
+            "mem_compile_GB,fullgraph,mode\n"
+            "a-bf16,Flux,11.5,59532.5,0.5,23.5,0.25,23.5,True,default\n"
+            "b-nf4,Wan,14.25,,3.5,8.5,,,,\n")))
+        self.expect("models of runs of their own are not added up", report.scalars["parameters"],
+                    14_250_000_000)
+        self.expect("operations of a call", report.reported("a-bf16", "flops"), 59532.5e9)
+        self.expect("settings", [(row["key"], row["value"]) for row in report.rows("run.tags")],
+                    [("a-bf16, fullgraph", "True"), ("a-bf16, mode", "default")])
+
+    def inferix_page(self):
+        card = '<div class="metric-value">{}</div>\n<div class="metric-label">{}</div>\n'
+        page = ("<!DOCTYPE html>\n<html>\n<title>Inferix Profiling Report - mine</title>\n"
+                "<h2>📦 Block Computation Analysis</h2>\n" +
+                card.format("30.5", "FPS (Frames/Second)") +
+                card.format("97.25ms", "Avg Block Time") +
+                "<h2>🧠 Model Analysis</h2>\n<tr>\n<td>Wan</td>\n<td>1,418,996,800</td>\n"
+                "<td>diffusion</td>\n</tr>\n<h2>⏱️ Pipeline Stage Analysis</h2>\n<tr>\n"
+                "<td>vae_decode</td>\n<td>0.250</td>\n<td>0.125</td>\n<td>2</td>\n"
+                "<td>16.5%</td>\n</tr>\n<h2>ℹ️ Session Information</h2>\n<p><strong>Session ID:</strong> mine</p>\n"
+                "<p><strong>Duration:</strong> 1.75 seconds</p>\n<p><strong>Tags:</strong> "
+                '{"rank": 2, "world_size": 4, "scale": 0.5, "mode": "t2v"}</p>\n')
+        report = reports.read(self.program, self.write("page/r.html", page))
+        row = report.row("stages.by_name")
+        self.expect("a stage", [row["rank"], row["stage"], row["calls"], row["total_ns"]],
+                    [2, "vae_decode", 2, 250_000_000])
+        self.expect("cards", [report.reported("block", figure) for figure in
+                              ("fps", "avg_computation_time_ns")], [30.5, 97_250_000])
+        self.expect("a model", report.row("models.parameters")["parameters"], 1_418_996_800)
+        self.expect("tags", {row["key"]: row["value"] for row in report.rows("run.tags")},
+                    {"rank": "2", "world_size": "4", "scale": "0.5", "mode": "t2v"})
+        self.write("page/r.json", json.dumps({
+            "session_info": {"id": "mine", "duration": 1.7526, "tags": {"rank": 2}}, "events": [],
+            "summary": {}, "stage_analysis": {"stages": {"vae_decode": {
+                "total_time": 0.2504, "call_count": 2}}}}))
+        for inputs in ((self.scratch / "page",),
+                       (self.scratch / "page/r.html", self.scratch / "page/r.json")):
+            row = reports.read(self.program, *inputs).row("stages.by_name")
+            self.expect(f"a page next to its report, {len(inputs)}",
+                        [row["calls"], row["total_ns"]], [2, 250_400_000])
+        for n in range(0, len(page), 5):
+            cut = reports.call(self.program, "report", self.write("cut.html", page[:n]))
+            for row in [] if cut.returncode else reports.Report(cut.stdout).rows("stages.by_name"):
+                self.expect(f"{n} characters", row["total_ns"], 250_000_000)
+
     # ---- what is said ----------------------------------------------------------------------------
 
     def first_lines(self, text):
@@ -402,6 +474,9 @@ def main():
         checks.serving()
         checks.recompile_limit()
         checks.memory()
+        checks.dashboard()
+        checks.diffusers()
+        checks.inferix_page()
         checks.causes()
         checks.prefixes()
     return 1 if checks.faults else 0
