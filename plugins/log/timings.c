@@ -150,6 +150,8 @@ static bool take_time(struct ta_log_reading *log, const struct ta_log_line *line
     struct ta_timed_stage stage = ta_single_call(ta_log_string(log, ta_slice_of(name)), ns);
     stage.rank = line->rank;
     ta_log_add_stage(log, &stage);
+    if (strcmp(name, "total") != 0)
+        log->timed_ns = ta_add_sat(log->timed_ns, ns);
     return true;
 }
 
@@ -232,6 +234,7 @@ static bool take_step(struct ta_log_reading *log, struct state *st, const struct
     }
     st->done = done;
     st->elapsed_ns = ta_add_sat(st->elapsed_ns, ns);
+    log->timed_ns = ta_add_sat(log->timed_ns, ns);
     const struct ta_bar_state row = {.rank = st->rank,
                                      .name = ta_log_string(log, ta_slice_of(st->loop)),
                                      .bar = st->bar,

@@ -241,7 +241,10 @@ static void test_configurations(void **state)
                 "memory flux-bf16, compiled ? ? 24696061952 ?\n"
                 "memory flux-int8 ? ? 12079595520 ?\n"
                 "model FluxTransformer2DModel 11901000000\n"
-                "model Other ?\n",
+                "model Other ?\n"
+                "figure flops 5.953276e+13\n"
+                "tag flux-bf16, fullgraph True\n"
+                "tag flux-bf16, mode default\n",
 
                 &r);
     assert_int_equal(r.kept, 3);
