@@ -14,7 +14,8 @@ struct ta_source {
     const char *path;                /* to open; NULL for standard input */
     const char *shown;               /* below INPUT; of a file its name */
     const char *refusal;             /* why it cannot be read, or NULL */
-    const char *damage;              /* why it is no summary although it begins like one, or NULL */
+    const char *damage;              /* why it is no summary although it begins like one, or is left
+                                        out for another reason; or NULL */
     const char *copy_of;             /* `shown` of an earlier file with the same content, or NULL */
     const char *combines;            /* `shown` of files whose events it holds, or NULL */
     struct ta_summary_file *summary; /* the summary that it is a file of (inputs.h), or NULL … */
@@ -56,7 +57,7 @@ enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *s
  * processes, and says so in their `combines`. */
 enum ta_status ta_find_combined(struct ta_ctx *ctx, struct ta_sources *sources) TA_MUST_CHECK;
 
-/* Leaves out pages that a profiler wrote of a report next to them.  Sources are in order. */
+/* Refuses pages that a profiler wrote of a report next to them.  Sources are in order. */
 void ta_leave_out_pages(struct ta_ctx *ctx, struct ta_sources *sources);
 
 /* What the first bytes of an unreadable file look like: "an HTML page", "a zip archive". */

@@ -3,8 +3,6 @@
  * once more, rounded for people. */
 #include "discover/look.h"
 
-#include "base/quality.h"
-
 static struct ta_slice stem_of(const char *path, const char *ending)
 {
     const struct ta_slice whole = ta_slice_of(path);
@@ -44,16 +42,11 @@ static bool is_page(struct ta_ctx *ctx, const char *path)
 
 void ta_leave_out_pages(struct ta_ctx *ctx, struct ta_sources *sources)
 {
-    size_t kept = 0;
     for (size_t i = 0; i < sources->list.n; i++) {
-        const struct ta_source *source = &sources->list.at[i];
+        struct ta_source *source = &sources->list.at[i];
         const bool is_html = source->path && !source->refusal && !source->is_named &&
                              stem_of(source->path, ".html").len > 0;
         if (is_html && has_report(sources, i) && is_page(ctx, source->path))
-            ta_quality_add(sources->quality, TA_Q_SKIPPED_FILE, TA_NO_OFFSET,
-                           "Not read: \"%s\": the page of a report that is read", source->shown);
-        else
-            sources->list.at[kept++] = *source;
+            source->damage = "The page of a report that is read";
     }
-    sources->list.n = kept;
 }

@@ -364,7 +364,8 @@ class Checks:
                 "<h2>🧠 Model Analysis</h2>\n<tr>\n<td>Wan</td>\n<td>1,418,996,800</td>\n"
                 "<td>diffusion</td>\n</tr>\n<h2>⏱️ Pipeline Stage Analysis</h2>\n<tr>\n"
                 "<td>vae_decode</td>\n<td>0.250</td>\n<td>0.125</td>\n<td>2</td>\n"
-                "<td>16.5%</td>\n</tr>\n<h2>ℹ️ Session Information</h2>\n<p><strong>Session ID:</strong> mine</p>\n"
+                "<td>16.5%</td>\n</tr>\n<h2>ℹ️ Session Information</h2>\n"
+                "<p><strong>Session ID:</strong> mine</p>\n"
                 "<p><strong>Duration:</strong> 1.75 seconds</p>\n<p><strong>Tags:</strong> "
                 '{"rank": 2, "world_size": 4, "scale": 0.5, "mode": "t2v"}</p>\n')
         report = reports.read(self.program, self.write("page/r.html", page))
