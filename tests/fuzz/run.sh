@@ -15,7 +15,7 @@ seconds=${1:-60}
 shift || true
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(
-    scanner layout gzip report saved escape pickle dumps tables config summary)
+    scanner layout gzip report saved escape pickle dumps logs tables config summary)
 
 # Debug code is slow under two sanitizers; -O1 finds the same and reaches further.
 cmake -S "$root" -B "$build" --preset fuzz -DCMAKE_C_FLAGS_DEBUG="-g -O1" >/dev/null
