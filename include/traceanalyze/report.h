@@ -49,6 +49,7 @@ enum ta_unit {
     TA_UNIT_JOULE_CHANGE,
     TA_UNIT_FLOP_CHANGE,
     TA_UNIT_FLOP_PER_S_CHANGE,
+    TA_UNIT_HERTZ_CHANGE,
     TA_UNIT_COUNT_OF_UNITS
 };
 
@@ -292,6 +293,26 @@ enum ta_reading {
     TA_AS_DONE_FRAMES,
     TA_AS_SIGNAL,
     TA_AS_SIGNAL_MEAN,
+
+    /* Loops of logs, a row for each bar of progress; iterations of any loop; what slows devices. */
+    TA_AS_BAR,
+    TA_AS_BAR_MODEL,
+    TA_AS_BAR_DONE,
+    TA_AS_BAR_MEAN,
+    TA_AS_BAR_FIRST,
+    TA_AS_BAR_REST,
+    TA_AS_BAR_CHANGE,
+    TA_AS_BAR_BEFORE,
+    TA_AS_BAR_AFTER,
+    TA_AS_BAR_OFFLOADED,
+    TA_AS_ITERATION,
+    TA_AS_ITERATION_COUNT,
+    TA_AS_ITERATION_TIME,
+    TA_AS_LIMIT,
+    TA_AS_LIMIT_SHARE,
+
+    /* Bytes that were asked for and not to be had. */
+    TA_AS_FAILED,
 
     /* Memory of a device at the peak by call site, and at labels. */
     TA_AS_SITE,

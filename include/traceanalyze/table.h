@@ -111,9 +111,10 @@ struct ta_figures {
     const struct ta_column *set_up; /* not null for those that set the run up; or NULL */
     /* Its rows are rates and latencies, each a figure "metric@basis" with the unit of its row. */
     const struct ta_column *metric, *basis, *value;
+    bool tell_speed; /* its times say how long the run takes: a regression is one of them, too */
     /* Metrics that it can have: a gate on one is no mistake where the input does not have it.  On
-     * which basis one is meant by its name alone: the first of these that there is.  Both end with
-     * NULL. */
+     * which basis one is meant by its name alone: the first of these that there is; without such a
+     * list bases are names of the input, and the first row is meant.  Both end with NULL. */
     const char *const *metrics, *const *bases;
 };
 

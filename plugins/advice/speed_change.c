@@ -134,7 +134,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                     ? "Find what changed there: another model or more offloading (high and low "
                       "noise), guidance that begins, a cache that no longer answers, a clock that "
                       "falls with temperature, device memory that overflows into the host's. "
-                      "`nvidia-smi dmon` beside the run tells the last two."
+                      "nvidia-smi dmon beside the run shows the last two."
                     : "Find what the iterations before it do that later ones do not: compilation, "
                       "autotuning, loading, or guidance that ends. Warm up with the same shapes "
                       "if it is one of the first three.",

@@ -50,9 +50,11 @@ enum {
 };
 static const struct ta_column by_name_columns[] = {
     [RANK] = TA_DUMP_RANK_COLUMN,
-    [LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the loop"},
-    [COUNT] = {"count", "Iterations", TA_COUNT, .doc = "Number of iterations"},
-    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations"},
+    [LOOP] = {"loop", "Loop", TA_TEXT, .read_as = TA_AS_ITERATION, .doc = "Name of the loop"},
+    [COUNT] = {"count", "Iterations", TA_COUNT, .read_as = TA_AS_ITERATION_COUNT,
+               .doc = "Number of iterations"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_ITERATION_TIME,
+               .doc = "Sum of durations"},
     [PER_S] = {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER, .weight = 0.4,
                .doc = "Iterations over total"},
     [MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.2,

@@ -58,6 +58,11 @@ static const struct ta_table_def loads = {
                                                 &loads_columns[LOADS_OFFLOADED],
                                                 &loads_columns[LOADS_SHARE]}}};
 
+static const struct ta_scalar_def scalars[] = {
+    {"offloaded_bytes", "Weights in host memory", TA_UNIT_BYTES, TA_LOWER,
+     .doc = "The most that one loaded model had in host memory while it was used"},
+};
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -82,11 +87,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)in;
-    int64_t place = 0;
+    int64_t place = 0, most = TA_MISSING;
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
         if (i > 0 && ta_partial_at(merged[0], i - 1)[RANK] != row[RANK])
             place = 0;
+        ta_most(&most, row[OFFLOADED]);
         const double all = (double)row[LOADED] + (double)row[OFFLOADED];
         const bool is_known = row[LOADED] >= 0 && row[OFFLOADED] >= 0 && all > 0;
         TA_ROW(out, loads, [LOADS_RANK] = ta_int(row[RANK]), [LOADS_INDEX] = ta_int(place++),
@@ -97,13 +103,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [LOADS_OFFLOADED] = ta_int(row[OFFLOADED]),
                [LOADS_SHARE] = is_known ? ta_num((double)row[OFFLOADED] / all) : ta_null());
     }
+    if (most != TA_MISSING)
+        ta_set_scalar(out, &scalars[0], ta_int(most));
     return TA_OK;
 }
 
 static const struct ta_table_def *const tables[] = {&loads, NULL};
 
-static const struct ta_analysis_ops ops = {
-    .section = "models", .partials = partials, .map = map, .finish = finish, .tables = tables};
+static const struct ta_analysis_ops ops = {.section = "models",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables,
+                                           TA_SCALARS(scalars)};
 
 TA_PLUGIN(analysis, model_loads, &ops, .title = "Models",
           .summary = "Weights brought to devices, and what of them is offloaded: models.loads",

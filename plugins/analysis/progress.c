@@ -64,28 +64,30 @@ static const struct ta_column bars_columns[] = {
     [BARS_RANK] = TA_DUMP_RANK_COLUMN,
     [BARS_BAR] = {"bar", "Bar", TA_INTEGER, .role = TA_IN_SERIES,
                   .doc = "Place in the order of the log, from 0"},
-    [BARS_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the bar"},
-    [BARS_DONE] = {"done", "Done", TA_COUNT, .doc = "Iterations done"},
+    [BARS_LOOP] = {"loop", "Loop", TA_TEXT, .read_as = TA_AS_BAR, .doc = "Name of the bar"},
+    [BARS_DONE] = {"done", "Done", TA_COUNT, .read_as = TA_AS_BAR_DONE, .doc = "Iterations done"},
     [BARS_TOTAL] = {"total", "Of", TA_COUNT, .doc = "Iterations to do"},
     [BARS_ELAPSED] =
         {"elapsed_ns", "Elapsed", TA_NS, .better = TA_LOWER,
          .doc = "Time since the bar began, in whole seconds unless each iteration is timed"},
-    [BARS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+    [BARS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .read_as = TA_AS_BAR_MEAN,
                    .doc = "Elapsed time over iterations done, with the decimals of the bar's own "
                           "rate where that is within the second"},
-    [BARS_FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER,
+    [BARS_FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER, .read_as = TA_AS_BAR_FIRST,
                     .doc = "Time of the first iteration, where the log has its state"},
-    [BARS_REST] = {"rest_ns", "Others", TA_NS_MEAN, .better = TA_LOWER,
+    [BARS_REST] = {"rest_ns", "Others", TA_NS_MEAN, .better = TA_LOWER, .read_as = TA_AS_BAR_REST,
                    .doc = "Mean time of the iterations after the first"},
     [BARS_CHANGE] = {"change_at", "Changed at", TA_INTEGER, .role = TA_NOTE,
+                     .read_as = TA_AS_BAR_CHANGE,
                      .doc = "First iteration of another speed; none where the speed is even"},
     [BARS_BEFORE] = {"before_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
-                     .doc = "Mean time of an iteration before it"},
-    [BARS_AFTER] = {"after_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
+                     .read_as = TA_AS_BAR_BEFORE, .doc = "Mean time of an iteration before it"},
+    [BARS_AFTER] = {"after_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .read_as = TA_AS_BAR_AFTER,
                     .doc = "Mean time of an iteration from there on"},
-    [BARS_MODEL] = {"model", "Model", TA_TEXT, .role = TA_NOTE,
+    [BARS_MODEL] = {"model", "Model", TA_TEXT, .role = TA_NOTE, .read_as = TA_AS_BAR_MODEL,
                     .doc = "Model that the loop runs, where the log says what was loaded for it"},
     [BARS_OFFLOADED] = {"offloaded_bytes", "In host memory", TA_BYTES, .better = TA_LOWER,
+                        .read_as = TA_AS_BAR_OFFLOADED,
                         .doc = "Weights of the model that stayed in host memory meanwhile"},
 };
 
@@ -263,6 +265,15 @@ static struct ta_cell mean_of_bar(const int64_t *last)
     return is_overall ? ta_num((double)last[ITERATION]) : mean_of(last[ELAPSED], last[DONE]);
 }
 
+static struct ta_cell mean_of_others(const int64_t *last, int64_t first_ns)
+{
+    const struct ta_cell mean = mean_of_bar(last);
+    const double all = ta_cell_number(&mean, NAN) * (double)last[DONE];
+    return last[DONE] > 1 && all > (double)first_ns
+               ? ta_num((all - (double)first_ns) / (double)(last[DONE] - 1))
+               : ta_null();
+}
+
 static void add_bar(struct ta_section_builder *out, const struct ta_partial *states, size_t first,
                     size_t end, int64_t place, struct sums *sums)
 {
@@ -282,7 +293,7 @@ static void add_bar(struct ta_section_builder *out, const struct ta_partial *sta
            [BARS_LOOP] = ta_text_or_null(name), [BARS_DONE] = ta_int(last[DONE]),
            [BARS_TOTAL] = ta_int(last[TOTAL]), [BARS_ELAPSED] = ta_int(last[ELAPSED]),
            [BARS_MEAN] = mean_of_bar(last), [BARS_FIRST] = ta_int(one),
-           [BARS_REST] = has_first ? mean_of(last[ELAPSED] - one, last[DONE] - 1) : ta_null(),
+           [BARS_REST] = has_first ? mean_of_others(last, one) : ta_null(),
            [BARS_CHANGE] = change.at
                                ? ta_int(ta_partial_at(states, first + change.at - 1)[DONE] + 1)
                                : ta_null(),

@@ -28,7 +28,7 @@ extern const struct diff_part diff_of_windows, diff_of_ranks, diff_of_figures;
 extern const struct diff_part diff_of_step_times, diff_of_step_classes, diff_of_memory;
 extern const struct diff_part diff_of_divergence, diff_of_units, diff_of_means, diff_of_machine;
 extern const struct diff_part diff_of_environment, diff_of_offloading, diff_of_runs;
-extern const struct diff_part diff_of_verdict;
+extern const struct diff_part diff_of_loops, diff_of_signals, diff_of_verdict;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -158,6 +158,21 @@ struct diff_offload {
     int64_t bytes[TA_DIFF_SIDES];
 };
 
+/* The loop of both runs that takes most time, by their bars of progress. */
+struct diff_loop {
+    struct ta_slice name;                       /* empty: none */
+    double ns[TA_DIFF_SIDES], n[TA_DIFF_SIDES]; /* of an iteration, and how many */
+    int64_t offloaded_bytes[TA_DIFF_SIDES];
+    double change_at[TA_DIFF_SIDES], after_ns[TA_DIFF_SIDES]; /* of another speed; or NaN */
+    const char *figure;                                       /* the id of `ns` in diff.metrics */
+};
+
+/* What slows devices, where that changed most. */
+struct diff_limit {
+    struct ta_slice name;
+    double share[TA_DIFF_SIDES]; /* of the busy samples */
+};
+
 /* A name of a side that both sides have another one for, "old → new". */
 struct diff_alias {
     int side;
@@ -215,11 +230,17 @@ struct diff {
     struct diff_cause cause;        /* of the change of the longest window */
     struct diff_level_change level; /* where memory changed most */
     struct diff_offload offload;
+    struct diff_loop loop;
+    struct diff_loop prompts; /* of iterations without a bar, likewise */
+    double shared_loops;      /* share of the time of loops that both have; -1: no loops */
+    struct diff_limit limit;
+    double clock[TA_DIFF_SIDES];   /* mean over the devices in Hz, 0: unknown */
     double shared;                 /* share of the time that both have in common; -1: unknown */
     bool has_other_steps;          /* the steps of both are of different kinds */
     bool is_alien;                 /* the runs have nothing in common */
     bool is_other_work;            /* they have less than half of it */
-    enum ta_change change;         /* of the time of the run */
+    bool is_timed;                 /* figures say how long both runs took */
+    enum ta_change change;         /* of the time of the run, or else of an iteration of the loop */
     enum ta_basis basis;           /* what that rests on */
     struct ta_estimate time_ratio; /* of the time of the run, new : base, as that basis tells it */
 };
@@ -255,6 +276,8 @@ int64_t diff_units(const struct ta_refs *in, enum diff_unit unit);
  * both without.  False without memory. */
 bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],
                       const char **id);
+/* What there is to say of runs whose length is not known; false without anything. */
+bool diff_say_untimed(struct diff *diff, char *line, size_t size);
 /* Title, ranks, date and accounts of the runs of both sides; false without memory. */
 bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *title,
                    struct ta_report *report) TA_MUST_CHECK;

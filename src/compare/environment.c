@@ -396,6 +396,8 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
         shared = shared_time(&diff->stages);
     if (shared < 0)
         shared = shared_time(&diff->ops);
+    if (shared < 0)
+        shared = diff->shared_loops;
     const bool no = shared >= 0 && shared < LEAST_SHARED;
     diff->shared = shared;
     diff->is_alien = no;

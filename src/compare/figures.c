@@ -4,6 +4,7 @@
 
 #include "compare/compare.h"
 #include "report/tables.h"
+#include "report/words.h"
 #include "traceanalyze/stat.h"
 
 #include <math.h>
@@ -354,14 +355,19 @@ static void add_rates(struct list *list, const struct ta_table_def *def)
         const struct ta_slice basis = ta_ref_text(in, RATE_BASIS, i);
         const char *id = ta_arena_printf(list->arena, "%.*s@%.*s", (int)metric.len, metric.ptr,
                                          (int)basis.len, basis.ptr);
+        char word[TA_WORD_TEXT_MAX];
+        const struct ta_slice said = ta_word_text(metric, word);
+        const char *words = ta_arena_printf(list->arena, "%.*s, %.*s", (int)said.len, said.ptr,
+                                            (int)basis.len, basis.ptr);
         const enum ta_unit unit =
             ta_table_unit(ta_ref_table(in, RATE_VALUE), i, ta_ref_column(in, RATE_VALUE));
-        add(list, &(struct ta_run_figure){.id = id,
-                                          .title = id,
-                                          .value = ta_ref_number(in, RATE_VALUE, i, (double)NAN),
-                                          .unit = unit,
-                                          .polarity = unit == TA_UNIT_NS ? TA_LOWER : TA_HIGHER,
-                                          .is_key = unit == TA_UNIT_PER_S});
+        add(list,
+            &(struct ta_run_figure){.id = id,
+                                    .title = def->figures->tell_speed ? words : id,
+                                    .value = ta_ref_number(in, RATE_VALUE, i, (double)NAN),
+                                    .unit = unit,
+                                    .polarity = unit == TA_UNIT_NS ? TA_LOWER : TA_HIGHER,
+                                    .is_key = unit == TA_UNIT_PER_S || def->figures->tell_speed});
     }
 }
 

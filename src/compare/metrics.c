@@ -188,10 +188,12 @@ static void add_row(struct diff *diff, struct ta_section_builder *out,
     const double ratio = evidence->basis <= TA_BASIS_NOISE ? evidence->ratio.value : own;
     const enum ta_change change =
         ta_judge_change(diff->judging, before, after, base->unit, base->polarity, evidence);
-    if (strcmp(base->id, TA_RUN_TIME) == 0) {
+    const bool is_loop = diff->loop.figure && strcmp(base->id, diff->loop.figure) == 0;
+    if (strcmp(base->id, TA_RUN_TIME) == 0 || (is_loop && !diff->is_timed)) {
         diff->change = change;
         diff->basis = evidence->basis;
         diff->time_ratio = evidence->ratio;
+        diff->is_timed |= !is_loop;
     }
     TA_ROW(out, metrics, [METRIC] = ta_text(ta_slice_of(base->id)),
            [TITLE] = ta_text(ta_slice_of(base->title)), [BASE] = ta_num(before),

@@ -238,11 +238,17 @@ static void put_offloading(const struct diff *diff, char *line)
         snprintf(line + n, LINE - n, ", offloading %s", diff->offload.sign < 0 ? "lost" : "gained");
 }
 
-/* Of runs that took no time, as far as is known, memory may say something. */
-static const char *untimed(const struct diff *diff, char line[LINE])
+/* Of runs that took no time, as far as is known, loops, devices or memory may say something. */
+static const char *untimed(struct diff *diff, char line[LINE])
 {
     char pair[TA_UNIT_PAIR_MAX];
     const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
+    if (diff_say_untimed(diff, line, LINE)) {
+        put_evidence(diff, line);
+        return line;
+    }
+    if (diff->is_alien)
+        return "Not comparable: the runs have nothing in common";
     if (!ta_ref_exists(base, TA_AS_PEAK_ALLOCATED) || !ta_ref_exists(new, TA_AS_PEAK_ALLOCATED))
         return "Nothing says how long the runs took";
     const double before = ta_ref_scalar(base, TA_AS_PEAK_ALLOCATED, 0);

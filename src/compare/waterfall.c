@@ -438,9 +438,11 @@ static const char *refusal(struct diff *diff, const struct diff_windows windows[
                                          [DIFF_OF_HOST] = "spans of the host"};
     static const char *const sides[] = {"the baseline", "the other run"};
     const struct diff_windows *base = &windows[TA_DIFF_BASE], *new = &windows[TA_DIFF_NEW];
+    const bool is_told = diff->loop.name.len || diff->prompts.name.len || diff->clock[0] > 0;
     if (base->n == 0 && new->n == 0)
-        return "The change of the window is not explained: neither run has device activities, "
-               "stages or spans of one rank.";
+        return is_told ? NULL
+                       : "The change of the window is not explained: neither run has device "
+                         "activities, stages or spans of one rank.";
     if (base->n == 0 || new->n == 0)
         return ta_arena_printf(&diff->arena,
                                "The change of the window is not explained: %s has no device "
@@ -461,10 +463,10 @@ static bool add_windows(struct diff *diff, struct ta_section_builder *out)
         if (!diff_windows_read(diff, side, &windows[side]))
             return false;
     const char *reason = refusal(diff, windows);
-    if (reason) {
+    if (reason)
         ta_add_missing(out, "%s", reason);
+    if (reason || windows[0].n == 0)
         return true;
-    }
     struct diff_couple longest = {
         .window = {&windows[0].at[windows[0].longest], &windows[1].at[windows[1].longest]}};
     if (!make_bars(diff, &longest) || !couple_ranks(diff, windows))

@@ -147,6 +147,8 @@ static enum ta_unit change_of(enum ta_unit unit)
         return TA_UNIT_FLOP_CHANGE;
     case TA_UNIT_FLOP_PER_S:
         return TA_UNIT_FLOP_PER_S_CHANGE;
+    case TA_UNIT_HERTZ:
+        return TA_UNIT_HERTZ_CHANGE;
     default:
         return unit;
     }
@@ -160,8 +162,8 @@ enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t colu
     if (!of_row || head->type != TA_TYPE_NUMBER || units == SIZE_MAX)
         return head->unit;
     const struct ta_cell *cell = ta_table_cell(table, row, units);
-    const enum ta_unit unit = cell->kind == TA_CELL_TEXT ? unit_named(cell->text) : TA_UNIT_NONE;
-    if (head->unit == TA_UNIT_CHANGE)
-        return change_of(unit);
-    return unit == TA_UNIT_PER_S && is_clock(table, row) ? TA_UNIT_HERTZ : unit;
+    enum ta_unit unit = cell->kind == TA_CELL_TEXT ? unit_named(cell->text) : TA_UNIT_NONE;
+    if (unit == TA_UNIT_PER_S && is_clock(table, row))
+        unit = TA_UNIT_HERTZ;
+    return head->unit == TA_UNIT_CHANGE ? change_of(unit) : unit;
 }

@@ -80,6 +80,7 @@ static const struct unit units[TA_UNIT_COUNT_OF_UNITS] = {
     [TA_UNIT_JOULE_CHANGE] = {"joule", "J", 0, joules, true},
     [TA_UNIT_FLOP_CHANGE] = {"flop", "FLOP", 0, flops, true},
     [TA_UNIT_FLOP_PER_S_CHANGE] = {"flop_per_s", "FLOP/s", 0, flop_rates, true},
+    [TA_UNIT_HERTZ_CHANGE] = {"per_s", "Hz", 0, clocks, true},
 };
 
 const char *ta_unit_name(enum ta_unit unit)

@@ -98,7 +98,6 @@ static void mistakes_are_shown_where_they_are(void **state)
         {"fps>nan", 5, "expected a number"},
         {"run_time>5 parsec", 12, "unknown unit \"parsec\""},
         {"µ>5%", 1, "expected a figure"},
-        {"fps@µ>5%", 5, "expected a basis"},
         {"fps@>5%", 4, "expected a selector"},
         {"total@op:>5%", 10, "expected a name"},
         {"total@kernl:x>5%", 7, "did you mean 'kernel'?"},

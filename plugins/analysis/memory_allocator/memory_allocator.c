@@ -105,6 +105,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .map = memory_collect,
                                            .finish = memory_finish,
                                            .tables = tables,
+                                           TA_SCALARS(memory_scalars),
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, memory_allocator, &ops, .title = "Allocator",

@@ -463,6 +463,7 @@ static const struct ta_column memory_failures_columns[] = {
     [FAILURE_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first entry of the device"},
     [FAILURE_SITE] = {"site", "Site", TA_TEXT, .doc = "Call site that asked, as in memory.sites"},
     [FAILURE_WANTED] = {"wanted_bytes", "Wanted", TA_BYTES, .better = TA_LOWER,
+                        .read_as = TA_AS_FAILED,
                         .doc = "Bytes that were asked for and not to be had"},
     [FAILURE_DEVICE_FREE] = {"device_free_bytes", "Device free", TA_BYTES, .better = TA_HIGHER,
                              .doc = "Bytes that the device had left, whoever used the rest"},
@@ -487,6 +488,11 @@ const struct ta_table_def memory_failures = {
                                       .never = {&memory_failures_columns[FAILURE_INDEX]},
                                       .call_site = &memory_failures_columns[FAILURE_SITE]}};
 
+const struct ta_scalar_def memory_scalars[MEMORY_SCALARS] = {
+    {"failed_allocations", "Failed allocations", TA_UNIT_COUNT, TA_LOWER,
+     .doc = "Allocations that failed for lack of memory, as far as they are listed"},
+};
+
 static void add_failures(struct ta_section_builder *out, const struct ta_partial *p)
 {
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
@@ -501,6 +507,8 @@ static void add_failures(struct ta_section_builder *out, const struct ta_partial
                [FAILURE_ALLOCATED] = ta_int(row[FAIL_ALLOCATED]),
                [FAILURE_RESERVED] = ta_int(row[FAIL_RESERVED]));
     }
+    if (ta_partial_rows(p))
+        ta_set_scalar(out, &memory_scalars[0], ta_int((int64_t)ta_partial_rows(p)));
 }
 
 enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

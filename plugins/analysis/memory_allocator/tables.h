@@ -134,6 +134,8 @@ enum { SNAPSHOTS_TABLE };
 
 extern const struct ta_table_def memory_timeline, memory_sites, memory_by_size,
     memory_fragmentation, memory_segments, memory_peaks, memory_churn, memory_failures;
+enum { MEMORY_SCALARS = 1 };
+extern const struct ta_scalar_def memory_scalars[MEMORY_SCALARS];
 
 /* timeline.c; false without memory. */
 bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial *histories,

@@ -37,7 +37,7 @@ enum {
 static const struct ta_column telemetry_limits_columns[] = {
     [LIMITS_RANK] = TA_DUMP_RANK_COLUMN,
     [LIMITS_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none for all devices together"),
-    [LIMITS_LIMIT] = {"limit", "Limit", TA_WORD,
+    [LIMITS_LIMIT] = {"limit", "Limit", TA_WORD, .read_as = TA_AS_LIMIT,
                       .doc = "What slows the device: `gpu_power_cap`, `gpu_thermal_slowdown`, "
                              "`gpu_hardware_thermal_slowdown`, `gpu_hardware_slowdown`, "
                              "`gpu_power_brake` and `gpu_clock_setting` as the driver says; "
@@ -48,6 +48,7 @@ static const struct ta_column telemetry_limits_columns[] = {
                              "`little_work`, kernels that use little of the device"},
     [LIMITS_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Busy samples with the limit"},
     [LIMITS_SHARE] = {"share", "Of busy samples", TA_RATIO, .better = TA_LOWER,
+                      .read_as = TA_AS_LIMIT_SHARE,
                       .doc = "Their share of the busy samples, which are those with a "
                              "utilization of 50 % or more, or all where it was not sampled"},
     [LIMITS_SAMPLE] = {"sample", "First sample", TA_INTEGER,

@@ -71,18 +71,14 @@ static bool is_metric_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-/* What follows an "@": the names of a table, or the basis of a figure. */
+/* What follows an "@": the names of a table, or the basis of a figure, which may be the name of a
+ * loop: any text. */
 static enum ta_status read_selector(struct ta_ctx *ctx, struct ta_slice selector,
                                     struct ta_gate *gate)
 {
     char text[TA_SUGGEST_TEXT_MAX];
     const char *colon = memchr(selector.ptr, ':', selector.len);
     if (!colon) {
-        for (size_t i = 0; i < selector.len; i++)
-            if (!is_metric_byte(selector.ptr[i]))
-                return ta_gate_refuse(ctx, gate->text, ta_slice_at(selector, i),
-                                      "expected a basis such as @wall, or op:, kernel:, stage: or "
-                                      "copy: and a name");
         gate->metric.len = (size_t)(ta_slice_end(selector) - gate->metric.ptr);
         return TA_OK;
     }

@@ -74,6 +74,26 @@ static size_t find_id(const struct shelf *shelf, struct ta_slice id)
     return SIZE_MAX;
 }
 
+static bool has_metric(const struct ta_figures *figures, struct ta_slice metric)
+{
+    for (const char *const *m = figures->metrics; m && *m; m++)
+        if (ta_slice_equal(metric, ta_slice_of(*m)))
+            return true;
+    return false;
+}
+
+/* The first figure of a metric, on whatever basis. */
+static size_t find_first(const struct shelf *shelf, struct ta_slice metric)
+{
+    for (size_t i = 0; i < shelf_count(shelf); i++) {
+        const struct ta_slice id = shelf_id(shelf, i);
+        if (id.len > metric.len && id.ptr[metric.len] == '@' &&
+            memcmp(id.ptr, metric.ptr, metric.len) == 0)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 /* By its id, as a rate on the first basis that there is, or as gates may call it, too. */
 static size_t find_figure(const struct gate_job *job, const struct shelf *shelf,
                           struct ta_slice metric)
@@ -87,6 +107,8 @@ static size_t find_figure(const struct gate_job *job, const struct shelf *shelf,
                 ta_arena_printf(job->arena, "%.*s@%s", (int)metric.len, metric.ptr, *basis);
             at = id ? find_id(shelf, ta_slice_of(id)) : SIZE_MAX;
         }
+        if (at == SIZE_MAX && figures && !figures->bases && has_metric(figures, metric))
+            at = find_first(shelf, metric);
     }
     for (size_t i = 0; at == SIZE_MAX && i < ta_registry_scalar_count(job->registry); i++) {
         const struct ta_scalar_def *def = ta_registry_scalar_at(job->registry, i);
@@ -129,8 +151,19 @@ static void offer_known(const struct ta_registry *registry, struct asked *asked)
     }
 }
 
+/* Whether the bases of a metric are names of the input, such as those of loops. */
+static bool is_of_names(const struct ta_registry *registry, struct ta_slice metric)
+{
+    for (size_t i = 0; i < ta_registry_table_count(registry); i++) {
+        const struct ta_figures *figures = ta_registry_table_at(registry, i)->figures;
+        if (figures && !figures->bases && has_metric(figures, metric))
+            return true;
+    }
+    return false;
+}
+
 /* Nothing is wrong with a gate on a figure that the input does not have, as long as some other
- * input may. */
+ * input may; but the name of a loop is a slip where the input has others. */
 static enum ta_status check_known(const struct gate_job *job, const struct shelf *shelf,
                                   const struct ta_gate *gate)
 {
@@ -141,7 +174,8 @@ static enum ta_status check_known(const struct gate_job *job, const struct shelf
         asked.metric.len = (size_t)(basis - gate->metric.ptr);
     snprintf(word, sizeof word, "%.*s", (int)gate->metric.len, gate->metric.ptr);
     offer_known(job->registry, &asked);
-    if (asked.is_known)
+    if (asked.is_known && !(basis && find_first(shelf, asked.metric) != SIZE_MAX &&
+                            is_of_names(job->registry, asked.metric)))
         return TA_OK;
     offer(&asked, "regression");
     for (size_t i = 0; i < shelf_count(shelf); i++) {
