@@ -169,7 +169,10 @@ static bool take_guard(struct state *st, struct ta_slice text)
         if (ta_log_integer(&rest) != TA_MISSING && ta_slice_starts(rest, ": "))
             guard = ta_slice_from(rest, 2);
     }
-    if (!st->reason[0])
+    size_t number = 0; /* a log that ends within "0/0:" has no guard there */
+    while (number < guard.len && strchr("0123456789/:", guard.ptr[number]))
+        number++;
+    if (!st->reason[0] && number < guard.len)
         copy(st->reason, sizeof st->reason, guard);
     return true;
 }

@@ -34,6 +34,8 @@ SCHEMAS = (
     (r".*_decode_trajectory\.json", "diffulex-trajectories-1"),
     (r".*\.summary\.json", "diffulex-operators-1"),
     (r"profile_[0-9_]+\.json", "diffulex-sections-1"),
+    (r"(wan_step_profile|sglang-perf)\.json", "sglang-perf-1"),
+    (r"vllm-omni.*\.json", "vllm-omni-benchmark-1"),
     (r"profiler_info(_\d+)?\.json", "ascend-profiler-info-1"),
     (r"(viztracer/.*|viztracer_.*)\.json(\.gz)?", "viztracer-1"),
     (r".*trace.*\.json(\.gz)?", "chrome-trace-1"),
