@@ -97,7 +97,7 @@ static const struct ta_table_def bars = {
         "One row per bar of progress of a log. A bar that counts from the start again is another "
         "one. The speed of a bar changed where two speeds fit its states much better than one."};
 
-enum { TIME_RANK, TIME_BAR, TIME_LOOP, TIME_DONE, TIME_ELAPSED, TIME_ITERATION };
+enum { TIME_RANK, TIME_BAR, TIME_LOOP, TIME_DONE, TIME_ELAPSED, TIME_ITERATION, TIME_SPEED };
 static const struct ta_column over_time_columns[] = {
     [TIME_RANK] = TA_DUMP_RANK_COLUMN,
     [TIME_BAR] = {"bar", "Bar", TA_INTEGER, .role = TA_IN_SERIES,
@@ -107,15 +107,20 @@ static const struct ta_column over_time_columns[] = {
     [TIME_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .doc = "Time since the bar began"},
     [TIME_ITERATION] = {"iteration_ns", "Iteration", TA_NS, .better = TA_LOWER,
                         .doc = "Time of an iteration as the bar has it: smoothed over the last"},
+    [TIME_SPEED] = {"speed_ns", "Even speed", TA_NS_MEAN, .better = TA_LOWER,
+                    .doc = "Mean time of the iterations of one speed that this one is among: the "
+                           "first, those before and after a change, or all others"},
 };
 
 static const struct ta_chart_def chart = {
     .id = "iteration-time",
     .title = "Time of an iteration",
-    .caption = "Time of an iteration as each bar of progress has it, smoothed over the last ones.",
+    .caption = "Time of an iteration as each bar of progress has it, smoothed over the last ones; "
+               "below it the mean of the first iteration and of stretches of even speed.",
     .kind = TA_CHART_LINES,
     .x = &over_time_columns[TIME_DONE],
-    .y = {{&over_time_columns[TIME_ITERATION], "Iteration", TA_INK_SERIES_1}},
+    .y = {{&over_time_columns[TIME_ITERATION], "Iteration", TA_INK_SERIES_1},
+          {&over_time_columns[TIME_SPEED], "Even speed", TA_INK_SERIES_1}},
     .group = &over_time_columns[TIME_LOOP],
 };
 
@@ -274,8 +279,15 @@ static struct ta_cell mean_of_others(const int64_t *last, int64_t first_ns)
                : ta_null();
 }
 
-static void add_bar(struct ta_section_builder *out, const struct ta_partial *states, size_t first,
-                    size_t end, int64_t place, struct sums *sums)
+/* The speeds of a bar: of the first iteration, of the others, and of those around a change. */
+struct speeds {
+    int64_t first_ns; /* or TA_MISSING */
+    struct ta_cell others, before, after;
+    int64_t change_at; /* the first iteration of another speed, or TA_MISSING */
+};
+
+static struct speeds add_bar(struct ta_section_builder *out, const struct ta_partial *states,
+                             size_t first, size_t end, int64_t place, struct sums *sums)
 {
     const int64_t *head = ta_partial_at(states, first), *last = ta_partial_at(states, end - 1);
     while (first + 1 < end && head[DONE] == 0)
@@ -288,25 +300,42 @@ static void add_bar(struct ta_section_builder *out, const struct ta_partial *sta
     struct change change = find_change(states, first, end, sums);
     if (change.at == 0)
         change = find_slowdown(states, first, end);
+    const struct speeds speeds = {
+        .first_ns = one,
+        .others = has_first ? mean_of_others(last, one) : ta_null(),
+        .before = change.at ? ta_num(change.before) : ta_null(),
+        .after = change.at ? ta_num(change.after) : ta_null(),
+        .change_at =
+            change.at ? ta_partial_at(states, first + change.at - 1)[DONE] + 1 : TA_MISSING};
     const struct ta_slice name = ta_partial_text(states, last, NAME);
     TA_ROW(out, bars, [BARS_RANK] = ta_int(last[RANK]), [BARS_BAR] = ta_int(place),
            [BARS_LOOP] = ta_text_or_null(name), [BARS_DONE] = ta_int(last[DONE]),
            [BARS_TOTAL] = ta_int(last[TOTAL]), [BARS_ELAPSED] = ta_int(last[ELAPSED]),
-           [BARS_MEAN] = mean_of_bar(last), [BARS_FIRST] = ta_int(one),
-           [BARS_REST] = has_first ? mean_of_others(last, one) : ta_null(),
-           [BARS_CHANGE] = change.at
-                               ? ta_int(ta_partial_at(states, first + change.at - 1)[DONE] + 1)
-                               : ta_null(),
-           [BARS_BEFORE] = change.at ? ta_num(change.before) : ta_null(),
-           [BARS_AFTER] = change.at ? ta_num(change.after) : ta_null(),
+           [BARS_MEAN] = mean_of_bar(last), [BARS_FIRST] = ta_int(one), [BARS_REST] = speeds.others,
+           [BARS_CHANGE] = ta_int(speeds.change_at), [BARS_BEFORE] = speeds.before,
+           [BARS_AFTER] = speeds.after,
            [BARS_MODEL] = ta_text_or_null(ta_partial_text(states, last, MODEL)),
            [BARS_OFFLOADED] = ta_int(last[OFFLOADED]));
+    return speeds;
+}
+
+/* The mean of the iterations of one speed that iteration `n` is among. */
+static struct ta_cell speed_at(const struct speeds *speeds, const int64_t *last, int64_t n)
+{
+    if (n == 0)
+        return ta_null();
+    if (n == 1 && speeds->first_ns != TA_MISSING)
+        return ta_int(speeds->first_ns);
+    if (speeds->change_at != TA_MISSING)
+        return n < speeds->change_at ? speeds->before : speeds->after;
+    return speeds->first_ns != TA_MISSING ? speeds->others : mean_of_bar(last);
 }
 
 static void add_states(struct ta_section_builder *out, const struct ta_partial *states,
-                       size_t first, size_t end, int64_t place)
+                       size_t first, size_t end, int64_t place, const struct speeds *speeds)
 {
-    const struct ta_slice name = ta_partial_text(states, ta_partial_at(states, first), NAME);
+    const int64_t *last = ta_partial_at(states, end - 1);
+    const struct ta_slice name = ta_partial_text(states, last, NAME);
     char shown[96];
     snprintf(shown, sizeof shown, "%.*s %lld",
              name.len ? (int)ta_min_i64((int64_t)name.len, 60) : 3, name.len ? name.ptr : "bar",
@@ -315,7 +344,8 @@ static void add_states(struct ta_section_builder *out, const struct ta_partial *
         const int64_t *row = ta_partial_at(states, i);
         TA_ROW(out, over_time, [TIME_RANK] = ta_int(row[RANK]), [TIME_BAR] = ta_int(place),
                [TIME_LOOP] = ta_text(ta_slice_of(shown)), [TIME_DONE] = ta_int(row[DONE]),
-               [TIME_ELAPSED] = ta_int(row[ELAPSED]), [TIME_ITERATION] = ta_int(row[ITERATION]));
+               [TIME_ELAPSED] = ta_int(row[ELAPSED]), [TIME_ITERATION] = ta_int(row[ITERATION]),
+               [TIME_SPEED] = speed_at(speeds, last, row[DONE]));
     }
 }
 
@@ -340,9 +370,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             place = 0;
         for (end = first + 1; end < n && is_same_bar(ta_partial_at(states, end), head);)
             end++;
-        add_bar(out, states, first, end, place, sums);
+        const struct speeds speeds = add_bar(out, states, first, end, place, sums);
         if (end - first > 1)
-            add_states(out, states, first, end, place);
+            add_states(out, states, first, end, place, &speeds);
     }
     free(sums);
     return TA_OK;

@@ -62,6 +62,19 @@ summary() {
     done < <(find "$root/tests/golden/inputs" -type f -size -2k -print0 | sort -z)
 }
 
+# Logs and small files of servers; the byte before them picks the reader (fuzz_logs.c).
+logs() {
+    local file byte
+    mkdir -p "$build/fuzz/logs/seeds"
+    for file in "$root"/samples/console-logs/* "$root"/../shared/data/public/[fd][0-9]*/*; do
+        [ -f "$file" ] || continue
+        for byte in '\001' '\002' '\004' '\006' '\010' '\012'; do
+            { printf "$byte" && head -c 12000 "$file"; } \
+                >"$build/fuzz/logs/seeds/${byte#?}-$(basename "$file")"
+        done
+    done
+}
+
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=$root/tests/support/lsan.supp:print_suppressions=0
 
@@ -69,7 +82,7 @@ status=0
 for target in "${targets[@]}"; do
     work=$build/fuzz/$target
     case $target in
-    saved | summary) "$target" ;;
+    saved | summary | logs) "$target" ;;
     *) seed "$target" "${folders[@]}" ;;
     esac
     mkdir -p "$work/corpus" "$work/finds"

@@ -5,8 +5,11 @@ beside the trace of a run.
 
 usage: test_samples.py PROGRAM SAMPLES
 """
+import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 import reports
 
@@ -74,6 +77,19 @@ def comparison(program, samples):
     says(report, "6.1 times faster", "18.1 GiB of its weights are no longer offloaded")
 
 
+def readme(program, samples):
+    """What README.md shows of the comparison is what the terminal shows."""
+    root = samples.parent.parent
+    text = (root / "README.md").read_text(encoding="utf-8")
+    shown = text.split("comfyui-fp8.log\n```\n\n```\n", 1)[1].split("```", 1)[0]
+    with tempfile.TemporaryDirectory() as scratch:
+        done = subprocess.run([program, "--no-config", "diff", "--color=never", "-o", scratch,
+                               samples / "comfyui-offloaded.log", samples / "comfyui-fp8.log"],
+                              capture_output=True, check=True, text=True,
+                              env={**os.environ, "COLUMNS": "100"})
+    expect("the terminal shows what README.md does", done.stdout.startswith(shown), True)
+
+
 def beside_a_trace(program, samples):
     """A log adds to a trace and changes none of its figures."""
     trace = samples.parent / "video-4ranks-optimized" / "wan-t2v-rank0.pt.trace.json.gz"
@@ -93,6 +109,7 @@ def main():
     for part in (prompts, memory, device, servers):
         part(read)
     comparison(program, samples)
+    readme(program, samples)
     beside_a_trace(program, samples)
     for fault in FAULTS:
         print(fault)

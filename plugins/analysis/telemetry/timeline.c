@@ -17,7 +17,9 @@ enum {
     TIMELINE_GPU_TEMPERATURE,
     TIMELINE_GPU_CLOCK,
     TIMELINE_CPU_UTILIZATION,
-    TIMELINE_CPU_MEMORY_USED
+    TIMELINE_CPU_MEMORY_USED,
+    TIMELINE_GPU_POWER_CAP,
+    TIMELINE_GPU_THERMAL_SLOWDOWN
 };
 static const struct ta_column telemetry_timeline_columns[] = {
     [TIMELINE_RANK] = TA_DUMP_RANK_COLUMN,
@@ -46,13 +48,19 @@ static const struct ta_column telemetry_timeline_columns[] = {
                                   .doc = "Share of the processors in use"},
     [TIMELINE_CPU_MEMORY_USED] = {"cpu_memory_used", "Host memory", TA_BYTES_MEAN,
                                   .better = TA_LOWER, .doc = "Memory of the host in use"},
+    [TIMELINE_GPU_POWER_CAP] = {"gpu_power_cap", "At the power cap", TA_RATIO, .better = TA_LOWER,
+                                .doc = "Share of the samples at which the driver says that the "
+                                       "power cap lowers the clock; none where it never does"},
+    [TIMELINE_GPU_THERMAL_SLOWDOWN] = {"gpu_thermal_slowdown", "Slowed by heat", TA_RATIO,
+                                       .better = TA_LOWER,
+                                       .doc = "The same of heat, as the driver slows the device"},
 };
 
 /* The signals of the last columns, in their order. */
-static const enum ta_signal drawn[] = {TA_SIGNAL_GPU_UTILIZATION, TA_SIGNAL_GPU_MEMORY_USED,
-                                       TA_SIGNAL_GPU_POWER,       TA_SIGNAL_GPU_TEMPERATURE,
-                                       TA_SIGNAL_GPU_CLOCK,       TA_SIGNAL_CPU_UTILIZATION,
-                                       TA_SIGNAL_CPU_MEMORY_USED};
+static const enum ta_signal drawn[] = {
+    TA_SIGNAL_GPU_UTILIZATION, TA_SIGNAL_GPU_MEMORY_USED, TA_SIGNAL_GPU_POWER,
+    TA_SIGNAL_GPU_TEMPERATURE, TA_SIGNAL_GPU_CLOCK,       TA_SIGNAL_CPU_UTILIZATION,
+    TA_SIGNAL_CPU_MEMORY_USED, TA_SIGNAL_GPU_POWER_CAP,   TA_SIGNAL_GPU_THERMAL_SLOWDOWN};
 enum { DRAWN = TA_LENGTH(drawn), FIRST_DRAWN = TIMELINE_GPU_UTILIZATION };
 _Static_assert(FIRST_DRAWN + DRAWN == TA_LENGTH(telemetry_timeline_columns), "a column per signal");
 
@@ -69,6 +77,8 @@ static const struct ta_chart_def chart = {
           {&telemetry_timeline_columns[TIMELINE_GPU_TEMPERATURE], "GPU temperature",
            TA_INK_SERIES_1},
           {&telemetry_timeline_columns[TIMELINE_GPU_CLOCK], "GPU clock", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_THERMAL_SLOWDOWN], "Slowed by heat",
+           TA_INK_SERIES_1},
           {&telemetry_timeline_columns[TIMELINE_CPU_UTILIZATION], "CPU utilization",
            TA_INK_SERIES_1},
           {&telemetry_timeline_columns[TIMELINE_CPU_MEMORY_USED], "Host memory", TA_INK_SERIES_1}},
@@ -111,10 +121,14 @@ static int column_of(enum ta_signal signal)
     return -1;
 }
 
+/* A limit that never holds is no line. */
 static bool is_drawn(const struct all *all, const struct series *series)
 {
     const struct readings r = readings_of(all, series);
-    return series->used && column_of(series->signal) >= 0 && r.n && r.at->time != TA_MISSING;
+    const int column = column_of(series->signal);
+    const bool is_limit = FIRST_DRAWN + column >= TIMELINE_GPU_POWER_CAP;
+    return series->used && column >= 0 && r.n && r.at->time != TA_MISSING &&
+           !(is_limit && series->summary.most == 0);
 }
 
 /* From the first to the last sample; as many points as the longest series has, POINTS at most. */
