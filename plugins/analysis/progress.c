@@ -115,12 +115,12 @@ static const struct ta_column over_time_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "iteration-time",
     .title = "Time of an iteration",
-    .caption = "Time of an iteration as each bar of progress has it, smoothed over the last ones; "
-               "below it the mean of the first iteration and of stretches of even speed.",
+    .caption = "Time of an iteration as each bar of progress has it, smoothed over the last ones, "
+               "and the mean of the first iteration and of stretches of even speed.",
     .kind = TA_CHART_LINES,
     .x = &over_time_columns[TIME_DONE],
     .y = {{&over_time_columns[TIME_ITERATION], "Iteration", TA_INK_SERIES_1},
-          {&over_time_columns[TIME_SPEED], "Even speed", TA_INK_SERIES_1}},
+          {&over_time_columns[TIME_SPEED], "Even speed", TA_INK_SERIES_2}},
     .group = &over_time_columns[TIME_LOOP],
 };
 

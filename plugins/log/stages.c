@@ -75,11 +75,23 @@ static enum ta_log_taken take_batch_peak(struct ta_log_reading *log, const struc
     return TA_LOG_TAKEN;
 }
 
+static const char remaining[] = "Remaining GPU memory at peak: ";
+
+/* Whether a line ends within the words after the amount, as the last of a log may. */
+static bool is_cut(struct ta_slice rest)
+{
+    if (ta_log_bytes(&rest) == TA_MISSING || !ta_slice_starts(rest, ","))
+        return false;
+    rest = ta_text_trim(ta_slice_from(rest, 1));
+    return rest.len == 0 ||
+           (rest.len < sizeof remaining - 1 && memcmp(rest.ptr, remaining, rest.len) == 0);
+}
+
 static enum ta_log_taken take_peak(struct ta_log_reading *log, const struct ta_log_line *line,
                                    struct ta_slice rest)
 {
-    struct ta_slice left = ta_log_after(rest, "Remaining GPU memory at peak: ");
-    if (!left.ptr)
+    struct ta_slice left = ta_log_after(rest, remaining);
+    if (!left.ptr && !is_cut(rest))
         return TA_LOG_NOT_MINE; /* of another program, which means what is allocated */
     struct ta_memory_mark mark = ta_unknown_memory_mark();
     mark.rank = line->rank;
@@ -88,7 +100,7 @@ static enum ta_log_taken take_peak(struct ta_log_reading *log, const struct ta_l
     mark.reserved_bytes = mark.max_reserved_bytes = ta_log_bytes(&rest);
     if (mark.max_reserved_bytes == TA_MISSING)
         return TA_LOG_BAD;
-    const int64_t left_bytes = ta_log_bytes(&left);
+    const int64_t left_bytes = left.ptr ? ta_log_bytes(&left) : TA_MISSING;
     if (left_bytes != TA_MISSING)
         mark.total_bytes = ta_add_sat(mark.max_reserved_bytes, left_bytes);
     ta_log_add_memory_mark(log, &mark);

@@ -121,6 +121,14 @@ static int column_of(enum ta_signal signal)
     return -1;
 }
 
+static bool is_zero(struct readings readings)
+{
+    size_t i = 0;
+    while (i < readings.n && readings.at[i].value == 0)
+        i++;
+    return i == readings.n;
+}
+
 /* A limit that never holds is no line. */
 static bool is_drawn(const struct all *all, const struct series *series)
 {
@@ -128,7 +136,7 @@ static bool is_drawn(const struct all *all, const struct series *series)
     const int column = column_of(series->signal);
     const bool is_limit = FIRST_DRAWN + column >= TIMELINE_GPU_POWER_CAP;
     return series->used && column >= 0 && r.n && r.at->time != TA_MISSING &&
-           !(is_limit && series->summary.most == 0);
+           !(is_limit && is_zero(r));
 }
 
 /* From the first to the last sample; as many points as the longest series has, POINTS at most. */
