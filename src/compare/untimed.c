@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a comparison says first of runs whose length is not known, as those of logs and of
+/* What a comparison says first of runs whose length is not known, such as of logs and of
  * telemetry: whether memory ran out, how long an iteration takes, what became of offloaded weights,
  * what slows the devices. */
 #include "compare/compare.h"

@@ -3,9 +3,9 @@
 """Every prefix of a log is read without a wrong figure: what a run that was cut has printed until
 then is a part of what the whole log says.
 
-A prefix may be refused, with a reason, or have fewer rows; a row of it has the value of the same row
-of the whole log, or, of what adds up and grows (iterations done, time elapsed, calls, samples), one
-that is no larger.
+A prefix may be refused, with a reason, or have fewer rows; a row of it has the value of the same
+row of the whole log, or, of what adds up and grows (iterations done, time elapsed, calls, samples),
+one that is no larger.
 
 usage: test_prefixes.py PROGRAM SAMPLES [SHARED]
 Each file is cut at every byte up to a limit on the number of cuts; beyond it at a sample of them.
@@ -46,7 +46,7 @@ GROWS = {
     "memory.by_rank": ("peak_reserved_bytes", "peak_allocated_bytes", "total_bytes"),
     "throughput.values": (),
 }
-# The value of a name in the whole log bounds those of the prefix where rows have one.
+# The value of a name in the whole log bounds the values of the prefix where rows have one.
 NAMES = {"iterations.by_name": ("loop",), "stages.by_name": ("stage",),
          "telemetry.by_rank": ("device", "signal")}
 LOWER = {"telemetry.by_rank": ("min",)}

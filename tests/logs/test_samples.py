@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The logs of samples/console-logs: their figures, what reports say of them first, and the same logs
-beside the trace of a run.
+"""The logs of samples/console-logs: their figures, what reports say of them first, and the same
+logs beside the trace of a run.
 
 usage: test_samples.py PROGRAM SAMPLES
 """

@@ -151,7 +151,7 @@ static void offer_known(const struct ta_registry *registry, struct asked *asked)
     }
 }
 
-/* Whether the bases of a metric are names of the input, such as those of loops. */
+/* Whether the bases of a metric are names of the input, such as loops have. */
 static bool is_of_names(const struct ta_registry *registry, struct ta_slice metric)
 {
     for (size_t i = 0; i < ta_registry_table_count(registry); i++) {
