@@ -47,7 +47,8 @@ SCHEMAS = (
     (r"op_statistic\.csv", "ascend-op-statistic-1"),
     (r"step_trace_time\.csv", "ascend-step-trace-1"),
 )
-NOT_A_DUMP = re.compile(r"expected\.json|contract\.json|.*_expected_diff\.json")
+# The columns of nvidia-smi are whatever was asked for.
+NOT_A_DUMP = re.compile(r"nvidia-smi\.csv|expected\.json|contract\.json|.*_expected_diff\.json")
 # A text was written over this trace, as its README says.
 BROKEN = "viztracer_v3_overwritten/viztracer_batch_1.json"
 # Traces of the samples have megabytes each; tests/samples has them.
