@@ -124,6 +124,8 @@ enum ta_signal {
     TA_SIGNAL_GPU_DRAM_ACTIVITY,
     TA_SIGNAL_GPU_NVLINK_RECEIVED, /* bytes per second */
     TA_SIGNAL_GPU_NVLINK_SENT,     /* bytes per second */
+    TA_SIGNAL_DISK_READ,    /* bytes per second, of the host */
+    TA_SIGNAL_DISK_WRITTEN, /* likewise */
     TA_SIGNAL_COUNT
 };
 

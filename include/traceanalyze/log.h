@@ -19,11 +19,12 @@ TA_BEGIN_DECLS
 /* A line, or of a line that a carriage return overwrites one of its states. */
 struct ta_log_line {
     struct ta_slice text;  /* without prefix and blanks at its ends; until the next line */
-    struct ta_slice whole; /* as in the file */
+    struct ta_slice whole; /* as in the file, without colors */
     int64_t rank;          /* as the prefix says, or TA_MISSING */
     int64_t time_ns;       /* since 1970 by a clock without a zone, likewise */
     uint64_t number;       /* from 1 */
     uint64_t offset;       /* of its first byte in the file */
+    bool is_cut;           /* the file ends in it, perhaps in the middle of a word */
 };
 
 enum ta_log_taken {

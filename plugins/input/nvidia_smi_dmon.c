@@ -254,9 +254,9 @@ static void take_signals(struct reading *r, const struct words *words, const str
     for (size_t i = 0; r->status == TA_OK && i < r->n_columns; i++) {
         const struct column *column = &r->columns[i];
         double value;
-        if (column->kind != SIGNAL || (i + 1 == r->n_columns && is_last_cut(r)))
+        if (column->kind != SIGNAL)
             continue;
-        if (r->lines->is_cut && i + 1 == r->n_columns) {
+        if (i + 1 == r->n_columns && is_last_cut(r)) {
             ta_quality_add(r->quality, TA_Q_TRUNCATED, r->lines->offset,
                            "The file may end within its last reading, which is not used, at byte "
                            "offset %" PRIu64, r->lines->offset);

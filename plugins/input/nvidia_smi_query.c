@@ -417,7 +417,7 @@ static bool place_row(struct reading *r, struct smi_row *row)
  * a file without a line end may be cut: with its unit, or as many decimals as all before, it is
  * whole. */
 static bool read_number(const struct reading *r, struct ta_slice cell, struct column *column,
-                        bool is_last, double *value)
+                        double *value)
 {
     *value = NAN;
     struct smi_signal of = column->of;
@@ -426,8 +426,6 @@ static bool read_number(const struct reading *r, struct ta_slice cell, struct co
     struct ta_slice unit, number = number_of(cell, &unit);
     if (column->has_unit && unit.len == 0)
         return false;
-    if (unit.len == 0 && column + 1 == r->columns + r->n_columns && r->lines->is_cut)
-        return true; /* the text ends in it: it may go on */
     column->has_unit |= unit.len > 0;
     if (unit.len && (of.factor = smi_unit(unit)) == 0)
         return false;
@@ -439,8 +437,8 @@ static bool read_number(const struct reading *r, struct ta_slice cell, struct co
                        r->lines->offset);
     const char *point = memchr(number.ptr, '.', number.len);
     const int decimals = point ? (int)(ta_slice_end(number) - point) : -1;
-    if (r->lines->is_cut && is_last && unit.len == 0 &&
-        (decimals < 0 || column->decimals != decimals))
+    const bool may_go_on = r->lines->is_cut && column + 1 == r->columns + r->n_columns;
+    if (may_go_on && unit.len == 0 && (decimals < 0 || column->decimals != decimals))
         return false;
     column->decimals = column->decimals == 0 || column->decimals == decimals ? decimals : -1;
     return smi_value(number, &of, value);
@@ -471,7 +469,7 @@ static void take_cells(struct reading *r, const struct smi_row *row)
         if (column->kind == REASONS)
             is_read = take_reasons(r, column, cell, row);
         else if (column->kind == SIGNAL)
-            is_read = read_number(r, cell, column, i + 1 == r->n_columns, &value);
+            is_read = read_number(r, cell, column, &value);
         else if (smi_equals(cell, "Active") || smi_equals(cell, "Not Active"))
             value = smi_equals(cell, "Active") ? 1 : 0;
         else

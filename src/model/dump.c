@@ -63,6 +63,8 @@ static const struct {
     [TA_SIGNAL_GPU_DRAM_ACTIVITY] = {"gpu_dram_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
     [TA_SIGNAL_GPU_NVLINK_RECEIVED] = {"gpu_nvlink_received", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
     [TA_SIGNAL_GPU_NVLINK_SENT] = {"gpu_nvlink_sent", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
+    [TA_SIGNAL_DISK_READ] = {"disk_read", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
+    [TA_SIGNAL_DISK_WRITTEN] = {"disk_written", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
 };
 
 const char *ta_signal_name(enum ta_signal signal)

@@ -77,6 +77,8 @@ const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
     [TA_SIGNAL_GPU_DRAM_ACTIVITY] = {true, 1e9},
     [TA_SIGNAL_GPU_NVLINK_RECEIVED] = {true, 1},
     [TA_SIGNAL_GPU_NVLINK_SENT] = {true, 1},
+    [TA_SIGNAL_DISK_READ] = {false, 1},
+    [TA_SIGNAL_DISK_WRITTEN] = {false, 1},
 };
 
 enum {

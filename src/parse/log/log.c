@@ -186,14 +186,15 @@ static uint64_t find_marked(const struct log_reader *r, struct ta_slice text)
     return marks_of(found) | (found >> TA_LOG_FORMATS_MAX & r->begun);
 }
 
-static void take_line(struct log_reader *r, struct ta_slice text, uint64_t offset)
+static void take_line(struct log_reader *r, struct ta_slice text, uint64_t offset, bool is_cut)
 {
     /* The rows of a table are looked at by its plugin alone. */
     uint64_t asked = 0, marked = r->n_open ? 0 : find_marked(r, text);
     if (!marked && !r->n_open)
         return;
     size_t bad = r->formats->n;
-    struct ta_log_line line = {.whole = text, .number = r->number, .offset = offset};
+    struct ta_log_line line = {
+        .whole = text, .number = r->number, .offset = offset, .is_cut = is_cut};
     ta_log_strip_prefix(&line);
     if (r->n_open) {
         if (show_open(r, &line, &bad, &asked))
@@ -225,11 +226,13 @@ static void take_states(struct log_reader *r)
         const char *end = rest.len ? memchr(rest.ptr, '\r', rest.len) : NULL;
         const size_t n = end ? (size_t)(end - rest.ptr) : rest.len;
         const uint64_t at = offset + (r->lines->line.len - rest.len);
-        struct ta_slice state = ta_text_trim(ta_slice_part(rest, 0, n));
-        if (!end && r->lines->is_cut)
+        struct ta_slice state = ta_slice_part(rest, 0, n);
+        const bool is_cut = !end && r->lines->is_cut;
+        if (is_cut)
             state = without_number(state);
-        if (state.len || n == r->lines->line.len) /* no line is empty before a carriage return */
-            take_line(r, state, at);
+        /* No line is empty before a carriage return. */
+        if (ta_text_trim(state).len || n == r->lines->line.len)
+            take_line(r, state, at, is_cut);
         if (!end)
             return;
         rest = ta_slice_from(rest, n + 1);

@@ -50,6 +50,7 @@ struct ta_csv_state {
 
     struct ta_numerals numerals;
     struct column_look *looks; /* of the first rows, by header */
+    bool has_pairs;            /* quotes within quotes */
     int decimals;              /* of all numbers in the last column so far */
 
     char *joined; /* lines with line feeds between them */
@@ -233,6 +234,7 @@ static void look_at_rows(struct ta_csv *csv, struct ta_slice text, bool whole, c
 static bool look_at_head(struct ta_csv *csv, const struct ta_probe *probe)
 {
     char *buffer = malloc(probe->head.len + 1);
+    csv->state->has_pairs = memmem(probe->head.ptr, probe->head.len, "\"\"", 2) != NULL;
     csv->state->numerals = ta_numerals_of(probe->head, probe->whole, csv->state->separator);
     if (buffer)
         look_at_rows(csv, probe->head, probe->whole, buffer);
@@ -414,13 +416,14 @@ static int decimals_of(const struct ta_csv_state *st, struct ta_slice cell)
 }
 
 /* Of a row that ends with the file, takes the last cell away unless it is known to be whole: its
- * quote is closed, or it has as many decimals as all before.  Whether that loses something. */
+ * quote is closed and no half of two, or it has as many decimals as all before.  Whether that loses
+ * something. */
 static bool take_cut_cell(struct ta_csv *csv, struct ta_slice row)
 {
     struct ta_csv_state *st = csv->state;
     const size_t last = csv->n_cells - 1;
-    const bool is_closed =
-        ta_slice_ends(row, "\"") && !ta_csv_ends_quoted(row, st->separator, false);
+    const bool is_closed = !st->has_pairs && ta_slice_ends(row, "\"") &&
+                           !ta_csv_ends_quoted(row, st->separator, false);
     const bool is_known = csv->n_cells == csv->n_headers && st->decimals > 0 &&
                           decimals_of(st, csv->cells[last]) == st->decimals;
     if (is_closed || is_known || csv->n_cells > csv->n_headers)
