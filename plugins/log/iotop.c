@@ -71,7 +71,7 @@ static double take_rate(struct ta_slice *text)
         n++;
     const double value = ta_text_double(ta_slice_part(*text, 0, n));
     struct ta_slice rest = ta_text_trim(ta_slice_from(*text, n));
-    const char *unit = rest.len >= 3 && rest.ptr[0] && memcmp(rest.ptr + 1, "/s", 2) == 0
+    const char *unit = rest.len >= 3 && rest.ptr[0] && ta_slice_starts(ta_slice_from(rest, 1), "/s")
                            ? strchr(units, rest.ptr[0])
                            : NULL;
     if (!unit || !(value >= 0))
@@ -136,8 +136,7 @@ static enum ta_log_taken take_row(struct ta_log_reading *log, struct state *st,
     if (!is_row)
         return TA_LOG_NOT_MINE;
     const struct ta_slice whole = ta_text_trim(line->whole);
-    const bool has_clock =
-        whole.len > 8 && smi_clock(ta_slice_part(whole, 0, 8)) != TA_MISSING;
+    const bool has_clock = whole.len > 8 && smi_clock(ta_slice_part(whole, 0, 8)) != TA_MISSING;
     if (st->has_summaries || !has_clock)
         return TA_LOG_TAKEN;
     const int64_t time_ns = time_of(st, line);
