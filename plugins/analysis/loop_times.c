@@ -32,8 +32,8 @@ enum { RANK, METRIC, LOOP, VALUE, UNIT };
 static const struct ta_column figures_columns[] = {
     [RANK] = TA_DUMP_RANK_COLUMN,
     [METRIC] = {"metric", "Metric", TA_WORD,
-                .doc = "iteration_time: mean over all iterations; first_iteration_time: mean over "
-                       "the first iterations of its bars; later_iteration_time: mean over the "
+                .doc = "Iteration time: mean over all iterations; first iteration time: mean over "
+                       "the first iterations of its bars; later iteration time: mean over the "
                        "others, both where each bar has the state of its first"},
     [LOOP] = {"loop", "Loop", TA_TEXT,
               .doc = "Name of the loop, or the model that it runs; iterations without either"},

@@ -38,14 +38,14 @@ static const struct ta_column telemetry_limits_columns[] = {
     [LIMITS_RANK] = TA_DUMP_RANK_COLUMN,
     [LIMITS_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none for all devices together"),
     [LIMITS_LIMIT] = {"limit", "Limit", TA_WORD, .read_as = TA_AS_LIMIT,
-                      .doc = "What slows the device: `gpu_power_cap`, `gpu_thermal_slowdown`, "
-                             "`gpu_hardware_thermal_slowdown`, `gpu_hardware_slowdown`, "
-                             "`gpu_power_brake` and `gpu_clock_setting` as the driver says; "
-                             "`temperature`, a clock that falls for good on a hot device, where "
-                             "it does not say, or where clocks were not sampled the power; "
-                             "`power_limit`, power at its limit, where it does not say; "
-                             "`host_memory`, device memory that overflows into host memory; "
-                             "`little_work`, kernels that use little of the device"},
+                      .doc = "What slows the device: the power cap, thermal slowdown (by the "
+                             "driver or the hardware), hardware slowdown, the power brake and the "
+                             "setting of the clock as the driver says; temperature, a clock that "
+                             "falls for good on a hot device, where it does not say, or where "
+                             "clocks were not sampled the power; the power limit, power at its "
+                             "limit, where it does not say; host memory, device memory that "
+                             "overflows into it; little work, kernels that use little of the "
+                             "device"},
     [LIMITS_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Busy samples with the limit"},
     [LIMITS_SHARE] = {"share", "Of busy samples", TA_RATIO, .better = TA_LOWER,
                       .read_as = TA_AS_LIMIT_SHARE,
