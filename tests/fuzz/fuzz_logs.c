@@ -12,7 +12,8 @@ static const char *const readers[] = {"log",
                                       "vllm_omni_benchmark",
                                       "diffusers_benchmark",
                                       "nvidia_smi_query",
-                                      "nvidia_smi_dmon"};
+                                      "nvidia_smi_dmon",
+                                      "nsys_sums"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

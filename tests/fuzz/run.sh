@@ -68,7 +68,7 @@ logs() {
     mkdir -p "$build/fuzz/logs/seeds"
     for file in "$root"/samples/console-logs/* "$root"/../shared/data/public/[fd][0-9]*/*; do
         [ -f "$file" ] || continue
-        for byte in '\001' '\002' '\004' '\006' '\010' '\012'; do
+        for byte in '\001' '\002' '\004' '\006' '\010' '\012' '\014'; do
             { printf "$byte" && head -c 12000 "$file"; } \
                 >"$build/fuzz/logs/seeds/${byte#?}-$(basename "$file")"
         done
