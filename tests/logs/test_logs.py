@@ -341,6 +341,10 @@ class Checks:
         midnight = self.read("23:59:50 loading a\n00:00:20 loaded\n" + bar("", [1] * 4))
         self.expect("over midnight", [row["pause_ns"] for row in midnight.rows("progress.pauses")],
                     [30 * 10**9])
+        # After some years midnight does not count any more: the sum would leave its range.
+        years = self.read(bar("Denoising", [2.5] * 6) + "23:00:00 loading\n01:00:00 b\n" * 120000)
+        self.expect("many midnights", [row["log_ns"] > 0 for row in years.rows("progress.pauses")],
+                    [True] * 32)
 
     def stages(self):
         for prefix in PREFIXES:

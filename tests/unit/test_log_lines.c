@@ -117,6 +117,9 @@ static void test_clocks(void **state)
         {"[rank3]: 21:14:00 x", TA_CLOCK_DAILY, 21 * 3600 + 14 * 60},
         {"Jan  2 00:00:01 host python[1]: x", TA_CLOCK_YEARLY, 86401},
         {"> 21:14:00 x", TA_CLOCK_DAILY, 21 * 3600 + 14 * 60},
+        {"2199-12-31 23:59:59 x", TA_CLOCK_FULL, INT64_C(7258118399)},
+        {"4041-09-30 21:14:00 x", TA_CLOCK_NONE, 0},
+        {"0000-00-00 00:00:00 x", TA_CLOCK_NONE, 0},
         {"at 21:14:00 x", TA_CLOCK_NONE, 0},
         {"21:14:0", TA_CLOCK_NONE, 0},
         {"", TA_CLOCK_NONE, 0},
@@ -153,6 +156,10 @@ static void test_numbers(void **state)
     assert_int_equal(ta_log_clock(&text), INT64_C(3723000000000));
     text = TA_LIT("2 days, 1:02:03");
     assert_int_equal(ta_log_clock(&text), INT64_C(176523000000000));
+    text = TA_LIT("9999999:59:59");
+    assert_int_equal(ta_log_clock(&text), TA_MISSING);
+    text = TA_LIT("10001 days, 1:02:03");
+    assert_int_equal(ta_log_clock(&text), TA_MISSING);
     text = TA_LIT("04:72");
     assert_int_equal(ta_log_clock(&text), TA_MISSING);
     text = TA_LIT("7/20");

@@ -121,7 +121,9 @@ void ta_log_pauses_take(struct ta_log_pauses *pauses, struct ta_log_reading *log
         pauses->kind = kind;
         pauses->first_ns = pauses->last_ns = now_ns;
     }
-    if (kind == TA_CLOCK_DAILY && now_ns < pauses->last_ns - 43200 * SECOND)
+    /* Midnight has passed, though not thousands of times. */
+    if (kind == TA_CLOCK_DAILY && now_ns < pauses->last_ns - 43200 * SECOND &&
+        pauses->first_ns > -10000 * 86400 * SECOND)
         pauses->first_ns -= 86400 * SECOND, pauses->last_ns -= 86400 * SECOND;
     /* Lines of several ranks are not quite in order. */
     if (now_ns > pauses->last_ns) {

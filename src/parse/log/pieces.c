@@ -192,7 +192,7 @@ int64_t ta_log_clock(struct ta_slice *text)
             break;
         at++;
     }
-    if (parts < 2 || days > 100000)
+    if (parts < 2 || days > 10000 || seconds > 10000 * INT64_C(86400))
         return TA_MISSING;
     *text = ta_slice_from(rest, at);
     return (days * 86400 + seconds) * INT64_C(1000000000);

@@ -84,11 +84,14 @@ struct stamp {
     int64_t ns;
 };
 
-/* The days of a date from the first day of its clock; "MM-DD" lacks the year. */
+/* The days of a date from the first day of its clock; "MM-DD" lacks the year.  TA_MISSING for a
+ * year that no log is of: the nanoseconds to it may be more than a number holds. */
 static int64_t date_days(struct ta_slice text, size_t n)
 {
     const size_t month = n - strlen("00-00");
     const int64_t year = month ? number_at(text, 0, 4) : 2000;
+    if (year < 1970 || year > 2199)
+        return TA_MISSING;
     const int64_t days = days_of(year, number_at(text, month, 2), number_at(text, month + 3, 2));
     return month ? days : days - days_of(2000, 1, 1);
 }
@@ -113,6 +116,8 @@ static size_t time_length(struct ta_slice text, struct stamp *stamp)
     const int64_t seconds =
         number_at(clock, 0, 2) * 3600 + number_at(clock, 3, 2) * 60 + number_at(clock, 6, 2);
     const int64_t days = n ? date_days(text, n - 1) : 0;
+    if (days == TA_MISSING)
+        return 0;
     *stamp = (struct stamp){n == 0                      ? TA_CLOCK_DAILY
                             : n < strlen("0000-00-00 ") ? TA_CLOCK_YEARLY
                                                         : TA_CLOCK_FULL,
