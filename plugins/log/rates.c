@@ -41,9 +41,10 @@ static bool is_word_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The rate whose unit the text begins with; RATES without one. */
-static enum rate unit_of(struct ta_slice text)
+/* The rate whose unit the text begins with, and moves it past; RATES without one. */
+static enum rate unit_of(struct ta_slice *rest)
 {
+    struct ta_slice text = *rest;
     static const struct {
         const char *unit;
         enum rate rate;
@@ -74,10 +75,32 @@ static enum rate unit_of(struct ta_slice text)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t n = strlen(units[i].unit);
         if (text.len >= n && strncasecmp(text.ptr, units[i].unit, n) == 0 &&
-            (text.len == n || !is_word_char(text.ptr[n])))
+            (text.len == n || !is_word_char(text.ptr[n]))) {
+            *rest = ta_slice_from(text, n);
             return units[i].rate;
+        }
     }
     return RATES;
+}
+
+/* Whether what is before a number announces it: nothing, "Speed:", "(", "12 s, ", "Average FPS
+ * is". */
+static bool announces(struct ta_slice before)
+{
+    static const char *const words[] = {"speed",   "throughput", "rate", "fps is",
+                                        "average", "avg",        "mean", NULL};
+    for (size_t i = 0; words[i]; i++)
+        if (before.len >= strlen(words[i]) &&
+            strncasecmp(ta_slice_end(before) - strlen(words[i]), words[i], strlen(words[i])) == 0)
+            return true;
+    return before.len == 0 || strchr(":=([,;|@~", before.ptr[before.len - 1]);
+}
+
+/* Whether no sentence goes on after a rate. */
+static bool ends_here(struct ta_slice rest)
+{
+    rest = ta_text_trim(rest);
+    return rest.len == 0 || !isalnum((unsigned char)rest.ptr[0]);
 }
 
 static bool has_fraction(struct ta_slice number)
@@ -97,9 +120,8 @@ static const char *const no_rate[] = {"export",     "save",    "saving",     "ta
 /* "12.34 fps" and what is before it, or "FPS: 12.34".  RATES when the line has none. */
 static enum rate rate_in(struct ta_slice text, double *value)
 {
-    if (ta_slice_has_any(text, no_rate) || ta_log_after(text, "%|").ptr ||
-        ta_log_after(text, "generation throughput: ").ptr)
-        return RATES; /* the second is a bar, the third of a server that says more */
+    if (ta_log_after(text, "%|").ptr || ta_log_after(text, "generation throughput: ").ptr)
+        return RATES; /* a bar, and a server that says more */
     for (size_t i = 0; i < text.len; i++) {
         if (!isdigit((unsigned char)text.ptr[i]) || (i > 0 && strchr(".:-/x", text.ptr[i - 1])) ||
             (i > 0 && is_word_char(text.ptr[i - 1])))
@@ -109,17 +131,24 @@ static enum rate rate_in(struct ta_slice text, double *value)
         if (isnan(*value))
             continue;
         const struct ta_slice number = ta_slice_part(text, i, text.len - rest.len);
-        const enum rate rate = unit_of(rest);
+        const enum rate rate = unit_of(&rest);
         const struct ta_slice before = ta_text_trim(ta_slice_part(text, 0, i));
+        const bool has_name =
+            rate == RATES && (ta_slice_ends(before, "FPS:") || ta_slice_ends(before, "fps:") ||
+                              ta_slice_ends(before, "FPS ="));
+        if (rate == RATES && !has_name) {
+            i = text.len - rest.len - 1;
+            continue;
+        }
+        if (!announces(before) || !ends_here(rest) || ta_slice_has_any(text, no_rate) ||
+            ta_log_is_prose(text))
+            return RATES;
         const bool is_measured =
             ta_slice_has_any(before, (const char *const[]){"throughput", "speed", "average", "avg",
                                                            "mean", "rate", NULL});
         if (rate != RATES && *value > 0 && (rate != FRAMES || is_measured || has_fraction(number)))
             return rate;
-        const bool is_named = ta_slice_ends(before, "FPS:") || ta_slice_ends(before, "fps:") ||
-                              ta_slice_ends(before, "FPS =");
-        if (rate == RATES && is_named && *value > 0 && rest.len == 0 &&
-            (is_measured || has_fraction(number)))
+        if (has_name && *value > 0 && rest.len == 0 && (is_measured || has_fraction(number)))
             return FRAMES;
         i = text.len - rest.len - 1;
     }

@@ -75,13 +75,13 @@ static bool is_one_of(struct ta_slice word, const char *const *words)
 /* What ends the words before a time: "… time: 3 s", "… took 3 s", "… finished in 3 s". */
 static const char *const nouns[] = {"time", "latency", "duration", "elapsed",
                                     "cost", "taken",   NULL};
-static const char *const verbs[] = {"took", "takes", NULL};
+static const char *const verbs[] = {"took", NULL};
 static const char *const participles[] = {
     "finished", "completed", "done",  "generated", "processed",    "executed", "decoded",
     "encoded",  "loaded",    "saved", "compiled",  "successfully", NULL};
-static const char *const fillers[] = {
-    "time",     "latency",   "duration", "elapsed", "cost", "taken", "took",         "takes",
-    "finished", "completed", "done",     "in",      "was",  "is",    "successfully", NULL};
+static const char *const fillers[] = {"time",  "latency", "duration", "elapsed",      "cost",
+                                      "taken", "took",    "is",       "finished",     "completed",
+                                      "done",  "in",      "was",      "successfully", NULL};
 
 /* Whether the words say that a time follows. */
 static bool announces(struct ta_slice words)
@@ -92,6 +92,19 @@ static bool announces(struct ta_slice words)
         return last == ':' || last == '=';
     return is_one_of(word, verbs) ||
            (is_one_of(word, (const char *const[]){"in", NULL}) && has_word(words, participles));
+}
+
+/* Words without the name of a logger before them, "main: ", which is known by the prefix before
+ * it. */
+static struct ta_slice without_logger(const struct ta_log_line *line, struct ta_slice words)
+{
+    size_t n = 0;
+    while (n < words.len && (islower((unsigned char)words.ptr[n]) || words.ptr[n] == '_' ||
+                             isdigit((unsigned char)words.ptr[n])))
+        n++;
+    const bool is_logger = n > 0 && n + 1 < words.len && words.ptr[n] == ':' &&
+                           words.ptr != ta_text_trim(line->whole).ptr;
+    return is_logger ? ta_text_trim(ta_slice_from(words, n + 1)) : words;
 }
 
 /* "Inference" of "Inference time:", "total" of "Total time:", "" of "Elapsed time:". */
@@ -118,6 +131,16 @@ static bool ends_here(struct ta_slice rest)
     return rest.len == 0 || strchr(".,;)|]( ", rest.ptr[0]);
 }
 
+/* Whether no sentence goes on after a time.  Programs say more in brackets or with further
+ * figures. */
+static bool ends_sentence(struct ta_slice rest)
+{
+    if (ta_slice_starts(rest, " ") && rest.len > 1)
+        return strchr("([|/-=,;", rest.ptr[1]) != NULL;
+    const bool is_end = ta_slice_starts(rest, ".") && rest.len > 1;
+    return !is_end;
+}
+
 /* "Inference time: 54.32 seconds": the whole line up to the time is what it is of.  A time of
  * nothing ("Time cost: 3 s") is that of the run, or of a part that nobody names. */
 static bool take_time(struct ta_log_reading *log, const struct ta_log_line *line)
@@ -128,14 +151,14 @@ static bool take_time(struct ta_log_reading *log, const struct ta_log_line *line
         from++;
     const struct ta_slice words = ta_text_trim(ta_slice_part(text, 0, from));
     if (from == text.len || words.len == 0 || words.len >= NAME_MOST || !announces(words) ||
-        has_word(words, no_time))
+        has_word(words, no_time) || ta_log_is_prose(text))
         return false;
     struct ta_slice rest = ta_slice_from(text, from);
     const int64_t ns = ta_log_time(&rest);
-    if (ns == TA_MISSING || !ends_here(rest))
+    if (ns == TA_MISSING || !ends_here(rest) || !ends_sentence(rest))
         return false;
     char name[NAME_MOST];
-    name_of(name, words);
+    name_of(name, without_logger(line, words));
     if (name[0] == '\0') {
         const struct ta_iterations run = {.rank = line->rank,
                                           .name = ta_log_string(log, TA_LIT("run")),
@@ -214,7 +237,7 @@ static bool take_step(struct ta_log_reading *log, struct state *st, const struct
     rest = ta_slice_from(rest, rest.ptr[0] == '/' ? 1 : 3);
     const int64_t total = ta_log_integer(&rest);
     const int64_t ns = total >= done && done > 0 ? time_in(rest) : TA_MISSING;
-    if (ns == TA_MISSING)
+    if (ns == TA_MISSING || ta_log_is_prose(text))
         return false;
     char loop[NAME_MOST];
     const struct ta_slice word = last_word(words);
@@ -263,10 +286,10 @@ static void end(struct ta_log_reading *log, void *state)
     close_loop(log, state);
 }
 
-static const char *const marks[] = {
-    " took ",   " takes ", "time: ",   "Time: ",   "time = ",  "Time = ", "time=",
-    "taken: ",  "cost: ",  "atency: ", "lapsed",   "uration:", "ed in ",  "one in ",
-    "ully in ", "tep ",    "STEP ",    "teration", "iter ",    "Iter ",   NULL};
+static const char *const marks[] = {" took ",   "time: ",   "Time: ",  "time = ",  "Time = ",
+                                    "time=",    "taken: ",  "cost: ",  "atency: ", "lapsed",
+                                    "uration:", "ed in ",   "one in ", "ully in ", "tep ",
+                                    "STEP ",    "teration", "iter ",   "Iter ",    NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};

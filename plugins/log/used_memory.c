@@ -110,6 +110,20 @@ static void label_of(char label[LABEL_MOST], struct ta_slice *text)
     snprintf(label, LABEL_MOST, "%.*s", (int)ta_min_i64((int64_t)name.len, LABEL_MOST), name.ptr);
 }
 
+/* Whether the words before an amount announce it, "Max memory allocated: ", "peak=", "(GPU used ",
+ * rather than tell of it. */
+static bool announces(struct ta_slice words)
+{
+    static const char *const last[] = {"allocated", "reserved", "cached", "peak",
+                                       "usage",     "used",     "memory", "is"};
+    words = ta_text_trim(words);
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        if (words.len >= strlen(last[i]) &&
+            strncasecmp(ta_slice_end(words) - strlen(last[i]), last[i], strlen(last[i])) == 0)
+            return true;
+    return words.len && strchr(":=([|", words.ptr[words.len - 1]);
+}
+
 /* Whether an amount has a unit of bytes that is more than one letter ("12M" counts anything). */
 static bool has_unit(struct ta_slice number, size_t n)
 {
@@ -121,8 +135,7 @@ static bool take_amounts(struct ta_log_reading *log, struct state *st,
                          const struct ta_log_line *line)
 {
     struct ta_slice text = line->text;
-    if (text.len > LINE_MOST || !ta_slice_has_any(text, of_device) ||
-        ta_log_after(text, "%|").ptr || ta_log_after(text, "memory: m").ptr)
+    if (text.len > LINE_MOST || ta_log_after(text, "%|").ptr || ta_log_after(text, "memory: m").ptr)
         return false; /* a bar, or a line of WanVideoWrapper */
     const bool is_tracker = ta_slice_starts(text, "[MemoryTracker]");
     char label[LABEL_MOST];
@@ -139,10 +152,13 @@ static bool take_amounts(struct ta_log_reading *log, struct state *st,
         const size_t n = text.len - i - rest.len;
         if (bytes == TA_MISSING || !has_unit(ta_slice_from(text, i), n))
             continue;
+        if (from == 0 && (!ta_slice_has_any(line->text, of_device) || ta_log_is_prose(line->text)))
+            return false;
         /* What the words between the amounts do not say, those before all of them may. */
         const struct ta_slice words = ta_slice_part(text, from, i);
-        if (from == 0 || is_tracker || ta_slice_has_any(words, of_device) ||
-            ta_slice_has_any(words, most) || ta_slice_has_word(words, "reserved")) {
+        if (announces(words) &&
+            (from == 0 || is_tracker || ta_slice_has_any(words, of_device) ||
+             ta_slice_has_any(words, most) || ta_slice_has_word(words, "reserved"))) {
             is_any |= amount_of(&probe, words) != NULL;
             add_amount(log, st, line, label, words, bytes);
         }

@@ -199,9 +199,15 @@ class Checks:
         report = self.read("Time cost: 11.54s\nElapsed time: 12.46 s\n")
         self.expect("times of nothing", report.row("iterations.by_name", loop="run")["total_ns"],
                     24_000_000_000)
+        for prefix in ("INFO main: ", "[2025-09-30 21:14:00] INFO app: "):
+            self.expect(f"times of a logger, {prefix!r}",
+                        self.read(with_prefix(prefix, text)).row("stages.by_name",
+                                                                 stage="Inference")["calls"], 1)
         for line in ("Retry in 5 seconds", "Timeout: 30 s", "ETA time: 30 s", "time limit: 3 s",
                      "Estimated time: 40 seconds", "Time: 3", "took off at 12 s", "time: 12:30:41",
-                     "Restarting took 3 steps", "Uptime: 3 s"):
+                     "Restarting took 3 steps", "Uptime: 3 s", "| `all_reduce` took 3 s |",
+                     "The first step took 904 ms and the others less", "It takes 3 s",
+                     "On my card the decoder took 3 s.", "**Total time:** 3 s"):
             self.refuses(line, line + "\n")
 
     def steps(self):
@@ -228,7 +234,9 @@ class Checks:
                     [report.reported(group, "fps") for group in ("log", "log, least", "log, most")],
                     [12.5, 11.5, 13.5])
         for line in ("fps: 16", "sample_fps: 16", "Saving video at 16 fps", "FPS: 24",
-                     "exporting 3.5 frames/s"):
+                     "exporting 3.5 frames/s", "It ran at 12.5 fps on the card",
+                     "12.5 fps is what I get", "A good rate would be: 12.5 tokens/s",
+                     "the server gives 12.5 tokens/s", "| fast | 628.5 tokens/s |"):
             self.refuses(line, line + "\n")
 
     # ---- servers ---------------------------------------------------------------------------------
@@ -316,7 +324,9 @@ class Checks:
                                         if "operators.summary" in report.tables else None][:1],
                     [3])
         for line in ("Free memory: 12.5 GB", "CPU memory peak: 3.5 GB", "peak memory: 12.5",
-                     "Max memory budget: 12 GB", "peak gpu memory 12M"):
+                     "Max memory budget: 12 GB", "peak gpu memory 12M",
+                     "Memory peaks at 13.5 GiB in use", "the allocator reserved at most 13.5 GiB",
+                     "Peak memory: 13.5 GiB, which is more than before"):
             self.refuses(line, line + "\n")
 
     # ---- files of their own ----------------------------------------------------------------------

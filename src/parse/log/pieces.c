@@ -26,6 +26,35 @@ struct ta_slice ta_log_after(struct ta_slice line, const char *text)
     return at ? ta_slice_from(line, (size_t)(at - line.ptr) + n) : (struct ta_slice){NULL, 0};
 }
 
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+static size_t word_length(struct ta_slice text)
+{
+    size_t n = 0;
+    while (n < text.len && (isalnum((unsigned char)text.ptr[n]) || strchr("_'", text.ptr[n])))
+        n++;
+    return n;
+}
+
+bool ta_log_is_prose(struct ta_slice text)
+{
+    static const char *const telling[] = {
+        "i",     "my",     "we",    "our",     "you",    "your",    "they",   "than",
+        "which", "that",   "if",    "because", "but",    "so",      "as",     "instead",
+        "about", "around", "would", "could",   "should", "against", "though", NULL};
+    if (memchr(text.ptr, '`', text.len) || ta_log_after(text, "**").ptr ||
+        ta_slice_starts(text, "|"))
+        return true;
+    while (text.len) {
+        const size_t n = word_length(text);
+        for (size_t i = 0; n && telling[i]; i++)
+            if (n == strlen(telling[i]) && strncasecmp(text.ptr, telling[i], n) == 0)
+                return true;
+        text = ta_slice_from(text, n < text.len ? n + 1 : n);
+    }
+    return false;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* How long a number at the start is: digits, a point and digits, an exponent; a comma only where

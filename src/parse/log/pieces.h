@@ -8,6 +8,10 @@
 /* What follows the first place of a text in a line; without it `ptr` is NULL. */
 struct ta_slice ta_log_after(struct ta_slice line, const char *text);
 
+/* Whether a line is of a text for people, Markdown or sentences that tell and compare, rather than
+ * what a program prints of itself: a figure in it may be of anything. */
+bool ta_log_is_prose(struct ta_slice text);
+
 /* A number with its unit at the start of a text, "30.29 GiB", "9214.30 MB", "512MiB", as bytes;
  * units of 1000 are what programs call so, which mean 1024 nearly always, so all are of 1024.
  * Moves `*text` past it.  TA_MISSING, and nothing is moved, without one. */
