@@ -135,8 +135,10 @@ static bool ends_here(struct ta_slice rest)
  * figures. */
 static bool ends_sentence(struct ta_slice rest)
 {
+    if (ta_slice_starts(rest, ",") || ta_slice_starts(rest, ";"))
+        return memchr(rest.ptr, ':', rest.len) || memchr(rest.ptr, '=', rest.len);
     if (ta_slice_starts(rest, " ") && rest.len > 1)
-        return strchr("([|/-=,;", rest.ptr[1]) != NULL;
+        return strchr("([|/-=", rest.ptr[1]) != NULL;
     const bool is_end = ta_slice_starts(rest, ".") && rest.len > 1;
     return !is_end;
 }

@@ -152,7 +152,8 @@ static bool take_amounts(struct ta_log_reading *log, struct state *st,
         const size_t n = text.len - i - rest.len;
         if (bytes == TA_MISSING || !has_unit(ta_slice_from(text, i), n))
             continue;
-        if (from == 0 && (!ta_slice_has_any(line->text, of_device) || ta_log_is_prose(line->text)))
+        if (from == 0 && (!ta_slice_has_any(line->text, of_device) ||
+                          !announces(ta_slice_part(text, 0, i)) || ta_log_is_prose(line->text)))
             return false;
         /* What the words between the amounts do not say, those before all of them may. */
         const struct ta_slice words = ta_slice_part(text, from, i);

@@ -206,7 +206,7 @@ class Checks:
         for line in ("Retry in 5 seconds", "Timeout: 30 s", "ETA time: 30 s", "time limit: 3 s",
                      "Estimated time: 40 seconds", "Time: 3", "took off at 12 s", "time: 12:30:41",
                      "Restarting took 3 steps", "Uptime: 3 s", "| `all_reduce` took 3 s |",
-                     "The first step took 904 ms and the others less", "It takes 3 s",
+                     "The first step took 904 ms, then the others 32 ms", "It takes 3 s",
                      "On my card the decoder took 3 s.", "**Total time:** 3 s"):
             self.refuses(line, line + "\n")
 
@@ -326,6 +326,7 @@ class Checks:
         for line in ("Free memory: 12.5 GB", "CPU memory peak: 3.5 GB", "peak memory: 12.5",
                      "Max memory budget: 12 GB", "peak gpu memory 12M",
                      "Memory peaks at 13.5 GiB in use", "the allocator reserved at most 13.5 GiB",
+                     "Peak memory was 13.5 GiB, reserved memory 20 GiB",
                      "Peak memory: 13.5 GiB, which is more than before"):
             self.refuses(line, line + "\n")
 
