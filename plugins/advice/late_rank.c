@@ -53,11 +53,19 @@ static bool encloses(const struct ta_refs *in, size_t row)
     return cell->kind == TA_CELL_BOOL && cell->b;
 }
 
+/* What a rank loses is worth a word from this share of the longest figure on. */
+#define LEAST_LOSS 1e-4
+
 /* One rank often has more to do around the work of all, such as saving the video: what encloses
  * others has to be behind twice as far. */
 static bool is_late(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 {
     const double deviations = number(in, LATE_DEVIATIONS, row);
+    double longest = 0;
+    for (size_t other = 0; other < ta_ref_rows(in, VALUE); other++)
+        longest = fmax(longest, number(in, VALUE, other));
+    if (number(in, LOSS, row) < LEAST_LOSS * longest)
+        return false;
     const double threshold = ta_ctx_option(ctx, EXCESS) * (encloses(in, row) ? 2 : 1);
     return number(in, LATE_SHARE, row) > threshold && number(in, LOSS, row) > 0 &&
            (isnan(deviations) || deviations > ta_ctx_option(ctx, DEVIATIONS));

@@ -46,7 +46,8 @@ enum {
     P50,
     MEDIAN_REPORTED,
     WARMUP,
-    STEADY_PER_S
+    STEADY_PER_S,
+    FIRST
 };
 static const struct ta_column by_name_columns[] = {
     [RANK] = TA_DUMP_RANK_COLUMN,
@@ -70,6 +71,8 @@ static const struct ta_column by_name_columns[] = {
                 .doc = "First iterations that took more than one and a half times the median"},
     [STEADY_PER_S] = {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                       .better = TA_HIGHER, .doc = "Rate without these"},
+    [FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER, .role = TA_NOTE,
+               .doc = "The first iteration; none where only sums are recorded"},
 };
 
 static const struct ta_table_def by_name = {
@@ -162,7 +165,7 @@ static void add_loop(struct ta_section_builder *out, const struct loop *loop)
         [COUNT] = ta_int(n), [TOTAL] = ta_int(total), [PER_S] = rate(n, total),
         [MEAN] = ta_num((double)total / (double)n), [MIN] = ta_int(least), [MAX] = ta_int(most),
         [P50] = ta_num(median), [MEDIAN_REPORTED] = ta_null(), [WARMUP] = ta_int((int64_t)warmup),
-        [STEADY_PER_S] = rate(n - (int64_t)warmup, total - slow));
+        [STEADY_PER_S] = rate(n - (int64_t)warmup, total - slow), [FIRST] = ta_int(loop->times[0]));
 }
 
 static void add_calls(struct ta_section_builder *out, const struct ta_partial *calls,
@@ -223,7 +226,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                        timed ? ta_num((double)row[SUM_TOTAL] / (double)row[SUM_COUNT]) : ta_null(),
                    [MIN] = ta_int(row[LEAST]), [MAX] = ta_int(row[MOST]), [P50] = ta_null(),
                    [MEDIAN_REPORTED] = row[SUMS] == 1 ? ta_int(row[MEDIAN]) : ta_null(),
-                   [WARMUP] = ta_null(), [STEADY_PER_S] = ta_null());
+                   [WARMUP] = ta_null(), [STEADY_PER_S] = ta_null(), [FIRST] = ta_null());
         }
         add_calls(out, calls, &loop);
         add_steps(out, in, &loop);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 enum {
+    RANK,
     NAME,
     MODEL,
     DONE,
@@ -20,16 +21,26 @@ enum {
     MIN,
     MAX,
     WARMUP,
-    STEADY
+    STEADY,
+    FIRST
 };
 static const struct ta_ref reads[] = {
-    [NAME] = {"progress.bars", "loop"},          [MODEL] = {"progress.bars", "model"},
-    [DONE] = {"progress.bars", "done"},          [MEAN] = {"progress.bars", "mean_ns"},
-    [CHANGE] = {"progress.bars", "change_at"},   [BEFORE] = {"progress.bars", "before_ns"},
-    [AFTER] = {"progress.bars", "after_ns"},     [LOOP] = {"iterations.by_name", "loop"},
-    [COUNT] = {"iterations.by_name", "count"},   [TOTAL] = {"iterations.by_name", "total_ns"},
-    [MIN] = {"iterations.by_name", "min_ns"},    [MAX] = {"iterations.by_name", "max_ns"},
-    [WARMUP] = {"iterations.by_name", "warmup"}, [STEADY] = {"iterations.by_name", "steady_per_s"},
+    [RANK] = {"progress.bars", "rank"},
+    [NAME] = {"progress.bars", "loop"},
+    [MODEL] = {"progress.bars", "model"},
+    [DONE] = {"progress.bars", "done"},
+    [MEAN] = {"progress.bars", "mean_ns"},
+    [CHANGE] = {"progress.bars", "change_at"},
+    [BEFORE] = {"progress.bars", "before_ns"},
+    [AFTER] = {"progress.bars", "after_ns"},
+    [LOOP] = {"iterations.by_name", "loop"},
+    [COUNT] = {"iterations.by_name", "count"},
+    [TOTAL] = {"iterations.by_name", "total_ns"},
+    [MIN] = {"iterations.by_name", "min_ns"},
+    [MAX] = {"iterations.by_name", "max_ns"},
+    [WARMUP] = {"iterations.by_name", "warmup"},
+    [STEADY] = {"iterations.by_name", "steady_per_s"},
+    [FIRST] = {"iterations.by_name", "first_ns"},
 };
 
 enum { NAME_MOST = 60, SPEEDS_MOST = 3 };
@@ -91,11 +102,13 @@ static void add_iterations(struct speed *speeds, size_t *n, double count, double
     last->most = fmax(last->most, mean);
 }
 
+/* The speeds of the first rank that has the loop: the others run it at the same time. */
 static size_t find_speeds(const struct ta_refs *in, size_t loop, struct speed *speeds)
 {
     size_t n = 0;
+    const double rank = ta_ref_number(in, RANK, loop, -1);
     for (size_t bar = loop; bar < ta_ref_rows(in, NAME); bar++) {
-        if (!is_of_loop(in, loop, bar))
+        if (!is_of_loop(in, loop, bar) || ta_ref_number(in, RANK, bar, -1) != rank)
             continue;
         const double done = ta_ref_number(in, DONE, bar, 0);
         const double at = ta_ref_number(in, CHANGE, bar, NAN);
@@ -136,6 +149,7 @@ static void say_prompts(struct ta_line *line, const struct ta_refs *in)
     const double n = ta_ref_number(in, COUNT, row, 0), total = ta_ref_number(in, TOTAL, row, NAN);
     const double warmup = ta_ref_number(in, WARMUP, row, 0);
     const double others = 1e9 / ta_ref_number(in, STEADY, row, NAN);
+    const double one = ta_ref_number(in, FIRST, row, NAN);
     char first[TA_UNIT_TEXT_MAX], rest[TA_UNIT_TEXT_MAX];
     if (n == 1) {
         ta_say(line, "The prompt took %s.", ta_unit_format(first, total, TA_UNIT_NS));
@@ -146,6 +160,10 @@ static void say_prompts(struct ta_line *line, const struct ta_refs *in)
                n > 2 ? "The first prompt took %s, the others %s each."
                      : "The first prompt took %s, the second %s.",
                first, rest);
+    } else if (n == 2 && !isnan(one)) {
+        ta_say(line, "The first prompt took %s, the second %s.",
+               ta_unit_format(first, one, TA_UNIT_NS),
+               ta_unit_format(rest, total - one, TA_UNIT_NS));
     } else {
         ta_say(line, "%.0f prompts took %s to %s each.", n,
                ta_unit_format(first, ta_ref_number(in, MIN, row, NAN), TA_UNIT_NS),

@@ -7,12 +7,22 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SESSION_RANK, SESSION_KIND, VALUES_RANK, VALUE, METRIC, BASIS };
+enum { SESSION_RANK, SESSION_KIND, VALUES_RANK, VALUE, METRIC, BASIS, GROUP, FIGURE };
 static const struct ta_ref reads[] = {
     [SESSION_RANK] = {"run.sessions", "rank"},     [SESSION_KIND] = {"run.sessions", "kind"},
     [VALUES_RANK] = {"throughput.values", "rank"}, [VALUE] = {"throughput.values", "value"},
     [METRIC] = {"throughput.values", "metric"},    [BASIS] = {"throughput.values", "basis"},
+    [GROUP] = {"figures.reported", "group"},       [FIGURE] = {"figures.reported", "figure"},
 };
+
+/* Whether a log says the rate rather than a profiler. */
+static bool is_of_log(const struct ta_refs *in, const char *metric)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, GROUP); i++)
+        if (ta_ref_reads(in, GROUP, i, "log") && ta_ref_reads(in, FIGURE, i, metric))
+            return true;
+    return false;
+}
 
 /* The most telling rate: of frames before tokens, ours before the profiler's. */
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
@@ -51,14 +61,17 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         if (isnan(slowest) && isnan(of_run))
             continue;
         const double rate = isnan(of_run) ? slowest : of_run;
+        const bool is_log =
+            strcmp(rates[r].basis, "as_reported") == 0 && is_of_log(in, rates[r].metric);
+        const char *how = is_log ? "as the log says" : rates[r].how;
         char all[TA_UNIT_TEXT_MAX], one[TA_UNIT_TEXT_MAX];
         ta_unit_format(all, rate, TA_UNIT_NONE);
         ta_unit_format(one, slowest, TA_UNIT_NONE);
         if (rate > slowest)
             ta_say(line, "%s %s per second %s by %zu ranks, %s on the slowest.", all, rates[r].what,
-                   rates[r].how, n, one);
+                   how, n, one);
         else
-            ta_say(line, "%s %s per second %s%s.", all, rates[r].what, rates[r].how,
+            ta_say(line, "%s %s per second %s%s.", all, rates[r].what, how,
                    n > 1 ? ", on the slowest rank" : "");
         return;
     }

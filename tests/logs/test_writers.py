@@ -436,9 +436,27 @@ class Checks:
                  "Loading pipeline components...: 100%|#####| 7/7 [00:03<00:00,  2.10it/s]\n" +
                  bar("", [2.5] * 20) + "Model loading took 23.4 seconds\nInference time: 54.32 "
                  "seconds\nMax memory allocated: 14.25 GB\nTotal time: 80.1 seconds\n",
-                 ("2.50 s", "Inference takes 67.8 %", "14.2 GiB"))):
+                 ("2.50 s", "Inference takes 67.8 %", "14.2 GiB")),
+                ("two prompts, the first with loading",
+                 "got prompt\n" + bar("", [2.5] * 20) + "Prompt executed in 90.5 seconds\n"
+                 "got prompt\n" + bar("", [2.5] * 20) + "Prompt executed in 65.25 seconds\n",
+                 ("The first prompt took 90.5 s, the second 65.2 s",)),
+                ("a rate", "Average FPS: 12.5\n", ("12.5 frames per second as the log says",)),
+                ("a loop of two ranks",
+                 "".join(f"[rank{rank}]: {line}\n" for rank in (0, 1) for line in
+                         bar("Denoising", [2] * 15 + [6] * 15, "\n").splitlines()),
+                 ("2.00 s, later 6.00 s. From",))):
             head = self.first_lines(text)
             self.expect(f"{what} in {head!r}", [word for word in words if word not in head], [])
+
+    def ranks(self):
+        """A rank that is late by what nobody notices is not named."""
+        stages = (("Encoding", (0.0002, 0.0003)), ("Denoising", (80.25, 80.5)))
+        text = "".join(f"[rank{rank}] [{name}Stage] finished in {times[rank]:.4f} seconds\n"
+                       for name, times in stages for rank in (0, 1))
+        self.expect("late by 100 us", self.read(text).finding("late-rank"), None)
+        self.expect("late by 30 s", self.read(text.replace("80.5000", "110.5000"))
+                    .finding("late-rank") is None, False)
 
     # ---- cut logs --------------------------------------------------------------------------------
 
@@ -481,6 +499,7 @@ def main():
         checks.step_caches()
         checks.comfyui()
         checks.times()
+        checks.ranks()
         checks.steps()
         checks.rates()
         checks.serving()
