@@ -441,6 +441,11 @@ class Checks:
                  "got prompt\n" + bar("", [2.5] * 20) + "Prompt executed in 90.5 seconds\n"
                  "got prompt\n" + bar("", [2.5] * 20) + "Prompt executed in 65.25 seconds\n",
                  ("The first prompt took 90.5 s, the second 65.2 s",)),
+                ("memory alone", "[MemoryTracker] decode: used=12.25MB, peak=4512.5MB\n",
+                 ("Memory in use peaks at 4.41 GiB",)),
+                ("disks alone", "Total DISK READ: 100.00 M/s | Total DISK WRITE: 0.00 B/s\n"
+                 "Total DISK READ: 50.00 M/s | Total DISK WRITE: 0.00 B/s\n",
+                 ("78.6 MB/s are read from disks on average, up to 105 MB/s",)),
                 ("a rate", "Average FPS: 12.5\n", ("12.5 frames per second as the log says",)),
                 ("a loop of two ranks",
                  "".join(f"[rank{rank}]: {line}\n" for rank in (0, 1) for line in
