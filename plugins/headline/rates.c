@@ -19,7 +19,8 @@ static const struct ta_ref reads[] = {
 static bool is_of_log(const struct ta_refs *in, const char *metric)
 {
     for (size_t i = 0; i < ta_ref_rows(in, GROUP); i++)
-        if (ta_ref_reads(in, GROUP, i, "log") && ta_ref_reads(in, FIGURE, i, metric))
+        if ((ta_ref_reads(in, GROUP, i, "log") || ta_ref_reads(in, GROUP, i, "serving")) &&
+            ta_ref_reads(in, FIGURE, i, metric))
             return true;
     return false;
 }

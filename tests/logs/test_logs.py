@@ -358,6 +358,10 @@ class Checks:
                         534_200_000)
             self.expect("peak", [report.row("memory.by_rank")[key] / GIB for key in
                                  ("peak_reserved_bytes", "total_bytes")], [54.5, 78.75])
+        report = self.read(STAGES + "Pixel data generated successfully in 30.00 seconds\n")
+        row = report.row("stages.by_name", stage="DenoisingStage")
+        self.expect("share of a request", [row["share_of"], round(row["share"], 6)],
+                    ["session", round(26.7157 / 30, 6)])
         fast = "".join(f"(FVWorkerProc-{rank} pid=28) INFO 07-25 01:23:24 [base.py:156] {line}\n"
                        for line in ("[DenoisingStage] Starting execution",
                                     "[DenoisingStage] Execution completed in 25344.12 ms")

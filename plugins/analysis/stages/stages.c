@@ -217,13 +217,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_timed_stage *stages = ta_trace_stage_rows(trace, &n);
     const char *format = ta_trace_file(trace).format;
     const int64_t of_format = source_of_format(format ? format : "");
-    bool has_stages = false; /* of the writer of the sessions; of a log that is a console */
-    const int64_t source =
-        n_sessions && strcmp(format ? format : "", "log") == 0 ? CONSOLE : of_format;
+    const bool is_log = strcmp(format ? format : "", "log") == 0;
+    bool has_stages[TA_LENGTH(sources)] = {false};
     for (size_t i = 0; i < n; i++) {
         const int64_t own = source_of_stage(trace, &stages[i], of_format);
         bool timer = own == CONSOLE && n_sessions == 0;
-        has_stages |= own == source;
+        has_stages[own] = true;
         if (timer) {
             /* Where a console tells of no session, an event timer knows nothing of the run. */
             const struct ta_slice name = ta_trace_text(trace, stages[i].name);
@@ -234,8 +233,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             ta_sum(&WALL(stages[i].rank, CONSOLE)[WITHOUT], 1);
     }
     for (size_t i = 0; i < n_sessions; i++) {
+        /* In a log a session is that of a console, and a request one of the log's own stages. */
+        const int64_t source = is_log && !sessions[i].is_request ? CONSOLE : of_format;
         int64_t *row = WALL(sessions[i].rank, source);
-        if (has_stages)
+        if (has_stages[source])
             ta_sum(&row[SESSIONS], sessions[i].dur_ns);
         else if (source != CONSOLE)
             ta_sum(&row[BESIDE], sessions[i].dur_ns);
