@@ -48,6 +48,18 @@ static const struct ta_cell_rule counted = {
     " Memory by call site says who held the memory at the peak: move models away that are not in " \
     "use, decode in tiles or fewer frames at a time, store weights in 8 bit."
 
+static const char beyond[] =
+    "No setting of the allocator helps. Ask for less at once: decode in tiles or fewer frames at a "
+    "time, a smaller batch or resolution, an attention that keeps no whole matrix of scores.";
+static const char held_by_others[] =
+    "Stop them, or run on another device (CUDA_VISIBLE_DEVICES). Where they are ranks of this run, "
+    "give each its own device: torch.cuda.set_device(local_rank) before the first tensor.";
+static const char in_fragments[] =
+    "Both together would have been enough, but not in one piece: set "
+    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call torch.cuda.empty_cache() once "
+    "after a model was moved away." SNAPSHOT;
+static const char too_much[] = "Less must be in use at that moment." SNAPSHOT;
+
 static const char *subject_of(const struct ta_refs *in, struct ta_advice *advice,
                               const struct ta_place *wanted)
 {
@@ -71,6 +83,8 @@ static const char *room_of(const struct ta_refs *in, struct ta_advice *advice,
     const struct ta_place allocated = ta_place_beside(in, wanted, ALLOCATED);
     const char *free_bytes = ta_advice_number(advice, left.value, TA_UNIT_BYTES);
     const char *all_bytes = ta_advice_number(advice, all.value, TA_UNIT_BYTES);
+    if (all.table && wanted->value > all.value)
+        return ta_advice_printf(advice, ": it is more than the whole device has (%s)", all_bytes);
     if (left.table && unused >= 0)
         return ta_advice_printf(advice, ": the device had %s free and the allocator held %s unused",
                                 free_bytes, ta_advice_number(advice, unused, TA_UNIT_BYTES));
@@ -107,41 +121,39 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
     const double on_device = left.table ? left.value : 0;
     const bool in_pieces = unused > 0 && on_device + unused >= wanted->value;
     const struct ta_place others = others_of(ctx, in, wanted);
-    const struct ta_place *second = others.table ? &others : left.table ? &left : wanted;
+    const struct ta_place device = ta_place_beside(in, wanted, DEVICE);
+    const bool is_beyond = device.table && wanted->value > device.value;
+    const struct ta_place *second = is_beyond      ? &device
+                                    : others.table ? &others
+                                    : left.table   ? &left
+                                                   : wanted;
     const char *room =
-        others.table
+        others.table && !is_beyond
             ? ta_advice_printf(advice, ": other processes hold %s of the device's %s",
                                ta_advice_number(advice, others.value, TA_UNIT_BYTES),
-                               ta_advice_number(advice, ta_place_beside(in, wanted, DEVICE).value,
-                                                TA_UNIT_BYTES))
+                               ta_advice_number(advice, device.value, TA_UNIT_BYTES))
             : room_of(in, advice, wanted, unused);
     const struct ta_evidence evidence[] = {ta_place_evidence(wanted), ta_place_evidence(second)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "failed-allocations",
-            .rule = "failed_allocations",
-            .title = ta_advice_printf(advice, "%s%s%s", subject_of(in, advice, wanted), room,
-                                      ta_place_owner(advice, in->report, wanted)),
-            .advice =
-                others.table
-                    ? "Stop them, or run on another device (CUDA_VISIBLE_DEVICES). Where they "
-                      "are ranks of this run, give each its own device: "
-                      "torch.cuda.set_device(local_rank) before the first tensor."
-                : in_pieces ? "Both together would have been enough, but not in one piece: set "
-                              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
-                              "torch.cuda.empty_cache() once after a model was moved away." SNAPSHOT
-                            : "Less must be in use at that moment." SNAPSHOT,
-            .severity = TA_HIGH,
-            .evidence = evidence,
-            .n_evidence = second == wanted ? 1 : 2,
-            .saving_low_ns = TA_MISSING,
-            .saving_high_ns = TA_MISSING,
-            .confidence = 0.9,
-            .threshold =
-                ta_advice_printf(advice, "failed allocations > %s",
-                                 ta_advice_number(advice, ta_ctx_option(ctx, COUNT), TA_UNIT_NONE)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "failed-allocations",
+                  .rule = "failed_allocations",
+                  .title = ta_advice_printf(advice, "%s%s%s", subject_of(in, advice, wanted), room,
+                                            ta_place_owner(advice, in->report, wanted)),
+                  .advice = is_beyond      ? beyond
+                            : others.table ? held_by_others
+                            : in_pieces    ? in_fragments
+                                           : too_much,
+                  .severity = TA_HIGH,
+                  .evidence = evidence,
+                  .n_evidence = second == wanted ? 1 : 2,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.9,
+                  .threshold = ta_advice_printf(
+                      advice, "failed allocations > %s",
+                      ta_advice_number(advice, ta_ctx_option(ctx, COUNT), TA_UNIT_NONE)),
+              });
 }
 
 /* What a program says that it did in another way, without an amount. */

@@ -402,6 +402,10 @@ class Checks:
                                         report.finding("failed-allocations")["title"]],
                     [13, "An allocation of 2.50 GiB failed: other processes hold 13.0 GiB of the "
                      "device's 23.5 GiB (device 1)"])
+        report = self.read(NEW_ERROR.replace("allocate 2.50 GiB", "allocate 30.00 GiB") + "\n")
+        self.expect("more than the device", report.finding("failed-allocations")["title"],
+                    "An allocation of 30.0 GiB failed: it is more than the whole device has "
+                    "(23.5 GiB) (device 1)")
         row = self.read("CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 11.00 GiB total "
                         "capacity; 10.00 GiB already allocated; 256.00 MiB free; 128.00 MiB "
                         "cached)\n").row("memory.failures")

@@ -288,6 +288,20 @@ def heat_lowers_the_clock(expect, truth, report):
     expect.true("heat is the worst finding", report.findings[0]["id"] == "heat-slowdown")
 
 
+@case("public/f07_oom_message")
+def amounts_of_an_error(expect, truth, report):
+    row = report.row("memory.failures")
+    for key, unit, name in (("wanted_bytes", 2**30, "wanted_GiB"),
+                            ("device_free_bytes", 2**30, "free_GiB"),
+                            ("device_bytes", 2**30, "capacity_GiB"),
+                            ("allocated_bytes", 2**30, "allocated_GiB")):
+        expect.close(name, row[key] / unit, truth[name], 1e-6)
+    expect.close("unused_MiB", (row["reserved_bytes"] - row["allocated_bytes"]) / 2**20,
+                 truth["unused_MiB"], 1e-6)
+    expect.true("the request is beyond the device",
+                "more than the whole device" in report.findings[0]["title"])
+
+
 @case("public/d02_dmon_sysmem_fallback")
 def memory_overflows_into_the_host(expect, truth, report):
     row = report.row("telemetry.limits", limit="host_memory")
