@@ -61,6 +61,8 @@ struct ta_log_reading {
     int64_t ran_load;
     ta_str ran_model;
 
+    int64_t frames; /* of the video that is generated, where a writer says it; else 0 */
+
     int64_t bars; /* that began: the number of the next ta_bar_state.bar */
 };
 

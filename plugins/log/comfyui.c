@@ -39,6 +39,7 @@ struct state {
     } tags[TAGS]; /* of the machine, said only of logs of ComfyUI */
     size_t n_tags;
     uint64_t figures;
+    int64_t frames, frames_ns; /* of prompts whose frames were said, and their time */
 };
 
 /* ---- models ---------------------------------------------------------------------------------- */
@@ -210,6 +211,11 @@ static bool note_prompt(struct ta_log_reading *log, struct state *st,
         ta_single_call(ta_log_string(log, TA_LIT("prompt/total")), dur_ns);
     prompt.rank = line->rank;
     ta_log_add_stage(log, &prompt);
+    if (log->frames > 0) {
+        st->frames += log->frames;
+        st->frames_ns = ta_add_sat(st->frames_ns, dur_ns);
+        log->frames = 0;
+    }
     st->n_requested = st->n_loaded = 0;
     st->largest = 0;
     log->load = log->ran_load > 0 ? log->ran_load : 0;
@@ -296,10 +302,22 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
     return TA_LOG_TAKEN;
 }
 
+static void add_rate(struct ta_log_reading *log, const struct state *st)
+{
+    const struct ta_figure rate = {.rank = TA_MISSING,
+                                   .name = ta_log_string(log, TA_LIT("fps")),
+                                   .group = ta_log_string(log, TA_LIT("log")),
+                                   .value = 1e9 * (double)st->frames / (double)st->frames_ns,
+                                   .unit = TA_UNIT_PER_S};
+    if (st->frames_ns > 0)
+        ta_log_add_figure(log, &rate);
+}
+
 /* Tags of the machine alone are no figures. */
 static void end(struct ta_log_reading *log, void *state)
 {
     const struct state *st = state;
+    add_rate(log, st);
     for (size_t i = 0; st->figures && i < st->n_tags; i++) {
         const struct ta_tag tag = {.rank = TA_MISSING,
                                    .key = ta_log_string(log, ta_slice_of(st->tags[i].key)),

@@ -62,11 +62,12 @@ static void add_blocks(struct ta_log_reading *log, struct state *st)
 /* ---- steps that a cache skipped -------------------------------------------------------------- */
 
 /* "81 frames at 768x432 with 20 steps". */
-static bool note_sampling(struct state *st, struct ta_slice rest)
+static bool note_sampling(struct ta_log_reading *log, struct state *st, struct ta_slice rest)
 {
     struct ta_slice steps = ta_log_after(rest, " with ");
     const int64_t n = steps.ptr ? ta_log_integer(&steps) : TA_MISSING;
     st->steps = n > 0 && ta_slice_starts(steps, " step") ? n : 0;
+    log->frames = ta_max_i64(log->frames, ta_log_integer(&rest));
     return st->steps > 0;
 }
 
@@ -120,7 +121,7 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
         add_blocks(log, st);
     } else if ((rest = ta_log_after(line->text, "Sampling ")).ptr &&
                ta_log_after(rest, " frames at ").ptr) {
-        is_whole = note_sampling(st, rest);
+        is_whole = note_sampling(log, st, rest);
     } else if ((rest = ta_log_after(line->text, "Cache skipped: ")).ptr) {
         is_whole = note_skipped(log, st, line, rest);
     } else if ((rest = ta_log_after(line->text, "max_memory=")).ptr) {

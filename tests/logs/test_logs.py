@@ -306,7 +306,12 @@ class Checks:
             row = report.row("memory.by_rank")
             self.expect("peaks", [row["peak_allocated_bytes"] / GIB,
                                   row["peak_reserved_bytes"] / GIB], [20.5, 21.25])
+            self.expect("no rate without a prompt's time", report.rows("throughput.values"), [])
             self.expect("one loop", [row["done"] for row in report.rows("progress.bars")], [20])
+
+        report = self.read(2 * (WAN_WRAPPER + "Sampling 81 frames at 768x432 with 20 steps\n"
+                                "Prompt executed in 400.00 seconds\n"))
+        self.expect("frames per second of prompts", report.reported("log", "fps"), 162 / 800)
 
     def framepack(self):
         report = self.read(FRAMEPACK)
