@@ -71,7 +71,7 @@ static const struct ta_column by_name_columns[] = {
                 .doc = "First iterations that took more than one and a half times the median"},
     [STEADY_PER_S] = {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                       .better = TA_HIGHER, .doc = "Rate without these"},
-    [FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER, .role = TA_NOTE,
+    [FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER,
                .doc = "The first iteration; none where only sums are recorded"},
 };
 
