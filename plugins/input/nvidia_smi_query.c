@@ -565,7 +565,7 @@ static enum ta_status read_query(struct ta_ctx *ctx, struct ta_reader *reader,
         status = ta_fail(ctx, TA_ERR_INPUT,
                          "Rows of nvidia-smi --query-gpu without a header, whose values do not say "
                          "what they are: put the names that were queried in front, as a first "
-                         "line, or record again without noheader");
+                         "line, or record again with --format=csv, without noheader");
     else if (status == TA_OK && r->kept == 0 && (r->dropped || r->n_columns == 0))
         status = ta_fail(ctx, TA_ERR_INPUT,
                          "No usable row: it is no output of nvidia-smi --query-gpu, or damaged");

@@ -351,6 +351,11 @@ class Telemetry(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("nvidia-smi --query-gpu without a header", done.stderr)
         self.assertIn("--format=csv", done.stderr)
+        named = self.report({"gpu.csv": "timestamp, index, temperature.gpu, utilization.gpu, "
+                             "memory.used, power.draw\n" +
+                             "2025/09/30 21:14:00.412, 0, 46, 7, 804, 61.20\n" * 3}, sections=True)
+        self.assertEqual({row["signal"]: row["max"] for row in named["telemetry.by_rank"]}[
+            "gpu_power"], 61.2)
 
 
 if __name__ == "__main__":
