@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import checks
 import reports
 
 GIB = 2**30
@@ -146,20 +147,7 @@ def pause_log(prefix):
     return text
 
 
-class Checks:
-    def __init__(self, program, scratch):
-        self.program, self.scratch, self.faults = program, scratch, 0
-
-    def expect(self, what, found, expected):
-        if found != expected:
-            print(f"{what}: {found} instead of {expected}")
-            self.faults += 1
-
-    def read(self, text):
-        path = self.scratch / "run.log"
-        path.write_bytes(text.encode())
-        return reports.read(self.program, path)
-
+class Checks(checks.Checks):
     def bars(self, what, text, expected):
         rows = self.read(text).rows("progress.bars")
         self.expect(what, [(row["loop"], row["done"], row["total"], row["elapsed_ns"] / 1e9)
@@ -509,20 +497,20 @@ class Checks:
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        checks = Checks(sys.argv[1], pathlib.Path(scratch))
-        checks.progress()
-        checks.turns()
-        checks.speeds()
-        checks.advice()
-        checks.comfyui()
-        checks.wan_wrapper()
-        checks.framepack()
-        checks.pauses()
-        checks.stages()
-        checks.errors()
-        checks.compiled()
-        checks.prefixes()
-    return 1 if checks.faults else 0
+        all_checks = Checks(sys.argv[1], pathlib.Path(scratch))
+        all_checks.progress()
+        all_checks.turns()
+        all_checks.speeds()
+        all_checks.advice()
+        all_checks.comfyui()
+        all_checks.wan_wrapper()
+        all_checks.framepack()
+        all_checks.pauses()
+        all_checks.stages()
+        all_checks.errors()
+        all_checks.compiled()
+        all_checks.prefixes()
+    return 1 if all_checks.faults else 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pathlib
 import sys
 import tempfile
 
+import checks
 import reports
 
 KERNELS = [(63.2, 7211034880, 4000, "ampere_sgemm_128x64_tn"),
@@ -87,20 +88,7 @@ def csv_text(rows, form=plain, separator=",", end="\r\n", header=None, quoting=c
     return out.getvalue()
 
 
-class Checks:
-    def __init__(self, program, scratch):
-        self.program, self.scratch, self.faults = program, scratch, 0
-
-    def expect(self, what, found, expected):
-        if found != expected:
-            print(f"{what}: {found} instead of {expected}")
-            self.faults += 1
-
-    def read(self, data):
-        path = self.scratch / "sums.txt"
-        path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        return reports.read(self.program, path)
-
+class Checks(checks.Checks):
     @staticmethod
     def sums(report):
         return {row["name"]: (row["calls"], row["cpu_ns"], row["device_ns"])
@@ -250,14 +238,14 @@ class Checks:
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        checks = Checks(sys.argv[1], pathlib.Path(scratch))
-        checks.text()
-        checks.dialects()
-        checks.unread()
-        checks.rocprof()
-        checks.iotop()
-        checks.prefixes()
-    return 1 if checks.faults else 0
+        all_checks = Checks(sys.argv[1], pathlib.Path(scratch))
+        all_checks.text()
+        all_checks.dialects()
+        all_checks.unread()
+        all_checks.rocprof()
+        all_checks.iotop()
+        all_checks.prefixes()
+    return 1 if all_checks.faults else 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import checks
 import reports
 from test_logs import PREFIXES, bar, with_prefix
 
@@ -75,24 +76,9 @@ Prompt executed in 31.37 seconds
 """
 
 
-class Checks:
-    def __init__(self, program, scratch):
-        self.program, self.scratch, self.faults = program, scratch, 0
-
-    def expect(self, what, found, expected):
-        if found != expected:
-            print(f"{what}: {found} instead of {expected}")
-            self.faults += 1
-
-    def read(self, text):
-        path = self.scratch / "run.log"
-        path.write_bytes(text.encode())
-        return reports.read(self.program, path)
-
+class Checks(checks.Checks):
     def refuses(self, what, text):
-        path = self.scratch / "run.log"
-        path.write_bytes(text.encode())
-        done = reports.call(self.program, "report", path)
+        done = reports.call(self.program, "report", self.log_of(text))
         self.expect(f"{what}: exit", done.returncode == 0, False)
 
     # ---- caches ----------------------------------------------------------------------------------
@@ -498,24 +484,24 @@ class Checks:
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        checks = Checks(sys.argv[1], pathlib.Path(scratch))
-        checks.cache_dit()
-        checks.cache_that_skips_nothing()
-        checks.step_caches()
-        checks.comfyui()
-        checks.times()
-        checks.ranks()
-        checks.steps()
-        checks.rates()
-        checks.serving()
-        checks.recompile_limit()
-        checks.memory()
-        checks.dashboard()
-        checks.diffusers()
-        checks.inferix_page()
-        checks.causes()
-        checks.prefixes()
-    return 1 if checks.faults else 0
+        all_checks = Checks(sys.argv[1], pathlib.Path(scratch))
+        all_checks.cache_dit()
+        all_checks.cache_that_skips_nothing()
+        all_checks.step_caches()
+        all_checks.comfyui()
+        all_checks.times()
+        all_checks.ranks()
+        all_checks.steps()
+        all_checks.rates()
+        all_checks.serving()
+        all_checks.recompile_limit()
+        all_checks.memory()
+        all_checks.dashboard()
+        all_checks.diffusers()
+        all_checks.inferix_page()
+        all_checks.causes()
+        all_checks.prefixes()
+    return 1 if all_checks.faults else 0
 
 
 if __name__ == "__main__":
