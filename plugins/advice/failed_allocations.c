@@ -15,7 +15,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { WANTED, ON_DEVICE, DEVICE, OTHERS, RESERVED, ALLOCATED, SITE, FAILURES };
+enum { WANTED, ON_DEVICE, DEVICE, OTHERS, RESERVED, ALLOCATED, SITE, SITES, FAILURES };
 
 static const struct ta_ref reads[] = {
     [WANTED] = {"memory.failures", "wanted_bytes"},
@@ -25,6 +25,7 @@ static const struct ta_ref reads[] = {
     [RESERVED] = {"memory.failures", "reserved_bytes"},
     [ALLOCATED] = {"memory.failures", "allocated_bytes"},
     [SITE] = {"memory.failures", "site"},
+    [SITES] = {"memory.sites", "site"},
     [FAILURES] = {"memory.by_rank", "ooms"},
 };
 
@@ -44,10 +45,6 @@ static const struct ta_cell_rule counted = {
     .confidence = 0.9,
 };
 
-#define SNAPSHOT                                                                                   \
-    " Memory by call site says who held the memory at the peak: move models away that are not in " \
-    "use, decode in tiles or fewer frames at a time, store weights in 8 bit."
-
 static const char beyond[] =
     "No setting of the allocator helps. Ask for less at once: decode in tiles or fewer frames at a "
     "time, a smaller batch or resolution, an attention that keeps no whole matrix of scores.";
@@ -57,8 +54,21 @@ static const char held_by_others[] =
 static const char in_fragments[] =
     "Both together would have been enough, but not in one piece: set "
     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call torch.cuda.empty_cache() once "
-    "after a model was moved away." SNAPSHOT;
-static const char too_much[] = "Less must be in use at that moment." SNAPSHOT;
+    "after a model was moved away.";
+static const char too_much[] = "Less must be in use at that moment.";
+
+/* What makes room, after who takes it, which only a snapshot of the allocator says. */
+static const char *with_less(const struct ta_refs *in, struct ta_advice *advice, const char *first)
+{
+    const bool is_snapshot = ta_ref_rows(in, SITES) > 0;
+    return ta_advice_printf(advice,
+                            "%s %s models away that are not in use, decode in tiles or "
+                            "fewer frames at a time, store weights in 8 bit.",
+                            first,
+                            is_snapshot ? "Memory by call site says who held the memory at the "
+                                          "peak: move"
+                                        : "Move");
+}
 
 static const char *subject_of(const struct ta_refs *in, struct ta_advice *advice,
                               const struct ta_place *wanted)
@@ -134,26 +144,26 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
                                ta_advice_number(advice, device.value, TA_UNIT_BYTES))
             : room_of(in, advice, wanted, unused);
     const struct ta_evidence evidence[] = {ta_place_evidence(wanted), ta_place_evidence(second)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "failed-allocations",
-                  .rule = "failed_allocations",
-                  .title = ta_advice_printf(advice, "%s%s%s", subject_of(in, advice, wanted), room,
-                                            ta_place_owner(advice, in->report, wanted)),
-                  .advice = is_beyond      ? beyond
-                            : others.table ? held_by_others
-                            : in_pieces    ? in_fragments
-                                           : too_much,
-                  .severity = TA_HIGH,
-                  .evidence = evidence,
-                  .n_evidence = second == wanted ? 1 : 2,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.9,
-                  .threshold = ta_advice_printf(
-                      advice, "failed allocations > %s",
-                      ta_advice_number(advice, ta_ctx_option(ctx, COUNT), TA_UNIT_NONE)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "failed-allocations",
+            .rule = "failed_allocations",
+            .title = ta_advice_printf(advice, "%s%s%s", subject_of(in, advice, wanted), room,
+                                      ta_place_owner(advice, in->report, wanted)),
+            .advice = is_beyond      ? beyond
+                      : others.table ? held_by_others
+                                     : with_less(in, advice, in_pieces ? in_fragments : too_much),
+            .severity = TA_HIGH,
+            .evidence = evidence,
+            .n_evidence = second == wanted ? 1 : 2,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.9,
+            .threshold =
+                ta_advice_printf(advice, "failed allocations > %s",
+                                 ta_advice_number(advice, ta_ctx_option(ctx, COUNT), TA_UNIT_NONE)),
+        });
 }
 
 /* What a program says that it did in another way, without an amount. */
