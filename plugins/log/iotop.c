@@ -6,7 +6,7 @@
  *         TIME  TID  PRIO  USER     DISK READ  DISK WRITE  SWAPIN     IO>    COMMAND
  *     21:14:00  4711 be/4 me       312.50 M/s    0.00 B/s  0.00 % 93.10 % python serve.py
  *
- * Actual traffic (iotop-c: current) is that of the disks and counts; without it the total of all
+ * Actual traffic (iotop-c: current) is what the disks moved and counts; without it the total of all
  * processes does, and with -qqq the sum of the rows of one time.  A K is 1024 bytes. */
 #include "lib/nvidia_smi.h"
 

@@ -143,8 +143,8 @@ static bool ends_sentence(struct ta_slice rest)
     return !is_end;
 }
 
-/* "Inference time: 54.32 seconds": the whole line up to the time is what it is of.  A time of
- * nothing ("Time cost: 3 s") is that of the run, or of a part that nobody names. */
+/* "Inference time: 54.32 seconds": the whole line up to the time is its name.  A time
+ * without one ("Time cost: 3 s") is of the run, or of a part that nobody names. */
 static bool take_time(struct ta_log_reading *log, const struct ta_log_line *line)
 {
     const struct ta_slice text = line->text;

@@ -233,7 +233,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             ta_sum(&WALL(stages[i].rank, CONSOLE)[WITHOUT], 1);
     }
     for (size_t i = 0; i < n_sessions; i++) {
-        /* In a log a session is that of a console, and a request one of the log's own stages. */
+        /* In a log a session belongs to the stages of a console, a request to the log's other
+         * stages. */
         const int64_t source = is_log && !sessions[i].is_request ? CONSOLE : of_format;
         int64_t *row = WALL(sessions[i].rank, source);
         if (has_stages[source])

@@ -39,7 +39,7 @@ static size_t find_row(const struct all *all, size_t first, size_t end, int64_t 
     return end;
 }
 
-/* From the readings of one row to those of the other one: where both have a date. */
+/* The time from the readings of one row to the readings of the other, where both have a date. */
 static int64_t shift_of(const int64_t *from, const int64_t *to)
 {
     const bool dated = from[ORIGIN] != TA_MISSING && to[ORIGIN] != TA_MISSING;

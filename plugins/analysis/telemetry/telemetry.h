@@ -103,7 +103,7 @@ struct all {
     const struct ta_partial *partial, *sessions, *blocks, *runs;
     bool *dropped;            /* rows of the partial: their samples are in another file too */
     struct reading *unpacked; /* of the rows of the partial, one after the other */
-    size_t *row_first;        /* where those of a row begin; one more than there are rows */
+    size_t *row_first;        /* where a row's begin; one more than there are rows */
     struct window window;
 };
 
