@@ -12,6 +12,9 @@
 #include "report.h"
 #include "table.h"
 
+#include <stdio.h>
+#include <string.h>
+
 TA_BEGIN_DECLS
 
 struct ta_sink;
@@ -135,6 +138,39 @@ static inline const char *ta_accounts_noun(const struct ta_accounts *accounts, b
  * names in it must still be escaped. */
 TA_API void ta_evidence_text(const struct ta_report *report, const struct ta_evidence *evidence,
                              char *text, size_t size);
+
+enum { TA_SAVING_TEXT_MAX = 3 * TA_UNIT_TEXT_MAX + 32 };
+
+/* "8.0 to 17 % of the run"; "" where the share is not known, or too small to say. */
+static inline const char *ta_saving_share_text(const struct ta_finding *finding,
+                                               char text[TA_SAVING_TEXT_MAX])
+{
+    const double low = 100 * finding->saving_low_share, high = 100 * finding->saving_high_share;
+    *text = '\0';
+    if (high >= 0.1 && low >= 0.05)
+        snprintf(text, TA_SAVING_TEXT_MAX, "%.*f to %.*f %% of the run", low < 9.95, low,
+                 high < 9.95, high);
+    else if (high >= 0.1)
+        snprintf(text, TA_SAVING_TEXT_MAX, "%.*f %% of the run", high < 9.95, high);
+    return text;
+}
+
+/* "96.0 ms to 207 ms (8.0 to 17 % of the run)", "up to 207 ms"; "" without a saving. */
+static inline const char *ta_saving_text(const struct ta_finding *finding,
+                                         char text[TA_SAVING_TEXT_MAX])
+{
+    char low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX], share[TA_SAVING_TEXT_MAX];
+    *text = '\0';
+    if (finding->saving_high_ns == TA_MISSING)
+        return text;
+    ta_unit_format(high, (double)finding->saving_high_ns, TA_UNIT_NS);
+    ta_unit_format(low, (double)finding->saving_low_ns, TA_UNIT_NS);
+    ta_saving_share_text(finding, share);
+    const bool is_range = finding->saving_low_ns > 0 && strcmp(low, high) != 0;
+    snprintf(text, TA_SAVING_TEXT_MAX, "%s to %s%s%s%s", is_range ? low : "up", high,
+             *share ? " (" : "", share, *share ? ")" : "");
+    return text;
+}
 
 /* "info" … "critical"; a constant. */
 static inline const char *ta_severity_name(enum ta_severity severity)

@@ -267,6 +267,8 @@ enum ta_reading {
     TA_AS_DEVICE_ACTIVITY_CLASS,
     TA_AS_DEVICE_ACTIVITY_CALLS,
     TA_AS_DEVICE_ACTIVITY_EXPOSED,
+    TA_AS_PATH_CLASS, /* of the critical path of each rank */
+    TA_AS_PATH_TIME,
     TA_AS_IDLE_CAUSE,
     TA_AS_IDLE_GAPS,
     TA_AS_IDLE_TIME,
@@ -413,14 +415,28 @@ struct ta_evidence {
     enum ta_unit unit;
 };
 
+/* What a saving is time of. */
+enum ta_gain {
+    TA_GAIN_RUN,   /* the run itself would be shorter by it */
+    TA_GAIN_DEVICE /* kernels of a device: it shortens the run only as far as they are on its
+                      critical path, which the core takes into account */
+};
+
+/* What is wrong, why, what to do and what that brings: three sentences and a range of time. */
 struct ta_finding {
-    const char *id, *rule, *title, *advice;
+    const char *id, *rule;
+    const char *title;   /* what is wrong, cause first, with its share of the run; no full stop */
+    const char *why;     /* a sentence: where it comes from, where a programmer acts; or NULL */
+    const char *advice;  /* what to do on this device and framework */
+    const char *details; /* conditions, exceptions, other places, for who wants more; or NULL */
     /* Of a rule without a saving, or of a run without a window of devices.  With both, anything
      * above TA_INFO is graded by confidence × mean saving, over the window: what ranks findings. */
     enum ta_severity severity;
     const struct ta_evidence *evidence;
     size_t n_evidence;
     int64_t saving_low_ns, saving_high_ns; /* both TA_MISSING when it cannot be estimated */
+    enum ta_gain gain;
+    double saving_low_share, saving_high_share; /* of the run, set by the core; 0 when not known */
     double confidence;                     /* 0…1 */
     const char *threshold;                 /* the predicate that fired, as text */
     /* What of its time recording explains, as estimated and at most, from recording.explained. */

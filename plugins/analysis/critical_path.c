@@ -555,11 +555,11 @@ enum { CLASS_SHARE = CLASS_TOTAL + 1, NAME_SHARE = NAME_TOTAL + 1 };
 
 static const struct ta_column by_class_columns[] = {
     [CLASS_RANK] = TA_RANK_COLUMN,
-    [CLASS_CLASS] = {"class", "Class", TA_TEXT,
+    [CLASS_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_PATH_CLASS,
                      .doc = "What the path goes through: work of the device, of the host, or the "
                             "way between them"},
     [CLASS_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
-    [CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+    [CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_PATH_TIME,
                      .doc = "Time on the path; the classes of a rank add up to its window"},
     [CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the rank's window"},
 };

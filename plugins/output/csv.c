@@ -87,7 +87,9 @@ static void put_finding(struct ta_file *out, const struct ta_finding *finding)
             ta_int(finding->saving_low_ns),
             ta_int(finding->saving_high_ns),
             ta_num(finding->confidence),
+            ta_string(finding->why),
             ta_string(finding->advice),
+            ta_string(finding->details),
             ta_string(finding->threshold),
             ta_string(evidence->table),
             evidence->row,
@@ -101,10 +103,14 @@ static void put_finding(struct ta_file *out, const struct ta_finding *finding)
 
 static enum ta_status write_findings(const struct job *job)
 {
-    static const char *const keys[] = {
-        "finding",    "rule",   "severity",  "title",          "saving_low_ns", "saving_high_ns",
-        "confidence", "advice", "threshold", "evidence_table", "evidence_row",  "evidence_column",
-        "value",      "unit"};
+    static const char *const keys[] = {"finding",       "rule",
+                                       "severity",      "title",
+                                       "saving_low_ns", "saving_high_ns",
+                                       "confidence",    "why",
+                                       "advice",        "details",
+                                       "threshold",     "evidence_table",
+                                       "evidence_row",  "evidence_column",
+                                       "value",         "unit"};
     struct ta_file *out = begin(job, "findings", keys[0]);
     if (!out)
         return ta_ctx_status(job->ctx);

@@ -106,18 +106,15 @@ static void put_finding(struct ta_file *out, const struct ta_report *report,
 {
     ta_put_markdown_f(out, "\n### %zu. %s: %s\n\n", number, ta_severity_name(finding->severity),
                       finding->title);
-    if (finding->advice)
+    char saving[TA_SAVING_TEXT_MAX], confidence[TA_UNIT_TEXT_MAX];
+    if (finding->why)
+        ta_put_markdown_f(out, "- **Why:** %s\n", finding->why);
+    if (finding->advice && finding->advice[0])
         ta_put_markdown_f(out, "- **What to do:** %s\n", finding->advice);
-    char low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX], confidence[TA_UNIT_TEXT_MAX];
-    if (finding->saving_high_ns != TA_MISSING) {
-        ta_puts(out, "- **Saving:** ");
-        if (finding->saving_low_ns != TA_MISSING &&
-            finding->saving_low_ns != finding->saving_high_ns)
-            ta_putf(out, "%s to ", ta_unit_format(low, (double)finding->saving_low_ns, TA_UNIT_NS));
-        else
-            ta_puts(out, "up to ");
-        ta_putf(out, "%s\n", ta_unit_format(high, (double)finding->saving_high_ns, TA_UNIT_NS));
-    }
+    if (finding->details)
+        ta_put_markdown_f(out, "- **Details:** %s\n", finding->details);
+    if (finding->saving_high_ns != TA_MISSING)
+        ta_putf(out, "- **Saving:** %s\n", ta_saving_text(finding, saving));
     ta_putf(out, "- **Confidence:** %s\n",
             ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
     if (finding->threshold) {

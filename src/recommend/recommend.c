@@ -17,6 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* How much of the kernel time of devices lies on the critical path: what is saved elsewhere does
+ * not shorten the run. */
+struct ta_path_part {
+    double share; /* 0…1; 1 where the path is not known */
+    double ns;    /* of a rank on average; INFINITY where the path is not known */
+};
+
 struct ta_advice {
     struct ta_arena *arena; /* of the report */
     TA_VEC(struct ta_finding) findings;
@@ -24,7 +31,8 @@ struct ta_advice {
     const char *unfounded;       /* id of a finding without evidence: a bug of its rule */
     const struct ta_entry *rule; /* the running one */
     double trust;                /* in the traces, 0…1 */
-    double window;               /* of the devices, in ns; 0 without one */
+    double window;               /* of the program, in ns; 0 without one */
+    struct ta_path_part kernels; /* on the critical path */
 };
 
 /* ---- words of the user in place of the rule's ---------------------------------------------- */
@@ -82,6 +90,28 @@ static double worth(const struct ta_finding *finding)
            ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
 }
 
+/* What the kernels save as time of the run: of the least the part that is on the critical path on
+ * average, of the most what is there at all. */
+static void bound_by_path(const struct ta_advice *advice, struct ta_finding *finding)
+{
+    if (finding->saving_high_ns == TA_MISSING || finding->gain != TA_GAIN_DEVICE)
+        return;
+    finding->saving_low_ns = ta_whole((double)finding->saving_low_ns * advice->kernels.share);
+    finding->saving_high_ns = ta_whole(fmin((double)finding->saving_high_ns, advice->kernels.ns));
+}
+
+/* No saving is longer than the run it is of. */
+static void state_as_of_run(const struct ta_advice *advice, struct ta_finding *finding)
+{
+    if (finding->saving_high_ns == TA_MISSING || advice->window <= 0)
+        return;
+    const int64_t run = ta_whole(advice->window);
+    finding->saving_high_ns = ta_min_i64(finding->saving_high_ns, run);
+    finding->saving_low_ns = ta_min_i64(finding->saving_low_ns, finding->saving_high_ns);
+    finding->saving_low_share = (double)finding->saving_low_ns / advice->window;
+    finding->saving_high_share = fmin(1, (double)finding->saving_high_ns / advice->window);
+}
+
 /* Below this share of a saving the cost of recording does not matter. */
 #define RECORDER_LEAST 0.05
 
@@ -110,6 +140,22 @@ static enum ta_severity grade(const struct ta_advice *advice, const struct ta_fi
                                                               : TA_LOW;
 }
 
+/* A sentence after a colon: its first letter is small unless it begins a name ("GPU", "aten::mm",
+ * "Python"). */
+static const char *in_sentence(struct ta_advice *advice, const char *sentence)
+{
+    static const char *const names[] = {"Python", "Triton", "Inductor", "Dynamo"};
+    const size_t length = strcspn(sentence, " ");
+    bool is_name = !isupper((unsigned char)sentence[0]);
+    for (size_t i = 0; i < TA_LENGTH(names); i++)
+        is_name |= strncmp(sentence, names[i], length) == 0;
+    for (size_t i = 1; i < length; i++)
+        is_name |= isupper((unsigned char)sentence[i]) || strchr(":._(", sentence[i]);
+    return is_name ? sentence
+                   : ta_advice_printf(advice, "%c%s", tolower((unsigned char)sentence[0]),
+                                      sentence + 1);
+}
+
 /* A finding that recording explains in part says so first and promises the rest alone: of the most
  * it leaves out what is estimated, of the least all that it may be. */
 static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *finding)
@@ -120,16 +166,14 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
     const int64_t recorder = ta_min_i64(finding->recorder_ns, finding->saving_high_ns);
     const bool is_explained = (double)recorder >= RECORDER_ALL * (double)finding->saving_high_ns;
     const char *cost = ta_advice_number(advice, (double)recorder, TA_UNIT_NS);
-    const char *title = finding->title;
-    finding->title = ta_advice_printf(advice, "Recording %s%s%s this: %c%s",
-                                      is_explained ? "explains" : "takes about ",
-                                      is_explained ? "" : cost, is_explained ? "" : " of",
-                                      tolower((unsigned char)*title), *title ? title + 1 : "");
-    finding->advice = ta_advice_printf(
-        advice,
-        "Recording stacks, shapes or memory takes about %s of this time%s: record without "
-        "them first. %s",
-        cost, is_explained ? ", which explains all of it" : "", finding->advice);
+    finding->title = is_explained ? ta_advice_printf(advice, "The recorder explains this: %s",
+                                                     in_sentence(advice, finding->title))
+                                  : ta_advice_printf(advice, "The recorder takes %s of this: %s",
+                                                     cost, in_sentence(advice, finding->title));
+    finding->advice =
+        ta_advice_printf(advice, "Record without stacks, shapes and memory first. %s%s",
+                         is_explained ? "If it remains: " : "",
+                         is_explained ? in_sentence(advice, finding->advice) : finding->advice);
     finding->saving_low_ns = ta_max_i64(0, finding->saving_low_ns - finding->recorder_most_ns);
     finding->saving_high_ns -= recorder;
     if (is_explained) {
@@ -153,7 +197,9 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     }
     memcpy(evidence, finding->evidence, finding->n_evidence * sizeof *evidence);
     copy.evidence = evidence;
+    bound_by_path(advice, &copy);
     set_recorder_apart(advice, &copy);
+    state_as_of_run(advice, &copy);
     if (!copy.about_input) {
         copy.confidence *= advice->trust;
         if (advice->trust < TA_TRUST_LEAST)
@@ -250,6 +296,23 @@ static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *re
     return TA_OK;
 }
 
+static struct ta_path_part kernels_on_path(const struct ta_refs *in)
+{
+    double on_path = 0, all = 0;
+    size_t ranks = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, TA_AS_PATH_TIME); row++)
+        if (ta_ref_reads(in, TA_AS_PATH_CLASS, row, "compute")) {
+            on_path += ta_ref_number(in, TA_AS_PATH_TIME, row, 0);
+            ranks++;
+        }
+    for (size_t row = 0; row < ta_ref_rows(in, TA_AS_DEVICE_COMPUTE); row++)
+        all += ta_ref_number(in, TA_AS_DEVICE_COMPUTE, row, 0);
+    if (all <= 0 || ta_ref_rows(in, TA_AS_PATH_TIME) == 0)
+        return (struct ta_path_part){.share = 1, .ns = INFINITY};
+    return (struct ta_path_part){.share = fmin(1, on_path / all),
+                                 .ns = ranks ? on_path / (double)ranks : 0};
+}
+
 enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
                             struct ta_report *report)
 {
@@ -257,7 +320,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     ta_readings_open(&in, registry, report);
     struct ta_advice advice = {.arena = ta_report_arena(report),
                                .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
-                               .window = ta_ref_scalar(&in, TA_AS_PROGRAM_WINDOW, 0)};
+                               .window = ta_ref_scalar(&in, TA_AS_PROGRAM_WINDOW, 0),
+                               .kernels = kernels_on_path(&in)};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         leave_out_others(&advice);

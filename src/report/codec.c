@@ -60,6 +60,8 @@ static void put_finding(const struct writer *w, const struct ta_finding *finding
         put_cell(w, ta_int(finding->saving_low_ns));
         put_key(w, ", ", "high");
         put_cell(w, ta_int(finding->saving_high_ns));
+        if (finding->saving_high_share > 0)
+            fields_put(w, ", ", &shape_saving_of_run, finding);
         ta_putc(w->out, '}');
     }
     fields_put(w, ", ", &shape_finding_words, finding);

@@ -158,6 +158,8 @@ static void read_finding(struct decode *in, struct ta_section_builder *section, 
     if (saving && !json_is_null(saving)) {
         finding.saving_low_ns = decode_integer_or_null(in, saving, "low");
         finding.saving_high_ns = decode_integer_or_null(in, saving, "high");
+        if (json_object_get(saving, "high_share"))
+            fields_read(in, &shape_saving_of_run, saving, &finding);
     }
     if (in->status == TA_OK)
         ta_add_finding(section, &finding);

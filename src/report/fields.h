@@ -47,6 +47,7 @@ struct fields {
 /* shape.c */
 extern const struct fields shape_scalar, shape_column, shape_evidence;
 extern const struct fields shape_finding, shape_finding_words; /* before its evidence, and after */
+extern const struct fields shape_saving_of_run;
 extern const struct fields shape_chart, shape_chart_x, shape_chart_rest, shape_series, shape_kind,
     shape_roof;
 extern const struct fields shape_quality, shape_totals, shape_file;

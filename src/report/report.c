@@ -180,7 +180,9 @@ void ta_add_finding(struct ta_section_builder *section, const struct ta_finding 
     own->id = copy(report, finding->id);
     own->rule = copy(report, finding->rule);
     own->title = copy(report, finding->title);
+    own->why = copy(report, finding->why);
     own->advice = copy(report, finding->advice);
+    own->details = copy(report, finding->details);
     own->threshold = copy(report, finding->threshold);
     own->evidence = evidence;
     for (size_t i = 0; i < finding->n_evidence; i++) {

@@ -35,8 +35,13 @@ FIELDS(finding, MEMBER(ta_finding, "id", TEXT, id), MEMBER(ta_finding, "rule", T
        MEMBER(ta_finding, "title", TEXT, title, .lead = ",\n     "));
 
 FIELDS(finding_words, MEMBER(ta_finding, "confidence", SHARE, confidence),
+       MEMBER(ta_finding, "why", TEXT, why, .lead = ",\n     ", .is_optional = true),
        MEMBER(ta_finding, "advice", TEXT_OR_NULL, advice, .lead = ",\n     "),
+       MEMBER(ta_finding, "details", TEXT, details, .lead = ",\n     ", .is_optional = true),
        MEMBER(ta_finding, "threshold", TEXT_OR_NULL, threshold, .lead = ",\n     "));
+
+FIELDS(saving_of_run, MEMBER(ta_finding, "low_share", SHARE, saving_low_share),
+       MEMBER(ta_finding, "high_share", SHARE, saving_high_share));
 
 FIELDS(evidence, MEMBER(ta_evidence, "table", TEXT, table), MEMBER(ta_evidence, "row", CELL, row),
        MEMBER(ta_evidence, "column", TEXT, column), MEMBER(ta_evidence, "value", CELL, value),

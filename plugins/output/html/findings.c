@@ -40,6 +40,9 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
         ta_puts(page->out, "up to ");
     }
     html_value(page, &high, TA_UNIT_NS);
+    char share[TA_SAVING_TEXT_MAX];
+    if (*ta_saving_share_text(finding, share))
+        html_put(page, "<span class=\"of\">%s</span>", share);
 
     /* The range as a bar: solid up to the low end, pale up to the high one. */
     if (scale_ns > 0 && high_ns > 0 && low_ns <= high_ns)
@@ -130,8 +133,13 @@ void html_finding(const struct page *page, const struct ta_finding *finding, int
              "<path d=\"%s\"/></svg>%s</span> <span>%s</span></h3>\n",
              ta_severity_name(finding->severity), finding->id, look->shape, look->word,
              finding->title);
+    if (finding->why)
+        html_put(page, "<p class=\"why\">%s</p>\n", finding->why);
     if (finding->advice && finding->advice[0])
         html_put(page, "<p class=\"advice\">%s</p>\n", finding->advice);
+    if (finding->details)
+        html_put(page, "<details class=\"more\"><summary>Details</summary><p>%s</p></details>\n",
+                 finding->details);
     put_all_evidence(page, finding);
 
     /* The rule that speaks, and the predicate that made it speak. */

@@ -25,15 +25,10 @@ size_t pdf_finding_number(const struct pdf *pdf, const char *id)
 
 static const char *saving_text(struct pdf *pdf, const struct ta_finding *finding)
 {
-    if (finding->saving_low_ns == TA_MISSING || finding->saving_high_ns == TA_MISSING)
+    char saving[TA_SAVING_TEXT_MAX];
+    if (finding->saving_high_ns == TA_MISSING)
         return "saving not estimated";
-    const char *high = pdf_number(pdf, (double)finding->saving_high_ns, TA_UNIT_NS);
-    if (finding->saving_low_ns == finding->saving_high_ns)
-        return pdf_printf(pdf, "saves %s", high);
-    if (finding->saving_low_ns == 0)
-        return pdf_printf(pdf, "saves up to %s", high);
-    return pdf_printf(pdf, "saves %s to %s",
-                      pdf_number(pdf, (double)finding->saving_low_ns, TA_UNIT_NS), high);
+    return pdf_printf(pdf, "saves %s", ta_saving_text(finding, saving));
 }
 
 static void put_title(struct pdf *pdf, const struct numbered *numbered)
@@ -77,7 +72,11 @@ static void put_finding(struct pdf *pdf, const void *data)
                              pdf_number(pdf, finding->confidence, TA_UNIT_RATIO),
                              pdf_safe(pdf, finding->rule)),
                   4);
-    pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, pdf_safe(pdf, finding->advice), 4);
+    const char *const sentences[] = {finding->why, finding->advice, finding->details};
+    for (size_t i = 0; i < TA_LENGTH(sentences); i++)
+        if (sentences[i] && *sentences[i])
+            pdf_paragraph(pdf, i < 2 ? PDF_BODY : PDF_SMALL, i < 2 ? TA_INK_TEXT : TA_INK_MUTED,
+                          pdf_safe(pdf, sentences[i]), 4);
     for (size_t i = 0; i < finding->n_evidence; i++) { /* a line each, as a link to its table */
         char place[PDF_PLACE_MAX], line[512];
         ta_evidence_text(pdf->report, &finding->evidence[i], line, sizeof line);

@@ -129,20 +129,24 @@ static void put_figures(const struct page *page)
 
 static void put_saving(const struct page *page, const struct ta_finding *finding, size_t indent)
 {
-    char low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX], confidence[TA_UNIT_TEXT_MAX], line[200];
+    char saving[TA_SAVING_TEXT_MAX], confidence[TA_UNIT_TEXT_MAX];
+    char line[TA_SAVING_TEXT_MAX + TA_UNIT_TEXT_MAX + 32];
     if (finding->saving_high_ns == TA_MISSING)
         return;
-    const bool range =
-        finding->saving_low_ns > 0 && finding->saving_low_ns != finding->saving_high_ns;
-    if (range)
-        ta_unit_format(low, (double)finding->saving_low_ns, TA_UNIT_NS);
-    snprintf(line, sizeof line, "saves %s to %s, confidence %s", range ? low : "up",
-             ta_unit_format(high, (double)finding->saving_high_ns, TA_UNIT_NS),
+    snprintf(line, sizeof line, "saves %s, confidence %s", ta_saving_text(finding, saving),
              ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
     text_blanks(page, indent);
     text_style(page, TEXT_GOOD);
     text_wrap(page, line, indent);
     text_reset(page);
+}
+
+static void put_sentence(const struct page *page, const char *sentence, size_t indent)
+{
+    if (!sentence || !*sentence)
+        return;
+    text_blanks(page, indent);
+    text_wrap(page, sentence, indent);
 }
 
 static void put_evidence(const struct page *page, const struct ta_evidence *evidence, size_t indent)
@@ -168,10 +172,8 @@ static void put_finding(const struct page *page, const struct ta_finding *findin
     text_wrap(page, finding->title, indent);
     text_reset(page);
     put_saving(page, finding, indent);
-    if (finding->advice) {
-        text_blanks(page, indent);
-        text_wrap(page, finding->advice, indent);
-    }
+    put_sentence(page, finding->why, indent);
+    put_sentence(page, finding->advice, indent);
     for (size_t i = 0; i < finding->n_evidence && i < EVIDENCE_MOST; i++)
         put_evidence(page, &finding->evidence[i], indent);
 }
