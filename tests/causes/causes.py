@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The causes: how each changes the program, and which findings name it."""
+import dataclasses
+import random
+
+import pipeline
+import texts
+
+LEAST_GAIN, MOST_GAIN = 0.03, 0.95  # of the run; what is smaller nobody looks for
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    """`plant` draws (fixed values of the plan, defect) of a trace, `write` files beside or instead
+    of one.  A finding with one of `ids` whose title holds `said` names the cause."""
+    title: str
+    ids: tuple
+    said: str
+    plant: object = None
+    write: object = None
+    gains: bool = True   # the saving can be judged: the length with and without is known
+    alone: bool = False  # does not go with others
+
+
+def offloading(rng):
+    layers = rng.randint(2, 10)
+    kind = rng.choice(("pageable", "pageable", "pinned", "stream"))
+    return {}, {"kind": kind, "layers": layers}
+
+
+def unfused(rng):
+    return ({"compiled": False, "stacks": 0},
+            {"chains": rng.choice((("modulate",), ("modulate", "rotate"), ("modulate", "rotate")))})
+
+
+def decode(rng):
+    if rng.random() < 0.4:
+        return {"side": [1024, 1280]}, {"tiles": rng.choice((3, 4))}
+    return {"side": [1024, 1280]}, {"kind": "fp32"}
+
+
+def compilation(rng):
+    n = rng.choice((1, 1, 2, 3))
+    first = rng.random() < 0.3
+    steps = (0,) if first else tuple(sorted(rng.sample(range(1, 6), n)))
+    return ({"compiled": True, "stacks": 0},
+            {"steps": steps, "ns": rng.uniform(0.2, 8) * 1e9, "is_backend_only": False})
+
+
+def attention(rng):
+    if rng.random() < 0.3:
+        return ({"gpu": [g for g in pipeline.gpus.GPUS if g.attention[0] < g.attention[1]]},
+                {"how": "older"})
+    return ({"gpu": [g for g in pipeline.gpus.GPUS if g.capability[0] > 7], "frames": 1},
+            {"how": "math"})
+
+
+def waits(rng):
+    return ({"between": rng.randint(300, 4000) * 1000, "steps": rng.randint(8, 14)},
+            {"where": rng.choice(("step", "step", "block")),
+             "kind": rng.choice(("item", "nonzero", "cpu", "mask", "print"))})
+
+
+def on_host(rng):
+    what = rng.choice(("encoder", "encoder", "noise", "image"))
+    return {}, {"what": what, "ns": rng.uniform(*{"encoder": (0.2, 5), "noise": (0.004, 0.08),
+                                                  "image": (0.05, 0.6)}[what]) * 1e9}
+
+
+def link(rng):
+    return ({"ranks": rng.choice((2, 4)), "steps": 4, "layers": 5,
+             "gpu": [g for g in pipeline.gpus.GPUS if g.capability[0] > 7 and g.link > 0]},
+            {"rate": rng.uniform(2.0, 6.0)})
+
+
+def guidance(rng):
+    return ({"batch": 2, "model": ((1536, 64), (2432, 64)), "tokens": rng.choice((512, 1024, 1536)),
+             "side": 512, "compiled": True, "layers": 12,
+             "gpu": [g for g in pipeline.gpus.GPUS if g.capability[0] > 8]}, {"forwards": 2})
+
+
+def breaks(rng):
+    return ({"compiled": True, "model": ((1536, 64), (2432, 64)), "frames": 1},
+            {"parts": rng.choice((2, 3, 4)), "ns": rng.uniform(0.15, 0.9) * 1e6})
+
+
+def growth(rng):
+    heat = rng.random() < 0.5
+    return ({"iterations": rng.randint(4, 6), "steps": 3, "layers": 4, "encoder_layers": 2,
+             "marks": "none"},
+            {"what": "heat" if heat else "hooks",
+             "rate": rng.uniform(0.05, 0.15) if heat else rng.uniform(2, 6)})
+
+
+def loading(rng):
+    return ({"iterations": rng.randint(2, 4), "steps": 4, "layers": 5, "encoder_layers": 2,
+             "marks": "none"},
+            {"ns": rng.uniform(0.1, 3) * 1e9, "bytes": rng.randint(1, 12) * 10**9})
+
+
+def dequantized(rng):
+    return ({"model": ((3072, 128), (5120, 128)), "frames": 1, "side": [512, 768]},
+            {"format": rng.choice(("nf4", "fp8"))})
+
+
+def retries(rng):
+    return {}, {"share": rng.uniform(0.2, 1), "ns": rng.uniform(0.4, 3) * 1e6}
+
+
+def clocks(rng):
+    """The clock falls inside the run; telemetry lies beside the trace."""
+    return ({"gpu": [g for g in pipeline.gpus.GPUS if not g.is_rocm]},
+            {"slow": rng.uniform(0.5, 0.85), "from": rng.choice((0, 0.3, 0.5))})
+
+
+CAUSES = {
+    "C1": Cause("weights offloaded and copied in every step", (), r"weight|offload|cop(y|ies)",
+                offloading, texts.offloaded),
+    "C2": Cause("allocations that fail or are retried", (), r"allocat|memory", retries,
+                texts.out_of_memory),
+    "C3": Cause("chains of small kernels that could be fused", (), r"fus|element-wise|chain",
+                unfused),
+    "C4": Cause("VAE decode in fp32 or in tiles", (), r"VAE|decode|fp32|convolution", decode),
+    "C5": Cause("compilation in the steps", (), r"compil", compilation, texts.recompiles,
+                alone=True),
+    "C6": Cause("attention without the best kernel", (), r"attention", attention),
+    "C7": Cause("waits for single values", (), r"wait", waits),
+    "C8": Cause("computes on the CPU", (), r"CPU|host comput", on_host, texts.encoder_on_cpu),
+    "C9": Cause("a slow link", (), r"link|GB/s|P2P|PCIe", link, alone=True),
+    "C10": Cause("two forwards in a step", (), r"twice|two|guidance|CFG", guidance, alone=True),
+    "C11": Cause("graph breaks", (), r"break", breaks, texts.broken_graphs, alone=True),
+    "C12": Cause("slower from run to run", (), r"slower", growth, texts.slower_prompts,
+                 alone=True),
+    "C13": Cause("loads in each run", (), r"\bload", loading, texts.loads_in_each_prompt,
+                 alone=True),
+    "C14": Cause("clocks below what the device can do", (), r"clock|thermal|power|throttl", clocks),
+    "C15": Cause("device memory that overflows into the host's", (),
+                 r"host('s)? memory|PCIe|memory is full|overflow", None, texts.spilled),
+    "C16": Cause("a step cache that never hits", (), r"cache", None, texts.idle_cache),
+    "C17": Cause("quantized weights dequantized at each call", (), r"quanti|fp8|float8|nf4",
+                 dequantized),
+    "C18": Cause("timing without synchronizing", (), r"synchron|first step", None,
+                 texts.unsynchronized),
+}
+TEXTS = 0.25  # of the runs whose cause can be in a log as well
+
+
+@dataclasses.dataclass
+class Case:
+    """A run with its files, and what is true of it."""
+    causes: tuple
+    plan: object = None
+    ranks: list = None
+    length: int = 0
+    gain: dict = dataclasses.field(default_factory=dict)  # cause → ns; empty: not known
+    texts: dict = dataclasses.field(default_factory=dict)  # files that are not traces
+
+    def write(self, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        end = ".json.gz" if self.plan and self.plan.writing.packed else ".json"
+        for trace in self.ranks or ():
+            name = f"run-rank{trace.rank}" if trace.world > 1 else "run"
+            trace.write(folder / f"{name}.pt.trace{end}")
+        for name, content in self.texts.items():
+            if isinstance(content, bytes):
+                (folder / name).write_bytes(content)
+            else:
+                (folder / name).write_text(content, encoding="utf-8")
+
+
+def length(plan):
+    return pipeline.run(plan)[1]
+
+
+def make_texts(names, seed):
+    rng = random.Random(f"{'+'.join(names)}/{seed}/texts")
+    files, seconds, gain = (CAUSES[names[0]].write if names else texts.clean)(rng)
+    gains = {} if gain is None else {names[0]: round(gain * 1e9)}
+    return Case(tuple(names), length=round(seconds * 1e9), gain=gains, texts=files)
+
+
+def make(names, seed):
+    """The case of these causes; none: a clean run.  Drawn again until each is worth a look."""
+    write = CAUSES[names[0]].write if len(names) == 1 else None if names else texts.clean
+    plant = not names or all(CAUSES[name].plant for name in names)
+    if write and (not plant or random.Random(f"{names}/{seed}").random() < TEXTS):
+        return make_texts(names, seed)
+    return make_trace(names, seed)
+
+
+def make_trace(names, seed):
+    for attempt in range(40):
+        rng = random.Random(f"{'+'.join(names)}/{seed}/{attempt}")
+        fixed, defects = {}, {}
+        for name in names:
+            wanted, defect = CAUSES[name].plant(rng)
+            defects[name] = defect
+            fixed = {**wanted, **fixed}
+        plan = pipeline.drawn(rng, f"{seed}/{attempt}", **fixed)
+        if not names and rng.random() < 0.2 and plan.gpu.capability[0] > 7:
+            plan = dataclasses.replace(plan, ranks=2, steps=4)
+        plan = dataclasses.replace(plan, defects=defects)
+        ranks, total = pipeline.run(plan)
+        gains = {}
+        for name in names:
+            left = {k: v for k, v in defects.items() if k != name}
+            gains[name] = total - length(dataclasses.replace(plan, defects=left))
+        if all(LEAST_GAIN <= gain / total <= MOST_GAIN for gain in gains.values()):
+            case = Case(tuple(names), plan, ranks, total, gains)
+            if "C14" in defects:
+                case.texts["gpu.csv"] = texts.clocks(rng, plan.gpu, 60, defects["C14"]["slow"],
+                                                     defects["C14"]["from"])
+            return case
+    raise AssertionError(f"no run with {names} where all are worth a look")
