@@ -18,7 +18,6 @@ class Cause:
     said: str
     plant: object = None
     write: object = None
-    gains: bool = True   # the saving can be judged: the length with and without is known
     alone: bool = False  # does not go with others
 
 

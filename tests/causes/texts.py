@@ -2,7 +2,7 @@
 """What programs and tools write beside a trace, or instead of one: logs, telemetry, dumps.
 
 Each function draws the files of a run with a cause and returns them by name, with the length of the
-run and what the cause costs in ns, where the files tell; clean() draws one without.
+run and what the cause costs in seconds, where the files tell; clean() draws one without.
 """
 import json
 import pathlib
@@ -10,7 +10,6 @@ import pickle
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "logs"))
-# pylint: disable=wrong-import-position
 from test_logs import bar, graph_break, recompilation  # noqa: E402
 from test_writers import DICTIONARY, statistics  # noqa: E402
 
