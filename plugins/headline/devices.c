@@ -18,7 +18,9 @@ enum {
     AFTER,
     DAMAGE,
     DAMAGE_SHARE,
-    RECORDER
+    RECORDER,
+    KERNELS,
+    KERNEL_NS
 };
 static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BOUND] = {"run.bound", "bound"},
@@ -32,34 +34,106 @@ static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [AFTER] = {"gpu_time.program", "after_ns"},
                                       [DAMAGE] = {"health.damage", "damage"},
                                       [DAMAGE_SHARE] = {"health.damage", "share"},
-                                      [RECORDER] = {.scalar = "recorder_cost_ns"}};
+                                      [RECORDER] = {.scalar = "recorder_cost_ns"},
+                                      [KERNELS] = {"kernels.by_class", "class"},
+                                      [KERNEL_NS] = {"kernels.by_class", "total_ns"}};
 
-/* Parts this close to each other both name the run. */
+/* What one GPU, or several, do meanwhile, of each part of run.bound: the words around its share. */
+static const struct {
+    const char *bound, *one, *many, *after;
+} meanwhile[] = {
+    {"communication", "communicates", "communicate", " without computing"},
+    {"imbalance", "waits", "wait", " for late ranks"},
+    {"before the recording", "is held up", "are held up", " by what lies before the recording"},
+    {"copy", "copies", "copy", " without computing"},
+    {"launch", "waits", "wait", " for launches"},
+    {"sync", "waits", "wait", " for a host that waited for it"},
+    {"input", "waits", "wait", " for data"},
+    {"allocation", "waits", "wait", " for memory to be allocated or freed"},
+    {"setup", "waits", "wait", " for first calls, loading or compilation"},
+    {"dependency", "waits", "wait", " for other queued work"},
+    {"host", "waits", "wait", " for a host of which nothing was recorded then"},
+    {"preparation", "waits", "wait", " for its first work"},
+    {"completion", "has no work left", "have no work left", ""},
+    {"idle", "idles", "idle", " for reasons that were not recorded"},
+};
+
+/* Families of kernels in a sentence. */
+static const struct {
+    const char *class, *name;
+} families[] = {{"gemm", "GEMMs"},          {"attention", "attention"},
+                {"conv", "convolutions"},   {"triton", "compiled kernels"},
+                {"norm", "norms"},          {"elementwise", "element-wise kernels"},
+                {"reduce", "reductions"},   {"copy", "kernels that copy"},
+                {"moe", "MoE kernels"},     {"quant", "quantization"},
+                {"softmax", "softmax"},     {"index", "indexing"},
+                {"embedding", "embeddings"}};
+
+/* Parts this close to each other both name the run; less than this is left out. */
 #define CLOSE 0.05
 
-/* ", launch-bound (83 %, then compute 10 %)": the largest part of the windows and the next one. */
+static double sum(const struct ta_refs *in, size_t ref)
+{
+    double total = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
+        total += ta_ref_number(in, ref, i, 0);
+    return total;
+}
+
+static void say_share(struct ta_line *line, const char *before, double share, const char *after)
+{
+    char text[TA_UNIT_TEXT_MAX];
+    ta_say_on(line, "%s %s%s", before, ta_unit_format(text, share, TA_UNIT_RATIO), after);
+}
+
+/* " and waits 38.2 % for launches and 5.3 % for data": the largest parts but computing. */
+static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_one, size_t most)
+{
+    const char *last = "";
+    for (size_t row = 0, said = 0; row < ta_ref_rows(in, SHARE) && said < most; row++)
+        for (size_t i = 0; i < TA_LENGTH(meanwhile); i++)
+            if (ta_ref_number(in, SHARE, row, 0) >= CLOSE &&
+                ta_ref_reads(in, BOUND, row, meanwhile[i].bound)) {
+                const char *verb = is_one ? meanwhile[i].one : meanwhile[i].many;
+                const bool again = strcmp(verb, last) == 0;
+                ta_say_on(line, again ? " and" : " and %s", verb);
+                say_share(line, "", ta_ref_number(in, SHARE, row, 0), meanwhile[i].after);
+                last = verb;
+                said++;
+            }
+}
+
+static bool is_computing(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_rows(in, BOUND) > row &&
+           (ta_ref_reads(in, BOUND, row, "compute") || ta_ref_reads(in, BOUND, row, "memory"));
+}
+
+/* ", 31.5 % in GEMMs and 17.5 % in attention": the families of kernels that take most of the run;
+ * says whether any does. */
+static bool say_families(struct ta_line *line, const struct ta_refs *in)
+{
+    const double run = sum(in, PROGRAM);
+    size_t said = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, KERNELS) && said < 2; row++) {
+        const double share = ta_ref_number(in, KERNEL_NS, row, 0) / run;
+        for (size_t i = 0; i < TA_LENGTH(families) && share >= CLOSE; i++)
+            if (ta_ref_reads(in, KERNELS, row, families[i].class)) {
+                say_share(line, said++ ? " and" : ",", share, " in ");
+                ta_say_on(line, "%s", families[i].name);
+            }
+    }
+    return said > 0;
+}
+
+/* "The run is launch-bound": the largest part of its window, and one that is as large. */
 static void say_bound(struct ta_line *line, const struct ta_refs *in)
 {
-    const size_t n = ta_ref_rows(in, SHARE);
-    if (n == 0)
-        return;
-    const struct ta_slice class = ta_ref_text(in, CLASS, 0);
-    if (n == 1) {
-        ta_say_on(line, ", %.*s", (int)class.len, class.ptr);
-        return;
-    }
-    const struct ta_slice second_class = ta_ref_text(in, CLASS, 1);
-    const struct ta_slice second = ta_ref_text(in, BOUND, 1);
-    const double share = ta_ref_number(in, SHARE, 0, 0), runner_up = ta_ref_number(in, SHARE, 1, 0);
-    char most[TA_UNIT_TEXT_MAX], next[TA_UNIT_TEXT_MAX];
-    ta_unit_format(most, share, TA_UNIT_RATIO);
-    ta_unit_format(next, runner_up, TA_UNIT_RATIO);
-    if (share - runner_up < CLOSE)
-        ta_say_on(line, ", %.*s (%s) and %.*s (%s)", (int)class.len, class.ptr, most,
-                  (int)second_class.len, second_class.ptr, next);
-    else
-        ta_say_on(line, ", %.*s (%s, then %.*s %s)", (int)class.len, class.ptr, most,
-                  (int)second.len, second.ptr, next);
+    const struct ta_slice class = ta_ref_text(in, CLASS, 0), second = ta_ref_text(in, CLASS, 1);
+    ta_say(line, "The run is %.*s", (int)class.len, class.ptr);
+    if (ta_ref_rows(in, SHARE) > 1 &&
+        ta_ref_number(in, SHARE, 0, 0) - ta_ref_number(in, SHARE, 1, 0) < CLOSE)
+        ta_say_on(line, " and %.*s", (int)second.len, second.ptr);
 }
 
 /* Whether the devices did more than was recorded of them. */
@@ -74,14 +148,6 @@ static bool lacks_work(const struct ta_refs *in)
             return true;
     }
     return false;
-}
-
-static double sum(const struct ta_refs *in, size_t ref)
-{
-    double total = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
-        total += ta_ref_number(in, ref, i, 0);
-    return total;
 }
 
 /* " (98.8 % of the 121 ms from its first work to its last)": the window of the device, where the
@@ -114,21 +180,51 @@ static void say_recorder(struct ta_line *line, const struct ta_refs *in,
     ta_say(line, "The recorder slows the host by about %s.", cost);
 }
 
+/* Where something other than computing bounds the run, and the first finding is about it. */
+static bool is_the_cause(const struct ta_refs *in, const struct ta_finding *worst)
+{
+    return worst && worst->severity > TA_INFO && worst->gain == TA_GAIN_RUN &&
+           !worst->about_input && ta_ref_rows(in, SHARE) > 0 && !is_computing(in, 0);
+}
+
+/* "The GPU is busy 13.3 % of the 87.4 ms and waits 78.3 % for launches.", without the parts that
+ * the finding is about. */
+static void say_use(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
+{
+    char length[TA_UNIT_TEXT_MAX];
+    const bool is_one = ta_ref_rows(in, PROGRAM) < 2, computes = is_computing(in, 0);
+    const char *const gpus = is_one ? "he GPU is busy" : "he GPUs are busy";
+    ta_unit_format(length, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
+    if (is_the_cause(in, worst) || ta_ref_rows(in, SHARE) == 0)
+        ta_say(line, "T%s", gpus);
+    else
+        ta_say_on(line, ": t%s", gpus);
+    say_share(line, lacks_work(in) ? " at least" : "", ta_ref_scalar(in, BUSY, 0), " of");
+    ta_say_on(line, " %s", length);
+    say_device_window(line, in);
+    const bool lists = computes && say_families(line, in);
+    if (!worst || worst->gain == TA_GAIN_DEVICE || worst->about_input) {
+        ta_say_on(line, lists ? "," : "");
+        say_parts(line, in, is_one, computes ? 1 : 2);
+    }
+    ta_say_on(line, ".");
+}
+
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    const double busy = ta_ref_scalar(in, BUSY, -1);
-    char length[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-    if (busy < 0)
+    if (ta_ref_scalar(in, BUSY, -1) < 0)
         return;
-    ta_unit_format(length, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
-    ta_unit_format(share, busy, TA_UNIT_RATIO);
-    ta_say(line, "GPU busy %s%s of %s", lacks_work(in) ? "at least " : "", share, length);
-    say_device_window(line, in);
-    say_bound(line, in);
-    ta_say_on(line, ".");
+    ta_line_covers_finding(line);
+    if (is_the_cause(in, worst)) {
+        ta_say(line, "%s.", worst->title);
+        say_use(line, in, worst);
+        return;
+    }
+    if (ta_ref_rows(in, SHARE))
+        say_bound(line, in);
+    say_use(line, in, worst);
     say_recorder(line, in, worst);
     ta_say(line, "%s.", worst ? worst->title : "No rule found anything worth changing");
-    ta_line_covers_finding(line);
 }
 
 static const struct ta_headline_ops ops = {

@@ -166,10 +166,11 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
     const int64_t recorder = ta_min_i64(finding->recorder_ns, finding->saving_high_ns);
     const bool is_explained = (double)recorder >= RECORDER_ALL * (double)finding->saving_high_ns;
     const char *cost = ta_advice_number(advice, (double)recorder, TA_UNIT_NS);
-    finding->title = is_explained ? ta_advice_printf(advice, "The recorder explains this: %s",
-                                                     in_sentence(advice, finding->title))
-                                  : ta_advice_printf(advice, "The recorder takes %s of this: %s",
-                                                     cost, in_sentence(advice, finding->title));
+    finding->title = is_explained
+                         ? ta_advice_printf(advice, "The recorder alone explains this: %s",
+                                            in_sentence(advice, finding->title))
+                         : ta_advice_printf(advice, "The recorder slows the host by %s: %s", cost,
+                                            in_sentence(advice, finding->title));
     finding->advice =
         ta_advice_printf(advice, "Record without stacks, shapes and memory first. %s%s",
                          is_explained ? "If it remains: " : "",
