@@ -86,21 +86,33 @@ static void say_share(struct ta_line *line, const char *before, double share, co
     ta_say_on(line, "%s %s%s", before, ta_unit_format(text, share, TA_UNIT_RATIO), after);
 }
 
-/* " and waits 38.2 % for launches and 5.3 % for data": the largest parts but computing. */
+/* The words for a part of some size; SIZE_MAX for computing and what is small. */
+static size_t words_of(const struct ta_refs *in, size_t row)
+{
+    for (size_t i = 0; i < TA_LENGTH(meanwhile) && ta_ref_number(in, SHARE, row, 0) >= CLOSE; i++)
+        if (ta_ref_reads(in, BOUND, row, meanwhile[i].bound))
+            return i;
+    return SIZE_MAX;
+}
+
+/* " and waits 38.2 % for launches and 5.3 % for data", ", idles 30 % … and waits 5.3 % for data":
+ * the one or two largest parts but computing. */
 static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_one, size_t most)
 {
+    size_t rows[2], words[2], n = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, SHARE) && n < most; row++)
+        if ((words[n] = words_of(in, row)) != SIZE_MAX)
+            rows[n++] = row;
     const char *last = "";
-    for (size_t row = 0, said = 0; row < ta_ref_rows(in, SHARE) && said < most; row++)
-        for (size_t i = 0; i < TA_LENGTH(meanwhile); i++)
-            if (ta_ref_number(in, SHARE, row, 0) >= CLOSE &&
-                ta_ref_reads(in, BOUND, row, meanwhile[i].bound)) {
-                const char *verb = is_one ? meanwhile[i].one : meanwhile[i].many;
-                const bool again = strcmp(verb, last) == 0;
-                ta_say_on(line, again ? " and" : " and %s", verb);
-                say_share(line, "", ta_ref_number(in, SHARE, row, 0), meanwhile[i].after);
-                last = verb;
-                said++;
-            }
+    for (size_t i = 0; i < n; i++) {
+        const char *verb = is_one ? meanwhile[words[i]].one : meanwhile[words[i]].many;
+        const bool again = strcmp(verb, last) == 0;
+        const bool lists =
+            i + 1 < n && strcmp(meanwhile[words[i]].one, meanwhile[words[i + 1]].one) != 0;
+        ta_say_on(line, "%s%s%s", lists ? "," : " and", again ? "" : " ", again ? "" : verb);
+        say_share(line, "", ta_ref_number(in, SHARE, rows[i], 0), meanwhile[words[i]].after);
+        last = verb;
+    }
 }
 
 static bool is_computing(const struct ta_refs *in, size_t row)
