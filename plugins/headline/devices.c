@@ -123,9 +123,8 @@ static bool is_computing(const struct ta_refs *in, size_t row)
 
 /* ", 31.5 % in GEMMs and 17.5 % in attention": the families of kernels that take most of the run;
  * says whether any does. */
-static bool say_families(struct ta_line *line, const struct ta_refs *in)
+static bool say_families(struct ta_line *line, const struct ta_refs *in, double run)
 {
-    const double run = sum(in, PROGRAM);
     size_t said = 0;
     for (size_t row = 0; row < ta_ref_rows(in, KERNELS) && said < 2; row++) {
         const double share = ta_ref_number(in, KERNEL_NS, row, 0) / run;
@@ -162,31 +161,47 @@ static bool lacks_work(const struct ta_refs *in)
     return false;
 }
 
-/* " (98.8 % of the 121 ms from its first work to its last)": the window of the device, where the
- * program's is longer by more than one percent. */
-static void say_device_window(struct ta_line *line, const struct ta_refs *in)
+/* What of the run the devices were busy.  The window of the device is named too, where the
+ * program's is longer by more than one percent: " 30.7 % of 391 ms (98.8 % of the 121 ms from its
+ * first work to its last)"; alone where the rest of the program's window only waits for what lies
+ * before the recording. */
+static double say_busy(struct ta_line *line, const struct ta_refs *in)
 {
     const double program = sum(in, PROGRAM), edges = sum(in, BEFORE) + sum(in, AFTER);
-    char length[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
     const double longest = ta_ref_scalar(in, GPU_WINDOW, -1);
-    if (longest < 0 || edges <= 0.01 * program || edges >= program)
-        return;
+    const bool differ = longest >= 0 && edges > 0.01 * program && edges < program;
+    double before = 0;
+    char length[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX], of_run[TA_UNIT_TEXT_MAX];
+    for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
+        if (ta_ref_reads(in, BOUND, row, "before the recording"))
+            before = ta_ref_number(in, SHARE, row, 0);
     ta_unit_format(share, sum(in, BUSY_NS) / (program - edges), TA_UNIT_RATIO);
     ta_unit_format(length, longest, TA_UNIT_NS);
-    ta_say_on(line, " (%s of the %s from its first work to its last)", share, length);
+    if (differ && before >= CLOSE) {
+        ta_say_on(line, " %s of the %s from its first work to its last", share, length);
+        return program - edges;
+    }
+    say_share(line, "", ta_ref_scalar(in, BUSY, 0), " of");
+    ta_say_on(line, " %s", ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS));
+    if (differ)
+        ta_say_on(line, " (%s of the %s from its first work to its last)", share, length);
+    return program;
 }
 
-/* What recording costs the host, where this is much of the window, the devices wait for it, and
- * the finding does not say so. */
+/* What recording costs the host, where this is much of the window, the devices wait much for
+ * launches, and the finding does not say so. */
 static void say_recorder(struct ta_line *line, const struct ta_refs *in,
                          const struct ta_finding *worst)
 {
-    const double much = 0.1, idle = 0.25; /* of the window */
+    const double much = 0.1, waits = 0.25; /* of the window */
+    double launch = 0;
     const double recorder = ta_ref_scalar(in, RECORDER, 0);
     char cost[TA_UNIT_TEXT_MAX];
+    for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
+        if (ta_ref_reads(in, BOUND, row, "launch"))
+            launch = ta_ref_number(in, SHARE, row, 0);
     if ((worst && worst->recorder_ns > 0) ||
-        recorder < much * ta_ref_scalar(in, WINDOW, INFINITY) ||
-        1 - ta_ref_scalar(in, BUSY, 1) < idle)
+        recorder < much * ta_ref_scalar(in, WINDOW, INFINITY) || launch < waits)
         return;
     ta_unit_format(cost, recorder, TA_UNIT_NS);
     ta_say(line, "The recorder slows the host by about %s.", cost);
@@ -203,18 +218,15 @@ static bool is_the_cause(const struct ta_refs *in, const struct ta_finding *wors
  * the finding is about. */
 static void say_use(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    char length[TA_UNIT_TEXT_MAX];
     const bool is_one = ta_ref_rows(in, PROGRAM) < 2, computes = is_computing(in, 0);
     const char *const gpus = is_one ? "he GPU is busy" : "he GPUs are busy";
-    ta_unit_format(length, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
     if (is_the_cause(in, worst) || ta_ref_rows(in, SHARE) == 0)
         ta_say(line, "T%s", gpus);
     else
         ta_say_on(line, ": t%s", gpus);
-    say_share(line, lacks_work(in) ? " at least" : "", ta_ref_scalar(in, BUSY, 0), " of");
-    ta_say_on(line, " %s", length);
-    say_device_window(line, in);
-    const bool lists = computes && say_families(line, in);
+    ta_say_on(line, lacks_work(in) ? " at least" : "");
+    const double run = say_busy(line, in);
+    const bool lists = computes && say_families(line, in, run);
     if (!worst || worst->gain == TA_GAIN_DEVICE || worst->about_input) {
         ta_say_on(line, lists ? "," : "");
         say_parts(line, in, is_one, computes ? 1 : 2);
