@@ -164,7 +164,7 @@ static bool lacks_work(const struct ta_refs *in)
 /* What of the run the devices were busy.  The window of the device is named too, where the
  * program's is longer by more than one percent: " 30.7 % of 391 ms (98.8 % of the 121 ms from its
  * first work to its last)"; alone where the rest of the program's window only waits for what lies
- * before the recording. */
+ * before the recording.  Returns the time, of all devices, that these shares are of. */
 static double say_busy(struct ta_line *line, const struct ta_refs *in)
 {
     const double program = sum(in, PROGRAM), edges = sum(in, BEFORE) + sum(in, AFTER);

@@ -18,7 +18,8 @@ enum {
     TOTAL_DEVICE,
     TOTAL_HOST,
     TOTAL_WAIT,
-    TOTAL_BY_EVENTS
+    TOTAL_BY_EVENTS,
+    RUN
 };
 static const struct ta_ref reads[] = {
     [CHECK] = {"health.checks", "check"},
@@ -34,6 +35,7 @@ static const struct ta_ref reads[] = {
     [TOTAL_HOST] = {"ops.totals", "host_ns"},
     [TOTAL_WAIT] = {"ops.totals", "wait_ns"},
     [TOTAL_BY_EVENTS] = {"ops.totals", "by_events"},
+    [RUN] = {"run.window", "window_ns"},
 };
 
 /* What fits a sentence. */
@@ -155,6 +157,27 @@ static void say_limit(struct ta_line *line, const struct ta_refs *in,
     }
 }
 
+/* Threads side by side work more than the run takes: then both are named. */
+static void say_host(struct ta_line *line, const struct ta_refs *in, const struct most *most)
+{
+    char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX];
+    const struct ta_slice name = ta_line_name(line, most->name, NAME_MOST);
+    const size_t longest = ta_ref_largest(in, RUN);
+    const double run = longest == SIZE_MAX ? NAN : ta_ref_number(in, RUN, longest, NAN);
+    const double threads = most->value / most->share;
+    ta_unit_format(share, most->share, TA_UNIT_RATIO);
+    ta_unit_format(time, most->value, TA_UNIT_NS);
+    ta_unit_format(all, threads, TA_UNIT_NS);
+    if (threads > 1.1 * run) {
+        ta_say(line, "%.*s takes %s of the time of all host threads (%s of %s,", (int)name.len,
+               name.ptr, share, time, all);
+        ta_say(line, "in a run of %s).", ta_unit_format(all, run, TA_UNIT_NS));
+    } else {
+        ta_say(line, "%.*s itself takes %s of the host's time (%s).", (int)name.len, name.ptr,
+               share, time);
+    }
+}
+
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     (void)worst;
@@ -183,14 +206,8 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
                : has_foreign_devices(in)
                    ? "Work of devices is in a form that is not known, and counts as the host's."
                    : "No device activity was recorded: host figures only.");
-    if (isnan(on_host.share))
-        return;
-    const struct ta_slice name = ta_line_name(line, on_host.name, NAME_MOST);
-    char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
-    ta_unit_format(share, on_host.share, TA_UNIT_RATIO);
-    ta_unit_format(time, on_host.value, TA_UNIT_NS);
-    ta_say(line, "%.*s itself takes %s of the %s's time (%s).", (int)name.len, name.ptr, share,
-           "host", time);
+    if (!isnan(on_host.share))
+        say_host(line, in, &on_host);
 }
 
 static const struct ta_headline_ops ops = {
