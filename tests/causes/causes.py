@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The causes: how each changes the program, and which findings name it."""
 import dataclasses
+import itertools
 import random
 
 import pipeline
@@ -171,6 +172,21 @@ def length(plan):
     return pipeline.run(plan)[1]
 
 
+def pairs():
+    """Of causes that one program can have, both in its trace."""
+    names = [name for name, cause in CAUSES.items() if cause.plant and not cause.alone]
+    return list(itertools.combinations(names, 2))
+
+
+def both(first, second):
+    """What two causes want of a plan: of lists what is in both, else what the first wants."""
+    found = {**second, **first}
+    for key in first.keys() & second.keys():
+        if isinstance(first[key], list) and isinstance(second[key], list):
+            found[key] = [v for v in first[key] if v in second[key]] or first[key]
+    return found
+
+
 def make_texts(names, seed):
     rng = random.Random(f"{'+'.join(names)}/{seed}/texts")
     files, seconds, gain = (CAUSES[names[0]].write if names else texts.clean)(rng)
@@ -192,9 +208,8 @@ def make_trace(names, seed):
         rng = random.Random(f"{'+'.join(names)}/{seed}/{attempt}")
         fixed, defects = {}, {}
         for name in names:
-            wanted, defect = CAUSES[name].plant(rng)
-            defects[name] = defect
-            fixed = {**wanted, **fixed}
+            wanted, defects[name] = CAUSES[name].plant(rng)
+            fixed = both(fixed, wanted)
         plan = pipeline.drawn(rng, f"{seed}/{attempt}", **fixed)
         if not names and rng.random() < 0.2 and plan.gpu.capability[0] > 7:
             plan = dataclasses.replace(plan, ranks=2, steps=4)

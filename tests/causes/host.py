@@ -118,7 +118,10 @@ class Host(process.Trace):
 
     def occupancy(self, kernel):
         if self.gpu.is_rocm:
-            return {"kind": "Dispatch Kernel", "grid": kernel.grid, "block": kernel.block}
+            grid = kernel.grid
+            if kernel.name.startswith("Cijk"):  # its launch counts threads
+                grid = [grid[0] * grid[1] * grid[2] * kernel.block[0], 1, 1]
+            return {"kind": "Dispatch Kernel", "grid": grid, "block": kernel.block}
         blocks = kernel.grid[0] * kernel.grid[1] * kernel.grid[2] / self.gpu.sms
         warps = blocks * kernel.block[0] / 32
         resident = min(blocks, self.gpu.resident(kernel.block[0], kernel.registers, kernel.shared))
@@ -131,10 +134,14 @@ class Host(process.Trace):
     def launch(self, kernel, stream=COMPUTE, api=None, after=0, cost=3200):
         """`after`: not before this time, for an event of another stream."""
         if api is None:
-            api = "hipModuleLaunchKernel" if self.gpu.is_rocm else "cudaLaunchKernel"
-            if kernel.name.startswith(("nvjet", "void cutlass::device_kernel")):
+            api = "cudaLaunchKernel"
+            if self.gpu.is_rocm:
+                api = "hipExtModuleLaunchKernel" if kernel.name.startswith("Cijk") else \
+                    "hipModuleLaunchKernel" if kernel.name.startswith(("triton", "_", "aiter")) \
+                    else "hipLaunchKernel"
+            elif kernel.name.startswith(("nvjet", "void cutlass::device_kernel")):
                 api = "cudaLaunchKernelExC"
-            elif kernel.name.startswith(("triton", "_")) and not self.gpu.is_rocm:
+            elif kernel.name.startswith(("triton", "_")):
                 api = "cuLaunchKernelEx"
         category = "cuda_driver" if api.startswith("cu") and not api.startswith("cuda") \
             else "cuda_runtime"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs with known causes: each is recognised first, clean runs are silent, and savings hold the gain.
+"""Runs with known causes: each is recognised first, clean runs are silent, savings hold the gain.
 
 usage: test_causes.py --program TRACEANALYZE [--count N] [--first SEED] [--cause C7 C1+C3 clean ...]
                       [--jobs N] [--keep FOLDER] [--reached FILE [--update]] [-v]

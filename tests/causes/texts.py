@@ -75,8 +75,8 @@ def loads_in_each_prompt(rng):
 def offloaded(rng):
     n, model, steps = rng.randint(1, 3), rng.choice(MODELS), rng.randint(8, 30)
     seconds = rng.uniform(5, 30)
-    prompts = [prompt(rng, model, steps_of(rng, steps, seconds), offloaded=rng.uniform(6, 20) * 1000)
-               for _ in range(n)]
+    prompts = [prompt(rng, model, steps_of(rng, steps, seconds),
+                      offloaded=rng.uniform(6, 20) * 1000) for _ in range(n)]
     return console(prompts, rng.choice((12282, 16376))), sum(s for _, s in prompts), None
 
 
@@ -289,9 +289,10 @@ def clocks(rng, gpu, samples=None, slow=None, from_=0.4):
         heat = (88 if is_hot else 70) if late else 60 + 20 * i / samples
         reason = 0 if not late else 0x20 if is_hot else 0x4
         second = 14 * 60 + i
-        text += (f"2025/09/30 21:{second // 60:02}:{second % 60:02}.412, 0, {gpu.name}, {heat:.0f}, "
-                 f"100 %, {gpu.memory // 2**20} MiB, {gpu.memory // 2**21} MiB, {power:.2f} W, "
-                 f"{watts:.2f} W, {clock:.0f} MHz, {gpu.sm_clock} MHz, 0x{reason:016x}\n")
+        text += (f"2025/09/30 21:{second // 60:02}:{second % 60:02}.412, 0, {gpu.name}, "
+                 f"{heat:.0f}, 100 %, {gpu.memory // 2**20} MiB, {gpu.memory // 2**21} MiB, "
+                 f"{power:.2f} W, {watts:.2f} W, {clock:.0f} MHz, {gpu.sm_clock} MHz, "
+                 f"0x{reason:016x}\n")
     return text
 
 
@@ -325,10 +326,10 @@ def clean(rng):
     if kind == "dmon":
         text = DMON
         for i in range(rng.randint(60, 200)):
-            text += (f" 20251030   10:{15 + i // 60:02}:{i % 60:02}      0 {rng.randint(405, 435):6}"
-                     f" {min(70, 55 + i // 4):6}      -    {rng.randint(97, 100):3} "
-                     f"{rng.randint(50, 60):6}   7001   2745  18211     27 {rng.randint(20, 200):6}"
-                     f" {rng.randint(10, 90):6} \n")
+            text += (f" 20251030   10:{15 + i // 60:02}:{i % 60:02}      0 "
+                     f"{rng.randint(405, 435):6} {min(70, 55 + i // 4):6}      -    "
+                     f"{rng.randint(97, 100):3} {rng.randint(50, 60):6}   7001   2745  18211     "
+                     f"27 {rng.randint(20, 200):6} {rng.randint(10, 90):6} \n")
         return {"dmon.txt": text}, 1.0, None
     real = rng.uniform(60, 400)
     durations = [real * rng.gauss(1, 0.01) for _ in range(30)]
