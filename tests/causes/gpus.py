@@ -9,9 +9,8 @@ import math
 
 import process
 
-BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "fp8": 1}
+BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "tf32": 4, "fp8": 1}
 TYPES = {"bf16": "c10::BFloat16", "fp16": "c10::Half", "fp32": "float", "fp8": "c10::Float8_e4m3fn"}
-BF16 = {"bf16": "bf16", "fp16": "fp16"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,34 +97,48 @@ def waves(gpu, blocks, resident=1):
     return 1 + (math.ceil(rounds) / rounds - 1) / 2 if rounds > 1 else 1 / max(rounds, 0.05)
 
 
-def gemm(gpu, m, n, k, kind, batch=1):
-    wide = m >= 4096 or n >= 12288
+# Tiles of GEMMs and the share of the best one's speed that each reaches, of which libraries choose.
+TILES = {"rocm": (((256, 224), 1), ((256, 128), 0.96), ((128, 96), 0.88), ((64, 96), 0.75)),
+         9: (((128, 256), 1), ((192, 192), 0.99), ((128, 128), 0.92), ((64, 128), 0.8)),
+         8: (((128, 256), 1), ((128, 128), 0.95), ((128, 64), 0.86), ((64, 64), 0.72)),
+         7: (((256, 128), 1), ((128, 128), 0.96), ((128, 64), 0.88), ((64, 64), 0.72))}
+
+
+def best_tile(gpu, m, n, batch, tiles):
+    """(tile, how much longer it takes than at the best speed)."""
+    def cost(choice):
+        (rows, columns), share = choice
+        return waves(gpu, batch * math.ceil(m / rows) * math.ceil(n / columns)) / share
+    chosen = min(tiles, key=cost)
+    return chosen[0], cost(chosen)
+
+
+def gemm_name(gpu, kind, tile):
+    size = f"{tile[0]}x{tile[1]}"
     if gpu.is_rocm:
-        tile = (256, 224) if wide else (128, 96)
         letters = {"bf16": "BBS_BH", "fp16": "HHS_BH", "fp32": "S_B"}[kind]
-        name = (f"Cijk_Alik_Bljk_{letters}_Bias_HA_S_SAV_UserArgs_MT{tile[0]}x{tile[1]}x64_"
-                "MI16x16x1_SN_LDSB0_AFC1_AG0_AFEM1_AFEM1_ASEM1_CLR1_CADS0_DTLA0_DTLB0_DTVA1_DTVB0")
-    elif kind == "fp32":
-        tile = (128, 128)
-        name = {7: "volta_sgemm_128x128_tn", 8: "ampere_sgemm_128x128_tn"}.get(
+        return (f"Cijk_Alik_Bljk_{letters}_Bias_HA_S_SAV_UserArgs_MT{size}x64_MI16x16x1_SN_LDSB0_"
+                "AFC1_AG0_AFEM1_AFEM1_ASEM1_CLR1_CADS0_DTLA0_DTLB0_DTVA1_DTVB0")
+    if kind == "fp32":
+        return {7: "volta_sgemm_128x128_tn", 8: "ampere_sgemm_128x128_tn"}.get(
             gpu.capability[0], "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_"
             "warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas")
-    elif gpu.capability[0] == 9:
-        tile = (128, 256) if wide else (128, 128)
-        name = (f"nvjet_tst_{tile[0]}x{tile[1]}_64x4_2x1_v_bz_coopA_bias_TNT" if wide else
-                f"nvjet_tst_{tile[0]}x{tile[1]}_64x6_1x2_h_bz_bias_TNT")
-    elif gpu.capability[0] == 8:
-        tile = (128, 256) if wide else (128, 64)
-        name = (f"ampere_{BF16[kind]}_s16816gemm_{BF16[kind]}_{tile[0]}x{tile[1]}_ldg8_f2f_"
-                f"stages_64x{3 if wide else 4}_tn")
-    else:
-        tile = (256, 128) if wide else (128, 64)
-        name = f"volta_fp16_s884gemm_fp16_{tile[0]}x{tile[1]}_ldg8_f2f_tn"
-    blocks = batch * math.ceil(m / tile[0]) * math.ceil(n / tile[1])
+    if gpu.capability[0] == 9:
+        return f"nvjet_tst_{size}_64x{4 if tile[1] > 128 else 6}_2x1_v_bz_coopA_bias_TNT"
+    if gpu.capability[0] == 8:
+        return (f"ampere_{kind}_s16816gemm_{kind}_{size}_ldg8_f2f_stages_64x"
+                f"{3 if tile[1] > 128 else 4}_tn")
+    return f"volta_fp16_s884gemm_fp16_{size}_ldg8_f2f_tn"
+
+
+def gemm(gpu, m, n, k, kind, batch=1):
+    tiles = TILES["rocm" if gpu.is_rocm else gpu.capability[0]]
+    tile, longer = best_tile(gpu, m, n, batch, tiles if kind != "fp32" else (((128, 128), 1),))
     best = gpu.peaks[kind] * 1000 * (gpu.gemm if kind != "fp32" else 0.85)
-    ns = max(2 * batch * m * n * k / best * waves(gpu, blocks),
+    ns = max(2 * batch * m * n * k / best * longer,
              batch * BYTES[kind] * (m * k + n * k + m * n) / (0.8 * gpu.bandwidth))
-    return Kernel(name, ns + 1500, [math.ceil(m / tile[0]), math.ceil(n / tile[1]), batch],
+    return Kernel(gemm_name(gpu, kind, tile), ns + 1500,
+                  [math.ceil(m / tile[0]), math.ceil(n / tile[1]), batch],
                   [384 if gpu.capability[0] == 9 else 256, 1, 1],
                   168 if gpu.capability[0] == 9 else 224, min(gpu.shared - 2048, 147_456))
 
@@ -171,32 +184,38 @@ def stream(gpu, name, read, written, threads=128, per_thread=4, registers=32):
     return Kernel(name, ns, [blocks, 1, 1], [threads, 1, 1], registers)
 
 
-def convolution(gpu, batch, height, width, inputs, outputs, kind, taps=9, is_last=True):
-    """An implicit GEMM; `is_last`: in channels-last layout, as tensor cores want it."""
-    m, n, k = batch * height * width, outputs, inputs * taps
+def convolution_name(gpu, kind, tile):
+    size = f"{tile[0]}x{tile[1]}"
     if gpu.is_rocm:
-        name = ("igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt256x128x32_wt32x32x8_ws2x1_wr2x2_ta1x8x4x1_"
-                "1x4x1x64_tb1x8x2x1_1x4x1x64" if kind != "fp32" else
-                "igemm_fwd_gtcx3_nhwc_fp32_bx0_ex1_bt256x128x16_wt32x32x2_ws2x1_wr2x2_ta1x4x4x1_"
-                "1x4x1x64_tb1x4x2x1_1x4x1x64")
-    elif kind == "fp32":
-        name = ("implicit_convolve_sgemm" if gpu.capability[0] == 7 else
+        word, rest = ("fp32", "16_wt32x32x2_ws2x1_wr2x2_ta1x4x4x1_1x4x1x64_tb1x4x2x1") \
+            if kind == "fp32" else ("bf16", "32_wt32x32x8_ws2x1_wr2x2_ta1x8x4x1_1x4x1x64_tb1x8x2x1")
+        return f"igemm_fwd_gtcx3_nhwc_{word}_bx0_ex1_bt{size}x{rest}_1x4x1x64"
+    if kind == "fp32":
+        return ("implicit_convolve_sgemm" if gpu.capability[0] == 7 else
                 "sm80_xmma_fprop_implicit_gemm_indexed_f32f32_f32f32_f32_nchwkcrs_nchw_tilesize"
-                "128x128x8_stage3_warpsize2x2x1_g1_ffma_aligna4_alignc4_execute_kernel__5x_cudnn")
-    elif gpu.capability[0] == 7:
-        name = "volta_fp16_s884cudnn_fp16_256x128_ldg8_relu_f2f_exp_interior_nhwc_tn_v1"
-    else:
-        word = BF16[kind]
-        name = (f"sm80_xmma_fprop_implicit_gemm_{word}{word}_{word}f32_f32_nhwckrsc_nhwc_tilesize"
-                "256x128x32_stage3_warpsize4x2x1_g1_tensor16x8x16_kernel_cudnn"
-                if gpu.capability[0] == 8 else
-                f"sm90_xmma_fprop_implicit_gemm_{word}{word}_{word}f32_f32_nhwckrsc_nhwc_tilesize"
-                "128x128x64_warpgroupsize1x1x1_g1_execute_segment_k_off_kernel__5x_cudnn")
+                f"{size}x8_stage3_warpsize2x2x1_g1_ffma_aligna4_alignc4_execute_kernel__5x_cudnn")
+    if kind == "tf32":
+        return ("sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize"
+                f"{size}x16_stage4_warpsize2x2x1_g1_tensor16x8x8_alignc4_execute_kernel__5x_cudnn")
+    if gpu.capability[0] == 7:
+        return f"volta_fp16_s884cudnn_fp16_{size}_ldg8_relu_f2f_exp_interior_nhwc_tn_v1"
+    if gpu.capability[0] == 8:
+        return (f"sm80_xmma_fprop_implicit_gemm_{kind}{kind}_{kind}f32_f32_nhwckrsc_nhwc_tilesize"
+                f"{size}x32_stage3_warpsize4x2x1_g1_tensor16x8x16_kernel_cudnn")
+    return (f"sm90_xmma_fprop_implicit_gemm_{kind}{kind}_{kind}f32_f32_nhwckrsc_nhwc_tilesize"
+            f"{size}x64_warpgroupsize1x1x1_g1_execute_segment_k_off_kernel__5x_cudnn")
+
+
+def convolution(gpu, batch, height, width, inputs, outputs, kind, taps=9):
+    """An implicit GEMM."""
+    m, n, k = batch * height * width, outputs, inputs * taps
+    tile, longer = best_tile(gpu, m, n, 1, (((256, 128), 1), ((128, 128), 0.95), ((128, 64), 0.88),
+                                            ((64, 64), 0.75)))
     share = 0.75 if kind == "fp32" else 0.8 * gpu.gemm
-    blocks = math.ceil(m / 256) * math.ceil(n / 128)
-    ns = max(2 * m * n * k / (gpu.peaks[kind] * 1000 * share) * waves(gpu, blocks),
+    ns = max(2 * m * n * k / (gpu.peaks[kind] * 1000 * share) * longer,
              BYTES[kind] * m * (inputs + outputs) / (0.75 * gpu.bandwidth))
-    return Kernel(name, ns + 3000, [math.ceil(m / 256), math.ceil(n / 128), 1], [256, 1, 1], 224,
+    return Kernel(convolution_name(gpu, kind, tile), ns + 3000,
+                  [math.ceil(m / tile[0]), math.ceil(n / tile[1]), 1], [256, 1, 1], 224,
                   min(gpu.shared - 2048, 98_304))
 
 
@@ -259,3 +278,6 @@ NEAREST = ("void at::native::(anonymous namespace)::upsample_nearest2d_nhwc_out_
            "native::nearest_neighbor_compute_source_index>({0} const*, {0}*, unsigned long, "
            "unsigned long, unsigned long, unsigned long, unsigned long, float, float, unsigned "
            "long)")
+TO_LAST = ("void cudnn::engines_precompiled::nchwToNhwcKernel<float, float, float, false, true, "
+           "(cudnnKernelDataType_t)0>(cudnn::engines_precompiled::nchw2nhwc_params_t<float>, float "
+           "const*, float*)")

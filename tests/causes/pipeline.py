@@ -582,12 +582,15 @@ class Pipeline(Host):
 
     def conv(self, height, inputs, outputs, kind):
         c = TYPES.get(kind, "float")
+        moved = inputs * height * height * 4
         dims = [[1, inputs, height, height], [outputs, inputs, 3, 3], [outputs]]
         library = "aten::miopen_convolution" if self.gpu.is_rocm else "aten::cudnn_convolution"
         with self.op("aten::conv2d", dims, [c] * 3, before=800):
             with self.op("aten::convolution", dims, [c] * 3, before=800):
                 with self.op("aten::_convolution", dims, [c] * 3, before=800):
                     with self.op(library, dims, [c] * 3):
+                        if kind == "tf32":  # tensor cores want channels last
+                            self.launch(gpus.stream(self.gpu, gpus.TO_LAST, moved, moved))
                         self.launch(gpus.convolution(self.gpu, 1, height, height, inputs, outputs,
                                                      kind))
 
