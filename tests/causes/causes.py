@@ -3,16 +3,18 @@
 import dataclasses
 import itertools
 import random
+import statistics
 
 import pipeline
 import texts
 
+NOISE = 0.02  # of a gain: two runs of the same program differ by more
 LEAST_GAIN, MOST_GAIN = 0.03, 0.95  # of the run; what is smaller nobody looks for
 
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
-    """`plant` draws (fixed values of the plan, defect) of a trace, `write` files beside or instead
+    """`plant` draws (fixed values of the plan, defect) of a trace, `write` files next to or instead
     of one.  A finding with one of `ids` whose title holds `said` names the cause."""
     title: str
     ids: tuple
@@ -112,7 +114,7 @@ def retries(rng):
 
 
 def clocks(rng):
-    """The clock falls inside the run; telemetry lies beside the trace."""
+    """The clock falls inside the run; telemetry lies next to the trace."""
     return ({"gpu": [g for g in pipeline.gpus.GPUS if not g.is_rocm]},
             {"slow": rng.uniform(0.5, 0.85), "from": rng.choice((0, 0.3, 0.5))})
 
@@ -170,6 +172,13 @@ class Case:
                 (folder / name).write_bytes(content)
             else:
                 (folder / name).write_text(content, encoding="utf-8")
+
+
+def fit(savings):
+    """Of (gain, low, high): how many ranges hold the gain, and their median width."""
+    within = sum(low - NOISE * gain <= gain <= high + NOISE * gain for gain, low, high in savings)
+    widths = [high / low if low > 0 else float("inf") for _, low, high in savings]
+    return within, statistics.median(widths) if widths else None
 
 
 def length(plan):

@@ -3,25 +3,26 @@
 """Runs with known causes: each is recognised first, clean runs are silent, savings hold the gain.
 
 usage: test_causes.py --program TRACEANALYZE [--count N] [--first SEED] [--cause C7 C1+C3 clean ...]
-                      [--jobs N] [--keep FOLDER] [--reached FILE [--update]] [-v]
+                      [--pairs N] [--jobs N] [--keep FOLDER] [--reached FILE [--update]]
+                      [--pages FOLDER] [-v]
 
---keep leaves the inputs in FOLDER/<cause>-<seed>.  --reached fails where less is recognised than
-FILE says, --update writes it.
+--pairs adds N runs with two causes.  --keep leaves the inputs in FOLDER/<cause>-<seed>.  --reached
+fails where less is recognised than FILE says, --update writes it.  --pages writes the tables of
+CAUSES.md and FINDINGS.md in FOLDER.
 """
 import argparse
 import concurrent.futures
 import json
 import pathlib
 import re
-import statistics
 import sys
 import tempfile
 
 import causes
+import pages
 import reports
 
 GRADES = ("info", "low", "medium", "high", "critical")
-NOISE = 0.02  # of a gain: two runs of the same program differ by more
 
 
 class Result:
@@ -72,6 +73,7 @@ class Result:
 
 
 def judge(task):
+    """Makes a run and reads its report."""
     program, names, seed, keep = task
     case = causes.make(names, seed)
     with tempfile.TemporaryDirectory() as temporary:
@@ -87,10 +89,7 @@ class Group:
         self.runs, self.right = len(results), sum(r.is_right() for r in results)
         savings = [saving for r in results for saving in r.savings()]
         self.savings = len(savings)
-        self.within = sum(low - NOISE * gain <= gain <= high + NOISE * gain
-                          for gain, low, high in savings)
-        widths = [high / low if low > 0 else float("inf") for _, low, high in savings]
-        self.width = statistics.median(widths) if widths else None
+        self.within, self.width = causes.fit(savings)
 
 
 def grouped(results):
@@ -101,17 +100,27 @@ def grouped(results):
 
 
 def run(options):
-    kinds = options.cause or ["clean", *causes.CAUSES]
-    tasks = [(options.program, [n for n in kind.split("+") if n != "clean"], seed, options.keep)
-             for kind in kinds for seed in range(options.first, options.first + options.count)]
+    kinds = [() if kind == "clean" else tuple(kind.split("+"))
+             for kind in options.cause or ("clean", *causes.CAUSES)]
+    runs = [(kind, options.first + n) for kind in kinds for n in range(options.count)]
+    pairs = causes.pairs()
+    runs += [(pairs[n % len(pairs)], options.first + n // len(pairs))
+             for n in range(options.pairs)]
+    tasks = [(options.program, kind, seed, options.keep) for kind, seed in runs]
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        return list(pool.map(judge, tasks))
+        return list(pool.map(judge, tasks, chunksize=4))
+
+
+def right_of(groups):
+    """Runs that are right, by cause; pairs together."""
+    found = {kind: group.right for kind, group in groups.items() if "+" not in kind}
+    return found | {"pairs": sum(group.right for kind, group in groups.items() if "+" in kind)}
 
 
 def less_than_before(groups, path):
-    before = json.loads(path.read_text(encoding="utf-8"))
-    return [f"{kind}: {groups[kind].right} of {groups[kind].runs} runs are right, were {right}"
-            for kind, right in before.items() if kind in groups and groups[kind].right < right]
+    before, now = json.loads(path.read_text(encoding="utf-8")), right_of(groups)
+    return [f"{kind}: {now[kind]} runs are right, {right} were"
+            for kind, right in before.items() if now.get(kind, right) < right]
 
 
 def main():
@@ -120,10 +129,12 @@ def main():
     parser.add_argument("--count", type=int, default=5)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cause", nargs="*")
+    parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--keep")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--reached", type=pathlib.Path)
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--pages", type=pathlib.Path)
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
     results = run(options)
@@ -134,8 +145,11 @@ def main():
     for kind, group in groups.items():
         print(f"{kind:8} right {group.right} of {group.runs}; {group.savings} savings, "
               f"{group.within} hold the gain, median width {group.width and round(group.width, 2)}")
+    if options.pages:
+        pages.write(options.pages / "CAUSES.md", pages.of_causes(results, groups))
+        pages.write(options.pages / "FINDINGS.md", pages.of_findings(results, options.program))
     if options.update:
-        text = json.dumps({kind: group.right for kind, group in groups.items()}, indent=1)
+        text = json.dumps(right_of(groups), indent=1)
         options.reached.write_text(text + "\n", encoding="utf-8")
     elif options.reached:
         for fault in (faults := less_than_before(groups, options.reached)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What programs and tools write beside a trace, or instead of one: logs, telemetry, dumps.
+"""What programs and tools write next to a trace, or instead of one: logs, telemetry, dumps.
 
 Each function draws the files of a run with a cause and returns them by name, with the length of the
 run and what the cause costs in seconds, where the files tell; clean() draws one without.
