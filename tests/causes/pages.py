@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The measured tables of docs/CAUSES.md and docs/FINDINGS.md, between the marks of each."""
 import collections
-import json
-import subprocess
 
 import causes
 
@@ -65,10 +63,7 @@ def of_causes(results, groups):
     return text
 
 
-def of_findings(results, program):
-    done = subprocess.run([program, "--no-config", "rules", "--json"], capture_output=True,
-                          check=True)
-    rules = {rule["id"]: rule for rule in json.loads(done.stdout)["rules"]}
+def of_findings(results):
     found, savings = {}, collections.defaultdict(list)
     for result in results:
         for cause in result.causes:
@@ -86,10 +81,10 @@ def of_findings(results, program):
         within, middle = causes.fit(savings[id_])
         said = len(savings[id_])
         rows.append((f"`{id_}`", f"`{finding['rule']}`",
-                     rules[finding["rule"]]["summary"].removeprefix("Fires when ").rstrip("."),
+                     finding.get("threshold", ""),
                      ", ".join(sorted({c for _, c in found[id_]}, key=lambda c: int(c[1:]))),
                      len(found[id_]), said or "–", share(within, said), width(middle)))
-    return table(("Finding", "Rule", "Fires when", "Cause", "Runs", "With a saving",
+    return table(("Finding", "Rule", "Condition", "Cause", "Runs", "With a saving",
                   "Gain within it", "Width"), rows)
 
 

@@ -113,6 +113,12 @@ class Pipeline(Host):
                          ["unsigned char", "float", "Scalar"]):
                 self.launch(gpus.stream(self.gpu, NF4.format(word, word), n * k // 2, wide, 64, 8))
             return
+        if form == "gguf":  # ComfyUI-GGUF unpacks blocks with operators of PyTorch
+            for name in ("aten::bitwise_and", "aten::__rshift__", "aten::sub", "aten::mul"):
+                functor = f"at::native::BUnaryFunctor<{self.plan.kind}>"
+                with self.op(name, [[n * k // 32, 32], []], ["unsigned char", "Scalar"]):
+                    self.launch(gpus.stream(self.gpu, gpus.vectorized(functor, 2), wide // 2, wide))
+            return
         with self.op("aten::to", [[n, k], []], [TYPES["fp8"], "Scalar"], before=1200):
             with self.op("aten::_to_copy", [[n, k], []], [TYPES["fp8"], "Scalar"]):
                 with self.op("aten::copy_", [[n, k], [n, k], []],
@@ -447,8 +453,9 @@ class Pipeline(Host):
                 elif how["kind"] == "pinned":
                     self.copy(part, pinned=True, blocking=False, within=within)
                 else:  # a stream of its own: the weights of a block arrive before it runs
-                    self.copy(part, pinned=True, blocking=False, stream=COPIES, within=within)
-        if how["kind"] == "stream":
+                    self.copy(part, pinned=how["kind"] == "stream", blocking=False, stream=COPIES,
+                              within=within)
+        if how["kind"] in ("stream", "staged"):
             self.runtime("cudaEventRecordWithFlags", 900)
             self.runtime("cudaStreamWaitEvent", 900)
             ready = self.busy_until(COPIES)
@@ -648,9 +655,41 @@ class Pipeline(Host):
         event = self.defect("C5")
         if not event or number not in event["steps"]:
             return
-        self.compiled_ranges(event["ns"] * self.noise("compile", 0.1), event["is_backend_only"])
+        ns = event["ns"] * self.noise("compile", 0.1)
+        {"dynamo": self.compiled_ranges, "autotune": self.autotuned, "modules": self.modules,
+         "graphs": self.captured}[event["what"]](ns)
 
-    def compiled_ranges(self, ns, is_backend_only):
+    def autotuned(self, ns):
+        """Triton tries its configurations of each kernel of the graph."""
+        n = 6
+        for number in range(n):
+            with self.op("CachingAutotuner.benchmark_all_configs (dynamo_timed)",
+                         category="user_annotation"):
+                for _ in range(12):
+                    self.spend(ns / n / 14 / self.cost)
+                    self.launch(gpus.stream(self.gpu, f"triton_poi_fused_add_mul_{number}", 2**22,
+                                            2**22))
+                self.synchronize()
+
+    def modules(self, ns):
+        """The driver loads the code of kernels when each is launched first."""
+        n = 40
+        for number in range(n):
+            with self.op("aten::mul", [[64], []]):
+                self.runtime("hipModuleLoadDataEx" if self.gpu.is_rocm else "cuModuleLoadDataEx",
+                             ns / n / self.cost, "cuda_driver")
+                self.launch(gpus.stream(self.gpu, gpus.vectorized(f"Functor{number}", 2), 128, 128))
+
+    def captured(self, ns):
+        """Trees of CUDA graphs record a graph again, as inputs have moved."""
+        self.runtime("cudaStreamBeginCapture", 20_000)
+        for _ in range(60):
+            with self.op("aten::addmm", [[64]], before=ns / 150 / self.cost):
+                self.runtime("cudaLaunchKernel", 4000)
+        self.runtime("cudaStreamEndCapture", 60_000)
+        self.runtime("cudaGraphInstantiateWithFlags", ns / 2 / self.cost)
+
+    def compiled_ranges(self, ns):
         def part(name, share, inner=()):
             with self.op(f"{name} (dynamo_timed)", category="user_annotation", before=0, after=0):
                 left = share - sum(s for _, s, _ in inner)
@@ -665,9 +704,6 @@ class Pipeline(Host):
                 ("GraphLowering.codegen", 0.22, (("Scheduler.__init__", 0.08, ()),
                                                  ("Scheduler.codegen", 0.11, ()))),
                 ("PyCodeCache.load_by_key_path", 0.2, (("async_compile.wait", 0.18, ()),))))))
-        if is_backend_only:
-            part("CachingAutotuner.benchmark_all_configs", 1.0)
-            return
         with self.op("TorchDynamo Cache Lookup", before=200_000):
             pass
         part("_compile.compile_inner", 1.0, (

@@ -147,7 +147,7 @@ def main():
               f"{group.within} hold the gain, median width {group.width and round(group.width, 2)}")
     if options.pages:
         pages.write(options.pages / "CAUSES.md", pages.of_causes(results, groups))
-        pages.write(options.pages / "FINDINGS.md", pages.of_findings(results, options.program))
+        pages.write(options.pages / "FINDINGS.md", pages.of_findings(results))
     if options.update:
         text = json.dumps(right_of(groups), indent=1)
         options.reached.write_text(text + "\n", encoding="utf-8")

@@ -10,6 +10,7 @@ import pickle
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "logs"))
+from gpus import GPUS  # noqa: E402
 from test_logs import bar, graph_break, recompilation  # noqa: E402
 from test_writers import DICTIONARY, statistics  # noqa: E402
 
@@ -276,14 +277,18 @@ DMON = ("#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem   mclk  
         "MHz     MB     MB   MB/s   MB/s \n")
 
 
-def clocks(rng, gpu, samples=None, slow=None, from_=0.4):
+def slow_clocks(rng):
+    gpu = rng.choice([g for g in GPUS if not g.is_rocm])
+    return {"gpu.csv": clocks(rng, gpu, rng.randint(60, 180), rng.uniform(0.5, 0.85), 0.4)}, 1.0, \
+        None
+
+
+def clocks(rng, gpu, samples, slow, from_=0.0):
     """nvidia-smi's samples of a GPU that runs at `slow` of its clock after a part of the run."""
-    samples = samples or rng.randint(60, 180)
-    slow = slow or rng.uniform(0.5, 0.85)
     is_hot = rng.random() < 0.5
     text, watts = QUERY, gpu.power
     for i in range(samples):
-        late = i >= from_ * samples
+        late = slow < 1 and i >= from_ * samples
         clock = gpu.sm_clock * (slow if late else rng.uniform(0.97, 0.99))
         power = watts * (0.75 if late and is_hot else 0.995 if late else 0.9) + rng.uniform(-3, 3)
         heat = (88 if is_hot else 70) if late else 60 + 20 * i / samples
