@@ -79,71 +79,8 @@ static void add(struct list *list, const struct ta_run_figure *figure)
     list->at[list->n++] = *figure;
 }
 
-/* ---- the time of the run ------------------------------------------------------------------ */
-
-static int64_t largest(const struct ta_refs *in, size_t ref)
+static void add_run_time(struct list *list, int64_t time)
 {
-    int64_t most = TA_MISSING;
-    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
-        most = ta_max_i64(most, ta_ref_integer(in, ref, i));
-    return most;
-}
-
-struct stage {
-    int64_t rank, ns;
-};
-
-static int by_rank(const void *left, const void *right)
-{
-    const struct stage *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-/* Sum of the stages that are in no other, which have a share, of the rank where it is largest. */
-static int64_t stages_time(const struct ta_refs *in)
-{
-    const size_t rows = ta_ref_rows(in, TA_AS_STAGE_TIME);
-    struct stage *stages = rows ? calloc(rows, sizeof *stages) : NULL;
-    int64_t most = TA_MISSING, sum = 0;
-    size_t n = 0;
-    for (size_t i = 0; stages && i < rows; i++) {
-        const int64_t ns = ta_ref_integer(in, TA_AS_STAGE_TIME, i);
-        if (ns != TA_MISSING && ta_ref_number(in, TA_AS_STAGE_SHARE, i, -1) >= 0)
-            stages[n++] = (struct stage){ta_ref_rank(in, TA_AS_STAGE, i), ns};
-    }
-    if (n)
-        qsort(stages, n, sizeof *stages, by_rank);
-    for (size_t i = 0; i < n; i++) {
-        sum = i && stages[i].rank == stages[i - 1].rank ? ta_add_sat(sum, stages[i].ns)
-                                                        : stages[i].ns;
-        most = ta_max_i64(most, sum);
-    }
-    free(stages);
-    return most;
-}
-
-static int64_t time_of(const struct ta_refs *in)
-{
-    int64_t time = largest(in, TA_AS_DEVICE_WINDOW);
-    if (time == TA_MISSING)
-        time = largest(in, TA_AS_SESSION_TIME);
-    if (time == TA_MISSING)
-        time = stages_time(in);
-    if (time == TA_MISSING)
-        time = largest(in, TA_AS_TRACE_WINDOW);
-    return time;
-}
-
-int64_t ta_run_time(const struct ta_registry *registry, const struct ta_report *report)
-{
-    struct ta_refs in;
-    ta_readings_open(&in, registry, report);
-    return time_of(&in);
-}
-
-static void add_run_time(struct list *list)
-{
-    const int64_t time = time_of(&list->in);
     if (time != TA_MISSING)
         add(list, &(struct ta_run_figure){.id = ids[RUN_TIME],
                                           .title = titles[RUN_TIME],
@@ -450,7 +387,7 @@ bool ta_run_figures_read(struct ta_arena *arena, const struct ta_registry *regis
     list.at = ta_arena_alloc(arena, list.max * sizeof *list.at);
     if (!list.at)
         return false;
-    add_run_time(&list);
+    add_run_time(&list, ta_run_time(registry, report));
     add_declared(&list);
     add_skew(&list);
     for (size_t s = 0; s < ta_report_section_count(report); s++)

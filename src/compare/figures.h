@@ -52,9 +52,4 @@ const char *const *ta_run_figure_names(size_t *n);
 const struct ta_run_figure *ta_run_figures_find(const struct ta_run_figures *figures,
                                                 const char *id);
 
-/* Longest window of a device of a run; without devices that of a session, the sum of the stages
- * that are in no other, or the window of the host; TA_MISSING when nothing says how long the run
- * took. */
-int64_t ta_run_time(const struct ta_registry *registry, const struct ta_report *report);
-
 #endif

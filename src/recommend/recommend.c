@@ -31,7 +31,7 @@ struct ta_advice {
     const char *unfounded;       /* id of a finding without evidence: a bug of its rule */
     const struct ta_entry *rule; /* the running one */
     double trust;                /* in the traces, 0…1 */
-    double window;               /* of the program, in ns; 0 without one */
+    double window;               /* of the program or the run, in ns; 0 where it is not known */
     struct ta_path_part kernels; /* on the critical path */
 };
 
@@ -314,6 +314,14 @@ static struct ta_path_part kernels_on_path(const struct ta_refs *in)
                                  .ns = ranks ? on_path / (double)ranks : 0};
 }
 
+/* The window of the program; of a run without devices its length; 0 where that is not known. */
+static double run_time(const struct ta_refs *in, const struct ta_registry *registry,
+                       const struct ta_report *report)
+{
+    const int64_t time = ta_run_time(registry, report);
+    return ta_ref_scalar(in, TA_AS_PROGRAM_WINDOW, time == TA_MISSING ? 0 : (double)time);
+}
+
 enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
                             struct ta_report *report)
 {
@@ -321,7 +329,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     ta_readings_open(&in, registry, report);
     struct ta_advice advice = {.arena = ta_report_arena(report),
                                .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
-                               .window = ta_ref_scalar(&in, TA_AS_PROGRAM_WINDOW, 0),
+                               .window = run_time(&in, registry, report),
                                .kernels = kernels_on_path(&in)};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
