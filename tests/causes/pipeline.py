@@ -48,6 +48,7 @@ class Plan:
     between: int = 300_000   # host work of the scheduler in each step
     ranks: int = 1
     iterations: int = 1
+    turns: str = "generate"  # what marks each of them
     defects: dict = dataclasses.field(default_factory=dict)
     writing: object = dataclasses.field(default_factory=process.Writing)
 
@@ -77,6 +78,7 @@ def drawn(rng, seed, **fixed):
         "compiled": rng.random() < 0.6, "marks": rng.choice(("none", "profiler", "steps", "stages",
                                                              "stages")),
         "shapes": rng.random() < 0.7, "shadows": rng.random() < 0.6,
+        "turns": rng.choice(("generate", "ProfilerStep#", "inference")),
         "cpu": rng.uniform(0.8, 1.4), "between": round(rng.uniform(0.1, 0.6) * 1e6)}
     return Plan(seed, gpu, hidden, size, writing=writing, **(values | fixed))
 
@@ -617,16 +619,16 @@ class Pipeline(Host):
                 with self.op(name, [dims], ["float"], before=late["ns"] * share / self.cost):
                     pass
 
-    def generate(self, first=0):
+    def generate(self, turn):
         plan = self.plan
         stages = plan.marks == "stages"
         loading = self.defect("C13")
-        if loading:
+        if loading and turn < loading["runs"]:
             self.load(loading)
         with self.range("encode_prompt" if stages else ""):
             self.encode()
         for number in range(plan.steps):
-            name = {"profiler": f"ProfilerStep#{first + number}", "steps": "denoise_step"}
+            name = {"profiler": f"ProfilerStep#{number + 3}", "steps": "denoise_step"}
             with self.range(name.get(plan.marks, "")):
                 self.compile(number)
                 yield from self.step(number)
@@ -640,8 +642,9 @@ class Pipeline(Host):
         self.spend(80_000)
         for number in range(plan.iterations):
             self.age(number)
-            with self.range("generate" if plan.iterations > 1 else ""):
-                yield from self.generate(3)
+            name = f"{plan.turns}{number + 2}" if plan.turns.endswith("#") else plan.turns
+            with self.range(name if plan.iterations > 1 else ""):
+                yield from self.generate(number)
         self.synchronize(name="cudaDeviceSynchronize")
         self.spend(40_000)
         with self.op("aten::detach", [[1]]):  # the program ends here

@@ -61,7 +61,7 @@ class Result:
     def show(self):
         gains = ", ".join(f"{cause} costs {gain / 1e6:.1f} ms ({gain / self.length:.1%})"
                           for cause, gain in self.gain.items())
-        print(f"{self.kind()} seed {self.seed}: {self.length / 1e6:.1f} ms; {gains}; "
+        print(f"{self.kind()} seed {self.seed}: {self.length / 1e6:.1f} ms; {gains or 'no gain'}; "
               f"{self.program}")
         for finding in self.findings[:4]:
             saving = finding.get("saving_ns") or {"low": 0, "high": 0}

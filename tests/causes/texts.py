@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What programs and tools write next to a trace, or instead of one: logs, telemetry, dumps.
 
-Each function draws the files of a run with a cause and returns them by name, with the length of the
-run and what the cause costs in seconds, where the files tell; clean() draws one without.
+Each function draws the files of a run with a cause; clean() draws those of one without.
 """
+import dataclasses
 import json
 import pathlib
 import pickle
@@ -15,6 +15,16 @@ from test_logs import bar, graph_break, recompilation  # noqa: E402
 from test_writers import DICTIONARY, statistics  # noqa: E402
 
 GIB = 2**30
+
+
+@dataclasses.dataclass
+class Files:
+    """By name, with the seconds that the run takes and that the cause costs, where they tell."""
+    content: dict
+    seconds: float = 0
+    gain: float = 0
+
+
 MODELS = ("Flux", "WAN21", "SD3", "HunyuanVideo", "QwenImage")
 CONSOLE = """Total VRAM {vram} MB, total RAM 64211 MB
 pytorch version: 2.8.0+cu129
@@ -60,17 +70,31 @@ def slower_prompts(rng):
     prompts = [prompt(rng, model, steps_of(rng, steps, first * (1 + rate * i)))
                for i in range(n)]
     total = sum(seconds for _, seconds in prompts)
-    return console(prompts), total, total - n * prompts[0][1]
+    return Files(console(prompts), total, total - n * prompts[0][1])
+
+
+def slower_bars(rng):
+    """The same loop again and again, without a line between."""
+    n, steps, rate = rng.randint(4, 8), rng.randint(10, 40), rng.uniform(0.06, 0.25)
+    first = rng.uniform(0.8, 4)
+    times = [steps_of(rng, steps, first * (1 + rate * i)) for i in range(n)]
+    total = sum(sum(t) for t in times)
+    return Files({"run.log": "".join(bar("", t) for t in times)}, total,
+                 total - n * sum(times[0]))
+
+
+def slower_runs(rng):
+    return rng.choice((slower_prompts, slower_prompts, slower_bars))(rng)
 
 
 def loads_in_each_prompt(rng):
     n, steps = rng.randint(3, 5), rng.randint(4, 20)
     seconds, load, model = rng.uniform(0.3, 2), rng.uniform(15, 90), rng.choice(MODELS)
-    prompts = [prompt(rng, model, steps_of(rng, steps, seconds),
-                      [("Loading checkpoint shards", load * rng.gauss(1, 0.05))])
-               for _ in range(n)]
+    loads = [load * rng.gauss(1, 0.05) for _ in range(n)]
+    prompts = [prompt(rng, model, steps_of(rng, steps, seconds), [("Loading checkpoint shards", t)])
+               for t in loads]
     total = sum(seconds for _, seconds in prompts)
-    return console(prompts), total, total - n * steps * seconds
+    return Files(console(prompts), total, sum(loads[1:]))
 
 
 def offloaded(rng):
@@ -78,7 +102,7 @@ def offloaded(rng):
     seconds = rng.uniform(5, 30)
     prompts = [prompt(rng, model, steps_of(rng, steps, seconds),
                       offloaded=rng.uniform(6, 20) * 1000) for _ in range(n)]
-    return console(prompts, rng.choice((12282, 16376))), sum(s for _, s in prompts), None
+    return Files(console(prompts, rng.choice((12282, 16376))))
 
 
 def encoder_on_cpu(rng):
@@ -87,7 +111,7 @@ def encoder_on_cpu(rng):
     line = ("CLIP/text encoder model load device: cpu, offload device: cpu, current: cpu, dtype: "
             "torch.float16\nRequested to load WanTEModel\nloaded completely; 9.5367431640625e+25 "
             "MB usable, 10835.48 MB loaded, full load: True\n")
-    return console([(text.replace("got prompt\n", "got prompt\n" + line), total)]), total, None
+    return Files(console([(text.replace("got prompt\n", "got prompt\n" + line), total)]))
 
 
 # ---- TORCH_LOGS --------------------------------------------------------------------------------
@@ -102,7 +126,7 @@ def recompiles(rng):
                          f"actual {new}")
         text += recompilation(place, guards)
         text += bar("", steps_of(rng, 20, 0.5, 30))
-    return {"run.log": text}, 1.0, None
+    return Files({"run.log": text})
 
 
 def broken_graphs(rng):
@@ -113,7 +137,7 @@ def broken_graphs(rng):
                              "Data-dependent branching"))
         text += graph_break(f"/app/models/transformer.py:{rng.randint(100, 900)}", reason)
     text += bar("", steps_of(rng, 20, 0.7))
-    return {"run.log": text}, 1.0, None
+    return Files({"run.log": text})
 
 
 # ---- step caches -------------------------------------------------------------------------------
@@ -132,7 +156,7 @@ def idle_cache(rng):
     text += statistics(model, 0, diffs)
     if rng.random() < 0.5:
         text += statistics(model, 0, diffs, "CFG ")
-    return {"run.log": text}, 1.0, None
+    return Files({"run.log": text})
 
 
 # ---- timing ------------------------------------------------------------------------------------
@@ -157,7 +181,7 @@ def unsynchronized(rng):
             "steps": [{"name": name, "duration_ms": ms} for name, ms in stages],
             "denoise_steps_ms": [{"step": i, "duration_ms": ms} for i, ms in enumerate(durations)],
             "memory_checkpoints": {}, "meta": {"model": "Wan2.1-T2V-1.3B"}}
-    return {"perf.json": json.dumps(dump, indent=2)}, 1.0, None
+    return Files({"perf.json": json.dumps(dump, indent=2)})
 
 
 # ---- memory ------------------------------------------------------------------------------------
@@ -252,10 +276,10 @@ def out_of_memory(rng):
     wanted = int((capacity - allocator.reserved()) * rng.uniform(1.1, 3))
     if rng.random() < 0.5:
         allocator.fails(wanted, capacity, DECODER)
-        return {"memory.pickle": allocator.snapshot()}, 1.0, None
+        return Files({"memory.pickle": allocator.snapshot()})
     held = sum(block["size"] for block in allocator.live.values())
     free, reserved = capacity - allocator.reserved(), allocator.reserved()
-    return {"run.log": (
+    return Files({"run.log": (
         "Traceback (most recent call last):\n  File \"/app/run.py\", line 61, in main\n    image = "
         "pipe.vae.decode(latents)\n  File \"/app/diffusers/models/autoencoders/vae.py\", line 291, "
         "in forward\n    x = self.conv(x)\ntorch.OutOfMemoryError: CUDA out of memory. Tried to "
@@ -264,7 +288,7 @@ def out_of_memory(rng):
         f"{reserved / GIB:.2f} GiB memory in use. Of the allocated memory {held / GIB:.2f} GiB is "
         f"allocated by PyTorch, and {(reserved - held) / GIB:.2f} GiB is reserved by PyTorch but "
         "unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_"
-        "CONF=expandable_segments:True to avoid fragmentation.\n")}, 1.0, None
+        "CONF=expandable_segments:True to avoid fragmentation.\n")})
 
 
 # ---- telemetry ---------------------------------------------------------------------------------
@@ -279,8 +303,7 @@ DMON = ("#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem   mclk  
 
 def slow_clocks(rng):
     gpu = rng.choice([g for g in GPUS if not g.is_rocm])
-    return {"gpu.csv": clocks(rng, gpu, rng.randint(60, 180), rng.uniform(0.5, 0.85), 0.4)}, 1.0, \
-        None
+    return Files({"gpu.csv": clocks(rng, gpu, rng.randint(60, 180), rng.uniform(0.5, 0.85), 0.4)})
 
 
 def clocks(rng, gpu, samples, slow, from_=0.0):
@@ -315,7 +338,7 @@ def spilled(rng):
                  f"{48 if after else 68:6}      -    {99 if after else 98:3} "
                  f"{rng.randint(2, 6) if after else 55:6}   7001   2745 {used:6}     27 {bus:6} "
                  f"{round(bus * 0.9):6} \n")
-    return {"dmon.txt": text}, 1.0, None
+    return Files({"dmon.txt": text})
 
 
 # ---- without a cause ---------------------------------------------------------------------------
@@ -326,8 +349,8 @@ def clean(rng):
     if kind == "console":
         n, model, steps = rng.randint(2, 4), rng.choice(MODELS), rng.randint(8, 30)
         seconds = rng.uniform(0.3, 3)
-        return console([prompt(rng, model, steps_of(rng, steps, seconds)) for _ in range(n)]), \
-            1.0, None
+        return Files(console([prompt(rng, model, steps_of(rng, steps, seconds))
+                              for _ in range(n)]))
     if kind == "dmon":
         text = DMON
         for i in range(rng.randint(60, 200)):
@@ -335,7 +358,7 @@ def clean(rng):
                      f"{rng.randint(405, 435):6} {min(70, 55 + i // 4):6}      -    "
                      f"{rng.randint(97, 100):3} {rng.randint(50, 60):6}   7001   2745  18211     "
                      f"27 {rng.randint(20, 200):6} {rng.randint(10, 90):6} \n")
-        return {"dmon.txt": text}, 1.0, None
+        return Files({"dmon.txt": text})
     real = rng.uniform(60, 400)
     durations = [real * rng.gauss(1, 0.01) for _ in range(30)]
     stages = [("TextEncodingStage", real), ("DenoisingStage", sum(durations)),
@@ -345,4 +368,4 @@ def clean(rng):
             "steps": [{"name": name, "duration_ms": ms} for name, ms in stages],
             "denoise_steps_ms": [{"step": i, "duration_ms": ms} for i, ms in enumerate(durations)],
             "memory_checkpoints": {}, "meta": {"model": "Wan2.1-T2V-1.3B"}}
-    return {"perf.json": json.dumps(dump, indent=2)}, 1.0, None
+    return Files({"perf.json": json.dumps(dump, indent=2)})
