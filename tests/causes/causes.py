@@ -76,9 +76,9 @@ def on_host(rng):
 
 
 def link(rng):
-    return ({"ranks": rng.choice((2, 4)), "steps": 4, "layers": 5,
-             "gpu": [g for g in pipeline.gpus.GPUS if g.capability[0] > 7 and g.link > 0]},
-            {"rate": rng.uniform(2.0, 6.0)})
+    gpu = rng.choice([g for g in pipeline.gpus.GPUS if g.capability[0] > 7])
+    rate = rng.uniform(2, 6) if pipeline.LINKS[gpu.name] > 100 else rng.uniform(0.8, 3)
+    return {"ranks": rng.choice((2, 4)), "steps": 4, "layers": 5, "gpu": gpu}, {"rate": rate}
 
 
 def guidance(rng):

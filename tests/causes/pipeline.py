@@ -24,6 +24,9 @@ NF4 = ("void kDequantizeBlockwise<{}, 512, 64, 8, 2>(float*, unsigned char*, flo
        "int)")
 EXCHANGE = {True: "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)",
             False: "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"}
+# Bytes per ns that an all-to-all of a rank reaches: NVLink, Infinity Fabric, PCIe of the RTX 4090.
+LINKS = {"NVIDIA H100 80GB HBM3": 300, "NVIDIA A100-SXM4-80GB": 190, "AMD Instinct MI300X": 240,
+         "Tesla V100-SXM2-32GB": 100, "NVIDIA GeForce RTX 4090": 18}
 
 
 @dataclasses.dataclass
@@ -428,18 +431,13 @@ class Pipeline(Host):
     def exchange(self, elements):
         """All-to-all of Ulysses: each rank gives the others their heads."""
         slow = self.defect("C9")
-        rate = slow["rate"] if slow else self.link_rate()
+        rate = slow["rate"] if slow else LINKS[self.gpu.name]
         size = elements * BYTES[self.gpu.precision]
         begun = self.collective("c10d::alltoall_base_", "all_to_allv",
                                 EXCHANGE[self.gpu.is_rocm], elements)
         ns = 14_000 + size * (self.world - 1) / self.world / rate
         end = yield begun["ready"], ns * self.noise("link", 0.02)
         self.collective_ends(begun, end)
-
-    def link_rate(self):
-        """Bytes per ns that an all-to-all of a rank reaches."""
-        return {"NVIDIA H100 80GB HBM3": 300, "NVIDIA A100-SXM4-80GB": 190,
-                "NVIDIA GeForce RTX 4090": 18, "Tesla V100-SXM2-32GB": 100}.get(self.gpu.name, 240)
 
     def offload(self, layer):
         how = self.defect("C1")
