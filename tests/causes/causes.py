@@ -77,7 +77,7 @@ def on_host(rng):
 
 def link(rng):
     gpu = rng.choice([g for g in pipeline.gpus.GPUS if g.capability[0] > 7])
-    rate = rng.uniform(2, 6) if pipeline.LINKS[gpu.name] > 100 else rng.uniform(0.8, 3)
+    rate = rng.uniform(2, 6) if pipeline.LINKS[gpu.name][0] > 18 else rng.uniform(0.8, 3)
     return {"ranks": rng.choice((2, 4)), "steps": 4, "layers": 5, "gpu": gpu}, {"rate": rate}
 
 
@@ -228,7 +228,7 @@ def make(names, seed):
 def harmless(rng, plan):
     """What a good program may do as well: several ranks, several images, a cheap wait a step."""
     kind = rng.choice(("plain", "plain", "ranks", "images", "waits"))
-    if kind == "ranks" and plan.gpu.link > 30:
+    if kind == "ranks" and pipeline.LINKS[plan.gpu.name][0] > 100:
         return dataclasses.replace(plan, ranks=2, steps=8)
     if kind == "images":
         return dataclasses.replace(plan, iterations=3, steps=6, layers=5, marks="none")

@@ -24,9 +24,11 @@ NF4 = ("void kDequantizeBlockwise<{}, 512, 64, 8, 2>(float*, unsigned char*, flo
        "int)")
 EXCHANGE = {True: "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)",
             False: "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"}
-# Bytes per ns that an all-to-all of a rank reaches: NVLink, Infinity Fabric, PCIe of the RTX 4090.
-LINKS = {"NVIDIA H100 80GB HBM3": 300, "NVIDIA A100-SXM4-80GB": 190, "AMD Instinct MI300X": 240,
-         "Tesla V100-SXM2-32GB": 100, "NVIDIA GeForce RTX 4090": 18}
+# Bytes per ns that an all-to-all reaches between a rank and another, and to all others: NVLink with
+# switches, links of one pair each, PCIe.
+LINKS = {"NVIDIA H100 80GB HBM3": (300, 300), "NVIDIA A100-SXM4-80GB": (190, 190),
+         "AMD Instinct MI300X": (48, 340), "Tesla V100-SXM2-32GB": (40, 120),
+         "NVIDIA GeForce RTX 4090": (18, 18)}
 
 
 @dataclasses.dataclass
@@ -431,7 +433,8 @@ class Pipeline(Host):
     def exchange(self, elements):
         """All-to-all of Ulysses: each rank gives the others their heads."""
         slow = self.defect("C9")
-        rate = slow["rate"] if slow else LINKS[self.gpu.name]
+        pair, all_ = LINKS[self.gpu.name]
+        rate = slow["rate"] if slow else min(pair * (self.world - 1), all_)
         size = elements * BYTES[self.gpu.precision]
         begun = self.collective("c10d::alltoall_base_", "all_to_allv",
                                 EXCHANGE[self.gpu.is_rocm], elements)
