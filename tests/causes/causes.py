@@ -6,7 +6,10 @@ import random
 import statistics
 
 import pipeline
+import plans
 import texts
+from gpus import GPUS
+from model import LINKS
 
 NOISE = 0.02  # of a gain: two runs of the same program differ by more
 LEAST_GAIN, MOST_GAIN = 0.03, 0.95  # of the run; what is smaller nobody looks for
@@ -40,7 +43,7 @@ def decode(rng):
         return {"side": [1024, 1280]}, {"tiles": rng.choice((3, 4))}
     if rng.random() < 0.6:  # what PyTorch does with fp32 convolutions, where the device can
         return ({"side": [1024, 1280],
-                 "gpu": [g for g in pipeline.gpus.GPUS if g.capability[0] > 7 and not g.is_rocm]},
+                 "gpu": [g for g in GPUS if g.capability[0] > 7 and not g.is_rocm]},
                 {"kind": "tf32"})
     return {"side": [1024, 1280]}, {"kind": "fp32"}
 
@@ -57,9 +60,9 @@ def compilation(rng):
 
 def attention(rng):
     if rng.random() < 0.3:
-        return ({"gpu": [g for g in pipeline.gpus.GPUS if g.attention[0] < g.attention[1]]},
+        return ({"gpu": [g for g in GPUS if g.attention[0] < g.attention[1]]},
                 {"how": "older"})
-    return ({"gpu": [g for g in pipeline.gpus.GPUS if g.capability[0] > 7], "frames": 1},
+    return ({"gpu": [g for g in GPUS if g.capability[0] > 7], "frames": 1},
             {"how": "math"})
 
 
@@ -76,15 +79,15 @@ def on_host(rng):
 
 
 def link(rng):
-    gpu = rng.choice([g for g in pipeline.gpus.GPUS if g.capability[0] > 7])
-    rate = rng.uniform(2, 6) if pipeline.LINKS[gpu.name][0] > 18 else rng.uniform(0.8, 3)
+    gpu = rng.choice([g for g in GPUS if g.capability[0] > 7])
+    rate = rng.uniform(2, 6) if LINKS[gpu.name][0] > 18 else rng.uniform(0.8, 3)
     return {"ranks": rng.choice((2, 4)), "steps": 4, "layers": 5, "gpu": gpu}, {"rate": rate}
 
 
 def guidance(rng):
     return ({"batch": 2, "model": ((1536, 64), (2432, 64)), "tokens": rng.choice((512, 1024, 1536)),
              "side": 512, "compiled": True, "layers": 12,
-             "gpu": [g for g in pipeline.gpus.GPUS if g.capability[0] > 8]}, {"forwards": 2})
+             "gpu": [g for g in GPUS if g.capability[0] > 8]}, {"forwards": 2})
 
 
 def breaks(rng):
@@ -120,7 +123,7 @@ def retries(rng):
 
 def clocks(rng):
     """The clock falls inside the run; telemetry lies next to the trace."""
-    return ({"gpu": [g for g in pipeline.gpus.GPUS if not g.is_rocm]},
+    return ({"gpu": [g for g in GPUS if not g.is_rocm]},
             {"slow": rng.uniform(0.5, 0.85), "from": rng.choice((0, 0.3, 0.5))})
 
 
@@ -228,7 +231,7 @@ def make(names, seed):
 def harmless(rng, plan):
     """What a good program may do as well: several ranks, several images, a cheap wait a step."""
     kind = rng.choice(("plain", "plain", "ranks", "images", "waits"))
-    if kind == "ranks" and pipeline.LINKS[plan.gpu.name][0] > 100:
+    if kind == "ranks" and LINKS[plan.gpu.name][0] > 100:
         return dataclasses.replace(plan, ranks=2, steps=8)
     if kind == "images":
         return dataclasses.replace(plan, iterations=3, steps=6, layers=5, marks="none")
@@ -247,7 +250,7 @@ def make_trace(names, seed):
         for name in names:
             wanted, defects[name] = CAUSES[name].plant(rng)
             fixed = both(fixed, wanted)
-        plan = pipeline.drawn(rng, f"{seed}/{attempt}", **fixed)
+        plan = plans.drawn(rng, f"{seed}/{attempt}", **fixed)
         plan = dataclasses.replace(plan, defects=defects)
         if not names:
             plan = harmless(rng, plan)

@@ -12,7 +12,6 @@ import process
 
 QUEUE = 1022       # launches that a stream takes before the host waits
 COMPUTE, COPIES, LINKS = 7, 24, 20
-PYTHON_THREAD = "python_function"
 
 
 class Host(process.Trace):
