@@ -18,7 +18,7 @@ class Host(process.Trace):
     """One rank.  Times are nanoseconds of a host of common speed; `plan.cpu` stretches them."""
 
     def __init__(self, plan, rank=0):
-        start = 5_000_000_000 + 40_000 * rank
+        start = plan.writing.base_ns + 5_000_000_000 + 40_000 * rank
         super().__init__(plan.gpu.vendor, 4100 + rank, start, rank, plan.ranks,
                          rank % 8, plan.writing)
         self.plan, self.gpu = plan, plan.gpu
