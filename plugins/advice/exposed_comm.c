@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exposed communication: collectives that no computation covers, waiting for late ranks included.
- */
+/* Exposed communication: collectives that no computation covers.  What a finding about a straggler
+ * or a slow link says already is left out; the rest is waiting for each other, or transfer that
+ * nothing overlaps. */
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -11,24 +12,62 @@ enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
-                   "Exposed share of the window from which the rule fires"},
+                   "Exposed share of the run from which the rule fires"},
     TA_OPTIONS_END,
 };
 
 enum { STEPS_LEAST = 3, COLLECTIVES_LEAST = 30 }; /* from which it shows who is late */
 
-enum { RANK, WINDOW, COMM, EXPOSED, WAIT, UNKNOWN, BEFORE, STEPS, COLLECTIVES };
+enum {
+    RANK,
+    WINDOW,
+    COMM,
+    COMPUTE,
+    EXPOSED,
+    WAIT,
+    UNKNOWN,
+    BEFORE,
+    STEPS,
+    LATE_RANK,
+    IS_LATE,
+    COST,
+    LAST_ARRIVALS,
+    COLLECTIVES,
+    HOST_LATE,
+    LINK_EXPOSED,
+    LINK_LIMIT,
+    PLACE_RANK,
+    PLACE_OP,
+    PLACE,
+    PLACE_CAUSE,
+    PLACE_CALLS,
+    PLACE_EXPOSED
+};
 
 static const struct ta_ref reads[] = {
     [RANK] = {"gpu_time.by_rank", "rank"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
     [COMM] = {"gpu_time.by_rank", "comm_ns"},
+    [COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
     [EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"},
     [WAIT] = {"collectives.exposed", "wait_ns"},
     [UNKNOWN] = {"collectives.exposed", "unknown_ns"},
     [BEFORE] = {"collectives.exposed", "before_ns"},
     [STEPS] = {"steps.by_rank", "steps"},
+    [LATE_RANK] = {"stragglers.by_rank", "rank"},
+    [IS_LATE] = {"stragglers.by_rank", "is_late"},
+    [COST] = {"stragglers.by_rank", "cost_ns"},
+    [LAST_ARRIVALS] = {"stragglers.by_rank", "last_arrivals"},
     [COLLECTIVES] = {"stragglers.by_rank", "collectives"},
+    [HOST_LATE] = {"stragglers.by_rank", "host_late_ns"},
+    [LINK_EXPOSED] = {"collectives.link_use", "exposed_ns"},
+    [LINK_LIMIT] = {"collectives.link_use", "limit"},
+    [PLACE_RANK] = {"collectives.exposed_by_place", "rank"},
+    [PLACE_OP] = {"collectives.exposed_by_place", "op"},
+    [PLACE] = {"collectives.exposed_by_place", "place"},
+    [PLACE_CAUSE] = {"collectives.exposed_by_place", "cause"},
+    [PLACE_CALLS] = {"collectives.exposed_by_place", "calls"},
+    [PLACE_EXPOSED] = {"collectives.exposed_by_place", "exposed_ns"},
 };
 
 #define LITTLE 0.02
@@ -53,25 +92,22 @@ static double exposed_of(const struct ta_refs *in, size_t row)
 }
 
 struct extremes {
-    size_t most, least; /* rows with the largest and the smallest exposed time */
-    size_t silent;      /* a row without communication, where others have some; else SIZE_MAX */
+    size_t most;   /* row with the largest exposed time */
+    size_t silent; /* a row without communication, where others have some; else SIZE_MAX */
 };
 
 /* A rank of which no communication was recorded while others have some was not recorded whole: it
  * is no rank that waits for nobody. */
 static struct extremes find_extremes(const struct ta_refs *in)
 {
-    struct extremes e = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    struct extremes e = {SIZE_MAX, SIZE_MAX};
     for (size_t row = 0; row < ta_ref_rows(in, EXPOSED); row++) {
         if (ta_ref_number(in, COMM, row, 1) <= 0) {
             e.silent = e.silent == SIZE_MAX ? row : e.silent;
             continue;
         }
-        const double value = exposed_of(in, row);
-        if (e.most == SIZE_MAX || value > exposed_of(in, e.most))
+        if (e.most == SIZE_MAX || exposed_of(in, row) > exposed_of(in, e.most))
             e.most = row;
-        if (e.least == SIZE_MAX || value < exposed_of(in, e.least))
-            e.least = row;
     }
     return e;
 }
@@ -88,6 +124,72 @@ static struct ta_place waiting(const struct ta_refs *in, const struct ta_place *
     return wait;
 }
 
+/* What other findings say of the exposed time: a late rank, for which the others wait, and links
+ * that are far below what they can do. */
+static double said_of_links(const struct ta_refs *in, double run)
+{
+    static const double least = 0.03; /* of the run, as in slow_link */
+    double sum = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, LINK_EXPOSED); row++)
+        if (ta_ref_text(in, LINK_LIMIT, row).len)
+            sum += ta_ref_number(in, LINK_EXPOSED, row, 0);
+    return sum > least * run ? sum : 0;
+}
+
+static bool has_straggler(const struct ta_refs *in, double run)
+{
+    static const double least = 0.01; /* of the run, as in straggler */
+    for (size_t row = 0; row < ta_ref_rows(in, IS_LATE); row++) {
+        const struct ta_cell *late = ta_ref_cell(in, IS_LATE, row);
+        if (late->kind == TA_CELL_BOOL && late->b && ta_ref_number(in, COST, row, 0) > least * run)
+            return true;
+    }
+    return false;
+}
+
+/* ---- waiting for each other ------------------------------------------------------------------ */
+
+/* The rank that comes last to most of its collectives; SIZE_MAX where none to more than half. */
+static size_t mostly_last(const struct ta_refs *in)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, LAST_ARRIVALS); row++)
+        if (ta_ref_number(in, LAST_ARRIVALS, row, 0) >
+            ta_ref_number(in, COLLECTIVES, row, INFINITY) / 2)
+            return row;
+    return SIZE_MAX;
+}
+
+/* How much longer a rank computes than the others on average, over that. */
+static double computes_longer(const struct ta_refs *in, double rank)
+{
+    double its = NAN, others = 0;
+    size_t n = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, RANK); row++) {
+        const double compute = ta_ref_number(in, COMPUTE, row, 0);
+        if (ta_ref_number(in, RANK, row, NAN) == rank)
+            its = compute;
+        else {
+            others += compute;
+            n++;
+        }
+    }
+    return n && others > 0 ? its / (others / (double)n) - 1 : NAN;
+}
+
+static const char *who_is_last(const struct ta_refs *in, struct ta_advice *advice, size_t last)
+{
+    static const double clearly = 0.05;
+    const double rank = ta_ref_number(in, LATE_RANK, last, 0);
+    const double arrivals = ta_ref_number(in, LAST_ARRIVALS, last, 0);
+    const double longer = computes_longer(in, rank);
+    return ta_advice_printf(
+        advice, "Rank %.0f comes last to %.0f of %.0f%s.", rank, arrivals,
+        ta_ref_number(in, COLLECTIVES, last, 0),
+        longer > clearly ? ta_advice_printf(advice, ": its GPU computes %s longer than the others",
+                                            ta_advice_number(advice, longer, TA_UNIT_RATIO))
+                         : "");
+}
+
 static double most_of(const struct ta_refs *in, size_t ref)
 {
     double most = 0;
@@ -99,99 +201,284 @@ static double most_of(const struct ta_refs *in, size_t ref)
 /* Whether enough was recorded to say who is late: several steps, or many collectives. */
 static bool shows_who_is_late(const struct ta_refs *in)
 {
-    return ta_ref_rows(in, STEPS)
-               ? most_of(in, STEPS) >= STEPS_LEAST
-               : most_of(in, COLLECTIVES) >= COLLECTIVES_LEAST || ta_ref_rows(in, COLLECTIVES) == 0;
+    return ta_ref_rows(in, STEPS) ? most_of(in, STEPS) >= STEPS_LEAST
+                                  : most_of(in, COLLECTIVES) >= COLLECTIVES_LEAST;
 }
 
-/* A rank that waits little while the others wait long is the one they wait for. */
-static const char *suspect(const struct ta_refs *in, struct ta_advice *advice, struct extremes e)
+static const char *level_ranks(const struct ta_refs *in, struct ta_advice *advice, size_t last)
 {
-    static const char overlap[] = "Overlap collectives with computation (asynchronous launch, "
-                                  "smaller chunks on an own stream) or send less.";
-    const int64_t rank = ta_ref_integer(in, RANK, e.least);
-    const bool differs = ta_ref_rows(in, EXPOSED) > 1 &&
-                         exposed_of(in, e.least) <= exposed_of(in, e.most) / 2 &&
-                         rank != TA_MISSING;
-    const char *text = overlap;
-    if (differs && shows_who_is_late(in))
-        text = ta_advice_printf(advice,
-                                "Look at rank %lld first: it waits least, so it probably arrives "
-                                "last and the others wait for it. Then overlap collectives with "
-                                "computation.",
-                                (long long)rank);
-    else if (differs)
-        text = ta_advice_printf(advice,
-                                "Too few steps were recorded to say which rank is late: "
-                                "record several of them. %s",
-                                overlap);
-    if (e.silent == SIZE_MAX)
-        return text;
-    return ta_advice_printf(advice,
-                            "The recording of rank %lld has no communication, which the "
-                            "others have: nothing is known of its part. %s",
-                            (long long)ta_ref_integer(in, RANK, e.silent), text);
+    if (!shows_who_is_late(in))
+        return "Record several steps: so few do not show whether it is always the same rank.";
+    return last == SIZE_MAX
+               ? "Level the ranks: equal lengths of sequences, and no work of one rank alone "
+                 "(logging, loading, garbage collection) between collectives."
+               : ta_advice_printf(advice,
+                                  "Compare what rank %.0f does before them with the others: its "
+                                  "share of the work, the clock of its GPU, its host.",
+                                  ta_ref_number(in, LATE_RANK, last, 0));
 }
 
-/* ", 3.2 ms of it waiting for the last rank, besides 7.62 ms that began before the recording". */
-static const char *parts_of(struct ta_advice *advice, const struct ta_place *wait, double before)
+/* ---- transfer that nothing overlaps ---------------------------------------------------------- */
+
+/* Where a rank exposes most, and by which cause. */
+struct places {
+    size_t most; /* row, SIZE_MAX without; what has its operation and place: */
+    double exposed, calls;
+    double all, host, end, of_op; /* of the rank, by two causes, of the operation */
+};
+
+static bool is_of(const struct ta_refs *in, size_t ref, size_t row, size_t other)
 {
-    const char *waited = wait->table && wait->value > 0
-                             ? ta_advice_printf(advice, ", %s of it waiting for the last rank",
-                                                ta_advice_number(advice, wait->value, TA_UNIT_NS))
+    return ta_slice_equal(ta_ref_text(in, ref, row), ta_ref_text(in, ref, other));
+}
+
+static void add_alike(const struct ta_refs *in, double rank, size_t most, struct places *p)
+{
+    double exposed = 0, calls = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, PLACE_EXPOSED); row++)
+        if (ta_ref_number(in, PLACE_RANK, row, NAN) == rank && is_of(in, PLACE_OP, row, most) &&
+            is_of(in, PLACE, row, most)) {
+            exposed += ta_ref_number(in, PLACE_EXPOSED, row, 0);
+            calls += ta_ref_number(in, PLACE_CALLS, row, 0);
+        }
+    if (p->most == SIZE_MAX || exposed > p->exposed) {
+        p->most = most;
+        p->exposed = exposed;
+        p->calls = calls;
+    }
+}
+
+static struct places places_of(const struct ta_refs *in, double rank)
+{
+    struct places p = {.most = SIZE_MAX};
+    for (size_t row = 0; row < ta_ref_rows(in, PLACE_EXPOSED); row++) {
+        const double exposed = ta_ref_number(in, PLACE_EXPOSED, row, 0);
+        if (ta_ref_number(in, PLACE_RANK, row, NAN) != rank)
+            continue;
+        p.all += exposed;
+        p.host += ta_ref_reads(in, PLACE_CAUSE, row, "host") ? exposed : 0;
+        p.end += ta_ref_reads(in, PLACE_CAUSE, row, "end") ? exposed : 0;
+        add_alike(in, rank, row, &p);
+    }
+    for (size_t row = 0; p.most != SIZE_MAX && row < ta_ref_rows(in, PLACE_EXPOSED); row++)
+        if (ta_ref_number(in, PLACE_RANK, row, NAN) == rank && is_of(in, PLACE_OP, row, p.most))
+            p.of_op += ta_ref_number(in, PLACE_EXPOSED, row, 0);
+    return p;
+}
+
+#define GRADIENT "autograd::engine::evaluate_function"
+#define NEARLY_ALL 0.9
+#define ALL 0.995
+
+/* The operation that nearly all of the time is of. */
+static const char *op_of(const struct ta_refs *in, struct ta_advice *advice, const struct places *p)
+{
+    if (p->most == SIZE_MAX || p->of_op < NEARLY_ALL * p->all)
+        return "communication";
+    const struct ta_place most = ta_place_at(in, PLACE_EXPOSED, p->most);
+    const bool is_gradient = ta_slice_starts(ta_ref_text(in, PLACE, p->most), GRADIENT);
+    return ta_advice_printf(advice, "%s%s", ta_place_text(advice, in, &most, PLACE_OP),
+                            is_gradient ? " of the gradients" : "");
+}
+
+/* "allreduce in `Attention` has 71 % of it (12 ms in 40 calls)"; without times where a part of the
+ * exposed time is that of another finding. */
+static const char *where(const struct ta_refs *in, struct ta_advice *advice, const struct places *p,
+                         bool is_all)
+{
+    const struct ta_place most = ta_place_at(in, PLACE_EXPOSED, p->most);
+    const struct ta_slice place = ta_ref_text(in, PLACE, p->most);
+    const char *name = ta_place_text(advice, in, &most, PLACE);
+    const size_t module = ta_slice_starts(place, "nn.Module: ") ? 11 : 0;
+    const char *within = place.len == 0                     ? ""
+                         : ta_slice_starts(place, GRADIENT) ? " in the backward pass"
+                         : strlen(name) > module
+                             ? ta_advice_printf(advice, " in `%s`", name + module)
                              : "";
-    return before > 0 ? ta_advice_printf(advice, "%s, besides %s that began before the recording",
-                                         waited, ta_advice_number(advice, before, TA_UNIT_NS))
-                      : waited;
+    const char *op = ta_place_text(advice, in, &most, PLACE_OP);
+    const char *calls = ta_advice_printf(advice, "%.0f call%s", p->calls, p->calls == 1 ? "" : "s");
+    const double part = p->all > 0 ? p->exposed / p->all : 0;
+    if (part >= ALL)
+        return ta_advice_printf(advice, "All of it is %s%s (%s)", op, within, calls);
+    return is_all ? ta_advice_printf(advice, "%s%s has %s of it (%s in %s)", op, within,
+                                     ta_advice_number(advice, part, TA_UNIT_RATIO),
+                                     ta_advice_number(advice, p->exposed, TA_UNIT_NS), calls)
+                  : ta_advice_printf(advice, "%s%s has %s of the exposed time", op, within,
+                                     ta_advice_number(advice, part, TA_UNIT_RATIO));
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+static const char *overlap(const struct ta_refs *in, const struct places *p, bool is_of_host)
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct extremes e = find_extremes(in);
-    if (e.most == SIZE_MAX)
-        return TA_OK;
-    const struct ta_place worst = ta_place_at(in, EXPOSED, e.most);
-    const double window = ta_ref_number(in, WINDOW, e.most, 0);
-    const double before = before_of(in, e.most), exposed = exposed_of(in, e.most);
-    if (!worst.table || window <= 0 || exposed / window <= threshold)
-        return TA_OK;
-    const double share = exposed / window;
-    const struct ta_place wait = waiting(in, &worst);
-    const struct ta_evidence evidence[] = {
-        ta_place_evidence(&worst),
-        ta_ref_evidence(in, EXPOSED, e.least),
-        wait.table ? ta_place_evidence(&wait) : (struct ta_evidence){0},
-    };
-    const size_t n_evidence = wait.table ? 3 : ta_ref_rows(in, EXPOSED) > 1 ? 2 : 1;
+    if (is_of_host)
+        return "Let the host run ahead: launch the collective and what does not need its result "
+               "earlier (asynchronous call, `wait()` late), and remove waits before it.";
+    if (p->most != SIZE_MAX && ta_slice_starts(ta_ref_text(in, PLACE, p->most), GRADIENT))
+        return "Let it start earlier in the backward pass: smaller buckets (`bucket_cap_mb`), "
+               "`static_graph=True`; or send half as much (bf16 gradients).";
+    if (p->most != SIZE_MAX && ta_slice_has_word(ta_ref_text(in, PLACE_OP, p->most), "all_to_all"))
+        return "Exchange in parts: send the next heads while attention runs on the first (Ulysses "
+               "in chunks), or send less, such as FP8.";
+    return "Overlap it with work that does not need the result (`async_op=True`, chunks on a "
+           "stream of its own), send less, or divide over fewer ranks.";
+}
+
+/* ---- the rule -------------------------------------------------------------------------------- */
+
+/* The exposed time of the rank that has most, and the parts that no other finding is about. */
+struct share {
+    struct ta_place exposed, wait; /* no table where waiting is not known */
+    double rank, before, waiting, transfer, mean_wait;
+};
+
+static struct share share_of(const struct ta_refs *in, struct extremes e, double run)
+{
+    struct share s = {.exposed = ta_place_at(in, EXPOSED, e.most),
+                      .rank = ta_ref_number(in, RANK, e.most, 0),
+                      .before = before_of(in, e.most)};
+    s.wait = waiting(in, &s.exposed);
+    const double all = exposed_of(in, e.most);
+    const double wait = s.wait.table ? fmin(s.wait.value, all) : 0;
+    s.transfer = fmax(0, all - wait - said_of_links(in, run));
+    s.waiting = has_straggler(in, run) ? 0 : wait;
+    s.mean_wait = ta_ref_rows(in, WAIT) ? ta_ref_sum(in, WAIT) / (double)ta_ref_rows(in, WAIT) : 0;
+    return s;
+}
+
+/* Sentences, either of which may be empty. */
+static const char *joined(struct ta_advice *advice, const char *first, const char *second)
+{
+    return *first && *second ? ta_advice_printf(advice, "%s %s", first, second)
+           : *first          ? first
+                             : second;
+}
+
+static const char *details_of(const struct ta_refs *in, struct ta_advice *advice,
+                              const struct share *s, struct extremes e)
+{
+    const char *before =
+        s->before > 0 ? ta_advice_printf(advice,
+                                         "Another %s of rank %.0f began before the recording and "
+                                         "is not counted.",
+                                         ta_advice_number(advice, s->before, TA_UNIT_NS), s->rank)
+                      : "";
+    const char *silent =
+        e.silent != SIZE_MAX
+            ? ta_advice_printf(advice,
+                               "The recording of rank %lld has no communication, which "
+                               "the others have: nothing is known of its part.",
+                               (long long)ta_ref_integer(in, RANK, e.silent))
+            : "";
+    const char *text = joined(advice, before, silent);
+    return *text ? text : NULL;
+}
+
+static void advise_waiting(struct ta_advice *advice, const struct ta_refs *in,
+                           const struct share *s, struct extremes e, double run, double threshold)
+{
+    const size_t last = mostly_last(in);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&s->wait),
+                                           ta_place_evidence(&s->exposed)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "exposed-comm",
                   .rule = "exposed_comm",
-                  .title = ta_advice_printf(advice,
-                                            "Communication is exposed for %s of the window of rank "
-                                            "%lld (%s%s)",
-                                            ta_advice_number(advice, share, TA_UNIT_RATIO),
-                                            (long long)ta_ref_integer(in, RANK, e.most),
-                                            ta_advice_number(advice, exposed, TA_UNIT_NS),
-                                            parts_of(advice, &wait, before)),
-                  .advice = suspect(in, advice, e),
+                  .title = ta_advice_printf(
+                      advice,
+                      "Ranks wait for each other in collectives, rank %.0f for %s of the run "
+                      "(%s)",
+                      s->rank, ta_advice_number(advice, s->waiting / run, TA_UNIT_RATIO),
+                      ta_advice_number(advice, s->waiting, TA_UNIT_NS)),
+                  .why = last == SIZE_MAX ? "No rank comes last to most of them."
+                                          : who_is_last(in, advice, last),
+                  .advice = level_ranks(in, advice, last),
+                  .details = details_of(in, advice, s, e),
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
-                  .n_evidence = n_evidence,
-                  /* Overlap does not shorten waiting for a rank that is late. */
-                  .saving_low_ns = ta_whole(
-                      fmax(0, (share - threshold) * window - (wait.table ? wait.value : 0))),
-                  .saving_high_ns = ta_whole(exposed),
+                  .n_evidence = TA_LENGTH(evidence),
+                  /* Ranks that share the work evenly end when the average rank does. */
+                  .saving_low_ns = ta_whole(s->mean_wait / 3),
+                  .saving_high_ns = ta_whole(s->mean_wait),
                   .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "exposed communication > %s of the window",
+                  .threshold = ta_advice_printf(advice, "exposed communication > %s of the run",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
               });
+}
+
+static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
+                            const struct share *s, struct extremes e, double run, double threshold)
+{
+    const struct places p = places_of(in, s->rank);
+    const bool is_of_host = p.host > p.all / 2;
+    const char *op = op_of(in, advice, &p);
+    const bool is_all = s->transfer > NEARLY_ALL * p.all;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&s->exposed),
+                                           p.most == SIZE_MAX
+                                               ? ta_place_evidence(&s->exposed)
+                                               : ta_ref_evidence(in, PLACE_EXPOSED, p.most)};
+    const char *share = ta_advice_printf(
+        advice, "%s of the run (%s%s)", ta_advice_number(advice, s->transfer / run, TA_UNIT_RATIO),
+        ta_advice_number(advice, s->transfer, TA_UNIT_NS),
+        ta_ref_rows(in, RANK) > 1 ? ta_advice_printf(advice, " of rank %.0f", s->rank) : "");
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "exposed-comm",
+            .rule = "exposed_comm",
+            .title =
+                !s->wait.table
+                    ? ta_advice_printf(advice, "%s waits in %s for %s, for data or for other ranks",
+                                       ta_ref_rows(in, RANK) > 1 ? "A GPU" : "The GPU", op, share)
+                : is_of_host
+                    ? ta_advice_printf(advice,
+                                       "The host launches too late to overlap %s: exposed "
+                                       "for %s",
+                                       op, share)
+                    : ta_advice_printf(advice, "Nothing overlaps %s: exposed for %s", op, share),
+            .why = p.most == SIZE_MAX
+                       ? NULL
+                       : ta_advice_printf(
+                             advice, "%s, and %s.", where(in, advice, &p, is_all),
+                             is_of_host ? "the host had not launched yet what is computed next"
+                             : p.end > p.all / 2 ? "nothing is computed after it"
+                                                 : "what is computed next needs the result"),
+            .advice = s->wait.table || ta_ref_rows(in, RANK) > 1
+                          ? overlap(in, &p, is_of_host)
+                          : ta_advice_printf(advice,
+                                             "Read the traces of the other ranks as well, which "
+                                             "tell the two apart. %s",
+                                             overlap(in, &p, is_of_host)),
+            .details = details_of(in, advice, s, e),
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = TA_LENGTH(evidence),
+            .saving_low_ns = ta_whole(s->transfer / 3), /* where little is there to overlap */
+            .saving_high_ns = ta_whole(s->transfer),
+            .confidence = s->wait.table ? 0.6 : 0.5,
+            .threshold = ta_advice_printf(advice, "exposed communication > %s of the run",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    static const struct ta_look windows = {.cells = WINDOW};
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const double run = ta_look_most(in, &windows, TA_MISSING);
+    const struct extremes e = find_extremes(in);
+    if (e.most == SIZE_MAX || run <= 0 || !ta_place_at(in, EXPOSED, e.most).table)
+        return TA_OK;
+    const struct share s = share_of(in, e, run);
+    if ((s.waiting + s.transfer) / run <= threshold)
+        return TA_OK;
+    if (s.waiting > s.transfer)
+        advise_waiting(advice, in, &s, e, run, threshold);
+    else
+        advise_transfer(advice, in, &s, e, run, threshold);
     return TA_OK;
 }
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, exposed_comm, &ops, .title = "Exposed communication",
-          .summary = "Fires when collectives are not covered by computation", .version = "1",
+          .summary = "Fires when collectives are not covered by computation", .version = "2",
           .options = options);

@@ -123,21 +123,25 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "late-rank",
             .rule = "late_rank",
             .title = ta_advice_printf(
-                advice, "Rank %.0f is late: %s for %s, %s (%s) more than the %s", rank.value,
+                advice,
+                "Rank %.0f is slower than the others: %s takes it %s, %s (%s) more than the "
+                "%s",
+                rank.value, ta_place_text(advice, in, &value, WHAT),
                 ta_advice_number(advice, value.value, TA_UNIT_NS),
-                ta_place_text(advice, in, &value, WHAT),
                 ta_advice_number(advice, behind, TA_UNIT_NS),
                 ta_advice_number(advice, excess.value, TA_UNIT_RATIO),
                 others == 1 ? "other rank"
                             : ta_advice_printf(advice, "median of the other %d ranks", others)),
-            .advice = "Look for what differs on that rank: temperature and clocks of its GPU "
-                      "(nvidia-smi dmon), other processes on it, processors of its NUMA node, its "
-                      "link, or more work than the others have. Ranks that work on one video wait "
-                      "for it in every step; of independent ranks the run ends with the last.",
+            .advice =
+                "Compare clock, temperature and power of its GPU with the others "
+                "(`nvidia-smi dmon`), other processes on it and on its cores, and the work it "
+                "has been given.",
+            .details = "Ranks that work on one video wait for it in every step; of independent "
+                       "ranks the run ends with the last.",
             .severity = excess.value > 0.25 ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
-            .saving_low_ns = 0, /* if it has more work than the others */
+            .saving_low_ns = ta_whole(number(in, LOSS, row) / 3), /* it may have more to do */
             .saving_high_ns = ta_whole(number(in, LOSS, row)),
             .confidence = others >= 3 ? 0.8 : 0.5,
             .threshold = ta_advice_printf(

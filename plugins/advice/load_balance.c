@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ranks that compute less than the one with most, and wait for it. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 enum { LEAST, HIGH };
@@ -12,7 +14,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { TERM, EFFICIENCY, LOSS, RANK, COMPUTE };
+enum { TERM, EFFICIENCY, LOSS, RANK, COMPUTE, WINDOW, IS_LATE, WAIT };
 
 static const struct ta_ref reads[] = {
     [TERM] = {"efficiency.ladder", "term"},
@@ -20,18 +22,37 @@ static const struct ta_ref reads[] = {
     [LOSS] = {"efficiency.ladder", "loss_ns"},
     [RANK] = {"gpu_time.by_rank", "rank"},
     [COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
+    [IS_LATE] = {"stragglers.by_rank", "is_late"},
+    [WAIT] = {"collectives.exposed", "wait_ns"},
 };
 
 static const struct ta_look look = {
     .cells = EFFICIENCY, .where = {{TERM, "balance"}}, .lowest = true};
 
+/* Whether the others wait for it in collectives: then findings about those say it. */
+static bool is_waited_for(const struct ta_refs *in, double run)
+{
+    static const struct ta_look waits = {.cells = WAIT};
+    static const double long_wait = 0.1; /* of the run, as in exposed_comm */
+    for (size_t row = 0; row < ta_ref_rows(in, IS_LATE); row++) {
+        const struct ta_cell *late = ta_ref_cell(in, IS_LATE, row);
+        if (late->kind == TA_CELL_BOOL && late->b)
+            return true;
+    }
+    return ta_look_most(in, &waits, TA_MISSING) > long_wait * run;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_look compute = {.cells = COMPUTE};
+    static const struct ta_look compute = {.cells = COMPUTE}, windows = {.cells = WINDOW};
     const double threshold = ta_ctx_option(ctx, LEAST);
     struct ta_place balance, most;
     if (!ta_look_worst(in, &look, &balance) || balance.value >= threshold ||
         !ta_look_worst(in, &compute, &most))
+        return TA_OK;
+    const double run = ta_look_most(in, &windows, TA_MISSING);
+    if (is_waited_for(in, run))
         return TA_OK;
     const struct ta_place rank = ta_place_beside(in, &most, RANK);
     const struct ta_place loss = ta_place_beside(in, &balance, LOSS);
@@ -43,18 +64,23 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "load-balance",
             .rule = "load_balance",
             .title = ta_advice_printf(
-                advice, "Rank %.0f computes %s, %s longer than the average rank: balance %s",
+                advice,
+                "The ranks have unequal work: rank %.0f computes %s, %s longer than the "
+                "average%s",
                 rank.value, ta_advice_number(advice, most.value, TA_UNIT_NS),
                 ta_advice_number(advice, loss.value, TA_UNIT_NS),
-                ta_advice_number(advice, balance.value, TA_UNIT_RATIO)),
+                run > 0
+                    ? ta_advice_printf(advice, " (%s of the run)",
+                                       ta_advice_number(advice, loss.value / run, TA_UNIT_RATIO))
+                    : ""),
             .advice =
-                "Divide the work evenly: equal lengths of sequences on all ranks, layers of "
-                "pipeline stages by their time and not their number, decoder and text encoder "
-                "on more than one rank. Where the work is equal, its GPU is slower.",
+                "Divide the work evenly: equal lengths of sequences, pipeline stages by time and "
+                "not by layers, decoder and text encoder on more than one rank.",
+            .details = "Where the work is equal, the GPU of that rank is slower.",
             .severity = balance.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
-            .saving_low_ns = 0, /* if the others have work meanwhile */
+            .saving_low_ns = ta_whole(loss.value / 3), /* the others may have work meanwhile */
             .saving_high_ns = ta_whole(loss.value),
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "mean compute over the longest < %s",

@@ -65,15 +65,15 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "scaling",
             .rule = "scaling",
             .title = ta_advice_printf(advice,
-                                      "%.0f GPUs are %.3g times as fast as %.0f, %s of what they "
-                                      "could be",
+                                      "More GPUs bring little: %.0f are %.3g times as fast as "
+                                      "%.0f, %s of what they could be",
                                       world.value, speedup.value, base.value,
                                       ta_advice_number(advice, worst.value, TA_UNIT_RATIO)),
-            .advice = "Compare the sizes of Ulysses and ring at this world size, keep Ulysses "
-                      "within what NVLink connects, and look for exposed communication and a late "
-                      "rank. Where videos wait for one another, fewer GPUs for each of several "
-                      "videos give more frames than all GPUs for one; decoder, text encoder and "
-                      "loading do not become faster by more GPUs.",
+            .advice = "Compare the time of computing, of collectives and of waiting at both sizes, "
+                      "and keep tensor and Ulysses groups within what NVLink joins.",
+            .details = "Where several videos wait, fewer GPUs for each of them give more frames "
+                       "than all GPUs for one. Decoder, text encoder and loading do not become "
+                       "faster by more GPUs.",
             .severity = worst.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,

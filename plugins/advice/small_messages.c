@@ -8,7 +8,7 @@ enum { SHARE };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
-               "Latency of small collectives over the longest window, above which the rule fires"},
+               "Latency of small collectives over the run, above which the rule fires"},
     TA_OPTIONS_END,
 };
 
@@ -43,22 +43,25 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "small_messages",
             .title = ta_advice_printf(
                 advice,
-                "%.0f small collectives (%s, up to %s) cost %s in latency, %s of the window",
-                small.value, ta_place_text(advice, in, &tax, OP),
-                ta_advice_number(advice, largest.value, TA_UNIT_BYTES),
-                ta_advice_number(advice, tax.value, TA_UNIT_NS),
-                ta_advice_number(advice, share, TA_UNIT_RATIO)),
+                "Latency of small collectives takes %s of the run (%s): %.0f %s of at most "
+                "%s",
+                ta_advice_number(advice, share, TA_UNIT_RATIO),
+                ta_advice_number(advice, tax.value, TA_UNIT_NS), small.value,
+                ta_place_text(advice, in, &tax, OP),
+                ta_advice_number(advice, largest.value, TA_UNIT_BYTES)),
+            .why = ta_advice_printf(advice, "Each takes %s, as long as it takes to start one.",
+                                    ta_advice_number(advice, latency.value, TA_UNIT_NS)),
             .advice =
-                "Put several into one: flatten small tensors, raise the size of buckets, "
-                "coalesce calls (dist._coalescing_manager), or send less often. Within a node, "
-                "one-shot all-reduce over symmetric memory has a lower latency.",
+                "Put several into one: flatten small tensors, raise the size of buckets, or "
+                "coalesce calls (`dist._coalescing_manager`); within a node one-shot all-reduce "
+                "over symmetric memory starts faster.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
-            .saving_low_ns = 0, /* if compute covers them */
+            .saving_low_ns = ta_whole(tax.value / 3), /* compute may cover some */
             .saving_high_ns = ta_whole(tax.value),
             .confidence = 0.6,
-            .threshold = ta_advice_printf(advice, "latency of small collectives > %s of the window",
+            .threshold = ta_advice_printf(advice, "latency of small collectives > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
     return TA_OK;

@@ -113,76 +113,91 @@ static const char *since(const struct ta_refs *in, struct ta_advice *advice,
     return NULL;
 }
 
+/* "a pageable host-to-device copy" for "Memcpy HtoD (Pageable -> Device)". */
+static const char *copy_name(struct ta_advice *advice, struct ta_slice name)
+{
+    static const struct {
+        const char *word, *said;
+    } ways[] = {{"HtoD", "host-to-device "},
+                {"DtoH", "device-to-host "},
+                {"PtoP", "peer-to-peer "},
+                {"DtoD", "device-to-device "}};
+    const char *way = "";
+    for (size_t i = 0; i < TA_LENGTH(ways) && !*way; i++)
+        way = ta_slice_has_word(name, ways[i].word) ? ways[i].said : "";
+    return ta_advice_printf(advice, "a %s%scopy",
+                            ta_slice_has_word(name, "pageable") ? "pageable " : "", way);
+}
+
+/* "a pageable host-to-device copy in `aten::copy_`", "`gemm` in `aten::mm`", "idle time of its GPU
+ * (operator dispatch in `aten::cat`)". */
 static const char *what(const struct ta_refs *in, struct ta_advice *advice,
                         const struct ta_place *blame)
 {
     const char *within = ta_place_text(advice, in, blame, BLAME_WITHIN);
-    return ta_advice_printf(advice, "%s%s%s", ta_place_text(advice, in, blame, BLAME_NAME),
-                            *within ? " in " : "", within);
+    const char *name = ta_place_text(advice, in, blame, BLAME_NAME);
+    const char *place = *within ? ta_advice_printf(advice, " in `%s`", within) : "";
+    if (ta_ref_reads(in, BLAME_KIND, blame->row, "gap"))
+        return ta_advice_printf(advice, "idle time of its GPU (%s%s)", name, place);
+    if (ta_ref_reads(in, BLAME_KIND, blame->row, "copy"))
+        return ta_advice_printf(advice, "%s%s",
+                                copy_name(advice, ta_ref_text(in, BLAME_NAME, blame->row)), place);
+    return ta_advice_printf(advice, "%s`%s`%s",
+                            ta_ref_reads(in, BLAME_KIND, blame->row, "host") ? "its host in " : "",
+                            name, place);
 }
 
-/* Which rank, since when, how much; when it comes last tells something where it mostly does. */
-static const char *verdict(const struct ta_refs *in, struct ta_advice *advice,
-                           const struct ta_place *cost)
-{
-    const char *from = since(in, advice, cost);
-    const double last = ta_place_beside(in, cost, LAST_ARRIVALS).value;
-    const double all = ta_place_beside(in, cost, COLLECTIVES).value;
-    const char *arrivals =
-        last > all / 2
-            ? ta_advice_printf(advice, ", and was the last to enter %.0f of %.0f", last, all)
-            : "";
-    return ta_advice_printf(
-        advice, "%s%s rank %.0f takes %s longer between collectives than ranks that do the same%s.",
-        from ? "Since " : "From the start of the recording", from ? from : "",
-        ta_place_beside(in, cost, RANK).value,
-        ta_advice_number(advice, ta_place_beside(in, cost, EXCESS).value, TA_UNIT_RATIO), arrivals);
-}
-
-static const char *kind_of(const struct ta_refs *in, const struct ta_place *blame)
-{
-    return ta_ref_reads(in, BLAME_KIND, blame->row, "gap")    ? "idle time of its device: "
-           : ta_ref_reads(in, BLAME_KIND, blame->row, "copy") ? "the copy "
-           : ta_ref_reads(in, BLAME_KIND, blame->row, "host") ? "the host, on "
-                                                              : "the kernel ";
-}
-
-/* What it does meanwhile: the first of its rows, and the second where it tells something. */
-static const char *chain(const struct ta_refs *in, struct ta_advice *advice,
-                         const struct ta_place *blame)
+/* Sum of what makes it late. */
+static double all_of(const struct ta_refs *in, const struct ta_place *blame)
 {
     const double rank = ta_place_beside(in, blame, BLAME_RANK).value;
-    struct ta_place second = {0};
     double all = 0;
-    if (!blame->table)
-        return "";
-    for (size_t row = 0; row < ta_ref_rows(in, BLAME_EXCESS); row++) {
-        const double excess = ta_ref_number(in, BLAME_EXCESS, row, 0);
-        if (ta_ref_number(in, BLAME_RANK, row, NAN) != rank)
-            continue;
-        all += excess;
-        if (row > blame->row && !second.table && !ta_ref_reads(in, BLAME_KIND, row, "unexplained"))
-            second = ta_place_at(in, BLAME_EXCESS, row);
-    }
-    const bool both = second.table && second.value > SECOND_LEAST * all;
-    return ta_advice_printf(advice, " Of what makes it late, %s (%s) goes to %s%s%s%s%s%s.",
-                            ta_advice_number(advice, blame->value / all, TA_UNIT_RATIO),
-                            ta_advice_number(advice, blame->value, TA_UNIT_NS), kind_of(in, blame),
-                            what(in, advice, blame), both ? ", " : "",
-                            both ? ta_advice_number(advice, second.value / all, TA_UNIT_RATIO) : "",
-                            both ? ta_advice_printf(advice, " to %s", kind_of(in, &second)) : "",
-                            both ? what(in, advice, &second) : "");
+    for (size_t row = 0; row < ta_ref_rows(in, BLAME_EXCESS); row++)
+        if (ta_ref_number(in, BLAME_RANK, row, NAN) == rank)
+            all += ta_ref_number(in, BLAME_EXCESS, row, 0);
+    return all;
 }
 
-/* What it costs all of them. */
-static const char *price(const struct ta_refs *in, struct ta_advice *advice,
-                         const struct ta_place *cost)
+/* The next row that tells something of the rank, where it matters. */
+static struct ta_place second_of(const struct ta_refs *in, const struct ta_place *blame, double all)
 {
-    const double step = ta_ref_number(in, STEP_COST, cost->row, NAN);
-    return ta_advice_printf(advice, " Without it the run would be %s shorter%s%s. ",
-                            ta_advice_number(advice, cost->value, TA_UNIT_NS),
-                            isnan(step) ? "" : ", each step ",
-                            isnan(step) ? "" : ta_advice_number(advice, step, TA_UNIT_NS));
+    const double rank = ta_place_beside(in, blame, BLAME_RANK).value;
+    for (size_t row = blame->row + 1; row < ta_ref_rows(in, BLAME_EXCESS); row++)
+        if (ta_ref_number(in, BLAME_RANK, row, NAN) == rank &&
+            !ta_ref_reads(in, BLAME_KIND, row, "unexplained"))
+            return ta_ref_number(in, BLAME_EXCESS, row, 0) > SECOND_LEAST * all
+                       ? ta_place_at(in, BLAME_EXCESS, row)
+                       : (struct ta_place){0};
+    return (struct ta_place){0};
+}
+
+/* ", mainly for a copy": a first cause of less than that is none that a title names. */
+static const char *mainly(const struct ta_refs *in, struct ta_advice *advice,
+                          const struct ta_place *blame)
+{
+    static const double least = 1. / 3;
+    return blame->table && blame->value >= least * all_of(in, blame)
+               ? ta_advice_printf(advice, ", mainly for %s", what(in, advice, blame))
+               : "";
+}
+
+/* How much longer it takes, and on what. */
+static const char *why(const struct ta_refs *in, struct ta_advice *advice,
+                       const struct ta_place *cost, const struct ta_place *blame)
+{
+    const char *longer = ta_advice_printf(
+        advice, "It takes %s longer between collectives than ranks that do the same",
+        ta_advice_number(advice, ta_place_beside(in, cost, EXCESS).value, TA_UNIT_RATIO));
+    if (!blame->table)
+        return ta_advice_printf(advice, "%s.", longer);
+    const double all = all_of(in, blame);
+    const struct ta_place second = second_of(in, blame, all);
+    return ta_advice_printf(
+        advice, "%s: %s of that is %s%s%s%s%s.", longer,
+        ta_advice_number(advice, blame->value / all, TA_UNIT_RATIO), what(in, advice, blame),
+        second.table ? ", " : "",
+        second.table ? ta_advice_number(advice, second.value / all, TA_UNIT_RATIO) : "",
+        second.table ? " " : "", second.table ? what(in, advice, &second) : "");
 }
 
 /* ---- what else is known of it --------------------------------------------------------------- */
@@ -261,8 +276,7 @@ static const char *pseudo_fast(const struct ta_refs *in, struct ta_advice *advic
         const double others = median_of_others(in, &compute, row);
         if (its < 0.98 * others)
             return ta_advice_printf(
-                advice,
-                " It only looks fast: its device computes for %s, those of the others for %s.",
+                advice, " Its GPU computes for %s, those of the others for %s: it only looks fast.",
                 ta_advice_number(advice, its, TA_UNIT_NS),
                 ta_advice_number(advice, others, TA_UNIT_NS));
     }
@@ -272,23 +286,47 @@ static const char *pseudo_fast(const struct ta_refs *in, struct ta_advice *advic
 static const char *what_to_do(const struct ta_refs *in, const struct ta_place *blame)
 {
     if (ta_ref_rows(in, WINDOW) == 0)
-        return "Compare what its host does between collectives with the others, function by "
-               "function, other processes on its cores, and the sizes of its inputs; a recording "
-               "with device activities tells more.";
+        return "Compare what its host does between collectives with the others, and the sizes of "
+               "its inputs; record device activities, too.";
     if (!blame->table || ta_ref_reads(in, BLAME_KIND, blame->row, "kernel"))
-        return "The same kernels take longer there, or it has more to compute: compare clocks, "
-               "temperature and power of its GPU with the others (nvidia-smi dmon), other "
-               "processes on it, and the sizes of its inputs.";
+        return "Give it the same work (sizes of its inputs), and compare clock, temperature and "
+               "power of its GPU with the others (`nvidia-smi dmon`).";
     if (ta_ref_reads(in, BLAME_KIND, blame->row, "copy"))
-        return "Only this rank copies, or its link is slower: look where the copy is made, pin its "
-               "host memory, and overlap it with computation.";
+        return ta_slice_has_word(ta_ref_text(in, BLAME_NAME, blame->row), "pageable")
+                   ? "Pin that memory and copy with `non_blocking=True` on a stream of its own, or "
+                     "leave the copy out: the other ranks make none as long."
+                   : "Leave that copy out, or make it on a stream of its own while the rank "
+                     "computes: the other ranks make none as long.";
     const struct ta_slice name = ta_ref_text(in, BLAME_NAME, blame->row);
-    if (name.len > 6 && ta_slice_starts(name, "queued"))
-        return "Its device had work in its queue that waited for other work: look at what that "
-               "stream waits for (events, copies, collectives of other groups) on this rank alone.";
-    return "Its host comes late: look at what it does there, such as work for rank 0 alone "
+    if (ta_slice_starts(name, "queued"))
+        return "Look at what that stream waits for (events, copies, collectives of other groups) "
+               "on this rank alone.";
+    if (ta_slice_equal(name, TA_LIT("late start")))
+        return "Its collectives begin late although they were launched in time: look for kernels, "
+               "copies or events that they wait for on this rank alone.";
+    return "Look at what its host does there that the others do not: work of one rank alone "
            "(logging, saving, tokenizing), other processes on its cores, its NUMA node, garbage "
            "collection.";
+}
+
+/* When it comes last tells something where it mostly does. */
+static const char *details_of(const struct ta_refs *in, struct ta_advice *advice,
+                              const struct ta_place *cost, const struct ta_place *blame)
+{
+    const double last = ta_place_beside(in, cost, LAST_ARRIVALS).value;
+    const double all = ta_place_beside(in, cost, COLLECTIVES).value;
+    const double step = ta_ref_number(in, STEP_COST, cost->row, NAN);
+    const double rank = ta_place_beside(in, cost, RANK).value;
+    const char *text = ta_advice_printf(
+        advice, "%s%s%s%s",
+        last > all / 2
+            ? ta_advice_printf(advice, " It comes last to %.0f of %.0f collectives.", last, all)
+            : "",
+        isnan(step) ? ""
+                    : ta_advice_printf(advice, " Without its delay a step is %s shorter.",
+                                       ta_advice_number(advice, step, TA_UNIT_NS)),
+        pseudo_fast(in, advice, rank, blame), telemetry(in, advice, rank));
+    return *text ? text + 1 : NULL; /* without the first space */
 }
 
 /* ---- the rule ------------------------------------------------------------------------------- */
@@ -319,21 +357,24 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "straggler",
             .rule = "straggler",
-            .title = ta_advice_printf(advice, "Rank %.0f holds up the others for %s%s%s%s%s",
-                                      rank.value, ta_advice_number(advice, cost.value, TA_UNIT_NS),
-                                      from ? ", since " : "", from ? from : "",
-                                      blame.table ? ", most on " : "",
-                                      blame.table ? what(in, advice, &blame) : ""),
-            .advice = ta_advice_printf(
-                advice, "%s%s%s%s%s%s", verdict(in, advice, &cost), chain(in, advice, &blame),
-                pseudo_fast(in, advice, rank.value, &blame), telemetry(in, advice, rank.value),
-                price(in, advice, &cost), what_to_do(in, &blame)),
+            .title = ta_advice_printf(
+                advice, "Rank %.0f is the straggler%s%s: the other ranks wait %s%s for it%s",
+                rank.value, from ? " since " : "", from ? from : "",
+                ta_advice_number(advice, cost.value, TA_UNIT_NS),
+                window > 0
+                    ? ta_advice_printf(advice, " (%s of the run)",
+                                       ta_advice_number(advice, cost.value / window, TA_UNIT_RATIO))
+                    : "",
+                mainly(in, advice, &blame)),
+            .why = why(in, advice, &cost, &blame),
+            .advice = what_to_do(in, &blame),
+            .details = details_of(in, advice, &cost, &blame),
             .severity =
                 window > 0 && cost.value / window > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
-            .saving_low_ns =
-                ta_whole(fmin(cost.value, held.value / 2)), /* if others are late, too */
+            .saving_low_ns = ta_whole(
+                fmax(cost.value / 3, fmin(cost.value, held.value / 2))), /* others are late, too */
             .saving_high_ns = ta_whole(cost.value),
             .confidence = 0.9,
             .threshold = ta_advice_printf(

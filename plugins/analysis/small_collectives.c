@@ -27,18 +27,21 @@ static const struct ta_column by_op_columns[] = {
     [LATENCY] = {"latency_ns", "Latency", TA_NS_MEAN, .better = TA_LOWER,
                  .doc = "5th percentile of the transfers of the operation on so many ranks"},
     [TAX] = {"tax_ns", "Tax", TA_NS, .better = TA_LOWER,
-             .doc =
-                 "Small collectives times the latency: what fewer, larger ones would save at most"},
+             .doc = "Small collectives of a group, on average over the groups, times the latency: "
+                    "what fewer, larger ones would save a rank at most"},
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
                .doc = "Of the transfers of all operations"},
 };
 
 static const struct ta_table_def by_op = {
-    "collectives.small", "Small collectives", TA_COLUMNS(by_op_columns),
-.doc = "One row per operation and size of group with small messages: those that take less "
+    "collectives.small",
+    "Small collectives",
+    TA_COLUMNS(by_op_columns),
+    .doc = "One row per operation and size of group with small messages: those that take less "
            "than twice the 5th percentile of the transfers, at less than a tenth of the best "
            "bandwidth of the operation.",
-    .order = {&by_op_columns[TAX], TA_DESCENDING}, .joining = TA_JOIN_NOT};
+    .order = {&by_op_columns[TAX], TA_DESCENDING},
+    .joining = TA_JOIN_NOT};
 
 static int by_class(const void *left, const void *right, void *user)
 {
@@ -56,6 +59,19 @@ static int by_class(const void *left, const void *right, void *user)
 static double rate_of(const struct ta_ranks *ranks, const struct ta_collective *collective)
 {
     return (double)ranks->shapes[collective->shape].bytes / (double)collective->transfer;
+}
+
+/* How many groups have collectives at[0 … n), which are in no order of theirs. */
+static int64_t count_groups(const struct ta_ranks *ranks, const uint32_t *at, size_t n)
+{
+    int64_t groups = 0;
+    for (size_t g = 0; g < ranks->n_groups; g++)
+        for (size_t i = 0; i < n; i++)
+            if (ranks->shapes[ranks->collectives[at[i]].shape].group == g) {
+                groups++;
+                break;
+            }
+    return groups;
 }
 
 /* The collectives at[0 … n), of one operation and size of group, by transfer. */
@@ -80,7 +96,7 @@ static void add_class(const struct ta_ranks *ranks, const uint32_t *at, size_t n
     if (small == 0)
         return;
     const struct ta_coll_shape *shape = &ranks->shapes[ranks->collectives[at[0]].shape];
-    const double tax = (double)small * latency;
+    const double tax = (double)small / (double)count_groups(ranks, at, n) * latency;
     TA_ROW(out, by_op, [OP] = ta_text(shape->op), [SIZE] = ta_int(shape->size),
            [COUNT] = ta_int((int64_t)n), [SMALL] = ta_int(small), [LARGEST] = ta_int(largest),
            [LATENCY] = ta_num(latency), [TAX] = ta_int(ta_whole(round(tax))),

@@ -5,6 +5,7 @@
  * ("nccl:all_to_all", "c10d::allreduce_"), and the kernel itself nearly always. */
 #include "ranks/map.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -20,6 +21,8 @@ const char *const collective_args[] = {"Collective name",
                                        "Seq",
                                        "Src Rank",
                                        "Dst Rank",
+                                       "In split size",
+                                       "Out split size",
                                        NULL};
 
 enum { ANCESTORS = 16 }; /* of a launch that are asked */
@@ -42,6 +45,8 @@ void calls_open(struct calls *calls, const struct ta_trace *trace)
         .seq = ta_trace_args(trace, "Seq"),
         .source = ta_trace_args(trace, "Src Rank"),
         .target = ta_trace_args(trace, "Dst Rank"),
+        .in_splits = ta_trace_args(trace, "In split size"),
+        .out_splits = ta_trace_args(trace, "Out split size"),
     };
 }
 
@@ -125,6 +130,36 @@ static enum ta_coll_kind kind_around(const struct calls *calls, ta_row launch)
     return TA_COLL_OTHER;
 }
 
+/* Whether all numbers of a list are equal ("[3413, 3413]"): of an empty one torch divides the
+ * tensor evenly itself.  A long list is recorded with "..." in the middle. */
+static bool is_even_list(struct ta_slice list)
+{
+    struct ta_slice first = {0};
+    for (size_t i = 0, end; i < list.len; i = end) {
+        for (end = i; end < list.len && isdigit((unsigned char)list.ptr[end]);)
+            end++;
+        const struct ta_slice number = {ta_slice_at(list, i), end - i};
+        if (number.len == 0) {
+            end = i + 1;
+            continue;
+        }
+        if (first.len && !ta_slice_equal(first, number))
+            return false;
+        first = number;
+    }
+    return true;
+}
+
+/* Functional all-to-all (_c10d_functional::all_to_all_single) always passes sizes, and so is
+ * recorded as one with a size for each pair even where all are the same. */
+static bool has_even_splits(const struct calls *calls, const struct facts *facts)
+{
+    const ta_str in = text_at(&calls->in_splits, facts), out = text_at(&calls->out_splits, facts);
+    return in != TA_STR_ABSENT && out != TA_STR_ABSENT &&
+           is_even_list(ta_trace_text(calls->trace, in)) &&
+           is_even_list(ta_trace_text(calls->trace, out));
+}
+
 static struct call describe(const struct calls *calls, ta_row span, ta_row launch, int64_t *seq)
 {
     struct call call = {.group_number = TA_MISSING,
@@ -151,6 +186,8 @@ static struct call describe(const struct calls *calls, ta_row span, ta_row launc
     call.in = number_at(&calls->in, facts);
     call.out = number_at(&calls->out, facts);
     call.size = number_at(&calls->size, facts);
+    if (call.kind == TA_COLL_ALL_TO_ALLV && call.in == call.out && has_even_splits(calls, facts))
+        call.kind = TA_COLL_ALL_TO_ALL;
     if (ta_coll_is_between_two(call.kind))
         call.peer = number_at(call.kind == TA_COLL_RECV ? &calls->source : &calls->target, facts);
     *seq = number_at(&calls->seq, facts);

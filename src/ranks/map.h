@@ -25,7 +25,8 @@ struct call {
 struct calls {
     const struct ta_trace *trace;
     struct ta_spans spans;
-    struct ta_args op, group, description, ranks, dtype, in, out, size, seq, source, target;
+    struct ta_args op, group, description, ranks, dtype, in, out, size, seq, source, target,
+        in_splits, out_splits;
     struct call *at;
     size_t n, max;
     struct ta_map latest; /* number of the latest call of a key */

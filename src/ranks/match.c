@@ -152,6 +152,15 @@ static bool match_order(struct matching *m, const struct ta_communicator *comm)
     return true;
 }
 
+/* Whether data is divided evenly is a matter of all ranks. */
+static void take_uneven(const struct ta_ranks *ranks, uint32_t shape,
+                        struct ta_collective *collective)
+{
+    if (ranks->shapes[collective->shape].kind == TA_COLL_ALL_TO_ALL &&
+        ranks->shapes[shape].kind == TA_COLL_ALL_TO_ALLV)
+        collective->shape = shape;
+}
+
 /* The records of each collective, by member. */
 static bool place_entries(struct ta_ranks *ranks)
 {
@@ -172,6 +181,7 @@ static bool place_entries(struct ta_ranks *ranks)
             continue;
         struct ta_collective *collective = &ranks->collectives[ranks->records[i].collective];
         ranks->entries[collective->first + collective->n++] = (uint32_t)i;
+        take_uneven(ranks, ranks->records[i].shape, collective);
     }
     return true;
 }

@@ -127,7 +127,10 @@ static uint32_t shape_number(struct reading *in, struct ta_coll_shape *shape)
     shape->token = number;
     ranks->shapes[number] = *shape;
     struct ta_coll_shape alike = *shape;
-    if (ta_coll_differs_by_rank(shape->kind))
+    /* One rank may divide its data evenly while others do not. */
+    if (shape->kind == TA_COLL_ALL_TO_ALL && ta_coll_kind_of(shape->op) == TA_COLL_ALL_TO_ALLV)
+        alike.kind = TA_COLL_ALL_TO_ALLV;
+    if (ta_coll_differs_by_rank(alike.kind))
         alike.in = alike.out = TA_MISSING;
     if (ta_coll_is_between_two(shape->kind)) { /* both ends are one transfer */
         alike.op = ta_slice_of(ta_coll_kind_name(alike.kind = TA_COLL_SENDRECV));

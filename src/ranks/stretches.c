@@ -24,11 +24,12 @@ struct stretches {
 /* What a call is in the program, whichever group makes it. */
 static uint64_t role_of(const struct ta_ranks *ranks, const struct ta_coll_shape *shape)
 {
-    const bool is_pair = ta_coll_is_between_two(shape->kind);
-    uint64_t role = mix(5, is_pair ? TA_COLL_SENDRECV : shape->kind);
+    const enum ta_coll_kind kind = ranks->shapes[shape->token].kind; /* the same on all ranks */
+    const bool is_pair = ta_coll_is_between_two(kind);
+    uint64_t role = mix(5, kind);
     role = mix_text(role, ranks->groups[shape->group].description);
     role = mix(mix_text(role, shape->dtype), (uint64_t)shape->size);
-    if (!ta_coll_differs_by_rank(shape->kind))
+    if (!ta_coll_differs_by_rank(kind))
         role = mix(mix(role, (uint64_t)shape->in), (uint64_t)shape->out);
     return is_pair ? role : mix_text(role, shape->op);
 }

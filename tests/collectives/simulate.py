@@ -11,6 +11,7 @@ import random
 COMM = {"allreduce": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
         "_allgather_base": "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
         "all_to_all": "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
+        "all_to_allv": "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
         "broadcast": "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)"}
 DTYPES = {"BFloat16": 2, "Float": 4}
 
@@ -21,7 +22,8 @@ class Plan:
 
     def __init__(self, ranks=8, steps=12, seed=1, culprit=None, groups=None, noise=0.01,
                  clocks=True, spread=0.002, ops=("allreduce", "_allgather_base"), drop=(),
-                 facts=True, transfer=180_000, elements=None, slow=None, description="tp"):
+                 facts=True, transfer=180_000, elements=None, slow=None, description="tp",
+                 splits=None, device=None):
         self.ranks, self.steps, self.seed, self.culprit = ranks, steps, seed, culprit
         self.groups = groups or [list(range(ranks))]
         self.noise, self.clocks, self.spread, self.ops = noise, clocks, spread, ops
@@ -29,6 +31,8 @@ class Plan:
         self.elements = elements or [1 << 20] * len(self.ops)  # of each operation
         self.description = description
         self.slow = slow or {}  # group → how many times as long its transfers take
+        self.splits = splits  # of all_to_allv, as recorded: a text by rank
+        self.device = device  # its name
 
 
 class Rank:
@@ -37,6 +41,7 @@ class Rank:
     def __init__(self, rank, rng, plan):
         self.rank, self.now, self.events, self.ids = rank, 1_000_000, [], 0
         self.comm = []  # (group, op, start, end), true times
+        self.device = plan.device
         self.speed = 1 + rng.gauss(0, plan.spread)
         self.offset = rng.randint(-5_000_000, 5_000_000) if plan.clocks and rank else 0
         self.drift = rng.uniform(-20e-6, 20e-6) if plan.clocks and rank else 0.0
@@ -109,7 +114,8 @@ def meet(plan, members, group, op, elements, rng, index):
             dur = leave - r.now
             r.launch(COMM[op], dur, 50_000, stream=20,
                      **facts(plan, group, op, elements, "BFloat16",
-                             " " if r.rank % 2 else ""))
+                             " " if r.rank % 2 else ""),
+                     **(plan.splits(r.rank) if plan.splits and op == "all_to_allv" else {}))
             r.comm.append((group, op, starts[r.rank], leave, elements, index))
         r.now = leave
 
@@ -134,7 +140,10 @@ def simulate(plan):
 
 def write(ranks, folder):
     for r in ranks:
-        text = json.dumps({"distributedInfo": {"backend": "nccl", "rank": r.rank,
+        device = getattr(r, "device", None)
+        properties = {"deviceProperties": [{"id": d, "name": device} for d in range(8)]}
+        text = json.dumps({**(properties if device else {}),
+                           "distributedInfo": {"backend": "nccl", "rank": r.rank,
                                                "world_size": len(ranks)},
                            "traceEvents": r.events})
         (folder / f"rank{r.rank}.json").write_text(text)
