@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Steps, or runs that a program marks, which get slower one after the other: something grows on the
+ * host, the work grows, or the clock falls. */
+#include <traceanalyze/rule.h>
+
+#include <ctype.h>
+#include <math.h>
+
+enum { RATIO, ORDERED, RUNS };
+
+static const struct ta_option options[] = {
+    [RATIO] = {"ratio", TA_OPTION_NUMBER, 1.07, 1, 1e6, TA_OPTION_PLAIN,
+               "Time of the last run over that of the first, above which the rule fires"},
+    [ORDERED] = {"ordered", TA_OPTION_NUMBER, 0.9, 0.5, 1, TA_OPTION_RATIO,
+                 "Share of all pairs of runs of which the later one is slower, from which the rule "
+                 "fires"},
+    [RUNS] = {"runs", TA_OPTION_INTEGER, 4, 3, 1e6, TA_OPTION_PLAIN,
+              "Runs that there must be at least"},
+    TA_OPTIONS_END,
+};
+
+enum { RANK, STEP, HOST, BUSY, COUNTED, LOST, PART, CLASS_STEP, CLASS, CLASS_TIME, RUN };
+
+static const struct ta_ref reads[] = {
+    [RANK] = {"steps.by_step", "rank"},          [STEP] = {"steps.by_step", "step"},
+    [HOST] = {"steps.by_step", "host_dur_ns"},   [BUSY] = {"steps.by_step", "gpu_busy_ns"},
+    [COUNTED] = {"steps.by_step", "counted_ns"}, [LOST] = {"steps.by_step", "lost"},
+    [PART] = {"steps.by_step", "part"},          [CLASS_STEP] = {"kernels.by_step", "step"},
+    [CLASS] = {"kernels.by_step", "class"},      [CLASS_TIME] = {"kernels.by_step", "total_ns"},
+    [RUN] = {"run.window", "window_ns"},
+};
+
+/* A rise that has more of the whole in one place is a change there, which others explain. */
+#define AT_ONCE 0.85
+
+enum { RUNS_MAX = 512 }; /* more of a kind are not compared */
+
+/* Runs of one kind on one rank, in the order in which they were recorded. */
+struct runs {
+    size_t rows[RUNS_MAX];
+    size_t n;
+    double cost; /* what they take more than if all were as the first */
+};
+
+/* The name of a step without what numbers it: "generate" of "generate (3)", "ProfilerStep" of
+ * "ProfilerStep#4". */
+static struct ta_slice kind_of(const struct ta_refs *in, size_t row)
+{
+    const struct ta_slice label = ta_ref_text(in, STEP, row);
+    size_t n = label.len;
+    if (n && *ta_slice_at(label, n - 1) == ')') {
+        size_t open = n - 1;
+        while (open && isdigit((unsigned char)*ta_slice_at(label, open - 1)))
+            open--;
+        if (open > 1 && open < n - 1 && *ta_slice_at(label, open - 1) == '(')
+            n = open - 1;
+    }
+    while (n && (isdigit((unsigned char)*ta_slice_at(label, n - 1)) ||
+                 *ta_slice_at(label, n - 1) == '#' || *ta_slice_at(label, n - 1) == ' '))
+        n--;
+    return ta_slice_part(label, 0, n);
+}
+
+/* The host may be ahead in the first ones and wait in later ones, while the device works as fast. */
+static double time_of(const struct ta_refs *in, size_t row)
+{
+    const double host = ta_ref_number(in, HOST, row, NAN);
+    return ta_ref_number(in, COUNTED, row, fmax(host, ta_ref_number(in, BUSY, row, 0)));
+}
+
+/* Steps that set the run up or lack kernels say nothing of the others. */
+static bool counts(const struct ta_refs *in, size_t row)
+{
+    return time_of(in, row) > 0 && !ta_ref_text(in, PART, row).len &&
+           ta_ref_number(in, LOST, row, 0) == 0;
+}
+
+/* The runs of which the row is the first; none where an earlier row is of the same kind. */
+static struct runs runs_from(const struct ta_refs *in, size_t first)
+{
+    struct runs runs = {.n = 0};
+    const struct ta_slice kind = kind_of(in, first);
+    for (size_t row = 0; row < ta_ref_rows(in, STEP); row++) {
+        if (ta_ref_integer(in, RANK, row) != ta_ref_integer(in, RANK, first) ||
+            !counts(in, row) || !ta_slice_equal(kind_of(in, row), kind))
+            continue;
+        if (row < first || runs.n == RUNS_MAX)
+            return (struct runs){.n = 0};
+        runs.rows[runs.n++] = row;
+        runs.cost += time_of(in, row) - time_of(in, first);
+    }
+    return runs;
+}
+
+static bool get_slower(struct ta_ctx *ctx, const struct ta_refs *in, const struct runs *runs)
+{
+    if ((double)runs->n < ta_ctx_option(ctx, RUNS))
+        return false;
+    const double first = time_of(in, runs->rows[0]), last = time_of(in, runs->rows[runs->n - 1]);
+    if (last < ta_ctx_option(ctx, RATIO) * first)
+        return false;
+    size_t pairs = 0, slower = 0;
+    double jump = 0;
+    for (size_t i = 0; i < runs->n; i++) {
+        const double time = time_of(in, runs->rows[i]);
+        jump = i ? fmax(jump, time - time_of(in, runs->rows[i - 1])) : 0;
+        for (size_t k = i + 1; k < runs->n; k++, pairs++)
+            slower += time_of(in, runs->rows[k]) > time;
+    }
+    return jump < AT_ONCE * (last - first) &&
+           (double)slower >= ta_ctx_option(ctx, ORDERED) * (double)pairs;
+}
+
+/* ---- why ------------------------------------------------------------------------------------- */
+
+/* Time of a class of kernels in a step, over all ranks. */
+static double class_time(const struct ta_refs *in, size_t step, struct ta_slice class)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, CLASS_STEP); row++)
+        if (ta_slice_equal(ta_ref_text(in, CLASS_STEP, row), ta_ref_text(in, STEP, step)) &&
+            ta_slice_equal(ta_ref_text(in, CLASS, row), class))
+            return ta_ref_number(in, CLASS_TIME, row, 0);
+    return 0;
+}
+
+/* What kernels of the last run do that those of the first do not. */
+struct growth {
+    double least, most; /* last over first, of the classes that have a twentieth of the time */
+    struct ta_slice class;
+    double ns; /* what the class that grows most takes more */
+};
+
+static struct growth growth_of(const struct ta_refs *in, const struct runs *runs)
+{
+    const size_t first = runs->rows[0], last = runs->rows[runs->n - 1];
+    struct growth growth = {.least = INFINITY};
+    for (size_t row = 0; row < ta_ref_rows(in, CLASS_STEP); row++) {
+        if (!ta_slice_equal(ta_ref_text(in, CLASS_STEP, row), ta_ref_text(in, STEP, last)))
+            continue;
+        const struct ta_slice class = ta_ref_text(in, CLASS, row);
+        const double now = ta_ref_number(in, CLASS_TIME, row, 0);
+        const double before = class_time(in, first, class);
+        if (now - before > growth.ns) {
+            growth.ns = now - before;
+            growth.class = class;
+        }
+        if (now < 0.05 * ta_ref_number(in, BUSY, last, 0))
+            continue;
+        growth.least = fmin(growth.least, now / fmax(before, 1));
+        growth.most = fmax(growth.most, now / fmax(before, 1));
+    }
+    return growth;
+}
+
+/* Whether all kernels take longer by about as much. */
+static bool is_alike(const struct growth *growth)
+{
+    return growth->least > 1 && growth->least - 1 > 0.5 * (growth->most - 1);
+}
+
+struct reason {
+    const char *why, *advice;
+};
+
+static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *in,
+                               const struct runs *runs)
+{
+    const size_t first = runs->rows[0], last = runs->rows[runs->n - 1];
+    const double more = time_of(in, last) - time_of(in, first);
+    const double busy = ta_ref_number(in, BUSY, last, 0) - ta_ref_number(in, BUSY, first, 0);
+    const struct growth growth = growth_of(in, runs);
+    if (busy < 0.3 * more)
+        return (struct reason){
+            ta_advice_printf(advice,
+                             "The kernels of the last one take as long as those of the first: the "
+                             "host takes %s longer.",
+                             ta_advice_number(advice, more - busy, TA_UNIT_NS)),
+            "Find what grows on the host with each run: hooks, adapters and wrappers that are added "
+            "again, lists and caches that are searched, objects for the garbage collector."};
+    if (is_alike(&growth))
+        return (struct reason){
+            ta_advice_printf(advice,
+                             "All kinds of kernels take longer alike (%s to %s more in the last "
+                             "one), as they do when the clock of the GPU falls.",
+                             ta_advice_number(advice, growth.least - 1, TA_UNIT_RATIO),
+                             ta_advice_number(advice, growth.most - 1, TA_UNIT_RATIO)),
+            "Record clock, temperature and power during the runs (nvidia-smi "
+            "--query-gpu=clocks.sm,temperature.gpu,power.draw --format=csv -l 1) and cool the GPU "
+            "or raise its power limit."};
+    return (struct reason){
+        growth.ns > 0.5 * more
+            ? ta_advice_printf(advice, "Kernels of the class %.*s take %s more in the last one.",
+                               (int)growth.class.len, ta_slice_at(growth.class, 0),
+                               ta_advice_number(advice, growth.ns, TA_UNIT_NS))
+            : NULL,
+        "Find what grows from run to run: a cache or a list of tensors that is joined again, a "
+        "longer context, more tiles or frames."};
+}
+
+/* ---- the finding ----------------------------------------------------------------------------- */
+
+static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                 const struct runs *runs)
+{
+    const struct ta_place first = ta_place_at(in, HOST, runs->rows[0]);
+    const struct ta_place last = ta_place_at(in, HOST, runs->rows[runs->n - 1]);
+    const struct ta_slice kind = kind_of(in, runs->rows[0]);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&first), ta_place_evidence(&last)};
+    const struct reason reason = reason_of(advice, in, runs);
+    double window = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, RUN); row++)
+        window = fmax(window, ta_ref_number(in, RUN, row, 0));
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "slower-runs",
+            .rule = "slower_runs",
+            .title = ta_advice_printf(
+                advice, "Each %.*s is slower than the one before (%s to %s in %zu)%s: %s of the run (%s)",
+                kind.len > 48 ? 48 : (int)kind.len, ta_slice_at(kind, 0),
+                ta_advice_number(advice, time_of(in, runs->rows[0]), TA_UNIT_NS),
+                ta_advice_number(advice, time_of(in, runs->rows[runs->n - 1]), TA_UNIT_NS),
+                runs->n, ta_place_owner(advice, in->report, &first),
+                ta_advice_number(advice, runs->cost / fmax(window, 1), TA_UNIT_RATIO),
+                ta_advice_number(advice, runs->cost, TA_UNIT_NS)),
+            .why = reason.why,
+            .advice = reason.advice,
+            .details = "The saving is what they take more than if all were as fast as the first.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = sizeof evidence / sizeof *evidence,
+            .saving_low_ns = ta_whole(0.6 * runs->cost),
+            .saving_high_ns = ta_whole(runs->cost),
+            .confidence = 0.8,
+            .threshold = ta_advice_printf(
+                advice, "last of at least %.0f runs > %.3g times the first, and in order",
+                ta_ctx_option(ctx, RUNS), ta_ctx_option(ctx, RATIO)),
+        });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    struct runs worst = {.n = 0};
+    enum { ROWS_MAX = 1024 }; /* more are compared with each other at length */
+    for (size_t row = 0; row < ta_ref_rows(in, STEP) && row < ROWS_MAX; row++) {
+        if (!counts(in, row))
+            continue;
+        const struct runs runs = runs_from(in, row);
+        if (runs.cost > worst.cost && get_slower(ctx, in, &runs))
+            worst = runs;
+    }
+    if (worst.n)
+        give(ctx, in, advice, &worst);
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, slower_runs, &ops, .title = "Slower from run to run",
+          .summary = "Fires when steps or marked runs of one kind get slower one after the other",
+          .version = "1", .options = options);
