@@ -61,7 +61,8 @@ static struct ta_slice kind_of(const struct ta_refs *in, size_t row)
     return ta_slice_part(label, 0, n);
 }
 
-/* The host may be ahead in the first ones and wait in later ones, while the device works as fast. */
+/* The host may be ahead in the first ones and wait in later ones, while the device works as fast.
+ */
 static double time_of(const struct ta_refs *in, size_t row)
 {
     const double host = ta_ref_number(in, HOST, row, NAN);
@@ -81,8 +82,8 @@ static struct runs runs_from(const struct ta_refs *in, size_t first)
     struct runs runs = {.n = 0};
     const struct ta_slice kind = kind_of(in, first);
     for (size_t row = 0; row < ta_ref_rows(in, STEP); row++) {
-        if (ta_ref_integer(in, RANK, row) != ta_ref_integer(in, RANK, first) ||
-            !counts(in, row) || !ta_slice_equal(kind_of(in, row), kind))
+        if (ta_ref_integer(in, RANK, row) != ta_ref_integer(in, RANK, first) || !counts(in, row) ||
+            !ta_slice_equal(kind_of(in, row), kind))
             continue;
         if (row < first || runs.n == RUNS_MAX)
             return (struct runs){.n = 0};
@@ -175,7 +176,8 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
                              "The kernels of the last one take as long as those of the first: the "
                              "host takes %s longer.",
                              ta_advice_number(advice, more - busy, TA_UNIT_NS)),
-            "Find what grows on the host with each run: hooks, adapters and wrappers that are added "
+            "Find what grows on the host with each run: hooks, adapters and wrappers that are "
+            "added "
             "again, lists and caches that are searched, objects for the garbage collector."};
     if (is_alike(&growth))
         return (struct reason){
@@ -216,11 +218,12 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
             .id = "slower-runs",
             .rule = "slower_runs",
             .title = ta_advice_printf(
-                advice, "Each %.*s is slower than the one before (%s to %s in %zu)%s: %s of the run (%s)",
+                advice,
+                "Each %.*s is slower than the one before (%s to %s in %zu)%s: %s of the run (%s)",
                 kind.len > 48 ? 48 : (int)kind.len, ta_slice_at(kind, 0),
                 ta_advice_number(advice, time_of(in, runs->rows[0]), TA_UNIT_NS),
-                ta_advice_number(advice, time_of(in, runs->rows[runs->n - 1]), TA_UNIT_NS),
-                runs->n, ta_place_owner(advice, in->report, &first),
+                ta_advice_number(advice, time_of(in, runs->rows[runs->n - 1]), TA_UNIT_NS), runs->n,
+                ta_place_owner(advice, in->report, &first),
                 ta_advice_number(advice, runs->cost / fmax(window, 1), TA_UNIT_RATIO),
                 ta_advice_number(advice, runs->cost, TA_UNIT_NS)),
             .why = reason.why,
