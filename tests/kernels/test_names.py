@@ -4,7 +4,7 @@
 
 usage: test_names.py --program TRACEANALYZE --traces FOLDER
 
-A trace fails in which names that match no row of the table of names take more than 3 % of the
+A trace fails in which names that match no row of the table of names take more than 1 % of the
 kernel time, and so does the sum over all traces.  Unit traces with invented names ("kernel1")
 count in the sum only.  Ends with 77, skipped, without the folder.
 """
@@ -16,7 +16,7 @@ import sys
 
 import reports
 
-LIMIT = 0.03
+LIMIT = 0.01
 INVENTED = ("tb_unit", "kineto_flow_fix")
 
 
