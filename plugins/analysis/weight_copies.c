@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* copies.weights: weights that live in host memory and are copied to the device to be used, layer
+ * by layer while the model runs, or model by model and back.
+ *
+ * A trace does not say what a copy holds.  Weights of layers show in where their copies are: between
+ * the kernels of the model, few kernels apart, of several sizes, where inputs come at the start of a
+ * step.  Models that move show in copies back to the host of the same sizes.  How often the same
+ * weights come shows in sizes that return at an even distance: a model has tensors of a size that no
+ * other has. */
+#include "base/vec.h"
+#include "lib/outward.h"
+#include "model/busy.h"
+#include "model/program/steps.h"
+#include "stat/interval.h"
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/model.h>
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { PATTERN_LAYERS, PATTERN_MODELS, PATTERNS };
+
+static const char *const pattern_words[PATTERNS] = {
+    [PATTERN_LAYERS] = "layers",
+    [PATTERN_MODELS] = "models",
+};
+
+/* The partials of the analysis, in order, and their fields. */
+enum { OF_RANKS, OF_SITES };
+enum {
+    RANK,
+    PATTERN,
+    COUNT,
+    BYTES,
+    PASSES,
+    PASS_BYTES,
+    STEPS,
+    BACK_BYTES,
+    PAGEABLE,
+    COPY,
+    EXPOSED,
+    HOST,
+    IDLE,
+    KERNELS,
+    MEMORY,
+    FIELDS
+};
+enum { SITE_RANK, SITE_PATTERN, SITE, SITE_COUNT, SITE_BYTES, SITE_FIELDS };
+
+/* Smaller tensors are biases, norms and values. */
+enum { TENSOR_BYTES = 64 << 10 };
+/* What makes copies the weights of layers. */
+enum { GROUPS_LEAST = 8, GROUPS_A_STEP = 4, SIZES_LEAST = 3, KERNELS_A_GROUP = 48 };
+enum { LAYERS_BYTES = 32 << 20 };
+/* What makes copies those of models that move. */
+enum { MODELS_COPIES = 16 };
+#define MODELS_BYTES (INT64_C(256) << 20)
+
+/* A copy between host and device. */
+struct copy {
+    ta_row span, launch;
+    int64_t bytes;
+    uint32_t group; /* copies to the device with no kernel of a model in between have the same */
+    bool is_back, is_pageable;
+    bool counts; /* among what the row is about */
+};
+
+struct walk {
+    const struct ta_trace *trace;
+    struct ta_activities activities;
+    struct ta_kernels kernels;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct ta_args sizes;
+    struct ta_outward frames, callers;
+    TA_VEC(struct copy) copies; /* of one device, by start */
+    size_t matrix;              /* kernels of models among its activities */
+    uint32_t groups;
+    int64_t kernel_ns;
+    bool failed;
+    struct ta_partial *const *out;
+};
+
+static struct ta_slice name_of(const struct walk *w, ta_row row)
+{
+    return ta_trace_text(w->trace, w->spans.name[row]);
+}
+
+/* "htod" in "Memcpy HtoD (Pageable -> Device)" and "CopyHostToDevice": letters alone, lower case. */
+static bool has_letters(struct ta_slice name, const char *wanted)
+{
+    char letters[128];
+    size_t n = 0;
+    for (size_t i = 0; i < name.len && n < sizeof letters; i++)
+        if (isalpha((unsigned char)name.ptr[i]))
+            letters[n++] = (char)tolower((unsigned char)name.ptr[i]);
+    return memmem(letters, n, wanted, strlen(wanted)) != NULL;
+}
+
+/* What a model computes with, and no input is made ready with. */
+static bool is_of_model(enum ta_kernel_kind kind)
+{
+    return kind == TA_KERNEL_GEMM || kind == TA_KERNEL_ATTENTION || kind == TA_KERNEL_CONV ||
+           kind == TA_KERNEL_TRITON;
+}
+
+static void take_copy(struct walk *w, const struct ta_activity *a)
+{
+    const struct ta_slice name = name_of(w, a->span);
+    const bool is_back = has_letters(name, "dtoh") || has_letters(name, "devicetohost");
+    int64_t bytes = TA_MISSING;
+    if ((!is_back && !has_letters(name, "htod") && !has_letters(name, "hosttodevice")) ||
+        !ta_args_find(&w->sizes, a->span, &bytes) || bytes < TENSOR_BYTES)
+        return;
+    struct copy copy = {.span = a->span,
+                        .launch = a->launch,
+                        .bytes = bytes,
+                        .is_back = is_back,
+                        .is_pageable = has_letters(name, "pageable")};
+    if (!is_back) {
+        /* The group of the last copy to the device goes on until a kernel of a model. */
+        w->groups += w->groups == 0;
+        copy.group = w->groups;
+    }
+    w->failed |= !ta_vec_push(&w->copies, copy);
+}
+
+/* The copies of the device whose activities are [from, to), and the groups that its kernels make of
+ * them. */
+static void take_device(struct walk *w, size_t from, size_t to)
+{
+    bool is_open = false; /* a copy to the device since the last kernel of a model */
+    w->copies.n = w->matrix = 0;
+    w->groups = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        if (a->kernel != TA_NO_KERNEL) {
+            if (!is_of_model(w->kernels.at[a->kernel].facts.kind))
+                continue;
+            w->matrix++;
+            w->groups += is_open;
+            is_open = false;
+        } else if (w->categories.at[w->spans.cat[a->span]].class == TA_CLASS_MEMCPY) {
+            const size_t before = w->copies.n;
+            take_copy(w, a);
+            is_open |= w->copies.n > before && !w->copies.at[before].is_back;
+        }
+    }
+}
+
+/* ---- how often the same comes ---------------------------------------------------------------- */
+
+/* One size among copies to the device. */
+struct size {
+    int64_t bytes;
+    size_t n, first, last; /* places among the copies to the device */
+    size_t gap;            /* between the first two */
+    bool is_even;          /* all gaps are like that, within one in eight */
+    size_t back;           /* copies to the host of this size that have no partner yet */
+};
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct size *a = left, *b = right;
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+static struct size *size_of(struct size *sizes, size_t n, int64_t bytes)
+{
+    const struct size wanted = {.bytes = bytes};
+    return bsearch(&wanted, sizes, n, sizeof *sizes, by_bytes);
+}
+
+/* The distinct sizes of the copies to the device, by size; NULL without memory or copies. */
+static struct size *find_sizes(const struct walk *w, size_t *n)
+{
+    struct size *sizes = calloc(w->copies.n + 1, sizeof *sizes);
+    *n = 0;
+    for (size_t i = 0; sizes && i < w->copies.n; i++)
+        if (!w->copies.at[i].is_back)
+            sizes[(*n)++].bytes = w->copies.at[i].bytes;
+    if (!sizes || *n == 0) {
+        free(sizes);
+        return NULL;
+    }
+    qsort(sizes, *n, sizeof *sizes, by_bytes);
+    size_t distinct = 1;
+    for (size_t i = 1; i < *n; i++)
+        if (sizes[i].bytes != sizes[distinct - 1].bytes)
+            sizes[distinct++] = sizes[i];
+    *n = distinct;
+    size_t place = 0;
+    for (size_t i = 0; i < w->copies.n; i++) {
+        struct size *size = size_of(sizes, *n, w->copies.at[i].bytes);
+        if (w->copies.at[i].is_back) {
+            if (size)
+                size->back++;
+            continue;
+        }
+        const size_t gap = place - size->last;
+        if (size->n == 0)
+            size->first = place;
+        else if (size->n == 1)
+            size->is_even = (size->gap = gap) > 0;
+        else
+            size->is_even &= gap * 8 >= size->gap * 7 && gap * 8 <= size->gap * 9;
+        size->last = place++;
+        size->n++;
+    }
+    return sizes;
+}
+
+struct pass {
+    size_t n;      /* times that it comes; 0: not known */
+    int64_t bytes; /* of one time */
+};
+
+/* Of the sizes that return evenly the one with the largest distance is of a tensor that a pass has
+ * once.  A distance of less than GROUPS_LEAST groups is that of layers. */
+static struct pass find_pass(const struct walk *w, const struct size *sizes, size_t n)
+{
+    const struct size *rare = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (sizes[i].is_even && (!rare || sizes[i].gap > rare->gap))
+            rare = &sizes[i];
+    struct pass pass = {0};
+    if (!rare)
+        return pass;
+    size_t place = 0;
+    uint32_t first = 0, last = 0;
+    for (size_t i = 0; i < w->copies.n; i++) {
+        const struct copy *copy = &w->copies.at[i];
+        if (copy->is_back)
+            continue;
+        if (place >= rare->first && place < rare->first + rare->gap) {
+            first = first ? first : copy->group;
+            last = copy->group;
+            pass.bytes += copy->bytes;
+        }
+        place++;
+    }
+    pass.n = last - first + 1 >= GROUPS_LEAST ? rare->n : 0;
+    return pass;
+}
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+/* The marked steps that copies to the device were launched in, and the least bytes and groups that
+ * one of them has. */
+struct in_steps {
+    size_t n, groups;
+    int64_t least, most;
+};
+
+static struct in_steps steps_of(struct walk *w, const struct ta_program_steps *steps)
+{
+    struct in_steps in = {.groups = SIZE_MAX, .least = INT64_MAX};
+    struct {
+        int64_t bytes;
+        size_t groups;
+        uint32_t group; /* the last of them */
+    } *of = calloc(steps->n + 1, sizeof *of);
+    w->failed |= !of;
+    for (size_t i = 0; of && i < w->copies.n; i++) {
+        const struct copy *copy = &w->copies.at[i];
+        const ta_row row = copy->launch == TA_NO_ROW ? copy->span : copy->launch;
+        const size_t step =
+            copy->is_back ? SIZE_MAX : ta_program_step_at(steps, w->spans.ts[row]);
+        if (step == SIZE_MAX)
+            continue;
+        of[step].bytes += copy->bytes;
+        of[step].groups += copy->group != of[step].group;
+        of[step].group = copy->group;
+    }
+    for (size_t s = 0; of && s < steps->n; s++) {
+        if (of[s].bytes == 0)
+            continue;
+        in.n++;
+        in.groups = of[s].groups < in.groups ? of[s].groups : in.groups;
+        in.least = of[s].bytes < in.least ? of[s].bytes : in.least;
+        in.most = of[s].bytes > in.most ? of[s].bytes : in.most;
+    }
+    free(of);
+    return in;
+}
+
+static bool is_layers(const struct walk *w, size_t n_sizes, const struct pass *pass,
+                      const struct in_steps *in)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < w->copies.n; i++)
+        bytes += w->copies.at[i].is_back ? 0 : w->copies.at[i].bytes;
+    if (w->groups < GROUPS_LEAST || n_sizes < SIZES_LEAST || bytes < LAYERS_BYTES ||
+        w->matrix > (size_t)w->groups * KERNELS_A_GROUP)
+        return false;
+    /* An input comes once a step, however short it is. */
+    return in->n ? in->groups >= GROUPS_A_STEP : pass->n > 0 || n_sizes * 4 <= w->groups;
+}
+
+/* Marks what moved in both directions; whether that is models. */
+static bool mark_moved(struct walk *w, struct size *sizes, size_t n)
+{
+    size_t moved = 0;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t pairs = sizes[i].back < sizes[i].n ? sizes[i].back : sizes[i].n;
+        moved += pairs;
+        bytes += (int64_t)pairs * sizes[i].bytes;
+    }
+    if (moved < MODELS_COPIES || bytes < MODELS_BYTES)
+        return false;
+    for (size_t i = 0; i < w->copies.n; i++) {
+        const struct size *size = size_of(sizes, n, w->copies.at[i].bytes);
+        w->copies.at[i].counts = size && size->back > 0;
+    }
+    return true;
+}
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+/* A function of the program: no built-in one, and none of torch. */
+static bool is_frame(void *user, ta_row row)
+{
+    const struct walk *w = user;
+    const struct ta_slice name = name_of(w, row);
+    return w->spans.work[row] == TA_HOST_PYTHON && !ta_host_is_builtin(name) &&
+           !ta_slice_starts(name, "torch/") && !ta_slice_has_word(name, "site-packages/torch/") &&
+           ta_slice_has_word(name, ".py(");
+}
+
+static bool is_caller(void *user, ta_row row)
+{
+    const struct walk *w = user;
+    return w->categories.at[w->spans.cat[row]].class != TA_CLASS_RUNTIME &&
+           w->spans.work[row] != TA_HOST_PYTHON && !ta_host_is_step(name_of(w, row));
+}
+
+/* The nearest function of the program around the call, else what is around it. */
+static struct ta_slice site_of(struct walk *w, ta_row launch)
+{
+    if (launch == TA_NO_ROW)
+        return TA_LIT("");
+    ta_row row = ta_outward_find(&w->frames, launch, is_frame, w);
+    if (row == TA_NO_ROW)
+        row = ta_outward_find(&w->callers, launch, is_caller, w);
+    return row == TA_NO_ROW ? TA_LIT("") : name_of(w, row);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void add_row(struct walk *w, size_t from, size_t to, int pattern, const struct pass *pass,
+                    size_t steps)
+{
+    const struct ta_key rank = ta_key_int(ta_trace_rank(w->trace)), key = ta_key_int(pattern);
+    int64_t *row = TA_PARTIAL_ROW(w->out[OF_RANKS], rank, key);
+    struct ta_intervals copies = {0}, calls = {0}, kernels = {0};
+    const struct ta_intervals *busy = ta_trace_busy(w->trace);
+    if (!busy || busy->n == 0) {
+        w->failed |= !busy;
+        return;
+    }
+    for (size_t i = 0; i < w->copies.n; i++) {
+        const struct copy *copy = &w->copies.at[i];
+        if (!copy->counts)
+            continue;
+        const int64_t ts = w->spans.ts[copy->span], dur = w->spans.dur[copy->span];
+        ta_sum(&row[COUNT], 1);
+        ta_sum(&row[copy->is_back ? BACK_BYTES : BYTES], copy->bytes);
+        ta_sum(&row[COPY], dur);
+        ta_sum(&row[PAGEABLE], copy->is_pageable ? copy->bytes : 0);
+        ta_intervals_add(&copies, ts, ts + dur);
+        if (copy->launch != TA_NO_ROW) {
+            const int64_t call = w->spans.ts[copy->launch];
+            ta_intervals_add(&calls, call, call + w->spans.dur[copy->launch]);
+        }
+        int64_t *site = TA_PARTIAL_ROW(w->out[OF_SITES], rank, key,
+                                       ta_key_text(site_of(w, copy->launch)));
+        ta_sum(&site[SITE_COUNT], 1);
+        ta_sum(&site[SITE_BYTES], copy->bytes);
+    }
+    for (size_t i = from; i < to; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        if (a->kernel != TA_NO_KERNEL)
+            ta_intervals_add(&kernels, w->spans.ts[a->span],
+                             w->spans.ts[a->span] + w->spans.dur[a->span]);
+    }
+    ta_intervals_unite(&copies);
+    ta_intervals_unite(&calls);
+    ta_intervals_unite(&kernels);
+    int64_t idle = 0;
+    for (size_t i = 0; i < calls.n; i++)
+        idle += ta_intervals_gaps(busy, calls.at[i].start, calls.at[i].end);
+    ta_sum(&row[EXPOSED], ta_intervals_outside(&copies, &kernels));
+    ta_sum(&row[HOST], ta_intervals_length(&calls));
+    ta_sum(&row[IDLE], idle);
+    ta_sum(&row[KERNELS], ta_intervals_length(&kernels));
+    if (pass->n) {
+        ta_sum(&row[PASSES], (int64_t)pass->n);
+        ta_most(&row[PASS_BYTES], pass->bytes);
+    }
+    if (steps)
+        ta_sum(&row[STEPS], (int64_t)steps);
+    const struct ta_device *device =
+        ta_trace_device(w->trace, w->activities.at[from].device);
+    if (device && device->memory_bytes > 0)
+        ta_most(&row[MEMORY], device->memory_bytes);
+    w->failed |= copies.failed || calls.failed || kernels.failed;
+    ta_intervals_free(&copies);
+    ta_intervals_free(&calls);
+    ta_intervals_free(&kernels);
+}
+
+static void judge_device(struct walk *w, size_t from, size_t to)
+{
+    size_t n;
+    struct size *sizes = find_sizes(w, &n);
+    const struct ta_program_steps *steps = ta_program_steps(w->trace);
+    w->failed |= !steps || (!sizes && w->copies.failed);
+    if (!sizes || !steps) {
+        free(sizes);
+        return;
+    }
+    struct pass pass = find_pass(w, sizes, n);
+    const struct in_steps in = steps_of(w, steps);
+    const bool is_even = in.n > 1 && in.least >= in.most - in.most / 20;
+    if (is_layers(w, n, &pass, &in)) {
+        for (size_t i = 0; i < w->copies.n; i++) {
+            const struct size *size = size_of(sizes, n, w->copies.at[i].bytes);
+            w->copies.at[i].counts = !w->copies.at[i].is_back || (size && size->back > 0);
+        }
+        if (pass.n < 2 && is_even)
+            pass = (struct pass){in.n, in.most};
+        add_row(w, from, to, PATTERN_LAYERS, &pass, in.n);
+    } else if (mark_moved(w, sizes, n)) {
+        add_row(w, from, to, PATTERN_MODELS, &(struct pass){0}, in.n);
+    }
+    free(sizes);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct walk w = {.trace = trace,
+                     .activities = ta_trace_activities(trace),
+                     .kernels = ta_trace_kernels(trace),
+                     .spans = ta_trace_spans(trace),
+                     .categories = ta_trace_categories(trace),
+                     .sizes = ta_trace_args(trace, "bytes"),
+                     .out = out};
+    w.frames.parent = w.callers.parent = w.spans.parent;
+    for (size_t from = 0, to; w.sizes.n && from < w.activities.n; from = to) {
+        to = ta_device_end(&w.activities, from);
+        take_device(&w, from, to);
+        if (w.copies.n)
+            judge_device(&w, from, to);
+    }
+    const bool done = !w.failed && !w.copies.failed;
+    ta_vec_free(&w.copies);
+    ta_outward_free(&w.frames);
+    ta_outward_free(&w.callers);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the copies of a trace");
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [PATTERN] = {"pattern", TA_FIELD_INT},
+    [COUNT] = {"count", TA_FIELD_SUM},
+    [BYTES] = {"bytes", TA_FIELD_SUM},
+    [PASSES] = {"passes", TA_FIELD_SUM},
+    [PASS_BYTES] = {"pass_bytes", TA_FIELD_MAX},
+    [STEPS] = {"steps", TA_FIELD_SUM},
+    [BACK_BYTES] = {"back_bytes", TA_FIELD_SUM},
+    [PAGEABLE] = {"pageable_bytes", TA_FIELD_SUM},
+    [COPY] = {"copy_ns", TA_FIELD_SUM},
+    [EXPOSED] = {"exposed_ns", TA_FIELD_SUM},
+    [HOST] = {"host_ns", TA_FIELD_SUM},
+    [IDLE] = {"idle_ns", TA_FIELD_SUM},
+    [KERNELS] = {"kernel_ns", TA_FIELD_SUM},
+    [MEMORY] = {"memory_bytes", TA_FIELD_MAX},
+};
+
+static const struct ta_field site_fields[SITE_FIELDS] = {
+    [SITE_RANK] = {"rank", TA_FIELD_RANK}, [SITE_PATTERN] = {"pattern", TA_FIELD_INT},
+    [SITE] = {"site", TA_FIELD_TEXT},      [SITE_COUNT] = {"count", TA_FIELD_SUM},
+    [SITE_BYTES] = {"bytes", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    [OF_RANKS] = {"ranks", fields, FIELDS}, [OF_SITES] = {"sites", site_fields, SITE_FIELDS}, {0}};
+
+/* The columns are the fields of the partial, and where most of the bytes are copied. */
+enum { COLUMN_SITE = FIELDS, COLUMN_SITE_BYTES, COLUMN_COUNT };
+
+static const struct ta_column columns[COLUMN_COUNT] = {
+    [RANK] = TA_RANK_COLUMN,
+    [PATTERN] = {"pattern", "Pattern", TA_WORD,
+                 .doc = "layers: between the kernels of a model, to be used there; models: whole "
+                        "models, which move to the device and back"},
+    [COUNT] = {"count", "Copies", TA_COUNT, .better = TA_LOWER,
+               .doc = "Copies of 64 KiB and more, both directions"},
+    [BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
+               .doc = "Bytes copied to the device"},
+    [PASSES] = {"passes", "Passes", TA_COUNT,
+                .doc = "Times that the same weights come, such as forward passes: copies of a size "
+                       "that returns at an even distance, else the steps that copy as much; null "
+                       "where neither is there"},
+    [PASS_BYTES] = {"pass_bytes", "A pass", TA_BYTES, .better = TA_LOWER,
+                    .doc = "Bytes of one of them: what would be on the device if it stayed there"},
+    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Marked steps that copy any of it"},
+    [BACK_BYTES] = {"back_bytes", "Back", TA_BYTES, .better = TA_LOWER,
+                    .doc = "Bytes copied back to the host, in copies of the same sizes"},
+    [PAGEABLE] = {"pageable_bytes", "Pageable", TA_BYTES, .better = TA_LOWER,
+                  .doc = "Bytes of all of them from or to pageable memory"},
+    [COPY] = {"copy_ns", "Copying", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations"},
+    [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+                 .doc = "Time in which they run and no kernel of the device does"},
+    [HOST] = {"host_ns", "Host", TA_NS, .better = TA_LOWER,
+              .doc = "Time in which a host thread is in the calls that make them"},
+    [IDLE] = {"idle_ns", "Idle during", TA_NS, .better = TA_LOWER,
+              .doc = "Part of that in which no device of the rank works"},
+    [KERNELS] = {"kernel_ns", "Kernels", TA_NS,
+                 .doc = "Time in which kernels run on the same devices"},
+    [MEMORY] = {"memory_bytes", "Device memory", TA_BYTES, .doc = "Memory of the device"},
+    [COLUMN_SITE] = {"site", "Place", TA_TEXT,
+                     .doc = "Where most of the bytes are copied: nearest Python function that is "
+                            "not of torch, else the operator or range around the call"},
+    [COLUMN_SITE_BYTES] = {"site_bytes", "There", TA_BYTES, .doc = "Bytes copied there"},
+};
+
+static const struct ta_table_def table = {
+    "copies.weights", "Weights copied from host memory", TA_COLUMNS(columns),
+    .doc = "One row per rank and pattern, of ranks that copy weights to the device to use them. "
+           "A trace does not say what copies hold: layers are at least 8 groups of copies between "
+           "matrix products, attention or convolutions, at most 48 of those apart on average, of "
+           "at least 3 sizes and 32 MiB in all, at least 4 groups in each marked step; models are "
+           "at least 16 copies and 256 MiB that have a copy back of the same size.",
+    .tier = TA_TIER_DETAIL};
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)in;
+    const struct ta_partial *ranks = merged[OF_RANKS], *sites = merged[OF_SITES];
+    for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
+        const int64_t *row = ta_partial_at(ranks, i), *most = NULL;
+        for (size_t k = 0; k < ta_partial_rows(sites); k++) {
+            const int64_t *site = ta_partial_at(sites, k);
+            if (site[SITE_RANK] == row[RANK] && site[SITE_PATTERN] == row[PATTERN] &&
+                (!most || site[SITE_BYTES] > most[SITE_BYTES]))
+                most = site;
+        }
+        struct ta_cell cells[COLUMN_COUNT];
+        for (size_t c = 0; c < FIELDS; c++)
+            cells[c] = ta_int(row[c]);
+        cells[PATTERN] = ta_string(pattern_words[row[PATTERN]]);
+        cells[COLUMN_SITE] =
+            most ? ta_text_or_null(ta_partial_text(sites, most, SITE)) : ta_null();
+        cells[COLUMN_SITE_BYTES] = most ? ta_int(most[SITE_BYTES]) : ta_null();
+        ta_add_row(ta_rows(out, &table), cells);
+    }
+    return TA_OK;
+}
+
+static const char *const needs_args[] = {"bytes", NULL};
+
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{OF_RANKS, PATTERN, PATTERNS}, TA_BOUNDS_END};
+
+static const struct ta_table_def *const tables[] = {&table, NULL};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .needs = TA_NEED_HOST_WORK,
+                                           .needs_args = needs_args,
+                                           .section = "copies",
+                                           .place = 1,
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, weight_copies, &ops, .title = "Weights in host memory",
+          .summary = "Weights that are copied to the device to be used: copies.weights",
+          .version = "1");
