@@ -3,8 +3,6 @@
  * count of them. */
 #include <traceanalyze/rule.h>
 
-#include <math.h>
-
 enum { COUNT };
 
 static const struct ta_option options[] = {
@@ -19,31 +17,39 @@ static const struct ta_ref reads[] = {
     [RETRIES] = {"memory.by_rank", "retries"},
 };
 
-static const struct ta_cell_rule rule = {
-    .look = {.cells = RETRIES},
-    .finding = "allocation-retries",
-    .rule = "allocation_retries",
-    .before = "Device memory ran full ",
-    .advice = "Each retry waits for the device and returns all cached segments, which are then "
-              "allocated anew: steps with one take much longer. Hold less (smaller batch or "
-              "resolution, decoding in tiles, models that are not in use on the host), or set "
-              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True where much of what is held is "
-              "unused.",
-    .predicate = "retries",
-    .severity = TA_MEDIUM,
-    .confidence = 0.8,
-};
-
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
+    static const struct ta_look look = {.cells = RETRIES};
+    const double least = ta_ctx_option(ctx, COUNT);
     struct ta_place retries;
-    struct ta_cell_rule worded = rule;
-    if (!ta_look_worst(in, &rule.look, &retries))
+    if (!ta_look_worst(in, &look, &retries) || retries.value <= least)
         return TA_OK;
-    worded.after = retries.value > 1
-                       ? " times: the allocator had to give its cache back before it could go on"
-                       : " time: the allocator had to give its cache back before it could go on";
-    ta_advise_place(in, advice, &worded, &retries, ta_ctx_option(ctx, COUNT), INFINITY);
+    const struct ta_evidence evidence = ta_place_evidence(&retries);
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "allocation-retries",
+                  .rule = "allocation_retries",
+                  .title = ta_advice_printf(
+                      advice, "GPU memory ran full %s time%s%s",
+                      ta_advice_number(advice, retries.value, TA_UNIT_COUNT),
+                      retries.value > 1 ? "s" : "", ta_place_owner(advice, in->report, &retries)),
+                  .why = "Each time the allocator waits for the GPU, gives its whole cache back "
+                         "(cudaFree) and allocates anew, which makes that step much longer.",
+                  .advice = ta_advice_printf(
+                      advice,
+                      "Hold less (a smaller batch or resolution, decoding in tiles, models on the "
+                      "host that are not in use), or set %s=expandable_segments:True where much of "
+                      "what is held is unused.",
+                      ta_run_is_amd(ta_report_run(in->report)) ? "PYTORCH_HIP_ALLOC_CONF"
+                                                               : "PYTORCH_CUDA_ALLOC_CONF"),
+                  .severity = TA_MEDIUM,
+                  .evidence = &evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.8,
+                  .threshold = ta_advice_printf(advice, "retries > %.0f", least),
+              });
     return TA_OK;
 }
 

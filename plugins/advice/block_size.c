@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Large blocks: nothing of a block can be shown before all of it is done. */
+/* Large blocks of a stream: nothing of a block can be shown before all of it is done. */
 #include <traceanalyze/rule.h>
 
 enum { FRAMES, HIGH };
@@ -12,29 +12,46 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { BLOCK_FRAMES };
+enum { BLOCK_FRAMES, BLOCK_TIME, STREAMED };
 
 static const struct ta_ref reads[] = {
     [BLOCK_FRAMES] = {"diffusion.by_rank", "frames_per_block"},
-};
-
-static const struct ta_cell_rule rule = {
-    .look = {.cells = BLOCK_FRAMES},
-    .finding = "block-size",
-    .rule = "block_size",
-    .before = "A block holds ",
-    .after = " frames on average",
-    .advice = "Smaller blocks, such as 3 to 4 frames, show the first frames sooner and answer "
-              "input faster; each block then costs its fixed part more often, so compare frames "
-              "per second before and after.",
-    .predicate = "mean frames of a block",
-    .severity = TA_LOW,
-    .confidence = 0.6,
+    [BLOCK_TIME] = {"diffusion.by_rank", "block_mean_ns"},
+    [STREAMED] = {"streaming.by_rank", "frames"},
 };
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_advise_cell(in, advice, &rule, ta_ctx_option(ctx, FRAMES), ta_ctx_option(ctx, HIGH));
+    static const struct ta_look look = {.cells = BLOCK_FRAMES};
+    const double least = ta_ctx_option(ctx, FRAMES);
+    struct ta_place frames;
+    if (ta_ref_rows(in, STREAMED) == 0 || !ta_look_worst(in, &look, &frames) ||
+        frames.value <= least)
+        return TA_OK;
+    const struct ta_evidence evidence = ta_place_evidence(&frames);
+    const struct ta_place time = ta_place_beside(in, &frames, BLOCK_TIME);
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "block-size",
+            .rule = "block_size",
+            .title = ta_advice_printf(
+                advice, "Nothing of a streamed block shows before its %.3g frames are done%s%s",
+                frames.value,
+                time.table ? ta_advice_printf(advice, ", which takes %s",
+                                              ta_advice_number(advice, time.value, TA_UNIT_NS))
+                           : "",
+                ta_place_owner(advice, in->report, &frames)),
+            .advice = "Make blocks of 3 to 4 frames, and compare frames per second: each block costs "
+                      "its fixed part.",
+            .severity = frames.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "mean frames of a block > %.0f", least),
+        });
     return TA_OK;
 }
 

@@ -27,7 +27,9 @@ enum {
     RATE_LINK,
     RATE_DIRECTION,
     RATE_MEMORY,
-    WINDOW
+    WINDOW,
+    WEIGHTS,
+    WEIGHTS_BACK
 };
 
 static const struct ta_ref reads[] = {
@@ -45,7 +47,19 @@ static const struct ta_ref reads[] = {
     [RATE_DIRECTION] = {"copies.bandwidth", "direction"},
     [RATE_MEMORY] = {"copies.bandwidth", "memory"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
+    [WEIGHTS] = {"copies.weights", "bytes"},
+    [WEIGHTS_BACK] = {"copies.weights", "back_bytes"},
 };
+
+/* Copies of weights are weight_copies.c's: whether most bytes of a row are theirs. */
+static bool is_weights(const struct ta_refs *in, size_t row, int64_t rank)
+{
+    const struct ta_look there = {.cells = WEIGHTS}, back = {.cells = WEIGHTS_BACK};
+    const double weights = ta_ref_reads(in, DIRECTION, row, "HtoD")   ? ta_look_sum(in, &there, rank)
+                           : ta_ref_reads(in, DIRECTION, row, "DtoH") ? ta_look_sum(in, &back, rank)
+                                                                      : 0;
+    return weights > 0.5 * ta_ref_number(in, BYTES, row, 0);
+}
 
 /* What the copies of a row would run at from pinned memory: the best that pinned copies of the
  * direction reach in these traces, else the rate of the link; 0 when neither is known. */
@@ -129,7 +143,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         const int64_t rank = ta_whole(ta_ref_number(in, RANK, i, 0));
         struct cost cost = {.window = ta_look_most(in, &windows, rank)};
         for (size_t k = 0; k < ta_ref_rows(in, HOST); k++) {
-            if (ta_whole(ta_ref_number(in, RANK, k, 0)) != rank)
+            if (ta_whole(ta_ref_number(in, RANK, k, 0)) != rank || is_weights(in, k, rank))
                 continue;
             const double lost = ta_ref_number(in, EXPOSED, k, 0) + ta_ref_number(in, IDLE, k, 0);
             const double rate = pinned_rate(in, k);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exposed copies: nothing else runs on the device beside them.  Those that the host waits for are
- * blocking_copies.c's. */
+ * blocking_copies.c's, those of weights weight_copies.c's. */
 #include <traceanalyze/rule.h>
+
+#include <math.h>
 
 enum { EXPOSED };
 
@@ -19,7 +21,8 @@ enum {
     KIND_RANK,
     KIND_MEMORY,
     KIND_PATH,
-    KIND_EXPOSED
+    KIND_EXPOSED,
+    WEIGHTS_EXPOSED
 };
 
 static const struct ta_ref reads[] = {
@@ -31,6 +34,7 @@ static const struct ta_ref reads[] = {
     [KIND_MEMORY] = {"copies.bandwidth", "memory"},
     [KIND_PATH] = {"copies.bandwidth", "path"},
     [KIND_EXPOSED] = {"copies.bandwidth", "exposed_ns"},
+    [WEIGHTS_EXPOSED] = {"copies.weights", "exposed_ns"},
 };
 
 struct worst {
@@ -60,14 +64,12 @@ static const char *advice_on(const struct ta_refs *in, struct ta_advice *advice,
 {
     const char *memory = kind->table ? ta_place_text(advice, in, kind, KIND_MEMORY) : "unknown";
     if (strcmp(memory, "device") == 0)
-        return "Copy less within the device: write results in place or into their final buffer, "
-               "keep one layout, and drop clone(), contiguous() and cat() that only move bytes.";
+        return "Copy less within the GPU: write results into their final buffer, keep one layout, "
+               "and drop clone(), contiguous() and cat() that only move bytes.";
     if (strcmp(memory, "pinned") == 0)
-        return "Copy on a stream of its own, one layer ahead of the use, so that kernels run "
-               "beside it; keep weights on the device when they fit.";
-    return "Pin the host memory (pin_memory, cudaHostRegister) and copy on an own stream with "
-           "non_blocking=True, one layer ahead of its use; keep weights on the device when they "
-           "fit.";
+        return "Copy on a stream of its own, ahead of the use, so that kernels run beside it.";
+    return "Pin the host memory, and copy with non_blocking=True on a stream of its own, ahead of "
+           "the use.";
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -75,6 +77,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double threshold = ta_ctx_option(ctx, EXPOSED);
     /* The device with the largest share of exposed copies, less those that the host waits for. */
     static const struct ta_look waits = {.cells = BLOCKING_EXPOSED};
+    static const struct ta_look weights = {.cells = WEIGHTS_EXPOSED};
     struct worst worst = {.window = 1};
     for (size_t row = 0; row < ta_ref_rows(in, COPIES_EXPOSED); row++) {
         const struct ta_place place = ta_place_at(in, COPIES_EXPOSED, row);
@@ -82,7 +85,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         const struct ta_place window = ta_place_at(in, WINDOW, row);
         if (!place.table || !window.table || window.value <= 0)
             continue;
-        const double rest = place.value - ta_look_sum(in, &waits, ta_whole(rank));
+        /* Copies of weights may be among those that the host waits for. */
+        const double rest = place.value - fmax(ta_look_sum(in, &waits, ta_whole(rank)),
+                                               ta_look_sum(in, &weights, ta_whole(rank)));
         if (rest / window.value > worst.ns / worst.window)
             worst = (struct worst){place, rest, window.value};
     }
@@ -98,19 +103,21 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
               &(struct ta_finding){
                   .id = "exposed-copies",
                   .rule = "copies",
-                  .title = ta_advice_printf(
-                      advice,
-                      "Nothing runs beside the copies of the GPU%s for %s of the program's window "
-                      "(%s)%s%s",
-                      ta_place_owner(advice, in->report, &worst.exposed),
-                      ta_advice_number(advice, share, TA_UNIT_RATIO),
-                      ta_advice_number(advice, worst.ns, TA_UNIT_NS), known ? ", most of it " : "",
-                      known ? ta_place_text(advice, in, &kind, KIND_PATH) : ""),
+                  .title = ta_advice_printf(advice,
+                                            "The GPU only copies %s of the run (%s)%s",
+                                            ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                            ta_advice_number(advice, worst.ns, TA_UNIT_NS),
+                                            ta_place_owner(advice, in->report, &worst.exposed)),
+                  .why = known && kind.value >= 0.5 * worst.ns
+                             ? ta_advice_printf(
+                                   advice, "No kernel runs beside its copies; most are %s.",
+                                   ta_place_text(advice, in, &kind, KIND_PATH))
+                             : "No kernel runs beside its copies.",
                   .advice = advice_on(in, advice, &kind),
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = known ? 2 : 1,
-                  .saving_low_ns = ta_whole(worst.ns - threshold * worst.window),
+                  .saving_low_ns = ta_whole(0.4 * worst.ns),
                   .saving_high_ns = ta_whole(worst.ns),
                   .confidence = 0.6,
                   .threshold = ta_advice_printf(advice, "exposed copies > %s of the window",

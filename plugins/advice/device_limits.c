@@ -30,6 +30,7 @@ enum {
     POWER_ELSE,
     POWER_LIMIT,
     IN_TRACE,
+    TIME,
     STEP_START,
     STEP_TIME,
     STEP_COUNTED,
@@ -50,6 +51,7 @@ static const struct ta_ref reads[] = {
     [POWER_ELSE] = {"telemetry.limits", "power_else"},
     [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
     [IN_TRACE] = {"telemetry.limits", "in_trace_ns"},
+    [TIME] = {"telemetry.limits", "time_ns"},
     [STEP_START] = {"steps.by_step", "host_start_ns"},
     [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
     [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
@@ -64,11 +66,11 @@ static const struct limit {
     enum cause cause;
     const char *called;
 } limits[] = {
-    {"gpu_thermal_slowdown", BY_HEAT, "thermal slowdown by the driver"},
-    {"gpu_hardware_thermal_slowdown", BY_HEAT, "thermal slowdown by the hardware"},
-    {"temperature", BY_HEAT, "the driver does not say why"},
-    {"gpu_hardware_slowdown", BY_HARDWARE, "hardware slowdown"},
-    {"gpu_power_brake", BY_HARDWARE, "power brake of the supply"},
+    {"gpu_thermal_slowdown", BY_HEAT, "The driver reports a thermal slowdown"},
+    {"gpu_hardware_thermal_slowdown", BY_HEAT, "The hardware reports a thermal slowdown"},
+    {"temperature", BY_HEAT, "The clock falls for good on a hot GPU, and the driver does not say why"},
+    {"gpu_hardware_slowdown", BY_HARDWARE, "The driver reports a hardware slowdown"},
+    {"gpu_power_brake", BY_HARDWARE, "The driver reports the power brake of the supply"},
     {"gpu_power_cap", BY_POWER, "power cap"},
     {"power_limit", BY_POWER, "power at its limit"},
 };
@@ -78,17 +80,16 @@ static const struct {
     enum ta_severity severity;
 } causes[CAUSES] = {
     [BY_HEAT] = {"heat-slowdown",
-                 "Times before and after it do not compare. Improve the air flow or the fan "
-                 "curve; a lower power limit (nvidia-smi -pl) keeps the clock steady and costs "
-                 "less than the slowdown.",
+                 "Improve the air flow or the fan curve; a lower power limit (nvidia-smi -pl) "
+                 "keeps the clock steady and costs less than the slowdown.",
                  "share of busy samples", TA_HIGH},
     [BY_HARDWARE] = {"hardware-slowdown",
-                     "The hardware itself halves the clock or more: check the power supply, its "
-                     "cables and the cooling; nvidia-smi -q -d PERFORMANCE names the reason.",
+                     "Check the power supply, its cables and the cooling; nvidia-smi -q -d "
+                     "PERFORMANCE names the reason.",
                      "share of busy samples", TA_HIGH},
     [BY_POWER] = {"power-cap",
-                  "That is usual under full load. A higher limit (nvidia-smi -pl), where the "
-                  "device allows one, raises the clock; else only less work helps.",
+                  "Raise the limit where the GPU allows it (nvidia-smi -pl); a cap is usual under "
+                  "full load.",
                   "share of busy samples", TA_INFO},
 };
 
@@ -121,7 +122,7 @@ static const char *number(struct ta_advice *advice, double value, enum ta_unit u
     return ta_advice_number(advice, value, unit);
 }
 
-/* "; before, the power cap of 350 W held it" */
+/* "; before it, the power cap of 350 W held the clock" */
 static const char *before_it(const struct ta_refs *in, struct ta_advice *advice, size_t row)
 {
     for (size_t i = 0; i < ta_ref_rows(in, LIMIT); i++) {
@@ -130,8 +131,9 @@ static const char *before_it(const struct ta_refs *in, struct ta_advice *advice,
             ta_ref_rank(in, LIMIT, i) == ta_ref_rank(in, LIMIT, row) &&
             ta_ref_device(in, LIMIT, i) == ta_ref_device(in, LIMIT, row) &&
             ta_ref_integer(in, SAMPLE, i) < ta_ref_integer(in, SAMPLE, row))
-            return isnan(watt) ? "; before, the power cap held it"
-                               : ta_advice_printf(advice, "; before, the power cap of %s held it",
+            return isnan(watt) ? "; before it, the power cap held the clock"
+                               : ta_advice_printf(advice,
+                                                  "; before it, the power cap of %s held the clock",
                                                   number(advice, watt, TA_UNIT_WATT));
     }
     return "";
@@ -166,7 +168,7 @@ static bool has_kinds(const struct ta_refs *in)
     return false;
 }
 
-/* ": steps take 1.50 s from there on, 1.00 s before"; nothing where they are of several kinds. */
+/* "; steps take 1.50 s from there on, 1.00 s before"; nothing where they are of several kinds. */
 static const char *what_it_costs(const struct ta_refs *in, struct ta_advice *advice, size_t row)
 {
     const int64_t moment = ta_ref_integer(in, IN_TRACE, row);
@@ -179,10 +181,19 @@ static const char *what_it_costs(const struct ta_refs *in, struct ta_advice *adv
     const double after = median_step(in, times, moment, true);
     free(times);
     return after > 1.03 * before
-               ? ta_advice_printf(advice, ": steps take %s from there on, %s before",
+               ? ta_advice_printf(advice, "; steps take %s from there on, %s before",
                                   number(advice, after, TA_UNIT_NS),
                                   number(advice, before, TA_UNIT_NS))
                : "";
+}
+
+/* " from 1740 MHz to 1185 MHz", as far as it is known. */
+static const char *fall_of(struct ta_advice *advice, double from, double to, enum ta_unit unit)
+{
+    const char *before = isnan(from) ? "" : ta_advice_printf(advice, " from %s",
+                                                             number(advice, from, unit));
+    return isnan(to) ? before
+                     : ta_advice_printf(advice, "%s to %s", before, number(advice, to, unit));
 }
 
 static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, size_t row,
@@ -194,36 +205,45 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
     const double otherwise = free_clock(in, row), watt = ta_ref_number(in, POWER_LIMIT, row, NAN);
     const char *owner = ta_place_owner(advice, in->report, part);
     const char *share = number(advice, part->value, TA_UNIT_RATIO);
-    const char *who = limit->cause == BY_HEAT ? "Heat" : "The hardware";
+    const char *cap = isnan(watt) ? "" : ta_advice_printf(advice, " of %s",
+                                                          number(advice, watt, TA_UNIT_WATT));
     if (limit->cause == BY_POWER && isnan(clock))
-        return ta_advice_printf(advice,
-                                "The power cap of %s holds the GPU in %s of the busy samples%s",
-                                number(advice, watt, TA_UNIT_WATT), share, owner);
+        return ta_advice_printf(advice, "The power cap%s holds the GPU in %s of the busy samples%s",
+                                cap, share, owner);
     if (limit->cause == BY_POWER)
         return ta_advice_printf(
-            advice, "The power cap%s%s holds the GPU clock at %s%s%s in %s of the busy samples%s",
-            isnan(watt) ? "" : " of ", isnan(watt) ? "" : number(advice, watt, TA_UNIT_WATT),
-            number(advice, clock, TA_UNIT_HERTZ), isnan(otherwise) ? "" : " of ",
-            isnan(otherwise) ? "" : number(advice, otherwise, TA_UNIT_HERTZ), share, owner);
-    if (isnan(clock) && !isnan(ta_ref_number(in, POWER, row, NAN)))
-        return ta_advice_printf(
-            advice,
-            "%s lowers the GPU power from %s to %s in %s of the busy samples, first after %s%s%s "
-            "(%s)%s%s",
-            who, number(advice, ta_ref_number(in, POWER_ELSE, row, 0), TA_UNIT_WATT),
-            number(advice, ta_ref_number(in, POWER, row, 0), TA_UNIT_WATT), share,
-            number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS), isnan(heat) ? "" : " at ",
-            isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), limit->called,
-            what_it_costs(in, advice, row), owner);
+            advice, "The power cap%s holds the GPU clock at %s%s in %s of the busy samples%s", cap,
+            number(advice, clock, TA_UNIT_HERTZ),
+            isnan(otherwise) ? ""
+                             : ta_advice_printf(advice, " of %s",
+                                                number(advice, otherwise, TA_UNIT_HERTZ)),
+            share, owner);
+    const bool is_power = isnan(clock) && !isnan(ta_ref_number(in, POWER, row, NAN));
     return ta_advice_printf(
-        advice,
-        "%s lowers the GPU clock%s%s%s%s in %s of the busy samples, first after %s%s%s (%s)%s%s%s",
-        who, isnan(otherwise) ? "" : " from ",
-        isnan(otherwise) ? "" : number(advice, otherwise, TA_UNIT_HERTZ),
-        isnan(clock) ? "" : " to ", isnan(clock) ? "" : number(advice, clock, TA_UNIT_HERTZ), share,
-        number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS), isnan(heat) ? "" : " at ",
-        isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), limit->called,
-        before_it(in, advice, row), what_it_costs(in, advice, row), owner);
+        advice, "%s lowers the GPU %s%s in %s of the busy samples, from %s on%s%s%s",
+        limit->cause == BY_HEAT ? "Heat" : "The hardware", is_power ? "power" : "clock",
+        is_power ? fall_of(advice, ta_ref_number(in, POWER_ELSE, row, NAN),
+                           ta_ref_number(in, POWER, row, NAN), TA_UNIT_WATT)
+                 : fall_of(advice, otherwise, clock, TA_UNIT_HERTZ),
+        share, number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS),
+        isnan(heat) ? "" : " at ", isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), owner);
+}
+
+static const char *why_of(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    const struct limit *limit = limit_of(in, row);
+    if (limit->cause == BY_POWER)
+        return NULL;
+    return ta_advice_printf(advice, "%s%s%s.", limit->called, before_it(in, advice, row),
+                            what_it_costs(in, advice, row));
+}
+
+/* Times at a lower clock: those that compute gain all of the clock, those that memory or the host
+ * bounds little.  NAN where the clock is not known. */
+static double lost_ns(const struct ta_refs *in, size_t row)
+{
+    const double clock = ta_ref_number(in, CLOCK, row, NAN), otherwise = free_clock(in, row);
+    return ta_ref_number(in, TIME, row, NAN) * (1 - clock / otherwise);
 }
 
 /* The hardware says that it slows down, and in a flag of its own that heat is why. */
@@ -260,6 +280,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         if (row == SIZE_MAX || ta_ref_number(in, PART, row, 0) <= least)
             continue;
         const struct ta_place part = ta_place_at(in, PART, row);
+        const double lost = cause == BY_POWER ? NAN : lost_ns(in, row);
         const struct ta_evidence evidence[] = {
             ta_place_evidence(&part),
             ta_ref_evidence(in, isnan(ta_ref_number(in, CLOCK, row, NAN)) ? POWER : CLOCK, row)};
@@ -268,12 +289,17 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       .id = causes[cause].id,
                       .rule = "device_limits",
                       .title = title_of(in, advice, row, &part),
+                      .why = why_of(in, advice, row),
                       .advice = causes[cause].advice,
+                      .details = isnan(lost) ? NULL
+                                             : "The saving is the part of the clock that is lost, of "
+                                               "the time with the limit; what memory or the host "
+                                               "bounds gains less.",
                       .severity = causes[cause].severity,
                       .evidence = evidence,
                       .n_evidence = 2,
-                      .saving_low_ns = TA_MISSING,
-                      .saving_high_ns = TA_MISSING,
+                      .saving_low_ns = isnan(lost) ? TA_MISSING : ta_whole(lost / 3),
+                      .saving_high_ns = isnan(lost) ? TA_MISSING : ta_whole(lost),
                       .confidence = ta_ref_reads(in, LIMIT, row, "temperature") ? 0.6 : 0.9,
                       .threshold = ta_advice_printf(advice, "%s > %s", causes[cause].predicate,
                                                     number(advice, least, TA_UNIT_RATIO)),

@@ -14,26 +14,17 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { PASS_STEPS, STEP_RECORDS, STEP_TIME };
+enum { PASS_STEPS, STEP_TIME, ALL_STEPS, PASSES, BLOCKS };
 
 static const struct ta_ref reads[] = {
     [PASS_STEPS] = {"diffusion.by_rank", "steps_per_pass"},
-    [STEP_RECORDS] = {"diffusion.by_rank", "records_per_step"},
     [STEP_TIME] = {"diffusion.by_rank", "step_p50_ns"},
+    [ALL_STEPS] = {"diffusion.by_rank", "steps"},
+    [PASSES] = {"diffusion.by_rank", "passes"},
+    [BLOCKS] = {"diffusion.by_rank", "blocks"},
 };
 
 static const struct ta_look look = {.cells = PASS_STEPS};
-
-/* ", each of two model calls": a step has several records where both calls of the guidance have
- * one. */
-static const char *calls_of(const struct ta_refs *in, struct ta_advice *advice,
-                            const struct ta_place *steps)
-{
-    const struct ta_place records = ta_place_beside(in, steps, STEP_RECORDS);
-    if (!records.table || records.value < 2)
-        return "";
-    return ta_advice_printf(advice, ", each of %.0f recorded model calls", records.value);
-}
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
@@ -43,6 +34,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     const double goal = ta_ctx_option(ctx, GOAL) < threshold ? ta_ctx_option(ctx, GOAL) : threshold;
     const struct ta_place time = ta_place_beside(in, &steps, STEP_TIME);
+    /* Where passes differ only the longest counts: others may be below the threshold. */
+    const double all = ta_ref_number(in, ALL_STEPS, steps.row, 0);
+    const double passes = ta_ref_number(in, PASSES, steps.row, 1);
+    const double n = all == passes * steps.value ? passes : 1;
+    const bool has_blocks = ta_ref_number(in, BLOCKS, steps.row, 0) > 0;
     const struct ta_evidence evidence[2] = {ta_place_evidence(&steps),
                                             ta_place_evidence(time.table ? &time : &steps)};
     ta_advise(
@@ -51,23 +47,23 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "diffusion-steps",
             .rule = "diffusion_steps",
             .title = ta_advice_printf(
-                advice, "A block or generation takes up to %.0f denoising steps%s%s", steps.value,
-                calls_of(in, advice, &steps), ta_place_owner(advice, in->report, &steps)),
-            .advice = ta_advice_printf(
-                advice,
-                "Try %.0f to %.0f steps, with a solver of higher order or a distilled model, and "
-                "compare the pictures; a step cache saves part of the steps at equal schedule.%s",
-                goal, threshold,
-                *calls_of(in, advice, &steps)
-                    ? " A model distilled with its guidance needs one call per step."
-                    : ""),
-            .severity = steps.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
+                advice, "A %s takes %s%.0f denoising steps%s%s",
+                has_blocks ? "block" : "generation", n == passes ? "" : "up to ", steps.value,
+                time.table ? ta_advice_printf(advice, " of %s",
+                                              ta_advice_number(advice, time.value, TA_UNIT_NS))
+                           : "",
+                ta_place_owner(advice, in->report, &steps)),
+            .advice = ta_advice_printf(advice,
+                                       "Try %.0f to %.0f steps with a solver of higher order, a "
+                                       "distilled model or a step cache, and compare the pictures.",
+                                       goal, threshold),
+            .severity = steps.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = time.table ? 2 : 1,
-            /* Of one pass, the longest: shorter ones may already be below the threshold. */
             .saving_low_ns =
-                time.table ? ta_whole((steps.value - threshold) * time.value) : TA_MISSING,
-            .saving_high_ns = time.table ? ta_whole((steps.value - goal) * time.value) : TA_MISSING,
+                time.table ? ta_whole(n * (steps.value - threshold) * time.value) : TA_MISSING,
+            .saving_high_ns =
+                time.table ? ta_whole(n * (steps.value - goal) * time.value) : TA_MISSING,
             .confidence = 0.6,
             .threshold =
                 ta_advice_printf(advice, "steps of one block or generation > %.0f", threshold),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Allocations that failed for lack of memory, and whether fragments were the reason. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 
 #include <math.h>
@@ -15,7 +17,19 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { WANTED, ON_DEVICE, DEVICE, OTHERS, RESERVED, ALLOCATED, SITE, SITES, FAILURES };
+enum {
+    WANTED,
+    ON_DEVICE,
+    DEVICE,
+    OTHERS,
+    RESERVED,
+    ALLOCATED,
+    SITE,
+    SITES,
+    SITE_BYTES,
+    PEAK,
+    FAILURES
+};
 
 static const struct ta_ref reads[] = {
     [WANTED] = {"memory.failures", "wanted_bytes"},
@@ -26,86 +40,106 @@ static const struct ta_ref reads[] = {
     [ALLOCATED] = {"memory.failures", "allocated_bytes"},
     [SITE] = {"memory.failures", "site"},
     [SITES] = {"memory.sites", "site"},
+    [SITE_BYTES] = {"memory.sites", "peak_block_bytes"},
+    [PEAK] = {"memory.peaks", "peak_block_bytes"},
     [FAILURES] = {"memory.by_rank", "ooms"},
 };
 
 /* The largest request. */
 static const struct ta_look look = {.cells = WANTED};
 
-/* Without a history only their number is known. */
-static const struct ta_cell_rule counted = {
-    .look = {.cells = FAILURES},
-    .finding = "failed-allocations",
-    .rule = "failed_allocations",
-    .before = "",
-    .advice = "Less must be in use at that moment. torch.cuda.memory._record_memory_history() and "
-              "_dump_snapshot() tell who holds the memory then.",
-    .predicate = "failed allocations",
-    .severity = TA_HIGH,
-    .confidence = 0.9,
+/* Who holds the memory, and what there is too little of. */
+enum reason { BEYOND, LIMITED, HELD_BY_OTHERS, IN_FRAGMENTS, TOO_MUCH, REASONS };
+
+static const char *const to_do[REASONS] = {
+    [BEYOND] = "Ask for less at once: decode in tiles or fewer frames at a time, a smaller batch or "
+               "resolution, an attention that keeps no whole matrix of scores.",
+    [LIMITED] = "Raise torch.cuda.set_per_process_memory_fraction(), or the limit that the engine "
+                "sets for this process.",
+    [HELD_BY_OTHERS] = "Stop them or run on another GPU (CUDA_VISIBLE_DEVICES); ranks of one run "
+                       "need torch.cuda.set_device(local_rank) before the first tensor.",
+    [IN_FRAGMENTS] = NULL, /* by the maker of the device */
+    [TOO_MUCH] = "Hold less at that moment: move models away that are not in use, decode in tiles or "
+                 "fewer frames at a time, or store weights in 8 bit.",
 };
 
-static const char beyond[] =
-    "No setting of the allocator helps. Ask for less at once: decode in tiles or fewer frames at a "
-    "time, a smaller batch or resolution, an attention that keeps no whole matrix of scores.";
-static const char held_by_others[] =
-    "Stop them, or run on another device (CUDA_VISIBLE_DEVICES). Where they are ranks of this run, "
-    "give each its own device: torch.cuda.set_device(local_rank) before the first tensor.";
-static const char in_fragments[] =
-    "Both together would have been enough, but not in one piece: set "
-    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call torch.cuda.empty_cache() once "
-    "after a model was moved away.";
-static const char too_much[] = "Less must be in use at that moment.";
-
-/* What makes room, after who takes it, which only a snapshot of the allocator says. */
-static const char *with_less(const struct ta_refs *in, struct ta_advice *advice, const char *first)
+/* " in vae.py:31 forward"; "" where it is not known. */
+static const char *site_of(const struct ta_refs *in, struct ta_advice *advice,
+                           const struct ta_place *wanted)
 {
-    const bool is_snapshot = ta_ref_rows(in, SITES) > 0;
-    return ta_advice_printf(advice,
-                            "%s %s models away that are not in use, decode in tiles or "
-                            "fewer frames at a time, store weights in 8 bit.",
-                            first,
-                            is_snapshot ? "Memory by call site says who held the memory at the "
-                                          "peak: move"
-                                        : "Move");
+    const char *site = ta_place_text(advice, in, wanted, SITE);
+    return site[0] && site[0] != '(' ? ta_advice_printf(advice, " in %s", site) : "";
 }
 
 static const char *subject_of(const struct ta_refs *in, struct ta_advice *advice,
                               const struct ta_place *wanted)
 {
     const char *size = ta_advice_number(advice, wanted->value, TA_UNIT_BYTES);
-    const char *site = ta_place_text(advice, in, wanted, SITE);
-    const bool is_known = site[0] && site[0] != '(';
     const double failures = (double)wanted->table->n_rows;
-    return failures > 1 ? ta_advice_printf(advice, "%s allocations failed, the largest of %s%s%s",
-                                           ta_advice_number(advice, failures, TA_UNIT_COUNT), size,
-                                           is_known ? " in " : "", is_known ? site : "")
-                        : ta_advice_printf(advice, "An allocation of %s%s%s failed", size,
-                                           is_known ? " in " : "", is_known ? site : "");
+    return failures > 1
+               ? ta_advice_printf(advice, "%s allocations failed, the largest of %s%s",
+                                  ta_advice_number(advice, failures, TA_UNIT_COUNT), size,
+                                  site_of(in, advice, wanted))
+               : ta_advice_printf(advice, "an allocation of %s%s failed", size,
+                                  site_of(in, advice, wanted));
 }
 
 /* How much room there was, as far as it is known. */
 static const char *room_of(const struct ta_refs *in, struct ta_advice *advice,
-                           const struct ta_place *wanted, double unused)
+                           const struct ta_place *wanted, enum reason reason, double unused)
 {
     const struct ta_place left = ta_place_beside(in, wanted, ON_DEVICE);
     const struct ta_place all = ta_place_beside(in, wanted, DEVICE);
+    const struct ta_place others = ta_place_beside(in, wanted, OTHERS);
     const struct ta_place allocated = ta_place_beside(in, wanted, ALLOCATED);
     const char *free_bytes = ta_advice_number(advice, left.value, TA_UNIT_BYTES);
     const char *all_bytes = ta_advice_number(advice, all.value, TA_UNIT_BYTES);
-    if (all.table && wanted->value > all.value)
-        return ta_advice_printf(advice, ": it is more than the whole device has (%s)", all_bytes);
+    if (reason == BEYOND)
+        return ta_advice_printf(advice, ", more than the whole GPU has (%s)", all_bytes);
+    if (reason == HELD_BY_OTHERS)
+        return ta_advice_printf(advice, " while other processes hold %s of the GPU's %s",
+                                ta_advice_number(advice, others.value, TA_UNIT_BYTES), all_bytes);
+    if (reason == LIMITED)
+        return ta_advice_printf(advice, " with %s free on the GPU", free_bytes);
     if (left.table && unused >= 0)
-        return ta_advice_printf(advice, ": the device had %s free and the allocator held %s unused",
+        return ta_advice_printf(advice,
+                                " with %s free on the GPU and %s held unused by the allocator",
                                 free_bytes, ta_advice_number(advice, unused, TA_UNIT_BYTES));
-    if (left.table && all.table)
-        return ta_advice_printf(advice, ": the device had %s of its %s free", free_bytes,
-                                all_bytes);
-    if (all.table && allocated.table)
-        return ta_advice_printf(advice, ": %s of the device's %s were allocated",
+    if (allocated.table && all.table)
+        return ta_advice_printf(advice, " with %s of the GPU's %s allocated",
                                 ta_advice_number(advice, allocated.value, TA_UNIT_BYTES),
                                 all_bytes);
+    if (left.table && all.table)
+        return ta_advice_printf(advice, " with %s of the GPU's %s free", free_bytes, all_bytes);
     return "";
+}
+
+/* The call site that holds most at the peak, by a snapshot; no table without one. */
+static struct ta_place holder_of(const struct ta_refs *in)
+{
+    struct ta_place most = {0};
+    for (size_t row = 0; row < ta_ref_rows(in, SITES); row++) {
+        const struct ta_place here = ta_place_at(in, SITE_BYTES, row);
+        const struct ta_slice site = ta_ref_text(in, SITES, row);
+        if (here.table && site.len && site.ptr[0] != '(' && (!most.table || here.value > most.value))
+            most = here;
+    }
+    return most;
+}
+
+static const char *why_of(const struct ta_refs *in, struct ta_advice *advice, enum reason reason)
+{
+    static const struct ta_look peaks = {.cells = PEAK};
+    const struct ta_place holder = holder_of(in);
+    const double peak = ta_look_most(in, &peaks, TA_MISSING);
+    if (reason == IN_FRAGMENTS)
+        return "Both together would have been enough, but not in one piece.";
+    if (reason != TOO_MUCH || !holder.table || !(peak > 0))
+        return NULL;
+    return ta_advice_printf(advice, "%s holds %s of the %s in use at the peak.",
+                            ta_place_text(advice, in, &holder, SITES),
+                            ta_advice_number(advice, holder.value, TA_UNIT_BYTES),
+                            ta_advice_number(advice, peak, TA_UNIT_BYTES));
 }
 
 /* Memory that other processes hold, where that is much of the device; nothing else has a table. */
@@ -132,28 +166,42 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
     const bool in_pieces = unused > 0 && on_device + unused >= wanted->value;
     const struct ta_place others = others_of(ctx, in, wanted);
     const struct ta_place device = ta_place_beside(in, wanted, DEVICE);
-    const bool is_beyond = device.table && wanted->value > device.value;
-    const struct ta_place *second = is_beyond      ? &device
-                                    : others.table ? &others
-                                    : left.table   ? &left
-                                                   : wanted;
-    const char *room =
-        others.table && !is_beyond
-            ? ta_advice_printf(advice, ": other processes hold %s of the device's %s",
-                               ta_advice_number(advice, others.value, TA_UNIT_BYTES),
-                               ta_advice_number(advice, device.value, TA_UNIT_BYTES))
-            : room_of(in, advice, wanted, unused);
+    const enum reason reason = device.table && wanted->value > device.value ? BEYOND
+                               : left.table && left.value >= wanted->value  ? LIMITED
+                               : others.table                               ? HELD_BY_OTHERS
+                               : in_pieces                                  ? IN_FRAGMENTS
+                                                                            : TOO_MUCH;
+    const struct ta_place *second = reason == BEYOND           ? &device
+                                    : reason == HELD_BY_OTHERS ? &others
+                                    : left.table               ? &left
+                                                               : wanted;
+    const bool is_vae = strcasestr(site_of(in, advice, wanted), "vae") && reason == TOO_MUCH;
+    const char *fragments = ta_advice_printf(
+        advice,
+        "Set %s=expandable_segments:True, and call torch.cuda.empty_cache() once after a model was "
+        "moved away.",
+        ta_run_is_amd(ta_report_run(in->report)) ? "PYTORCH_HIP_ALLOC_CONF"
+                                                 : "PYTORCH_CUDA_ALLOC_CONF");
     const struct ta_evidence evidence[] = {ta_place_evidence(wanted), ta_place_evidence(second)};
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "failed-allocations",
             .rule = "failed_allocations",
-            .title = ta_advice_printf(advice, "%s%s%s", subject_of(in, advice, wanted), room,
+            .title = ta_advice_printf(advice, "GPU memory ran out%s: %s%s%s",
+                                      reason == LIMITED ? " at the process's own limit" : "",
+                                      subject_of(in, advice, wanted),
+                                      room_of(in, advice, wanted, reason, unused),
                                       ta_place_owner(advice, in->report, wanted)),
-            .advice = is_beyond      ? beyond
-                      : others.table ? held_by_others
-                                     : with_less(in, advice, in_pieces ? in_fragments : too_much),
+            .why = why_of(in, advice, reason),
+            .advice = is_vae ? "Decode in tiles or fewer frames at a time (enable_tiling() of the "
+                               "VAE), and move the other models away before."
+                      : reason == IN_FRAGMENTS ? fragments
+                                               : to_do[reason],
+            .details = reason == IN_FRAGMENTS
+                           ? "Fragments remain where it still fails: hold less then (decode in "
+                             "tiles, fewer frames at a time, weights in 8 bit)."
+                           : NULL,
             .severity = TA_HIGH,
             .evidence = evidence,
             .n_evidence = second == wanted ? 1 : 2,
@@ -166,6 +214,37 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
         });
 }
 
+/* Without a history only their number is known. */
+static void advise_count(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                         const struct ta_place *failures)
+{
+    const struct ta_evidence evidence = ta_place_evidence(failures);
+    const double threshold = ta_ctx_option(ctx, COUNT);
+    if (failures->value <= threshold)
+        return;
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "failed-allocations",
+                  .rule = "failed_allocations",
+                  .title = ta_advice_printf(
+                      advice, "GPU memory ran out: %s allocation%s failed%s",
+                      ta_advice_number(advice, failures->value, TA_UNIT_COUNT),
+                      failures->value > 1 ? "s" : "",
+                      ta_place_owner(advice, in->report, failures)),
+                  .advice = "Hold less at that moment; torch.cuda.memory._record_memory_history() "
+                            "and _dump_snapshot() tell who holds the memory then.",
+                  .severity = TA_HIGH,
+                  .evidence = &evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.9,
+                  .threshold =
+                      ta_advice_printf(advice, "failed allocations > %s",
+                                       ta_advice_number(advice, threshold, TA_UNIT_NONE)),
+              });
+}
+
 /* What a program says that it did in another way, without an amount. */
 static void advise_retry(const struct ta_refs *in, struct ta_advice *advice)
 {
@@ -174,11 +253,11 @@ static void advise_retry(const struct ta_refs *in, struct ta_advice *advice)
     ta_advise(advice, &(struct ta_finding){
                           .id = "failed-allocations",
                           .rule = "failed_allocations",
-                          .title = ta_advice_printf(advice, "Device memory ran out in %.*s",
+                          .title = ta_advice_printf(advice, "GPU memory ran out in %.*s: the "
+                                                    "first attempt was lost",
                                                     (int)site.len, site.ptr),
-                          .advice = "The failed attempt was lost time: decode in tiles from the "
-                                    "start, or make room before it by moving models away that "
-                                    "are not in use.",
+                          .advice = "Decode in tiles from the start, or move models away "
+                                    "before that are not in use.",
                           .severity = TA_MEDIUM,
                           .evidence = evidence,
                           .n_evidence = 1,
@@ -193,15 +272,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     const double threshold = ta_ctx_option(ctx, COUNT);
     struct ta_place wanted = {0};
-    struct ta_cell_rule rule = counted;
+    static const struct ta_look counts = {.cells = FAILURES};
     if (!ta_look_worst(in, &look, &wanted) && ta_ref_rows(in, SITE) > 0) {
         advise_retry(in, advice);
     } else if (!wanted.table) {
-        const bool known = ta_look_worst(in, &counted.look, &wanted);
-        rule.after = known && wanted.value > 1 ? " allocations failed for lack of device memory"
-                                               : " allocation failed for lack of device memory";
-        if (known)
-            ta_advise_place(in, advice, &rule, &wanted, threshold, INFINITY);
+        if (ta_look_worst(in, &counts, &wanted))
+            advise_count(ctx, in, advice, &wanted);
     } else if ((double)wanted.table->n_rows > threshold) {
         advise_failure(ctx, in, advice, &wanted);
     }

@@ -14,11 +14,15 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { PEAK_RESERVED, UNUSED };
+enum { PEAK_RESERVED, UNUSED, TOTAL, RETRIES, FAILED, STATES };
 
 static const struct ta_ref reads[] = {
     [PEAK_RESERVED] = {"memory.by_rank", "peak_reserved_bytes"},
     [UNUSED] = {"memory.by_rank", "unused_bytes"},
+    [TOTAL] = {"memory.by_rank", "total_bytes"},
+    [RETRIES] = {"memory.by_rank", "retries"},
+    [FAILED] = {"memory.failures", "wanted_bytes"},
+    [STATES] = {"memory.fragmentation", "free_bytes"},
 };
 
 /* The row with the largest share of its reserved memory that was not in use at the peak; what is
@@ -38,12 +42,23 @@ static bool find_worst(const struct ta_refs *in, struct ta_place *unused, struct
     return worst > 0;
 }
 
+/* A device that has room for what is unused is not short of memory, unless it ran full. */
+#define FULL_SHARE 0.8
+
+static bool is_short(const struct ta_refs *in, const struct ta_place *reserved)
+{
+    const struct ta_place total = ta_place_beside(in, reserved, TOTAL);
+    const struct ta_place retries = ta_place_beside(in, reserved, RETRIES);
+    return !total.table || reserved->value > FULL_SHARE * total.value ||
+           (retries.table && retries.value > 0) || ta_ref_rows(in, FAILED) > 0;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
     struct ta_place unused, reserved;
     if (!find_worst(in, &unused, &reserved) || unused.value < ta_ctx_option(ctx, LEAST) ||
-        unused.value / reserved.value <= threshold)
+        unused.value / reserved.value <= threshold || !is_short(in, &reserved))
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&unused),
                                            ta_place_evidence(&reserved)};
@@ -55,14 +70,21 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "fragmentation",
             .rule = "fragmentation",
             .title = ta_advice_printf(advice,
-                                      "At the peak the allocator holds at most %s more than "
-                                      "tensors use (%s against %s)%s",
+                                      "At the peak the allocator holds up to %s more than tensors "
+                                      "use (%s against %s)%s",
                                       ta_advice_number(advice, unused.value, TA_UNIT_BYTES), held,
                                       used, ta_place_owner(advice, in->report, &unused)),
-            .advice = "Either fragments or a cache of freed blocks. Where memory is short, try "
-                      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True first; call "
-                      "torch.cuda.empty_cache() once after a model was moved away, not in a loop. "
-                      "A memory snapshot (torch.cuda.memory._snapshot) tells the two apart.",
+            .why = "Fragments, or a cache of freed blocks that the next allocation uses.",
+            .advice = ta_advice_printf(
+                advice,
+                "Where memory is short, set %s=expandable_segments:True, and call "
+                "torch.cuda.empty_cache() once after a model was moved away, not in a loop.",
+                ta_run_is_amd(ta_report_run(in->report)) ? "PYTORCH_HIP_ALLOC_CONF"
+                                                         : "PYTORCH_CUDA_ALLOC_CONF"),
+            .details = ta_ref_rows(in, STATES) > 0
+                           ? NULL
+                           : "A snapshot (torch.cuda.memory._dump_snapshot()) tells the two apart. "
+                             "The peaks of both may be of different moments.",
             .severity =
                 unused.value / reserved.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,

@@ -12,30 +12,54 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { DROPPED };
+enum { DROPPED, ENCODE, NETWORK };
 
 static const struct ta_ref reads[] = {
     [DROPPED] = {"streaming.by_rank", "drop_ratio"},
-};
-
-static const struct ta_cell_rule rule = {
-    .look = {.cells = DROPPED},
-    .finding = "frame-drops",
-    .rule = "frame_drops",
-    .before = "",
-    .after = " of the streamed frames are dropped",
-    .advice = "Compare the means of encoding and network under Streaming with the time "
-              "between frames: a cheaper encoder setting (hardware encoder, faster preset) helps "
-              "the one, a lower bit rate or resolution the other; a short queue before the "
-              "encoder takes up bursts of a whole block.",
-    .predicate = "dropped over sent and dropped frames",
-    .severity = TA_MEDIUM,
-    .confidence = 0.8,
+    [ENCODE] = {"streaming.by_rank", "encode_mean_ns"},
+    [NETWORK] = {"streaming.by_rank", "network_mean_ns"},
 };
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_advise_cell(in, advice, &rule, ta_ctx_option(ctx, SHARE), ta_ctx_option(ctx, HIGH));
+    static const struct ta_look look = {.cells = DROPPED};
+    const double share = ta_ctx_option(ctx, SHARE);
+    struct ta_place dropped;
+    if (!ta_look_worst(in, &look, &dropped) || dropped.value <= share)
+        return TA_OK;
+    const struct ta_evidence evidence = ta_place_evidence(&dropped);
+    const struct ta_place encode = ta_place_beside(in, &dropped, ENCODE);
+    const struct ta_place network = ta_place_beside(in, &dropped, NETWORK);
+    const bool is_known = encode.table && network.table;
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "frame-drops",
+            .rule = "frame_drops",
+            .title = ta_advice_printf(advice, "%s of the streamed frames are dropped%s",
+                                      ta_advice_number(advice, dropped.value, TA_UNIT_RATIO),
+                                      ta_place_owner(advice, in->report, &dropped)),
+            .why = is_known ? ta_advice_printf(
+                                  advice, "On average encoding takes %s and the network %s.",
+                                  ta_advice_number(advice, encode.value, TA_UNIT_NS),
+                                  ta_advice_number(advice, network.value, TA_UNIT_NS))
+                            : NULL,
+            .advice = !is_known ? "Use a cheaper encoder setting or a lower bit rate, whichever of "
+                                  "encoding and network is slower than the frames come."
+                      : encode.value > network.value
+                          ? "Use a hardware encoder or a faster preset, and a short queue before it "
+                            "for the frames of a whole block."
+                          : "Lower the bit rate or the resolution, and keep a short queue for the "
+                            "frames of a whole block.",
+            .severity = dropped.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.8,
+            .threshold = ta_advice_printf(advice, "dropped over sent and dropped frames > %s",
+                                          ta_advice_number(advice, share, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 

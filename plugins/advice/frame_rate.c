@@ -17,37 +17,44 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { METRIC, BASIS, VALUE };
+enum { METRIC, BASIS, VALUE, BLOCK_FRAMES, BLOCK_TIME, BLOCK_STEPS };
 
 static const struct ta_ref reads[] = {
     [METRIC] = {"throughput.values", "metric"},
     [BASIS] = {"throughput.values", "basis"},
     [VALUE] = {"throughput.values", "value"},
+    [BLOCK_FRAMES] = {"diffusion.by_rank", "frames_per_block"},
+    [BLOCK_TIME] = {"diffusion.by_rank", "block_mean_ns"},
+    [BLOCK_STEPS] = {"diffusion.by_rank", "steps_per_pass"},
 };
 
-static const struct ta_look frames = {
-    .cells = VALUE, .where = {{METRIC, "fps"}, {BASIS, "blocks"}}, .lowest = true};
-
-static const struct ta_cell_rule blocks = {
-    .look = {.cells = VALUE, .where = {{METRIC, "bps"}, {BASIS, "blocks"}}, .lowest = true},
-    .finding = "block-rate",
-    .rule = "frame_rate",
-    .before = "The blocks come at only ",
-    .after = " over their own time",
-    .advice = "New input shows with the next block only. Shorten the block (fewer "
-              "frames or steps) or the step itself; the longest block beside the median in "
-              "Diffusion by rank tells whether single blocks stand out.",
-    .predicate = "blocks over the time of the blocks",
-    .severity = TA_LOW,
-    .confidence = 0.6,
-};
-
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+/* "A block of 12 frames takes 5.00 s and 50 denoising steps."; NULL where ranks differ too much to
+ * say it of one. */
+static const char *block_of(const struct ta_refs *in, struct ta_advice *advice)
 {
+    const double frames = ta_ref_number(in, BLOCK_FRAMES, 0, 0);
+    const double ns = ta_ref_number(in, BLOCK_TIME, 0, 0);
+    const double steps = ta_ref_number(in, BLOCK_STEPS, 0, 0);
+    if (ta_ref_rows(in, BLOCK_TIME) != 1 || !(ns > 0))
+        return NULL;
+    return ta_advice_printf(
+        advice, "A block%s takes %s%s.",
+        frames > 0 ? ta_advice_printf(advice, " of %.3g frames", frames) : "",
+        ta_advice_number(advice, ns, TA_UNIT_NS),
+        steps > 1 ? ta_advice_printf(advice, " and %.0f denoising steps", steps) : "");
+}
+
+/* Frames per second; says whether it gave the finding. */
+static bool advise_frames(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    static const struct ta_look look = {
+        .cells = VALUE, .where = {{METRIC, "fps"}, {BASIS, "blocks"}}, .lowest = true};
     const double threshold = ta_ctx_option(ctx, FPS), goal = ta_ctx_option(ctx, GOAL);
     struct ta_place rate;
-    if (ta_look_worst(in, &frames, &rate) && rate.value < threshold && rate.value > 0) {
-        const struct ta_evidence evidence = ta_place_evidence(&rate);
+    if (!ta_look_worst(in, &look, &rate) || !(rate.value > 0))
+        return false;
+    const struct ta_evidence evidence = ta_place_evidence(&rate);
+    if (rate.value < threshold)
         ta_advise(
             advice,
             &(struct ta_finding){
@@ -58,11 +65,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                           "frames/s) needs %.1f× that%s",
                                           rate.value, goal, goal / rate.value,
                                           ta_place_owner(advice, in->report, &rate)),
-                .advice =
-                    "In this order: fewer denoising steps per block or a distilled model; the "
-                    "time of a step (fused attention, torch.compile, 8-bit weights); several "
-                    "GPUs; a lower resolution. The decoder and everything outside the blocks "
-                    "come on top: compare FPS of the session under Throughput and latency.",
+                .why = block_of(in, advice),
+                .advice = "In this order: fewer denoising steps or a distilled model, a faster step "
+                          "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
+                          "resolution.",
+                .details = "The decoder and all else outside the blocks come on top: compare the "
+                           "frames per second of the session.",
                 .severity = rate.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
                 .evidence = &evidence,
                 .n_evidence = 1,
@@ -72,8 +80,43 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 .threshold = ta_advice_printf(
                     advice, "frames over the time of the blocks < %.4g per second", threshold),
             });
-    }
-    ta_advise_cell(in, advice, &blocks, ta_ctx_option(ctx, BPS), ta_ctx_option(ctx, BPS_HIGH));
+    return true;
+}
+
+/* Blocks per second, where nothing says how many frames a block has. */
+static void advise_blocks(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    static const struct ta_look look = {
+        .cells = VALUE, .where = {{METRIC, "bps"}, {BASIS, "blocks"}}, .lowest = true};
+    const double threshold = ta_ctx_option(ctx, BPS);
+    struct ta_place rate;
+    if (!ta_look_worst(in, &look, &rate) || !(rate.value > 0) || rate.value >= threshold)
+        return;
+    const struct ta_evidence evidence = ta_place_evidence(&rate);
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "block-rate",
+                  .rule = "frame_rate",
+                  .title = ta_advice_printf(
+                      advice, "A block takes %s, before which new input does not show%s",
+                      ta_advice_number(advice, 1e9 / rate.value, TA_UNIT_NS),
+                      ta_place_owner(advice, in->report, &rate)),
+                  .advice = "Shorten the block (fewer frames or steps) or its steps.",
+                  .severity = rate.value < ta_ctx_option(ctx, BPS_HIGH) ? TA_MEDIUM : TA_LOW,
+                  .evidence = &evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(
+                      advice, "blocks over the time of the blocks < %.4g per second", threshold),
+              });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    if (!advise_frames(ctx, in, advice))
+        advise_blocks(ctx, in, advice);
     return TA_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Device memory that is nearly full, by samples of the device or by the allocator's peak. */
+/* Device memory that is nearly full: of tensors, or as the driver sees it, the allocator's cache
+ * included.  A server that reserves its KV cache fills the memory by intent. */
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -10,60 +11,112 @@ static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.9, 0, 1, TA_OPTION_RATIO,
                "Share of the memory in use above which the rule fires"},
     [HIGH] = {"high", TA_OPTION_NUMBER, 0.95, 0, 1, TA_OPTION_RATIO,
-              "Share of the memory in use above which it is one severity higher"},
+              "Share above which it is one severity higher, and above which the memory with the allocator's "
+              "cache counts"},
     TA_OPTIONS_END,
 };
 
-enum { SIGNAL, SIGNAL_MAX, TOTAL, PEAK_RESERVED, PEAK_ALLOCATED, LIMIT };
+enum {
+    SIGNAL,
+    SIGNAL_MIN,
+    SIGNAL_MAX,
+    TOTAL,
+    PEAK_RESERVED,
+    PEAK_ALLOCATED,
+    LIMIT,
+    FAILED,
+    GROUP,
+    OP
+};
 
 static const struct ta_ref reads[] = {
     [SIGNAL] = {"telemetry.by_rank", "signal"},
+    [SIGNAL_MIN] = {"telemetry.by_rank", "min"},
     [SIGNAL_MAX] = {"telemetry.by_rank", "max"},
     [TOTAL] = {"memory.by_rank", "total_bytes"},
     [PEAK_RESERVED] = {"memory.by_rank", "peak_reserved_bytes"},
     [PEAK_ALLOCATED] = {"memory.by_rank", "peak_allocated_bytes"},
     [LIMIT] = {"telemetry.limits", "limit"},
-};
-
-static const struct {
-    struct ta_look total;
-    struct ta_look used; /* the row of the same device */
-} sources[] = {
-    {{.cells = SIGNAL_MAX, .where = {{SIGNAL, "gpu_memory_total"}}},
-     {.cells = SIGNAL_MAX, .where = {{SIGNAL, "gpu_memory_used"}}}},
-    {{.cells = TOTAL}, {.cells = PEAK_RESERVED}},
-    /* Known to be more where what is held is recorded at snapshots only. */
-    {{.cells = TOTAL}, {.cells = PEAK_ALLOCATED}},
+    [FAILED] = {"memory.failures", "wanted_bytes"},
+    [GROUP] = {"figures.reported", "group"},
+    [OP] = {"ops.by_name", "name"},
 };
 
 struct fullest {
     struct ta_place used, total;
     double share;
+    bool is_tensors;
 };
+
+/* The memory that the driver sees has to rise and fall by more than this share of the total: what is
+ * as full from the first sample to the last was reserved. */
+#define VARIES 0.05
+
+static void look_at(struct fullest *fullest, const struct ta_place *used,
+                    const struct ta_place *total, bool is_tensors)
+{
+    if (used->table && total->table && total->value > 0 &&
+        used->value / total->value > fullest->share)
+        *fullest = (struct fullest){*used, *total, used->value / total->value, is_tensors};
+}
+
+/* The device whose memory is fullest; of an allocator what tensors use, where that is known. */
+static struct fullest find_fullest(const struct ta_refs *in)
+{
+    static const struct ta_look used = {.cells = SIGNAL_MAX, .where = {{SIGNAL, "gpu_memory_used"}}};
+    static const struct ta_look all = {.cells = SIGNAL_MAX, .where = {{SIGNAL, "gpu_memory_total"}}};
+    struct fullest fullest = {.share = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, TOTAL); row++) {
+        const struct ta_place total = ta_place_at(in, TOTAL, row);
+        const struct ta_place tensors = ta_place_at(in, PEAK_ALLOCATED, row);
+        const struct ta_place held = ta_place_at(in, PEAK_RESERVED, row);
+        look_at(&fullest, tensors.table ? &tensors : &held, &total, tensors.table != NULL);
+    }
+    if (fullest.used.table)
+        return fullest;
+    for (size_t row = 0; row < ta_ref_rows(in, SIGNAL_MAX); row++) {
+        const struct ta_place most = ta_place_at(in, SIGNAL_MAX, row);
+        const double least = ta_ref_number(in, SIGNAL_MIN, row, 0);
+        struct ta_place total;
+        if (ta_look_takes(in, &used, row) && ta_look_same(in, &all, &most, &total) &&
+            most.value - least > VARIES * total.value)
+            look_at(&fullest, &most, &total, false);
+    }
+    return fullest;
+}
+
+/* Engines that reserve the memory for their KV cache. */
+static bool is_server(const struct ta_refs *in)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, GROUP); row++)
+        if (ta_ref_reads(in, GROUP, row, "serving"))
+            return true;
+    for (size_t row = 0; row < ta_ref_rows(in, OP); row++) {
+        const struct ta_slice op = ta_ref_text(in, OP, row);
+        if (ta_slice_starts(op, "vllm::") || ta_slice_starts(op, "sglang::") ||
+            ta_slice_starts(op, "sgl_kernel::"))
+            return true;
+    }
+    return false;
+}
+
+/* Memory that ran out or overflows is a finding of its own. */
+static bool is_said(const struct ta_refs *in)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++)
+        if (ta_ref_reads(in, LIMIT, row, "host_memory"))
+            return true;
+    return ta_ref_rows(in, FAILED) > 0;
+}
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
-    /* The device whose memory is fullest. */
-    struct fullest fullest = {.share = 0};
-    for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
-        const struct ta_look *look = &sources[s].used;
-        for (size_t row = 0; row < ta_ref_rows(in, look->cells); row++) {
-            if (!ta_look_takes(in, look, row))
-                continue;
-            const struct ta_place used = ta_place_at(in, look->cells, row);
-            struct ta_place total;
-            if (ta_look_same(in, &sources[s].total, &used, &total) && total.value > 0 &&
-                used.value / total.value > fullest.share)
-                fullest = (struct fullest){used, total, used.value / total.value};
-        }
-    }
-    if (fullest.share <= threshold)
+    const struct fullest fullest = find_fullest(in);
+    const bool is_high = fullest.share > ta_ctx_option(ctx, HIGH);
+    if (fullest.share <= threshold || (!fullest.is_tensors && !is_high) || is_said(in) ||
+        is_server(in))
         return TA_OK;
-    /* Memory that overflows into the host's is a finding of its own. */
-    for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++)
-        if (ta_ref_reads(in, LIMIT, row, "host_memory"))
-            return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&fullest.used),
                                            ta_place_evidence(&fullest.total)};
     ta_advise(
@@ -71,21 +124,24 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "gpu-memory",
             .rule = "gpu_memory",
-            .title = ta_advice_printf(advice, "GPU memory is %s full at its peak (%s of %s)%s",
+            .title = ta_advice_printf(advice, "%s %s of the GPU's memory at the peak (%s of %s)%s",
+                                      fullest.is_tensors ? "Tensors fill"
+                                                         : "Tensors and the allocator's cache fill",
                                       ta_advice_number(advice, fullest.share, TA_UNIT_RATIO),
                                       ta_advice_number(advice, fullest.used.value, TA_UNIT_BYTES),
                                       ta_advice_number(advice, fullest.total.value, TA_UNIT_BYTES),
                                       ta_place_owner(advice, in->report, &fullest.used)),
-            .advice = "A little more resolution or length fails, and close to the limit the "
-                      "allocator stalls to give memory back. Decode in tiles or fewer frames at "
-                      "a time, move models away that are not in use, store weights in 8 bit. "
-                      "Memory by label and Memory by call site say who holds it at the peak.",
-            .severity = fullest.share > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
+            .advice = "A little more resolution or length fails: decode in tiles or fewer frames at "
+                      "a time, move models away that are not in use, or store weights in 8 bit.",
+            .details = fullest.is_tensors ? NULL
+                                          : "How much of it is cache, which the allocator gives "
+                                            "back when needed, is not known.",
+            .severity = fullest.is_tensors && is_high ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
-            .confidence = 0.8,
+            .confidence = fullest.is_tensors ? 0.8 : 0.6,
             .threshold = ta_advice_printf(advice, "memory in use over total > %s",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });

@@ -12,7 +12,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { LIMIT, PART, SINCE, MEMORY, TOTAL, PCIE, POWER, POWER_ELSE, POWER_LIMIT };
+enum { LIMIT, PART, SINCE, MEMORY, TOTAL, PCIE, POWER, POWER_ELSE, POWER_LIMIT, TIME };
 
 static const struct ta_ref reads[] = {
     [LIMIT] = {"telemetry.limits", "limit"},
@@ -24,7 +24,12 @@ static const struct ta_ref reads[] = {
     [POWER] = {"telemetry.limits", "power"},
     [POWER_ELSE] = {"telemetry.limits", "power_else"},
     [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
+    [TIME] = {"telemetry.limits", "time_ns"},
 };
+
+/* Kernels that read host memory over PCIe are two to ten times as slow. */
+#define LOST_LEAST 0.5
+#define LOST_MOST 0.9
 
 static const struct ta_look look = {.cells = PART, .where = {{LIMIT, "host_memory"}}};
 
@@ -53,10 +58,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     const size_t row = part.row;
     const double pcie = ta_ref_number(in, PCIE, row, NAN);
-    const char *bus = isnan(pcie)
-                          ? ""
-                          : ta_advice_printf(advice, ", PCIe carries %s",
-                                             ta_advice_number(advice, pcie, TA_UNIT_BYTES_PER_S));
+    const double time = ta_ref_number(in, TIME, row, 0), total = ta_ref_number(in, TOTAL, row, NAN);
     const struct ta_evidence evidence[] = {
         ta_place_evidence(&part), ta_ref_evidence(in, POWER, row), ta_ref_evidence(in, PCIE, row)};
     ta_advise(
@@ -66,29 +68,35 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "host_memory",
             .title = ta_advice_printf(
                 advice,
-                "The GPU waits for host memory in %s of the busy samples%s: its own is full "
-                "(%s%s)%s, and %s%s",
+                "GPU memory overflows into host memory in %s of the busy samples%s: it is full "
+                "(%s%s), and %s%s",
                 ta_advice_number(advice, part.value, TA_UNIT_RATIO),
                 ta_ref_number(in, SINCE, row, 0) > 0
-                    ? ta_advice_printf(advice, ", first after %s",
+                    ? ta_advice_printf(advice, ", from %s on",
                                        number(in, advice, SINCE, row, TA_UNIT_NS))
                     : "",
                 number(in, advice, MEMORY, row, TA_UNIT_BYTES),
-                isnan(ta_ref_number(in, TOTAL, row, NAN))
-                    ? ""
-                    : ta_advice_printf(advice, " of %s",
-                                       number(in, advice, TOTAL, row, TA_UNIT_BYTES)),
-                bus, what_it_draws(in, advice, row), ta_place_owner(advice, in->report, &part)),
-            .advice = "Device memory overflows into the host's, and kernels read it over PCIe: "
-                      "the utilization counts that as work. Use less memory (fewer frames or "
-                      "tiles at a time, weights in 8 bit, models that are not in use moved away); "
-                      "set \"CUDA - Sysmem Fallback Policy\" of the NVIDIA driver for Windows to "
-                      "\"Prefer No Sysmem Fallback\" to get an error instead.",
+                isnan(total) ? ""
+                             : ta_advice_printf(advice, " of %s",
+                                                ta_advice_number(advice, total, TA_UNIT_BYTES)),
+                what_it_draws(in, advice, row), ta_place_owner(advice, in->report, &part)),
+            .why = isnan(pcie)
+                       ? "Kernels wait for data over PCIe, which the utilization counts as work."
+                       : ta_advice_printf(
+                             advice,
+                             "PCIe carries %s, both directions together: kernels wait for it, which "
+                             "the utilization counts as work.",
+                             ta_advice_number(advice, pcie, TA_UNIT_BYTES_PER_S)),
+            .advice = "Use less GPU memory (fewer frames or tiles at a time, weights in 8 bit, idle "
+                      "models moved away); \"Prefer No Sysmem Fallback\" in the NVIDIA driver for "
+                      "Windows turns the overflow into an error.",
+            .details = "The saving assumes that kernels which read host memory are two to ten times "
+                       "as slow as others.",
             .severity = TA_HIGH,
             .evidence = evidence,
             .n_evidence = isnan(pcie) ? 2 : 3,
-            .saving_low_ns = TA_MISSING,
-            .saving_high_ns = TA_MISSING,
+            .saving_low_ns = time > 0 ? ta_whole(LOST_LEAST * time) : TA_MISSING,
+            .saving_high_ns = time > 0 ? ta_whole(LOST_MOST * time) : TA_MISSING,
             .confidence = isnan(pcie) ? 0.6 : 0.9,
             .threshold = ta_advice_printf(advice, "share of busy samples > %s",
                                           ta_advice_number(advice, least, TA_UNIT_RATIO)),

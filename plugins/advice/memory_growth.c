@@ -106,17 +106,21 @@ static void give(struct ta_advice *advice, const struct ta_refs *in, const struc
                                                 "there%s",
                                                 from, to, label, owner)
                              : ta_advice_printf(advice,
-                                                "Memory in use grows from %s to %s over %zu "
-                                                "snapshots, up to %s%s",
-                                                from, to, rise->n, label, owner),
-            .advice = at_once ? "A model that was offloaded before this step no longer is, or what "
-                                "the step made is still referenced. Offload again before the next "
-                                "step, and record a snapshot of the allocator there: it names "
-                                "what holds the memory."
-                              : "Each pass leaves something behind: tensors kept in a list, "
-                                "latents or frames that are not moved to the host, a graph that is "
-                                "not freed outside of torch.no_grad(). A snapshot of the "
-                                "allocator names what holds the memory.",
+                                                "Memory in use grows by %s a pass, from %s to %s at "
+                                                "%s%s",
+                                                ta_advice_number(advice,
+                                                                 (high.value - low.value) /
+                                                                     (double)(rise->n - 1),
+                                                                 TA_UNIT_BYTES),
+                                                from, to, label, owner),
+            .why = at_once ? "A model that was offloaded before is no longer, or what that pass "
+                             "made is still referenced."
+                           : "Each pass leaves something behind: tensors in a list, latents or "
+                             "frames that stay on the GPU, or graphs outside of torch.no_grad().",
+            .advice = at_once ? "Offload the model again before the next pass."
+                              : "Move results to the host and drop what a pass no longer needs.",
+            .details = "torch.cuda.memory._dump_snapshot() at that label names the call sites that "
+                       "hold the memory.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,

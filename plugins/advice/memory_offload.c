@@ -63,18 +63,21 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
               &(struct ta_finding){
                   .id = "offloading",
                   .rule = "memory_offload",
-                  .title = ta_advice_printf(
-                      advice, "%s frees no memory: %s in use after it, %s before%s%s",
-                      ta_place_text(advice, in, &worst, SNAPSHOT_LABEL),
-                      ta_advice_number(advice, worst.value, TA_UNIT_BYTES),
-                      ta_advice_number(advice, before.value, TA_UNIT_BYTES),
-                      n > 1 ? ta_advice_printf(advice, " (so %zu of %zu offloads)", n_idle, n) : "",
-                      ta_place_owner(advice, in->report, &worst)),
-                  .advice =
-                      "Something still holds the weights on the device: a second reference to the "
-                      "model, a hook, a compiled graph, or a copy that was moved instead of the "
-                      "model in use. Move the model itself and drop all other references before "
-                      "the next one is loaded; snapshots of the allocator name what holds them.",
+                  .title = ta_advice_printf(advice, "%s frees no GPU memory: %s stay in use%s",
+                                            ta_place_text(advice, in, &worst, SNAPSHOT_LABEL),
+                                            ta_advice_number(advice, worst.value, TA_UNIT_BYTES),
+                                            ta_place_owner(advice, in->report, &worst)),
+                  .why = ta_advice_printf(advice, "%s were in use before it%s.",
+                                          ta_advice_number(advice, before.value, TA_UNIT_BYTES),
+                                          n > 1 ? ta_advice_printf(
+                                                      advice, "; %zu of %zu offloads free nothing",
+                                                      n_idle, n)
+                                                : ""),
+                  .advice = "Find what still refers to the weights (a second reference to the "
+                            "model, a hook, a compiled graph), and move the module that is in use, "
+                            "not a copy of it.",
+                  .details = "torch.cuda.memory._dump_snapshot() at that label names the call "
+                             "sites that hold the memory.",
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,

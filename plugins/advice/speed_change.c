@@ -11,7 +11,34 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_ref reads[BAR_REFS] = {BAR_READS};
+enum { LIMIT = BAR_REFS };
+
+static const struct ta_ref reads[] = {BAR_READS, [LIMIT] = {"telemetry.limits", "limit"}};
+
+/* What the samples beside the run say of it; NULL where they say nothing. */
+static const char *what_goes_on(const struct ta_refs *in)
+{
+    static const struct {
+        const char *limit, *sentence;
+    } causes[] = {
+        {"host_memory", "Device memory overflows into host memory in the samples beside it."},
+        {"gpu_thermal_slowdown", "Heat lowers the clock of the GPU in the samples beside it."},
+        {"gpu_hardware_thermal_slowdown",
+         "Heat lowers the clock of the GPU in the samples beside it."},
+        {"temperature", "Heat lowers the clock of the GPU in the samples beside it."},
+    };
+    for (size_t i = 0; i < TA_LENGTH(causes); i++)
+        for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++)
+            if (ta_ref_reads(in, LIMIT, row, causes[i].limit))
+                return causes[i].sentence;
+    return NULL;
+}
+
+/* A second model call for guidance doubles the time of a step. */
+static bool is_twice(double slow, double quick)
+{
+    return slow > 1.85 * quick && slow < 2.15 * quick;
+}
 
 /* What the slower iterations take more than the faster ones would; 0 where the speed is even. */
 static double lost_ns(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
@@ -84,20 +111,21 @@ static void advise_later(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
                   .rule = "speed_change",
                   .title = ta_advice_printf(
                       advice,
-                      "The loop%s is slower when it runs again: an iteration takes %s, the first "
+                      "The loop%s gets slower from run to run: an iteration takes %s, the first "
                       "time %s%s",
                       bar_of(advice, in, &first), ta_advice_number(advice, later.value, TA_UNIT_NS),
                       ta_advice_number(advice, first.value, TA_UNIT_NS),
                       ta_place_owner(advice, in->report, &first)),
+                  .why = what_goes_on(in),
                   .advice =
-                      "Find what is left over from the first time: models that stay on the device, "
-                      "so that device memory overflows into the host's, other programs, heat. "
-                      "`nvidia-smi dmon` during the run shows the last; freeing the other models "
-                      "before the loop, or more memory kept free for it, cures the first.",
+                      "Compare memory in use and clocks of the first run and the last (nvidia-smi "
+                      "dmon): free the models that stay on the GPU, or cool it.",
+                  .details = "What is left over from the first run is mostly memory that overflows "
+                             "into the host's, fragments of it, another program, or heat.",
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
-                  .saving_low_ns = 0,
+                  .saving_low_ns = ta_whole(loss.most / 3),
                   .saving_high_ns = ta_whole(loss.most),
                   .confidence = 0.7,
                   .threshold = ta_advice_printf(advice, "later over first mean of a loop > %.3g",
@@ -129,19 +157,22 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 bar_of(advice, in, &at), ta_advice_number(advice, after.value, TA_UNIT_NS),
                 ta_advice_number(advice, before.value, TA_UNIT_NS),
                 ta_place_owner(advice, in->report, &at)),
+            .why = what_goes_on(in)
+                       ? what_goes_on(in)
+                   : is_twice(fmax(after.value, before.value), fmin(after.value, before.value))
+                       ? "Twice the time is what a second model call for guidance takes."
+                       : NULL,
             .advice =
                 after.value > before.value
-                    ? "Find what changed there: another model or more offloading (high and low "
-                      "noise), guidance that begins, a cache that no longer answers, a clock that "
-                      "falls with temperature, device memory that overflows into the host's. "
-                      "nvidia-smi dmon beside the run shows the last two."
-                    : "Find what the iterations before it do that later ones do not: compilation, "
-                      "autotuning, loading, or guidance that ends. Warm up with the same shapes "
-                      "if it is one of the first three.",
+                    ? "Find what begins there: more offloading, guidance, a cache that no longer "
+                      "answers, a falling clock, or memory that overflows into the host's "
+                      "(nvidia-smi dmon beside the run shows the last two)."
+                    : "Find what ends there: compilation, autotuning, loading or guidance; warm up "
+                      "with the same shapes if it is one of the first three.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 3,
-            .saving_low_ns = 0,
+            .saving_low_ns = ta_whole(loss.most / 3),
             .saving_high_ns = ta_whole(loss.most),
             .confidence = 0.8,
             .threshold = ta_advice_printf(advice, "slower over faster iterations of a bar > %.3g",

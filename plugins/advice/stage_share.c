@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A stage or layer that takes a large part of the time, and what speeding it up would give. */
+/* A stage or layer that takes a large part of the time, and what is done about it. */
 #include "lib/sessions.h"
 #include "recommend/rule.h"
 #include "stage.h"
@@ -50,48 +50,63 @@ static const struct ta_ref reads[] = {
     [SESSION_KIND] = {"run.sessions", "kind"},
 };
 
+/* The model at work is what the run is for: its share alone is no fault. */
 #define MODEL                                                                                      \
-    "This is the model at work: fewer steps or a distilled model, a step cache, fused attention, " \
-    "torch.compile or CUDA graphs, 8-bit weights, several GPUs. A torch trace of two steps tells " \
-    "which of them fits."
+    "Record two of its steps with torch.profiler, which shows whether kernels, launches or copies " \
+    "bound it."
 
-/* What usually helps, by a word in the name; the first that fits, "" fits all. */
-static const struct {
+/* What usually helps, by a word in the name; the first that fits, "" fits all.  Where it is known
+ * what that saves: of the stage at least, and at most. */
+static const struct to_do {
     const char *word, *advice;
+    double low, high;
 } known[] = {
-    {"vae", "Decode in 16 bit and in larger chunks as memory allows, compile the decoder, run it "
-            "on another stream or GPU while the next block is denoised, or use a smaller one."},
-    {"load", "Load once and keep the process alive; safetensors with mapped files, and weights "
-             "stored in the type that is used."},
-    {"save", "Write the video in another thread or process, with a faster encoder preset."},
+    {"vae", "Decode in 16 bit and in larger chunks as memory allows, and compile the decoder or run "
+            "it on another stream or GPU while the next block is denoised.",
+     0.25, 0.75},
+    {"offload", "Keep the model on the GPU if it fits, or move it from pinned memory on a side "
+                "stream while something else runs.",
+     0.4, 1},
+    {"load", "Load once and keep the process alive; store the weights as safetensors, in the type "
+             "that is used.",
+     0.4, 1},
+    {"save", "Write the video in another thread or process, with a faster encoder preset.", 0.4, 1},
     {"attention", "Use a fused attention kernel (FlashAttention, SDPA), a shorter context or "
-                  "window, or reuse attention across steps."},
-    {"compil", "Keep the compiled code between runs (caches of torch.compile and autotuning)."},
-    {"diffusion", MODEL},
-    {"denois", MODEL},
-    {"transformer", MODEL},
-    {"sampling", MODEL},
-    {"model_runner", MODEL},
-    {"model_forward", MODEL},
-    {"prefill", "Keep the keys and values of prompts that begin alike, read long prompts in chunks "
-                "beside decoding, and use a fused attention kernel."},
+                  "window, or reuse attention across steps.",
+     0, 0},
+    {"compil", "Keep the compiled code between runs (caches of torch.compile and autotuning).", 0.4,
+     1},
+    {"diffusion", MODEL, 0, 0},
+    {"denois", MODEL, 0, 0},
+    {"transformer", MODEL, 0, 0},
+    {"sampling", MODEL, 0, 0},
+    {"model_runner", MODEL, 0, 0},
+    {"model_forward", MODEL, 0, 0},
+    {"diffuse", MODEL, 0, 0},
+    {"prefill", "Keep the keys and values of prompts that begin alike, and read long prompts in "
+                "chunks beside decoding.",
+     0, 0},
     {"sampler", "Sample on the device for all sequences at once, without a copy to the host in "
-                "between."},
+                "between.",
+     0, 0},
     {"schedul", "Decide about the next step while the device is at this one, and keep what a step "
-                "needs from the last."},
-    {"batch", "A batch is a whole generation: time its stages, or record a torch trace of one, to "
-              "see what is the model, the sampler and the scheduler. Fewer denoising steps per "
-              "token help the first, larger batches all of them while memory lasts."},
-    {"", "Look into it first: a torch trace of this part alone shows its operators and kernels, "
-         "and whether the device waits for the host."},
+                "needs from the last.",
+     0, 0},
+    {"batch", "Time the stages of a batch, or record a torch trace of one: it is a whole generation, "
+              "with model, sampler and scheduler.",
+     0, 0},
+    {"warm", "Warm up once per process, and leave it out of what is timed.", 0.4, 1},
+    {"", "Record a torch trace of this part: it shows its operators and kernels, and whether the "
+         "GPU waits for the host.",
+     0, 0},
 };
 
-static const char *what_to_do(const char *name)
+static const struct to_do *what_to_do(const char *name)
 {
     size_t i = 0;
     while (known[i].word[0] && !strcasestr(name, known[i].word))
         i++;
-    return known[i].advice;
+    return &known[i];
 }
 
 struct limits {
@@ -113,7 +128,7 @@ static const char *whole_of(const struct ta_refs *in, struct ta_advice *advice,
                ? ta_advice_printf(advice, "%s",
                                   ta_session_words(in, SESSION_RANK, SESSION_KIND, words))
            : ta_ref_reads(in, SHARE_OF, share->row, "sum") ? "the time in all stages"
-                                                           : "the time";
+                                                           : "the run";
 }
 
 static bool same_rank(const struct ta_refs *in, size_t layer, size_t other)
@@ -154,6 +169,8 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
     if (is_stage && (ta_ref_reads(in, SOURCE, share->row, "blocks") ||
                      ta_ref_reads(in, SOURCE, share->row, "steps")))
         name = "Denoising"; /* a word, not the name of something recorded */
+    const struct to_do *todo = what_to_do(name);
+    const bool is_model = strcmp(todo->advice, MODEL) == 0;
     const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
     ta_advise(advice, &(struct ta_finding){
                           .id = is_stage ? "stage-share" : "layer-share",
@@ -165,13 +182,14 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
                               ta_advice_number(advice, total->value, TA_UNIT_NS),
                               is_stage ? "" : say_next(in, advice, share->row, limits->share),
                               ta_place_owner(advice, in->report, share)),
-                          .advice = what_to_do(name),
-                          .severity = share->value > limits->high ? TA_MEDIUM : TA_LOW,
+                          .advice = todo->advice,
+                          .severity = share->value > limits->high && !is_model ? TA_MEDIUM : TA_LOW,
                           .evidence = evidence,
                           .n_evidence = 2,
-                          /* Amdahl: what it saves to be a tenth faster, and twice as fast. */
-                          .saving_low_ns = ta_whole(total->value * (1 - 1 / 1.1)),
-                          .saving_high_ns = ta_whole(total->value / 2),
+                          .saving_low_ns =
+                              todo->high > 0 ? ta_whole(todo->low * total->value) : TA_MISSING,
+                          .saving_high_ns =
+                              todo->high > 0 ? ta_whole(todo->high * total->value) : TA_MISSING,
                           .confidence = 0.4,
                           .threshold = ta_advice_printf(
                               advice, "share of a %s > %s", is_stage ? "stage" : "layer",

@@ -53,9 +53,9 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
         ta_place_evidence(&found->largest)};
     const char *total = ta_advice_number(advice, found->total, TA_UNIT_NS);
     const char *share =
-        found->share > 0 ? ta_advice_printf(advice, "%s of the time%s, %s",
+        found->share > 0 ? ta_advice_printf(advice, "%s of %s, %s",
                                             ta_advice_number(advice, found->share, TA_UNIT_RATIO),
-                                            found->of_sum ? " in all stages" : "", total)
+                                            found->of_sum ? "the time in all stages" : "the run", total)
                          : total;
     ta_advise(
         advice,
@@ -69,19 +69,20 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                                             ta_advice_number(advice, generations, TA_UNIT_COUNT),
                                             generations > 1 ? "s" : "", share,
                                             ta_place_owner(advice, in->report, place))
-                         : ta_advice_printf(advice, "Text encoding takes %s of the time%s (%s)%s",
+                         : ta_advice_printf(advice, "Text encoding takes %s of %s (%s)%s",
                                             ta_advice_number(advice, found->share, TA_UNIT_RATIO),
-                                            found->of_sum ? " in all stages" : "", total,
+                                            found->of_sum ? "the time in all stages" : "the run",
+                                            total,
                                             ta_place_owner(advice, in->report, place)),
             .advice = is_repeated ? "Encode each prompt once and keep its embedding: it is the "
                                     "same for all chunks, blocks and steps of a generation."
-                                  : "Encode a prompt once and keep its embedding, also between "
-                                    "runs; encode the prompt and its negative as one batch, with "
-                                    "the encoder in 16 bit or 8 bit on the GPU.",
+                                  : "Keep embeddings of prompts that come again, and encode the "
+                                    "prompt and its negative as one batch, in 16 bit or 8 bit on "
+                                    "the GPU.",
             .severity = found->share > 2 * limit ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,
-            .saving_low_ns = is_repeated ? ta_whole(found->total / 2) : ta_whole(found->total / 4),
+            .saving_low_ns = is_repeated ? ta_whole(found->total / 2) : ta_whole(found->total / 3),
             .saving_high_ns = is_repeated
                                   ? ta_whole(found->total * (1 - generations / place->value))
                                   : ta_whole(found->total),

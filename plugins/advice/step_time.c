@@ -12,29 +12,41 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { STEP };
+enum { STEP, STAGE };
 
 static const struct ta_ref reads[] = {
     [STEP] = {"diffusion.by_rank", "step_mean_ns"},
-};
-
-static const struct ta_cell_rule rule = {
-    .look = {.cells = STEP},
-    .finding = "step-time",
-    .rule = "step_time",
-    .before = "A denoising step takes ",
-    .after = " on average",
-    .advice = "See where a step goes: under Layers, or a torch trace of two steps read "
-              "together with this dump. Usual gains: a fused attention kernel, torch.compile, "
-              "8-bit weights, a step cache, and both forwards of the guidance in one batch.",
-    .predicate = "mean step",
-    .severity = TA_MEDIUM,
-    .confidence = 0.6,
+    [STAGE] = {"stages.over_ranks", "share"},
 };
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_advise_cell(in, advice, &rule, ta_ctx_option(ctx, LIMIT), ta_ctx_option(ctx, HIGH));
+    static const struct ta_look look = {.cells = STEP}, shares = {.cells = STAGE};
+    const double limit = ta_ctx_option(ctx, LIMIT);
+    struct ta_place step, share;
+    /* Stages with shares say what the run is made of. */
+    if (ta_look_worst(in, &shares, &share) || !ta_look_worst(in, &look, &step) ||
+        step.value <= limit)
+        return TA_OK;
+    const struct ta_evidence evidence = ta_place_evidence(&step);
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "step-time",
+                  .rule = "step_time",
+                  .title = ta_advice_printf(advice, "A denoising step takes %s on average%s",
+                                            ta_advice_number(advice, step.value, TA_UNIT_NS),
+                                            ta_place_owner(advice, in->report, &step)),
+                  .advice = "Record two steps with torch.profiler, which shows whether kernels, "
+                            "launches or copies bound them.",
+                  .severity = step.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
+                  .evidence = &evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "mean step > %s",
+                                                ta_advice_number(advice, limit, TA_UNIT_NS)),
+              });
     return TA_OK;
 }
 

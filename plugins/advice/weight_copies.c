@@ -162,10 +162,10 @@ static const char *why_of(const struct ta_refs *in, struct ta_advice *advice,
     if (pageable > 0.5)
         return ta_advice_printf(advice,
                                 "They come from pageable memory at %s%s, and the host waits in the "
-                                "calls for %s%s",
+                                "calls for %s%s.",
                                 number(advice, reached, TA_UNIT_BYTES_PER_S), link,
                                 number(advice, ta_ref_number(in, HOST, row, 0), TA_UNIT_NS), where);
-    return ta_advice_printf(advice, "They run at %s%s and no kernel runs beside them%s",
+    return ta_advice_printf(advice, "They run at %s%s, and no kernel runs beside them%s.",
                             number(advice, reached, TA_UNIT_BYTES_PER_S), link, where);
 }
 

@@ -172,7 +172,7 @@ static struct size *size_of(struct size *sizes, size_t n, int64_t bytes)
     return bsearch(&wanted, sizes, n, sizeof *sizes, by_bytes);
 }
 
-/* The distinct sizes of the copies to the device, by size; NULL without memory or copies. */
+/* The distinct sizes of the copies to the device, by size; NULL without memory. */
 static struct size *find_sizes(const struct walk *w, size_t *n)
 {
     struct size *sizes = calloc(w->copies.n + 1, sizeof *sizes);
@@ -180,10 +180,8 @@ static struct size *find_sizes(const struct walk *w, size_t *n)
     for (size_t i = 0; sizes && i < w->copies.n; i++)
         if (!w->copies.at[i].is_back)
             sizes[(*n)++].bytes = w->copies.at[i].bytes;
-    if (!sizes || *n == 0) {
-        free(sizes);
-        return NULL;
-    }
+    if (!sizes || *n == 0)
+        return sizes;
     qsort(sizes, *n, sizeof *sizes, by_bytes);
     size_t distinct = 1;
     for (size_t i = 1; i < *n; i++)
@@ -416,7 +414,7 @@ static void judge_device(struct walk *w, size_t from, size_t to)
     size_t n;
     struct size *sizes = find_sizes(w, &n);
     const struct ta_program_steps *steps = ta_program_steps(w->trace);
-    w->failed |= !steps || (!sizes && w->copies.failed);
+    w->failed |= !steps || !sizes;
     if (!sizes || !steps) {
         free(sizes);
         return;
@@ -455,8 +453,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         if (w.copies.n)
             judge_device(&w, from, to);
     }
-    const bool done = !w.failed && !w.copies.failed;
-    ta_vec_free(&w.copies);
+    const bool done = !w.failed;
+    free(w.copies.at);
     ta_outward_free(&w.frames);
     ta_outward_free(&w.callers);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the copies of a trace");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The peak of memory, which places of the program hold it, and what was there before the recording
- * began. */
+/* The peak of memory and which places of the program hold it, what was there before the history began
+ * among them. */
 #include <traceanalyze/headline.h>
 
 #include <math.h>
@@ -17,7 +17,6 @@ enum {
     PEAKS_DEVICE,
     PEAKS_LABEL,
     PEAKS_BLOCK,
-    PEAKS_START,
     STATES_RANK,
     STATES_DEVICE,
     STATES_LABEL,
@@ -39,7 +38,6 @@ static const struct ta_ref reads[] = {
     [PEAKS_DEVICE] = {"memory.peaks", "device"},
     [PEAKS_LABEL] = {"memory.peaks", "label"},
     [PEAKS_BLOCK] = {"memory.peaks", "peak_block_bytes"},
-    [PEAKS_START] = {"memory.peaks", "start_block_bytes"},
     [STATES_RANK] = {"memory.fragmentation", "rank"},
     [STATES_DEVICE] = {"memory.fragmentation", "device"},
     [STATES_LABEL] = {"memory.fragmentation", "label"},
@@ -120,8 +118,7 @@ static bool is_free(const struct sites *sites, size_t row)
             return false;
     return ta_ref_number(sites->in, SITE_RANK, row, NAN) == sites->rank &&
            (device == sites->device || (isnan(device) && isnan(sites->device))) &&
-           ta_slice_equal(ta_ref_text(sites->in, SITE_LABEL, row), sites->label) &&
-           !ta_ref_reads(sites->in, SITE, row, "(allocated before the history)");
+           ta_slice_equal(ta_ref_text(sites->in, SITE_LABEL, row), sites->label);
 }
 
 /* One place, or several lines of it. */
@@ -169,31 +166,32 @@ static int by_bytes(const void *left, const void *right)
     return (a->bytes < b->bytes) - (a->bytes > b->bytes);
 }
 
-/* ": 25.4 GiB from optimizers.py:82 and :84 (step), …" */
-static void add_places(struct ta_line *line, struct sites *sites, double peak)
+/* What a place allocates, by the name of its file. */
+static const char *kind_of(struct ta_slice path)
 {
-    struct place places[PLACES];
-    size_t n = 0;
-    while (n < PLACES && take_place(sites, &places[n]) && places[n].bytes >= LEAST_SHARE * peak)
-        n += !ta_slice_equal(places[n].site.function, TA_LIT("(no frames)"));
-    qsort(places, n, sizeof *places, by_bytes);
-    for (size_t i = 0; i < n; i++) {
-        ta_say_on(line, "%s", i == 0 ? ": " : i + 1 < n ? ", " : " and ");
-        struct place *place = &places[i];
-        char bytes[TA_UNIT_TEXT_MAX];
-        ta_unit_format(bytes, place->bytes, TA_UNIT_BYTES);
-        const struct ta_slice name = place->site.function;
-        if (ta_slice_equal(name, TA_LIT("(no Python frame)"))) {
-            ta_say_on(line, "%s whose stacks have no Python frame", bytes);
-            continue;
-        }
-        if (place->site.path.len == 0) {
-            ta_say_on(line, "%s from %.*s", bytes, (int)(name.len < 80 ? name.len : 80), name.ptr);
-            continue;
-        }
+    static const struct {
+        const char *word, *kind;
+    } kinds[] = {{"optim", "optimizer state "}, {"kv_cache", "KV cache "}};
+    for (size_t i = 0; i < TA_LENGTH(kinds); i++)
+        if (ta_slice_has_word(path, kinds[i].word))
+            return kinds[i].kind;
+    return "";
+}
+
+/* "from optimizers.py:82 and :84 (step)", or what else is known of a place. */
+static void add_place(struct ta_line *line, struct place *place)
+{
+    const struct ta_slice name = place->site.function;
+    if (ta_slice_equal(name, TA_LIT("(allocated before the history)"))) {
+        ta_say_on(line, "from before the history began");
+    } else if (ta_slice_equal(name, TA_LIT("(no Python frame)"))) {
+        ta_say_on(line, "from stacks without a Python frame");
+    } else if (place->site.path.len == 0) {
+        ta_say_on(line, "from %.*s", (int)(name.len < 80 ? name.len : 80), name.ptr);
+    } else {
         qsort(place->lines, place->n_lines, sizeof *place->lines, by_line);
         const struct ta_slice path = short_path(place->site.path);
-        ta_say_on(line, "%s from %.*s", bytes, (int)path.len, path.ptr);
+        ta_say_on(line, "%sfrom %.*s", kind_of(path), (int)path.len, path.ptr);
         for (size_t k = 0; k < place->n_lines; k++)
             ta_say_on(line, "%s:%ld",
                       k == 0                   ? ""
@@ -201,6 +199,27 @@ static void add_places(struct ta_line *line, struct sites *sites, double peak)
                                                : " and ",
                       place->lines[k]);
         ta_say_on(line, " (%.*s)", (int)(name.len < 60 ? name.len : 60), name.ptr);
+    }
+}
+
+/* The places that hold a peak, the largest first; how many there are. */
+static size_t find_places(struct sites *sites, double peak, struct place places[PLACES])
+{
+    size_t n = 0;
+    while (n < PLACES && take_place(sites, &places[n]) && places[n].bytes >= LEAST_SHARE * peak)
+        n += !ta_slice_equal(places[n].site.function, TA_LIT("(no frames)"));
+    qsort(places, n, sizeof *places, by_bytes);
+    return n;
+}
+
+/* ", 25.4 GiB are optimizer state from optimizers.py:82 and :84 (step) and 12.8 GiB …" */
+static void add_places(struct ta_line *line, struct place *places, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char bytes[TA_UNIT_TEXT_MAX];
+        ta_say_on(line, "%s%s %s", i == 0 || i + 1 < n ? ", " : " and ",
+                  ta_unit_format(bytes, places[i].bytes, TA_UNIT_BYTES), i == 0 ? "are " : "");
+        add_place(line, &places[i]);
     }
 }
 
@@ -224,12 +243,21 @@ static size_t row_of_device(const struct ta_refs *in, const struct owners *owner
     return found;
 }
 
-static void add_holders(struct ta_line *line, struct sites *sites, double allocated, double peak)
+/* The sites of a device, whose peak or state they hold; false without any. */
+static bool open_sites(const struct ta_refs *in, size_t device, bool is_state, struct sites *sites,
+                       double *peak)
 {
-    char bytes[TA_UNIT_TEXT_MAX];
-    if (peak < allocated * 0.99) /* torch's own count goes further back than the history */
-        ta_say_on(line, "; in the history %s", ta_unit_format(bytes, peak, TA_UNIT_BYTES));
-    add_places(line, sites, peak);
+    const struct owners *own = is_state ? &of_states : &of_peaks;
+    const size_t row = row_of_device(in, own, device);
+    if (row == SIZE_MAX || ta_ref_rows(in, SITE) == 0)
+        return false;
+    *sites = (struct sites){.in = in,
+                            .bytes = is_state ? SITE_HELD : SITE_PEAK,
+                            .rank = ta_ref_number(in, own->rank, row, NAN),
+                            .device = ta_ref_number(in, own->device, row, NAN),
+                            .label = ta_ref_text(in, is_state ? STATES_LABEL : PEAKS_LABEL, row)};
+    *peak = ta_ref_number(in, own->bytes, row, NAN);
+    return true;
 }
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
@@ -238,8 +266,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const size_t device = ta_ref_largest(in, PEAK_ALLOCATED);
     if (device == SIZE_MAX || isnan(ta_ref_number(in, PEAK_RESERVED, device, NAN)))
         return;
-    const size_t history = row_of_device(in, &of_peaks, device);
-    const bool has_history = history != SIZE_MAX;
+    const bool has_history = row_of_device(in, &of_peaks, device) != SIZE_MAX;
     const bool is_state = ta_ref_rows(in, STATES_RANK) && !has_history &&
                           ta_ref_reads(in, PEAK_SOURCE, device, "snapshot");
     /* Both figures are of one device. Of some profilers what is held is known at snapshots only,
@@ -253,34 +280,41 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         snprintf(owner, sizeof owner, " on rank %.0f", ta_ref_number(in, RANK, device, NAN));
     else if (ta_ref_rows(in, PEAK_RESERVED) > 1 && !isnan(ta_ref_number(in, DEVICE, device, NAN)))
         snprintf(owner, sizeof owner, " on device %.0f", ta_ref_number(in, DEVICE, device, NAN));
-    if (is_state)
-        ta_say(line, "The snapshot has %s in use and %s held by the allocator%s", in_use, held,
+    struct sites sites;
+    struct place places[PLACES];
+    double peak = NAN;
+    size_t n = 0;
+    if ((is_state || has_history) && open_sites(in, device, is_state, &sites, &peak))
+        n = find_places(&sites, peak, places);
+    if (n == 0 && is_state) {
+        ta_say(line, "The snapshot has %s in use and %s held by the allocator%s.", in_use, held,
                owner);
-    else if (reserved < allocated && strcmp(in_use, held) != 0)
+        return;
+    }
+    if (n == 0 && reserved < allocated && strcmp(in_use, held) != 0) {
         ta_say(
             line,
             "Memory peaks at %s in use%s; what the allocator held was recorded at snapshots only "
-            "(%s at most)",
+            "(%s at most).",
             in_use, owner, held);
-    else
-        ta_say(line, "Memory peaks at %s in use and %s held by the allocator%s", in_use, held,
-               owner);
-    const struct owners *own = has_history ? &of_peaks : &of_states;
-    const size_t row = has_history ? history : row_of_device(in, &of_states, device);
-    struct sites sites = {.in = in, .bytes = has_history ? SITE_PEAK : SITE_HELD};
-    if (ta_ref_rows(in, SITE) && row != SIZE_MAX && (is_state || has_history)) {
-        sites.rank = ta_ref_number(in, own->rank, row, NAN);
-        sites.device = ta_ref_number(in, own->device, row, NAN);
-        sites.label = ta_ref_text(in, has_history ? PEAKS_LABEL : STATES_LABEL, row);
-        add_holders(line, &sites, ta_ref_number(in, PEAK_ALLOCATED, device, NAN),
-                    ta_ref_number(in, own->bytes, row, NAN));
+        return;
     }
-    ta_say_on(line, ".");
-    const double before = has_history ? ta_ref_number(in, PEAKS_START, history, NAN) : 0;
-    char bytes[TA_UNIT_TEXT_MAX];
-    if (has_history && before > LEAST_SHARE * ta_ref_number(in, PEAKS_BLOCK, history, NAN))
-        ta_say(line, "%s were alive before the history began.",
-               ta_unit_format(bytes, before, TA_UNIT_BYTES));
+    if (n == 0) {
+        ta_say(line, "Memory peaks at %s in use and %s held by the allocator%s.", in_use, held,
+               owner);
+        return;
+    }
+    /* torch's own count goes further back than the history. */
+    const bool is_less = peak < allocated * 0.99;
+    if (is_less) {
+        ta_say(line, "Memory peaks at %s in use%s.", in_use, owner);
+        ta_say(line, "Of the peak of %s in the history",
+               ta_unit_format(in_use, peak, TA_UNIT_BYTES));
+    } else {
+        ta_say(line, is_state ? "Of the %s in use%s" : "Of the peak of %s%s", in_use, owner);
+    }
+    add_places(line, places, n);
+    ta_say_on(line, "; the allocator holds %s.", held);
 }
 
 static const struct ta_headline_ops ops = {

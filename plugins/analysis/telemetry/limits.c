@@ -29,7 +29,8 @@ enum {
     LIMITS_PCIE_ELSE,
     LIMITS_UTILIZATION,
     LIMITS_SM_ACTIVITY,
-    LIMITS_IN_TRACE
+    LIMITS_IN_TRACE,
+    LIMITS_TIME
 };
 #define HERTZ TA_TYPE_NUMBER, TA_UNIT_HERTZ
 #define WATT TA_TYPE_NUMBER, TA_UNIT_WATT
@@ -85,6 +86,8 @@ static const struct ta_column telemetry_limits_columns[] = {
     [LIMITS_IN_TRACE] = {"in_trace_ns", "In the trace", TA_NS, .role = TA_NOTE,
                          .doc = "When the first sample with it was, since the earliest span of the "
                                 "trace, where the samples are on its clock"},
+    [LIMITS_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
+                     .doc = "Samples with the limit times the median interval of the device's"},
 };
 
 const struct ta_table_def telemetry_limits = {
@@ -381,6 +384,15 @@ static void mark_little_work(struct states *states)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* The median time between two samples; 0 where they say none. */
+static double interval_of(const struct states *states)
+{
+    for (size_t k = 1; k < states->n; k++)
+        states->scratch[k - 1] = (double)(states->at[k].time - states->at[k - 1].time);
+    ta_sort_numbers(states->scratch, states->n - 1);
+    return ta_quantile(states->scratch, states->n - 1, 0.5);
+}
+
 static void add_limit(struct ta_section_builder *out, const struct all *all,
                       const struct states *states, const struct series *of, const char *limit)
 {
@@ -414,7 +426,8 @@ static void add_limit(struct ta_section_builder *out, const struct all *all,
         [LIMITS_SM_ACTIVITY] = WITH(TA_SIGNAL_GPU_SM_ACTIVITY),
         [LIMITS_IN_TRACE] = all->window.is_trace && of->is_dated
                                 ? ta_int(ta_max_i64(ta_add_sat(first->time, -all->window.begin), 0))
-                                : ta_null());
+                                : ta_null(),
+        [LIMITS_TIME] = ta_int(ta_whole((double)n * interval_of(states))));
 #undef WITH
 #undef ELSE
 }

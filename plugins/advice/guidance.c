@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Denoising steps that run the model twice, for classifier-free guidance: where records or modules of
+ * a step show both passes. */
+#include "recommend/rule.h"
+
+#include <traceanalyze/rule.h>
+
+enum { SHARE };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
+               "Share of the run in second passes above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+enum {
+    RECORDS,
+    STEPS,
+    STEP_MEAN,
+    DUMP_RANK,
+    SESSION,
+    SESSION_RANK,
+    PASS_RANK,
+    PASS_STEPS,
+    PASS_MODULE,
+    PASS_SECOND,
+    PASS_IDLE,
+    WINDOW
+};
+
+static const struct ta_ref reads[] = {
+    [RECORDS] = {"diffusion.by_rank", "records_per_step"},
+    [STEPS] = {"diffusion.by_rank", "steps"},
+    [STEP_MEAN] = {"diffusion.by_rank", "step_mean_ns"},
+    [DUMP_RANK] = {"diffusion.by_rank", "rank"},
+    [SESSION] = {"run.sessions", "dur_ns"},
+    [SESSION_RANK] = {"run.sessions", "rank"},
+    [PASS_RANK] = {"guidance.by_rank", "rank"},
+    [PASS_STEPS] = {"guidance.by_rank", "steps"},
+    [PASS_MODULE] = {"guidance.by_rank", "module"},
+    [PASS_SECOND] = {"guidance.by_rank", "second_ns"},
+    [PASS_IDLE] = {"guidance.by_rank", "second_idle_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
+};
+
+/* Second passes of a rank. */
+struct second {
+    struct ta_place place; /* the cell that says so */
+    double ns, run;        /* of the passes, and of the run; 0 where that is not known */
+    double idle;           /* time of them in which the device is idle; 0 where it is not known */
+    double steps;
+    const char *module; /* or "" */
+};
+
+static void give(const struct ta_refs *in, struct ta_advice *advice, const struct second *second,
+                 double least)
+{
+    const struct ta_evidence evidence = ta_place_evidence(&second->place);
+    const char *time = ta_advice_number(advice, second->ns, TA_UNIT_NS);
+    const bool is_waiting = second->idle > 0.3 * second->ns;
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "guidance-passes",
+            .rule = "guidance",
+            .title = ta_advice_printf(
+                advice, "Each denoising step runs the model twice: the second pass takes %s%s",
+                second->run > 0
+                    ? ta_advice_printf(advice, "%s of the run (%s)",
+                                       ta_advice_number(advice, second->ns / second->run,
+                                                        TA_UNIT_RATIO),
+                                       time)
+                    : time,
+                ta_place_owner(advice, in->report, &second->place)),
+            .why = second->module[0]
+                       ? ta_advice_printf(advice, "%s runs twice in each of %.0f steps.",
+                                          second->module, second->steps)
+                       : ta_advice_printf(advice, "Each of %.0f steps has two records.",
+                                          second->steps),
+            .advice =
+                is_waiting
+                    ? "Run both passes as one batch, since the GPU is idle in much of them; a model "
+                      "distilled with its guidance needs one pass."
+                    : "Use a model distilled with its guidance, leave guidance out of part of the "
+                      "steps, or run both passes on two GPUs (CFG parallel).",
+            .details = is_waiting
+                           ? NULL
+                           : "One batch of both passes gains little where the GPU is busy: it is the "
+                             "same work. The saving is of guidance in half of the steps, up to none.",
+            .severity = TA_LOW,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = ta_whole(is_waiting ? second->idle / 2 : second->ns / 2),
+            .saving_high_ns = ta_whole(is_waiting ? second->idle : second->ns),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "second passes > %s of the run",
+                                          ta_advice_number(advice, least, TA_UNIT_RATIO)),
+        });
+}
+
+static double run_of(const struct ta_refs *in, int64_t rank)
+{
+    double sum = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, SESSION); row++)
+        if (ta_ref_integer(in, SESSION_RANK, row) == rank)
+            sum += ta_ref_number(in, SESSION, row, 0);
+    return sum;
+}
+
+static struct second of_records(const struct ta_refs *in)
+{
+    struct second most = {.ns = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, RECORDS); row++) {
+        const double steps = ta_ref_number(in, STEPS, row, 0);
+        const double ns = steps * ta_ref_number(in, STEP_MEAN, row, 0) / 2;
+        if (ta_ref_number(in, RECORDS, row, 0) == 2 && ns > most.ns)
+            most = (struct second){.place = ta_place_at(in, RECORDS, row),
+                                   .ns = ns,
+                                   .run = run_of(in, ta_ref_integer(in, DUMP_RANK, row)),
+                                   .steps = steps,
+                                   .module = ""};
+    }
+    return most;
+}
+
+static struct second of_modules(const struct ta_refs *in, struct ta_advice *advice)
+{
+    static const struct ta_look windows = {.cells = WINDOW};
+    struct second most = {.ns = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, PASS_RANK); row++) {
+        const struct ta_place place = ta_place_at(in, PASS_SECOND, row);
+        if (place.table && place.value > most.ns)
+            most = (struct second){.place = place,
+                                   .ns = place.value,
+                                   .run = ta_look_most(in, &windows, ta_ref_integer(in, PASS_RANK, row)),
+                                   .idle = ta_ref_number(in, PASS_IDLE, row, 0),
+                                   .steps = ta_ref_number(in, PASS_STEPS, row, 0),
+                                   .module = ta_place_text(advice, in, &place, PASS_MODULE)};
+    }
+    return most;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    const double least = ta_ctx_option(ctx, SHARE);
+    struct second second = of_modules(in, advice);
+    if (!second.place.table)
+        second = of_records(in);
+    if (second.place.table && second.ns > least * second.run)
+        give(in, advice, &second, least);
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, guidance, &ops, .title = "Two model calls a step",
+          .summary = "Fires when each denoising step runs the model twice for guidance",
+          .version = "1", .options = options);

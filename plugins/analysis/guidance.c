@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* guidance.by_rank: denoising steps that run the model twice, for classifier-free guidance.
+ *
+ * Seen in marked steps alone: a module or a range that each of them calls twice, one call after the
+ * other; without either, kernels that come in two equal sequences.  Blocks of a model repeat, too, but
+ * their kernels come more often than twice, or not all of them do.  A few steps are looked at, the
+ * others are taken to be like them. */
+#include "model/program/steps.h"
+#include "lib/modules.h"
+#include "base/vec.h"
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/model.h>
+
+#include <stdlib.h>
+
+enum { RANK, MODULE, SOURCE, STEPS, SECOND, IDLE, FIELDS };
+enum { BY_MODULE, BY_RANGE, BY_KERNELS, SOURCES };
+
+static const char *const source_words[SOURCES] = {"module", "range", "kernels"};
+
+enum { LOOKED_AT = 3, STEPS_LEAST = 3 };
+
+/* A kernel of a step, in the order of launches. */
+struct launched {
+    int64_t time;    /* of the launch */
+    size_t activity; /* its number */
+};
+
+/* One step that is looked at. */
+struct step {
+    int64_t start, end;
+    ta_row mark;
+    TA_VEC(struct launched) kernels;
+    int64_t from, to; /* launches of the second pass lie in [from, to) */
+};
+
+struct walk {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct ta_activities activities;
+    struct ta_kernels names;
+    struct step at[LOOKED_AT];
+    size_t n;
+    bool failed;
+};
+
+static struct ta_slice name_of(const struct walk *w, ta_row row)
+{
+    return ta_trace_text(w->trace, w->spans.name[row]);
+}
+
+static bool is_range(const struct walk *w, ta_row row)
+{
+    const struct ta_category *category = &w->categories.at[w->spans.cat[row]];
+    return category->class == TA_CLASS_HOST &&
+           ta_slice_equal(ta_trace_text(w->trace, category->name), TA_LIT("user_annotation"));
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* Calls of one name in a step, in no other of its kind. */
+struct calls {
+    ta_str name;
+    size_t n;
+    int64_t total;
+    ta_row second;
+};
+
+enum { NAMES_MOST = 64 };
+
+/* The name that a step calls exactly twice and spends at least half of its time in. */
+static struct calls called_twice(const struct walk *w, const struct step *step, int source)
+{
+    struct calls names[NAMES_MOST];
+    size_t n = 0;
+    int64_t until = step->start;
+    struct calls most = {.n = 0};
+    for (size_t row = (size_t)step->mark + 1;
+         row < w->spans.n && w->spans.track[row] == w->spans.track[step->mark] &&
+         w->spans.ts[row] < step->end;
+         row++) {
+        if (w->spans.ts[row] < until ||
+            !(source == BY_MODULE ? ta_is_module(name_of(w, (ta_row)row))
+                                  : is_range(w, (ta_row)row)))
+            continue;
+        until = w->spans.ts[row] + w->spans.dur[row];
+        size_t i = 0;
+        while (i < n && names[i].name != w->spans.name[row])
+            i++;
+        if (i == NAMES_MOST)
+            return most; /* no range of passes, but of what these are made of */
+        if (i == n)
+            names[n++] = (struct calls){.name = w->spans.name[row]};
+        names[i].n++;
+        names[i].total += w->spans.dur[row];
+        names[i].second = (ta_row)row;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (names[i].n == 2 && names[i].total > most.total)
+            most = names[i];
+    return 2 * most.total >= step->end - step->start ? most : (struct calls){.n = 0};
+}
+
+/* The name that all steps which are looked at call twice; TA_STR_ABSENT without one. */
+static ta_str find_called(struct walk *w, int source)
+{
+    ta_str name = TA_STR_ABSENT;
+    for (size_t i = 0; i < w->n; i++) {
+        const struct calls calls = called_twice(w, &w->at[i], source);
+        if (calls.n == 0 || (i > 0 && calls.name != name))
+            return TA_STR_ABSENT;
+        name = calls.name;
+        w->at[i].from = w->spans.ts[calls.second];
+        w->at[i].to = w->at[i].from + w->spans.dur[calls.second];
+    }
+    return name;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static int by_time(const void *left, const void *right)
+{
+    const struct launched *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->activity > b->activity) - (a->activity < b->activity);
+}
+
+static void take_kernels(struct walk *w)
+{
+    for (size_t i = 0; i < w->activities.n; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        if (a->kernel == TA_NO_KERNEL || a->launch == TA_NO_ROW)
+            continue;
+        const int64_t time = w->spans.ts[a->launch];
+        for (size_t s = 0; s < w->n; s++)
+            if (time >= w->at[s].start && time < w->at[s].end)
+                w->failed |= !ta_vec_push(&w->at[s].kernels, ((struct launched){time, i}));
+    }
+    for (size_t s = 0; s < w->n; s++)
+        if (w->at[s].kernels.n)
+            qsort(w->at[s].kernels.at, w->at[s].kernels.n, sizeof *w->at[s].kernels.at, by_time);
+}
+
+/* Where kernels of one name are in a step. */
+struct twice {
+    size_t n, first, last;
+};
+
+static bool is_matrix(const struct walk *w, uint32_t kernel)
+{
+    const enum ta_kernel_kind kind = w->names.at[kernel].facts.kind;
+    return kind == TA_KERNEL_GEMM || kind == TA_KERNEL_ATTENTION || kind == TA_KERNEL_CONV;
+}
+
+static uint32_t kernel_at(const struct walk *w, const struct step *step, size_t i)
+{
+    return w->activities.at[step->kernels.at[i].activity].kernel;
+}
+
+/* Whether a step has two equal sequences of kernels.  Those that come twice, all of them as far
+ * apart, say how long one is; what multiplies matrices comes an even number of times. */
+static bool is_double(const struct walk *w, struct step *step, struct twice *names)
+{
+    const size_t n = step->kernels.n;
+    enum { KERNELS_LEAST = 40, NAMES_LEAST = 3 };
+    if (n < KERNELS_LEAST)
+        return false;
+    memset(names, 0, w->names.n * sizeof *names);
+    for (size_t i = 0; i < n; i++) {
+        struct twice *name = &names[kernel_at(w, step, i)];
+        name->first = name->n == 0 ? i : name->first;
+        name->last = i;
+        name->n++;
+    }
+    size_t far = 0, pairs = 0, same = 0, matrix = 0;
+    for (size_t k = 0; k < w->names.n; k++) {
+        if (names[k].n % 2 && is_matrix(w, (uint32_t)k))
+            return false;
+        matrix += names[k].n > 0 && is_matrix(w, (uint32_t)k);
+        if (names[k].n == 2 && names[k].last - names[k].first > far)
+            far = names[k].last - names[k].first;
+    }
+    if (matrix == 0 || 10 * far < 3 * n || 10 * far > 6 * n)
+        return false;
+    size_t begin = n;
+    for (size_t k = 0; k < w->names.n; k++)
+        if (names[k].n == 2) {
+            const size_t apart = names[k].last - names[k].first;
+            pairs++;
+            same += apart == far;
+            begin = apart == far && names[k].last < begin ? names[k].last : begin;
+        }
+    if (same < NAMES_LEAST || 2 * same < pairs)
+        return false;
+    size_t equal = 0, compared = 0;
+    for (size_t i = 0; i + far < n && i < far; i++, compared++)
+        equal += kernel_at(w, step, i) == kernel_at(w, step, i + far);
+    if (20 * equal < 19 * compared || begin == n)
+        return false;
+    step->from = step->kernels.at[begin].time;
+    step->to = step->end;
+    return true;
+}
+
+static bool find_double(struct walk *w)
+{
+    struct twice *names = calloc(w->names.n + 1, sizeof *names);
+    bool all = names && w->n > 0;
+    w->failed |= !names;
+    for (size_t i = 0; all && i < w->n; i++)
+        all = is_double(w, &w->at[i], names);
+    free(names);
+    return all;
+}
+
+/* ---- a trace --------------------------------------------------------------------------------- */
+
+/* Whether the trace is of training, where a module may run twice for other reasons. */
+static bool is_training(const struct ta_trace *trace)
+{
+    static const char *const names[] = {"Optimizer.step#", "autograd::engine::evaluate_function",
+                                        NULL};
+    for (size_t id = 0; id < ta_trace_string_count(trace); id++)
+        if (ta_slice_has_any(ta_trace_text(trace, (ta_str)id), names))
+            return true;
+    return false;
+}
+
+/* Time from the first kernel of the second pass to the end of its last, and how much of that no
+ * kernel of it runs. */
+static void add_second(const struct walk *w, const struct step *step, int64_t *ns, int64_t *idle)
+{
+    struct ta_intervals busy = {0};
+    for (size_t i = 0; i < step->kernels.n; i++) {
+        if (step->kernels.at[i].time < step->from || step->kernels.at[i].time >= step->to)
+            continue;
+        const ta_row span = w->activities.at[step->kernels.at[i].activity].span;
+        ta_intervals_add(&busy, w->spans.ts[span], w->spans.ts[span] + w->spans.dur[span]);
+    }
+    ta_intervals_unite(&busy);
+    if (busy.n) {
+        const int64_t all = busy.at[busy.n - 1].end - busy.at[0].start;
+        *ns += all;
+        *idle += all - ta_intervals_length(&busy);
+    } else {
+        *ns += step->to - step->from; /* of the host */
+    }
+    ta_intervals_free(&busy);
+}
+
+static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
+{
+    int source = BY_MODULE;
+    ta_str name = find_called(w, BY_MODULE);
+    if (name == TA_STR_ABSENT) {
+        source = BY_RANGE;
+        name = find_called(w, BY_RANGE);
+    }
+    /* Kernels decide only where the steps hold no calls that would tell. */
+    take_kernels(w);
+    if (name == TA_STR_ABSENT) {
+        source = BY_KERNELS;
+        if (!find_double(w))
+            return;
+    }
+    if (is_training(w->trace))
+        return;
+    int64_t ns = 0, idle = 0;
+    for (size_t i = 0; i < w->n; i++)
+        add_second(w, &w->at[i], &ns, &idle);
+    const struct ta_slice text = source == BY_KERNELS ? TA_LIT("")
+                                 : source == BY_MODULE
+                                     ? ta_module_class(ta_trace_text(w->trace, name))
+                                     : ta_trace_text(w->trace, name);
+    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)), ta_key_text(text),
+                                  ta_key_int(source));
+    const double scale = (double)n_steps / (double)w->n;
+    ta_sum(&row[STEPS], (int64_t)n_steps);
+    ta_sum(&row[SECOND], ta_whole(scale * (double)ns));
+    ta_sum(&row[IDLE], ta_whole(scale * (double)idle));
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_program_steps *steps = ta_program_steps(trace);
+    struct walk w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
+                     .categories = ta_trace_categories(trace),
+                     .activities = ta_trace_activities(trace),
+                     .names = ta_trace_kernels(trace)};
+    if (!steps)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
+    if (steps->n < STEPS_LEAST || steps->by == TA_STEPS_BY_LOOP)
+        return TA_OK;
+    /* The last ones: the first may be warm-up. */
+    for (size_t s = steps->n - LOOKED_AT; s < steps->n; s++) {
+        const struct ta_program_step *step = &steps->at[s];
+        if (w.spans.ts[step->mark] == step->start && step->end > step->start)
+            w.at[w.n++] =
+                (struct step){.start = step->start, .end = step->end, .mark = step->mark};
+    }
+    if (w.n == LOOKED_AT)
+        judge(&w, steps->n, out[0]);
+    for (size_t i = 0; i < w.n; i++)
+        free(w.at[i].kernels.at);
+    return w.failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the kernels of steps") : TA_OK;
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},       [MODULE] = {"module", TA_FIELD_TEXT},
+    [SOURCE] = {"source", TA_FIELD_INT},    [STEPS] = {"steps", TA_FIELD_SUM},
+    [SECOND] = {"second_ns", TA_FIELD_SUM}, [IDLE] = {"second_idle_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
+
+static const struct ta_column table_columns[FIELDS] = {
+    [RANK] = TA_RANK_COLUMN,
+    [MODULE] = {"module", "Runs twice", TA_TEXT,
+                .doc = "Module or range that each step calls twice; null where kernels tell it"},
+    [SOURCE] = {"source", "Seen in", TA_WORD,
+                .doc = "module, range, or kernels that come in two equal sequences"},
+    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Marked steps"},
+    [SECOND] = {"second_ns", "Second pass", TA_NS, .better = TA_LOWER,
+                .doc = "From the first kernel of the second pass to the end of its last, summed over "
+                       "the steps; the mean of the last three steps stands for all"},
+    [IDLE] = {"second_idle_ns", "Idle in it", TA_NS, .better = TA_LOWER,
+              .doc = "Part of it in which none of its kernels runs"},
+};
+
+static const struct ta_table_def table = {
+    "guidance.by_rank", "Two model calls a step", TA_COLUMNS(table_columns),
+    .doc = "One row per rank whose marked steps run the model twice, as for classifier-free "
+           "guidance: a module, else a range, that each of the last three steps calls twice for at "
+           "least half of its time, else kernels in two equal sequences. Not of training.",
+    .tier = TA_TIER_DETAIL};
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)in;
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        TA_ROW(out, table, [RANK] = ta_int(row[RANK]),
+               [MODULE] = ta_text_or_null(ta_partial_text(merged[0], row, MODULE)),
+               [SOURCE] = ta_string(source_words[row[SOURCE]]), [STEPS] = ta_int(row[STEPS]),
+               [SECOND] = ta_int(row[SECOND]), [IDLE] = ta_int(row[IDLE]));
+    }
+    return TA_OK;
+}
+
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{0, SOURCE, SOURCES}, TA_BOUNDS_END};
+
+static const struct ta_table_def *const tables[] = {&table, NULL};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .section = "steps",
+                                           .place = 5,
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, guidance, &ops, .title = "Two model calls a step",
+          .summary = "Denoising steps that run the model twice: guidance.by_rank", .version = "1");
