@@ -67,7 +67,7 @@ static const char *advice_on(const struct ta_refs *in, struct ta_advice *advice,
         return "Copy less within the GPU: write results into their final buffer, keep one layout, "
                "and drop clone(), contiguous() and cat() that only move bytes.";
     if (strcmp(memory, "pinned") == 0)
-        return "Copy on a stream of its own, ahead of the use, so that kernels run beside it.";
+        return "Copy on a stream of its own, ahead of the use, so that kernels run meanwhile.";
     return "Pin the host memory, and copy with non_blocking=True on a stream of its own, ahead of "
            "the use.";
 }
@@ -110,9 +110,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                             ta_place_owner(advice, in->report, &worst.exposed)),
                   .why = known && kind.value >= 0.5 * worst.ns
                              ? ta_advice_printf(
-                                   advice, "No kernel runs beside its copies; most are %s.",
+                                   advice, "No kernel runs meanwhile; most of it is %s.",
                                    ta_place_text(advice, in, &kind, KIND_PATH))
-                             : "No kernel runs beside its copies.",
+                             : "No kernel runs meanwhile.",
                   .advice = advice_on(in, advice, &kind),
                   .severity = TA_MEDIUM,
                   .evidence = evidence,

@@ -11,8 +11,7 @@ static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.9, 0, 1, TA_OPTION_RATIO,
                "Share of the memory in use above which the rule fires"},
     [HIGH] = {"high", TA_OPTION_NUMBER, 0.95, 0, 1, TA_OPTION_RATIO,
-              "Share above which it is one severity higher, and above which the memory with the allocator's "
-              "cache counts"},
+              "Share of the memory in use above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -46,10 +45,10 @@ struct fullest {
     struct ta_place used, total;
     double share;
     bool is_tensors;
+    bool is_even; /* as full from the first sample to the last: it may have been reserved */
 };
 
-/* The memory that the driver sees has to rise and fall by more than this share of the total: what is
- * as full from the first sample to the last was reserved. */
+/* Share of the total by which the memory that the driver sees rises where it is not even. */
 #define VARIES 0.05
 
 static void look_at(struct fullest *fullest, const struct ta_place *used,
@@ -57,7 +56,10 @@ static void look_at(struct fullest *fullest, const struct ta_place *used,
 {
     if (used->table && total->table && total->value > 0 &&
         used->value / total->value > fullest->share)
-        *fullest = (struct fullest){*used, *total, used->value / total->value, is_tensors};
+        *fullest = (struct fullest){.used = *used,
+                                    .total = *total,
+                                    .share = used->value / total->value,
+                                    .is_tensors = is_tensors};
 }
 
 /* The device whose memory is fullest; of an allocator what tensors use, where that is known. */
@@ -76,12 +78,13 @@ static struct fullest find_fullest(const struct ta_refs *in)
         return fullest;
     for (size_t row = 0; row < ta_ref_rows(in, SIGNAL_MAX); row++) {
         const struct ta_place most = ta_place_at(in, SIGNAL_MAX, row);
-        const double least = ta_ref_number(in, SIGNAL_MIN, row, 0);
         struct ta_place total;
-        if (ta_look_takes(in, &used, row) && ta_look_same(in, &all, &most, &total) &&
-            most.value - least > VARIES * total.value)
+        if (ta_look_takes(in, &used, row) && ta_look_same(in, &all, &most, &total))
             look_at(&fullest, &most, &total, false);
     }
+    if (fullest.used.table)
+        fullest.is_even = fullest.used.value - ta_ref_number(in, SIGNAL_MIN, fullest.used.row, 0) <=
+                          VARIES * fullest.total.value;
     return fullest;
 }
 
@@ -114,8 +117,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double threshold = ta_ctx_option(ctx, SHARE);
     const struct fullest fullest = find_fullest(in);
     const bool is_high = fullest.share > ta_ctx_option(ctx, HIGH);
-    if (fullest.share <= threshold || (!fullest.is_tensors && !is_high) || is_said(in) ||
-        is_server(in))
+    if (fullest.share <= threshold || is_said(in) || is_server(in))
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&fullest.used),
                                            ta_place_evidence(&fullest.total)};
@@ -135,8 +137,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       "a time, move models away that are not in use, or store weights in 8 bit.",
             .details = fullest.is_tensors ? NULL
                                           : "How much of it is cache, which the allocator gives "
-                                            "back when needed, is not known.",
-            .severity = fullest.is_tensors && is_high ? TA_HIGH : TA_MEDIUM,
+                                            "back when needed, or reserved (a KV cache) is not "
+                                            "known.",
+            .severity = fullest.is_tensors           ? is_high ? TA_HIGH : TA_MEDIUM
+                        : is_high && !fullest.is_even ? TA_MEDIUM
+                                                      : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = TA_MISSING,

@@ -83,14 +83,14 @@ static const char *what_is_where(const struct ta_refs *in, struct ta_advice *adv
         return ta_advice_printf(advice, "%s has only %s of its weights on the GPU", model,
                                 ta_advice_number(advice, loaded.value, TA_UNIT_BYTES));
     if (loaded.value <= 0)
-        return ta_advice_printf(advice, "%s has all %s of its weights in host memory", model,
+        return ta_advice_printf(advice, "%s has all %s of its weights offloaded to host memory", model,
                                 ta_advice_number(advice, offloaded, TA_UNIT_BYTES));
-    return ta_advice_printf(advice, "%s has %s of its %s of weights in host memory", model,
+    return ta_advice_printf(advice, "%s has %s of its %s of weights offloaded to host memory", model,
                             ta_advice_number(advice, offloaded, TA_UNIT_BYTES),
                             ta_advice_number(advice, offloaded + loaded.value, TA_UNIT_BYTES));
 }
 
-/* What it costs that weights come over the bus in every iteration: as measured beside iterations
+/* What it costs that weights come over the bus in every iteration: as measured against iterations
  * without, else the time that copying takes, within that of the iterations. */
 struct cost {
     double low, high;
@@ -163,7 +163,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                            ? "The saving is what the slow iterations take more than the fast ones; "
                              "they may differ in more than offloading, such as frames or pixels."
                        : loop.n > 0 ? "The saving is the time that the copies take at 8 and at "
-                                      "2.7 GB/s; what runs beside kernels is not gained."
+                                      "2.7 GB/s; what runs while kernels do is not gained."
                                     : NULL,
             .severity = loop.n > 0 ? TA_HIGH : TA_LOW,
             .evidence = evidence,

@@ -15,17 +15,17 @@ enum { LIMIT = BAR_REFS };
 
 static const struct ta_ref reads[] = {BAR_READS, [LIMIT] = {"telemetry.limits", "limit"}};
 
-/* What the samples beside the run say of it; NULL where they say nothing. */
+/* What samples of the device say of it; NULL where they say nothing. */
 static const char *what_goes_on(const struct ta_refs *in)
 {
     static const struct {
         const char *limit, *sentence;
     } causes[] = {
-        {"host_memory", "Device memory overflows into host memory in the samples beside it."},
-        {"gpu_thermal_slowdown", "Heat lowers the clock of the GPU in the samples beside it."},
+        {"host_memory", "Samples of the GPU show that its memory overflows into host memory."},
+        {"gpu_thermal_slowdown", "Samples of the GPU show that heat lowers its clock."},
         {"gpu_hardware_thermal_slowdown",
-         "Heat lowers the clock of the GPU in the samples beside it."},
-        {"temperature", "Heat lowers the clock of the GPU in the samples beside it."},
+         "Samples of the GPU show that heat lowers its clock."},
+        {"temperature", "Samples of the GPU show that heat lowers its clock."},
     };
     for (size_t i = 0; i < TA_LENGTH(causes); i++)
         for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++)
@@ -166,7 +166,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 after.value > before.value
                     ? "Find what begins there: more offloading, guidance, a cache that no longer "
                       "answers, a falling clock, or memory that overflows into the host's "
-                      "(nvidia-smi dmon beside the run shows the last two)."
+                      "(nvidia-smi dmon shows the last two)."
                     : "Find what ends there: compilation, autotuning, loading or guidance; warm up "
                       "with the same shapes if it is one of the first three.",
             .severity = TA_MEDIUM,

@@ -32,7 +32,8 @@ enum {
     LAYER_SHARE,
     LAYER_TIME,
     SESSION_RANK,
-    SESSION_KIND
+    SESSION_KIND,
+    STEP_TIME
 };
 
 static const struct ta_ref reads[] = {
@@ -48,6 +49,7 @@ static const struct ta_ref reads[] = {
     [LAYER_TIME] = {"layers.by_name", "total_ns"},
     [SESSION_RANK] = {"run.sessions", "rank"},
     [SESSION_KIND] = {"run.sessions", "kind"},
+    [STEP_TIME] = {"diffusion.by_rank", "step_mean_ns"},
 };
 
 /* The model at work is what the run is for: its share alone is no fault. */
@@ -108,6 +110,9 @@ static const struct to_do *what_to_do(const char *name)
         i++;
     return &known[i];
 }
+
+/* Long steps are a finding of their own, step_time.c's, which says the same of the model. */
+#define LONG_STEP_NS 200e6
 
 struct limits {
     double share, high, even, lead;
@@ -171,6 +176,9 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
         name = "Denoising"; /* a word, not the name of something recorded */
     const struct to_do *todo = what_to_do(name);
     const bool is_model = strcmp(todo->advice, MODEL) == 0;
+    static const struct ta_look step_times = {.cells = STEP_TIME};
+    if (is_stage && is_model && ta_look_most(in, &step_times, TA_MISSING) > LONG_STEP_NS)
+        return;
     const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
     ta_advise(advice, &(struct ta_finding){
                           .id = is_stage ? "stage-share" : "layer-share",

@@ -12,29 +12,43 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { STEP, STAGE };
+enum { STEP, SOURCE, SHARE_OF, SHARE };
 
 static const struct ta_ref reads[] = {
     [STEP] = {"diffusion.by_rank", "step_mean_ns"},
-    [STAGE] = {"stages.over_ranks", "share"},
+    [SOURCE] = {"stages.over_ranks", "source"},
+    [SHARE_OF] = {"stages.over_ranks", "share_of"},
+    [SHARE] = {"stages.over_ranks", "share"},
 };
+
+/* ": together they take 91 % of the session"; "" where no stage is made of them. */
+static const char *together(const struct ta_refs *in, struct ta_advice *advice)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++) {
+        const struct ta_place share = ta_place_at(in, SHARE, row);
+        if (share.table && ta_ref_reads(in, SHARE_OF, row, "session") &&
+            (ta_ref_reads(in, SOURCE, row, "steps") || ta_ref_reads(in, SOURCE, row, "blocks")))
+            return ta_advice_printf(advice, ": denoising is %s of the session",
+                                    ta_advice_number(advice, share.value, TA_UNIT_RATIO));
+    }
+    return "";
+}
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_look look = {.cells = STEP}, shares = {.cells = STAGE};
+    static const struct ta_look look = {.cells = STEP};
     const double limit = ta_ctx_option(ctx, LIMIT);
-    struct ta_place step, share;
-    /* Stages with shares say what the run is made of. */
-    if (ta_look_worst(in, &shares, &share) || !ta_look_worst(in, &look, &step) ||
-        step.value <= limit)
+    struct ta_place step;
+    if (!ta_look_worst(in, &look, &step) || step.value <= limit)
         return TA_OK;
     const struct ta_evidence evidence = ta_place_evidence(&step);
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "step-time",
                   .rule = "step_time",
-                  .title = ta_advice_printf(advice, "A denoising step takes %s on average%s",
+                  .title = ta_advice_printf(advice, "A denoising step takes %s on average%s%s",
                                             ta_advice_number(advice, step.value, TA_UNIT_NS),
+                                            together(in, advice),
                                             ta_place_owner(advice, in->report, &step)),
                   .advice = "Record two steps with torch.profiler, which shows whether kernels, "
                             "launches or copies bound them.",

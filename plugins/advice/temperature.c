@@ -58,7 +58,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .why = "Clocks were not sampled, so what it costs is not known.",
             .advice = "Sample clocks and their limits (nvidia-smi dmon -s pucv), check air flow and "
                       "fans, and lower the power limit if the clock falls.",
-            .severity = hottest.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
+            .severity = hottest.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = &evidence,
             .n_evidence = 1,
             .saving_low_ns = TA_MISSING,

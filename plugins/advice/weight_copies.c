@@ -128,13 +128,13 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
     const char *bytes = number(advice, place.value, TA_UNIT_BYTES);
     const char *what =
         weights->is_models
-            ? ta_advice_printf(advice, "Models move to the GPU and back (%s and %s)", bytes,
+            ? ta_advice_printf(advice, "Models move to the GPU and are offloaded again (%s and %s)", bytes,
                                number(advice, ta_ref_number(in, BACK, row, 0), TA_UNIT_BYTES))
         : passes > 1
-            ? ta_advice_printf(advice, "The same %s of weights are copied from host memory %s times",
+            ? ta_advice_printf(advice, "The same %s of offloaded weights are copied from host memory %s times",
                                number(advice, weights->stay, TA_UNIT_BYTES),
                                number(advice, passes, TA_UNIT_COUNT))
-            : ta_advice_printf(advice, "Weights are copied from host memory layer by layer (%s)",
+            : ta_advice_printf(advice, "Offloaded weights are copied from host memory layer by layer (%s)",
                                bytes);
     return ta_advice_printf(advice, "%s: the GPU waits for these copies %s of the run (%s)%s", what,
                             number(advice, weights->lost / weights->window, TA_UNIT_RATIO),
@@ -165,7 +165,7 @@ static const char *why_of(const struct ta_refs *in, struct ta_advice *advice,
                                 "calls for %s%s.",
                                 number(advice, reached, TA_UNIT_BYTES_PER_S), link,
                                 number(advice, ta_ref_number(in, HOST, row, 0), TA_UNIT_NS), where);
-    return ta_advice_printf(advice, "They run at %s%s, and no kernel runs beside them%s.",
+    return ta_advice_printf(advice, "They run at %s%s, and no kernel runs meanwhile%s.",
                             number(advice, reached, TA_UNIT_BYTES_PER_S), link, where);
 }
 
@@ -206,7 +206,7 @@ static const char *advice_of(const struct ta_refs *in, struct ta_advice *advice,
                                 all, number(advice, weights->peak, TA_UNIT_BYTES));
     if (room == ROOM_UNKNOWN && !isnan(weights->stay))
         return ta_advice_printf(advice,
-                                "Keep them on the GPU if %s fit beside the rest%s; otherwise %s.",
+                                "Keep them on the GPU if %s fit with the rest%s; otherwise %s.",
                                 number(advice, weights->stay, TA_UNIT_BYTES),
                                 isnan(weights->memory)
                                     ? ""

@@ -51,7 +51,7 @@ static const struct ta_ref reads[] = {
 };
 
 /* Places that are named, and the least share of the peak that is worth a name. */
-enum { PLACES = 3 };
+enum { PLACES = 4 };
 #define LEAST_SHARE 0.05
 
 /* Lines of one function so close to each other are one place. */

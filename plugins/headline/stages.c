@@ -76,9 +76,10 @@ static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row
                ta_session_words(in, SESSION_RANK, SESSION_KIND, words), total, whole);
     else if (ta_ref_reads(in, SHARE_OF, row, "sum") && of >= 1)
         ta_say(line, "%s takes %s; no other stage was timed.", what, total);
+    else if (ta_ref_reads(in, SHARE_OF, row, "sum"))
+        ta_say(line, "%s takes %s of the time in all stages (%s).", what, share, total);
     else
-        ta_say(line, "%s takes %s of the time%s (%s).", what, share,
-               ta_ref_reads(in, SHARE_OF, row, "sum") ? " in all stages" : "", total);
+        ta_say(line, "%s takes %s of the run (%s of %s).", what, share, total, whole);
 }
 
 /* Says it where it is more than any stage takes. */

@@ -113,7 +113,7 @@ class Telemetry(unittest.TestCase):
         ids, head = self.said(query(rows, reasons=True))
         self.assertEqual(ids, ["heat-slowdown"])
         self.assertIn("Heat lowers the GPU clock from 1 800 MHz to 1 200 MHz in 66.7 % of the busy "
-                      "samples, first after 30.0 s at 88 °C", head.replace("\u00a0", " "))
+                      "samples, from 30.0 s on at 88 °C", head.replace("\u00a0", " "))
         self.assertIn("(device 1)", head.replace("\u00a0", " "))
 
     def test_heat_without_a_reason(self):
@@ -121,7 +121,7 @@ class Telemetry(unittest.TestCase):
                 for i in range(90)]
         ids, head = self.said(query(rows))
         self.assertEqual(ids, ["heat-slowdown"])
-        self.assertIn("first after 40.0 s at 86 °C", head.replace("\u00a0", " "))
+        self.assertIn("from 40.0 s on at 86 °C", head.replace("\u00a0", " "))
 
     def test_a_violation_flag(self):
         rows = [(300, 70 if i < 20 else 90, 99, 60, 1800 if i < 20 else 1100, 0, int(i >= 20),
@@ -134,7 +134,7 @@ class Telemetry(unittest.TestCase):
                     (80, 60, 100, activity, 1800, 0, 0, 16000, pcie, pcie) for i in range(60)]
         ids, head = self.said(dmon(rows(5000)))
         self.assertEqual(ids, ["host-memory"])
-        self.assertIn("The GPU waits for host memory in 66.7 % of the busy samples", head)
+        self.assertIn("GPU memory overflows into host memory in 66.7 % of the busy samples", head)
         self.assertNotIn("in use 99", head.split("Devices in use")[0])
         # Without traffic it waits for something else, and while the memory works it works.
         self.assertEqual(self.said(dmon(rows(60)))[0], ["little-work"])
@@ -218,7 +218,7 @@ class Telemetry(unittest.TestCase):
         text = "\n".join(limit) + "\n"
         ids, head = self.said(text)
         self.assertEqual(ids, ["host-memory"])
-        self.assertIn("its own is full (23.4 GiB of 24.0 GiB), and it draws 50 W of 250 W",
+        self.assertIn("it is full (23.4 GiB of 24.0 GiB), and it draws 50 W of 250 W",
                       head.replace("\u00a0", " "))
         self.assertNotIn("gpu-memory", self.report(text)[1])
         # Of several devices one may wait for the others.

@@ -92,17 +92,16 @@ class Texts(unittest.TestCase):
                     "time_us": 1, "frames": b["frames"]} for b in blocks if b["frames"]]
         text = " ".join(self.summary({"m.pickle": pickle.dumps(
             {"segments": [segment], "device_traces": [history]}, 4)}).split())
-        self.assertIn("Memory peaks at 6.00 GiB in use and 7.00 GiB held by the allocator: "
-                      "2.00 GiB from app/optim.py:82 and :84 (step), 1.00 GiB from "
-                      "app/optim.py:200 (step) and 1.00 GiB from app/vae.py:9 (step). "
-                      "2.00 GiB were alive before the history began.", text)
+        self.assertIn("Of the peak of 6.00 GiB, 2.00 GiB are from before the history began, 2.00 GiB "
+                      "optimizer state from app/optim.py:82 and :84 (step), 1.00 GiB optimizer "
+                      "state from app/optim.py:200 (step) and 1.00 GiB from app/vae.py:9 (step); "
+                      "the allocator holds 7.00 GiB.", text)
         self.assertIn("step (…/app/optim.py:82) 1 1.00 GiB 16.7 %", text)
         self.assertNotIn("gather", text)
         self.assertNotIn("Memory by label Rank", text)
         text = " ".join(self.summary({"m.pickle": pickle.dumps(
             {"segments": [segment], "device_traces": []}, 4)}).split())
-        self.assertIn("The snapshot has 6.00 GiB in use and 7.00 GiB held by the allocator: "
-                      "2.00 GiB from app/optim.py:82 and :84 (step)", text)
+        self.assertIn("Of the 6.00 GiB in use, 2.00 GiB are", text)
 
     def test_a_peak_between_snapshots(self):
         """More was in use between two of them than was held at any."""
@@ -164,12 +163,12 @@ class Texts(unittest.TestCase):
 
     def test_advice_by_name(self):
         """What helps depends on what the stage does."""
-        for stage, words in (("model_forward", "This is the model at work"),
-                             ("sampler", "Sample on the device"), ("xyz", "Look into it first")):
+        for stage, words in (("model_forward", "Record two of its steps"),
+                             ("sampler", "Sample on the device"), ("xyz", "Record a torch trace of this part")):
             text = self.summary({"stage_timing.csv": "scope,rank,pid,step,stage,cpu_ms\n"
                                  "multi_block,0,1,0,%s,80.0\nmulti_block,0,1,0,other,15.0\n"
                                  "multi_block,0,1,0,total,100.0\n" % stage})
-            self.assertIn("multi_block/%s takes 80.0 %% of the time" % stage, text)
+            self.assertIn("multi_block/%s takes 80.0 %% of the run" % stage, text)
             self.assertIn(words, text)
 
     def test_event_timer(self):

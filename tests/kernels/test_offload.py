@@ -264,7 +264,7 @@ def check_models(report):
     near(faults, "bytes", row["bytes"], 4 * BLOCKS * sum(BLOCK))
     near(faults, "copies back", row["back_bytes"], 4 * BLOCKS * sum(BLOCK))
     found = report.finding("weight-copies")
-    if row["pattern"] != "models" or not found or "back" not in found["title"]:
+    if row["pattern"] != "models" or not found or "offloaded" not in found["title"]:
         faults.append("%s: %s" % (row, found))
     return faults + silent("pageable-copy", "exposed-copies")(report)
 

@@ -259,9 +259,9 @@ class Checks(checks.Checks):
                         [2, 250.5, 60.25])
             finding = report.finding("offloaded-weights")
             self.expect("offloaded weights", finding["title"],
-                        "Transformer runs with 9.00 GiB of its 12.0 GiB of weights offloaded to "
-                        "host memory and copied in every iteration: 20.0 s each, 4.02 s with all "
-                        "weights on the GPU")
+                        "Transformer has 9.00 GiB of its 12.0 GiB of weights offloaded to host "
+                        "memory and copies them in every iteration: 20.0 s each, 4.02 s with all weights on "
+                        "the GPU")
             self.expect("what that saves at most", finding["saving_ns"]["high"], 160_200_000_000)
             self.expect("text encoder", report.finding("text-encoder-cpu")["title"],
                         "The text encoder is loaded on the CPU: it is part of the 70.8 s that the "
@@ -287,8 +287,8 @@ class Checks(checks.Checks):
                          for row in report.rows("models.loads")],
                         [("Transformer", "partial", GIB, 12 * GIB)])
             self.expect("offloaded weights", report.finding("offloaded-weights")["title"],
-                        "Transformer runs with 12.0 GiB of its 13.0 GiB of weights offloaded to "
-                        "host memory and copied in every iteration, which takes 15.8 s")
+                        "Transformer has 12.0 GiB of its 13.0 GiB of weights offloaded to host "
+                        "memory and copies them in every iteration of 15.8 s")
             row = report.row("caches.by_name", cache="TeaCache")
             self.expect("steps that were skipped", [row["hits"], row["misses"]], [5, 35])
             row = report.row("memory.by_rank")
@@ -393,12 +393,12 @@ class Checks(checks.Checks):
                                              "Process 40 has 12.75 GiB memory in use.") + "\n")
         self.expect("other processes", [report.row("memory.failures")["others_bytes"] / GIB,
                                         report.finding("failed-allocations")["title"]],
-                    [13, "An allocation of 2.50 GiB failed: other processes hold 13.0 GiB of the "
-                     "device's 23.5 GiB (device 1)"])
+                    [13, "GPU memory ran out: an allocation of 2.50 GiB failed while other processes "
+                     "hold 13.0 GiB of the GPU's 23.5 GiB (device 1)"])
         report = self.read(NEW_ERROR.replace("allocate 2.50 GiB", "allocate 30.00 GiB") + "\n")
         self.expect("more than the device", report.finding("failed-allocations")["title"],
-                    "An allocation of 30.0 GiB failed: it is more than the whole device has "
-                    "(23.5 GiB) (device 1)")
+                    "GPU memory ran out: an allocation of 30.0 GiB failed, more than the whole GPU "
+                    "has (23.5 GiB) (device 1)")
         row = self.read("CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 11.00 GiB total "
                         "capacity; 10.00 GiB already allocated; 256.00 MiB free; 128.00 MiB "
                         "cached)\n").row("memory.failures")
@@ -415,7 +415,8 @@ class Checks(checks.Checks):
         report = self.read("Warning: Ran out of memory when regular VAE decoding, retrying with "
                            "tiled VAE decoding.\n")
         self.expect("a decoding that was done again", report.finding("failed-allocations")["title"],
-                    "Device memory ran out in regular VAE decoding, done again in tiles")
+                    "GPU memory ran out in regular VAE decoding, done again in tiles: the first "
+                    "attempt was lost")
 
     # ---- torch.compile ---------------------------------------------------------------------------
 

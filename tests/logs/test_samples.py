@@ -38,7 +38,7 @@ def prompts(read):
     expect("weights", {row["offloaded_bytes"] for row in slow.rows("models.loads", model="Wan22")},
            {round(18518.44 * 2**20)})
     expect("prompts", slow.row("iterations.by_name", loop="prompt")["count"], 2)
-    says(slow, "Wan22 runs with 18.1 GiB of its 26.6 GiB of weights offloaded")
+    says(slow, "Wan22 has 18.1 GiB of its 26.6 GiB of weights offloaded to host memory")
     expect("all weights on the GPU", fast.scalars["offloaded_bytes"], 0)
     expect("nothing to say of weights", fast.finding("offloaded-weights"), None)
 
@@ -50,7 +50,7 @@ def memory(read):
                                                       "device_bytes", "allocated_bytes")],
            [3.38, 1.21, 23.53, 17.62])
     expect("failures", report.scalars["failed_allocations"], 1)
-    says(report, "An allocation of 3.38 GiB", "1.21 GiB free")
+    says(report, "an allocation of 3.38 GiB", "1.21 GiB free")
 
 
 def device(read):

@@ -189,10 +189,13 @@ static const struct {
     {STEPS("0,,1000\n"), "", NULL},
     {STEPS("0,31,1000\n"), "", "diffusion_steps.steps=31"},
     {"diffusion.by_rank\nrank,frames_per_block,step_mean_ns\n0,8,200000000\n", "", NULL},
-    {"diffusion.by_rank\nrank,frames_per_block,step_mean_ns\n0,8.5,1\n", "block-size ", NULL},
+    {"diffusion.by_rank\nrank,frames_per_block,step_mean_ns\n0,8.5,1\n", "", NULL},
+    {"diffusion.by_rank\nrank,frames_per_block,step_mean_ns\n0,8.5,1\n"
+     "\nstreaming.by_rank\nrank,frames\n0,20\n",
+     "block-size ", NULL},
     {"diffusion.by_rank\nrank,frames_per_block,step_mean_ns\n0,3,200000001\n", "step-time ", NULL},
     {VALUES("0,fps,blocks,10,per_s\n0,bps,blocks,2,per_s\n"), "", NULL},
-    {VALUES("0,fps,blocks,9.9,per_s\n0,bps,blocks,1.9,per_s\n"), "frame-rate block-rate ", NULL},
+    {VALUES("0,fps,blocks,9.9,per_s\n0,bps,blocks,1.9,per_s\n"), "frame-rate ", NULL},
     {VALUES("0,fps,as_reported,1.0,per_s\n0,bps,wall,1.0,per_s\n"), "", NULL},
     {VALUES("0,fps,blocks,,per_s\n"), "", NULL},
     {VALUES("0,first_block_ns,wall,300,ns\n") BLOCKS("0,5,100\n"), "", NULL},
@@ -382,7 +385,7 @@ static void test_texts(void **state)
     const struct ta_finding *stage = ta_report_finding(run.report, "stage-share");
     assert_non_null(heat);
     assert_non_null(stage);
-    assert_string_equal(heat->title, "A GPU gets as hot as 97 °C (device 3)");
+    assert_string_equal(heat->title, "A GPU gets as hot as 97 °C, where GPUs lower their clock (device 3)");
     assert_string_equal(heat->threshold, "largest temperature > 85 °C");
     assert_string_equal(stage->title, "save_video takes 60.0 % of the session (60 ns)");
     assert_non_null(strstr(stage->advice, "encoder"));
@@ -399,8 +402,8 @@ static void test_why_an_allocation_failed(void **state)
     assert_non_null(finding);
     assert_string_equal(
         finding->title,
-        "An allocation of 900 B failed: the device had 300 B free and the allocator held 600 B "
-        "unused (device 1)");
+        "GPU memory ran out: an allocation of 900 B failed with 300 B free on the GPU and 600 B "
+        "held unused by the allocator (device 1)");
     assert_non_null(strstr(finding->advice, "expandable_segments"));
     close_run(&run);
     open_run(&run, FAILURES("0,1,900,300,100,699\n"), NULL);
@@ -409,7 +412,7 @@ static void test_why_an_allocation_failed(void **state)
     close_run(&run);
     open_run(&run, FAILURES("0,1,900,300,,\n0,1,901,300,,\n"), NULL);
     finding = ta_report_finding(run.report, "failed-allocations");
-    assert_string_equal(finding->title, "2 allocations failed, the largest of 901 B (device 1)");
+    assert_string_equal(finding->title, "GPU memory ran out: 2 allocations failed, the largest of 901 B (device 1)");
     close_run(&run);
 }
 
@@ -419,17 +422,15 @@ static void test_counted_failures(void **state)
     struct run run;
     open_run(&run, MEMORY("0,,,91,,,1,1\n"), NULL);
     assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
-                        "1 allocation failed for lack of device memory");
+                        "GPU memory ran out: 1 allocation failed");
     assert_string_equal(ta_report_finding(run.report, "allocation-retries")->title,
-                        "Device memory ran full 1 time: the allocator had to give its cache back "
-                        "before it could go on");
+                        "GPU memory ran full 1 time");
     close_run(&run);
     open_run(&run, MEMORY("0,,,91,,,3,2\n"), NULL);
     assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
-                        "3 allocations failed for lack of device memory");
+                        "GPU memory ran out: 3 allocations failed");
     assert_string_equal(ta_report_finding(run.report, "allocation-retries")->title,
-                        "Device memory ran full 2 times: the allocator had to give its cache back "
-                        "before it could go on");
+                        "GPU memory ran full 2 times");
     close_run(&run);
 }
 
@@ -442,11 +443,11 @@ static void test_where_an_allocation_failed(void **state)
              "0,,decode (/home/me/app/vae.py:31),900\n",
              NULL);
     assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
-                        "An allocation of 900 B in app/vae.py:31 (decode) failed");
+                        "GPU memory ran out: an allocation of 900 B in app/vae.py:31 (decode) failed");
     close_run(&run);
     open_run(&run, "memory.failures\nrank,device,site,wanted_bytes\n0,,(no frames),900\n", NULL);
     assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
-                        "An allocation of 900 B failed");
+                        "GPU memory ran out: an allocation of 900 B failed");
     close_run(&run);
 }
 
@@ -459,7 +460,7 @@ static void test_unused_memory_is_a_bound(void **state)
     const struct ta_finding *finding = ta_report_finding(run.report, "fragmentation");
     assert_non_null(finding);
     assert_string_equal(finding->title,
-                        "At the peak the allocator holds at most 3.00 GiB more than "
+                        "At the peak the allocator holds up to 3.00 GiB more than "
                         "tensors use (12.0 GiB against 9.00 GiB)");
     assert_string_equal(finding->evidence[0].column, "unused_bytes");
     close_run(&run);
