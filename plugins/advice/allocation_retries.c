@@ -29,10 +29,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
               &(struct ta_finding){
                   .id = "allocation-retries",
                   .rule = "allocation_retries",
-                  .title = ta_advice_printf(
-                      advice, "GPU memory ran full %s time%s%s",
-                      ta_advice_number(advice, retries.value, TA_UNIT_COUNT),
-                      retries.value > 1 ? "s" : "", ta_place_owner(advice, in->report, &retries)),
+                  .title = ta_advice_printf(advice, "GPU memory ran full %s time%s%s",
+                                            ta_advice_number(advice, retries.value, TA_UNIT_COUNT),
+                                            retries.value > 1 ? "s" : "",
+                                            ta_place_owner(advice, in->report, &retries)),
                   .why = "Each time the allocator waits for the GPU, gives its whole cache back "
                          "(cudaFree) and allocates anew, which makes that step much longer.",
                   .advice = ta_advice_printf(

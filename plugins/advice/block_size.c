@@ -42,8 +42,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                               ta_advice_number(advice, time.value, TA_UNIT_NS))
                            : "",
                 ta_place_owner(advice, in->report, &frames)),
-            .advice = "Make blocks of 3 to 4 frames, and compare frames per second: each block costs "
-                      "its fixed part.",
+            .advice =
+                "Make blocks of 3 to 4 frames, and compare frames per second: each block costs "
+                "its fixed part.",
             .severity = frames.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = &evidence,
             .n_evidence = 1,

@@ -55,7 +55,7 @@ static const struct ta_ref reads[] = {
 static bool is_weights(const struct ta_refs *in, size_t row, int64_t rank)
 {
     const struct ta_look there = {.cells = WEIGHTS}, back = {.cells = WEIGHTS_BACK};
-    const double weights = ta_ref_reads(in, DIRECTION, row, "HtoD")   ? ta_look_sum(in, &there, rank)
+    const double weights = ta_ref_reads(in, DIRECTION, row, "HtoD") ? ta_look_sum(in, &there, rank)
                            : ta_ref_reads(in, DIRECTION, row, "DtoH") ? ta_look_sum(in, &back, rank)
                                                                       : 0;
     return weights > 0.5 * ta_ref_number(in, BYTES, row, 0);

@@ -16,8 +16,10 @@ enum { CACHE = BAR_REFS, HITS, MISSES, HIT_RATIO, GROUP };
 
 static const struct ta_ref reads[] = {
     BAR_READS,
-    [CACHE] = {"caches.by_name", "cache"},   [HITS] = {"caches.by_name", "hits"},
-    [MISSES] = {"caches.by_name", "misses"}, [HIT_RATIO] = {"caches.by_name", "hit_ratio"},
+    [CACHE] = {"caches.by_name", "cache"},
+    [HITS] = {"caches.by_name", "hits"},
+    [MISSES] = {"caches.by_name", "misses"},
+    [HIT_RATIO] = {"caches.by_name", "hit_ratio"},
     [GROUP] = {"figures.reported", "group"},
 };
 
@@ -77,8 +79,8 @@ static double half_of_loop(const struct ta_refs *in)
 {
     double most = 0;
     for (size_t row = 0; row < ta_ref_rows(in, BAR_DONE); row++)
-        most = fmax(most, ta_ref_number(in, BAR_DONE, row, 0) *
-                              ta_ref_number(in, BAR_MEAN, row, 0) / 2);
+        most = fmax(most,
+                    ta_ref_number(in, BAR_DONE, row, 0) * ta_ref_number(in, BAR_MEAN, row, 0) / 2);
     return most;
 }
 
@@ -98,15 +100,17 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "cache-hits",
             .rule = "cache_hits",
             .title = title_of(in, advice, &worst, &misses),
-            .advice = is_of_steps
-                          ? "Raise its threshold (rel_l1_thresh) step by step and compare the "
-                            "pictures, or switch it off where the model has few steps: then it only "
-                            "costs its check."
-                          : "Make it larger if it evicts much; without evictions its keys do not "
-                            "repeat: switch it off.",
-            .details = most > 0 ? "The saving is of a cache that skips a sixth to half of the steps, "
-                                  "at less quality."
-                                : NULL,
+            .advice =
+                is_of_steps
+                    ? "Raise its threshold (rel_l1_thresh) step by step and compare the "
+                      "pictures, or switch it off where the model has few steps: then it only "
+                      "costs its check."
+                    : "Make it larger if it evicts much; without evictions its keys do not "
+                      "repeat: switch it off.",
+            .details = most > 0
+                           ? "The saving is of a cache that skips a sixth to half of the steps, "
+                             "at less quality."
+                           : NULL,
             .severity = worst.value <= 0 ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,

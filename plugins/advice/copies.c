@@ -99,30 +99,29 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const bool known = find_kind(in, &worst.exposed, &kind);
     if (known)
         evidence[1] = ta_place_evidence(&kind);
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "exposed-copies",
-                  .rule = "copies",
-                  .title = ta_advice_printf(advice,
-                                            "The GPU only copies %s of the run (%s)%s",
-                                            ta_advice_number(advice, share, TA_UNIT_RATIO),
-                                            ta_advice_number(advice, worst.ns, TA_UNIT_NS),
-                                            ta_place_owner(advice, in->report, &worst.exposed)),
-                  .why = known && kind.value >= 0.5 * worst.ns
-                             ? ta_advice_printf(
-                                   advice, "No kernel runs meanwhile; most of it is %s.",
-                                   ta_place_text(advice, in, &kind, KIND_PATH))
-                             : "No kernel runs meanwhile.",
-                  .advice = advice_on(in, advice, &kind),
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = known ? 2 : 1,
-                  .saving_low_ns = ta_whole(0.4 * worst.ns),
-                  .saving_high_ns = ta_whole(worst.ns),
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "exposed copies > %s of the window",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "exposed-copies",
+            .rule = "copies",
+            .title = ta_advice_printf(advice, "The GPU only copies %s of the run (%s)%s",
+                                      ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                      ta_advice_number(advice, worst.ns, TA_UNIT_NS),
+                                      ta_place_owner(advice, in->report, &worst.exposed)),
+            .why = known && kind.value >= 0.5 * worst.ns
+                       ? ta_advice_printf(advice, "No kernel runs meanwhile; most of it is %s.",
+                                          ta_place_text(advice, in, &kind, KIND_PATH))
+                       : "No kernel runs meanwhile.",
+            .advice = advice_on(in, advice, &kind),
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = known ? 2 : 1,
+            .saving_low_ns = ta_whole(0.4 * worst.ns),
+            .saving_high_ns = ta_whole(worst.ns),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "exposed copies > %s of the window",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 

@@ -68,7 +68,8 @@ static const struct limit {
 } limits[] = {
     {"gpu_thermal_slowdown", BY_HEAT, "The driver reports a thermal slowdown"},
     {"gpu_hardware_thermal_slowdown", BY_HEAT, "The hardware reports a thermal slowdown"},
-    {"temperature", BY_HEAT, "The clock falls for good on a hot GPU, and the driver does not say why"},
+    {"temperature", BY_HEAT,
+     "The clock falls for good on a hot GPU, and the driver does not say why"},
     {"gpu_hardware_slowdown", BY_HARDWARE, "The driver reports a hardware slowdown"},
     {"gpu_power_brake", BY_HARDWARE, "The driver reports the power brake of the supply"},
     {"gpu_power_cap", BY_POWER, "power cap"},
@@ -131,10 +132,10 @@ static const char *before_it(const struct ta_refs *in, struct ta_advice *advice,
             ta_ref_rank(in, LIMIT, i) == ta_ref_rank(in, LIMIT, row) &&
             ta_ref_device(in, LIMIT, i) == ta_ref_device(in, LIMIT, row) &&
             ta_ref_integer(in, SAMPLE, i) < ta_ref_integer(in, SAMPLE, row))
-            return isnan(watt) ? "; before it, the power cap held the clock"
-                               : ta_advice_printf(advice,
-                                                  "; before it, the power cap of %s held the clock",
-                                                  number(advice, watt, TA_UNIT_WATT));
+            return isnan(watt)
+                       ? "; before it, the power cap held the clock"
+                       : ta_advice_printf(advice, "; before it, the power cap of %s held the clock",
+                                          number(advice, watt, TA_UNIT_WATT));
     }
     return "";
 }
@@ -190,8 +191,8 @@ static const char *what_it_costs(const struct ta_refs *in, struct ta_advice *adv
 /* " from 1740 MHz to 1185 MHz", as far as it is known. */
 static const char *fall_of(struct ta_advice *advice, double from, double to, enum ta_unit unit)
 {
-    const char *before = isnan(from) ? "" : ta_advice_printf(advice, " from %s",
-                                                             number(advice, from, unit));
+    const char *before =
+        isnan(from) ? "" : ta_advice_printf(advice, " from %s", number(advice, from, unit));
     return isnan(to) ? before
                      : ta_advice_printf(advice, "%s to %s", before, number(advice, to, unit));
 }
@@ -205,8 +206,8 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
     const double otherwise = free_clock(in, row), watt = ta_ref_number(in, POWER_LIMIT, row, NAN);
     const char *owner = ta_place_owner(advice, in->report, part);
     const char *share = number(advice, part->value, TA_UNIT_RATIO);
-    const char *cap = isnan(watt) ? "" : ta_advice_printf(advice, " of %s",
-                                                          number(advice, watt, TA_UNIT_WATT));
+    const char *cap =
+        isnan(watt) ? "" : ta_advice_printf(advice, " of %s", number(advice, watt, TA_UNIT_WATT));
     if (limit->cause == BY_POWER && isnan(clock))
         return ta_advice_printf(advice, "The power cap%s holds the GPU in %s of the busy samples%s",
                                 cap, share, owner);
@@ -214,9 +215,9 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
         return ta_advice_printf(
             advice, "The power cap%s holds the GPU clock at %s%s in %s of the busy samples%s", cap,
             number(advice, clock, TA_UNIT_HERTZ),
-            isnan(otherwise) ? ""
-                             : ta_advice_printf(advice, " of %s",
-                                                number(advice, otherwise, TA_UNIT_HERTZ)),
+            isnan(otherwise)
+                ? ""
+                : ta_advice_printf(advice, " of %s", number(advice, otherwise, TA_UNIT_HERTZ)),
             share, owner);
     const bool is_power = isnan(clock) && !isnan(ta_ref_number(in, POWER, row, NAN));
     return ta_advice_printf(
@@ -291,10 +292,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       .title = title_of(in, advice, row, &part),
                       .why = why_of(in, advice, row),
                       .advice = causes[cause].advice,
-                      .details = isnan(lost) ? NULL
-                                             : "The saving is the part of the clock that is lost, of "
-                                               "the time with the limit; what memory or the host "
-                                               "bounds gains less.",
+                      .details = isnan(lost)
+                                     ? NULL
+                                     : "The saving is the part of the clock that is lost, of "
+                                       "the time with the limit; what memory or the host "
+                                       "bounds gains less.",
                       .severity = causes[cause].severity,
                       .evidence = evidence,
                       .n_evidence = 2,

@@ -52,15 +52,17 @@ static const struct ta_look look = {.cells = WANTED};
 enum reason { BEYOND, LIMITED, HELD_BY_OTHERS, IN_FRAGMENTS, TOO_MUCH, REASONS };
 
 static const char *const to_do[REASONS] = {
-    [BEYOND] = "Ask for less at once: decode in tiles or fewer frames at a time, a smaller batch or "
-               "resolution, an attention that keeps no whole matrix of scores.",
+    [BEYOND] =
+        "Ask for less at once: decode in tiles or fewer frames at a time, a smaller batch or "
+        "resolution, an attention that keeps no whole matrix of scores.",
     [LIMITED] = "Raise torch.cuda.set_per_process_memory_fraction(), or the limit that the engine "
                 "sets for this process.",
     [HELD_BY_OTHERS] = "Stop them or run on another GPU (CUDA_VISIBLE_DEVICES); ranks of one run "
                        "need torch.cuda.set_device(local_rank) before the first tensor.",
     [IN_FRAGMENTS] = NULL, /* by the maker of the device */
-    [TOO_MUCH] = "Hold less at that moment: move models away that are not in use, decode in tiles or "
-                 "fewer frames at a time, or store weights in 8 bit.",
+    [TOO_MUCH] =
+        "Hold less at that moment: move models away that are not in use, decode in tiles or "
+        "fewer frames at a time, or store weights in 8 bit.",
 };
 
 /* " in vae.py:31 forward"; "" where it is not known. */
@@ -76,12 +78,11 @@ static const char *subject_of(const struct ta_refs *in, struct ta_advice *advice
 {
     const char *size = ta_advice_number(advice, wanted->value, TA_UNIT_BYTES);
     const double failures = (double)wanted->table->n_rows;
-    return failures > 1
-               ? ta_advice_printf(advice, "%s allocations failed, the largest of %s%s",
-                                  ta_advice_number(advice, failures, TA_UNIT_COUNT), size,
-                                  site_of(in, advice, wanted))
-               : ta_advice_printf(advice, "an allocation of %s%s failed", size,
-                                  site_of(in, advice, wanted));
+    return failures > 1 ? ta_advice_printf(advice, "%s allocations failed, the largest of %s%s",
+                                           ta_advice_number(advice, failures, TA_UNIT_COUNT), size,
+                                           site_of(in, advice, wanted))
+                        : ta_advice_printf(advice, "an allocation of %s%s failed", size,
+                                           site_of(in, advice, wanted));
 }
 
 /* How much room there was, as far as it is known. */
@@ -121,7 +122,8 @@ static struct ta_place holder_of(const struct ta_refs *in)
     for (size_t row = 0; row < ta_ref_rows(in, SITES); row++) {
         const struct ta_place here = ta_place_at(in, SITE_BYTES, row);
         const struct ta_slice site = ta_ref_text(in, SITES, row);
-        if (here.table && site.len && site.ptr[0] != '(' && (!most.table || here.value > most.value))
+        if (here.table && site.len && site.ptr[0] != '(' &&
+            (!most.table || here.value > most.value))
             most = here;
     }
     return most;
@@ -229,8 +231,7 @@ static void advise_count(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
                   .title = ta_advice_printf(
                       advice, "GPU memory ran out: %s allocation%s failed%s",
                       ta_advice_number(advice, failures->value, TA_UNIT_COUNT),
-                      failures->value > 1 ? "s" : "",
-                      ta_place_owner(advice, in->report, failures)),
+                      failures->value > 1 ? "s" : "", ta_place_owner(advice, in->report, failures)),
                   .advice = "Hold less at that moment; torch.cuda.memory._record_memory_history() "
                             "and _dump_snapshot() tell who holds the memory then.",
                   .severity = TA_HIGH,
@@ -239,9 +240,8 @@ static void advise_count(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
                   .saving_low_ns = TA_MISSING,
                   .saving_high_ns = TA_MISSING,
                   .confidence = 0.9,
-                  .threshold =
-                      ta_advice_printf(advice, "failed allocations > %s",
-                                       ta_advice_number(advice, threshold, TA_UNIT_NONE)),
+                  .threshold = ta_advice_printf(advice, "failed allocations > %s",
+                                                ta_advice_number(advice, threshold, TA_UNIT_NONE)),
               });
 }
 
@@ -253,7 +253,8 @@ static void advise_retry(const struct ta_refs *in, struct ta_advice *advice)
     ta_advise(advice, &(struct ta_finding){
                           .id = "failed-allocations",
                           .rule = "failed_allocations",
-                          .title = ta_advice_printf(advice, "GPU memory ran out in %.*s: the "
+                          .title = ta_advice_printf(advice,
+                                                    "GPU memory ran out in %.*s: the "
                                                     "first attempt was lost",
                                                     (int)site.len, site.ptr),
                           .advice = "Decode in tiles from the start, or move models away "

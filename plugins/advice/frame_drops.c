@@ -39,18 +39,19 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .title = ta_advice_printf(advice, "%s of the streamed frames are dropped%s",
                                       ta_advice_number(advice, dropped.value, TA_UNIT_RATIO),
                                       ta_place_owner(advice, in->report, &dropped)),
-            .why = is_known ? ta_advice_printf(
-                                  advice, "On average encoding takes %s and the network %s.",
-                                  ta_advice_number(advice, encode.value, TA_UNIT_NS),
-                                  ta_advice_number(advice, network.value, TA_UNIT_NS))
+            .why = is_known ? ta_advice_printf(advice,
+                                               "On average encoding takes %s and the network %s.",
+                                               ta_advice_number(advice, encode.value, TA_UNIT_NS),
+                                               ta_advice_number(advice, network.value, TA_UNIT_NS))
                             : NULL,
-            .advice = !is_known ? "Use a cheaper encoder setting or a lower bit rate, whichever of "
-                                  "encoding and network is slower than the frames come."
-                      : encode.value > network.value
-                          ? "Use a hardware encoder or a faster preset, and a short queue before it "
-                            "for the frames of a whole block."
-                          : "Lower the bit rate or the resolution, and keep a short queue for the "
-                            "frames of a whole block.",
+            .advice =
+                !is_known ? "Use a cheaper encoder setting or a lower bit rate, whichever of "
+                            "encoding and network is slower than the frames come."
+                : encode.value > network.value
+                    ? "Use a hardware encoder or a faster preset, and a short queue before it "
+                      "for the frames of a whole block."
+                    : "Lower the bit rate or the resolution, and keep a short queue for the "
+                      "frames of a whole block.",
             .severity = dropped.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = &evidence,
             .n_evidence = 1,

@@ -37,11 +37,11 @@ static const char *block_of(const struct ta_refs *in, struct ta_advice *advice)
     const double steps = ta_ref_number(in, BLOCK_STEPS, 0, 0);
     if (ta_ref_rows(in, BLOCK_TIME) != 1 || !(ns > 0))
         return NULL;
-    return ta_advice_printf(
-        advice, "A block%s takes %s%s.",
-        frames > 0 ? ta_advice_printf(advice, " of %.3g frames", frames) : "",
-        ta_advice_number(advice, ns, TA_UNIT_NS),
-        steps > 1 ? ta_advice_printf(advice, " and %.0f denoising steps", steps) : "");
+    return ta_advice_printf(advice, "A block%s takes %s%s.",
+                            frames > 0 ? ta_advice_printf(advice, " of %.3g frames", frames) : "",
+                            ta_advice_number(advice, ns, TA_UNIT_NS),
+                            steps > 1 ? ta_advice_printf(advice, " and %.0f denoising steps", steps)
+                                      : "");
 }
 
 /* Frames per second; says whether it gave the finding. */
@@ -66,9 +66,10 @@ static bool advise_frames(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                                           rate.value, goal, goal / rate.value,
                                           ta_place_owner(advice, in->report, &rate)),
                 .why = block_of(in, advice),
-                .advice = "In this order: fewer denoising steps or a distilled model, a faster step "
-                          "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
-                          "resolution.",
+                .advice =
+                    "In this order: fewer denoising steps or a distilled model, a faster step "
+                    "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
+                    "resolution.",
                 .details = "The decoder and all else outside the blocks come on top: compare the "
                            "frames per second of the session.",
                 .severity = rate.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,

@@ -65,8 +65,10 @@ static void look_at(struct fullest *fullest, const struct ta_place *used,
 /* The device whose memory is fullest; of an allocator what tensors use, where that is known. */
 static struct fullest find_fullest(const struct ta_refs *in)
 {
-    static const struct ta_look used = {.cells = SIGNAL_MAX, .where = {{SIGNAL, "gpu_memory_used"}}};
-    static const struct ta_look all = {.cells = SIGNAL_MAX, .where = {{SIGNAL, "gpu_memory_total"}}};
+    static const struct ta_look used = {.cells = SIGNAL_MAX,
+                                        .where = {{SIGNAL, "gpu_memory_used"}}};
+    static const struct ta_look all = {.cells = SIGNAL_MAX,
+                                       .where = {{SIGNAL, "gpu_memory_total"}}};
     struct fullest fullest = {.share = 0};
     for (size_t row = 0; row < ta_ref_rows(in, TOTAL); row++) {
         const struct ta_place total = ta_place_at(in, TOTAL, row);
@@ -133,13 +135,14 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       ta_advice_number(advice, fullest.used.value, TA_UNIT_BYTES),
                                       ta_advice_number(advice, fullest.total.value, TA_UNIT_BYTES),
                                       ta_place_owner(advice, in->report, &fullest.used)),
-            .advice = "A little more resolution or length fails: decode in tiles or fewer frames at "
-                      "a time, move models away that are not in use, or store weights in 8 bit.",
+            .advice =
+                "A little more resolution or length fails: decode in tiles or fewer frames at "
+                "a time, move models away that are not in use, or store weights in 8 bit.",
             .details = fullest.is_tensors ? NULL
                                           : "How much of it is cache, which the allocator gives "
                                             "back when needed, or reserved (a KV cache) is not "
                                             "known.",
-            .severity = fullest.is_tensors           ? is_high ? TA_HIGH : TA_MEDIUM
+            .severity = fullest.is_tensors            ? is_high ? TA_HIGH : TA_MEDIUM
                         : is_high && !fullest.is_even ? TA_MEDIUM
                                                       : TA_LOW,
             .evidence = evidence,

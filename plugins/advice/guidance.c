@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Denoising steps that run the model twice, for classifier-free guidance: where records or modules of
- * a step show both passes. */
+/* Denoising steps that run the model twice, for classifier-free guidance: where records or modules
+ * of a step show both passes. */
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -66,10 +66,9 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
             .title = ta_advice_printf(
                 advice, "Each denoising step runs the model twice: the second pass takes %s%s",
                 second->run > 0
-                    ? ta_advice_printf(advice, "%s of the run (%s)",
-                                       ta_advice_number(advice, second->ns / second->run,
-                                                        TA_UNIT_RATIO),
-                                       time)
+                    ? ta_advice_printf(
+                          advice, "%s of the run (%s)",
+                          ta_advice_number(advice, second->ns / second->run, TA_UNIT_RATIO), time)
                     : time,
                 ta_place_owner(advice, in->report, &second->place)),
             .why = second->module[0]
@@ -79,14 +78,16 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                                           second->steps),
             .advice =
                 is_waiting
-                    ? "Run both passes as one batch, since the GPU is idle in much of them; a model "
+                    ? "Run both passes as one batch, since the GPU is idle in much of them; a "
+                      "model "
                       "distilled with its guidance needs one pass."
                     : "Use a model distilled with its guidance, leave guidance out of part of the "
                       "steps, or run both passes on two GPUs (CFG parallel).",
-            .details = is_waiting
-                           ? NULL
-                           : "One batch of both passes gains little where the GPU is busy: it is the "
-                             "same work. The saving is of guidance in half of the steps, up to none.",
+            .details =
+                is_waiting
+                    ? NULL
+                    : "One batch of both passes gains little where the GPU is busy: it is the "
+                      "same work. The saving is of guidance in half of the steps, up to none.",
             .severity = TA_LOW,
             .evidence = &evidence,
             .n_evidence = 1,
@@ -130,12 +131,13 @@ static struct second of_modules(const struct ta_refs *in, struct ta_advice *advi
     for (size_t row = 0; row < ta_ref_rows(in, PASS_RANK); row++) {
         const struct ta_place place = ta_place_at(in, PASS_SECOND, row);
         if (place.table && place.value > most.ns)
-            most = (struct second){.place = place,
-                                   .ns = place.value,
-                                   .run = ta_look_most(in, &windows, ta_ref_integer(in, PASS_RANK, row)),
-                                   .idle = ta_ref_number(in, PASS_IDLE, row, 0),
-                                   .steps = ta_ref_number(in, PASS_STEPS, row, 0),
-                                   .module = ta_place_text(advice, in, &place, PASS_MODULE)};
+            most = (struct second){
+                .place = place,
+                .ns = place.value,
+                .run = ta_look_most(in, &windows, ta_ref_integer(in, PASS_RANK, row)),
+                .idle = ta_ref_number(in, PASS_IDLE, row, 0),
+                .steps = ta_ref_number(in, PASS_STEPS, row, 0),
+                .module = ta_place_text(advice, in, &place, PASS_MODULE)};
     }
     return most;
 }

@@ -105,14 +105,14 @@ static void give(struct ta_advice *advice, const struct ta_refs *in, const struc
                                                 "Memory in use jumps from %s to %s at %s and stays "
                                                 "there%s",
                                                 from, to, label, owner)
-                             : ta_advice_printf(advice,
-                                                "Memory in use grows by %s a pass, from %s to %s at "
-                                                "%s%s",
-                                                ta_advice_number(advice,
-                                                                 (high.value - low.value) /
-                                                                     (double)(rise->n - 1),
-                                                                 TA_UNIT_BYTES),
-                                                from, to, label, owner),
+                             : ta_advice_printf(
+                                   advice,
+                                   "Memory in use grows by %s a pass, from %s to %s at "
+                                   "%s%s",
+                                   ta_advice_number(
+                                       advice, (high.value - low.value) / (double)(rise->n - 1),
+                                       TA_UNIT_BYTES),
+                                   from, to, label, owner),
             .why = at_once ? "A model that was offloaded before is no longer, or what that pass "
                              "made is still referenced."
                            : "Each pass leaves something behind: tensors in a list, latents or "

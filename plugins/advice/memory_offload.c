@@ -59,35 +59,35 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     const struct ta_place before = ta_place_at(in, SNAPSHOT_BYTES, snapshot_before(in, worst.row));
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&before)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "offloading",
-                  .rule = "memory_offload",
-                  .title = ta_advice_printf(advice, "%s frees no GPU memory: %s stay in use%s",
-                                            ta_place_text(advice, in, &worst, SNAPSHOT_LABEL),
-                                            ta_advice_number(advice, worst.value, TA_UNIT_BYTES),
-                                            ta_place_owner(advice, in->report, &worst)),
-                  .why = ta_advice_printf(advice, "%s were in use before it%s.",
-                                          ta_advice_number(advice, before.value, TA_UNIT_BYTES),
-                                          n > 1 ? ta_advice_printf(
-                                                      advice, "; %zu of %zu offloads free nothing",
-                                                      n_idle, n)
-                                                : ""),
-                  .advice = "Find what still refers to the weights (a second reference to the "
-                            "model, a hook, a compiled graph), and move the module that is in use, "
-                            "not a copy of it.",
-                  .details = "torch.cuda.memory._dump_snapshot() at that label names the call "
-                             "sites that hold the memory.",
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.7,
-                  .threshold = ta_advice_printf(
-                      advice, "memory freed by an offload < %s of what is in use",
-                      ta_advice_number(advice, ta_ctx_option(ctx, SHARE), TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "offloading",
+            .rule = "memory_offload",
+            .title = ta_advice_printf(advice, "%s frees no GPU memory: %s stay in use%s",
+                                      ta_place_text(advice, in, &worst, SNAPSHOT_LABEL),
+                                      ta_advice_number(advice, worst.value, TA_UNIT_BYTES),
+                                      ta_place_owner(advice, in->report, &worst)),
+            .why = ta_advice_printf(
+                advice, "%s were in use before it%s.",
+                ta_advice_number(advice, before.value, TA_UNIT_BYTES),
+                n > 1 ? ta_advice_printf(advice, "; %zu of %zu offloads free nothing", n_idle, n)
+                      : ""),
+            .advice = "Find what still refers to the weights (a second reference to the "
+                      "model, a hook, a compiled graph), and move the module that is in use, "
+                      "not a copy of it.",
+            .details = "torch.cuda.memory._dump_snapshot() at that label names the call "
+                       "sites that hold the memory.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.7,
+            .threshold = ta_advice_printf(
+                advice, "memory freed by an offload < %s of what is in use",
+                ta_advice_number(advice, ta_ctx_option(ctx, SHARE), TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 

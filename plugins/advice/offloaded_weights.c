@@ -67,8 +67,8 @@ static size_t worst_load(const struct ta_refs *in, double share)
     return worst;
 }
 
-/* How fast weights come from host memory, tensor by tensor: mostly pageable, which the driver stages
- * in small pieces. */
+/* How fast weights come from host memory, tensor by tensor: mostly pageable, which the driver
+ * stages in small pieces. */
 #define QUICK_BYTES_PER_S 8e9
 #define SLOW_BYTES_PER_S 2.7e9
 
@@ -83,10 +83,10 @@ static const char *what_is_where(const struct ta_refs *in, struct ta_advice *adv
         return ta_advice_printf(advice, "%s has only %s of its weights on the GPU", model,
                                 ta_advice_number(advice, loaded.value, TA_UNIT_BYTES));
     if (loaded.value <= 0)
-        return ta_advice_printf(advice, "%s has all %s of its weights offloaded to host memory", model,
-                                ta_advice_number(advice, offloaded, TA_UNIT_BYTES));
-    return ta_advice_printf(advice, "%s has %s of its %s of weights offloaded to host memory", model,
-                            ta_advice_number(advice, offloaded, TA_UNIT_BYTES),
+        return ta_advice_printf(advice, "%s has all %s of its weights offloaded to host memory",
+                                model, ta_advice_number(advice, offloaded, TA_UNIT_BYTES));
+    return ta_advice_printf(advice, "%s has %s of its %s of weights offloaded to host memory",
+                            model, ta_advice_number(advice, offloaded, TA_UNIT_BYTES),
                             ta_advice_number(advice, offloaded + loaded.value, TA_UNIT_BYTES));
 }
 

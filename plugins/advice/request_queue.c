@@ -94,11 +94,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .title = title,
             .why = is_full ? "Requests that no longer fit are preempted and computed again." : NULL,
             .advice =
-                is_full ? "Give the cache more room (gpu_memory_utilization, mem_fraction_static, an "
-                          "8-bit KV cache, a shorter max_model_len, more GPUs), or admit fewer "
-                          "requests at a time (max_num_seqs)."
-                        : "Raise the limit on running requests (max_num_seqs, max_running_requests) "
-                          "and on the tokens of a batch (max_num_batched_tokens), or add a replica.",
+                is_full
+                    ? "Give the cache more room (gpu_memory_utilization, mem_fraction_static, an "
+                      "8-bit KV cache, a shorter max_model_len, more GPUs), or admit fewer "
+                      "requests at a time (max_num_seqs)."
+                    : "Raise the limit on running requests (max_num_seqs, max_running_requests) "
+                      "and on the tokens of a batch (max_num_batched_tokens), or add a replica.",
             .severity = is_full ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = used.table && without.table && with.table ? 4

@@ -23,8 +23,7 @@ static const char *what_goes_on(const struct ta_refs *in)
     } causes[] = {
         {"host_memory", "Samples of the GPU show that its memory overflows into host memory."},
         {"gpu_thermal_slowdown", "Samples of the GPU show that heat lowers its clock."},
-        {"gpu_hardware_thermal_slowdown",
-         "Samples of the GPU show that heat lowers its clock."},
+        {"gpu_hardware_thermal_slowdown", "Samples of the GPU show that heat lowers its clock."},
         {"temperature", "Samples of the GPU show that heat lowers its clock."},
     };
     for (size_t i = 0; i < TA_LENGTH(causes); i++)
@@ -157,8 +156,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 bar_of(advice, in, &at), ta_advice_number(advice, after.value, TA_UNIT_NS),
                 ta_advice_number(advice, before.value, TA_UNIT_NS),
                 ta_place_owner(advice, in->report, &at)),
-            .why = what_goes_on(in)
-                       ? what_goes_on(in)
+            .why = what_goes_on(in) ? what_goes_on(in)
                    : is_twice(fmax(after.value, before.value), fmin(after.value, before.value))
                        ? "Twice the time is what a second model call for guidance takes."
                        : NULL,

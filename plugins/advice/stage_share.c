@@ -54,7 +54,8 @@ static const struct ta_ref reads[] = {
 
 /* The model at work is what the run is for: its share alone is no fault. */
 #define MODEL                                                                                      \
-    "Record two of its steps with torch.profiler, which shows whether kernels, launches or copies " \
+    "Record two of its steps with torch.profiler, which shows whether kernels, launches or "       \
+    "copies "                                                                                      \
     "bound it."
 
 /* What usually helps, by a word in the name; the first that fits, "" fits all.  Where it is known
@@ -63,18 +64,22 @@ static const struct to_do {
     const char *word, *advice;
     double low, high;
 } known[] = {
-    {"vae", "Decode in 16 bit and in larger chunks as memory allows, and compile the decoder or run "
-            "it on another stream or GPU while the next block is denoised.",
+    {"vae",
+     "Decode in 16 bit and in larger chunks as memory allows, and compile the decoder or run "
+     "it on another stream or GPU while the next block is denoised.",
      0.25, 0.75},
-    {"offload", "Keep the model on the GPU if it fits, or move it from pinned memory on a side "
-                "stream while something else runs.",
+    {"offload",
+     "Keep the model on the GPU if it fits, or move it from pinned memory on a side "
+     "stream while something else runs.",
      0.4, 1},
-    {"load", "Load once and keep the process alive; store the weights as safetensors, in the type "
-             "that is used.",
+    {"load",
+     "Load once and keep the process alive; store the weights as safetensors, in the type "
+     "that is used.",
      0.4, 1},
     {"save", "Write the video in another thread or process, with a faster encoder preset.", 0.4, 1},
-    {"attention", "Use a fused attention kernel (FlashAttention, SDPA), a shorter context or "
-                  "window, or reuse attention across steps.",
+    {"attention",
+     "Use a fused attention kernel (FlashAttention, SDPA), a shorter context or "
+     "window, or reuse attention across steps.",
      0, 0},
     {"compil", "Keep the compiled code between runs (caches of torch.compile and autotuning).", 0.4,
      1},
@@ -85,21 +90,26 @@ static const struct to_do {
     {"model_runner", MODEL, 0, 0},
     {"model_forward", MODEL, 0, 0},
     {"diffuse", MODEL, 0, 0},
-    {"prefill", "Keep the keys and values of prompts that begin alike, and read long prompts in "
-                "chunks beside decoding.",
+    {"prefill",
+     "Keep the keys and values of prompts that begin alike, and read long prompts in "
+     "chunks beside decoding.",
      0, 0},
-    {"sampler", "Sample on the device for all sequences at once, without a copy to the host in "
-                "between.",
+    {"sampler",
+     "Sample on the device for all sequences at once, without a copy to the host in "
+     "between.",
      0, 0},
-    {"schedul", "Decide about the next step while the device is at this one, and keep what a step "
-                "needs from the last.",
+    {"schedul",
+     "Decide about the next step while the device is at this one, and keep what a step "
+     "needs from the last.",
      0, 0},
-    {"batch", "Time the stages of a batch, or record a torch trace of one: it is a whole generation, "
-              "with model, sampler and scheduler.",
+    {"batch",
+     "Time the stages of a batch, or record a torch trace of one: it is a whole generation, "
+     "with model, sampler and scheduler.",
      0, 0},
     {"warm", "Warm up once per process, and leave it out of what is timed.", 0.4, 1},
-    {"", "Record a torch trace of this part: it shows its operators and kernels, and whether the "
-         "GPU waits for the host.",
+    {"",
+     "Record a torch trace of this part: it shows its operators and kernels, and whether the "
+     "GPU waits for the host.",
      0, 0},
 };
 
@@ -180,29 +190,29 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
     if (is_stage && is_model && ta_look_most(in, &step_times, TA_MISSING) > LONG_STEP_NS)
         return;
     const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
-    ta_advise(advice, &(struct ta_finding){
-                          .id = is_stage ? "stage-share" : "layer-share",
-                          .rule = "stage_share",
-                          .title = ta_advice_printf(
-                              advice, "%s takes %s of %s (%s)%s%s", name,
-                              ta_advice_number(advice, share->value, TA_UNIT_RATIO),
-                              is_stage ? whole_of(in, advice, share) : "the time in the layers",
-                              ta_advice_number(advice, total->value, TA_UNIT_NS),
-                              is_stage ? "" : say_next(in, advice, share->row, limits->share),
-                              ta_place_owner(advice, in->report, share)),
-                          .advice = todo->advice,
-                          .severity = share->value > limits->high && !is_model ? TA_MEDIUM : TA_LOW,
-                          .evidence = evidence,
-                          .n_evidence = 2,
-                          .saving_low_ns =
-                              todo->high > 0 ? ta_whole(todo->low * total->value) : TA_MISSING,
-                          .saving_high_ns =
-                              todo->high > 0 ? ta_whole(todo->high * total->value) : TA_MISSING,
-                          .confidence = 0.4,
-                          .threshold = ta_advice_printf(
-                              advice, "share of a %s > %s", is_stage ? "stage" : "layer",
-                              ta_advice_number(advice, limits->share, TA_UNIT_RATIO)),
-                      });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = is_stage ? "stage-share" : "layer-share",
+            .rule = "stage_share",
+            .title =
+                ta_advice_printf(advice, "%s takes %s of %s (%s)%s%s", name,
+                                 ta_advice_number(advice, share->value, TA_UNIT_RATIO),
+                                 is_stage ? whole_of(in, advice, share) : "the time in the layers",
+                                 ta_advice_number(advice, total->value, TA_UNIT_NS),
+                                 is_stage ? "" : say_next(in, advice, share->row, limits->share),
+                                 ta_place_owner(advice, in->report, share)),
+            .advice = todo->advice,
+            .severity = share->value > limits->high && !is_model ? TA_MEDIUM : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = todo->high > 0 ? ta_whole(todo->low * total->value) : TA_MISSING,
+            .saving_high_ns = todo->high > 0 ? ta_whole(todo->high * total->value) : TA_MISSING,
+            .confidence = 0.4,
+            .threshold =
+                ta_advice_printf(advice, "share of a %s > %s", is_stage ? "stage" : "layer",
+                                 ta_advice_number(advice, limits->share, TA_UNIT_RATIO)),
+        });
 }
 
 /* The scope of the classes of device activity that a profiler sums up: no stages of the program,

@@ -53,10 +53,11 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
         ta_place_evidence(&found->largest)};
     const char *total = ta_advice_number(advice, found->total, TA_UNIT_NS);
     const char *share =
-        found->share > 0 ? ta_advice_printf(advice, "%s of %s, %s",
-                                            ta_advice_number(advice, found->share, TA_UNIT_RATIO),
-                                            found->of_sum ? "the time in all stages" : "the run", total)
-                         : total;
+        found->share > 0
+            ? ta_advice_printf(advice, "%s of %s, %s",
+                               ta_advice_number(advice, found->share, TA_UNIT_RATIO),
+                               found->of_sum ? "the time in all stages" : "the run", total)
+            : total;
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -72,8 +73,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                          : ta_advice_printf(advice, "Text encoding takes %s of %s (%s)%s",
                                             ta_advice_number(advice, found->share, TA_UNIT_RATIO),
                                             found->of_sum ? "the time in all stages" : "the run",
-                                            total,
-                                            ta_place_owner(advice, in->report, place)),
+                                            total, ta_place_owner(advice, in->report, place)),
             .advice = is_repeated ? "Encode each prompt once and keep its embedding: it is the "
                                     "same for all chunks, blocks and steps of a generation."
                                   : "Keep embeddings of prompts that come again, and encode the "

@@ -15,8 +15,10 @@ enum { CACHE = BAR_REFS, HITS, GROUP, FIGURE, VALUE };
 
 static const struct ta_ref reads[] = {
     BAR_READS,
-    [CACHE] = {"caches.by_name", "cache"},   [HITS] = {"caches.by_name", "hits"},
-    [GROUP] = {"figures.reported", "group"}, [FIGURE] = {"figures.reported", "figure"},
+    [CACHE] = {"caches.by_name", "cache"},
+    [HITS] = {"caches.by_name", "hits"},
+    [GROUP] = {"figures.reported", "group"},
+    [FIGURE] = {"figures.reported", "figure"},
     [VALUE] = {"figures.reported", "value"},
 };
 
@@ -59,11 +61,9 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
                             : ta_advice_printf(advice, ", its threshold is %s%.3g",
                                                threshold->value > least->value ? "above, at " : "",
                                                threshold->value);
-    const char *result =
-        hits->value > 0
-            ? ta_advice_printf(advice, "skips only %.0f step%s", hits->value,
-                               hits->value > 1 ? "s" : "")
-            : "never hits";
+    const char *result = hits->value > 0 ? ta_advice_printf(advice, "skips only %.0f step%s",
+                                                            hits->value, hits->value > 1 ? "s" : "")
+                                         : "never hits";
     if (n == 2)
         more = ", nor does another one";
     return ta_advice_printf(advice, "The step cache of %s %s%s: steps differ by at least %.3g%s",
@@ -81,17 +81,19 @@ static const char *advice_of(struct ta_advice *advice, const struct ta_place *le
             ? ta_advice_printf(advice, ", or lower max_warmup_steps (%.0f)", warmup->value)
             : "";
     if (!is_strict)
-        return ta_advice_printf(advice,
-                                "Raise max_cached_steps and max_continuous_cached_steps%s: the "
-                                "steps below the threshold lie in its warm-up or beyond its limits.",
-                                sooner);
+        return ta_advice_printf(
+            advice,
+            "Raise max_cached_steps and max_continuous_cached_steps%s: the "
+            "steps below the threshold lie in its warm-up or beyond its limits.",
+            sooner);
     return ta_advice_printf(
         advice,
-        "Raise residual_diff_threshold%s%s and compare the pictures, or switch the cache off, which "
+        "Raise residual_diff_threshold%s%s and compare the pictures, or switch the cache off, "
+        "which "
         "only costs its check.",
-        median->table ? ta_advice_printf(advice, " towards %.3g, the median difference",
-                                         median->value)
-                      : ta_advice_printf(advice, " above %.3g", least->value),
+        median->table
+            ? ta_advice_printf(advice, " towards %.3g, the median difference", median->value)
+            : ta_advice_printf(advice, " above %.3g", least->value),
         sooner);
 }
 
@@ -117,8 +119,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_place loop = longest_loop(in);
     const double steps = loop.table ? loop.value : 0;
     const double after = warmup.table ? fmax(0, steps - warmup.value) : steps;
-    const double most_ns =
-        loop.table ? 0.5 * after * ta_ref_number(in, BAR_MEAN, loop.row, 0) : 0;
+    const double most_ns = loop.table ? 0.5 * after * ta_ref_number(in, BAR_MEAN, loop.row, 0) : 0;
     const struct ta_evidence evidence[] = {ta_place_evidence(&hits), ta_place_evidence(&least),
                                            ta_place_evidence(&threshold)};
     ta_advise(
@@ -128,10 +129,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "step_cache",
             .title = title_of(in, advice, &hits, &least, &threshold, n),
             .advice = advice_of(advice, &least, &median, &threshold, &warmup),
-            .details = most_ns > 0
-                           ? "The saving is of a cache that skips up to half of the steps after its "
-                             "warm-up, at less quality; a model of few steps has none that are alike."
-                           : "A model of few steps has none that are alike.",
+            .details =
+                most_ns > 0
+                    ? "The saving is of a cache that skips up to half of the steps after its "
+                      "warm-up, at less quality; a model of few steps has none that are alike."
+                    : "A model of few steps has none that are alike.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = threshold.table ? 3 : 2,

@@ -20,8 +20,8 @@ static const struct ta_ref reads[] = {
     [SLOWED] = {"telemetry.limits", "limit"},
 };
 
-/* Whether the samples say that heat lowers a clock, which is a finding of its own, or that it lowers
- * none: the driver was asked. */
+/* Whether the samples say that heat lowers a clock, which is a finding of its own, or that it
+ * lowers none: the driver was asked. */
 static bool is_known(const struct ta_refs *in)
 {
     static const char *const slowed[] = {"gpu_thermal_slowdown", "gpu_hardware_thermal_slowdown",
@@ -51,13 +51,14 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "temperature",
             .rule = "temperature",
-            .title = ta_advice_printf(advice,
-                                      "A GPU gets as hot as %s, where GPUs lower their clock%s",
-                                      ta_advice_number(advice, hottest.value, TA_UNIT_CELSIUS),
-                                      ta_place_owner(advice, in->report, &hottest)),
+            .title =
+                ta_advice_printf(advice, "A GPU gets as hot as %s, where GPUs lower their clock%s",
+                                 ta_advice_number(advice, hottest.value, TA_UNIT_CELSIUS),
+                                 ta_place_owner(advice, in->report, &hottest)),
             .why = "Clocks were not sampled, so what it costs is not known.",
-            .advice = "Sample clocks and their limits (nvidia-smi dmon -s pucv), check air flow and "
-                      "fans, and lower the power limit if the clock falls.",
+            .advice =
+                "Sample clocks and their limits (nvidia-smi dmon -s pucv), check air flow and "
+                "fans, and lower the power limit if the clock falls.",
             .severity = hottest.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = &evidence,
             .n_evidence = 1,

@@ -128,13 +128,16 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
     const char *bytes = number(advice, place.value, TA_UNIT_BYTES);
     const char *what =
         weights->is_models
-            ? ta_advice_printf(advice, "Models move to the GPU and are offloaded again (%s and %s)", bytes,
+            ? ta_advice_printf(advice, "Models move to the GPU and are offloaded again (%s and %s)",
+                               bytes,
                                number(advice, ta_ref_number(in, BACK, row, 0), TA_UNIT_BYTES))
         : passes > 1
-            ? ta_advice_printf(advice, "The same %s of offloaded weights are copied from host memory %s times",
-                               number(advice, weights->stay, TA_UNIT_BYTES),
-                               number(advice, passes, TA_UNIT_COUNT))
-            : ta_advice_printf(advice, "Offloaded weights are copied from host memory layer by layer (%s)",
+            ? ta_advice_printf(
+                  advice, "The same %s of offloaded weights are copied from host memory %s times",
+                  number(advice, weights->stay, TA_UNIT_BYTES),
+                  number(advice, passes, TA_UNIT_COUNT))
+            : ta_advice_printf(advice,
+                               "Offloaded weights are copied from host memory layer by layer (%s)",
                                bytes);
     return ta_advice_printf(advice, "%s: the GPU waits for these copies %s of the run (%s)%s", what,
                             number(advice, weights->lost / weights->window, TA_UNIT_RATIO),
@@ -181,16 +184,16 @@ static enum room room_of(const struct weights *weights)
         return isnan(left) || left > 0.05 * weights->stay ? ROOM_FOR_SOME : ROOM_FOR_NONE;
     if (isnan(left))
         return ROOM_UNKNOWN;
-    return weights->stay < 0.95 * left          ? ROOM_FOR_ALL
+    return weights->stay < 0.95 * left   ? ROOM_FOR_ALL
            : left > 0.05 * weights->stay ? ROOM_FOR_SOME
-                                                : ROOM_FOR_NONE;
+                                         : ROOM_FOR_NONE;
 }
 
 static const char *advice_of(const struct ta_refs *in, struct ta_advice *advice,
                              const struct weights *weights, enum room room)
 {
-    const bool is_pageable =
-        ta_ref_number(in, PAGEABLE, weights->row, 0) > 0.5 * ta_ref_number(in, BYTES, weights->row, 0);
+    const bool is_pageable = ta_ref_number(in, PAGEABLE, weights->row, 0) >
+                             0.5 * ta_ref_number(in, BYTES, weights->row, 0);
     const char *ahead =
         ta_advice_printf(advice,
                          "%scopy the next block on a side stream while this one computes (group "
@@ -205,13 +208,10 @@ static const char *advice_of(const struct ta_refs *in, struct ta_advice *advice,
                                 "Keep them on the GPU: it has %s, of which at most %s were held.",
                                 all, number(advice, weights->peak, TA_UNIT_BYTES));
     if (room == ROOM_UNKNOWN && !isnan(weights->stay))
-        return ta_advice_printf(advice,
-                                "Keep them on the GPU if %s fit with the rest%s; otherwise %s.",
-                                number(advice, weights->stay, TA_UNIT_BYTES),
-                                isnan(weights->memory)
-                                    ? ""
-                                    : ta_advice_printf(advice, " of its %s", all),
-                                ahead);
+        return ta_advice_printf(
+            advice, "Keep them on the GPU if %s fit with the rest%s; otherwise %s.",
+            number(advice, weights->stay, TA_UNIT_BYTES),
+            isnan(weights->memory) ? "" : ta_advice_printf(advice, " of its %s", all), ahead);
     if (room == ROOM_UNKNOWN)
         return ta_advice_printf(advice, "Keep them on the GPU if they fit; otherwise %s.", ahead);
     return ta_advice_printf(

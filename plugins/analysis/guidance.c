@@ -2,9 +2,9 @@
 /* guidance.by_rank: denoising steps that run the model twice, for classifier-free guidance.
  *
  * Seen in marked steps alone: a module or a range that each of them calls twice, one call after the
- * other; without either, kernels that come in two equal sequences.  Blocks of a model repeat, too, but
- * their kernels come more often than twice, or not all of them do.  A few steps are looked at, the
- * others are taken to be like them. */
+ * other; without either, kernels that come in two equal sequences.  Blocks of a model repeat, too,
+ * but their kernels come more often than twice, or not all of them do.  A few steps are looked at,
+ * the others are taken to be like them. */
 #include "model/program/steps.h"
 #include "lib/modules.h"
 #include "base/vec.h"
@@ -300,8 +300,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     for (size_t s = steps->n - LOOKED_AT; s < steps->n; s++) {
         const struct ta_program_step *step = &steps->at[s];
         if (w.spans.ts[step->mark] == step->start && step->end > step->start)
-            w.at[w.n++] =
-                (struct step){.start = step->start, .end = step->end, .mark = step->mark};
+            w.at[w.n++] = (struct step){.start = step->start, .end = step->end, .mark = step->mark};
     }
     if (w.n == LOOKED_AT)
         judge(&w, steps->n, out[0]);
@@ -328,8 +327,9 @@ static const struct ta_column table_columns[FIELDS] = {
                 .doc = "module, range, or kernels that come in two equal sequences"},
     [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Marked steps"},
     [SECOND] = {"second_ns", "Second pass", TA_NS, .better = TA_LOWER,
-                .doc = "From the first kernel of the second pass to the end of its last, summed over "
-                       "the steps; the mean of the last three steps stands for all"},
+                .doc =
+                    "From the first kernel of the second pass to the end of its last, summed over "
+                    "the steps; the mean of the last three steps stands for all"},
     [IDLE] = {"second_idle_ns", "Idle in it", TA_NS, .better = TA_LOWER,
               .doc = "Part of it in which none of its kernels runs"},
 };

@@ -2,11 +2,11 @@
 /* copies.weights: weights that live in host memory and are copied to the device to be used, layer
  * by layer while the model runs, or model by model and back.
  *
- * A trace does not say what a copy holds.  Weights of layers show in where their copies are: between
- * the kernels of the model, few kernels apart, of several sizes, where inputs come at the start of a
- * step.  Models that move show in copies back to the host of the same sizes.  How often the same
- * weights come shows in sizes that return at an even distance: a model has tensors of a size that no
- * other has. */
+ * A trace does not say what a copy holds.  Weights of layers show in where their copies are:
+ * between the kernels of the model, few kernels apart, of several sizes, where inputs come at the
+ * start of a step.  Models that move show in copies back to the host of the same sizes.  How often
+ * the same weights come shows in sizes that return at an even distance: a model has tensors of a
+ * size that no other has. */
 #include "base/vec.h"
 #include "lib/outward.h"
 #include "model/busy.h"
@@ -87,7 +87,8 @@ static struct ta_slice name_of(const struct walk *w, ta_row row)
     return ta_trace_text(w->trace, w->spans.name[row]);
 }
 
-/* "htod" in "Memcpy HtoD (Pageable -> Device)" and "CopyHostToDevice": letters alone, lower case. */
+/* "htod" in "Memcpy HtoD (Pageable -> Device)" and "CopyHostToDevice": letters alone, lower case.
+ */
 static bool has_letters(struct ta_slice name, const char *wanted)
 {
     char letters[128];
@@ -263,8 +264,7 @@ static struct in_steps steps_of(struct walk *w, const struct ta_program_steps *s
     for (size_t i = 0; of && i < w->copies.n; i++) {
         const struct copy *copy = &w->copies.at[i];
         const ta_row row = copy->launch == TA_NO_ROW ? copy->span : copy->launch;
-        const size_t step =
-            copy->is_back ? SIZE_MAX : ta_program_step_at(steps, w->spans.ts[row]);
+        const size_t step = copy->is_back ? SIZE_MAX : ta_program_step_at(steps, w->spans.ts[row]);
         if (step == SIZE_MAX)
             continue;
         of[step].bytes += copy->bytes;
@@ -372,8 +372,8 @@ static void add_row(struct walk *w, size_t from, size_t to, int pattern, const s
             const int64_t call = w->spans.ts[copy->launch];
             ta_intervals_add(&calls, call, call + w->spans.dur[copy->launch]);
         }
-        int64_t *site = TA_PARTIAL_ROW(w->out[OF_SITES], rank, key,
-                                       ta_key_text(site_of(w, copy->launch)));
+        int64_t *site =
+            TA_PARTIAL_ROW(w->out[OF_SITES], rank, key, ta_key_text(site_of(w, copy->launch)));
         ta_sum(&site[SITE_COUNT], 1);
         ta_sum(&site[SITE_BYTES], copy->bytes);
     }
@@ -399,8 +399,7 @@ static void add_row(struct walk *w, size_t from, size_t to, int pattern, const s
     }
     if (steps)
         ta_sum(&row[STEPS], (int64_t)steps);
-    const struct ta_device *device =
-        ta_trace_device(w->trace, w->activities.at[from].device);
+    const struct ta_device *device = ta_trace_device(w->trace, w->activities.at[from].device);
     if (device && device->memory_bytes > 0)
         ta_most(&row[MEMORY], device->memory_bytes);
     w->failed |= copies.failed || calls.failed || kernels.failed;
@@ -481,8 +480,8 @@ static const struct ta_field fields[FIELDS] = {
 };
 
 static const struct ta_field site_fields[SITE_FIELDS] = {
-    [SITE_RANK] = {"rank", TA_FIELD_RANK}, [SITE_PATTERN] = {"pattern", TA_FIELD_INT},
-    [SITE] = {"site", TA_FIELD_TEXT},      [SITE_COUNT] = {"count", TA_FIELD_SUM},
+    [SITE_RANK] = {"rank", TA_FIELD_RANK},  [SITE_PATTERN] = {"pattern", TA_FIELD_INT},
+    [SITE] = {"site", TA_FIELD_TEXT},       [SITE_COUNT] = {"count", TA_FIELD_SUM},
     [SITE_BYTES] = {"bytes", TA_FIELD_SUM},
 };
 
@@ -499,8 +498,7 @@ static const struct ta_column columns[COLUMN_COUNT] = {
                         "models, which move to the device and back"},
     [COUNT] = {"count", "Copies", TA_COUNT, .better = TA_LOWER,
                .doc = "Copies of 64 KiB and more, both directions"},
-    [BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
-               .doc = "Bytes copied to the device"},
+    [BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes copied to the device"},
     [PASSES] = {"passes", "Passes", TA_COUNT,
                 .doc = "Times that the same weights come, such as forward passes: copies of a size "
                        "that returns at an even distance, else the steps that copy as much; null "
@@ -555,8 +553,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         for (size_t c = 0; c < FIELDS; c++)
             cells[c] = ta_int(row[c]);
         cells[PATTERN] = ta_string(pattern_words[row[PATTERN]]);
-        cells[COLUMN_SITE] =
-            most ? ta_text_or_null(ta_partial_text(sites, most, SITE)) : ta_null();
+        cells[COLUMN_SITE] = most ? ta_text_or_null(ta_partial_text(sites, most, SITE)) : ta_null();
         cells[COLUMN_SITE_BYTES] = most ? ta_int(most[SITE_BYTES]) : ta_null();
         ta_add_row(ta_rows(out, &table), cells);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The peak of memory and which places of the program hold it, what was there before the history began
- * among them. */
+/* The peak of memory and which places of the program hold it, what was there before the history
+ * began among them. */
 #include <traceanalyze/headline.h>
 
 #include <math.h>

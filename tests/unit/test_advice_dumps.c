@@ -385,7 +385,8 @@ static void test_texts(void **state)
     const struct ta_finding *stage = ta_report_finding(run.report, "stage-share");
     assert_non_null(heat);
     assert_non_null(stage);
-    assert_string_equal(heat->title, "A GPU gets as hot as 97 °C, where GPUs lower their clock (device 3)");
+    assert_string_equal(heat->title,
+                        "A GPU gets as hot as 97 °C, where GPUs lower their clock (device 3)");
     assert_string_equal(heat->threshold, "largest temperature > 85 °C");
     assert_string_equal(stage->title, "save_video takes 60.0 % of the session (60 ns)");
     assert_non_null(strstr(stage->advice, "encoder"));
@@ -412,7 +413,9 @@ static void test_why_an_allocation_failed(void **state)
     close_run(&run);
     open_run(&run, FAILURES("0,1,900,300,,\n0,1,901,300,,\n"), NULL);
     finding = ta_report_finding(run.report, "failed-allocations");
-    assert_string_equal(finding->title, "GPU memory ran out: 2 allocations failed, the largest of 901 B (device 1)");
+    assert_string_equal(
+        finding->title,
+        "GPU memory ran out: 2 allocations failed, the largest of 901 B (device 1)");
     close_run(&run);
 }
 
@@ -442,8 +445,9 @@ static void test_where_an_allocation_failed(void **state)
              "memory.failures\nrank,device,site,wanted_bytes\n"
              "0,,decode (/home/me/app/vae.py:31),900\n",
              NULL);
-    assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
-                        "GPU memory ran out: an allocation of 900 B in app/vae.py:31 (decode) failed");
+    assert_string_equal(
+        ta_report_finding(run.report, "failed-allocations")->title,
+        "GPU memory ran out: an allocation of 900 B in app/vae.py:31 (decode) failed");
     close_run(&run);
     open_run(&run, "memory.failures\nrank,device,site,wanted_bytes\n0,,(no frames),900\n", NULL);
     assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
@@ -459,9 +463,8 @@ static void test_unused_memory_is_a_bound(void **state)
     open_run(&run, MEMORY("0,,9663676416,12884901888,,3221225472,,\n"), NULL);
     const struct ta_finding *finding = ta_report_finding(run.report, "fragmentation");
     assert_non_null(finding);
-    assert_string_equal(finding->title,
-                        "At the peak the allocator holds up to 3.00 GiB more than "
-                        "tensors use (12.0 GiB against 9.00 GiB)");
+    assert_string_equal(finding->title, "At the peak the allocator holds up to 3.00 GiB more than "
+                                        "tensors use (12.0 GiB against 9.00 GiB)");
     assert_string_equal(finding->evidence[0].column, "unused_bytes");
     close_run(&run);
 }
