@@ -92,8 +92,8 @@ class Texts(unittest.TestCase):
                     "time_us": 1, "frames": b["frames"]} for b in blocks if b["frames"]]
         text = " ".join(self.summary({"m.pickle": pickle.dumps(
             {"segments": [segment], "device_traces": [history]}, 4)}).split())
-        self.assertIn("Of the peak of 6.00 GiB, 2.00 GiB are from before the history began, 2.00 GiB "
-                      "optimizer state from app/optim.py:82 and :84 (step), 1.00 GiB optimizer "
+        self.assertIn("Of the peak of 6.00 GiB, 2.00 GiB are from before the history began, "
+                      "2.00 GiB optimizer state from app/optim.py:82 and :84 (step), 1.00 GiB optimizer "
                       "state from app/optim.py:200 (step) and 1.00 GiB from app/vae.py:9 (step); "
                       "the allocator holds 7.00 GiB.", text)
         self.assertIn("step (…/app/optim.py:82) 1 1.00 GiB 16.7 %", text)
@@ -164,7 +164,8 @@ class Texts(unittest.TestCase):
     def test_advice_by_name(self):
         """What helps depends on what the stage does."""
         for stage, words in (("model_forward", "Record two of its steps"),
-                             ("sampler", "Sample on the device"), ("xyz", "Record a torch trace of this part")):
+                             ("sampler", "Sample on the device"),
+                             ("xyz", "Record a torch trace of this part")):
             text = self.summary({"stage_timing.csv": "scope,rank,pid,step,stage,cpu_ms\n"
                                  "multi_block,0,1,0,%s,80.0\nmulti_block,0,1,0,other,15.0\n"
                                  "multi_block,0,1,0,total,100.0\n" % stage})

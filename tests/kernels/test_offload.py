@@ -4,10 +4,10 @@
 
 usage: test_offload.py --program TRACEANALYZE CASE
 
-A model of blocks runs in denoising steps.  Its weights stay on the device, are copied block by block
-before they are used, or move as a whole; steps run it once, or twice for guidance.  What the rules
-and tables say is compared with what was planted, and with traces that only look like it: inputs that
-are copied once a step, copies that run beside kernels, blocks that repeat.
+A model of blocks runs in denoising steps.  Its weights stay on the device, are copied block by
+block before they are used, or move as a whole; steps run it once, or twice for guidance.  What the
+rules and tables say is compared with what was planted, and with traces that only look like it:
+inputs that are copied once a step, copies that run while kernels do, blocks that repeat.
 """
 import argparse
 import json
@@ -60,7 +60,7 @@ class Trace:
         self.device += dur
 
     def copy(self, size, back=False, pinned=False, beside=False):
-        """Pageable copies hold the host until they are done, pinned ones on a side stream do not."""
+        """Pageable copies hold the host until they are done, pinned ones do not."""
         dur = size / (RATE if not pinned else 4 * RATE) * 1e6
         kind = "Pinned" if pinned else "Pageable"
         start = self.copy_stream if beside else max(self.device, self.host, self.copy_stream)

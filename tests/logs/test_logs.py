@@ -260,8 +260,8 @@ class Checks(checks.Checks):
             finding = report.finding("offloaded-weights")
             self.expect("offloaded weights", finding["title"],
                         "Transformer has 9.00 GiB of its 12.0 GiB of weights offloaded to host "
-                        "memory and copies them in every iteration: 20.0 s each, 4.02 s with all weights on "
-                        "the GPU")
+                        "memory and copies them in every iteration: 20.0 s each, 4.02 s with all "
+                        "weights on the GPU")
             self.expect("what that saves at most", finding["saving_ns"]["high"], 160_200_000_000)
             self.expect("text encoder", report.finding("text-encoder-cpu")["title"],
                         "The text encoder is loaded on the CPU: it is part of the 70.8 s that the "
@@ -393,8 +393,8 @@ class Checks(checks.Checks):
                                              "Process 40 has 12.75 GiB memory in use.") + "\n")
         self.expect("other processes", [report.row("memory.failures")["others_bytes"] / GIB,
                                         report.finding("failed-allocations")["title"]],
-                    [13, "GPU memory ran out: an allocation of 2.50 GiB failed while other processes "
-                     "hold 13.0 GiB of the GPU's 23.5 GiB (device 1)"])
+                    [13, "GPU memory ran out: an allocation of 2.50 GiB failed while other "
+                     "processes hold 13.0 GiB of the GPU's 23.5 GiB (device 1)"])
         report = self.read(NEW_ERROR.replace("allocate 2.50 GiB", "allocate 30.00 GiB") + "\n")
         self.expect("more than the device", report.finding("failed-allocations")["title"],
                     "GPU memory ran out: an allocation of 30.0 GiB failed, more than the whole GPU "
