@@ -1,25 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compile.by_rank: how much of the device work was compiled (torch.compile), into how many pieces,
- * and how often it was compiled again.
+/* compile.by_rank, compile.between: how much of the device work was compiled (torch.compile), into
+ * how many pieces, how often it was compiled again, and what the host does between the pieces.
  *
- * PyTorch marks each call of compiled code by "Torch-Compiled Region: F/C": F numbers the frames
- * (a graph break makes a further one), C counts how often the frame was compiled before. */
+ * A graph break splits a function: what follows it is a function of its own, whose region lies
+ * within the first one.  Between the pieces the host checks guards, runs the bytecode that torch
+ * made, and the operators that broke the graph. */
+#include "base/vec.h"
+#include "lib/regions.h"
+#include "model/busy.h"
 #include "model/named.h"
 #include "model/program/steps.h"
+#include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 
 #include <stdlib.h>
 
-enum { RANK, KERNEL_NS, TRITON_NS, REGION_NS, CALLS, INSIDE_STEPS, STEPS, FIELDS };
+enum {
+    RANK,
+    KERNEL_NS,
+    TRITON_NS,
+    REGION_NS,
+    CALLS,
+    INSIDE_STEPS,
+    STEPS,
+    NESTED,
+    LOOKUP_NS,
+    BETWEEN_NS,
+    IDLE_NS,
+    FIELDS
+};
 enum { REGION_RANK, FRAME, CODE, REGION_CALLS, REGION_FIELDS };
+enum { OP_NAME, OP_CALLS, OP_NS, OP_FIELDS };
+enum { PARTIAL_RANKS, PARTIAL_REGIONS, PARTIAL_OPERATORS };
 
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},          [KERNEL_NS] = {"kernel_ns", TA_FIELD_SUM},
     [TRITON_NS] = {"triton_ns", TA_FIELD_SUM}, [REGION_NS] = {"region_ns", TA_FIELD_SUM},
     [CALLS] = {"calls", TA_FIELD_SUM},         [INSIDE_STEPS] = {"inside", TA_FIELD_SUM},
-    [STEPS] = {"steps", TA_FIELD_SUM},
+    [STEPS] = {"steps", TA_FIELD_SUM},         [NESTED] = {"nested", TA_FIELD_SUM},
+    [LOOKUP_NS] = {"lookup_ns", TA_FIELD_SUM}, [BETWEEN_NS] = {"between_ns", TA_FIELD_SUM},
+    [IDLE_NS] = {"idle_ns", TA_FIELD_SUM},
 };
 
 static const struct ta_field region_fields[REGION_FIELDS] = {
@@ -29,8 +51,17 @@ static const struct ta_field region_fields[REGION_FIELDS] = {
     [REGION_CALLS] = {"calls", TA_FIELD_SUM},
 };
 
+static const struct ta_field operator_fields[OP_FIELDS] = {
+    [OP_NAME] = {"op", TA_FIELD_TEXT},
+    [OP_CALLS] = {"calls", TA_FIELD_SUM},
+    [OP_NS] = {"total_ns", TA_FIELD_SUM},
+};
+
 static const struct ta_partial_def partials[] = {
-    {"ranks", fields, FIELDS}, {"regions", region_fields, REGION_FIELDS}, {0}};
+    [PARTIAL_RANKS] = {"ranks", fields, FIELDS},
+    [PARTIAL_REGIONS] = {"regions", region_fields, REGION_FIELDS},
+    [PARTIAL_OPERATORS] = {"operators", operator_fields, OP_FIELDS},
+    {0}};
 
 enum {
     BY_RANK_RANK,
@@ -42,7 +73,11 @@ enum {
     BY_RANK_CALLS,
     BY_RANK_FRAMES,
     BY_RANK_PER_STEP,
-    BY_RANK_RECOMPILED
+    BY_RANK_RECOMPILED,
+    BY_RANK_NESTED,
+    BY_RANK_LOOKUP,
+    BY_RANK_BETWEEN,
+    BY_RANK_IDLE
 };
 static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
@@ -67,6 +102,16 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RECOMPILED] =
         {"recompiled", "Recompiled", TA_COUNT, .better = TA_LOWER, .weight = 0.5,
          .doc = "Largest number of times a frame had been compiled again, added over frames"},
+    [BY_RANK_NESTED] = {"nested", "Within others", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Calls of regions within another one: what follows a graph break"},
+    [BY_RANK_LOOKUP] = {"lookup_ns", "Lookups", TA_NS, .better = TA_LOWER,
+                        .doc = "Time in which guards are checked to find the compiled code"},
+    [BY_RANK_BETWEEN] = {"between_ns", "Between graphs", TA_NS, .better = TA_LOWER,
+                         .doc = "Time of the host from the first region of a step to the end of "
+                                "its last one, outside of compiled graphs and of compilation; "
+                                "without steps in each region"},
+    [BY_RANK_IDLE] = {"between_idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
+                      .doc = "The part of it in which no device of the rank had work"},
 };
 
 static const struct ta_table_def by_rank = {
@@ -74,60 +119,63 @@ static const struct ta_table_def by_rank = {
     .doc = "One row per rank with compiled regions or kernels made by Triton.",
     .rank_words = "Compiled code"};
 
-/* ---- names --------------------------------------------------------------------------------- */
-
-enum word { ELSE, REGION };
-
-struct word_of_name {
-    enum word word;
-    int64_t frame, code;
+enum { BETWEEN_OP, BETWEEN_CALLS, BETWEEN_TOTAL };
+static const struct ta_column between_columns[] = {
+    [BETWEEN_OP] = {"op", "Operator", TA_TEXT, .doc = "Name of the operator"},
+    [BETWEEN_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Calls that lie in no other operator"},
+    [BETWEEN_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Their time on the host"},
 };
 
-static bool read_number(struct ta_slice *text, int64_t *number)
-{
-    size_t n = 0;
-    *number = 0;
-    while (n < text->len && n < 9 && text->ptr[n] >= '0' && text->ptr[n] <= '9')
-        *number = *number * 10 + (text->ptr[n++] - '0');
-    *text = ta_slice_from(*text, n);
-    return n > 0;
-}
-
-static struct word_of_name read_name(struct ta_slice name)
-{
-    struct word_of_name read = {.word = ELSE, .frame = TA_MISSING, .code = TA_MISSING};
-    if (!ta_slice_starts(name, "Torch-Compiled Region"))
-        return read;
-    read.word = REGION;
-    struct ta_slice rest = ta_slice_from(name, 21);
-    if (!ta_slice_starts(rest, ": "))
-        return read;
-    rest = ta_slice_from(rest, 2);
-    if (!read_number(&rest, &read.frame) || !ta_slice_starts(rest, "/"))
-        read.frame = TA_MISSING;
-    rest = ta_slice_from(rest, rest.len > 0);
-    if (read.frame == TA_MISSING || !read_number(&rest, &read.code))
-        read.code = TA_MISSING;
-    return read;
-}
+static const struct ta_table_def between = {
+    "compile.between", "Operators between compiled graphs", TA_COLUMNS(between_columns),
+    .doc = "One row per operator that runs outside of compiled graphs where `between_ns` of "
+           "`compile.by_rank` counts, all ranks.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&between_columns[BETWEEN_TOTAL], TA_DESCENDING}};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
+enum word { ELSE, REGION, LOOKUP, GRAPH, GLUE };
+
+/* The first match counts. */
 static uint8_t word_of(struct ta_slice name)
 {
-    return (uint8_t)read_name(name).word;
+    static const struct {
+        const char *start;
+        enum word word;
+    } words[] = {
+        {TA_REGION_MARK, REGION},
+        {"TorchDynamo Cache Lookup", LOOKUP},
+        {"## Call CompiledFxGraph", GRAPH},
+        {"CompiledFunction", GRAPH},
+        {"Pregraph bytecode", GLUE},
+        {"AOTDispatcher Runtime Wrapper", GLUE},
+    };
+    for (size_t i = 0; i < TA_LENGTH(words); i++)
+        if (ta_slice_starts(name, words[i].start))
+            return (uint8_t)words[i].word;
+    return ELSE;
 }
 
 struct work {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
-    struct ta_partial *regions;
+    struct ta_partial *regions, *operators;
     int64_t *row;
     const struct ta_program_steps *steps;
+    const struct ta_intervals *busy;
     bool has_regions;
     uint8_t *words; /* by string: 1 + enum word, 0 when not looked at; NULL without regions */
     bool *inside;   /* by span: in a region; NULL without regions */
+    bool *in_op;    /* by span: in an operator that is no region and no part of one */
+    uint32_t track; /* of the last region that lies in no other, and its step */
+    size_t step;
+    struct ta_intervals stretches; /* from the first region of a step to its last, by thread */
+    struct ta_intervals graphs;    /* compiled graphs, and compilation */
+    TA_VEC(ta_row) operators_at;   /* that lie in no other */
 };
 
 static inline enum word word_at(struct work *w, size_t span)
@@ -138,6 +186,28 @@ static inline enum word word_at(struct work *w, size_t span)
     return (enum word)(*word - 1);
 }
 
+static void take_region(struct work *w, size_t i, bool is_nested)
+{
+    const struct ta_spans *s = &w->spans;
+    const struct ta_region_id id = ta_region_id(ta_trace_text(w->trace, s->name[i]));
+    int64_t *row = TA_PARTIAL_ROW(w->regions, ta_key_int(ta_trace_rank(w->trace)),
+                                  ta_key_int(id.frame), ta_key_int(id.code));
+    const size_t step = ta_program_step_at(w->steps, s->ts[i]);
+    ta_sum(&row[REGION_CALLS], 1);
+    ta_sum(&w->row[CALLS], 1);
+    ta_sum(&w->row[INSIDE_STEPS], step != SIZE_MAX);
+    ta_sum(&w->row[NESTED], is_nested);
+    if (is_nested)
+        return;
+    struct ta_intervals *all = &w->stretches;
+    if (all->n && step != SIZE_MAX && step == w->step && s->track[i] == w->track)
+        all->at[all->n - 1].end = ta_max_i64(all->at[all->n - 1].end, s->ts[i] + s->dur[i]);
+    else
+        ta_intervals_add(all, s->ts[i], s->ts[i] + s->dur[i]);
+    w->step = step;
+    w->track = s->track[i];
+}
+
 /* Parents come before their children, so one pass hands down what they are in.  False without
  * memory. */
 static bool mark_spans(struct work *w)
@@ -145,26 +215,66 @@ static bool mark_spans(struct work *w)
     const struct ta_spans *s = &w->spans;
     w->words = calloc(ta_trace_string_count(w->trace) + 1, 1);
     w->inside = calloc(s->n + 1, sizeof *w->inside);
-    if (!w->words || !w->inside)
-        return false;
-    for (size_t i = 0; i < s->n; i++) {
-        if (!ta_class_is_host(w->categories.at[s->cat[i]].class))
+    w->in_op = calloc(s->n + 1, sizeof *w->in_op);
+    bool done = w->words && w->inside && w->in_op;
+    for (size_t i = 0; done && i < s->n; i++) {
+        const enum ta_event_class class = w->categories.at[s->cat[i]].class;
+        if (!ta_class_is_host(class))
             continue;
-        if (s->parent[i] != TA_NO_ROW && s->parent[i] < i)
+        if (s->parent[i] != TA_NO_ROW && s->parent[i] < i) {
             w->inside[i] = w->inside[s->parent[i]];
-        if (word_at(w, i) == REGION) {
-            if (w->inside[i])
-                continue;
+            w->in_op[i] = w->in_op[s->parent[i]];
+        }
+        const enum word word = word_at(w, i);
+        if (word == REGION) {
+            take_region(w, i, w->inside[i]);
             w->inside[i] = true;
-            const struct word_of_name read = read_name(ta_trace_text(w->trace, w->spans.name[i]));
-            int64_t *row = TA_PARTIAL_ROW(w->regions, ta_key_int(ta_trace_rank(w->trace)),
-                                          ta_key_int(read.frame), ta_key_int(read.code));
-            ta_sum(&row[REGION_CALLS], 1);
-            ta_sum(&w->row[CALLS], 1);
-            ta_sum(&w->row[INSIDE_STEPS], ta_program_step_at(w->steps, s->ts[i]) != SIZE_MAX);
+        } else if (word == LOOKUP) {
+            ta_sum(&w->row[LOOKUP_NS], s->dur[i]);
+        } else if (word == GRAPH) {
+            ta_intervals_add(&w->graphs, s->ts[i], s->ts[i] + s->dur[i]);
+        } else if (word == ELSE && class == TA_CLASS_OP && !w->in_op[i]) {
+            w->in_op[i] = true;
+            done = ta_vec_push(&w->operators_at, (ta_row)i);
         }
     }
-    return true;
+    for (ta_row row = 0;
+         done && (row = ta_host_next(s, row, TA_HOST_COMPILE)) < s->n; row++)
+        ta_intervals_add(&w->graphs, s->ts[row], s->ts[row] + s->dur[row]);
+    return done;
+}
+
+/* What the host does between compiled graphs.  False without memory. */
+static bool add_between(struct work *w)
+{
+    const struct ta_spans *s = &w->spans;
+    struct ta_intervals pieces = {0};
+    ta_intervals_unite(&w->stretches);
+    ta_intervals_unite(&w->graphs);
+    ta_intervals_subtract(&w->stretches, &w->graphs, &pieces);
+    int64_t idle = 0;
+    for (size_t i = 0; i < pieces.n; i++)
+        idle += ta_intervals_gaps(w->busy, pieces.at[i].start, pieces.at[i].end);
+    ta_sum(&w->row[BETWEEN_NS], ta_intervals_length(&pieces));
+    ta_sum(&w->row[IDLE_NS], idle);
+    size_t near = 0;
+    for (size_t i = 0; i < w->operators_at.n; i++) {
+        const ta_row row = w->operators_at.at[i];
+        if (ta_intervals_within_near(&pieces, s->ts[row], s->ts[row] + 1, &near) == 0)
+            continue;
+        int64_t *op = TA_PARTIAL_ROW(w->operators,
+                                     ta_key_text(ta_trace_text(w->trace, s->name[row])));
+        ta_sum(&op[OP_CALLS], 1);
+        ta_sum(&op[OP_NS], s->dur[row]);
+    }
+    const bool done = !pieces.failed && !w->stretches.failed && !w->graphs.failed;
+    ta_intervals_free(&pieces);
+    return done;
+}
+
+static uint8_t region_of(struct ta_slice name)
+{
+    return ta_slice_starts(name, TA_REGION_MARK);
 }
 
 static void look_at(void *user, ta_row row, uint8_t word)
@@ -180,11 +290,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     struct work w = {.trace = trace,
                      .spans = ta_trace_spans(trace),
                      .categories = ta_trace_categories(trace),
-                     .regions = out[1],
-                     .row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace))),
+                     .regions = out[PARTIAL_REGIONS],
+                     .operators = out[PARTIAL_OPERATORS],
+                     .row = TA_PARTIAL_ROW(out[PARTIAL_RANKS], ta_key_int(ta_trace_rank(trace))),
+                     .busy = ta_trace_busy(trace),
                      .steps = ta_program_steps(trace)};
-    const bool done =
-        w.steps && ta_each_named(trace, word_of, look_at, &w) && (!w.has_regions || mark_spans(&w));
+    const bool done = w.steps && w.busy && ta_each_named(trace, region_of, look_at, &w) &&
+                      (!w.has_regions || (mark_spans(&w) && add_between(&w)));
     if (done) {
         if (w.steps->n)
             ta_sum(&w.row[STEPS], (int64_t)w.steps->n);
@@ -208,6 +320,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     free(w.words);
     free(w.inside);
+    free(w.in_op);
+    free(w.operators_at.at);
+    ta_intervals_free(&w.stretches);
+    ta_intervals_free(&w.graphs);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot mark compiled regions");
 }
 
@@ -238,10 +354,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)ctx;
     (void)in;
 
-    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
-        const int64_t *row = ta_partial_at(merged[0], i);
+    for (size_t i = 0; i < ta_partial_rows(merged[PARTIAL_RANKS]); i++) {
+        const int64_t *row = ta_partial_at(merged[PARTIAL_RANKS], i);
         int64_t frames, recompiled;
-        count_frames(merged[1], row[RANK], &frames, &recompiled);
+        count_frames(merged[PARTIAL_REGIONS], row[RANK], &frames, &recompiled);
         const bool called = row[CALLS] != TA_MISSING;
         if (!called && row[TRITON_NS] == TA_MISSING)
             continue; /* nothing was compiled */
@@ -255,14 +371,23 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [BY_RANK_CALLS] = ta_int(row[CALLS]),
                [BY_RANK_FRAMES] = frames ? ta_int(frames) : ta_null(),
                [BY_RANK_PER_STEP] = called ? ta_share(row[INSIDE_STEPS], row[STEPS]) : ta_null(),
-               [BY_RANK_RECOMPILED] = frames ? ta_int(recompiled) : ta_null());
+               [BY_RANK_RECOMPILED] = frames ? ta_int(recompiled) : ta_null(),
+               [BY_RANK_NESTED] = ta_int(row[NESTED]), [BY_RANK_LOOKUP] = ta_int(row[LOOKUP_NS]),
+               [BY_RANK_BETWEEN] = ta_int(row[BETWEEN_NS]), [BY_RANK_IDLE] = ta_int(row[IDLE_NS]));
+    }
+    const struct ta_partial *operators = merged[PARTIAL_OPERATORS];
+    for (size_t i = 0; i < ta_partial_rows(operators); i++) {
+        const int64_t *row = ta_partial_at(operators, i);
+        TA_ROW(out, between, [BETWEEN_OP] = ta_text(ta_partial_text(operators, row, OP_NAME)),
+               [BETWEEN_CALLS] = ta_int(row[OP_CALLS]), [BETWEEN_TOTAL] = ta_int(row[OP_NS]));
     }
     return TA_OK;
 }
 
-static const struct ta_table_def *const tables[] = {&by_rank, NULL};
+static const struct ta_table_def *const tables[] = {&by_rank, &between, NULL};
 
-static const struct ta_analysis_ops ops = {.section = "kernels",
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .section = "kernels",
                                            .place = 7,
                                            .partials = partials,
                                            .map = map,
@@ -271,5 +396,5 @@ static const struct ta_analysis_ops ops = {.section = "kernels",
 
 TA_PLUGIN(analysis, compiled, &ops, .title = "Compiled share",
           .summary = "Device work from torch.compile, graph breaks and recompilation: "
-                     "compile.by_rank",
+                     "compile.by_rank, compile.between",
           .version = "1");

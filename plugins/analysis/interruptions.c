@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* interruptions.by_call: memory of the device from the driver, modules that are loaded, code that
- * is compiled or tuned. All of it belongs into the warm-up; later it stops the host, and with it
- * often the device.
+/* interruptions.by_call, compile.compilations: memory of the device from the driver, modules that
+ * are loaded, code that is compiled or tuned, graphs that are captured. All of it belongs into the
+ * warm-up; later it stops the host, and with it often the device.
  *
- * The warm-up ends with the first step.  Without two steps nobody says what is warm-up. */
+ * The warm-up ends with the first step.  Without two steps nobody says what is warm-up; but what is
+ * compiled again, as the number of the compiled region after it says, is none wherever it stands.
+ *
+ * All of this time counts once: a call within another one is part of it, whatever its kind, and of
+ * calls of several threads at one time the earliest has it. */
 #include "base/vec.h"
+#include "lib/regions.h"
 #include "model/busy.h"
 #include "model/named.h"
 #include "model/program/steps.h"
+#include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
@@ -15,6 +21,8 @@
 #include <stdlib.h>
 
 enum { RANK, WHAT, CALL, PHASE, CALLS, HOST_NS, IDLE_NS, FIELDS };
+enum { OF_RANK, FRAME, CODE, PLACE, STEP, OF_PHASE, TIMES, OF_HOST_NS, OF_IDLE_NS, OF_FIELDS };
+enum { PARTIAL_CALLS, PARTIAL_COMPILATIONS };
 
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},      [WHAT] = {"what", TA_FIELD_INT},
@@ -23,7 +31,19 @@ static const struct ta_field fields[FIELDS] = {
     [IDLE_NS] = {"idle_ns", TA_FIELD_SUM},
 };
 
-static const struct ta_partial_def partials[] = {{"calls", fields, FIELDS}, {0}};
+static const struct ta_field compilation_fields[OF_FIELDS] = {
+    [OF_RANK] = {"rank", TA_FIELD_RANK},      [FRAME] = {"frame", TA_FIELD_INT},
+    [CODE] = {"code", TA_FIELD_INT},          [PLACE] = {"place", TA_FIELD_TEXT},
+    [STEP] = {"step", TA_FIELD_TEXT},         [OF_PHASE] = {"phase", TA_FIELD_INT},
+    [TIMES] = {"times", TA_FIELD_SUM},        [OF_HOST_NS] = {"host_ns", TA_FIELD_SUM},
+    [OF_IDLE_NS] = {"idle_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_CALLS] = {"calls", fields, FIELDS},
+    [PARTIAL_COMPILATIONS] = {"compilations", compilation_fields, OF_FIELDS},
+    {0},
+};
 
 enum {
     BY_CALL_WHAT,
@@ -38,17 +58,19 @@ static const struct ta_column by_call_columns[] = {
     [BY_CALL_WHAT] =
         {"what", "What", TA_TEXT,
          .doc = "allocation (memory of the device or pinned memory from the driver, past the cache "
-                "of PyTorch), module (code loaded onto the device), compilation or autotuning"},
+                "of PyTorch), module (code loaded onto the device), compilation, autotuning, or "
+                "capture (a graph is recorded or made ready)"},
     [BY_CALL_RANK] = TA_RANK_COLUMN,
     [BY_CALL_CALL] = {"call", "Call", TA_TEXT, .doc = "Name of the call or range"},
     [BY_CALL_PHASE] =
         {"phase", "Phase", TA_TEXT,
-         .doc = "warm-up: starts before the first step of `steps.by_step` ends, else steady; not "
-                "marked where the trace has no two steps"},
+         .doc = "warm-up: starts before the first step of `steps.by_step` ends, else steady, as is "
+                "what is compiled again; not marked where the trace has no two steps"},
     [BY_CALL_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
-                       .doc = "Number of calls that lie in no other of the same kind"},
+                       .doc = "Number of calls that lie in no other of the table"},
     [BY_CALL_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
-                      .doc = "Union of the calls"},
+                      .doc = "Time of the calls that no earlier one of another thread has, so that "
+                             "sums are unions"},
     [BY_CALL_IDLE] = {"idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
                       .doc = "The part of it in which no device of the rank had work, from the "
                              "first to the last activity"},
@@ -60,22 +82,60 @@ static const struct ta_table_def by_call = {
            "stops the host.",
     .order = {&by_call_columns[BY_CALL_HOST], TA_DESCENDING}};
 
-/* ---- names --------------------------------------------------------------------------------- */
-
-enum what { NOTHING, ALLOCATION, MODULE, COMPILATION, AUTOTUNING, WHATS };
-
-static const char *const whats[] = {
-    [ALLOCATION] = "allocation",
-    [MODULE] = "module",
-    [COMPILATION] = "compilation",
-    [AUTOTUNING] = "autotuning",
+enum { BY_RANK, BY_PLACE, BY_FRAME, BY_CODE, BY_STEP, BY_PHASE, BY_TIMES, BY_HOST, BY_IDLE };
+static const struct ta_column compilation_columns[] = {
+    [BY_RANK] = TA_RANK_COLUMN,
+    [BY_PLACE] = {"place", "Place", TA_TEXT,
+                  .doc = "The nearest function or range of the program around it; null without"},
+    [BY_FRAME] = {"frame", "Frame", TA_INTEGER,
+                  .doc = "Which function, as torch.compile counts them (F of \"Torch-Compiled "
+                         "Region: F/C\"); null where no compiled region follows"},
+    [BY_CODE] = {"code", "Compiled before", TA_COUNT, .better = TA_LOWER,
+                 .doc = "How often it had been compiled before (C): above 0 it is compiled again"},
+    [BY_STEP] = {"step", "Step", TA_TEXT, .doc = "The step in which it begins; null without steps"},
+    [BY_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "That of `interruptions.by_call`"},
+    [BY_TIMES] = {"times", "Times", TA_COUNT, .better = TA_LOWER, .doc = "Number of compilations"},
+    [BY_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
+                 .doc = "Their time, all stages of each"},
+    [BY_IDLE] = {"idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
+                 .doc = "The part of it in which no device of the rank had work"},
 };
 
-/* `start` begins the name, `end` ends it; either may be empty. */
+static const struct ta_table_def compilations = {
+    "compile.compilations", "Compilations", TA_COLUMNS(compilation_columns),
+    .doc = "One row per rank, function and step in which torch.compile compiles it.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&compilation_columns[BY_HOST], TA_DESCENDING}};
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* The order is that of saved summaries. */
+enum what {
+    NOTHING,
+    ALLOCATION,
+    MODULE,
+    COMPILATION, /* of a function, by torch.compile */
+    AUTOTUNING,
+    CAPTURE,
+    BUILD, /* of a kernel or an extension */
+    WHATS,
+    /* No kinds of calls, but looked at as well. */
+    CAPTURE_BEGIN = WHATS,
+    CAPTURE_END,
+    REGION
+};
+
+static const char *const whats[] = {
+    [ALLOCATION] = "allocation", [MODULE] = "module",   [COMPILATION] = "compilation",
+    [AUTOTUNING] = "autotuning", [CAPTURE] = "capture", [BUILD] = "compilation",
+};
+
+/* `start` begins the name, `end` ends it; either may be empty.  The first match counts. */
 static const struct {
     enum what what;
     const char *start, *end;
 } names[] = {
+    {REGION, TA_REGION_MARK, ""},
     {NOTHING, "cudaMallocAsync", ""}, /* from a pool of the driver, in stream order */
     {NOTHING, "cudaFreeAsync", ""},
     {NOTHING, "cudaMallocFromPool", ""},
@@ -107,29 +167,48 @@ static const struct {
     {MODULE, "cuLibraryLoad", ""},
     {MODULE, "cudaLibraryLoad", ""},
     {MODULE, "hipModuleLoad", ""},
+    {CAPTURE_BEGIN, "cudaStreamBeginCapture", ""},
+    {CAPTURE_BEGIN, "hipStreamBeginCapture", ""},
+    {CAPTURE_BEGIN, "cuStreamBeginCapture", ""},
+    {CAPTURE_END, "cudaStreamEndCapture", ""},
+    {CAPTURE_END, "hipStreamEndCapture", ""},
+    {CAPTURE_END, "cuStreamEndCapture", ""},
+    {CAPTURE, "cudaGraphInstantiate", ""},
+    {CAPTURE, "hipGraphInstantiate", ""},
+    {CAPTURE, "cuGraphInstantiate", ""},
+    {CAPTURE, "CUDAGraphNode.record", ""}, /* of the cudagraph trees of torch.compile */
+    {CAPTURE, "CUDAGraphTreeManager.", " (dynamo_timed)"},
+    {CAPTURE, "cudagraphify", " (dynamo_timed)"},
     {AUTOTUNING, "", "benchmark_all_configs"},
+    {AUTOTUNING, "", "benchmark_all_configs (dynamo_timed)"},
+    {AUTOTUNING, "", "do_bench (dynamo_timed)"},
     {AUTOTUNING, "", "autotune_to_one_config"},
     {AUTOTUNING, "", "coordinate_descent_tuning"},
+    {AUTOTUNING, "CachingAutotuner.", " (dynamo_timed)"},
     {AUTOTUNING, "", ": do_bench"},
     {AUTOTUNING, "", ": do_bench_cudagraph"},
     {AUTOTUNING, "triton/runtime/autotuner.py(", ": _bench"},
+    {COMPILATION, "", " (dynamo_timed)"}, /* each stage, whatever it is called */
+    {COMPILATION, "entire_frame_compile", ""},
     {COMPILATION, "", "compile_inner"}, /* _compile.compile_inner, of Dynamo */
     {COMPILATION, "", "call_user_compiler"},
     {COMPILATION, "", "create_aot_dispatcher_function"},
     {COMPILATION, "", "fx_codegen_and_compile"},
     {COMPILATION, "", "compile_fx_inner"},
-    {COMPILATION, "", "GraphLowering.compile_to_module"},
-    {COMPILATION, "", "GraphLowering.compile_to_fn"},
+    {COMPILATION, "GraphLowering.", ""},
+    {COMPILATION, "Scheduler.codegen", ""},
+    {COMPILATION, "async_compile.wait", ""},
+    {COMPILATION, "PyCodeCache.load_by_key_path", ""},
     {COMPILATION, "", "AsyncCompile.wait"},
     {COMPILATION, "torch/_dynamo/convert_frame.py(", ": _compile"},
     {COMPILATION, "torch/_inductor/graph.py(", ": compile_to_module"},
     {COMPILATION, "torch/_inductor/async_compile.py(", ": wait"},
-    {COMPILATION, "triton/compiler/compiler.py(", ": compile"},
-    {COMPILATION, "torch/utils/cpp_extension.py(", ": load"},
-    {COMPILATION, "cuLinkAdd", ""},
-    {COMPILATION, "cuLinkComplete", ""},
-    {COMPILATION, "hiprtcCompile", ""},
-    {COMPILATION, "nvrtcCompile", ""},
+    {BUILD, "triton/compiler/compiler.py(", ": compile"},
+    {BUILD, "torch/utils/cpp_extension.py(", ": load"},
+    {BUILD, "cuLinkAdd", ""},
+    {BUILD, "cuLinkComplete", ""},
+    {BUILD, "hiprtcCompile", ""},
+    {BUILD, "nvrtcCompile", ""},
 };
 
 static uint8_t what_of(struct ta_slice name)
@@ -143,7 +222,7 @@ static uint8_t what_of(struct ta_slice name)
     return NOTHING;
 }
 
-/* ---- map ----------------------------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------------------------- */
 
 enum phase { WARM_UP, STEADY, NOT_MARKED };
 
@@ -153,99 +232,195 @@ static const char *const phases[] = {
     [NOT_MARKED] = "not marked",
 };
 
-/* The calls of one name in one phase. */
+/* A call that lies in no other, or a compiled region. */
 struct call {
-    ta_str name;
-    enum what what;
-    enum phase phase;
-    int64_t calls;
-    struct ta_intervals times;
-};
-
-/* A call, where it stands. */
-struct found {
     ta_row row;
-    enum what what;
+    uint32_t what; /* enum what */
+    uint32_t track;
+    int64_t start, end;
+    struct ta_region_id id;  /* of a compilation, by the region that follows it */
+    uint32_t compilation;    /* place of the first call of the compilation that it is a stage of */
 };
 
 struct work {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
-    struct found *found; /* the calls, of which there are few */
-    size_t n_found, max_found;
     const struct ta_intervals *busy;
     const struct ta_program_steps *steps;
-    int64_t first, last;
-    bool failed;
     struct call *calls;
     size_t n, max;
-    struct ta_map index; /* by name and phase */
+    bool failed;
 };
-
-static void add_found(struct work *w, ta_row row, enum what what)
-{
-    if (!ta_vec_grow((void **)&w->found, &w->max_found, w->n_found, sizeof *w->found)) {
-        w->failed = true;
-        return;
-    }
-    w->found[w->n_found++] = (struct found){row, what};
-}
 
 static void take_span(void *user, ta_row row, uint8_t what)
 {
     struct work *w = user;
-    if (ta_class_is_host(w->categories.at[w->spans.cat[row]].class))
-        add_found(w, row, (enum what)what);
-}
-
-static enum phase phase_of(const struct work *w, size_t span)
-{
-    if (w->steps->n < 2)
-        return NOT_MARKED;
-    return w->spans.ts[span] >= w->steps->at[0].end ? STEADY : WARM_UP;
-}
-
-static struct call *call_of(struct work *w, size_t span, enum what what)
-{
-    const ta_str name = w->spans.name[span];
-    const enum phase phase = phase_of(w, span);
-    uint64_t *at = ta_map_at(&w->index, (uint64_t)name << 2 | phase, w->n);
-    if (!at)
-        return NULL;
-    if (*at < w->n)
-        return &w->calls[*at];
+    if (!ta_class_is_host(w->categories.at[w->spans.cat[row]].class))
+        return;
+    const int64_t start = w->spans.ts[row], end = start + w->spans.dur[row];
+    const uint32_t track = w->spans.track[row];
+    if (what == CAPTURE_END) {
+        for (size_t i = w->n; i-- > 0 && w->calls[i].track == track;)
+            if (w->calls[i].what == CAPTURE_BEGIN) {
+                w->calls[i].what = CAPTURE;
+                w->calls[i].end = end;
+                break;
+            }
+        return;
+    }
     if (!ta_vec_grow((void **)&w->calls, &w->max, w->n, sizeof *w->calls)) {
         w->failed = true;
-        return NULL;
+        return;
     }
-    w->calls[w->n] = (struct call){.name = name, .what = what, .phase = phase};
-    return &w->calls[w->n++];
+    w->calls[w->n++] = (struct call){.row = row, .what = what, .track = track, .start = start,
+                                     .end = end};
 }
 
-/* The call of each kind that is open: spans come by thread and start, and what lies within one
- * that was counted is none of its own. */
-struct open_call {
-    uint32_t track;
-    int64_t end;
-};
+/* Keeps those that lie in no other, and compiled regions outside of them.  They are in the order of
+ * threads and start. */
+static void leave_out_nested(struct work *w)
+{
+    size_t kept = 0;
+    uint32_t track = UINT32_MAX;
+    int64_t end = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        const struct call call = w->calls[i];
+        if (call.what == CAPTURE_BEGIN || (call.track == track && call.start < end))
+            continue;
+        if (call.what != REGION) {
+            track = call.track;
+            end = call.end;
+        }
+        w->calls[kept++] = call;
+    }
+    w->n = kept;
+}
+
+static bool is_same_stage(const struct work *w, size_t first, size_t call)
+{
+    for (size_t i = first; i < call; i++)
+        if (w->spans.name[w->calls[i].row] == w->spans.name[w->calls[call].row])
+            return true;
+    return false;
+}
+
+/* Which calls are stages of one compilation: those of a thread and step before the region that it
+ * made.  One whose name comes again begins another. */
+static void find_compilations(struct work *w)
+{
+    size_t open = SIZE_MAX;
+    for (size_t i = 0; i < w->n; i++) {
+        struct call *call = &w->calls[i];
+        if (open != SIZE_MAX && w->calls[open].track != call->track)
+            open = SIZE_MAX;
+        if (call->what == REGION && open != SIZE_MAX) {
+            w->calls[open].id = ta_region_id(ta_trace_text(w->trace, w->spans.name[call->row]));
+            open = SIZE_MAX;
+        }
+        if (call->what != COMPILATION)
+            continue;
+        if (open == SIZE_MAX || is_same_stage(w, open, i) ||
+            ta_program_step_at(w->steps, w->calls[open].start) !=
+                ta_program_step_at(w->steps, call->start)) {
+            open = i;
+            call->id = TA_NO_REGION_ID;
+        }
+        call->compilation = (uint32_t)open;
+    }
+}
+
+static enum phase phase_of(const struct work *w, const struct call *call)
+{
+    if (call->what == COMPILATION && w->calls[call->compilation].id.code > 0)
+        return STEADY; /* compiled again */
+    if (w->steps->n < 2)
+        return NOT_MARKED;
+    return call->start >= w->steps->at[0].end ? STEADY : WARM_UP;
+}
+
+/* The nearest span around a compilation that says where in the program it is; TA_NO_ROW. */
+static ta_row place_of(const struct work *w, ta_row row)
+{
+    static const char *const inner[] = {"torch/", "<built-in", TA_REGION_MARK, "dynamo",
+                                        "TorchDynamo", "## Call", TA_STEP_MARK, "compile_"};
+    for (row = w->spans.parent[row]; row != TA_NO_ROW; row = w->spans.parent[row]) {
+        const struct ta_slice name = ta_trace_text(w->trace, w->spans.name[row]);
+        bool is_place = name.len && what_of(name) == NOTHING &&
+                        ta_class_is_host(w->categories.at[w->spans.cat[row]].class);
+        for (size_t i = 0; i < TA_LENGTH(inner) && is_place; i++)
+            is_place = !ta_slice_starts(name, inner[i]);
+        if (is_place)
+            return row;
+    }
+    return TA_NO_ROW;
+}
+
+/* As much of a name as anybody reads. */
+static struct ta_key name_key(const struct work *w, ta_row row)
+{
+    enum { NAME_MOST = 4096 };
+    struct ta_slice name =
+        row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[row]);
+    if (name.len > NAME_MOST)
+        for (name.len = NAME_MOST; name.len && (name.ptr[name.len] & 0xC0) == 0x80;)
+            name.len--; /* not within a letter */
+    return ta_key_text(name);
+}
+
+static void add_compilation(const struct work *w, const struct call *call, int64_t host,
+                            int64_t idle, struct ta_partial *out)
+{
+    const struct call *first = &w->calls[call->compilation];
+    const size_t step = ta_program_step_at(w->steps, first->start);
+    char text[TA_STEP_LABEL_ROOM];
+    struct ta_slice label = {.len = 0};
+    if (step != SIZE_MAX) {
+        const struct ta_program_step *at = &w->steps->at[step];
+        label = ta_step_label(ta_trace_text(w->trace, w->spans.name[at->mark]), at->repeat, text);
+    }
+    int64_t *row = TA_PARTIAL_ROW(
+        out, ta_key_int(ta_trace_rank(w->trace)), ta_key_int(first->id.frame),
+        ta_key_int(first->id.code), name_key(w, place_of(w, first->row)), ta_key_text(label),
+        ta_key_int(phase_of(w, first)));
+    ta_sum(&row[TIMES], call == first);
+    ta_sum(&row[OF_HOST_NS], host);
+    ta_sum(&row[OF_IDLE_NS], idle);
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct call *a = *(const struct call *const *)left;
+    const struct call *b = *(const struct call *const *)right;
+    return a->start != b->start ? (a->start < b->start ? -1 : 1)
+                                : (a->row > b->row) - (a->row < b->row);
+}
 
 /* Time outside of the device's window counts as busy here: nobody waits for the device. */
-static void add_call(struct work *w, struct call *call, struct ta_partial *out)
+static void add_calls(struct work *w, const struct call **order, struct ta_partial *const *out)
 {
-    int64_t *row =
-        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)), ta_key_int(call->what),
-                       ta_key_text(ta_trace_text(w->trace, call->name)), ta_key_int(call->phase));
-    ta_intervals_unite(&call->times);
-    struct ta_intervals inside = {0};
-    for (size_t i = 0; i < call->times.n; i++)
-        ta_intervals_add(&inside, ta_max_i64(call->times.at[i].start, w->first),
-                         ta_min_i64(call->times.at[i].end, w->last));
-    ta_sum(&row[CALLS], call->calls);
-    ta_sum(&row[HOST_NS], ta_intervals_length(&call->times));
-    ta_sum(&row[IDLE_NS], ta_intervals_outside(&inside, w->busy));
-    w->failed |= inside.failed || call->times.failed;
-    ta_intervals_free(&inside);
+    int64_t reach = INT64_MIN;
+    size_t n = 0;
+    for (size_t i = 0; i < w->n; i++)
+        if (w->calls[i].what != REGION)
+            order[n++] = &w->calls[i];
+    qsort(order, n, sizeof *order, by_start);
+    for (size_t i = 0; i < n; i++) {
+        const struct call *call = order[i];
+        const int64_t start = ta_max_i64(call->start, reach);
+        const int64_t host = ta_max_i64(0, call->end - start);
+        const int64_t idle = host ? ta_intervals_gaps(w->busy, start, call->end) : 0;
+        reach = ta_max_i64(reach, call->end);
+        int64_t *row =
+            TA_PARTIAL_ROW(out[PARTIAL_CALLS], ta_key_int(ta_trace_rank(w->trace)),
+                           ta_key_int(call->what), name_key(w, call->row),
+                           ta_key_int(phase_of(w, call)));
+        ta_sum(&row[CALLS], 1);
+        ta_sum(&row[HOST_NS], host);
+        ta_sum(&row[IDLE_NS], idle);
+        if (call->what == COMPILATION)
+            add_compilation(w, call, host, idle, out[PARTIAL_COMPILATIONS]);
+    }
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -258,67 +433,57 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .categories = ta_trace_categories(trace),
                      .busy = ta_trace_busy(trace),
                      .steps = ta_program_steps(trace)};
-    w.failed = !w.busy || !w.steps;
-    if (!w.failed) {
-        w.failed |= !ta_each_named(w.trace, what_of, take_span, &w);
-        if (w.busy->n) {
-            w.first = w.busy->at[0].start;
-            w.last = w.busy->at[w.busy->n - 1].end;
-        }
-        struct open_call open[WHATS];
-        for (size_t i = 0; i < WHATS; i++)
-            open[i] = (struct open_call){UINT32_MAX, 0};
-        for (size_t i = 0; i < w.n_found; i++) {
-            const ta_row row = w.found[i].row;
-            const enum what what = w.found[i].what;
-            const uint32_t track = w.spans.track[row];
-            const int64_t start = w.spans.ts[row], end = start + w.spans.dur[row];
-            if (open[what].track == track && start < open[what].end)
-                continue;
-            open[what] = (struct open_call){track, end};
-            struct call *call = call_of(&w, row, what);
-            if (!call)
-                continue;
-            call->calls++;
-            ta_intervals_add(&call->times, start, end);
-        }
+    bool done =
+        w.busy && w.steps && ta_each_named(trace, what_of, take_span, &w) && !w.failed;
+    const struct call **order = done ? calloc(w.n + 1, sizeof(const struct call *)) : NULL;
+    done = done && order;
+    if (done) {
+        leave_out_nested(&w);
+        find_compilations(&w);
+        add_calls(&w, order, out);
     }
-    for (size_t i = 0; i < w.n; i++) {
-        add_call(&w, &w.calls[i], out[0]);
-        ta_intervals_free(&w.calls[i].times);
-    }
-    const bool failed = w.failed || w.index.failed;
-    ta_map_free(&w.index);
+    free(order);
     free(w.calls);
-    free(w.found);
-    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot collect interruptions") : TA_OK;
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot collect interruptions");
 }
 
-/* ---- table --------------------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------------------------- */
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
     (void)in;
-
-    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
-        const int64_t *row = ta_partial_at(merged[0], i);
+    const struct ta_partial *calls = merged[PARTIAL_CALLS], *made = merged[PARTIAL_COMPILATIONS];
+    for (size_t i = 0; i < ta_partial_rows(calls); i++) {
+        const int64_t *row = ta_partial_at(calls, i);
         TA_ROW(out, by_call, [BY_CALL_WHAT] = ta_text(ta_slice_of(whats[row[WHAT]])),
                [BY_CALL_RANK] = ta_int(row[RANK]),
-               [BY_CALL_CALL] = ta_text(ta_partial_text(merged[0], row, CALL)),
+               [BY_CALL_CALL] = ta_text(ta_partial_text(calls, row, CALL)),
                [BY_CALL_PHASE] = ta_text(ta_slice_of(phases[row[PHASE]])),
                [BY_CALL_CALLS] = ta_int(row[CALLS]), [BY_CALL_HOST] = ta_int(row[HOST_NS]),
                [BY_CALL_IDLE] = ta_int(row[IDLE_NS]));
+    }
+    for (size_t i = 0; i < ta_partial_rows(made); i++) {
+        const int64_t *row = ta_partial_at(made, i);
+        TA_ROW(out, compilations, [BY_RANK] = ta_int(row[OF_RANK]),
+               [BY_PLACE] = ta_text_or_null(ta_partial_text(made, row, PLACE)),
+               [BY_FRAME] = ta_int(row[FRAME]), [BY_CODE] = ta_int(row[CODE]),
+               [BY_STEP] = ta_text_or_null(ta_partial_text(made, row, STEP)),
+               [BY_PHASE] = ta_text(ta_slice_of(phases[row[OF_PHASE]])),
+               [BY_TIMES] = ta_int(row[TIMES]), [BY_HOST] = ta_int(row[OF_HOST_NS]),
+               [BY_IDLE] = ta_int(row[OF_IDLE_NS]));
     }
     return TA_OK;
 }
 
 /* Indices in the rows of saved summaries. */
-static const struct ta_bound bounds[] = {
-    {0, WHAT, AUTOTUNING + 1}, {0, PHASE, NOT_MARKED + 1}, TA_BOUNDS_END};
+static const struct ta_bound bounds[] = {{PARTIAL_CALLS, WHAT, WHATS},
+                                         {PARTIAL_CALLS, PHASE, NOT_MARKED + 1},
+                                         {PARTIAL_COMPILATIONS, OF_PHASE, NOT_MARKED + 1},
+                                         TA_BOUNDS_END};
 
-static const struct ta_table_def *const tables[] = {&by_call, NULL};
+static const struct ta_table_def *const tables[] = {&by_call, &compilations, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .section = "launches",
@@ -330,5 +495,5 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
 
 TA_PLUGIN(analysis, interruptions, &ops, .title = "Allocation, loading and compilation",
           .summary = "Calls that belong into the warm-up, and what they cost later: "
-                     "interruptions.by_call",
+                     "interruptions.by_call, compile.compilations",
           .version = "1");

@@ -10,6 +10,7 @@
 struct pattern {
     const char *text; /* anywhere in the name, in lower case */
     enum ta_host_work work;
+    const char *end; /* and the name ends so; NULL for any end */
 };
 
 /* Calls of a runtime or driver, whatever its prefix: cudaMalloc, hipMalloc, cuMemAlloc.  The first
@@ -55,7 +56,19 @@ static const struct pattern others[] = {
     {"torch/utils/data/", TA_HOST_DATA},
     {"torch/serialization.py", TA_HOST_DATA},
     {"safetensors", TA_HOST_DATA},
-    /* Not the whole of torch/_inductor: parts of it run at every call of what was compiled. */
+    /* Each stage of torch.compile has such a range, whatever it is called; cudagraph trees, too. */
+    {"(dynamo_timed)", TA_HOST_COMPILE},
+    {"cudagraphnode.record", TA_HOST_COMPILE},
+    /* Not the whole of torch/_inductor and Triton: parts run at every call of what was compiled. */
+    {"torch/_inductor/compile_fx.py", TA_HOST_PYTHON, ": run"},
+    {"triton/compiler/compiler.py", TA_HOST_PYTHON, ": launch_metadata"},
+    {"triton/compiler/compiler.py", TA_HOST_PYTHON, ": __getattribute__"},
+    {"triton/compiler/compiler.py", TA_HOST_PYTHON, ": __getitem__"},
+    {"triton/compiler/compiler.py", TA_HOST_PYTHON, ": runner"},
+    {"autotuner.py(", TA_HOST_COMPILE, ": _bench"},
+    {"autotuner.py(", TA_HOST_COMPILE, ": benchmark"},
+    {"autotuner.py(", TA_HOST_COMPILE, ": _profile_runners"},
+    {"autotuner.py(", TA_HOST_PYTHON}, /* run() of Triton, choose_one() of FlashInfer */
     {"torch/_inductor/codegen/", TA_HOST_COMPILE},
     {"torch/_inductor/graph.py", TA_HOST_COMPILE},
     {"torch/_inductor/lowering.py", TA_HOST_COMPILE},
@@ -66,8 +79,10 @@ static const struct pattern others[] = {
     {"torch/_dynamo/symbolic_convert", TA_HOST_COMPILE},
     {"torch/_dynamo/output_graph", TA_HOST_COMPILE},
     {"triton/compiler/", TA_HOST_COMPILE},
-    {"triton/runtime/autotuner", TA_HOST_COMPILE},
     {"entire_frame_compile", TA_HOST_COMPILE},
+    {"compile_inner", TA_HOST_COMPILE},
+    {"call_user_compiler", TA_HOST_COMPILE},
+    {"create_aot_dispatcher_function", TA_HOST_COMPILE},
     {"compile_fx", TA_HOST_COMPILE},
     {"autotun", TA_HOST_COMPILE},
     {"lazy function loading", TA_HOST_COMPILE}, /* CUDA loads a kernel at its first launch */
@@ -84,11 +99,17 @@ static bool holds(struct ta_slice name, const char *text)
     return false;
 }
 
+static bool ends(struct ta_slice name, const char *text)
+{
+    const size_t n = text ? strlen(text) : 0;
+    return n <= name.len && memcmp(ta_slice_end(name) - n, text ? text : "", n) == 0;
+}
+
 static enum ta_host_work look_up(struct ta_slice name, const struct pattern *patterns, size_t n,
                                  enum ta_host_work otherwise)
 {
     for (size_t i = 0; i < n; i++)
-        if (holds(name, patterns[i].text))
+        if (holds(name, patterns[i].text) && ends(name, patterns[i].end))
             return patterns[i].work;
     return otherwise;
 }
