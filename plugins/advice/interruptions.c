@@ -1,123 +1,303 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Allocation from the driver, loading of code, compilation or tuning after the warm-up. */
+/* Allocation from the driver, loading of code, compilation, tuning or capture after the warm-up. */
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
+
+#include <math.h>
 
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
-                   "Share of the window that the host spends in such calls after the warm-up, from "
+                   "Share of the run that the host spends in such calls after the warm-up, from "
                    "which the rule fires"},
     TA_OPTIONS_END,
 };
 
-enum { RANK, PHASE, WHAT, CALLS, HOST, IDLE, WINDOW };
-
-static const struct ta_ref reads[] = {
-    [RANK] = {"interruptions.by_call", "rank"},    [PHASE] = {"interruptions.by_call", "phase"},
-    [WHAT] = {"interruptions.by_call", "what"},    [CALLS] = {"interruptions.by_call", "calls"},
-    [HOST] = {"interruptions.by_call", "host_ns"}, [IDLE] = {"interruptions.by_call", "idle_ns"},
-    [WINDOW] = {"gpu_time.program", "window_ns"},
+enum {
+    RANK,
+    PHASE,
+    WHAT,
+    CALL,
+    CALLS,
+    HOST,
+    IDLE,
+    WINDOW,
+    MADE_RANK,
+    MADE_PHASE,
+    MADE_PLACE,
+    MADE_FRAME,
+    MADE_CODE,
+    MADE_STEP,
+    MADE_TIMES,
+    MADE_HOST
 };
 
+static const struct ta_ref reads[] = {
+    [RANK] = {"interruptions.by_call", "rank"},
+    [PHASE] = {"interruptions.by_call", "phase"},
+    [WHAT] = {"interruptions.by_call", "what"},
+    [CALL] = {"interruptions.by_call", "call"},
+    [CALLS] = {"interruptions.by_call", "calls"},
+    [HOST] = {"interruptions.by_call", "host_ns"},
+    [IDLE] = {"interruptions.by_call", "idle_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
+    [MADE_RANK] = {"compile.compilations", "rank"},
+    [MADE_PHASE] = {"compile.compilations", "phase"},
+    [MADE_PLACE] = {"compile.compilations", "place"},
+    [MADE_FRAME] = {"compile.compilations", "frame"},
+    [MADE_CODE] = {"compile.compilations", "code"},
+    [MADE_STEP] = {"compile.compilations", "step"},
+    [MADE_TIMES] = {"compile.compilations", "times"},
+    [MADE_HOST] = {"compile.compilations", "host_ns"},
+};
+
+/* Of one rank, after the warm-up; `row` has the most of it. */
 struct sums {
     double host, idle, calls, most;
     size_t row;
 };
 
-/* Of one rank and kind, after the warm-up. */
-static struct sums add_up(const struct ta_refs *in, int64_t rank, const char *what)
+static void add(const struct ta_refs *in, int64_t rank, const char *what, struct sums *sums)
 {
-    struct sums sums = {0};
     for (size_t i = 0; i < ta_ref_rows(in, WHAT); i++) {
         if (!ta_ref_reads(in, PHASE, i, "steady") || !ta_ref_reads(in, WHAT, i, what) ||
             ta_ref_integer(in, RANK, i) != rank)
             continue;
         const double host = ta_ref_number(in, HOST, i, 0);
-        sums.host += host;
-        sums.idle += ta_ref_number(in, IDLE, i, 0);
-        sums.calls += ta_ref_number(in, CALLS, i, 0);
-        if (host >= sums.most) {
-            sums.most = host;
-            sums.row = i;
+        sums->host += host;
+        sums->idle += ta_ref_number(in, IDLE, i, 0);
+        sums->calls += ta_ref_number(in, CALLS, i, 0);
+        if (host >= sums->most) {
+            sums->most = host;
+            sums->row = i;
         }
     }
-    return sums;
 }
 
-static const struct {
+/* What is made ready at the first call of something new is one effect: it is compiled, tuned,
+ * loaded and captured.  Memory is another. */
+static const struct kind {
     const char *what, *id, *title, *advice;
+    bool is_of_code;
 } kinds[] = {
-    {"allocation", "steady-allocation", "Memory from the driver",
-     "Let the caching allocator keep its memory: no torch.cuda.empty_cache() in the loop, "
-     "expandable_segments:True against fragmentation, pinned buffers made once, a first pass with "
-     "the largest shapes."},
-    {"module", "steady-modules", "Loading of device code",
-     "Run each shape once before it counts, or load eagerly: CUDA_MODULE_LOADING=EAGER."},
-    {"compilation", "steady-compilation", "Compilation",
-     "Find out what makes it compile again (TORCH_LOGS=recompiles), mark changing sizes as dynamic "
-     "or pad them, and warm all shapes up."},
-    {"autotuning", "steady-autotuning", "Tuning of kernels",
-     "Tune once: warm all shapes up, keep the caches of Triton and Inductor, and switch "
-     "torch.backends.cudnn.benchmark off where shapes change."},
+    {"compilation", "steady-compilation", "The program compiles in the middle of the run",
+     "Warm up with all shapes before it counts; TORCH_LOGS=recompiles says what is compiled again "
+     "and why.",
+     true},
+    {"autotuning", "steady-autotuning", "Kernels are tuned in the middle of the run",
+     "Tune once: warm up with all shapes, keep the caches of Triton and Inductor "
+     "(TORCHINDUCTOR_CACHE_DIR), and set torch.backends.cudnn.benchmark = False where shapes "
+     "change.",
+     true},
+    {"module", "steady-modules", "GPU code is loaded in the middle of the run",
+     "Run each shape once before it counts, or load all code at the start: "
+     "CUDA_MODULE_LOADING=EAGER.",
+     true},
+    {"capture", "steady-capture", "Graphs are captured in the middle of the run",
+     "Capture once and replay: keep the shapes and the addresses of inputs fixed (copy into static "
+     "buffers, torch.compiler.cudagraph_mark_step_begin()); TORCH_LOGS=cudagraphs says why a graph "
+     "is recorded again.",
+     true},
+    {"allocation", "steady-allocation", "The driver allocates memory in the middle of the run",
+     "Let the caching allocator keep its memory: no torch.cuda.empty_cache() in the loop, pinned "
+     "buffers made once, a first pass with the largest shapes.",
+     false},
 };
 
-static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
-                        size_t kind)
+/* What torch.compile compiled again on a rank. */
+struct again {
+    double times, host, most;
+    size_t row;          /* that takes most */
+    size_t n_steps;      /* in which it does, as far as they are known */
+    const char *a, *b;   /* the first two of them */
+    bool is_one_place;   /* all are of the place of `row` */
+};
+
+static bool is_again(const struct ta_refs *in, size_t i)
+{
+    const double code = ta_ref_number(in, MADE_CODE, i, NAN);
+    return code > 0 || (isnan(code) && ta_ref_reads(in, MADE_PHASE, i, "steady"));
+}
+
+static bool is_new_step(const struct ta_refs *in, int64_t rank, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (ta_ref_integer(in, MADE_RANK, i) == rank && is_again(in, i) &&
+            ta_slice_equal(ta_ref_text(in, MADE_STEP, i), ta_ref_text(in, MADE_STEP, row)))
+            return false;
+    return ta_ref_text(in, MADE_STEP, row).len > 0;
+}
+
+static struct again find_again(const struct ta_refs *in, struct ta_advice *advice, int64_t rank)
+{
+    struct again again = {.is_one_place = true, .a = "", .b = ""};
+    for (size_t i = 0; i < ta_ref_rows(in, MADE_CODE); i++) {
+        if (ta_ref_integer(in, MADE_RANK, i) != rank || !is_again(in, i))
+            continue;
+        const double host = ta_ref_number(in, MADE_HOST, i, 0);
+        const struct ta_slice step = ta_ref_text(in, MADE_STEP, i);
+        const struct ta_slice place = ta_ref_text(in, MADE_PLACE, i);
+        if (is_new_step(in, rank, i)) {
+            const char *name = ta_advice_printf(advice, "%.*s", (int)step.len, step.ptr);
+            again.a = again.n_steps == 0 ? name : again.a;
+            again.b = again.n_steps == 1 ? name : again.b;
+            again.n_steps++;
+        }
+        if (again.times > 0)
+            again.is_one_place &= ta_slice_equal(place, ta_ref_text(in, MADE_PLACE, again.row));
+        again.times += ta_ref_number(in, MADE_TIMES, i, 0);
+        again.host += host;
+        if (host > again.most) {
+            again.most = host;
+            again.row = i;
+        }
+    }
+    return again;
+}
+
+static const char *times(struct ta_advice *advice, double n)
+{
+    return n <= 1   ? "once"
+           : n == 2 ? "twice"
+                    : ta_advice_printf(advice, "%s times",
+                                       ta_advice_number(advice, n, TA_UNIT_COUNT));
+}
+
+/* " `forward`", " 3 functions"; "" where nothing says it. */
+static const char *what_again(const struct ta_refs *in, struct ta_advice *advice,
+                              const struct again *again)
+{
+    const struct ta_place host = ta_place_at(in, MADE_HOST, again->row);
+    const char *place = ta_place_text(advice, in, &host, MADE_PLACE);
+    return *place && again->is_one_place ? ta_advice_printf(advice, " %s", place) : "";
+}
+
+static const char *in_steps(struct ta_advice *advice, const struct again *again)
+{
+    return again->n_steps == 0   ? ""
+           : again->n_steps == 1 ? ta_advice_printf(advice, ", in %s", again->a)
+           : again->n_steps == 2 ? ta_advice_printf(advice, ", in %s and %s", again->a, again->b)
+                                 : ta_advice_printf(advice, ", in %zu steps", again->n_steps);
+}
+
+static const char *why_again(const struct ta_refs *in, struct ta_advice *advice,
+                             const struct again *again)
+{
+    const double frame = ta_ref_number(in, MADE_FRAME, again->row, NAN);
+    const double code = ta_ref_number(in, MADE_CODE, again->row, NAN);
+    const char *each = ta_advice_number(advice, again->host / again->times, TA_UNIT_NS);
+    if (isnan(frame))
+        return ta_advice_printf(advice, "A compilation takes %s, and the GPU waits for it.", each);
+    return ta_advice_printf(
+        advice,
+        "A guard of the compiled code fails, so the function (compile id %.0f/%.0f) is compiled "
+        "anew, which takes %s%s.",
+        frame, code, each, again->times > 1 ? " each time" : "");
+}
+
+/* The share of its run that a rank spends with what is in the middle of it; the kind that has most,
+ * of all code. */
+struct worst {
+    struct sums sums;
+    const struct kind *kind;
+    double share;
+    int64_t rank;
+};
+
+static struct worst find_worst(const struct ta_refs *in, bool is_of_code)
 {
     static const struct ta_look windows = {.cells = WINDOW};
     const struct ta_run_info *run = ta_report_run(in->report);
-    const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    struct sums worst = {0};
-    double share = 0;
+    struct worst worst = {.rank = TA_MISSING};
     for (size_t r = 0; r < run->n_ranks; r++) {
         const double window = ta_look_most(in, &windows, run->ranks[r]);
-        const struct sums sums = add_up(in, run->ranks[r], kinds[kind].what);
-        if (window > 0 && sums.host / window > share) {
-            share = sums.host / window;
-            worst = sums;
+        struct worst of = {.rank = run->ranks[r]};
+        double most = 0;
+        for (size_t k = 0; k < TA_LENGTH(kinds); k++) {
+            if (kinds[k].is_of_code != is_of_code)
+                continue;
+            const double before = of.sums.host;
+            add(in, run->ranks[r], kinds[k].what, &of.sums);
+            if (of.sums.host - before > most) {
+                most = of.sums.host - before;
+                of.kind = &kinds[k];
+            }
         }
+        of.share = window > 0 ? of.sums.host / window : 0;
+        if (of.kind && of.share > worst.share)
+            worst = of;
     }
-    if (share <= threshold)
+    return worst;
+}
+
+static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                        bool is_of_code)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct worst worst = find_worst(in, is_of_code);
+    if (!worst.kind || worst.share <= threshold)
         return;
-    const struct ta_place host = ta_place_at(in, HOST, worst.row);
-    const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, worst.row),
-                                           ta_ref_evidence(in, IDLE, worst.row)};
-    ta_advise(advice, &(struct ta_finding){
-                          .id = kinds[kind].id,
-                          .rule = "interruptions",
-                          .title = ta_advice_printf(
-                              advice,
-                              "%s after the first step takes the host %s of the window (%s, %s "
-                              "calls)%s",
-                              kinds[kind].title, ta_advice_number(advice, share, TA_UNIT_RATIO),
-                              ta_advice_number(advice, worst.host, TA_UNIT_NS),
-                              ta_advice_number(advice, worst.calls, TA_UNIT_COUNT),
-                              ta_place_owner(advice, in->report, &host)),
-                          .advice = kinds[kind].advice,
-                          .severity = TA_MEDIUM,
-                          .evidence = evidence,
-                          .n_evidence = 2,
-                          .saving_low_ns = ta_whole(worst.idle),
-                          .saving_high_ns = ta_whole(worst.host),
-                          .confidence = 0.6,
-                          .threshold = ta_advice_printf(
-                              advice, "%s after the warm-up > %s of the window", kinds[kind].what,
-                              ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-                      });
+    const struct sums *sums = &worst.sums;
+    const struct ta_place host = ta_place_at(in, HOST, sums->row);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, sums->row),
+                                           ta_ref_evidence(in, IDLE, sums->row)};
+    const struct again again = strcmp(worst.kind->what, "compilation") == 0
+                                   ? find_again(in, advice, worst.rank)
+                                   : (struct again){.times = 0};
+    const char *owner = ta_place_owner(advice, in->report, &host);
+    const char *share = ta_advice_number(advice, worst.share, TA_UNIT_RATIO);
+    const char *time = ta_advice_number(advice, sums->host, TA_UNIT_NS);
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = worst.kind->id,
+            .rule = "interruptions",
+            .title = again.times > 0
+                         ? ta_advice_printf(advice,
+                                            "torch.compile recompiles%s %s%s%s: compiling takes "
+                                            "%s of the run (%s)",
+                                            what_again(in, advice, &again),
+                                            times(advice, again.times), in_steps(advice, &again),
+                                            owner, share, time)
+                         : ta_advice_printf(advice, "%s%s: it takes %s of the run (%s)",
+                                            worst.kind->title, owner, share, time),
+            .why = again.times > 0
+                       ? why_again(in, advice, &again)
+                       : ta_advice_printf(
+                             advice, "%s has %s of it, and the GPU is idle for %s of the time.",
+                             ta_place_text(advice, in, &host, CALL),
+                             ta_advice_number(advice, sums->most, TA_UNIT_NS),
+                             ta_advice_number(advice, sums->idle, TA_UNIT_NS)),
+            .advice = again.times > 0
+                          ? "TORCH_LOGS=recompiles names the guard that fails; if it is a size, "
+                            "make it dynamic (torch.compile(dynamic=True), "
+                            "torch._dynamo.mark_dynamic) or pad to a few fixed sizes."
+                          : worst.kind->advice,
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = ta_whole(0.9 * sums->idle),
+            .saving_high_ns =
+                ta_whole(fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle))),
+            .confidence = again.times > 0 ? 0.8 : 0.6,
+            .threshold = ta_advice_printf(
+                advice, "%s after the warm-up > %s of the run",
+                is_of_code ? "compilation, tuning, loading and capture" : "allocation",
+                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
-        advise_kind(ctx, in, advice, kind);
+    advise_kind(ctx, in, advice, true);
+    advise_kind(ctx, in, advice, false);
     return TA_OK;
 }
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, interruptions, &ops, .title = "Allocation and compilation in steady steps",
-          .summary = "Fires when memory, modules or code are made after the warm-up",
+          .summary = "Fires when memory, modules, code or graphs are made after the warm-up",
           .version = "1", .options = options);

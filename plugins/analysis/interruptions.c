@@ -83,7 +83,7 @@ static const struct ta_table_def by_call = {
     .order = {&by_call_columns[BY_CALL_HOST], TA_DESCENDING}};
 
 enum { BY_RANK, BY_PLACE, BY_FRAME, BY_CODE, BY_STEP, BY_PHASE, BY_TIMES, BY_HOST, BY_IDLE };
-static const struct ta_column compilation_columns[] = {
+static const struct ta_column compilations_columns[] = {
     [BY_RANK] = TA_RANK_COLUMN,
     [BY_PLACE] = {"place", "Place", TA_TEXT,
                   .doc = "The nearest function or range of the program around it; null without"},
@@ -102,10 +102,10 @@ static const struct ta_column compilation_columns[] = {
 };
 
 static const struct ta_table_def compilations = {
-    "compile.compilations", "Compilations", TA_COLUMNS(compilation_columns),
+    "compile.compilations", "Compilations", TA_COLUMNS(compilations_columns),
     .doc = "One row per rank, function and step in which torch.compile compiles it.",
     .tier = TA_TIER_DETAIL,
-    .order = {&compilation_columns[BY_HOST], TA_DESCENDING}};
+    .order = {&compilations_columns[BY_HOST], TA_DESCENDING}};
 
 /* ---- names --------------------------------------------------------------------------------- */
 
