@@ -31,52 +31,48 @@ static const struct ta_ref reads[] = {
     RECORDER_READS(RECORDER),
 };
 
-/* What the host does, by the cause with most of the time, and what to do about it. */
+/* What the host does, by the cause with most of the time, and what to do about it.  What happens
+ * once is a finding of its own (setup). */
 static const struct {
     const char *cause, *does, *advice;
 } causes[] = {
     {"data loading", "loads data",
      "Load in other processes (num_workers, prefetch_factor, persistent_workers), and prepare the "
-     "next batch while the device works."},
-    {"compilation", "compiles or loads code",
-     "It happens once: run a few steps before the recording, or keep the caches of the compiler."},
-    {"first call", "sets libraries up in first calls",
-     "It happens once: run a few steps before the recording."},
-    {"memory allocation", "asks the driver for memory",
-     "It happens once: run a few steps before the recording."},
-    {"operator dispatch", "computes in operators on the CPU",
-     "Move this work to the device, or do it once and keep the result (prompt embeddings, "
+     "next batch while the GPU works."},
+    {"compilation", NULL, NULL},
+    {"first call", NULL, NULL},
+    {"memory allocation", NULL, NULL},
+    {"operator dispatch", "computes on the CPU",
+     "Move this work to the GPU, or do it once and keep the result (prompt embeddings, "
      "preprocessed input)."},
     {"python", "runs Python",
-     "Do this work in other processes, once for several inputs, or on the device, and prepare the "
-     "next input while the device works on this one."},
+     "Do this work once for several inputs or in other processes, and prepare the next input while "
+     "the GPU works on this one."},
     {"host untraced", "works in ranges of the program",
-     "Do this work while the device is busy, in another process, or once; record with with_stack "
-     "to see what it is."},
+     "Do this work while the GPU is busy, or once; record with with_stack=True to see what it is."},
     {"host collective", "waits for other hosts",
      "Look at which host comes late, and at the network between them."},
 };
 
-/* What the host does in an operator that computes nothing itself. */
+/* What the host does in an operator that computes nothing itself; NULL for set-up. */
 static const struct {
     const char *site; /* how it begins */
     const char *does, *advice;
 } not_computing[] = {
-    {"aten::empty", "allocates memory in operators",
-     "The first allocation sets the device up, once: run a few steps before the recording."},
-    {"Torch-Compiled Region", "runs compiled code",
-     "Its first call loads the kernels, once: run a few steps before the recording."},
-    {"## Call CompiledFxGraph", "runs compiled code",
-     "Its first call loads the kernels, once: run a few steps before the recording."},
-    {"record_param_comms", "is in calls of communication",
+    {"aten::empty", NULL, NULL},
+    {"Torch-Compiled Region", NULL, NULL},
+    {"## Call CompiledFxGraph", NULL, NULL},
+    {"record_param_comms", "communicates",
      "Look at which rank comes late, and start communication earlier."},
-    {"c10d::", "is in calls of communication",
-     "Look at which rank comes late, and start communication earlier."},
+    {"c10d::", "communicates", "Look at which rank comes late, and start communication earlier."},
 };
+
+/* What is saved at least of work that is moved beside that of the GPU, or done once. */
+#define SAVED_LEAST 0.4
 
 struct edge {
     size_t cells;
-    const char *name, *id, *when, *kind;
+    const char *name, *id, *waits, *kind;
 };
 
 static size_t largest_cause(const struct ta_refs *in, const struct edge *edge,
@@ -96,16 +92,15 @@ static size_t largest_cause(const struct ta_refs *in, const struct edge *edge,
     return best;
 }
 
-/* The place with most of the time of the cause; "" where it is not known. */
-static const char *where(const struct ta_refs *in, struct ta_advice *advice,
-                         const struct edge *edge, size_t cause)
+/* The place with most of the time of the cause; its table is NULL where it is not known. */
+static struct ta_place find_site(const struct ta_refs *in, const struct edge *edge, size_t cause)
 {
-    struct ta_place site;
+    struct ta_place site = {.table = NULL};
     const struct ta_look look = {
         .cells = SITE_TIME,
         .where = {{SITE_EDGE, edge->name},
                   {SITE_CAUSE, cause == SIZE_MAX ? NULL : causes[cause].cause}}};
-    return ta_look_worst(in, &look, &site) ? ta_place_text(advice, in, &site, SITE) : "";
+    return ta_look_worst(in, &look, &site) ? site : (struct ta_place){.table = NULL};
 }
 
 /* In the range of a step, or outside of all, nothing says what the host does. */
@@ -133,7 +128,8 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
     if (!worst.table)
         return;
     const size_t cause = largest_cause(in, edge, &worst);
-    const char *place = where(in, advice, edge, cause);
+    const struct ta_place site = find_site(in, edge, cause);
+    const char *place = site.table ? ta_place_text(advice, in, &site, SITE) : "";
     if (!is_known(cause, place))
         return;
     const char *does = causes[cause].does, *what_to_do = causes[cause].advice;
@@ -143,6 +139,8 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             does = not_computing[i].does;
             what_to_do = not_computing[i].advice;
         }
+    if (!does)
+        return;
     const struct ta_recorded recorded = ta_recorder_of(in, RECORDER, edge->kind, &worst, 1);
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&window)};
     ta_advise(advice,
@@ -152,20 +150,23 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                   .recorder_ns = recorded.ns,
                   .recorder_most_ns = recorded.most_ns,
                   .title = ta_advice_printf(
-                      advice, "The host %s for %s %s of the GPU%s: %s of the window of %s%s%s",
-                      does, ta_advice_number(advice, worst.value, TA_UNIT_NS), edge->when,
-                      ta_place_owner(advice, in->report, &worst),
+                      advice, "The GPU%s %s while the host %s: %s of the run (%s)",
+                      ta_place_owner(advice, in->report, &worst), edge->waits, does,
                       ta_advice_number(advice, most, TA_UNIT_RATIO),
-                      ta_advice_number(advice, window.value, TA_UNIT_NS),
-                      *place ? ", most of it in " : "", place),
+                      ta_advice_number(advice, worst.value, TA_UNIT_NS)),
+                  .why = *place ? ta_advice_printf(
+                                      advice, "%s has %s of it.", place,
+                                      ta_advice_number(advice, fmin(site.value, worst.value),
+                                                       TA_UNIT_NS))
+                                : NULL,
                   .advice = what_to_do,
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = TA_LENGTH(evidence),
-                  .saving_low_ns = 0,
+                  .saving_low_ns = ta_whole(SAVED_LEAST * worst.value),
                   .saving_high_ns = ta_whole(worst.value),
                   .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "such time > %s of the window",
+                  .threshold = ta_advice_printf(advice, "such time > %s of the run",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
               });
 }
@@ -173,8 +174,8 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     static const struct edge edges[] = {
-        {BEFORE, "before", "host-before", "before the first work", "before the first work"},
-        {AFTER, "after", "host-after", "after the last work", "after the last work"},
+        {BEFORE, "before", "host-before", "has nothing to do yet", "before the first work"},
+        {AFTER, "after", "host-after", "is done", "after the last work"},
     };
     for (size_t i = 0; i < TA_LENGTH(edges); i++)
         advise_edge(ctx, in, advice, &edges[i]);

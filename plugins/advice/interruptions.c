@@ -106,6 +106,18 @@ static const struct kind {
      false},
 };
 
+/* Calls of a rank that give memory out, or take it back; pinned memory has other names. */
+static double count_memory(const struct ta_refs *in, int64_t rank, bool is_free)
+{
+    double calls = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, WHAT); i++)
+        if (ta_ref_integer(in, RANK, i) == rank && ta_ref_reads(in, WHAT, i, "allocation") &&
+            ta_ref_reads(in, PHASE, i, "steady") &&
+            ta_slice_has_word(ta_ref_text(in, CALL, i), "Free") == is_free)
+            calls += ta_ref_number(in, CALLS, i, 0);
+    return calls;
+}
+
 /* What torch.compile compiled again on a rank. */
 struct again {
     double times, host, most;
@@ -232,6 +244,81 @@ static struct worst find_worst(const struct ta_refs *in, bool is_of_code)
     return worst;
 }
 
+struct texts {
+    const char *title, *why, *advice;
+};
+
+/* `sums` is "98.0 % of the run (16.6 s)". */
+static struct texts compiled_again(const struct ta_refs *in, struct ta_advice *advice,
+                                   const struct again *again, const char *owner, const char *sums)
+{
+    return (struct texts){
+        .title = ta_advice_printf(advice,
+                                  "torch.compile recompiles%s %s%s%s: compiling takes %s",
+                                  what_again(in, advice, again), times(advice, again->times),
+                                  in_steps(advice, again), owner, sums),
+        .why = why_again(in, advice, again),
+        .advice = "TORCH_LOGS=recompiles names the guard that fails; if it is a size, make it "
+                  "dynamic (torch.compile(dynamic=True), torch._dynamo.mark_dynamic) or pad to a "
+                  "few fixed sizes.",
+    };
+}
+
+/* From so many allocations on, most of which are taken back, no cache is at work. */
+enum { UNCACHED_LEAST = 100 };
+
+static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
+                             const struct worst *worst, const char *owner, const char *sums)
+{
+    const struct ta_place host = ta_place_at(in, HOST, worst->sums.row);
+    return (struct texts){
+        .title = ta_advice_printf(advice,
+                                  "The driver allocates and frees memory for each tensor%s, which "
+                                  "takes %s",
+                                  owner, sums),
+        .why = ta_advice_printf(
+            advice, "%s allocations, %s frees: PyTorch's cache of memory is off or emptied; %s has "
+                    "%s, since it waits for the GPU.",
+            ta_advice_number(advice, count_memory(in, worst->rank, false), TA_UNIT_COUNT),
+            ta_advice_number(advice, count_memory(in, worst->rank, true), TA_UNIT_COUNT),
+            ta_place_text(advice, in, &host, CALL),
+            ta_advice_number(advice, worst->sums.most, TA_UNIT_NS)),
+        .advice = "Turn the cache on (unset PYTORCH_NO_CUDA_MEMORY_CACHING), and take "
+                  "torch.cuda.empty_cache() out of the loop.",
+    };
+}
+
+static struct texts others(const struct ta_refs *in, struct ta_advice *advice,
+                           const struct worst *worst, const char *owner, const char *sums)
+{
+    const struct ta_place host = ta_place_at(in, HOST, worst->sums.row);
+    return (struct texts){
+        .title = ta_advice_printf(advice, "%s%s: it takes %s", worst->kind->title, owner, sums),
+        .why = ta_advice_printf(advice, "%s has %s of it; the GPU is idle for %s of the time.",
+                                ta_place_text(advice, in, &host, CALL),
+                                ta_advice_number(advice, worst->sums.most, TA_UNIT_NS),
+                                ta_advice_number(advice, worst->sums.idle, TA_UNIT_NS)),
+        .advice = worst->kind->advice,
+    };
+}
+
+static struct texts texts_of(const struct ta_refs *in, struct ta_advice *advice,
+                             const struct worst *worst, const struct again *again)
+{
+    const struct ta_place host = ta_place_at(in, HOST, worst->sums.row);
+    const char *owner = ta_place_owner(advice, in->report, &host);
+    const char *sums = ta_advice_printf(advice, "%s of the run (%s)",
+                                        ta_advice_number(advice, worst->share, TA_UNIT_RATIO),
+                                        ta_advice_number(advice, worst->sums.host, TA_UNIT_NS));
+    const double given = count_memory(in, worst->rank, false);
+    if (again->times > 0)
+        return compiled_again(in, advice, again, owner, sums);
+    if (!worst->kind->is_of_code && given >= UNCACHED_LEAST &&
+        count_memory(in, worst->rank, true) >= given / 2)
+        return uncached(in, advice, worst, owner, sums);
+    return others(in, advice, worst, owner, sums);
+}
+
 static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
                         bool is_of_code)
 {
@@ -240,53 +327,30 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
     if (!worst.kind || worst.share <= threshold)
         return;
     const struct sums *sums = &worst.sums;
-    const struct ta_place host = ta_place_at(in, HOST, sums->row);
-    const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, sums->row),
-                                           ta_ref_evidence(in, IDLE, sums->row)};
     const struct again again = strcmp(worst.kind->what, "compilation") == 0
                                    ? find_again(in, advice, worst.rank)
                                    : (struct again){.times = 0};
-    const char *owner = ta_place_owner(advice, in->report, &host);
-    const char *share = ta_advice_number(advice, worst.share, TA_UNIT_RATIO);
-    const char *time = ta_advice_number(advice, sums->host, TA_UNIT_NS);
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = worst.kind->id,
-            .rule = "interruptions",
-            .title = again.times > 0
-                         ? ta_advice_printf(advice,
-                                            "torch.compile recompiles%s %s%s%s: compiling takes "
-                                            "%s of the run (%s)",
-                                            what_again(in, advice, &again),
-                                            times(advice, again.times), in_steps(advice, &again),
-                                            owner, share, time)
-                         : ta_advice_printf(advice, "%s%s: it takes %s of the run (%s)",
-                                            worst.kind->title, owner, share, time),
-            .why = again.times > 0
-                       ? why_again(in, advice, &again)
-                       : ta_advice_printf(
-                             advice, "%s has %s of it, and the GPU is idle for %s of the time.",
-                             ta_place_text(advice, in, &host, CALL),
-                             ta_advice_number(advice, sums->most, TA_UNIT_NS),
-                             ta_advice_number(advice, sums->idle, TA_UNIT_NS)),
-            .advice = again.times > 0
-                          ? "TORCH_LOGS=recompiles names the guard that fails; if it is a size, "
-                            "make it dynamic (torch.compile(dynamic=True), "
-                            "torch._dynamo.mark_dynamic) or pad to a few fixed sizes."
-                          : worst.kind->advice,
-            .severity = TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = 2,
-            .saving_low_ns = ta_whole(0.9 * sums->idle),
-            .saving_high_ns =
-                ta_whole(fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle))),
-            .confidence = again.times > 0 ? 0.8 : 0.6,
-            .threshold = ta_advice_printf(
-                advice, "%s after the warm-up > %s of the run",
-                is_of_code ? "compilation, tuning, loading and capture" : "allocation",
-                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    const struct texts texts = texts_of(in, advice, &worst, &again);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, sums->row),
+                                           ta_ref_evidence(in, IDLE, sums->row)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = worst.kind->id,
+                  .rule = "interruptions",
+                  .title = texts.title,
+                  .why = texts.why,
+                  .advice = texts.advice,
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = ta_whole(0.9 * sums->idle),
+                  .saving_high_ns = ta_whole(fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle))),
+                  .confidence = again.times > 0 ? 0.8 : 0.6,
+                  .threshold = ta_advice_printf(
+                      advice, "%s after the warm-up > %s of the run",
+                      is_of_code ? "compilation, tuning, loading and capture" : "allocation",
+                      ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

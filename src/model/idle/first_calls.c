@@ -157,6 +157,18 @@ static bool sets_operator_up(struct first_calls *calls, ta_row row)
            first_calls_has(calls, parent, TA_HOST_OPERATOR);
 }
 
+/* What computes nothing itself: an only call that takes long set the device or the library up, or
+ * loaded the kernels of compiled code. */
+static bool computes_nothing(const struct first_calls *calls, ta_row row)
+{
+    static const char *const starts[] = {"aten::empty", "Torch-Compiled Region", "triton_"};
+    const struct ta_slice name = ta_trace_text(calls->trace, calls->spans.name[row]);
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (ta_slice_starts(name, starts[i]))
+            return true;
+    return false;
+}
+
 bool first_calls_has(struct first_calls *calls, ta_row row, enum ta_host_work work)
 {
     if (row == TA_NO_ROW || calls->spans.dur[row] < LONG_NS /* nearly all */ ||
@@ -180,6 +192,6 @@ bool first_calls_has(struct first_calls *calls, ta_row row, enum ta_host_work wo
     if (times->first != start_of(calls, row))
         return false;
     if (times->count == 1)
-        return work == TA_HOST_CALL;
+        return work == TA_HOST_CALL || computes_nothing(calls, row);
     return is_longer(time, times->count - 1, times->total - time);
 }

@@ -31,8 +31,9 @@ TA_MUST_CHECK bool first_calls_close(struct first_calls *calls);
 
 /* Whether the span `row`, which does `work`, takes at least a millisecond because it is the first:
  * a launch that of its kernel; an operator or a call of the runtime one that takes ten times as
- * long as the mean of the later ones.  Of an operator that is called once nobody knows; calls of
- * the runtime that are no launch never take so long otherwise.  An operator may be the first again
+ * long as the mean of the later ones.  Of an operator that is called once nobody knows, unless it
+ * computes nothing, as aten::empty and compiled code; calls of the runtime that are no launch never
+ * take so long otherwise.  An operator may be the first again
  * and again, for other shapes: it counts when it loads code, and takes ten times as long as the
  * mean of its calls that load none.  A call of the runtime that takes ten times as long as the
  * others of its name is for the first call of the operator around it.  An operator within one of

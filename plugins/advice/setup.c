@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recordings of what happens once: code is loaded and compiled, libraries set themselves up, the
+ * driver gives out memory, before the first work of a device and between its activities.  What is
+ * made ready again and again is a finding of its own (interruptions). */
+#include "recommend/rule.h"
+
+#include <traceanalyze/rule.h>
+
+#include <math.h>
+
+enum { THRESHOLD, MOST };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
+                   "Share of the run that set-up takes, from which the rule fires"},
+    [MOST] = {"most", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
+              "Share of the run from which it is said before all other findings"},
+    TA_OPTIONS_END,
+};
+
+enum {
+    WINDOW,
+    SETUP,
+    RANK,
+    CAUSE,
+    CAUSE_TIME,
+    EDGE,
+    EDGE_CAUSE,
+    EDGE_TIME,
+    SITE_CAUSE,
+    SITE,
+    SITE_TIME,
+    EDGE_SITE_EDGE,
+    EDGE_SITE_CAUSE,
+    EDGE_SITE,
+    EDGE_SITE_TIME,
+    PHASE,
+    PHASE_IDLE
+};
+
+static const struct ta_ref reads[] = {
+    [WINDOW] = {"gpu_time.program", "window_ns"},
+    [SETUP] = {"gpu_idle.by_rank", "setup_ns"},
+    [RANK] = {"gpu_idle.by_rank", "rank"},
+    [CAUSE] = {"gpu_idle.by_cause", "cause"},
+    [CAUSE_TIME] = {"gpu_idle.by_cause", "total_ns"},
+    [EDGE] = {"gpu_idle.edges", "edge"},
+    [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
+    [EDGE_TIME] = {"gpu_idle.edges", "total_ns"},
+    [SITE_CAUSE] = {"gpu_idle.by_site", "cause"},
+    [SITE] = {"gpu_idle.by_site", "site"},
+    [SITE_TIME] = {"gpu_idle.by_site", "total_ns"},
+    [EDGE_SITE_EDGE] = {"gpu_idle.edge_sites", "edge"},
+    [EDGE_SITE_CAUSE] = {"gpu_idle.edge_sites", "cause"},
+    [EDGE_SITE] = {"gpu_idle.edge_sites", "site"},
+    [EDGE_SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
+    [PHASE] = {"interruptions.by_call", "phase"},
+    [PHASE_IDLE] = {"interruptions.by_call", "idle_ns"},
+};
+
+enum { FIRST_CALLS, COMPILATION, ALLOCATION, CAUSES };
+
+static const struct {
+    const char *cause, *words;
+} causes[CAUSES] = {
+    [FIRST_CALLS] = {"first call", "first calls that load code and libraries"},
+    [COMPILATION] = {"compilation", "compilation and loading of code"},
+    [ALLOCATION] = {"memory allocation", "memory that the driver gives out"},
+};
+
+/* From this share on nothing but set-up was recorded, and from this one of it a cause is named. */
+#define ALL 0.85
+#define PART 0.2
+
+/* Set-up of a device, by cause. */
+struct setup {
+    struct ta_place window;
+    double ns, by_cause[CAUSES];
+};
+
+static struct setup setup_of(const struct ta_refs *in, const struct ta_place *window)
+{
+    static const struct ta_look setup_look = {.cells = SETUP};
+    static const struct ta_look steady = {.cells = PHASE_IDLE, .where = {{PHASE, "steady"}}};
+    struct setup setup = {.window = *window};
+    struct ta_place idle = {.table = NULL}, at;
+    for (size_t c = 0; c < CAUSES; c++) {
+        const struct ta_look before = {.cells = EDGE_TIME,
+                                       .where = {{EDGE, "before"}, {EDGE_CAUSE, causes[c].cause}}};
+        const struct ta_look within = {.cells = CAUSE_TIME, .where = {{CAUSE, causes[c].cause}}};
+        if (ta_look_same(in, &before, window, &at)) {
+            setup.by_cause[c] += at.value;
+            setup.ns += at.value;
+        }
+        if (ta_look_same(in, &within, window, &at))
+            setup.by_cause[c] += at.value;
+    }
+    if (ta_look_same(in, &setup_look, window, &idle)) {
+        const int64_t rank = ta_ref_integer(in, RANK, idle.row);
+        setup.ns += fmax(0, idle.value - (rank == TA_MISSING ? 0 : ta_look_sum(in, &steady, rank)));
+    }
+    return setup;
+}
+
+/* The place with most of the time of the causes, in words; NULL where it is not known. */
+static const char *place_of(const struct ta_refs *in, struct ta_advice *advice,
+                            const struct setup *setup)
+{
+    struct ta_place most = {.value = 0}, site;
+    size_t text = SITE;
+    for (size_t c = 0; c < CAUSES; c++) {
+        const struct ta_look within = {.cells = SITE_TIME,
+                                       .where = {{SITE_CAUSE, causes[c].cause}}};
+        const struct ta_look before = {
+            .cells = EDGE_SITE_TIME,
+            .where = {{EDGE_SITE_EDGE, "before"}, {EDGE_SITE_CAUSE, causes[c].cause}}};
+        if (ta_look_worst(in, &within, &site) && site.value > most.value) {
+            most = site;
+            text = SITE;
+        }
+        if (ta_look_worst(in, &before, &site) && site.value > most.value) {
+            most = site;
+            text = EDGE_SITE;
+        }
+    }
+    const char *name = most.table ? ta_place_text(advice, in, &most, text) : "";
+    return *name ? ta_advice_printf(advice, "%s has %s of it%s.", name,
+                                    ta_advice_number(advice, fmin(most.value, setup->ns),
+                                                     TA_UNIT_NS),
+                                    text == EDGE_SITE ? ", before the first work of the GPU" : "")
+                 : NULL;
+}
+
+/* The causes that have a part worth naming, largest first. */
+static const char *words_of(struct ta_advice *advice, const struct setup *setup)
+{
+    const char *words = "";
+    bool is_said[CAUSES] = {false};
+    double all = 0;
+    for (size_t c = 0; c < CAUSES; c++)
+        all += setup->by_cause[c];
+    for (size_t n = 0; n < CAUSES; n++) {
+        size_t most = CAUSES;
+        for (size_t c = 0; c < CAUSES; c++)
+            if (!is_said[c] && setup->by_cause[c] >= PART * all &&
+                (most == CAUSES || setup->by_cause[c] > setup->by_cause[most]))
+                most = c;
+        if (most == CAUSES)
+            break;
+        is_said[most] = true;
+        words = ta_advice_printf(advice, "%s%s%s", words, n ? ", " : "", causes[most].words);
+    }
+    return words;
+}
+
+static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                 const struct setup *setup)
+{
+    const double share = setup->ns / setup->window.value;
+    const bool is_most = share >= ta_ctx_option(ctx, MOST);
+    const char *sums = ta_advice_printf(advice, "%s of the run (%s of %s)",
+                                        ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                        ta_advice_number(advice, setup->ns, TA_UNIT_NS),
+                                        ta_advice_number(advice, setup->window.value, TA_UNIT_NS));
+    const char *owner =
+        ta_ref_rows(in, WINDOW) > 1 ? ta_place_owner(advice, in->report, &setup->window) : "";
+    const char *words = words_of(advice, setup);
+    const struct ta_evidence evidence = ta_place_evidence(&setup->window);
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "setup",
+            .rule = "setup",
+            .title = share >= ALL ? ta_advice_printf(advice,
+                                                     "The recording shows set-up, not the "
+                                                     "program%s: it takes %s for %s",
+                                                     owner, sums, words)
+                                  : ta_advice_printf(advice,
+                                                     "Set-up, which happens once per process, "
+                                                     "takes %s%s: %s",
+                                                     sums, owner, words),
+            .why = place_of(in, advice, setup),
+            .advice = "Record after 2 or 3 warm-up steps: schedule(wait=1, warmup=2, active=3).",
+            .details = "What set-up takes is saved only where a process lives for one job. There "
+                       "keep the process and its models for many jobs, and compiled code in a "
+                       "folder that lasts (TORCHINDUCTOR_CACHE_DIR).",
+            .severity = is_most ? TA_HIGH : TA_LOW,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.8,
+            .about_input = is_most,
+            .threshold = ta_advice_printf(
+                advice, "set-up > %s of the run",
+                ta_advice_number(advice, ta_ctx_option(ctx, THRESHOLD), TA_UNIT_RATIO)),
+        });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    struct setup worst = {.ns = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, WINDOW); row++) {
+        const struct ta_place window = ta_place_at(in, WINDOW, row);
+        if (!window.table || window.value <= 0)
+            continue;
+        const struct setup setup = setup_of(in, &window);
+        if (!worst.window.table ||
+            setup.ns / window.value > worst.ns / worst.window.value)
+            worst = setup;
+    }
+    if (worst.window.table && worst.ns / worst.window.value > ta_ctx_option(ctx, THRESHOLD))
+        give(ctx, in, advice, &worst);
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, setup, &ops, .title = "Set-up in the recording",
+          .summary = "Fires when a recording holds much of what happens once per process",
+          .version = "1", .options = options);
