@@ -134,8 +134,7 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         return;
     const char *does = causes[cause].does, *what_to_do = causes[cause].advice;
     for (size_t i = 0; i < TA_LENGTH(not_computing); i++)
-        if (strcmp(causes[cause].cause, "operator dispatch") == 0 &&
-            strncmp(place, not_computing[i].site, strlen(not_computing[i].site)) == 0) {
+        if (strncmp(place, not_computing[i].site, strlen(not_computing[i].site)) == 0) {
             does = not_computing[i].does;
             what_to_do = not_computing[i].advice;
         }
