@@ -5,6 +5,8 @@
  * from a share on it is the first thing to know. */
 #include <traceanalyze/rule.h>
 
+#include <ctype.h>
+
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
@@ -24,31 +26,26 @@ static const struct ta_ref reads[] = {
 };
 
 static const struct kind {
-    const char *damage, *finding, *what, *advice;
+    const char *damage, *finding, *what, *unknown, *advice;
     bool always;
 } kinds[] = {
     {"no time", "damage-no-time", "spans were written without a time",
-     "Nothing is computed from them, and steps that they hit are set apart. Record again with a "
-     "newer version of the profiler, and fewer steps.",
+     "nothing is known of them", "Record again with a newer version of the profiler, and fewer "
+     "steps.",
      true},
     {"overlong", "damage-overlong",
-     "device activities last past later ones of their stream, which cannot be",
-     "They end where the next one starts. Record again with a newer version of the profiler or "
-     "driver.",
-     true},
+     "GPU activities last longer than their stream allows", "they end where the next one starts",
+     "Record again with a newer version of the profiler or driver.", true},
     {"graph replays lost", "damage-lost-graphs", "graph replays have no kernels",
-     "The recording lacks them: idle time, waits and what these would save are not known. Record "
-     "fewer replays or with a newer driver, or a few steps without graphs.",
-     false},
+     "when the GPU is idle and why is unknown",
+     "Record fewer replays or with a newer driver, or a few steps without graphs.", false},
     {"kernels lost", "damage-lost-kernels", "launches have no kernel",
-     "The recording lacks them: idle time, waits and what these would save are not known there. "
-     "Record fewer steps, after a step of warm-up: schedule(wait=1, warmup=1, active=3).",
-     false},
+     "when the GPU is idle and why is unknown there",
+     "Record fewer steps, after a step of warm-up: schedule(wait=1, warmup=1, active=3).", false},
     {"out of order", "damage-disorder",
-     "device activities start after what was launched later on their stream",
-     "Idle time between them is not known. Record again with a newer version of the profiler or "
-     "driver.",
-     false},
+     "GPU activities start after what was launched later on their stream",
+     "the idle time between them is unknown",
+     "Record again with a newer version of the profiler or driver.", false},
 };
 
 /* Where it is worst, and how many of how many over all ranks. */
@@ -74,11 +71,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         if (!find_worst(in, kind, &worst, sums) || (!kind->always && worst.value <= threshold) ||
             ta_ref_reads(in, REASON, worst.row, "their kernels may be those without a time"))
             continue;
-        const char *both = sums[2] > sums[3]
-                               ? ta_advice_printf(advice, ": the sum of all is %s, not %s",
-                                                  ta_advice_number(advice, sums[3], TA_UNIT_NS),
-                                                  ta_advice_number(advice, sums[2], TA_UNIT_NS))
-                               : "";
+        const char *end = sums[2] > sums[3]
+                              ? ta_advice_printf(advice, "the sum of all is %s, not %s",
+                                                 ta_advice_number(advice, sums[3], TA_UNIT_NS),
+                                                 ta_advice_number(advice, sums[2], TA_UNIT_NS))
+                              : kind->unknown;
         const struct ta_slice reason = ta_ref_text(in, REASON, worst.row);
         const struct ta_place count = ta_place_beside(in, &worst, COUNT);
         const struct ta_evidence evidence[] = {ta_place_evidence(&count),
@@ -89,11 +86,17 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 .id = kind->finding,
                 .rule = "damage",
                 .title = ta_advice_printf(
-                    advice, "%s of %s %s%s%s", ta_advice_number(advice, sums[0], TA_UNIT_COUNT),
+                    advice, "%s of %s %s%s: %s", ta_advice_number(advice, sums[0], TA_UNIT_COUNT),
                     ta_advice_number(advice, sums[1], TA_UNIT_COUNT), kind->what,
-                    ta_place_owner(advice, in->report, &worst), both),
-                .advice = ta_advice_printf(advice, "%s Why: %.*s.", kind->advice, (int)reason.len,
-                                           reason.ptr),
+                    ta_report_run(in->report)->n_ranks > 1
+                        ? ta_place_owner(advice, in->report, &worst)
+                        : "",
+                    end),
+                .why = reason.len ? ta_advice_printf(advice, "%c%.*s.",
+                                                     toupper((unsigned char)reason.ptr[0]),
+                                                     (int)reason.len - 1, reason.ptr + 1)
+                                  : NULL,
+                .advice = kind->advice,
                 .severity = TA_MEDIUM,
                 .evidence = evidence,
                 .n_evidence = 2,

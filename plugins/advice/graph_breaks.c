@@ -14,20 +14,18 @@ static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
                    "Share of the run in which the GPU is idle between compiled graphs, from which "
                    "the rule fires"},
-    [PIECES] = {"pieces", TA_OPTION_NUMBER, 3, 2, 1e6, TA_OPTION_PLAIN,
-                "Compiled functions of a step from which they count as pieces of one, if none of "
-                "them lies within another"},
+    [PIECES] = {"pieces", TA_OPTION_NUMBER, 4, 2, 1e6, TA_OPTION_PLAIN,
+                "Calls of compiled code in a step from which they count as pieces of one function"},
     TA_OPTIONS_END,
 };
 
-enum { RANK, CALLS, FRAMES, PER_STEP, NESTED, LOOKUP, BETWEEN, IDLE, WINDOW, OP, OP_CALLS, OP_TIME };
+enum { RANK, CALLS, PER_STEP, BREAKS, LOOKUP, BETWEEN, IDLE, WINDOW, OP, OP_CALLS, OP_TIME };
 
 static const struct ta_ref reads[] = {
     [RANK] = {"compile.by_rank", "rank"},
     [CALLS] = {"compile.by_rank", "calls"},
-    [FRAMES] = {"compile.by_rank", "frames"},
     [PER_STEP] = {"compile.by_rank", "per_step"},
-    [NESTED] = {"compile.by_rank", "nested"},
+    [BREAKS] = {"compile.by_rank", "breaks"},
     [LOOKUP] = {"compile.by_rank", "lookup_ns"},
     [BETWEEN] = {"compile.by_rank", "between_ns"},
     [IDLE] = {"compile.by_rank", "between_idle_ns"},
@@ -37,14 +35,13 @@ static const struct ta_ref reads[] = {
     [OP_TIME] = {"compile.between", "total_ns"},
 };
 
-/* Whether the compiled code of a rank is one function in pieces: regions within others, or a chain
- * of functions that each step calls about once. */
+/* Whether the compiled code of a rank is functions in pieces: about each second call follows that of
+ * another function, as blocks that are compiled one by one do not. */
 static bool is_broken(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 {
-    const double nested = ta_ref_number(in, NESTED, row, 0);
-    const double frames = ta_ref_number(in, FRAMES, row, 0);
-    const double calls = ta_ref_number(in, PER_STEP, row, NAN);
-    return nested > 0 || (frames >= ta_ctx_option(ctx, PIECES) && calls < 1.5 * frames);
+    const double calls = ta_ref_number(in, CALLS, row, 0);
+    return ta_ref_number(in, BREAKS, row, 0) >= 0.4 * calls &&
+           ta_ref_number(in, PER_STEP, row, calls) >= ta_ctx_option(ctx, PIECES);
 }
 
 /* "5 pieces per step", "120 pieces". */

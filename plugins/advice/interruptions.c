@@ -127,10 +127,22 @@ struct again {
     bool is_one_place;   /* all are of the place of `row` */
 };
 
+/* Compilations of a function of a rank. */
+static double count_of_frame(const struct ta_refs *in, size_t row)
+{
+    double times = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, MADE_FRAME); i++)
+        if (ta_ref_integer(in, MADE_RANK, i) == ta_ref_integer(in, MADE_RANK, row) &&
+            ta_ref_integer(in, MADE_FRAME, i) == ta_ref_integer(in, MADE_FRAME, row))
+            times += ta_ref_number(in, MADE_TIMES, i, 0);
+    return times;
+}
+
 static bool is_again(const struct ta_refs *in, size_t i)
 {
     const double code = ta_ref_number(in, MADE_CODE, i, NAN);
-    return code > 0 || (isnan(code) && ta_ref_reads(in, MADE_PHASE, i, "steady"));
+    return code > 0 || (ta_ref_reads(in, MADE_PHASE, i, "steady") &&
+                        (isnan(code) || count_of_frame(in, i) > 1));
 }
 
 static bool is_new_step(const struct ta_refs *in, int64_t rank, size_t row)

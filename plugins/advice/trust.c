@@ -10,50 +10,85 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { CHECK, PENALTY, SCORE };
+enum { CHECK, PENALTY, SCORE, DAMAGE };
 
 static const struct ta_ref reads[] = {
     [CHECK] = {"health.checks", "check"},
     [PENALTY] = {"health.checks", "penalty"},
     [SCORE] = {.scalar = "trust_score"},
+    [DAMAGE] = {"health.damage", "damage"},
 };
 
-static const struct {
-    const char *check, *advice;
+/* What is wrong with the recording, and what cannot be judged for it. */
+static const struct remedy {
+    const char *check, *title, *advice;
+    const char *damage; /* says it where there is such damage */
 } remedies[] = {
-    {"records dropped", "Copy the files again, and stop the profiler before the process ends."},
-    {"bad times", "Record again with a newer version of the profiler."},
-    {"times far away", "Record again while the clock is not set, or cut the trace to the times of "
-                       "interest."},
-    {"activities too long", "Record again with a newer version of the profiler or driver."},
-    {"activities out of order", "Record again with a newer version of the profiler or driver."},
-    {"devices as the host's", "Record with torch.profiler, or have the tool name the categories of "
-                              "its events as Kineto does: kernel, gpu_memcpy, gpu_memset."},
-    {"launches linked",
-     "Record host and device together: activities=[CPU, CUDA], and all threads."},
-    {"activities before their call", "Record again after the clocks of host and device were "
-                                     "synchronized: a newer driver, or a warm-up step."},
-    {"kernels lost", "Record fewer steps, or fewer replays of graphs: kernels that were launched "
-                     "are missing."},
-    {"kernels lost at the start",
-     "Let the profiler warm up: schedule(wait=1, warmup=2, active=3)."},
-    {"operators missing",
-     "Take a trace that was not thinned out, of fewer steps if it is too large."},
-    {"activities recorded", "Record whole steps: schedule(wait=1, warmup=2, active=3)."},
-    {"holes in samples", "Sample less often, or from a process of its own."},
-    {"profiler overhead", "Record without stacks and memory, and fewer steps."},
-    {"spans that cross", "Record again with a newer version of the profiler."},
-    {"ranks missing", "Collect the files of all ranks."},
-    {"fewest activities", "Record the same steps on all ranks."},
-    {"resolution", "Record with a newer version of the profiler, which keeps nanoseconds."},
+    {"records dropped", "Part of the records could not be read, so sums are too small",
+     "Copy the files again, and stop the profiler before the process ends.", NULL},
+    {"bad times", "Many times are damaged, so the order of what happened is unknown in places",
+     "Record again with a newer version of the profiler.", "no time"},
+    {"times far away", "Some times lie far away from the others, so the length of the run is "
+                       "unknown",
+     "Record again while the clock is not set, or cut the trace to the times of interest.", NULL},
+    {"activities too long", "GPU activities last longer than their stream allows",
+     "Record again with a newer version of the profiler or driver.", "overlong"},
+    {"activities out of order", "GPU activities are out of order, so idle time is uncertain",
+     "Record again with a newer version of the profiler or driver.", "out of order"},
+    {"devices as the host's", "The trace does not say which events are of the GPU",
+     "Record with torch.profiler, or have the tool name the categories of its events as Kineto "
+     "does: kernel, gpu_memcpy, gpu_memset.",
+     NULL},
+    {"launches linked", "Kernels are not linked to their launches, so why the GPU is idle is "
+                        "unknown",
+     "Record host and GPU together: activities=[CPU, CUDA], and all threads.", NULL},
+    {"activities before their call", "Kernels begin before their launch: the clocks of host and "
+                                     "GPU differ, so short waits are uncertain",
+     "Record again after the clocks of host and GPU were synchronized: a newer driver, or a "
+     "warm-up step.",
+     NULL},
+    {"kernels lost", "Kernels that were launched are missing, so busy time is too small",
+     "Record fewer steps, or fewer replays of graphs.", "kernels lost"},
+    {"kernels lost at the start", "Kernels are missing at the start of the recording",
+     "Let the profiler warm up: schedule(wait=1, warmup=2, active=3).", NULL},
+    {"operators missing", "Operators were removed from the trace, so what launches a kernel and "
+                          "why the GPU is idle is unknown",
+     "Take a trace that was not thinned out, of fewer steps if it is too large.", NULL},
+    {"activities recorded", "The trace ends in the middle of the work",
+     "Record whole steps: schedule(wait=1, warmup=2, active=3).", NULL},
+    {"holes in samples", "Samples are missing",
+     "Sample less often, or from a process of its own.", NULL},
+    {"profiler overhead", "The profiler takes a large part of the run, so times of the host are "
+                          "too long",
+     "Record without stacks and memory, and fewer steps.", NULL},
+    {"spans that cross", "Spans of one thread cross each other, so callers are uncertain",
+     "Record again with a newer version of the profiler.", NULL},
+    {"ranks missing", "The files of most ranks are missing, so who waits for whom is unknown",
+     "Collect the files of all ranks.", NULL},
+    {"fewest activities", "The ranks recorded different amounts of work, so they cannot be "
+                          "compared",
+     "Record the same steps on all ranks.", NULL},
+    {"resolution", "Times are rounded to microseconds, so short kernels are uncertain",
+     "Record with a newer version of the profiler, which keeps nanoseconds.", NULL},
 };
 
-static const char *remedy(const struct ta_refs *in, const struct ta_place *worst)
+static struct remedy remedy(const struct ta_refs *in, const struct ta_place *worst)
 {
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+    for (size_t i = 0; i < TA_LENGTH(remedies); i++)
         if (ta_ref_reads(in, CHECK, worst->row, remedies[i].check))
-            return remedies[i].advice;
-    return "Record again.";
+            return remedies[i];
+    return (struct remedy){.title = "The recording is incomplete", .advice = "Record again."};
+}
+
+/* Whether a finding of its own says it (damage). */
+static bool is_said(const struct ta_refs *in, const struct remedy *remedy)
+{
+    for (size_t i = 0; remedy->damage && i < ta_ref_rows(in, DAMAGE); i++)
+        if (ta_ref_reads(in, DAMAGE, i, remedy->damage) ||
+            (strcmp(remedy->damage, "kernels lost") == 0 &&
+             ta_ref_reads(in, DAMAGE, i, "graph replays lost")))
+            return true;
+    return false;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -64,18 +99,19 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     struct ta_place worst;
     if (trust >= threshold || !ta_look_worst(in, &look, &worst))
         return TA_OK;
+    const struct remedy found = remedy(in, &worst);
+    if (is_said(in, &found))
+        return TA_OK;
     const struct ta_evidence evidence = ta_place_evidence(&worst);
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "trust",
                   .rule = "trust",
-                  .title = ta_advice_printf(
-                      advice,
-                      "The traces are trusted only %s, most is lost by \"%s\": take all "
-                      "other findings as hints",
-                      ta_advice_number(advice, trust, TA_UNIT_RATIO),
-                      ta_place_text(advice, in, &worst, CHECK)),
-                  .advice = remedy(in, &worst),
+                  .title = found.title,
+                  .why = ta_advice_printf(advice, "The recording is trusted %s; all other findings "
+                                                  "are hints.",
+                                          ta_advice_number(advice, trust, TA_UNIT_RATIO)),
+                  .advice = found.advice,
                   .severity = TA_MEDIUM,
                   .evidence = &evidence,
                   .n_evidence = 1,

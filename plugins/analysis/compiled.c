@@ -25,7 +25,7 @@ enum {
     CALLS,
     INSIDE_STEPS,
     STEPS,
-    NESTED,
+    BREAKS,
     LOOKUP_NS,
     BETWEEN_NS,
     IDLE_NS,
@@ -39,7 +39,7 @@ static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},          [KERNEL_NS] = {"kernel_ns", TA_FIELD_SUM},
     [TRITON_NS] = {"triton_ns", TA_FIELD_SUM}, [REGION_NS] = {"region_ns", TA_FIELD_SUM},
     [CALLS] = {"calls", TA_FIELD_SUM},         [INSIDE_STEPS] = {"inside", TA_FIELD_SUM},
-    [STEPS] = {"steps", TA_FIELD_SUM},         [NESTED] = {"nested", TA_FIELD_SUM},
+    [STEPS] = {"steps", TA_FIELD_SUM},         [BREAKS] = {"breaks", TA_FIELD_SUM},
     [LOOKUP_NS] = {"lookup_ns", TA_FIELD_SUM}, [BETWEEN_NS] = {"between_ns", TA_FIELD_SUM},
     [IDLE_NS] = {"idle_ns", TA_FIELD_SUM},
 };
@@ -74,7 +74,7 @@ enum {
     BY_RANK_FRAMES,
     BY_RANK_PER_STEP,
     BY_RANK_RECOMPILED,
-    BY_RANK_NESTED,
+    BY_RANK_BREAKS,
     BY_RANK_LOOKUP,
     BY_RANK_BETWEEN,
     BY_RANK_IDLE
@@ -102,8 +102,9 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RECOMPILED] =
         {"recompiled", "Recompiled", TA_COUNT, .better = TA_LOWER, .weight = 0.5,
          .doc = "Largest number of times a frame had been compiled again, added over frames"},
-    [BY_RANK_NESTED] = {"nested", "Within others", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Calls of regions within another one: what follows a graph break"},
+    [BY_RANK_BREAKS] = {"breaks", "Breaks", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Calls of regions within another one, as what follows a graph break "
+                               "is, or after one of another frame in the same step"},
     [BY_RANK_LOOKUP] = {"lookup_ns", "Lookups", TA_NS, .better = TA_LOWER,
                         .doc = "Time in which guards are checked to find the compiled code"},
     [BY_RANK_BETWEEN] = {"between_ns", "Between graphs", TA_NS, .better = TA_LOWER,
@@ -171,8 +172,9 @@ struct work {
     uint8_t *words; /* by string: 1 + enum word, 0 when not looked at; NULL without regions */
     bool *inside;   /* by span: in a region; NULL without regions */
     bool *in_op;    /* by span: in an operator that is no region and no part of one */
-    uint32_t track; /* of the last region that lies in no other, and its step */
+    uint32_t track; /* of the last region that lies in no other, its step and frame */
     size_t step;
+    int64_t frame;
     struct ta_intervals stretches; /* from the first region of a step to its last, by thread */
     struct ta_intervals graphs;    /* compiled graphs, and compilation */
     TA_VEC(ta_row) operators_at;   /* that lie in no other */
@@ -196,16 +198,19 @@ static void take_region(struct work *w, size_t i, bool is_nested)
     ta_sum(&row[REGION_CALLS], 1);
     ta_sum(&w->row[CALLS], 1);
     ta_sum(&w->row[INSIDE_STEPS], step != SIZE_MAX);
-    ta_sum(&w->row[NESTED], is_nested);
+    struct ta_intervals *all = &w->stretches;
+    const bool is_next =
+        all->n && step != SIZE_MAX && step == w->step && s->track[i] == w->track;
+    ta_sum(&w->row[BREAKS], is_nested || (is_next && id.frame != w->frame));
     if (is_nested)
         return;
-    struct ta_intervals *all = &w->stretches;
-    if (all->n && step != SIZE_MAX && step == w->step && s->track[i] == w->track)
+    if (is_next)
         all->at[all->n - 1].end = ta_max_i64(all->at[all->n - 1].end, s->ts[i] + s->dur[i]);
     else
         ta_intervals_add(all, s->ts[i], s->ts[i] + s->dur[i]);
     w->step = step;
     w->track = s->track[i];
+    w->frame = id.frame;
 }
 
 /* Parents come before their children, so one pass hands down what they are in.  False without
@@ -372,7 +377,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [BY_RANK_FRAMES] = frames ? ta_int(frames) : ta_null(),
                [BY_RANK_PER_STEP] = called ? ta_share(row[INSIDE_STEPS], row[STEPS]) : ta_null(),
                [BY_RANK_RECOMPILED] = frames ? ta_int(recompiled) : ta_null(),
-               [BY_RANK_NESTED] = ta_int(row[NESTED]), [BY_RANK_LOOKUP] = ta_int(row[LOOKUP_NS]),
+               [BY_RANK_BREAKS] = ta_int(row[BREAKS]), [BY_RANK_LOOKUP] = ta_int(row[LOOKUP_NS]),
                [BY_RANK_BETWEEN] = ta_int(row[BETWEEN_NS]), [BY_RANK_IDLE] = ta_int(row[IDLE_NS]));
     }
     const struct ta_partial *operators = merged[PARTIAL_OPERATORS];
