@@ -70,6 +70,11 @@ static const struct {
 /* What is saved at least of work that is moved beside that of the GPU, or done once. */
 #define SAVED_LEAST 0.4
 
+/* Places where the model is loaded, not the data. */
+static const char *const of_weights[] = {
+    "safetensors", "torch/serialization.py", "load_state_dict", "from_pretrained", "load_checkpoint",
+    NULL};
+
 struct edge {
     size_t cells;
     const char *name, *id, *waits, *kind;
@@ -140,6 +145,12 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         }
     if (!does)
         return;
+    if (ta_slice_has_any(ta_slice_of(place), of_weights)) {
+        does = "loads weights";
+        what_to_do = "Keep the process and the model resident between jobs; load safetensors from a "
+                     "local NVMe disk straight to the GPU (load_file(device=\"cuda\"), "
+                     "fastsafetensors).";
+    }
     const struct ta_recorded recorded = ta_recorder_of(in, RECORDER, edge->kind, &worst, 1);
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&window)};
     ta_advise(advice,

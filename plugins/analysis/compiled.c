@@ -104,13 +104,14 @@ static const struct ta_column by_rank_columns[] = {
          .doc = "Largest number of times a frame had been compiled again, added over frames"},
     [BY_RANK_BREAKS] = {"breaks", "Breaks", TA_COUNT, .better = TA_LOWER,
                         .doc = "Calls of regions within another one, as what follows a graph break "
-                               "is, or after one of another frame in the same step"},
+                               "is, or after one of another frame in the same step; without "
+                               "steps within 2 ms"},
     [BY_RANK_LOOKUP] = {"lookup_ns", "Lookups", TA_NS, .better = TA_LOWER,
                         .doc = "Time in which guards are checked to find the compiled code"},
     [BY_RANK_BETWEEN] = {"between_ns", "Between graphs", TA_NS, .better = TA_LOWER,
                          .doc = "Time of the host from the first region of a step to the end of "
                                 "its last one, outside of compiled graphs and of compilation; "
-                                "without steps in each region"},
+                                "without steps of regions that follow within 2 ms"},
     [BY_RANK_IDLE] = {"between_idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
                       .doc = "The part of it in which no device of the rank had work"},
 };
@@ -188,6 +189,9 @@ static inline enum word word_at(struct work *w, size_t span)
     return (enum word)(*word - 1);
 }
 
+/* Without steps, regions that follow each other so soon are of one call of the program. */
+enum { NEAR_NS = 2000000 };
+
 static void take_region(struct work *w, size_t i, bool is_nested)
 {
     const struct ta_spans *s = &w->spans;
@@ -199,8 +203,9 @@ static void take_region(struct work *w, size_t i, bool is_nested)
     ta_sum(&w->row[CALLS], 1);
     ta_sum(&w->row[INSIDE_STEPS], step != SIZE_MAX);
     struct ta_intervals *all = &w->stretches;
-    const bool is_next =
-        all->n && step != SIZE_MAX && step == w->step && s->track[i] == w->track;
+    const bool is_next = all->n && s->track[i] == w->track &&
+                         (w->steps->n ? step != SIZE_MAX && step == w->step
+                                      : s->ts[i] - all->at[all->n - 1].end < NEAR_NS);
     ta_sum(&w->row[BREAKS], is_nested || (is_next && id.frame != w->frame));
     if (is_nested)
         return;

@@ -91,7 +91,8 @@ static const struct ta_column compilations_columns[] = {
                   .doc = "Which function, as torch.compile counts them (F of \"Torch-Compiled "
                          "Region: F/C\"); null where no compiled region follows"},
     [BY_CODE] = {"code", "Compiled before", TA_COUNT, .better = TA_LOWER,
-                 .doc = "How often it had been compiled before (C): above 0 it is compiled again"},
+                 .doc = "How often it had been compiled before (C, or in the recording): above 0 it "
+                        "is compiled again"},
     [BY_STEP] = {"step", "Step", TA_TEXT, .doc = "The step in which it begins; null without steps"},
     [BY_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "That of `interruptions.by_call`"},
     [BY_TIMES] = {"times", "Times", TA_COUNT, .better = TA_LOWER, .doc = "Number of compilations"},
@@ -330,6 +331,22 @@ static void find_compilations(struct work *w)
     }
 }
 
+/* What is compiled a second time in the recording was compiled before, whatever its region says. */
+static void count_before(struct work *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        struct call *call = &w->calls[i];
+        int64_t before = 0;
+        if (call->what != COMPILATION || call->compilation != i || call->id.frame == TA_MISSING)
+            continue;
+        for (size_t k = 0; k < w->n; k++)
+            before += w->calls[k].what == COMPILATION && w->calls[k].compilation == k &&
+                      w->calls[k].id.frame == call->id.frame &&
+                      w->calls[k].start < call->start;
+        call->id.code = ta_max_i64(call->id.code, before);
+    }
+}
+
 static enum phase phase_of(const struct work *w, const struct call *call)
 {
     if (call->what == COMPILATION && w->calls[call->compilation].id.code > 0)
@@ -440,6 +457,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (done) {
         leave_out_nested(&w);
         find_compilations(&w);
+        count_before(&w);
         add_calls(&w, order, out);
     }
     free(order);

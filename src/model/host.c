@@ -56,6 +56,9 @@ static const struct pattern others[] = {
     {"torch/utils/data/", TA_HOST_DATA},
     {"torch/serialization.py", TA_HOST_DATA},
     {"safetensors", TA_HOST_DATA},
+    {"load_state_dict", TA_HOST_DATA},
+    {"from_pretrained", TA_HOST_DATA},
+    {"load_checkpoint", TA_HOST_DATA},
     /* Each stage of torch.compile has such a range, whatever it is called; cudagraph trees, too. */
     {"(dynamo_timed)", TA_HOST_COMPILE},
     {"cudagraphnode.record", TA_HOST_COMPILE},

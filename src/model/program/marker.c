@@ -81,7 +81,7 @@ enum ta_marker ta_marker_of(struct ta_slice name)
                 return TA_MARKS_LIBRARY;
         return names[i].marks;
     }
-    return TA_MARKS_NOTHING;
+    return ta_slice_ends(name, "(dynamo_timed)") ? TA_MARKS_LIBRARY : TA_MARKS_NOTHING;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */
