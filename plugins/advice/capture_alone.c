@@ -48,11 +48,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .id = "graph-capture",
                   .rule = "capture_alone",
                   .title = "The recording is the capture of a graph, which nothing in it replays",
-                  .advice =
-                      "Its kernels were taken down and did not run, so busy and idle time say "
-                      "nothing of the program. Record steps that replay the graph, and give "
-                      "both files together: the capture then says which operator each "
-                      "replayed kernel is of.",
+                  .why = "Its kernels were taken down and did not run, so busy and idle time say "
+                         "nothing of the program.",
+                  .advice = "Record steps that replay the graph, and give both files together: the "
+                            "capture then says which operator each replayed kernel is of.",
                   .severity = TA_MEDIUM,
                   .evidence = &evidence,
                   .n_evidence = 1,

@@ -48,9 +48,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, delay.value, TA_UNIT_NS),
                 ta_advice_number(advice, block.value, TA_UNIT_NS),
                 ta_place_owner(advice, in->report, &delay)),
-            .advice = "Load the models and run one block of the same shape before the "
-                      "session begins (compilation, autotuning, allocator), encode the "
-                      "prompt ahead or keep its embedding, and make the first block small.",
+            .why = "Until then models are loaded, code is compiled and the prompt is encoded.",
+            .advice = "Load the models and run one block of the same shape before the session "
+                      "begins, and encode the prompt ahead.",
+            .details = "A small first block is ready earlier.",
             .severity = delay.value > ta_ctx_option(ctx, HIGH) * block.value ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,

@@ -23,17 +23,18 @@ static const struct ta_ref reads[] = {
 };
 
 static const struct kind {
-    const char *work, *subject, *advice;
+    const char *work, *subject, *advice, *details;
 } kinds[] = {
-    {"loading", "Loading",
-     "Keep the models loaded and serve further requests from the same process. Read them from a "
-     "local disk and as safetensors, which are mapped and not copied. Where several ranks load, "
-     "let each read only its own shard, or one read and broadcast: full copies compete for disk "
-     "and host memory."},
+    {"loading", "Loading models",
+     "Keep the models loaded and serve further requests from the same process; read them as "
+     "safetensors from a local NVMe disk.",
+     "Where several ranks load, let each read only its own shard, or one read and broadcast: full "
+     "copies compete for disk and host memory."},
     {"compiling", "Compilation",
-     "Keep compiled code between runs: set TORCHINDUCTOR_CACHE_DIR to a folder that lasts, or save "
-     "it with torch.compiler.save_cache_artifacts(). Compile repeated blocks once "
-     "(compile_repeated_blocks), and leave max-autotune to long-lived servers."},
+     "Keep compiled code between runs: TORCHINDUCTOR_CACHE_DIR in a folder that lasts, or "
+     "torch.compiler.save_cache_artifacts().",
+     "Compile repeated blocks once (compile_repeated_blocks), and leave max-autotune to long-lived "
+     "servers."},
 };
 
 /* The whole time of a kind in one log, and its longest pause. */
@@ -84,17 +85,21 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .id = ta_advice_printf(advice, "long-%s", kind->work),
             .rule = "long_pauses",
             .title = ta_advice_printf(
-                advice, "%s takes %s of the %s of the log%s after \"%s\"", kind->subject, all,
+                advice, "%s takes %s of the log (%s of %s)%s", kind->subject,
+                ta_advice_number(advice, sum.ns / sum.log_ns, TA_UNIT_RATIO), all,
                 ta_advice_number(advice, sum.log_ns, TA_UNIT_NS),
-                sum.n > 1 ? ta_advice_printf(advice, ", %s of it",
-                                             ta_advice_number(advice, longest.value, TA_UNIT_NS))
-                          : ",",
-                ta_place_text(advice, in, &longest, BEFORE)),
+                ta_place_owner(advice, in->report, &longest)),
+            .why = ta_advice_printf(advice, "%s of it follow%s the line \"%s\".",
+                                    sum.n > 1 ? ta_advice_number(advice, longest.value, TA_UNIT_NS)
+                                              : "All",
+                                    sum.n > 1 ? "s" : "",
+                                    ta_place_text(advice, in, &longest, BEFORE)),
             .advice = kind->advice,
+            .details = kind->details,
             .severity = sum.ns > sum.log_ns / 3 ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 1,
-            .saving_low_ns = 0,
+            .saving_low_ns = ta_whole(0.4 * sum.ns),
             .saving_high_ns = ta_whole(sum.ns),
             .confidence = 0.6,
             .threshold = ta_advice_printf(

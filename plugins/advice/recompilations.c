@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recompilations and graph breaks of torch.compile in a log: the place that has most of
  * them, and why. */
+#include "lib/bars.h"
+
 #include <traceanalyze/document.h>
 #include <traceanalyze/rule.h>
 
@@ -18,9 +20,10 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { NAME, DATA, INDEX };
+enum { NAME = BAR_REFS, DATA, INDEX };
 
 static const struct ta_ref reads[] = {
+    BAR_READS,
     [NAME] = {"run.happenings", "name"},
     [DATA] = {"run.happenings", "data"},
     [INDEX] = {"run.happenings", "index"},
@@ -127,17 +130,17 @@ static size_t without_ids(char *to, size_t size, struct ta_slice text)
     return n;
 }
 
-/* " (TEXT)", cut to what a title can have. */
-static const char *in_brackets(struct ta_advice *advice, struct ta_slice text)
+/* What a guard or a reason says, as a sentence after these words; NULL without. */
+static const char *reason_text(struct ta_advice *advice, const char *before, struct ta_slice text)
 {
     char words[4 * REASON_MOST];
     const size_t all = without_ids(words, sizeof words, text);
     if (all == 0)
-        return "";
+        return NULL;
     size_t n = all < REASON_MOST ? all : REASON_MOST;
     while (n < all && n > 0 && ((unsigned char)words[n] & 0xc0) == 0x80)
         n--;
-    return ta_advice_printf(advice, " (%.*s%s)", (int)n, words, n < all ? "…" : "");
+    return ta_advice_printf(advice, "%s%.*s%s.", before, (int)n, words, n < all ? "…" : "");
 }
 
 static const char *times(struct ta_advice *advice, size_t n)
@@ -158,6 +161,14 @@ static const char *of_all(struct ta_advice *advice, const struct sites *sites, c
                : "";
 }
 
+/* What the first iterations of bars take more than the others: there it compiles. */
+static double first_extra(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
+{
+    (void)ctx;
+    const double extra = ta_ref_number(in, BAR_FIRST, row, 0) - ta_ref_number(in, BAR_REST, row, 0);
+    return extra >= 1e9 ? extra : 0;
+}
+
 static void advise_recompilations(struct ta_ctx *ctx, const struct ta_refs *in,
                                   struct ta_advice *advice, const struct sites *sites)
 {
@@ -166,23 +177,28 @@ static void advise_recompilations(struct ta_ctx *ctx, const struct ta_refs *in,
         return;
     const struct site *most = sites->most;
     const struct ta_slice place = place_of(in, most->row), guard = reason_of(in, most->row);
+    const double time = bars_loss(ctx, in, first_extra).all;
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, INDEX, most->row)};
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "recompilations",
             .rule = "recompilations",
-            .title = ta_advice_printf(advice, "torch.compile compiled %.*s again %s%s%s",
+            .title = ta_advice_printf(advice, "torch.compile recompiles %.*s %s%s%s",
                                       (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST),
                                       place.ptr, times(advice, most->count),
                                       of_all(advice, sites, "recompilations"),
-                                      in_brackets(advice, guard)),
+                                      time > 0 ? ta_advice_printf(
+                                                     advice, ": first iterations take %s longer",
+                                                     ta_advice_number(advice, time, TA_UNIT_NS))
+                                               : ""),
+            .why = reason_text(advice, "A guard of the compiled code fails: ", guard),
             .advice = cure_of(guard),
             .severity = (double)most->count > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 1,
-            .saving_low_ns = TA_MISSING,
-            .saving_high_ns = TA_MISSING,
+            .saving_low_ns = time > 0 ? ta_whole(0.5 * time) : TA_MISSING,
+            .saving_high_ns = time > 0 ? ta_whole(time) : TA_MISSING,
             .confidence = 0.9,
             .threshold = ta_advice_printf(advice, "recompilations of one place > %.0f", limit),
         });
@@ -203,10 +219,11 @@ static void advise_limit(const struct ta_refs *in, struct ta_advice *advice,
                   .id = "recompile-limit",
                   .rule = "recompilations",
                   .title = ta_advice_printf(
-                      advice, "torch.compile gave up on %.*s%s%.*s and runs it uncompiled%s%s",
+                      advice, "torch.compile gave up on %.*s%s%.*s and runs it uncompiled%s",
                       (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST), place.ptr,
                       n ? " " : "", (int)n, n ? reason.ptr : "",
-                      of_all(advice, sites, "such functions"), in_brackets(advice, guard)),
+                      of_all(advice, sites, "such functions")),
+                  .why = reason_text(advice, "The last guard that failed: ", guard),
                   .advice = cure_of(guard),
                   .severity = TA_HIGH,
                   .evidence = evidence,
@@ -231,11 +248,11 @@ static void advise_breaks(struct ta_ctx *ctx, const struct ta_refs *in, struct t
               &(struct ta_finding){
                   .id = "graph-breaks",
                   .rule = "recompilations",
-                  .title = ta_advice_printf(advice, "%.*s breaks the compiled graph %s%s%s",
+                  .title = ta_advice_printf(advice, "%.*s breaks the compiled graph %s%s",
                                             (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST),
                                             place.ptr, times(advice, most->count),
-                                            of_all(advice, sites, "breaks"),
-                                            in_brackets(advice, reason_of(in, most->row))),
+                                            of_all(advice, sites, "breaks")),
+                  .why = reason_text(advice, "", reason_of(in, most->row)),
                   .advice =
                       "Change that line so that torch can trace it (no .item(), printing or branch "
                       "on the values of tensors), or move it out of the compiled region; "

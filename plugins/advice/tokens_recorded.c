@@ -51,10 +51,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .title = ta_advice_printf(
                       advice, "No section stored its tokens, so tokens per second are unknown%s",
                       ta_place_owner(advice, in->report, &total)),
-                  .advice = "Inside its section record_throughput(tokens) stores nothing, because "
-                            "the duration of the section is not known yet, and after the section "
-                            "the call is ignored. Time the generation and pass the duration, still "
-                            "inside: record_throughput(tokens, duration).",
+                  .why = "Inside its section record_throughput(tokens) stores nothing, because "
+                         "the duration of the section is not known yet; after it the call is "
+                         "ignored.",
+                  .advice = "Time the generation and pass the duration, still inside the section: "
+                            "record_throughput(tokens, duration).",
                   .severity = TA_LOW,
                   .evidence = evidence,
                   .n_evidence = 2,
