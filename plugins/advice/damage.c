@@ -29,12 +29,12 @@ static const struct kind {
     const char *damage, *finding, *what, *unknown, *advice;
     bool always;
 } kinds[] = {
-    {"no time", "damage-no-time", "spans were written without a time",
-     "nothing is known of them", "Record again with a newer version of the profiler, and fewer "
+    {"no time", "damage-no-time", "spans were written without a time", "nothing is known of them",
+     "Record again with a newer version of the profiler, and fewer "
      "steps.",
      true},
-    {"overlong", "damage-overlong",
-     "GPU activities last longer than their stream allows", "they end where the next one starts",
+    {"overlong", "damage-overlong", "GPU activities last longer than their stream allows",
+     "they end where the next one starts",
      "Record again with a newer version of the profiler or driver.", true},
     {"graph replays lost", "damage-lost-graphs", "graph replays have no kernels",
      "when the GPU is idle and why is unknown",
@@ -94,7 +94,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                     end),
                 .why = reason.len ? ta_advice_printf(advice, "%c%.*s.",
                                                      toupper((unsigned char)reason.ptr[0]),
-                                                     (int)reason.len - 1, reason.ptr + 1)
+                                                     (int)reason.len - 1, ta_slice_at(reason, 1))
                                   : NULL,
                 .advice = kind->advice,
                 .severity = TA_MEDIUM,

@@ -24,12 +24,9 @@ static const struct ta_option options[] = {
 enum { RANK, PASS, STEP_TIME, STAGE_RANK, STAGE, STAGE_CALLS, STAGE_TIME };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"diffusion.steps", "rank"},
-    [PASS] = {"diffusion.steps", "pass"},
-    [STEP_TIME] = {"diffusion.steps", "step_ns"},
-    [STAGE_RANK] = {"stages.by_name", "rank"},
-    [STAGE] = {"stages.by_name", "stage"},
-    [STAGE_CALLS] = {"stages.by_name", "calls"},
+    [RANK] = {"diffusion.steps", "rank"},          [PASS] = {"diffusion.steps", "pass"},
+    [STEP_TIME] = {"diffusion.steps", "step_ns"},  [STAGE_RANK] = {"stages.by_name", "rank"},
+    [STAGE] = {"stages.by_name", "stage"},         [STAGE_CALLS] = {"stages.by_name", "calls"},
     [STAGE_TIME] = {"stages.by_name", "total_ns"},
 };
 

@@ -35,8 +35,8 @@ static const struct ta_ref reads[] = {
     [OP_TIME] = {"compile.between", "total_ns"},
 };
 
-/* Whether the compiled code of a rank is functions in pieces: about each second call follows that of
- * another function, as blocks that are compiled one by one do not. */
+/* Whether the compiled code of a rank is functions in pieces: about each second call follows that
+ * of another function, as blocks that are compiled one by one do not. */
 static bool is_broken(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 {
     const double calls = ta_ref_number(in, CALLS, row, 0);
@@ -51,9 +51,9 @@ static const char *pieces_of(const struct ta_refs *in, struct ta_advice *advice,
     return per_step >= 1.5
                ? ta_advice_printf(advice, "%s pieces per step",
                                   ta_advice_number(advice, round(per_step), TA_UNIT_COUNT))
-               : ta_advice_printf(advice, "%s pieces",
-                                  ta_advice_number(advice, ta_ref_number(in, CALLS, row, 0),
-                                                   TA_UNIT_COUNT));
+               : ta_advice_printf(
+                     advice, "%s pieces",
+                     ta_advice_number(advice, ta_ref_number(in, CALLS, row, 0), TA_UNIT_COUNT));
 }
 
 static const char *why(const struct ta_refs *in, struct ta_advice *advice, size_t row,
@@ -62,21 +62,20 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice, size_
     static const struct ta_look look = {.cells = OP_TIME};
     const double lookup = ta_ref_number(in, LOOKUP, row, 0);
     struct ta_place op;
-    const char *checks =
-        lookup > 0.1 * idle->value
-            ? ta_advice_printf(advice, "Guards are checked for %s%s",
-                               ta_advice_number(advice, lookup, TA_UNIT_NS),
-                               ta_ref_rows(in, OP) ? "; " : ".")
-            : "";
+    const char *checks = lookup > 0.1 * idle->value
+                             ? ta_advice_printf(advice, "Guards are checked for %s%s",
+                                                ta_advice_number(advice, lookup, TA_UNIT_NS),
+                                                ta_ref_rows(in, OP) ? "; " : ".")
+                             : "";
     if (!ta_look_worst(in, &look, &op))
         return *checks ? checks : NULL;
-    return ta_advice_printf(advice, "%s%s between the graphs %s: %s in %s %s.", checks,
-                            ta_place_text(advice, in, &op, OP),
-                            *checks ? "takes most of the rest" : "takes most of the host's time",
-                            ta_advice_number(advice, op.value, TA_UNIT_NS),
-                            ta_advice_number(advice, ta_ref_number(in, OP_CALLS, op.row, 0),
-                                             TA_UNIT_COUNT),
-                            ta_ref_number(in, OP_CALLS, op.row, 0) == 1 ? "call" : "calls");
+    return ta_advice_printf(
+        advice, "%s%s between the graphs %s: %s in %s %s.", checks,
+        ta_place_text(advice, in, &op, OP),
+        *checks ? "takes most of the rest" : "takes most of the host's time",
+        ta_advice_number(advice, op.value, TA_UNIT_NS),
+        ta_advice_number(advice, ta_ref_number(in, OP_CALLS, op.row, 0), TA_UNIT_COUNT),
+        ta_ref_number(in, OP_CALLS, op.row, 0) == 1 ? "call" : "calls");
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

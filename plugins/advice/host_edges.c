@@ -67,13 +67,13 @@ static const struct {
     {"c10d::", "communicates", "Look at which rank comes late, and start communication earlier."},
 };
 
-/* What is saved at least of work that is moved beside that of the GPU, or done once. */
+/* What is saved at least of work that is done while the GPU works, or once. */
 #define SAVED_LEAST 0.4
 
 /* Places where the model is loaded, not the data. */
-static const char *const of_weights[] = {
-    "safetensors", "torch/serialization.py", "load_state_dict", "from_pretrained", "load_checkpoint",
-    NULL};
+static const char *const of_weights[] = {"safetensors",     "torch/serialization.py",
+                                         "load_state_dict", "from_pretrained",
+                                         "load_checkpoint", NULL};
 
 struct edge {
     size_t cells;
@@ -147,38 +147,38 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         return;
     if (ta_slice_has_any(ta_slice_of(place), of_weights)) {
         does = "loads weights";
-        what_to_do = "Keep the process and the model resident between jobs; load safetensors from a "
-                     "local NVMe disk straight to the GPU (load_file(device=\"cuda\"), "
-                     "fastsafetensors).";
+        what_to_do =
+            "Keep the process and the model resident between jobs; load safetensors from a "
+            "local NVMe disk straight to the GPU (load_file(device=\"cuda\"), "
+            "fastsafetensors).";
     }
     const struct ta_recorded recorded = ta_recorder_of(in, RECORDER, edge->kind, &worst, 1);
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&window)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = edge->id,
-                  .rule = "host_edges",
-                  .recorder_ns = recorded.ns,
-                  .recorder_most_ns = recorded.most_ns,
-                  .title = ta_advice_printf(
-                      advice, "The GPU%s %s while the host %s: %s of the run (%s)",
-                      ta_place_owner(advice, in->report, &worst), edge->waits, does,
-                      ta_advice_number(advice, most, TA_UNIT_RATIO),
-                      ta_advice_number(advice, worst.value, TA_UNIT_NS)),
-                  .why = *place ? ta_advice_printf(
-                                      advice, "%s has %s of it.", place,
-                                      ta_advice_number(advice, fmin(site.value, worst.value),
-                                                       TA_UNIT_NS))
-                                : NULL,
-                  .advice = what_to_do,
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = TA_LENGTH(evidence),
-                  .saving_low_ns = ta_whole(SAVED_LEAST * worst.value),
-                  .saving_high_ns = ta_whole(worst.value),
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "such time > %s of the run",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = edge->id,
+            .rule = "host_edges",
+            .recorder_ns = recorded.ns,
+            .recorder_most_ns = recorded.most_ns,
+            .title = ta_advice_printf(advice, "The GPU%s %s while the host %s: %s of the run (%s)",
+                                      ta_place_owner(advice, in->report, &worst), edge->waits, does,
+                                      ta_advice_number(advice, most, TA_UNIT_RATIO),
+                                      ta_advice_number(advice, worst.value, TA_UNIT_NS)),
+            .why = *place ? ta_advice_printf(
+                                advice, "%s has %s of it.", place,
+                                ta_advice_number(advice, fmin(site.value, worst.value), TA_UNIT_NS))
+                          : NULL,
+            .advice = what_to_do,
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = TA_LENGTH(evidence),
+            .saving_low_ns = ta_whole(SAVED_LEAST * worst.value),
+            .saving_high_ns = ta_whole(worst.value),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "such time > %s of the run",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

@@ -121,10 +121,10 @@ static double count_memory(const struct ta_refs *in, int64_t rank, bool is_free)
 /* What torch.compile compiled again on a rank. */
 struct again {
     double times, host, most;
-    size_t row;          /* that takes most */
-    size_t n_steps;      /* in which it does, as far as they are known */
-    const char *a, *b;   /* the first two of them */
-    bool is_one_place;   /* all are of the place of `row` */
+    size_t row;        /* that takes most */
+    size_t n_steps;    /* in which it does, as far as they are known */
+    const char *a, *b; /* the first two of them */
+    bool is_one_place; /* all are of the place of `row` */
 };
 
 static bool is_again(const struct ta_refs *in, size_t i)
@@ -177,10 +177,10 @@ static struct again find_again(const struct ta_refs *in, struct ta_advice *advic
 
 static const char *times(struct ta_advice *advice, double n)
 {
-    return n <= 1   ? "once"
-           : n == 2 ? "twice"
-                    : ta_advice_printf(advice, "%s times",
-                                       ta_advice_number(advice, n, TA_UNIT_COUNT));
+    return n <= 1 ? "once"
+           : n == 2
+               ? "twice"
+               : ta_advice_printf(advice, "%s times", ta_advice_number(advice, n, TA_UNIT_COUNT));
 }
 
 /* " `forward`", " 3 functions"; "" where nothing says it. */
@@ -259,8 +259,7 @@ static struct texts compiled_again(const struct ta_refs *in, struct ta_advice *a
                                    const struct again *again, const char *owner, const char *sums)
 {
     return (struct texts){
-        .title = ta_advice_printf(advice,
-                                  "torch.compile recompiles%s %s%s%s: compiling takes %s",
+        .title = ta_advice_printf(advice, "torch.compile recompiles%s %s%s%s: compiling takes %s",
                                   what_again(in, advice, again), times(advice, again->times),
                                   in_steps(advice, again), owner, sums),
         .why = why_again(in, advice, again),
@@ -283,8 +282,9 @@ static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
                                   "takes %s",
                                   owner, sums),
         .why = ta_advice_printf(
-            advice, "%s allocations, %s frees: PyTorch's cache of memory is off or emptied; %s has "
-                    "%s, since it waits for the GPU.",
+            advice,
+            "%s allocations, %s frees: PyTorch's cache of memory is off or emptied; %s has "
+            "%s, since it waits for the GPU.",
             ta_advice_number(advice, count_memory(in, worst->rank, false), TA_UNIT_COUNT),
             ta_advice_number(advice, count_memory(in, worst->rank, true), TA_UNIT_COUNT),
             ta_place_text(advice, in, &host, CALL),

@@ -84,16 +84,14 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         &(struct ta_finding){
             .id = ta_advice_printf(advice, "long-%s", kind->work),
             .rule = "long_pauses",
-            .title = ta_advice_printf(
-                advice, "%s takes %s of the log (%s of %s)%s", kind->subject,
-                ta_advice_number(advice, sum.ns / sum.log_ns, TA_UNIT_RATIO), all,
-                ta_advice_number(advice, sum.log_ns, TA_UNIT_NS),
-                ta_place_owner(advice, in->report, &longest)),
-            .why = ta_advice_printf(advice, "%s of it follow%s the line \"%s\".",
-                                    sum.n > 1 ? ta_advice_number(advice, longest.value, TA_UNIT_NS)
-                                              : "All",
-                                    sum.n > 1 ? "s" : "",
-                                    ta_place_text(advice, in, &longest, BEFORE)),
+            .title = ta_advice_printf(advice, "%s takes %s of the log (%s of %s)%s", kind->subject,
+                                      ta_advice_number(advice, sum.ns / sum.log_ns, TA_UNIT_RATIO),
+                                      all, ta_advice_number(advice, sum.log_ns, TA_UNIT_NS),
+                                      ta_place_owner(advice, in->report, &longest)),
+            .why = ta_advice_printf(
+                advice, "%s of it follows the line \"%s\".",
+                sum.n > 1 ? ta_advice_number(advice, longest.value, TA_UNIT_NS) : "All",
+                ta_place_text(advice, in, &longest, BEFORE)),
             .advice = kind->advice,
             .details = kind->details,
             .severity = sum.ns > sum.log_ns / 3 ? TA_HIGH : TA_MEDIUM,

@@ -184,14 +184,13 @@ static void advise_recompilations(struct ta_ctx *ctx, const struct ta_refs *in,
         &(struct ta_finding){
             .id = "recompilations",
             .rule = "recompilations",
-            .title = ta_advice_printf(advice, "torch.compile recompiles %.*s %s%s%s",
-                                      (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST),
-                                      place.ptr, times(advice, most->count),
-                                      of_all(advice, sites, "recompilations"),
-                                      time > 0 ? ta_advice_printf(
-                                                     advice, ": first iterations take %s longer",
-                                                     ta_advice_number(advice, time, TA_UNIT_NS))
-                                               : ""),
+            .title = ta_advice_printf(
+                advice, "torch.compile recompiles %.*s %s%s%s",
+                (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST), place.ptr,
+                times(advice, most->count), of_all(advice, sites, "recompilations"),
+                time > 0 ? ta_advice_printf(advice, ": first iterations take %s longer",
+                                            ta_advice_number(advice, time, TA_UNIT_NS))
+                         : ""),
             .why = reason_text(advice, "A guard of the compiled code fails: ", guard),
             .advice = cure_of(guard),
             .severity = (double)most->count > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM : TA_LOW,
@@ -214,25 +213,25 @@ static void advise_limit(const struct ta_refs *in, struct ta_advice *advice,
     const size_t n = comma ? (size_t)(comma - reason.ptr) : 0; /* "after 8 compilations, GUARD" */
     const struct ta_slice guard = n ? ta_text_trim(ta_slice_from(reason, n + 1)) : reason;
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, INDEX, most->row)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "recompile-limit",
-                  .rule = "recompilations",
-                  .title = ta_advice_printf(
-                      advice, "torch.compile gave up on %.*s%s%.*s and runs it uncompiled%s",
-                      (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST), place.ptr,
-                      n ? " " : "", (int)n, n ? reason.ptr : "",
-                      of_all(advice, sites, "such functions")),
-                  .why = reason_text(advice, "The last guard that failed: ", guard),
-                  .advice = cure_of(guard),
-                  .severity = TA_HIGH,
-                  .evidence = evidence,
-                  .n_evidence = 1,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.9,
-                  .threshold = "recompile limit reached",
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "recompile-limit",
+            .rule = "recompilations",
+            .title = ta_advice_printf(
+                advice, "torch.compile gave up on %.*s%s%.*s and runs it uncompiled%s",
+                (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST), place.ptr, n ? " " : "",
+                (int)n, n ? reason.ptr : "", of_all(advice, sites, "such functions")),
+            .why = reason_text(advice, "The last guard that failed: ", guard),
+            .advice = cure_of(guard),
+            .severity = TA_HIGH,
+            .evidence = evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.9,
+            .threshold = "recompile limit reached",
+        });
 }
 
 static void advise_breaks(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,

@@ -124,11 +124,11 @@ static const char *place_of(const struct ta_refs *in, struct ta_advice *advice,
         }
     }
     const char *name = most.table ? ta_place_text(advice, in, &most, text) : "";
-    return *name ? ta_advice_printf(advice, "%s has %s of it%s.", name,
-                                    ta_advice_number(advice, fmin(most.value, setup->ns),
-                                                     TA_UNIT_NS),
-                                    text == EDGE_SITE ? ", before the first work of the GPU" : "")
-                 : NULL;
+    return *name
+               ? ta_advice_printf(advice, "%s has %s of it%s.", name,
+                                  ta_advice_number(advice, fmin(most.value, setup->ns), TA_UNIT_NS),
+                                  text == EDGE_SITE ? ", before the first work of the GPU" : "")
+               : NULL;
 }
 
 /* The causes that have a part worth naming, largest first. */
@@ -205,8 +205,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         if (!window.table || window.value <= 0)
             continue;
         const struct setup setup = setup_of(in, &window);
-        if (!worst.window.table ||
-            setup.ns / window.value > worst.ns / worst.window.value)
+        if (!worst.window.table || setup.ns / window.value > worst.ns / worst.window.value)
             worst = setup;
     }
     if (worst.window.table && worst.ns / worst.window.value > ta_ctx_option(ctx, THRESHOLD))

@@ -64,12 +64,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, rest.value, TA_UNIT_NS),
                 ta_place_owner(advice, in->report, &first)),
             .why = loss.n > 1
-                       ? ta_advice_printf(advice,
-                                          "So it is in %zu bars, which lose %s of %s: the first "
-                                          "iteration also loads, compiles or tunes.",
-                                          loss.n, ta_advice_number(advice, loss.all, TA_UNIT_NS),
-                                          ta_advice_number(advice, ta_ref_sum(in, BAR_ELAPSED),
-                                                           TA_UNIT_NS))
+                       ? ta_advice_printf(
+                             advice,
+                             "So it is in %zu bars, which lose %s of %s: the first "
+                             "iteration also loads, compiles or tunes.",
+                             loss.n, ta_advice_number(advice, loss.all, TA_UNIT_NS),
+                             ta_advice_number(advice, ta_ref_sum(in, BAR_ELAPSED), TA_UNIT_NS))
                        : "It also loads, compiles or tunes.",
             .advice = "Run one iteration of the same shape before what is timed, and keep models "
                       "loaded and compiled between runs.",

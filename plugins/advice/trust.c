@@ -28,8 +28,9 @@ static const struct remedy {
      "Copy the files again, and stop the profiler before the process ends.", NULL},
     {"bad times", "Many times are damaged, so the order of what happened is unknown in places",
      "Record again with a newer version of the profiler.", "no time"},
-    {"times far away", "Some times lie far away from the others, so the length of the run is "
-                       "unknown",
+    {"times far away",
+     "Some times lie far away from the others, so the length of the run is "
+     "unknown",
      "Record again while the clock is not set, or cut the trace to the times of interest.", NULL},
     {"activities too long", "GPU activities last longer than their stream allows",
      "Record again with a newer version of the profiler or driver.", "overlong"},
@@ -39,11 +40,13 @@ static const struct remedy {
      "Record with torch.profiler, or have the tool name the categories of its events as Kineto "
      "does: kernel, gpu_memcpy, gpu_memset.",
      NULL},
-    {"launches linked", "Kernels are not linked to their launches, so why the GPU is idle is "
-                        "unknown",
+    {"launches linked",
+     "Kernels are not linked to their launches, so why the GPU is idle is "
+     "unknown",
      "Record host and GPU together: activities=[CPU, CUDA], and all threads.", NULL},
-    {"activities before their call", "Kernels begin before their launch: the clocks of host and "
-                                     "GPU differ, so short waits are uncertain",
+    {"activities before their call",
+     "Kernels begin before their launch: the clocks of host and "
+     "GPU differ, so short waits are uncertain",
      "Record again after the clocks of host and GPU were synchronized: a newer driver, or a "
      "warm-up step.",
      NULL},
@@ -51,22 +54,25 @@ static const struct remedy {
      "Record fewer steps, or fewer replays of graphs.", "kernels lost"},
     {"kernels lost at the start", "Kernels are missing at the start of the recording",
      "Let the profiler warm up: schedule(wait=1, warmup=2, active=3).", NULL},
-    {"operators missing", "Operators were removed from the trace, so what launches a kernel and "
-                          "why the GPU is idle is unknown",
+    {"operators missing",
+     "Operators were removed from the trace, so what launches a kernel and "
+     "why the GPU is idle is unknown",
      "Take a trace that was not thinned out, of fewer steps if it is too large.", NULL},
     {"activities recorded", "The trace ends in the middle of the work",
      "Record whole steps: schedule(wait=1, warmup=2, active=3).", NULL},
-    {"holes in samples", "Samples are missing",
-     "Sample less often, or from a process of its own.", NULL},
-    {"profiler overhead", "The profiler takes a large part of the run, so times of the host are "
-                          "too long",
+    {"holes in samples", "Samples are missing", "Sample less often, or from a process of its own.",
+     NULL},
+    {"profiler overhead",
+     "The profiler takes a large part of the run, so times of the host are "
+     "too long",
      "Record without stacks and memory, and fewer steps.", NULL},
     {"spans that cross", "Spans of one thread cross each other, so callers are uncertain",
      "Record again with a newer version of the profiler.", NULL},
     {"ranks missing", "The files of most ranks are missing, so who waits for whom is unknown",
      "Collect the files of all ranks.", NULL},
-    {"fewest activities", "The ranks recorded different amounts of work, so they cannot be "
-                          "compared",
+    {"fewest activities",
+     "The ranks recorded different amounts of work, so they cannot be "
+     "compared",
      "Record the same steps on all ranks.", NULL},
     {"resolution", "Times are rounded to microseconds, so short kernels are uncertain",
      "Record with a newer version of the profiler, which keeps nanoseconds.", NULL},
@@ -108,8 +114,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .id = "trust",
                   .rule = "trust",
                   .title = found.title,
-                  .why = ta_advice_printf(advice, "The recording is trusted %s; all other findings "
-                                                  "are hints.",
+                  .why = ta_advice_printf(advice,
+                                          "The recording is trusted %s; all other findings "
+                                          "are hints.",
                                           ta_advice_number(advice, trust, TA_UNIT_RATIO)),
                   .advice = found.advice,
                   .severity = TA_MEDIUM,

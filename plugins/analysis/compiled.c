@@ -131,7 +131,9 @@ static const struct ta_column between_columns[] = {
 };
 
 static const struct ta_table_def between = {
-    "compile.between", "Operators between compiled graphs", TA_COLUMNS(between_columns),
+    "compile.between",
+    "Operators between compiled graphs",
+    TA_COLUMNS(between_columns),
     .doc = "One row per operator that runs outside of compiled graphs where `between_ns` of "
            "`compile.by_rank` counts, all ranks.",
     .tier = TA_TIER_DETAIL,
@@ -148,12 +150,9 @@ static uint8_t word_of(struct ta_slice name)
         const char *start;
         enum word word;
     } words[] = {
-        {TA_REGION_MARK, REGION},
-        {"TorchDynamo Cache Lookup", LOOKUP},
-        {"## Call CompiledFxGraph", GRAPH},
-        {"CompiledFunction", GRAPH},
-        {"Pregraph bytecode", GLUE},
-        {"AOTDispatcher Runtime Wrapper", GLUE},
+        {TA_REGION_MARK, REGION},           {"TorchDynamo Cache Lookup", LOOKUP},
+        {"## Call CompiledFxGraph", GRAPH}, {"CompiledFunction", GRAPH},
+        {"Pregraph bytecode", GLUE},        {"AOTDispatcher Runtime Wrapper", GLUE},
     };
     for (size_t i = 0; i < TA_LENGTH(words); i++)
         if (ta_slice_starts(name, words[i].start))
@@ -248,8 +247,7 @@ static bool mark_spans(struct work *w)
             done = ta_vec_push(&w->operators_at, (ta_row)i);
         }
     }
-    for (ta_row row = 0;
-         done && (row = ta_host_next(s, row, TA_HOST_COMPILE)) < s->n; row++)
+    for (ta_row row = 0; done && (row = ta_host_next(s, row, TA_HOST_COMPILE)) < s->n; row++)
         ta_intervals_add(&w->graphs, s->ts[row], s->ts[row] + s->dur[row]);
     return done;
 }
@@ -272,8 +270,8 @@ static bool add_between(struct work *w)
         const ta_row row = w->operators_at.at[i];
         if (ta_intervals_within_near(&pieces, s->ts[row], s->ts[row] + 1, &near) == 0)
             continue;
-        int64_t *op = TA_PARTIAL_ROW(w->operators,
-                                     ta_key_text(ta_trace_text(w->trace, s->name[row])));
+        int64_t *op =
+            TA_PARTIAL_ROW(w->operators, ta_key_text(ta_trace_text(w->trace, s->name[row])));
         ta_sum(&op[OP_CALLS], 1);
         ta_sum(&op[OP_NS], s->dur[row]);
     }

@@ -91,8 +91,9 @@ static const struct ta_column compilations_columns[] = {
                   .doc = "Which function, as torch.compile counts them (F of \"Torch-Compiled "
                          "Region: F/C\"); null where no compiled region follows"},
     [BY_CODE] = {"code", "Compiled before", TA_COUNT, .better = TA_LOWER,
-                 .doc = "How often it had been compiled before (C, or in the recording): above 0 it "
-                        "is compiled again"},
+                 .doc =
+                     "How often it had been compiled before (C, or in the recording): above 0 it "
+                     "is compiled again"},
     [BY_STEP] = {"step", "Step", TA_TEXT, .doc = "The step in which it begins; null without steps"},
     [BY_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "That of `interruptions.by_call`"},
     [BY_TIMES] = {"times", "Times", TA_COUNT, .better = TA_LOWER, .doc = "Number of compilations"},
@@ -103,7 +104,9 @@ static const struct ta_column compilations_columns[] = {
 };
 
 static const struct ta_table_def compilations = {
-    "compile.compilations", "Compilations", TA_COLUMNS(compilations_columns),
+    "compile.compilations",
+    "Compilations",
+    TA_COLUMNS(compilations_columns),
     .doc = "One row per rank, function and step in which torch.compile compiles it.",
     .tier = TA_TIER_DETAIL,
     .order = {&compilations_columns[BY_HOST], TA_DESCENDING}};
@@ -239,8 +242,8 @@ struct call {
     uint32_t what; /* enum what */
     uint32_t track;
     int64_t start, end;
-    struct ta_region_id id;  /* of a compilation, by the region that follows it */
-    uint32_t compilation;    /* place of the first call of the compilation that it is a stage of */
+    struct ta_region_id id; /* of a compilation, by the region that follows it */
+    uint32_t compilation;   /* place of the first call of the compilation that it is a stage of */
 };
 
 struct work {
@@ -274,8 +277,8 @@ static void take_span(void *user, ta_row row, uint8_t what)
         w->failed = true;
         return;
     }
-    w->calls[w->n++] = (struct call){.row = row, .what = what, .track = track, .start = start,
-                                     .end = end};
+    w->calls[w->n++] =
+        (struct call){.row = row, .what = what, .track = track, .start = start, .end = end};
 }
 
 /* Keeps those that lie in no other, and compiled regions outside of them.  They are in the order of
@@ -341,8 +344,7 @@ static void count_before(struct work *w)
             continue;
         for (size_t k = 0; k < w->n; k++)
             before += w->calls[k].what == COMPILATION && w->calls[k].compilation == k &&
-                      w->calls[k].id.frame == call->id.frame &&
-                      w->calls[k].start < call->start;
+                      w->calls[k].id.frame == call->id.frame && w->calls[k].start < call->start;
         call->id.code = ta_max_i64(call->id.code, before);
     }
 }
@@ -359,8 +361,8 @@ static enum phase phase_of(const struct work *w, const struct call *call)
 /* The nearest span around a compilation that says where in the program it is; TA_NO_ROW. */
 static ta_row place_of(const struct work *w, ta_row row)
 {
-    static const char *const inner[] = {"torch/", "<built-in", TA_REGION_MARK, "dynamo",
-                                        "TorchDynamo", "## Call", TA_STEP_MARK, "compile_"};
+    static const char *const inner[] = {"torch/",      "<built-in", TA_REGION_MARK, "dynamo",
+                                        "TorchDynamo", "## Call",   TA_STEP_MARK,   "compile_"};
     for (row = w->spans.parent[row]; row != TA_NO_ROW; row = w->spans.parent[row]) {
         const struct ta_slice name = ta_trace_text(w->trace, w->spans.name[row]);
         bool is_place = name.len && what_of(name) == NOTHING &&
@@ -396,10 +398,10 @@ static void add_compilation(const struct work *w, const struct call *call, int64
         const struct ta_program_step *at = &w->steps->at[step];
         label = ta_step_label(ta_trace_text(w->trace, w->spans.name[at->mark]), at->repeat, text);
     }
-    int64_t *row = TA_PARTIAL_ROW(
-        out, ta_key_int(ta_trace_rank(w->trace)), ta_key_int(first->id.frame),
-        ta_key_int(first->id.code), name_key(w, place_of(w, first->row)), ta_key_text(label),
-        ta_key_int(phase_of(w, first)));
+    int64_t *row =
+        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)), ta_key_int(first->id.frame),
+                       ta_key_int(first->id.code), name_key(w, place_of(w, first->row)),
+                       ta_key_text(label), ta_key_int(phase_of(w, first)));
     ta_sum(&row[TIMES], call == first);
     ta_sum(&row[OF_HOST_NS], host);
     ta_sum(&row[OF_IDLE_NS], idle);
@@ -428,10 +430,9 @@ static void add_calls(struct work *w, const struct call **order, struct ta_parti
         const int64_t host = ta_max_i64(0, call->end - start);
         const int64_t idle = host ? ta_intervals_gaps(w->busy, start, call->end) : 0;
         reach = ta_max_i64(reach, call->end);
-        int64_t *row =
-            TA_PARTIAL_ROW(out[PARTIAL_CALLS], ta_key_int(ta_trace_rank(w->trace)),
-                           ta_key_int(call->what), name_key(w, call->row),
-                           ta_key_int(phase_of(w, call)));
+        int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_CALLS], ta_key_int(ta_trace_rank(w->trace)),
+                                      ta_key_int(call->what), name_key(w, call->row),
+                                      ta_key_int(phase_of(w, call)));
         ta_sum(&row[CALLS], 1);
         ta_sum(&row[HOST_NS], host);
         ta_sum(&row[IDLE_NS], idle);
@@ -450,8 +451,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .categories = ta_trace_categories(trace),
                      .busy = ta_trace_busy(trace),
                      .steps = ta_program_steps(trace)};
-    bool done =
-        w.busy && w.steps && ta_each_named(trace, what_of, take_span, &w) && !w.failed;
+    bool done = w.busy && w.steps && ta_each_named(trace, what_of, take_span, &w) && !w.failed;
     const struct call **order = done ? calloc(w.n + 1, sizeof(const struct call *)) : NULL;
     done = done && order;
     if (done) {

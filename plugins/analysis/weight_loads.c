@@ -16,10 +16,10 @@ enum { KERNEL_PARTS = 20, HEAD_PARTS = 4, ALL_PARTS = 5 };
 enum { RANK, STEP, STEPS, LOADS, BYTES, COPY_NS, TOTAL_NS, FIRST_NS, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},         [STEP] = {"step", TA_FIELD_TEXT},
-    [STEPS] = {"steps", TA_FIELD_SUM},        [LOADS] = {"loads", TA_FIELD_SUM},
-    [BYTES] = {"bytes", TA_FIELD_SUM},        [COPY_NS] = {"copy_ns", TA_FIELD_SUM},
-    [TOTAL_NS] = {"total_ns", TA_FIELD_SUM},  [FIRST_NS] = {"first_ns", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},        [STEP] = {"step", TA_FIELD_TEXT},
+    [STEPS] = {"steps", TA_FIELD_SUM},       [LOADS] = {"loads", TA_FIELD_SUM},
+    [BYTES] = {"bytes", TA_FIELD_SUM},       [COPY_NS] = {"copy_ns", TA_FIELD_SUM},
+    [TOTAL_NS] = {"total_ns", TA_FIELD_SUM}, [FIRST_NS] = {"first_ns", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}};
@@ -111,8 +111,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (loads < 2)
         return TA_OK;
     const struct ta_slice name = ta_trace_text(trace, spans.name[steps->at[0].mark]);
-    int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)),
-                                  ta_key_text(ta_host_place(name)));
+    int64_t *row =
+        TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)), ta_key_text(ta_host_place(name)));
     ta_sum(&row[STEPS], (int64_t)steps->n);
     ta_sum(&row[LOADS], loads);
     ta_sum(&row[BYTES], bytes);

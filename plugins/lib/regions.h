@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ranges that torch.compile puts around each call of what it compiled: "Torch-Compiled Region:
  * F/C".  F numbers the functions (what follows a graph break is one more), C counts how often the
- * function was compiled before.  Older versions write no numbers; compiled autograd puts "!A/" before
- * them. */
+ * function was compiled before.  Older versions write no numbers; compiled autograd puts "!A/"
+ * before them. */
 #ifndef TA_LIB_REGIONS_H
 #define TA_LIB_REGIONS_H
 

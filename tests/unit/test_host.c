@@ -66,6 +66,39 @@ static void other_spans(void **state)
     assert_int_equal(span("user_annotation", "ProfilerStep#3"), TA_HOST_UNTRACED);
     /* Running what was compiled is no compiling. */
     assert_int_equal(span("user_annotation", "Torch-Compiled Region: 0/0"), TA_HOST_UNTRACED);
+    assert_int_equal(span("cpu_op", "TorchDynamo Cache Lookup"), TA_HOST_UNTRACED);
+    assert_int_equal(span("python_function", "torch/_inductor/compile_fx.py(423): run"),
+                     TA_HOST_PYTHON);
+    assert_int_equal(span("python_function", "triton/runtime/autotuner.py(180): run"),
+                     TA_HOST_PYTHON);
+    assert_int_equal(span("python_function", "flashinfer/autotuner.py(402): choose_one"),
+                     TA_HOST_PYTHON);
+    assert_int_equal(span("python_function", "triton/compiler/compiler.py(410): launch_metadata"),
+                     TA_HOST_PYTHON);
+}
+
+static void stages_of_compilation(void **state)
+{
+    (void)state;
+    static const char *const stages[] = {
+        "_compile.compile_inner (dynamo_timed)",
+        "_compile.<locals>.compile_inner (dynamo_timed)",
+        "OutputGraph.call_user_compiler (dynamo_timed)",
+        "GraphLowering.run (dynamo_timed)",
+        "Scheduler.codegen (dynamo_timed)",
+        "async_compile.wait (dynamo_timed)",
+        "TritonBundler.collect (dynamo_timed)",
+        "CachingAutotuner.benchmark_all_configs (dynamo_timed)",
+        "cudagraphify (dynamo_timed)",
+        "CUDAGraphNode.record",
+        "entire_frame_compile",
+    };
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        assert_int_equal(span("user_annotation", stages[i]), TA_HOST_COMPILE);
+    assert_int_equal(span("python_function", "triton/runtime/autotuner.py(133): _bench"),
+                     TA_HOST_COMPILE);
+    assert_int_equal(span("python_function", "triton/compiler/compiler.py(226): compile"),
+                     TA_HOST_COMPILE);
 }
 
 int main(void)
@@ -73,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_of_all_vendors),
         cmocka_unit_test(other_spans),
+        cmocka_unit_test(stages_of_compilation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
