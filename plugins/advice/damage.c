@@ -26,23 +26,27 @@ static const struct ta_ref reads[] = {
 };
 
 static const struct kind {
-    const char *damage, *finding, *what, *unknown, *advice;
+    const char *damage, *finding;
+    const char *one, *many; /* after "1 of 8", "3 of 8" */
+    const char *unknown, *advice;
     bool always;
 } kinds[] = {
-    {"no time", "damage-no-time", "spans were written without a time", "nothing is known of them",
+    {"no time", "damage-no-time", "spans was written without a time",
+     "spans were written without a time", "nothing is known of them",
      "Record again with a newer version of the profiler, and fewer "
      "steps.",
      true},
-    {"overlong", "damage-overlong", "GPU activities last longer than their stream allows",
-     "they end where the next one starts",
+    {"overlong", "damage-overlong", "GPU activities lasts longer than its stream allows",
+     "GPU activities last longer than their stream allows", "they end where the next one starts",
      "Record again with a newer version of the profiler or driver.", true},
-    {"graph replays lost", "damage-lost-graphs", "graph replays have no kernels",
-     "when the GPU is idle and why is unknown",
+    {"graph replays lost", "damage-lost-graphs", "graph replays has no kernels",
+     "graph replays have no kernels", "when the GPU is idle and why is unknown",
      "Record fewer replays or with a newer driver, or a few steps without graphs.", false},
-    {"kernels lost", "damage-lost-kernels", "launches have no kernel",
+    {"kernels lost", "damage-lost-kernels", "launches has no kernel", "launches have no kernel",
      "when the GPU is idle and why is unknown there",
      "Record fewer steps, after a step of warm-up: schedule(wait=1, warmup=1, active=3).", false},
     {"out of order", "damage-disorder",
+     "GPU activities starts after what was launched later on its stream",
      "GPU activities start after what was launched later on their stream",
      "the idle time between them is unknown",
      "Record again with a newer version of the profiler or driver.", false},
@@ -85,13 +89,14 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             &(struct ta_finding){
                 .id = kind->finding,
                 .rule = "damage",
-                .title = ta_advice_printf(
-                    advice, "%s of %s %s%s: %s", ta_advice_number(advice, sums[0], TA_UNIT_COUNT),
-                    ta_advice_number(advice, sums[1], TA_UNIT_COUNT), kind->what,
-                    ta_report_run(in->report)->n_ranks > 1
-                        ? ta_place_owner(advice, in->report, &worst)
-                        : "",
-                    end),
+                .title = ta_advice_printf(advice, "%s of %s %s%s: %s",
+                                          ta_advice_number(advice, sums[0], TA_UNIT_COUNT),
+                                          ta_advice_number(advice, sums[1], TA_UNIT_COUNT),
+                                          sums[0] == 1 ? kind->one : kind->many,
+                                          ta_report_run(in->report)->n_ranks > 1
+                                              ? ta_place_owner(advice, in->report, &worst)
+                                              : "",
+                                          end),
                 .why = reason.len ? ta_advice_printf(advice, "%c%.*s.",
                                                      toupper((unsigned char)reason.ptr[0]),
                                                      (int)reason.len - 1, ta_slice_at(reason, 1))

@@ -21,7 +21,7 @@ import tempfile
 
 import reports
 
-RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions",
+RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions", "damage",
          "launch_bound", "sync_wait", "blocking_copies", "copies", "exposed_comm", "input_bound",
          "gpu_idle", "trust"}
 # plant: its finding, and others that may come with it
@@ -103,7 +103,7 @@ def check_recording(options, folder):
     kernels = sum(row["calls"] for row in clean.tables["kernels.by_name"])
     recorded = sum(row["calls"] for row in lost.tables["kernels.by_name"])
     near("lost-kernels", "kernels lost", lost, (kernels - recorded) / kernels, 0.2)
-    if [f["id"] for f in lost.findings if f["severity"] != "info"] != ["trust"]:
+    if [f["id"] for f in lost.findings if f["severity"] != "info"] != ["damage-lost-kernels"]:
         faults.append("lost-kernels: findings that are more than hints: %s" % lost.findings)
     shifted = report_of(options, folder, "clock-shift", 4)
     near("clock-shift", "lead of activities", shifted, 400000, 0.02)
