@@ -21,9 +21,9 @@ import tempfile
 
 import reports
 
-RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions", "damage",
-         "launch_bound", "sync_wait", "blocking_copies", "copies", "exposed_comm", "input_bound",
-         "gpu_idle", "trust"}
+RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions",
+         "damage", "launch_bound", "sync_wait", "blocking_copies", "copies", "exposed_comm",
+         "input_bound", "gpu_idle", "trust"}
 # plant: its finding, and others that may come with it
 KERNELS = {"unfused-attention": ("attention-unfused", ()), "fp32": ("matrix-units-idle", ()),
            "casts": ("casts-layout", ()), "narrow": ("waves-underfilled", ()),
