@@ -67,7 +67,8 @@ TA_API const char *ta_place_text(struct ta_advice *advice, const struct ta_refs 
 /* The cell as evidence, with the unit of the column or of the row. */
 TA_API struct ta_evidence ta_place_evidence(const struct ta_place *place);
 
-/* " (rank 3, device 1)", as far as the run has several ranks and the row says it; else "". */
+/* " (rank 3, device 1)", as far as the run has several ranks or devices and the row says it; else
+ * "". */
 TA_API const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *report,
                                   const struct ta_place *place);
 

@@ -211,7 +211,7 @@ static void say_recorder(struct ta_line *line, const struct ta_refs *in,
 static bool is_the_cause(const struct ta_refs *in, const struct ta_finding *worst)
 {
     return worst && worst->severity > TA_INFO && worst->gain == TA_GAIN_RUN &&
-           !worst->about_input && ta_ref_rows(in, SHARE) > 0 && !is_computing(in, 0);
+           ta_ref_rows(in, SHARE) > 0 && !is_computing(in, 0);
 }
 
 /* "The GPU is busy 13.3 % of the 87.4 ms and waits 78.3 % for launches.", without the parts that
@@ -227,7 +227,7 @@ static void say_use(struct ta_line *line, const struct ta_refs *in, const struct
     ta_say_on(line, lacks_work(in) ? " at least" : "");
     const double run = say_busy(line, in);
     const bool lists = computes && say_families(line, in, run);
-    if (!worst || worst->gain == TA_GAIN_DEVICE || worst->about_input) {
+    if (!is_the_cause(in, worst) && (!worst || worst->gain == TA_GAIN_DEVICE)) {
         ta_say_on(line, lists ? "," : "");
         say_parts(line, in, is_one, computes ? 1 : 2);
     }

@@ -33,6 +33,7 @@ struct ta_advice {
     double trust;                /* in the traces, 0…1 */
     double window;               /* of the program or the run, in ns; 0 where it is not known */
     struct ta_path_part kernels; /* on the critical path */
+    bool one_device;             /* of which nobody needs the number */
 };
 
 /* ---- words of the user in place of the rule's ---------------------------------------------- */
@@ -215,6 +216,11 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
         advice->failed = true;
 }
 
+bool ta_advice_has_one_device(const struct ta_advice *advice)
+{
+    return advice->one_device;
+}
+
 struct ta_arena *ta_advice_arena(struct ta_advice *advice)
 {
     return advice->arena;
@@ -330,7 +336,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     struct ta_advice advice = {.arena = ta_report_arena(report),
                                .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
                                .window = run_time(&in, registry, report),
-                               .kernels = kernels_on_path(&in)};
+                               .kernels = kernels_on_path(&in),
+                               .one_device = ta_ref_rows(&in, TA_AS_DEVICE_WINDOW) == 1};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         leave_out_others(&advice);

@@ -16,6 +16,9 @@ enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *reg
                                struct ta_report *report,
                                const struct ta_finding *worst) TA_MUST_CHECK;
 
+/* Whether the run has one device only, whose number says nothing. */
+bool ta_advice_has_one_device(const struct ta_advice *advice);
+
 /* What lives as long as the findings. */
 struct ta_arena *ta_advice_arena(struct ta_advice *advice);
 

@@ -151,13 +151,13 @@ const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *rep
     const int64_t rank = owner_of(place->table, place->row, ta_table_rank(place->table));
     const int64_t device = owner_of(place->table, place->row, ta_table_device(place->table));
     const bool say_rank = rank != TA_MISSING && ta_report_run(report)->n_ranks > 1;
-    if (say_rank && device != TA_MISSING)
+    const bool say_device = device != TA_MISSING && !ta_advice_has_one_device(advice);
+    if (say_rank && say_device)
         return ta_advice_printf(advice, " (rank %lld, device %lld)", (long long)rank,
                                 (long long)device);
     if (say_rank)
         return ta_advice_printf(advice, " (rank %lld)", (long long)rank);
-    return device != TA_MISSING ? ta_advice_printf(advice, " (device %lld)", (long long)device)
-                                : "";
+    return say_device ? ta_advice_printf(advice, " (device %lld)", (long long)device) : "";
 }
 
 const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit)
