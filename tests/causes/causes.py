@@ -137,7 +137,7 @@ CAUSES = {
     "C3": Cause("chains of small kernels that could be fused", (), r"fus|element-wise|chain",
                 unfused),
     "C4": Cause("VAE decode in fp32 or in tiles", (), r"VAE|decode|fp32|convolution", decode),
-    "C5": Cause("compilation in the steps", (), r"compil|autotun|modules|graphs? (captur|record)",
+    "C5": Cause("compilation in the steps", (), r"compil|autotun|modules|captur|re-record",
                 compilation, texts.recompiles, alone=True),
     "C6": Cause("attention without the best kernel", (), r"attention", attention),
     "C7": Cause("waits for single values", (), NO_LAUNCHES + r"wait",
