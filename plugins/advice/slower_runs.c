@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Steps, or runs that a program marks, which get slower one after the other: something grows on the
- * host, the work grows, or the clock falls. */
-#include <traceanalyze/rule.h>
+/* Steps, runs that a program marks, or loops of a log, which get slower one after the other:
+ * something grows on the host, the work grows, or the clock falls. */
+#include "lib/bars.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -19,28 +19,69 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { RANK, STEP, HOST, BUSY, COUNTED, LOST, PART, CLASS_STEP, CLASS, CLASS_TIME, RUN };
+enum { RANK = BAR_REFS, STEP, HOST, BUSY, COUNTED, LOST, PART, CLASS_STEP, CLASS, CLASS_TIME, RUN };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"steps.by_step", "rank"},          [STEP] = {"steps.by_step", "step"},
-    [HOST] = {"steps.by_step", "host_dur_ns"},   [BUSY] = {"steps.by_step", "gpu_busy_ns"},
-    [COUNTED] = {"steps.by_step", "counted_ns"}, [LOST] = {"steps.by_step", "lost"},
-    [PART] = {"steps.by_step", "part"},          [CLASS_STEP] = {"kernels.by_step", "step"},
-    [CLASS] = {"kernels.by_step", "class"},      [CLASS_TIME] = {"kernels.by_step", "total_ns"},
+    BAR_READS,
+    [RANK] = {"steps.by_step", "rank"},
+    [STEP] = {"steps.by_step", "step"},
+    [HOST] = {"steps.by_step", "host_dur_ns"},
+    [BUSY] = {"steps.by_step", "gpu_busy_ns"},
+    [COUNTED] = {"steps.by_step", "counted_ns"},
+    [LOST] = {"steps.by_step", "lost"},
+    [PART] = {"steps.by_step", "part"},
+    [CLASS_STEP] = {"kernels.by_step", "step"},
+    [CLASS] = {"kernels.by_step", "class"},
+    [CLASS_TIME] = {"kernels.by_step", "total_ns"},
     [RUN] = {"run.window", "window_ns"},
 };
 
 /* A rise that has more of the whole in one place is a change there, which others explain. */
 #define AT_ONCE 0.85
 
+/* Bars that are slower by this at once are a change of speed, which has a rule of its own. */
+#define SPEED_CHANGE 1.3
+
 enum { RUNS_MAX = 512 }; /* more of a kind are not compared */
 
-/* Runs of one kind on one rank, in the order in which they were recorded. */
+/* Runs of one kind on one rank, in the order in which they were recorded: rows of a table. */
 struct runs {
     size_t rows[RUNS_MAX];
+    double ns[RUNS_MAX];
     size_t n;
-    double cost; /* what they take more than if all were as the first */
+    double total, cost; /* cost: what they take more than if all were as the first */
 };
+
+static bool add(struct runs *runs, size_t row, double ns)
+{
+    if (runs->n == RUNS_MAX)
+        return false;
+    runs->rows[runs->n] = row;
+    runs->ns[runs->n++] = ns;
+    runs->total += ns;
+    runs->cost += ns - runs->ns[0];
+    return true;
+}
+
+static bool get_slower(struct ta_ctx *ctx, const struct runs *runs)
+{
+    if ((double)runs->n < ta_ctx_option(ctx, RUNS))
+        return false;
+    const double first = runs->ns[0], last = runs->ns[runs->n - 1];
+    if (last < ta_ctx_option(ctx, RATIO) * first)
+        return false;
+    size_t pairs = 0, slower = 0;
+    double jump = 0;
+    for (size_t i = 0; i < runs->n; i++) {
+        jump = i ? fmax(jump, runs->ns[i] - runs->ns[i - 1]) : 0;
+        for (size_t k = i + 1; k < runs->n; k++, pairs++)
+            slower += runs->ns[k] > runs->ns[i];
+    }
+    return jump < AT_ONCE * (last - first) &&
+           (double)slower >= ta_ctx_option(ctx, ORDERED) * (double)pairs;
+}
+
+/* ---- steps of a trace ------------------------------------------------------------------------ */
 
 /* The name of a step without what numbers it: "generate" of "generate (3)", "ProfilerStep" of
  * "ProfilerStep#4". */
@@ -77,39 +118,16 @@ static bool counts(const struct ta_refs *in, size_t row)
 }
 
 /* The runs of which the row is the first; none where an earlier row is of the same kind. */
-static struct runs runs_from(const struct ta_refs *in, size_t first)
+static struct runs steps_from(const struct ta_refs *in, size_t first)
 {
     struct runs runs = {.n = 0};
     const struct ta_slice kind = kind_of(in, first);
-    for (size_t row = 0; row < ta_ref_rows(in, STEP); row++) {
-        if (ta_ref_integer(in, RANK, row) != ta_ref_integer(in, RANK, first) || !counts(in, row) ||
-            !ta_slice_equal(kind_of(in, row), kind))
-            continue;
-        if (row < first || runs.n == RUNS_MAX)
+    for (size_t row = 0; row < ta_ref_rows(in, STEP); row++)
+        if (ta_ref_integer(in, RANK, row) == ta_ref_integer(in, RANK, first) && counts(in, row) &&
+            ta_slice_equal(kind_of(in, row), kind) &&
+            (row < first || !add(&runs, row, time_of(in, row))))
             return (struct runs){.n = 0};
-        runs.rows[runs.n++] = row;
-        runs.cost += time_of(in, row) - time_of(in, first);
-    }
     return runs;
-}
-
-static bool get_slower(struct ta_ctx *ctx, const struct ta_refs *in, const struct runs *runs)
-{
-    if ((double)runs->n < ta_ctx_option(ctx, RUNS))
-        return false;
-    const double first = time_of(in, runs->rows[0]), last = time_of(in, runs->rows[runs->n - 1]);
-    if (last < ta_ctx_option(ctx, RATIO) * first)
-        return false;
-    size_t pairs = 0, slower = 0;
-    double jump = 0;
-    for (size_t i = 0; i < runs->n; i++) {
-        const double time = time_of(in, runs->rows[i]);
-        jump = i ? fmax(jump, time - time_of(in, runs->rows[i - 1])) : 0;
-        for (size_t k = i + 1; k < runs->n; k++, pairs++)
-            slower += time_of(in, runs->rows[k]) > time;
-    }
-    return jump < AT_ONCE * (last - first) &&
-           (double)slower >= ta_ctx_option(ctx, ORDERED) * (double)pairs;
 }
 
 /* ---- why ------------------------------------------------------------------------------------- */
@@ -167,7 +185,7 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
                                const struct runs *runs)
 {
     const size_t first = runs->rows[0], last = runs->rows[runs->n - 1];
-    const double more = time_of(in, last) - time_of(in, first);
+    const double more = runs->ns[runs->n - 1] - runs->ns[0];
     const double busy = ta_ref_number(in, BUSY, last, 0) - ta_ref_number(in, BUSY, first, 0);
     const struct growth growth = growth_of(in, runs);
     if (busy < 0.3 * more)
@@ -199,41 +217,97 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
         "longer context, more tiles or frames."};
 }
 
+/* ---- bars of a log --------------------------------------------------------------------------- */
+
+static bool is_same_loop(const struct ta_refs *in, size_t a, size_t b)
+{
+    return ta_slice_equal(ta_ref_text(in, BAR_LOOP, a), ta_ref_text(in, BAR_LOOP, b)) &&
+           ta_slice_equal(ta_ref_text(in, BAR_MODEL, a), ta_ref_text(in, BAR_MODEL, b)) &&
+           ta_ref_number(in, BAR_DONE, a, 0) == ta_ref_number(in, BAR_DONE, b, 0) &&
+           ta_ref_number(in, BAR_OFFLOADED, a, -1) == ta_ref_number(in, BAR_OFFLOADED, b, -1);
+}
+
+static struct runs bars_from(const struct ta_refs *in, size_t first)
+{
+    struct runs runs = {.n = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, BAR_DONE); row++) {
+        const double ns =
+            ta_ref_number(in, BAR_MEAN, row, NAN) * ta_ref_number(in, BAR_DONE, row, NAN);
+        if (ns > 0 && is_same_loop(in, first, row) && (row < first || !add(&runs, row, ns)))
+            return (struct runs){.n = 0};
+    }
+    return runs.n > 1 && runs.ns[1] > SPEED_CHANGE * runs.ns[0] ? (struct runs){.n = 0} : runs;
+}
+
 /* ---- the finding ----------------------------------------------------------------------------- */
 
-static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
-                 const struct runs *runs)
+/* Which rows the runs are, and what is said of them. */
+struct subject {
+    size_t column; /* of evidence */
+    const char *name, *owner, *share_of;
+    double whole;
+    struct reason reason;
+};
+
+static struct subject steps_subject(struct ta_advice *advice, const struct ta_refs *in,
+                                    const struct runs *runs)
 {
     const struct ta_place first = ta_place_at(in, HOST, runs->rows[0]);
-    const struct ta_place last = ta_place_at(in, HOST, runs->rows[runs->n - 1]);
     const struct ta_slice kind = kind_of(in, runs->rows[0]);
-    const struct ta_evidence evidence[] = {ta_place_evidence(&first), ta_place_evidence(&last)};
-    const struct reason reason = reason_of(advice, in, runs);
-    double window = 0;
+    double window = 1;
     for (size_t row = 0; row < ta_ref_rows(in, RUN); row++)
         window = fmax(window, ta_ref_number(in, RUN, row, 0));
+    return (struct subject){
+        HOST,
+        ta_advice_printf(advice, "%.*s", kind.len > 48 ? 48 : (int)kind.len, ta_slice_at(kind, 0)),
+        ta_place_owner(advice, in->report, &first),
+        "the run",
+        window,
+        reason_of(advice, in, runs),
+    };
+}
+
+static struct subject bars_subject(struct ta_advice *advice, const struct ta_refs *in,
+                                   const struct runs *runs)
+{
+    const struct ta_place first = ta_place_at(in, BAR_MEAN, runs->rows[0]);
+    return (struct subject){
+        BAR_MEAN,
+        ta_advice_printf(advice, "run of the loop%s", bar_of(advice, in, &first)),
+        ta_place_owner(advice, in->report, &first),
+        "their time",
+        runs->total,
+        {NULL, "Compare memory in use and clocks of the first run and the last (nvidia-smi dmon): "
+               "free what stays from one run to the next, or cool the GPU."},
+    };
+}
+
+static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                 const struct runs *runs, const struct subject *subject)
+{
+    const struct ta_place first = ta_place_at(in, subject->column, runs->rows[0]);
+    const struct ta_place last = ta_place_at(in, subject->column, runs->rows[runs->n - 1]);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&first), ta_place_evidence(&last)};
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "slower-runs",
             .rule = "slower_runs",
             .title = ta_advice_printf(
-                advice,
-                "Each %.*s is slower than the one before (%s to %s in %zu)%s: %s of the run (%s)",
-                kind.len > 48 ? 48 : (int)kind.len, ta_slice_at(kind, 0),
-                ta_advice_number(advice, time_of(in, runs->rows[0]), TA_UNIT_NS),
-                ta_advice_number(advice, time_of(in, runs->rows[runs->n - 1]), TA_UNIT_NS), runs->n,
-                ta_place_owner(advice, in->report, &first),
-                ta_advice_number(advice, runs->cost / fmax(window, 1), TA_UNIT_RATIO),
-                ta_advice_number(advice, runs->cost, TA_UNIT_NS)),
-            .why = reason.why,
-            .advice = reason.advice,
+                advice, "Each %s is slower than the one before (%s to %s in %zu)%s: %s of %s (%s)",
+                subject->name, ta_advice_number(advice, runs->ns[0], TA_UNIT_NS),
+                ta_advice_number(advice, runs->ns[runs->n - 1], TA_UNIT_NS), runs->n,
+                subject->owner,
+                ta_advice_number(advice, runs->cost / subject->whole, TA_UNIT_RATIO),
+                subject->share_of, ta_advice_number(advice, runs->cost, TA_UNIT_NS)),
+            .why = subject->reason.why,
+            .advice = subject->reason.advice,
             .details = "The saving is what they take more than if all were as fast as the first.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns = ta_whole(0.6 * runs->cost),
-            .saving_high_ns = ta_whole(runs->cost),
+            .saving_high_ns = ta_whole(1.1 * runs->cost),
             .confidence = 0.8,
             .threshold = ta_advice_printf(
                 advice, "last of at least %.0f runs > %.3g times the first, and in order",
@@ -241,24 +315,48 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
         });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+enum { ROWS_MAX = 1024 }; /* more are compared with each other at length */
+
+static void advise_steps(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct runs worst = {.n = 0};
-    enum { ROWS_MAX = 1024 }; /* more are compared with each other at length */
     for (size_t row = 0; row < ta_ref_rows(in, STEP) && row < ROWS_MAX; row++) {
         if (!counts(in, row))
             continue;
-        const struct runs runs = runs_from(in, row);
-        if (runs.cost > worst.cost && get_slower(ctx, in, &runs))
+        const struct runs runs = steps_from(in, row);
+        if (runs.cost > worst.cost && get_slower(ctx, &runs))
             worst = runs;
     }
-    if (worst.n)
-        give(ctx, in, advice, &worst);
+    if (worst.n) {
+        const struct subject subject = steps_subject(advice, in, &worst);
+        give(ctx, in, advice, &worst, &subject);
+    }
+}
+
+static void advise_bars(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    struct runs worst = {.n = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, BAR_DONE) && row < ROWS_MAX; row++) {
+        const struct runs runs = bars_from(in, row);
+        if (runs.cost > worst.cost && get_slower(ctx, &runs))
+            worst = runs;
+    }
+    if (worst.n) {
+        const struct subject subject = bars_subject(advice, in, &worst);
+        give(ctx, in, advice, &worst, &subject);
+    }
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    advise_steps(ctx, in, advice);
+    advise_bars(ctx, in, advice);
     return TA_OK;
 }
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, slower_runs, &ops, .title = "Slower from run to run",
-          .summary = "Fires when steps or marked runs of one kind get slower one after the other",
-          .version = "1", .options = options);
+TA_PLUGIN(
+    advice, slower_runs, &ops, .title = "Slower from run to run",
+    .summary = "Fires when steps, marked runs or loops of one kind get slower one after the other",
+    .version = "1", .options = options);
