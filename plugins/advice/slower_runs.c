@@ -142,7 +142,7 @@ static double class_time(const struct ta_refs *in, size_t step, struct ta_slice 
     return 0;
 }
 
-/* What kernels of the last run do that those of the first do not. */
+/* What kernels take more in the last run than in the first. */
 struct growth {
     double least, most; /* last over first, of the classes that have a twentieth of the time */
     struct ta_slice class;
@@ -191,8 +191,8 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
     if (busy < 0.3 * more)
         return (struct reason){
             ta_advice_printf(advice,
-                             "The kernels of the last one take as long as those of the first: the "
-                             "host takes %s longer.",
+                             "The kernels take as long in the last one as in the first: the host "
+                             "takes %s longer.",
                              ta_advice_number(advice, more - busy, TA_UNIT_NS)),
             "Find what grows on the host with each run: hooks, adapters and wrappers that are "
             "added "
