@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GPUs: what their kernels are called and how long they take when they are well tuned.
 
-The names are those of PyTorch 2.x with the libraries of each device; the shares of the peak are
+The names are from PyTorch 2.x with the libraries of each device; the shares of the peak are
 what these libraries reach on large shapes.
 """
 import dataclasses

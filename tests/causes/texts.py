@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What programs and tools write next to a trace, or instead of one: logs, telemetry, dumps.
 
-Each function draws the files of a run with a cause; clean() draws those of one without.
+Each function draws the files of a run with a cause; clean() draws a run without one.
 """
 import dataclasses
 import json
