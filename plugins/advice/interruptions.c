@@ -298,8 +298,15 @@ static struct texts others(const struct ta_refs *in, struct ta_advice *advice,
                            const struct worst *worst, const char *owner, const char *sums)
 {
     const struct ta_place host = ta_place_at(in, HOST, worst->sums.row);
+    const struct ta_slice call = ta_ref_text(in, CALL, worst->sums.row);
+    const bool is_of_trees = ta_slice_starts(call, "CUDAGraph") ||
+                             ta_slice_starts(call, "cudagraph"); /* of torch.compile */
     return (struct texts){
-        .title = ta_advice_printf(advice, "%s%s: it takes %s", worst->kind->title, owner, sums),
+        .title = ta_advice_printf(advice, "%s%s: it takes %s",
+                                  is_of_trees ? "torch.compile records CUDA graphs again in the "
+                                                "middle of the run"
+                                              : worst->kind->title,
+                                  owner, sums),
         .why = ta_advice_printf(advice, "%s has %s of it; the GPU is idle for %s of the time.",
                                 ta_place_text(advice, in, &host, CALL),
                                 ta_advice_number(advice, worst->sums.most, TA_UNIT_NS),
