@@ -64,7 +64,7 @@ static const struct {
     const char *cause, *words;
 } causes[CAUSES] = {
     [FIRST_CALLS] = {"first call", "first calls load code and libraries"},
-    [COMPILATION] = {"compilation", "code is compiled and loaded"},
+    [COMPILATION] = {"compilation", "code is compiled, loaded or captured"},
     [ALLOCATION] = {"memory allocation", "the driver gives out memory"},
 };
 
@@ -124,13 +124,22 @@ static bool is_of_setup(const struct ta_refs *in, size_t cause, size_t row)
     return false;
 }
 
+/* A stage of torch.compile has two ranges, of which one says that it is timed. */
+static struct ta_slice plain(struct ta_slice name)
+{
+    static const char timed[] = " (dynamo_timed)";
+    return ta_slice_ends(name, timed) ? ta_slice_part(name, 0, name.len - (sizeof timed - 1))
+                                      : name;
+}
+
 /* The time of a place in one of the two tables. */
 static double time_of(const struct ta_refs *in, size_t cause, size_t site, size_t time,
                       struct ta_slice name)
 {
     double sum = 0;
     for (size_t row = 0; row < ta_ref_rows(in, site); row++)
-        if (is_of_setup(in, cause, row) && ta_slice_equal(ta_ref_text(in, site, row), name))
+        if (is_of_setup(in, cause, row) &&
+            ta_slice_equal(plain(ta_ref_text(in, site, row)), plain(name)))
             sum += ta_ref_number(in, time, row, 0);
     return sum;
 }
@@ -141,8 +150,9 @@ static void add_place(const struct ta_refs *in, struct ta_advice *advice, struct
     const struct ta_slice name = ta_ref_text(in, site, at->row);
     const double within = time_of(in, SITE_CAUSE, SITE, SITE_TIME, name);
     const double before = time_of(in, EDGE_SITE_CAUSE, EDGE_SITE, EDGE_SITE_TIME, name);
-    const struct place place = {ta_place_text(advice, in, at, site), within + before,
-                                before > within};
+    const struct ta_slice shown = plain(ta_slice_of(ta_place_text(advice, in, at, site)));
+    const struct place place = {ta_advice_printf(advice, "%.*s", (int)shown.len, shown.ptr),
+                                within + before, before > within};
     size_t i = places->n;
     for (size_t k = 0; k < places->n; k++)
         if (strcmp(places->at[k].name, place.name) == 0)
@@ -177,15 +187,18 @@ static struct places places_of(const struct ta_refs *in, struct ta_advice *advic
 
 static const char *why(struct ta_advice *advice, const struct places *places)
 {
-    const char *context =
-        places->n && places->at[0].is_before ? "The first use of a GPU creates its context. " : "";
+    const bool is_context = places->n && places->at[0].is_before &&
+                            ta_slice_starts(ta_slice_of(places->at[0].name), "aten::empty");
     const char *next = "";
     for (size_t i = 1; i < places->n; i++)
         next = ta_advice_printf(advice, "%s%s%s (%s)", next, i > 1 ? " and " : "Next come ",
                                 places->at[i].name,
                                 ta_advice_number(advice, places->at[i].ns, TA_UNIT_NS));
-    const char *both = ta_advice_printf(advice, "%s%s%s", context, next, *next ? "." : "");
-    return *both ? both : NULL;
+    if (!is_context && !*next)
+        return NULL;
+    return ta_advice_printf(advice, "%s%s%s%s",
+                            is_context ? "The first use of a GPU creates its context." : "",
+                            is_context && *next ? " " : "", next, *next ? "." : "");
 }
 
 /* ---- the finding --------------------------------------------------------------------------- */
@@ -207,7 +220,7 @@ static const char *words_of(struct ta_advice *advice, const struct setup *setup)
         if (most == CAUSES)
             break;
         is_said[most] = true;
-        words = ta_advice_printf(advice, "%s%s%s", words, n ? " and " : "", causes[most].words);
+        words = ta_advice_printf(advice, "%s%s%s", words, n ? ", and " : "", causes[most].words);
     }
     return words;
 }
