@@ -31,7 +31,8 @@ enum {
     MADE_CODE,
     MADE_STEP,
     MADE_TIMES,
-    MADE_HOST
+    MADE_HOST,
+    RETRIED
 };
 
 static const struct ta_ref reads[] = {
@@ -51,6 +52,7 @@ static const struct ta_ref reads[] = {
     [MADE_STEP] = {"compile.compilations", "step"},
     [MADE_TIMES] = {"compile.compilations", "times"},
     [MADE_HOST] = {"compile.compilations", "host_ns"},
+    [RETRIED] = {"memory.retries", "host_ns"},
 };
 
 /* Of one rank, after the warm-up; `row` has the most of it. */
@@ -243,6 +245,10 @@ static struct worst find_worst(const struct ta_refs *in, bool is_of_code)
                 of.kind = &kinds[k];
             }
         }
+        /* Allocations that were tried again are a finding of their own. */
+        static const struct ta_look retried = {.cells = RETRIED};
+        if (!is_of_code && ta_look_sum(in, &retried, run->ranks[r]) > of.sums.host / 2)
+            continue;
         of.share = window > 0 ? of.sums.host / window : 0;
         if (of.kind && of.share > worst.share)
             worst = of;

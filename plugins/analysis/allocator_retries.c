@@ -54,13 +54,14 @@ static bool is_site(void *user, ta_row row)
 struct retry {
     ta_row op;
     int64_t from, to;
-    int64_t takes, frees;
+    int64_t frees;
+    bool begins, ends; /* the first and the last of them take memory */
 };
 
 /* The devices stand still from the first of the calls until they begin to work again. */
 static void add_retry(struct walk *w, const struct retry *retry)
 {
-    if (retry->op == TA_NO_ROW || retry->frees == 0 || retry->takes == 0)
+    if (retry->op == TA_NO_ROW || retry->frees == 0 || !retry->begins || !retry->ends)
         return;
     const ta_row caller = ta_outward_find(&w->sites, retry->op, is_site, w);
     const size_t next = ta_intervals_behind(w->busy, retry->to);
@@ -89,12 +90,14 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     struct retry retry = {.op = TA_NO_ROW};
     for (ta_row row = 0; (row = ta_host_next(&w.spans, row, TA_HOST_ALLOCATE)) < w.spans.n; row++) {
         const ta_row op = is_op(&w, w.spans.parent[row]) ? w.spans.parent[row] : TA_NO_ROW;
+        const bool gives = is_free(name_of(&w, row));
         if (op != retry.op) {
             add_retry(&w, &retry);
-            retry = (struct retry){.op = op, .from = w.spans.ts[row]};
+            retry = (struct retry){.op = op, .from = w.spans.ts[row], .begins = !gives};
         }
         retry.to = w.spans.ts[row] + w.spans.dur[row];
-        *(is_free(name_of(&w, row)) ? &retry.frees : &retry.takes) += 1;
+        retry.frees += gives;
+        retry.ends = !gives;
     }
     add_retry(&w, &retry);
     ta_outward_free(&w.sites);
@@ -117,7 +120,8 @@ static const struct ta_column table_columns[FIELDS] = {
               .doc = "Nearest Python function around the operator that is not of torch, else the "
                      "operator"},
     [COUNT] = {"count", "Retries", TA_COUNT, .better = TA_LOWER,
-               .doc = "Operators that called both cudaFree and cudaMalloc, or the like"},
+               .doc =
+                   "Operators that called cudaMalloc, cudaFree and cudaMalloc again, or the like"},
     [FREES] = {"frees", "Given back", TA_COUNT, .better = TA_LOWER,
                .doc = "Segments that they gave back to the driver"},
     [HOST] = {"host_ns", "Host", TA_NS, .better = TA_LOWER,
@@ -132,9 +136,10 @@ static const struct ta_table_def table = {
     "memory.retries",
     "Allocations that were tried again",
     TA_COLUMNS(table_columns),
-    .doc = "One row per rank and place at which the allocator found no room: it waits for the "
-           "device, gives its cache back to the driver and allocates anew, which shows as cudaFree "
-           "and cudaMalloc within one operator.",
+    .doc =
+        "One row per rank and place at which the allocator found no room: it waits for the "
+        "device, gives its cache back to the driver and allocates anew, which shows as cudaMalloc, "
+        "cudaFree and cudaMalloc again within one operator.",
     .tier = TA_TIER_DETAIL,
     .order = {&table_columns[IDLE], TA_DESCENDING}};
 

@@ -53,7 +53,7 @@ enum { TENSOR_BYTES = 64 << 10 };
 /* What makes copies the weights of layers. */
 enum { GROUPS_LEAST = 8, GROUPS_A_STEP = 4, SIZES_LEAST = 3, KERNELS_A_GROUP = 48 };
 enum { LAYERS_BYTES = 32 << 20 };
-/* What makes copies those of models that move. */
+/* What shows that models move. */
 enum { MODELS_COPIES = 16 };
 #define MODELS_BYTES (INT64_C(256) << 20)
 
@@ -216,7 +216,7 @@ struct pass {
 };
 
 /* Of the sizes that return evenly the one with the largest distance is of a tensor that a pass has
- * once.  A distance of less than GROUPS_LEAST groups is that of layers. */
+ * once.  A distance of less than GROUPS_LEAST groups is the distance of layers. */
 static struct pass find_pass(const struct walk *w, const struct size *sizes, size_t n)
 {
     const struct size *rare = NULL;
