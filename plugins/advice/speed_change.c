@@ -69,33 +69,23 @@ static bool is_alike(const struct ta_refs *in, size_t a, size_t b)
            ta_ref_number(in, BAR_OFFLOADED, b, -1) == here;
 }
 
-/* Loops that run again this often and take longer each time show a trend. */
-enum { TREND_BARS = 4 };
-#define TREND_RATIO 1.1
-#define TREND_BACK 0.98 /* how much quicker than the one before one may be */
-
 /* What the bars after the first of a loop take more than that; 0 of another bar, or of a loop that
- * is as fast once more. */
+ * is as fast once more.  A loop that gets slower bit by bit is slower_runs.c's. */
 static double lost_later_ns(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 {
-    const double ratio = ta_ctx_option(ctx, RATIO), rounding = 1e9, first = mean_of(in, row);
-    double lost = 0, last = first;
-    size_t n = 1;
-    bool rises = true, all_slow = true;
+    const double ratio = ta_ctx_option(ctx, RATIO), rounding = 1e9;
+    double lost = 0;
     for (size_t bar = 0; bar < row; bar++)
         if (is_alike(in, bar, row))
             return 0;
     for (size_t bar = row + 1; bar < ta_ref_rows(in, BAR_DONE); bar++) {
         if (!is_alike(in, row, bar))
             continue;
-        rises &= mean_of(in, bar) > TREND_BACK * last;
-        all_slow &= mean_of(in, bar) > ratio * first;
-        last = mean_of(in, bar);
-        lost += (last - first) * ta_ref_number(in, BAR_DONE, bar, 0);
-        n++;
+        if (!(mean_of(in, bar) > ratio * mean_of(in, row)))
+            return 0;
+        lost += (mean_of(in, bar) - mean_of(in, row)) * ta_ref_number(in, BAR_DONE, bar, 0);
     }
-    const bool is_trend = n >= TREND_BARS && rises && last > TREND_RATIO * first;
-    return n > 1 && (all_slow || is_trend) && lost > 3 * rounding ? lost : 0;
+    return lost > 3 * rounding ? lost : 0;
 }
 
 static size_t last_alike(const struct ta_refs *in, size_t row)

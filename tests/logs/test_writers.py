@@ -403,15 +403,6 @@ class Checks(checks.Checks):
                               check=False, timeout=240)
         return " ".join(" ".join(done.stdout.splitlines()[:10]).split())
 
-    def slower_runs(self):
-        """A loop that takes a little longer each time, and one whose times only differ."""
-        loop = [bar("", [t] * 20) for t in (2, 2.2, 2.4, 2.6, 2.8)]
-        finding = self.read("".join(loop)).finding("speed-change")
-        self.expect("a trend", ["slower from run to run" in finding["title"],
-                                38e9 < finding["saving_ns"]["high"] < 43e9], [True, True])
-        even = [bar("", [t] * 20) for t in (2, 2.2, 2.05, 2.25, 2.1)]
-        self.expect("no trend", self.read("".join(even)).finding("speed-change"), None)
-
     def causes(self):
         """The cause is in the first lines of the terminal, with its figures."""
         again = SDXL.replace("Requested to load ControlNet\n", "").replace("2 new models",
@@ -513,7 +504,6 @@ def main():
         all_checks.dashboard()
         all_checks.diffusers()
         all_checks.inferix_page()
-        all_checks.slower_runs()
         all_checks.causes()
         all_checks.prefixes()
     return 1 if all_checks.faults else 0
