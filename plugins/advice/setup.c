@@ -11,7 +11,7 @@
 enum { THRESHOLD, MOST };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                    "Share of the run that set-up takes, from which the rule fires"},
     [MOST] = {"most", TA_OPTION_NUMBER, 0.25, 0, 1, TA_OPTION_RATIO,
               "Share of the run from which it is said before all other findings"},
