@@ -316,6 +316,10 @@ enum ta_reading {
     /* Bytes that were asked for and not to be had. */
     TA_AS_FAILED,
 
+    /* Events of dumps and logs, and how often code was compiled again. */
+    TA_AS_HAPPENING,
+    TA_AS_RECOMPILED,
+
     /* Memory of a device at the peak by call site, and at labels. */
     TA_AS_SITE,
     TA_AS_SITE_LABEL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Links that deliver less than they could: collectives far below what the link between the devices
- * can do, and a process group whose collectives move less per second than those of its peers. */
+ * can do, and a process group that moves less per second than its peers. */
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -305,6 +305,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, slow_link, &ops, .title = "Slow link",
-          .summary = "Fires when collectives are far below what their link can do, or those of one "
-                     "group below those of its peers",
+          .summary = "Fires when collectives are far below what their link can do, or one group is "
+                     "below its peers",
           .version = "2", .options = options);

@@ -101,7 +101,8 @@ static const struct ta_column by_rank_columns[] = {
                                  "breaks; none without markers"},
     [BY_RANK_RECOMPILED] =
         {"recompiled", "Recompiled", TA_COUNT, .better = TA_LOWER, .weight = 0.5,
-         .doc = "Largest number of times a frame had been compiled again, added over frames"},
+         .doc = "Largest number of times a frame had been compiled again, added over frames",
+         .read_as = TA_AS_RECOMPILED},
     [BY_RANK_BREAKS] = {"breaks", "Breaks", TA_COUNT, .better = TA_LOWER,
                         .doc = "Calls of regions within another one, as what follows a graph break "
                                "is, or after one of another frame in the same step; without "

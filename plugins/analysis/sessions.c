@@ -73,7 +73,8 @@ static const struct ta_column happening_columns[] = {
     [HAPPENING_RANK] = TA_DUMP_RANK_COLUMN,
     [HAPPENING_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                          .doc = "Place in the order of recording, from 0"},
-    [HAPPENING_NAME] = {"name", "Event", TA_TEXT, .role = TA_NOTE, .doc = "Name of the event"},
+    [HAPPENING_NAME] = {"name", "Event", TA_TEXT, .role = TA_NOTE, .doc = "Name of the event",
+                        .read_as = TA_AS_HAPPENING},
     [HAPPENING_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first event of the rank"},
     [HAPPENING_DATA] = {"data", "Data", TA_SENTENCE, .doc = "What was recorded with it"},
 };

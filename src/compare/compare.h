@@ -50,7 +50,8 @@ enum diff_method {
 
 /* A name of one side. */
 struct diff_item {
-    struct ta_slice name, group;      /* of several groups that of the longest total */
+    struct ta_slice name, group; /* of several groups that of the longest total */
+    struct ta_slice kind;        /* of a kernel what it does; empty when its name does not say */
     int64_t calls, total_ns, self_ns; /* self: without what runs inside, where a table tells it */
     int64_t *run_ns; /* total of each run of the side, TA_MISSING where the name is not */
     /* The name that it is on the other side, NULL for none yet; how, and how sure that is. */
@@ -67,6 +68,13 @@ struct diff_items {
     struct diff_item *at; /* by name, each once */
     size_t n;
 };
+
+/* Whether two kernels are known to do different work: they are no pair then, whatever they are
+ * called and wherever they run. */
+static inline bool diff_is_other_kind(const struct diff_item *a, const struct diff_item *b)
+{
+    return a->kind.len && b->kind.len && !ta_slice_equal(a->kind, b->kind);
+}
 
 /* A list of names, which several tables may make together. */
 struct diff_list {
@@ -148,6 +156,12 @@ struct diff_cause {
 /* Memory at a label of both runs. */
 struct diff_level_change {
     struct ta_slice label; /* empty: none */
+    int64_t bytes[TA_DIFF_SIDES];
+};
+
+/* The call site whose bytes at the peak changed most. */
+struct diff_part_of_peak {
+    struct ta_slice site; /* empty: none */
     int64_t bytes[TA_DIFF_SIDES];
 };
 
@@ -234,7 +248,9 @@ struct diff {
     struct diff_loop prompts; /* of iterations without a bar, likewise */
     double shared_loops;      /* share of the time of loops that both have; -1: no loops */
     struct diff_limit limit;
-    double clock[TA_DIFF_SIDES];   /* mean over the devices in Hz, 0: unknown */
+    double recompilations[TA_DIFF_SIDES]; /* 0 where none, or not known */
+    struct diff_part_of_peak peak;        /* what of the memory at the peak changed most */
+    double clock[TA_DIFF_SIDES];          /* mean over the devices in Hz, 0: unknown */
     double shared;                 /* share of the time that both have in common; -1: unknown */
     bool has_other_steps;          /* the steps of both are of different kinds */
     bool is_alien;                 /* the runs have nothing in common */

@@ -35,10 +35,10 @@ const char *ta_basis_name(enum ta_basis basis)
 
 const char *ta_change_name(enum ta_change change)
 {
-    static const char *const names[] = {[TA_CHANGE_SAME] = "same",
-                                        [TA_CHANGE_FASTER] = "faster",
-                                        [TA_CHANGE_SLOWER] = "slower",
-                                        [TA_CHANGE_INCONCLUSIVE] = "inconclusive"};
+    static const char *const names[] = {
+        [TA_CHANGE_SAME] = "same",       [TA_CHANGE_FASTER] = "faster",
+        [TA_CHANGE_SLOWER] = "slower",   [TA_CHANGE_INCONCLUSIVE] = "inconclusive",
+        [TA_CHANGE_NEUTRAL] = "changed", [TA_CHANGE_NEGLIGIBLE] = "negligible"};
     return names[change];
 }
 
@@ -146,16 +146,21 @@ enum ta_change ta_judge_change(const struct ta_judging *judging, double base, do
                                enum ta_unit unit, enum ta_polarity polarity,
                                const struct ta_evidence_of_change *evidence)
 {
-    if (base == new || polarity == TA_NEUTRAL)
+    const bool is_near =
+        fabs(new - base) <= TA_DEFAULT_FLOOR * fabs(base); /* what may be called the same */
+    if (polarity == TA_NEUTRAL)
+        return is_near ? TA_CHANGE_SAME : TA_CHANGE_NEUTRAL;
+    if (base == new)
         return TA_CHANGE_SAME;
     if (!may_tell(judging, evidence->basis))
         return TA_CHANGE_INCONCLUSIVE;
     if (is_small(judging, base, new, unit))
-        return TA_CHANGE_SAME;
+        return is_near ? TA_CHANGE_SAME : TA_CHANGE_NEGLIGIBLE;
     const struct ta_estimate ratio = interval_of(base, new, evidence);
     if (ratio.low > 1 || ratio.high < 1)
         return (ratio.low > 1) == (polarity == TA_LOWER) ? TA_CHANGE_SLOWER : TA_CHANGE_FASTER;
     const bool is_narrow =
         ratio.low >= 1 / (1 + TA_DEFAULT_FLOOR) && ratio.high <= 1 + TA_DEFAULT_FLOOR;
-    return is_narrow || evidence->basis == TA_BASIS_NONE ? TA_CHANGE_SAME : TA_CHANGE_INCONCLUSIVE;
+    return is_near && (is_narrow || evidence->basis == TA_BASIS_NONE) ? TA_CHANGE_SAME
+                                                                      : TA_CHANGE_INCONCLUSIVE;
 }

@@ -66,17 +66,24 @@ bool ta_evidence_within_runs(const struct ta_judging *judging, const char *figur
 
 /* ---- verdicts ------------------------------------------------------------------------------ */
 
-enum ta_change { TA_CHANGE_SAME, TA_CHANGE_FASTER, TA_CHANGE_SLOWER, TA_CHANGE_INCONCLUSIVE };
+enum ta_change {
+    TA_CHANGE_SAME,
+    TA_CHANGE_FASTER,
+    TA_CHANGE_SLOWER,
+    TA_CHANGE_INCONCLUSIVE,
+    TA_CHANGE_NEUTRAL,   /* it changed, and neither way is better */
+    TA_CHANGE_NEGLIGIBLE /* a time changed, by less than the least effect that counts */
+};
 
-/* "same", "faster", "slower", "inconclusive"; a constant. */
+/* "same", "faster", "slower", "inconclusive", "changed", "negligible"; a constant. */
 const char *ta_change_name(enum ta_change change);
 
 /* Whether the interval leaves no change out, and a time changed by more than the least effect. */
 bool ta_change_is_sure(const struct ta_judging *judging, double base, double new, enum ta_unit unit,
                        const struct ta_evidence_of_change *evidence);
 
-/* What became of a figure.  Same: it is equal, neither way is better, or the interval stays within
- * ±2 %.  Inconclusive: it may have changed or not. */
+/* What became of a figure.  Same: it is equal, or both it and the interval stay within ±2 %.
+ * Inconclusive: it may have changed or not. */
 enum ta_change ta_judge_change(const struct ta_judging *judging, double base, double new,
                                enum ta_unit unit, enum ta_polarity polarity,
                                const struct ta_evidence_of_change *evidence);

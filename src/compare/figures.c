@@ -16,6 +16,7 @@ enum part { MEDIAN, P95, LONGEST, MEAN, PARTS };
 enum {
     RUN_TIME,
     SKEW,
+    RECOMPILATIONS,
     OF_STEPS,
     OF_DENOISING = OF_STEPS + PARTS,
     OF_BLOCKS = OF_DENOISING + PARTS
@@ -23,6 +24,7 @@ enum {
 
 static const char *const ids[] = {[RUN_TIME] = TA_RUN_TIME,
                                   [SKEW] = "straggler_skew",
+                                  [RECOMPILATIONS] = TA_RECOMPILATIONS,
                                   [OF_STEPS] = "step_time_p50_ns",
                                   "step_time.p95",
                                   "step_time.max",
@@ -38,6 +40,7 @@ static const char *const ids[] = {[RUN_TIME] = TA_RUN_TIME,
 
 static const char *const titles[] = {[RUN_TIME] = "Time of the run",
                                      [SKEW] = "Slowest rank behind the median",
+                                     [RECOMPILATIONS] = "Recompilations",
                                      [OF_STEPS] = "Step time p50",
                                      "Step time p95",
                                      "Longest step",
@@ -342,6 +345,28 @@ static void add_skew(struct list *list)
                                           .polarity = TA_LOWER});
 }
 
+/* ---- compilation -------------------------------------------------------------------------- */
+
+/* Of a log its messages of them, of traces what their compiled regions say; none where neither
+ * would tell. */
+static void add_recompilations(struct list *list)
+{
+    const struct ta_refs *in = &list->in;
+    const bool is_log = ta_ref_rows(in, TA_AS_HAPPENING) || ta_ref_rows(in, TA_AS_BAR);
+    if (!is_log && ta_ref_rows(in, TA_AS_RECOMPILED) == 0)
+        return;
+    double n = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_HAPPENING); i++)
+        n += ta_ref_reads(in, TA_AS_HAPPENING, i, "recompilation");
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_RECOMPILED); i++)
+        n += ta_ref_number(in, TA_AS_RECOMPILED, i, 0);
+    add(list, &(struct ta_run_figure){.id = ids[RECOMPILATIONS],
+                                      .title = titles[RECOMPILATIONS],
+                                      .value = n,
+                                      .unit = TA_UNIT_COUNT,
+                                      .polarity = TA_LOWER});
+}
+
 /* ---- scalars ------------------------------------------------------------------------------ */
 
 static void add_scalars(struct list *list, const struct ta_section *section)
@@ -367,7 +392,7 @@ static void add_scalars(struct list *list, const struct ta_section *section)
 static size_t count_most(const struct list *list)
 {
     const struct ta_report *report = list->in.report;
-    size_t most = 2; /* time of the run, skew */
+    size_t most = 3; /* time of the run, skew, recompilations */
     for (size_t s = 0; s < ta_report_section_count(report); s++)
         most += ta_report_section(report, s)->n_items;
     for (size_t i = 0; i < ta_registry_table_count(list->registry); i++) {
@@ -390,6 +415,7 @@ bool ta_run_figures_read(struct ta_arena *arena, const struct ta_registry *regis
     add_run_time(&list, ta_run_time(registry, report));
     add_declared(&list);
     add_skew(&list);
+    add_recompilations(&list);
     for (size_t s = 0; s < ta_report_section_count(report); s++)
         add_scalars(&list, ta_report_section(report, s));
     *figures = (struct ta_run_figures){list.at, list.n};

@@ -31,6 +31,8 @@ struct ta_run_figure {
 
 /* The id of the time of the run. */
 #define TA_RUN_TIME "run_time"
+/* And of how often code was compiled again. */
+#define TA_RECOMPILATIONS "recompilations"
 
 struct ta_run_figures {
     struct ta_run_figure *at;

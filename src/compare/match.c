@@ -2,16 +2,18 @@
 /* Which name of one side is which of the other, from what is sure to what is likely:
  *
  *     exact        the same name
- *     normalized   the same without numbers, hashes, sizes of tiles and vendors of runtimes, then
- *                  without arguments of templates and functions
+ *     normalized   the same without numbers, hashes, sizes of tiles and vendors of runtimes
  *     position     run by the same operator at the same place of the program (order.c)
+ *     normalized   without arguments of templates and functions
  *     similar      most of the words in common, one to one, the most alike first
  *     position     as many at the same place, where no operator is known (order.c)
  *
- * What is left is added or removed; what took the place of one another among it is a set
+ * Kernels that are known to do different work are no pair in any of these but the first.  What is
+ * left is added or removed; what took the place of one another among it is a set
  * (replaced.c). */
 #include "compare/compare.h"
 #include "compare/order.h"
+#include "model/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,7 +125,7 @@ static bool may_reach(struct diff_words a, struct diff_words b, double least)
 /* As many calls speak for two names; they break ties.  −1 when it is less than `least`. */
 static double score_of(const struct diff_item *base, const struct diff_item *new, double least)
 {
-    if (!may_reach(base->words, new->words, least))
+    if (diff_is_other_kind(base, new) || !may_reach(base->words, new->words, least))
         return -1;
     const double likeness = diff_likeness(base->words, new->words);
     return likeness < least ? -1 : likeness + (base->calls == new->calls ? 1e-3 : 0);
@@ -253,13 +255,29 @@ static bool are_singles_left(const struct diff_items items[TA_DIFF_SIDES])
     return has_single(&items[TA_DIFF_BASE]) && has_single(&items[TA_DIFF_NEW]);
 }
 
+/* What the names of kernels say of their work. */
+static void find_kinds(struct diff_items items[TA_DIFF_SIDES])
+{
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        for (size_t i = 0; i < items[side].n; i++) {
+            struct diff_item *item = &items[side].at[i];
+            const struct ta_kernel_facts facts = ta_kernel_describe(item->name);
+            item->kind = facts.known ? ta_slice_of(ta_kernel_kind_name(facts.kind)) : TA_LIT("");
+        }
+}
+
 bool diff_match(struct diff *diff, const struct diff_order *order,
                 struct diff_items items[TA_DIFF_SIDES], struct diff_pairs *pairs)
 {
     const bool tells_work = order && !order->is_of_stages;
+    if (tells_work && !order->is_of_ops)
+        find_kinds(items);
     match_exact(items);
-    bool done = match_normalized(diff, items, DIFF_NUMBERS) &&
-                match_normalized(diff, items, DIFF_ARGUMENTS);
+    bool done = match_normalized(diff, items, DIFF_NUMBERS);
+    /* Names without their arguments say little where the program says more. */
+    if (done && tells_work && are_singles_left(items))
+        done = diff_match_order(diff, order, items);
+    done = done && match_normalized(diff, items, DIFF_ARGUMENTS);
     if (done && tells_work && are_singles_left(items))
         done = diff_match_order(diff, order, items);
     done = done && match_similar(diff, items);

@@ -8,6 +8,7 @@
 #include "report/report.h"
 #include "traceanalyze/table.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 /* ---- the device with the largest peak ------------------------------------------------------- */
@@ -179,6 +180,86 @@ static size_t unite_terms(struct term *terms, size_t n)
     return kept;
 }
 
+/* A call site without the folders and the line: another checkout, or an edit above it, makes no
+ * other site of it. */
+static struct ta_slice stable_name(struct ta_arena *arena, struct ta_slice name)
+{
+    char *text = ta_arena_alloc(arena, name.len + 1);
+    size_t n = 0, part = 0; /* where the part of a path begins */
+    for (size_t i = 0; text && i < name.len; i++) {
+        const char c = name.ptr[i];
+        if (c == ':' && i + 1 < name.len && isdigit((unsigned char)name.ptr[i + 1])) {
+            while (i + 1 < name.len && isdigit((unsigned char)name.ptr[i + 1]))
+                i++;
+            continue;
+        }
+        if (c == '/') {
+            n = part;
+            continue;
+        }
+        text[n++] = c;
+        if (c == ' ' || c == '(')
+            part = n;
+    }
+    return (struct ta_slice){text, n};
+}
+
+/* A term of one side alone whose stable name no other of the side has that is alone; TERMS when
+ * there are several, or none. */
+static size_t only_alone(const struct term *terms, const struct ta_slice *stable, size_t n,
+                         struct ta_slice name, int side)
+{
+    size_t found = n;
+    for (size_t i = 0; i < n; i++) {
+        if (terms[i].bytes[!side] != 0 || terms[i].bytes[side] == 0 ||
+            !ta_slice_equal(stable[i], name))
+            continue;
+        if (found != n)
+            return n;
+        found = i;
+    }
+    return found;
+}
+
+enum { SITES_MOST = 2000 }; /* beyond, comparing each with each takes too long */
+
+/* Sites that only moved become one, by the name of the new side; returns how many terms are left.
+ */
+static size_t unite_moved(struct diff *diff, struct term *terms, size_t n)
+{
+    struct ta_slice *stable = ta_arena_alloc(&diff->arena, (n + 1) * sizeof *stable);
+    if (!stable || n > SITES_MOST)
+        return n;
+    for (size_t i = 0; i < n; i++)
+        stable[i] = stable_name(&diff->arena, terms[i].name);
+    for (size_t i = 0; i < n; i++) {
+        const size_t base = only_alone(terms, stable, n, stable[i], TA_DIFF_BASE);
+        const size_t new = only_alone(terms, stable, n, stable[i], TA_DIFF_NEW);
+        if (base == n || new == n)
+            continue;
+        terms[new].bytes[TA_DIFF_BASE] = terms[base].bytes[TA_DIFF_BASE];
+        terms[base].bytes[TA_DIFF_BASE] = 0;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (terms[i].bytes[TA_DIFF_BASE] || terms[i].bytes[TA_DIFF_NEW])
+            terms[kept++] = terms[i];
+    qsort(terms, kept, sizeof *terms, by_change);
+    return kept;
+}
+
+/* What changed most in the direction of the whole. */
+static void note_most(struct diff *diff, const struct term *terms, size_t n,
+                      const struct device devices[TA_DIFF_SIDES])
+{
+    const bool is_more = devices[TA_DIFF_NEW].peak > devices[TA_DIFF_BASE].peak;
+    for (size_t i = 0; i < n && diff->peak.site.len == 0; i++)
+        if (terms[i].name.ptr && terms[i].name.ptr[0] != '(' &&
+            (terms[i].bytes[TA_DIFF_NEW] > terms[i].bytes[TA_DIFF_BASE]) == is_more)
+            diff->peak = (struct diff_part_of_peak){
+                terms[i].name, {terms[i].bytes[TA_DIFF_BASE], terms[i].bytes[TA_DIFF_NEW]}};
+}
+
 static bool add_peak(struct diff *diff, struct ta_section_builder *out,
                      const struct device devices[TA_DIFF_SIDES])
 {
@@ -189,6 +270,10 @@ static bool add_peak(struct diff *diff, struct ta_section_builder *out,
     size_t n = take_terms(&devices[TA_DIFF_BASE], TA_DIFF_BASE, terms);
     n += take_terms(&devices[TA_DIFF_NEW], TA_DIFF_NEW, terms + n);
     n = unite_terms(terms, n);
+    if (!devices[TA_DIFF_BASE].source->levels) {
+        n = unite_moved(diff, terms, n);
+        note_most(diff, terms, n, devices);
+    }
     const char *kind = devices[TA_DIFF_BASE].source->levels ? "label" : "site";
     for (size_t i = 0; i < n; i++)
         TA_ROW(out, peak, [TERM] = ta_text(terms[i].name), [KIND] = ta_text(ta_slice_of(kind)),

@@ -45,10 +45,10 @@ static const struct ta_column metrics_columns[] = {
     [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
                 .doc = "Change over before"},
     [VERDICT] = {"verdict", "Verdict", TA_WORD,
-                 .doc = "faster: better by its polarity; slower: worse; same: equal, neither way "
-                        "is better, or "
-                        "within "
-                        "2 %; inconclusive: the runs are too few or too different to say"},
+                 .doc =
+                     "faster: better by its polarity; slower: worse; same: equal, or within 2 %; "
+                     "changed: neither way is better; negligible: a time changed by less than "
+                     "counts; inconclusive: the runs are too few or too different to say"},
     [RATIO] = {"ratio", "After / before", TA_RATIO, .is_ratio_of_change = true,
                .doc = "After over before; of the steps of one run where the evidence is within it"},
     [CI_LOW] = {"ci_low", "CI low", TA_RATIO,
@@ -242,6 +242,12 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
         const struct ta_run_figure *new = ta_run_figures_find(sides[TA_DIFF_NEW].shown, base->id);
         if (diff->has_other_steps && base->of_steps)
             continue; /* steps of another kind */
+        if (new &&strcmp(base->id, TA_RECOMPILATIONS) == 0) {
+            diff->recompilations[TA_DIFF_BASE] = base->value;
+            diff->recompilations[TA_DIFF_NEW] = new->value;
+            if (base->value == 0 && new->value == 0)
+                continue;
+        }
         if (new &&new->unit == base->unit &&
             !add_figure(diff, out, sides, base, new, &has_interval))
             return false;

@@ -69,7 +69,8 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
                              known ? diff->level.bytes[TA_DIFF_NEW]
                                    : diff_amount(&diff->in[TA_DIFF_NEW], TA_AS_PEAK_ALLOCATED, 0)};
     const int sign = bytes[TA_DIFF_BASE] && bytes[TA_DIFF_NEW] ? fell(bytes) : 0;
-    if (!sign || diff->is_other_work) /* another model needs other memory */
+    /* Another model needs other memory, and of snapshots the call sites say what changed. */
+    if (!sign || diff->is_other_work || (!known && !diff->is_timed))
         return true;
     const char *what =
         known ? ta_arena_printf(&diff->arena, "memory at %.*s", (int)label.len, label.ptr)

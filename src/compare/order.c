@@ -16,6 +16,8 @@ enum { FIT_MATE = 8, FIT_OP = 3, FIT_KIND = 2, FIT_ALSO = 1, FIT_MOST = FIT_MATE
 static int fit_kernels(const struct place *a, const struct place *b)
 {
     const int calls = FIT_ALSO * (a->item->calls == b->item->calls);
+    if (diff_is_other_kind(a->item, b->item))
+        return 0;
     if (diff_is_same_op(a, b))
         return FIT_OP + FIT_ALSO * diff_is_same_kind(a, b) + calls;
     return diff_is_same_kind(a, b) ? FIT_KIND + calls : 0;
@@ -186,7 +188,8 @@ static size_t pair_in_order(const struct diff_order *order, const struct stretch
         struct place *new = next_alone(order, &stretch->side[TA_DIFF_NEW], &k);
         if (!base || !new)
             return base || new ? 0 : n;
-        if (base->calls != new->calls || !ta_slice_equal(base->item->group, new->item->group))
+        if (base->calls != new->calls || !ta_slice_equal(base->item->group, new->item->group) ||
+            diff_is_other_kind(base->item, new->item))
             return 0;
         if (order->is_of_stages && !may_be_one_stage(base, new))
             return 0;

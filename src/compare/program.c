@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "compare/program.h"
 
-#include "model/kernel.h"
-#include "traceanalyze/model.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-/* Empty when the name does not tell. */
-static struct ta_slice kind_of(struct ta_slice name)
-{
-    const struct ta_kernel_facts facts = ta_kernel_describe(name);
-    return facts.known ? ta_slice_of(ta_kernel_kind_name(facts.kind)) : TA_LIT("");
-}
 
 static int against_name(const void *name, const void *item)
 {
@@ -61,7 +51,7 @@ static bool read_places(struct diff *diff, int side, const struct diff_order *or
         places->at[places->n++] =
             (struct place){.op = op,
                            .within = ta_ref_text(in, order->within, i),
-                           .kind = order->is_of_ops ? TA_LIT("") : kind_of(name),
+                           .kind = item->kind,
                            .item = item,
                            .op_item = find(ops, op),
                            .calls = diff_amount(in, order->calls, i),

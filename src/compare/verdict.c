@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a comparison comes to, in one line:
  *
- *     Slower by 67.9 %: vae_decode 45 s → 428 s, offloading lost (one run each: inconclusive)
+ *     Slower by 67.9 %: vae_decode 45 s → 428 s, offloading lost (one run each: noise unknown)
  *
  * The direction, what changed most, what came with it, and how sure that is. */
 #include "compare/cause.h"
 #include "compare/figures.h"
+#include "compare/swap.h"
 #include "report/report.h"
 #include "report/unit.h"
 
@@ -177,10 +178,10 @@ static void put_evidence(const struct diff *diff, char *line)
                  : diff->judging->noise       ? " by the noise of those before"
                                               : " by the spread of one side");
     else if (diff->change == TA_CHANGE_INCONCLUSIVE && before == 1 && after == 1)
-        snprintf(line + n, LINE - n, " (one run each: inconclusive)");
+        snprintf(line + n, LINE - n, " (one run each: noise unknown)");
     else if (diff->change == TA_CHANGE_INCONCLUSIVE)
-        snprintf(line + n, LINE - n, " (%zu against %zu run%s: inconclusive)", before, after,
-                 after == 1 ? "" : "s");
+        snprintf(line + n, LINE - n, " (%zu against %zu run%s: noise unknown)",
+                 before, after, after == 1 ? "" : "s");
 }
 
 /* A name as it fits the line; of "old → new (set 1)" both, without the number, which tables tell.
@@ -222,6 +223,23 @@ static void put_cause(struct diff *diff, char *line)
              ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks" : "");
 }
 
+/* ": attention flash_fwd → qk_int8: its kernels +5.00 µs a call, quantization +19.0 ms" where that
+ * is most of the change; false else. */
+static bool put_swap(struct diff *diff, double whole, char *line)
+{
+    struct diff_swap swap;
+    const double ranks = fmax(1, (double)diff->ranks.n); /* kernels are summed over all */
+    if (diff->is_other_work || !diff_find_swap(diff, &swap))
+        return false;
+    const double change = swap.ns[TA_DIFF_NEW] - swap.ns[TA_DIFF_BASE] + swap.company_ns;
+    if ((change > 0) != (whole > 0) || fabs(change) / ranks < fabs(whole) / 2)
+        return false;
+    const char *text = diff_swap_text(diff, &swap);
+    const size_t n = strlen(line);
+    snprintf(line + n, LINE - n, ": %s%s", text ? text : "", ranks > 1 ? " on all ranks" : "");
+    return true;
+}
+
 /* ", 21.9 % of the time in common": other models, or other work of one. */
 static void put_shared(const struct diff *diff, char *line)
 {
@@ -238,12 +256,37 @@ static void put_offloading(const struct diff *diff, char *line)
         snprintf(line + n, LINE - n, ", offloading %s", diff->offload.sign < 0 ? "lost" : "gained");
 }
 
+/* ", recompilations 9 → 0". */
+static void put_recompilations(const struct diff *diff, char *line)
+{
+    const double base = diff->recompilations[TA_DIFF_BASE], new = diff->recompilations[TA_DIFF_NEW];
+    const size_t n = strlen(line);
+    if (base != new)
+        snprintf(line + n, LINE - n, ", recompilations %.0f → %.0f", base, new);
+}
+
+/* "; 12.8 GiB more in optimizers.py:82 (step)". */
+static void put_site(struct diff *diff, char *line)
+{
+    const struct diff_part_of_peak *peak = &diff->peak;
+    char size[TA_UNIT_TEXT_MAX];
+    const int64_t change = peak->bytes[TA_DIFF_NEW] - peak->bytes[TA_DIFF_BASE];
+    const size_t n = strlen(line);
+    if (peak->site.len == 0)
+        return;
+    const struct ta_slice name = diff_brief(diff, peak->site, CAUSE_MOST);
+    snprintf(line + n, LINE - n, "; %s %s in %.*s",
+             ta_unit_format(size, fabs((double)change), TA_UNIT_BYTES),
+             change > 0 ? "more" : "less", (int)name.len, name.ptr);
+}
+
 /* Of runs that took no time, as far as is known, loops, devices or memory may say something. */
 static const char *untimed(struct diff *diff, char line[LINE])
 {
     char pair[TA_UNIT_PAIR_MAX];
     const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
     if (diff_say_untimed(diff, line, LINE)) {
+        put_recompilations(diff, line);
         put_evidence(diff, line);
         return line;
     }
@@ -258,6 +301,7 @@ static const char *untimed(struct diff *diff, char line[LINE])
              : after < before ? "Less"
                               : "As much",
              ta_unit_format_pair(pair, before, after, TA_UNIT_BYTES));
+    put_site(diff, line);
     return line;
 }
 
@@ -328,9 +372,12 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
         diff_find_host_cause(diff, change_of(diff, base, new) > 0);
     if (diff->is_other_work)
         put_shared(diff, line);
-    if (!is_none)
+    const double whole =
+        diff_per_unit(diff, TA_DIFF_NEW, new) - diff_per_unit(diff, TA_DIFF_BASE, base);
+    if (!is_none && !put_swap(diff, whole, line))
         put_cause(diff, line);
     put_offloading(diff, line);
+    put_recompilations(diff, line);
     put_kinds(diff, line);
     if (!is_none || has_runs(diff)) /* last: what a narrow terminal shows first is what changed */
         put_evidence(diff, line);

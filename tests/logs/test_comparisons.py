@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import reports
-from test_logs import COMFY, GIB, NEW_ERROR, STAGES, TRACE, bar
+from test_logs import COMFY, GIB, GUARD, NEW_ERROR, STAGES, TRACE, bar, recompilation
 
 PROMPT = """got prompt
 Requested to load Wan21
@@ -68,6 +68,8 @@ class Checks:
                   "2.0 times faster", "one run each")
         self.says("slower", fast, slow, "1.25 s → 2.5 s", "2.0 times as long")
         self.says("equal", slow, slow, "about the same speed")
+        again = recompilation("forward in /a/b/model.py:12", [GUARD])
+        self.says("recompilations", again * 3 + slow, fast, "faster", "recompilations 3 → 0")
         self.says("less than whole seconds tell", bar("", [1] * 10), bar("", [1.05] * 10),
                   "about the same speed")
         row = self.diff(slow, bar("Denoising", [4] + [1.25] * 8)).row("diff.loops")

@@ -105,7 +105,11 @@ static void small_effects_are_none(void **state)
     const struct ta_evidence_of_change evidence = evidence_of(&usual, base, 3, new, 3);
     const struct ta_judging keen = {.confidence = 0.95};
     assert_int_equal(ta_judge_change(&usual, 1e5, 1.4e5, TA_UNIT_NS, TA_LOWER, &evidence),
+                     TA_CHANGE_NEGLIGIBLE);
+    assert_int_equal(ta_judge_change(&usual, 1e5, 1.01e5, TA_UNIT_NS, TA_LOWER, &evidence),
                      TA_CHANGE_SAME);
+    assert_int_equal(ta_judge_change(&usual, 1e5, 1.4e5, TA_UNIT_NS, TA_NEUTRAL, &evidence),
+                     TA_CHANGE_NEUTRAL);
     assert_int_equal(ta_judge_change(&keen, 1e5, 1.4e5, TA_UNIT_NS, TA_LOWER, &evidence),
                      TA_CHANGE_SLOWER);
 }
