@@ -74,6 +74,7 @@ enum ta_range {
     TA_RANGE_WORLD_SIZE, /* ranks of a run, or of a group of them */
     TA_RANGE_DEVICE,     /* -1 is none, as Kineto writes it */
     TA_RANGE_UNITS,      /* multiprocessors, or threads of one */
+    TA_RANGE_CAPABILITY, /* major or minor number of the architecture of a device */
     TA_RANGE_PERCENT,
     TA_RANGE_RATIO,
     TA_RANGE_LOAD,     /* ratio of a host that may count its cores one by one */

@@ -409,6 +409,7 @@ struct ta_device {
     struct ta_slice name;    /* "NVIDIA H200"; empty when it does not say */
     int64_t multiprocessors; /* 0: not known */
     int64_t memory_bytes;    /* 0: not known */
+    int64_t capability;      /* 10 × major + minor number of its architecture; 0: not known */
 };
 
 /* What the devices of the file have in common. */
@@ -713,10 +714,12 @@ struct ta_hardware {
     double bytes_per_s;               /* of the memory; 0: not stated */
     double host_bytes_per_s;          /* of the link to the host, one direction; 0: not stated */
     double peer_bytes_per_s;          /* of that to another device */
+    int64_t capability;               /* 10 × major + minor of its architecture; 0: not stated */
 };
 
 /* The peaks of a device.  NULL when they are not known; *why is then a constant that says what is
- * missing, as the end of a sentence. */
+ * missing, as the end of a sentence.  A device without a name has the peaks of the only one
+ * with its properties, which *why says then; else it is left as it was. */
 TA_API const struct ta_hardware *ta_ctx_hardware(const struct ta_ctx *ctx,
                                                  const struct ta_device *device, const char **why);
 

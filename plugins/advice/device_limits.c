@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Devices whose clock is lowered while they work: by heat, by the hardware, by the power cap. */
+#include "recommend/rule.h"
+
 #include <traceanalyze/rule.h>
 #include <traceanalyze/stat.h>
 
@@ -31,6 +33,7 @@ enum {
     POWER_LIMIT,
     IN_TRACE,
     TIME,
+    WINDOW,
     STEP_START,
     STEP_TIME,
     STEP_COUNTED,
@@ -52,6 +55,7 @@ static const struct ta_ref reads[] = {
     [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
     [IN_TRACE] = {"telemetry.limits", "in_trace_ns"},
     [TIME] = {"telemetry.limits", "time_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
     [STEP_START] = {"steps.by_step", "host_start_ns"},
     [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
     [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
@@ -220,13 +224,16 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
                 : ta_advice_printf(advice, " of %s", number(advice, otherwise, TA_UNIT_HERTZ)),
             share, owner);
     const bool is_power = isnan(clock) && !isnan(ta_ref_number(in, POWER, row, NAN));
+    const double since = ta_ref_number(in, SINCE, row, 0);
     return ta_advice_printf(
-        advice, "%s lowers the GPU %s%s in %s of the busy samples, from %s on%s%s%s",
+        advice, "%s lowers the GPU %s%s in %s of the busy samples%s%s%s%s",
         limit->cause == BY_HEAT ? "Heat" : "The hardware", is_power ? "power" : "clock",
         is_power ? fall_of(advice, ta_ref_number(in, POWER_ELSE, row, NAN),
                            ta_ref_number(in, POWER, row, NAN), TA_UNIT_WATT)
                  : fall_of(advice, otherwise, clock, TA_UNIT_HERTZ),
-        share, number(advice, ta_ref_number(in, SINCE, row, 0), TA_UNIT_NS),
+        share,
+        since > 0 ? ta_advice_printf(advice, ", from %s on", number(advice, since, TA_UNIT_NS))
+                  : "",
         isnan(heat) ? "" : " at ", isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), owner);
 }
 
@@ -239,12 +246,27 @@ static const char *why_of(const struct ta_refs *in, struct ta_advice *advice, si
                             what_it_costs(in, advice, row));
 }
 
-/* Times at a lower clock: those that compute gain all of the clock, those that memory or the host
- * bounds little.  NAN where the clock is not known. */
+/* A power cap at full load is usual: what it costs counts where the clock falls because of it, or
+ * is far below what the device can do. */
+#define FALLS 0.9
+#define FAR_BELOW 0.75
+
+/* What the lower clock takes, of the run where one was recorded: work that computes gains all of
+ * it, work that memory or the host bounds little.  NAN where it is not known or usual. */
 static double lost_ns(const struct ta_refs *in, size_t row)
 {
-    const double clock = ta_ref_number(in, CLOCK, row, NAN), otherwise = free_clock(in, row);
-    return ta_ref_number(in, TIME, row, NAN) * (1 - clock / otherwise);
+    static const struct ta_look windows = {.cells = WINDOW};
+    const double clock = ta_ref_number(in, CLOCK, row, NAN);
+    const double otherwise = ta_ref_number(in, CLOCK_ELSE, row, NAN);
+    const double most = ta_ref_number(in, CLOCK_MAX, row, NAN);
+    const double window = ta_look_most(in, &windows, TA_MISSING);
+    const double time =
+        window > 0 ? ta_ref_number(in, PART, row, 0) * window : ta_ref_number(in, TIME, row, NAN);
+    if (limit_of(in, row)->cause != BY_POWER)
+        return time * (1 - clock / free_clock(in, row));
+    if (clock < FALLS * otherwise)
+        return time * (1 - clock / otherwise);
+    return clock < FAR_BELOW * most ? time * (1 - clock / most) : NAN;
 }
 
 /* The hardware says that it slows down, and in a flag of its own that heat is why. */
@@ -281,31 +303,31 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         if (row == SIZE_MAX || ta_ref_number(in, PART, row, 0) <= least)
             continue;
         const struct ta_place part = ta_place_at(in, PART, row);
-        const double lost = cause == BY_POWER ? NAN : lost_ns(in, row);
+        const double lost = lost_ns(in, row);
         const struct ta_evidence evidence[] = {
             ta_place_evidence(&part),
             ta_ref_evidence(in, isnan(ta_ref_number(in, CLOCK, row, NAN)) ? POWER : CLOCK, row)};
-        ta_advise(advice,
-                  &(struct ta_finding){
-                      .id = causes[cause].id,
-                      .rule = "device_limits",
-                      .title = title_of(in, advice, row, &part),
-                      .why = why_of(in, advice, row),
-                      .advice = causes[cause].advice,
-                      .details = isnan(lost)
-                                     ? NULL
-                                     : "The saving is the part of the clock that is lost, of "
-                                       "the time with the limit; what memory or the host "
-                                       "bounds gains less.",
-                      .severity = causes[cause].severity,
-                      .evidence = evidence,
-                      .n_evidence = 2,
-                      .saving_low_ns = isnan(lost) ? TA_MISSING : ta_whole(lost / 3),
-                      .saving_high_ns = isnan(lost) ? TA_MISSING : ta_whole(lost),
-                      .confidence = ta_ref_reads(in, LIMIT, row, "temperature") ? 0.6 : 0.9,
-                      .threshold = ta_advice_printf(advice, "%s > %s", causes[cause].predicate,
-                                                    number(advice, least, TA_UNIT_RATIO)),
-                  });
+        ta_advise(
+            advice,
+            &(struct ta_finding){
+                .id = causes[cause].id,
+                .rule = "device_limits",
+                .title = title_of(in, advice, row, &part),
+                .why = why_of(in, advice, row),
+                .advice = causes[cause].advice,
+                .details = isnan(lost) ? NULL
+                                       : "The saving is the part of the clock that is lost, of "
+                                         "the time with the limit; what memory or the host "
+                                         "bounds gains less.",
+                .severity = cause == BY_POWER && !isnan(lost) ? TA_LOW : causes[cause].severity,
+                .evidence = evidence,
+                .n_evidence = 2,
+                .saving_low_ns = isnan(lost) ? TA_MISSING : ta_whole(0.45 * lost),
+                .saving_high_ns = isnan(lost) ? TA_MISSING : ta_whole(1.35 * lost),
+                .confidence = ta_ref_reads(in, LIMIT, row, "temperature") ? 0.6 : 0.9,
+                .threshold = ta_advice_printf(advice, "%s > %s", causes[cause].predicate,
+                                              number(advice, least, TA_UNIT_RATIO)),
+            });
     }
     return TA_OK;
 }

@@ -116,7 +116,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = ta_whole(0.75 * worst.value),
-            .saving_high_ns = ta_whole(fmin(1.5 * worst.value, between.value + worst.value)),
+            .saving_high_ns = ta_whole(fmin(1.7 * worst.value, between.value + worst.value)),
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "idle between compiled graphs > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

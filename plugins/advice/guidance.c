@@ -5,6 +5,8 @@
 
 #include <traceanalyze/rule.h>
 
+#include <math.h>
+
 enum { SHARE };
 
 static const struct ta_option options[] = {
@@ -24,7 +26,7 @@ enum {
     PASS_STEPS,
     PASS_MODULE,
     PASS_SECOND,
-    PASS_IDLE,
+    PASS_KERNELS,
     WINDOW
 };
 
@@ -39,15 +41,18 @@ static const struct ta_ref reads[] = {
     [PASS_STEPS] = {"guidance.by_rank", "steps"},
     [PASS_MODULE] = {"guidance.by_rank", "module"},
     [PASS_SECOND] = {"guidance.by_rank", "second_ns"},
-    [PASS_IDLE] = {"guidance.by_rank", "second_idle_ns"},
+    [PASS_KERNELS] = {"guidance.by_rank", "second_kernels"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
 };
+
+/* Kernels up to this leave much of a device idle. */
+#define SHORT_NS 150e3
 
 /* Second passes of a rank. */
 struct second {
     struct ta_place place; /* the cell that says so */
     double ns, run;        /* of the passes, and of the run; 0 where that is not known */
-    double idle;           /* time of them in which the device is idle; 0 where it is not known */
+    double kernel_ns;      /* of one of their kernels, gaps included; NAN where it is not known */
     double steps;
     const char *module; /* or "" */
 };
@@ -57,7 +62,8 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
 {
     const struct ta_evidence evidence = ta_place_evidence(&second->place);
     const char *time = ta_advice_number(advice, second->ns, TA_UNIT_NS);
-    const bool is_waiting = second->idle > 0.3 * second->ns;
+    /* Kernels that are short do not fill the device, and gain when both passes are one batch. */
+    const bool is_short = second->kernel_ns < SHORT_NS;
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -77,22 +83,23 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                        : ta_advice_printf(advice, "Each of %.0f steps has two records.",
                                           second->steps),
             .advice =
-                is_waiting
-                    ? "Run both passes as one batch, since the GPU is idle in much of them; a "
-                      "model "
-                      "distilled with its guidance needs one pass."
-                    : "Use a model distilled with its guidance, leave guidance out of part of the "
-                      "steps, or run both passes on two GPUs (CFG parallel).",
-            .details =
-                is_waiting
-                    ? NULL
-                    : "One batch of both passes gains little where the GPU is busy: it is the "
-                      "same work. The saving is of guidance in half of the steps, up to none.",
+                is_short ? ta_advice_printf(
+                               advice,
+                               "Run both passes as one batch: kernels are short (%s each, gaps "
+                               "included) and fill the GPU badly one pass at a time.",
+                               ta_advice_number(advice, second->kernel_ns, TA_UNIT_NS))
+                         : "Use a model distilled with its guidance, leave guidance out of part of "
+                           "the steps, or run both passes on two GPUs (CFG parallel).",
+            .details = is_short
+                           ? "A model distilled with its guidance needs no second pass at all."
+                           : "One batch of both passes gains little where the GPU is busy: it is "
+                             "the same work. The saving is of guidance in half of the steps, up "
+                             "to none.",
             .severity = TA_LOW,
             .evidence = &evidence,
             .n_evidence = 1,
-            .saving_low_ns = ta_whole(is_waiting ? second->idle / 2 : second->ns / 2),
-            .saving_high_ns = ta_whole(is_waiting ? second->idle : second->ns),
+            .saving_low_ns = ta_whole((is_short ? 0.18 : 0.5) * second->ns),
+            .saving_high_ns = ta_whole((is_short ? 0.54 : 1) * second->ns),
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "second passes > %s of the run",
                                           ta_advice_number(advice, least, TA_UNIT_RATIO)),
@@ -119,6 +126,7 @@ static struct second of_records(const struct ta_refs *in)
                                    .ns = ns,
                                    .run = run_of(in, ta_ref_integer(in, DUMP_RANK, row)),
                                    .steps = steps,
+                                   .kernel_ns = NAN,
                                    .module = ""};
     }
     return most;
@@ -135,7 +143,7 @@ static struct second of_modules(const struct ta_refs *in, struct ta_advice *advi
                 .place = place,
                 .ns = place.value,
                 .run = ta_look_most(in, &windows, ta_ref_integer(in, PASS_RANK, row)),
-                .idle = ta_ref_number(in, PASS_IDLE, row, 0),
+                .kernel_ns = place.value / ta_ref_number(in, PASS_KERNELS, row, NAN),
                 .steps = ta_ref_number(in, PASS_STEPS, row, 0),
                 .module = ta_place_text(advice, in, &place, PASS_MODULE)};
     }

@@ -15,7 +15,21 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { BEFORE, AFTER, WINDOW, EDGE, CAUSE, TIME, SITE_EDGE, SITE_CAUSE, SITE, SITE_TIME, RECORDER };
+enum {
+    BEFORE,
+    AFTER,
+    WINDOW,
+    EDGE,
+    CAUSE,
+    TIME,
+    SITE_EDGE,
+    SITE_CAUSE,
+    SITE,
+    SITE_TIME,
+    IDLE_CAUSE,
+    IDLE_TIME,
+    RECORDER
+};
 
 static const struct ta_ref reads[] = {
     [BEFORE] = {"gpu_time.program", "before_ns"},
@@ -28,6 +42,8 @@ static const struct ta_ref reads[] = {
     [SITE_CAUSE] = {"gpu_idle.edge_sites", "cause"},
     [SITE] = {"gpu_idle.edge_sites", "site"},
     [SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
+    [IDLE_CAUSE] = {"gpu_idle.by_cause", "cause"},
+    [IDLE_TIME] = {"gpu_idle.by_cause", "total_ns"},
     RECORDER_READS(RECORDER),
 };
 
@@ -62,6 +78,7 @@ static const struct {
     {"aten::empty", NULL, NULL},
     {"Torch-Compiled Region", NULL, NULL},
     {"## Call CompiledFxGraph", NULL, NULL},
+    {"$profiler.py", NULL, NULL}, /* JAX starts and stops its recording */
     {"record_param_comms", "communicates",
      "Look at which rank comes late, and start communication earlier."},
     {"c10d::", "communicates", "Look at which rank comes late, and start communication earlier."},
@@ -70,6 +87,9 @@ static const struct {
 /* What is saved at least of work that is done while the GPU works, or once. */
 #define SAVED_LEAST 0.4
 
+/* The part of the time that the place with most of it has at least, to be named. */
+#define PLACE_LEAST 0.2
+
 /* Places where the model is loaded, not the data. */
 static const char *const of_weights[] = {"safetensors",     "torch/serialization.py",
                                          "load_state_dict", "from_pretrained",
@@ -77,7 +97,7 @@ static const char *const of_weights[] = {"safetensors",     "torch/serialization
 
 struct edge {
     size_t cells;
-    const char *name, *id, *waits, *kind;
+    const char *name, *id, *when, *kind;
 };
 
 static size_t largest_cause(const struct ta_refs *in, const struct edge *edge,
@@ -115,6 +135,20 @@ static bool is_known(size_t cause, const char *place)
                                  (*place && strcmp(place, "ProfilerStep") != 0));
 }
 
+/* Data that is loaded within the run as well is one effect with its own finding (input_bound); and
+ * Python that is nowhere in particular is what each program does at its begin. */
+static bool is_worth(const struct ta_refs *in, size_t cause, const struct ta_place *worst,
+                     const struct ta_place *site)
+{
+    static const struct ta_look within = {.cells = IDLE_TIME,
+                                          .where = {{IDLE_CAUSE, "data loading"}}};
+    struct ta_place idle;
+    if (strcmp(causes[cause].cause, "data loading") == 0)
+        return !ta_look_same(in, &within, worst, &idle) || idle.value < worst->value;
+    return strcmp(causes[cause].cause, "python") != 0 ||
+           (site->table && site->value > PLACE_LEAST * worst->value);
+}
+
 static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
                         const struct edge *edge)
 {
@@ -143,8 +177,10 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             does = not_computing[i].does;
             what_to_do = not_computing[i].advice;
         }
-    if (!does)
+    if (!does || !is_worth(in, cause, &worst, &site))
         return;
+    if (strcmp(causes[cause].cause, "host untraced") == 0)
+        does = ta_advice_printf(advice, "is in %s", place);
     if (ta_slice_has_any(ta_slice_of(place), of_weights)) {
         does = "loads weights";
         what_to_do =
@@ -161,14 +197,15 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .rule = "host_edges",
             .recorder_ns = recorded.ns,
             .recorder_most_ns = recorded.most_ns,
-            .title = ta_advice_printf(advice, "The GPU%s %s while the host %s: %s of the run (%s)",
-                                      ta_place_owner(advice, in->report, &worst), edge->waits, does,
+            .title = ta_advice_printf(advice, "The host %s %s%s: %s of the run (%s)", does,
+                                      edge->when, ta_place_owner(advice, in->report, &worst),
                                       ta_advice_number(advice, most, TA_UNIT_RATIO),
                                       ta_advice_number(advice, worst.value, TA_UNIT_NS)),
-            .why = *place ? ta_advice_printf(
-                                advice, "%s has %s of it.", place,
-                                ta_advice_number(advice, fmin(site.value, worst.value), TA_UNIT_NS))
-                          : NULL,
+            .why = *place && site.value > PLACE_LEAST * worst.value
+                       ? ta_advice_printf(
+                             advice, "%s has %s of it.", place,
+                             ta_advice_number(advice, fmin(site.value, worst.value), TA_UNIT_NS))
+                       : NULL,
             .advice = what_to_do,
             .severity = TA_MEDIUM,
             .evidence = evidence,
@@ -184,8 +221,8 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     static const struct edge edges[] = {
-        {BEFORE, "before", "host-before", "has nothing to do yet", "before the first work"},
-        {AFTER, "after", "host-after", "is done", "after the last work"},
+        {BEFORE, "before", "host-before", "before the GPU has work", "before the first work"},
+        {AFTER, "after", "host-after", "after the GPU is done", "after the last work"},
     };
     for (size_t i = 0; i < TA_LENGTH(edges); i++)
         advise_edge(ctx, in, advice, &edges[i]);

@@ -31,7 +31,8 @@ enum {
     MADE_CODE,
     MADE_STEP,
     MADE_TIMES,
-    MADE_HOST
+    MADE_HOST,
+    RETRIED
 };
 
 static const struct ta_ref reads[] = {
@@ -51,6 +52,7 @@ static const struct ta_ref reads[] = {
     [MADE_STEP] = {"compile.compilations", "step"},
     [MADE_TIMES] = {"compile.compilations", "times"},
     [MADE_HOST] = {"compile.compilations", "host_ns"},
+    [RETRIED] = {"memory.retries", "host_ns"},
 };
 
 /* Of one rank, after the warm-up; `row` has the most of it. */
@@ -243,6 +245,10 @@ static struct worst find_worst(const struct ta_refs *in, bool is_of_code)
                 of.kind = &kinds[k];
             }
         }
+        /* Allocations that were tried again are a finding of their own. */
+        static const struct ta_look retried = {.cells = RETRIED};
+        if (!is_of_code && ta_look_sum(in, &retried, run->ranks[r]) > of.sums.host / 2)
+            continue;
         of.share = window > 0 ? of.sums.host / window : 0;
         if (of.kind && of.share > worst.share)
             worst = of;
@@ -298,8 +304,15 @@ static struct texts others(const struct ta_refs *in, struct ta_advice *advice,
                            const struct worst *worst, const char *owner, const char *sums)
 {
     const struct ta_place host = ta_place_at(in, HOST, worst->sums.row);
+    const struct ta_slice call = ta_ref_text(in, CALL, worst->sums.row);
+    const bool is_of_trees = ta_slice_starts(call, "CUDAGraph") ||
+                             ta_slice_starts(call, "cudagraph"); /* of torch.compile */
     return (struct texts){
-        .title = ta_advice_printf(advice, "%s%s: it takes %s", worst->kind->title, owner, sums),
+        .title = ta_advice_printf(advice, "%s%s: it takes %s",
+                                  is_of_trees ? "torch.compile records CUDA graphs again in the "
+                                                "middle of the run"
+                                              : worst->kind->title,
+                                  owner, sums),
         .why = ta_advice_printf(advice, "%s has %s of it; the GPU is idle for %s of the time.",
                                 ta_place_text(advice, in, &host, CALL),
                                 ta_advice_number(advice, worst->sums.most, TA_UNIT_NS),

@@ -1,103 +1,326 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chains of kernels that a compiler could fuse, and kernels that only cast, copy or reorder. */
+/* Chains of kernels that a compiler could fuse, transposes around convolutions, and kernels that
+ * only cast, copy or reorder.  A copy in a chain is the chain's, casts of weights have a rule of
+ * their own. */
 #include "kernel.h"
 
 enum { THRESHOLD, CASTS };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.03, 0, 1, TA_OPTION_RATIO,
-                   "Share of the kernel time in chains from which the rule fires"},
-    [CASTS] = {"casts", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
-               "Share of the kernel time in casts, copies and changes of layout from which the "
-               "rule fires"},
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
+                   "Share of the run that fusing chains saves from which the rule fires"},
+    [CASTS] = {"casts", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
+               "Share of the run in casts, copies and changes of layout from which the rule fires"},
     TA_OPTIONS_END,
 };
 
-enum { CLASS_TIME, CHAIN_KERNELS, CHAIN_TIME, CHAIN_LEAST, CHAIN_MOST, COPY_TIME, COPY_SHARE };
-
-static const struct ta_ref reads[] = {
-    [CLASS_TIME] = {"kernels.by_class", "total_ns"},
-    [CHAIN_KERNELS] = {"fusion.chains", "kernels"},
-    [CHAIN_TIME] = {"fusion.chains", "total_ns"},
-    [CHAIN_LEAST] = {"fusion.chains", "saving_low_ns"},
-    [CHAIN_MOST] = {"fusion.chains", "saving_high_ns"},
-    [COPY_TIME] = {"kernels.copies_by_op", "total_ns"},
-    [COPY_SHARE] = {"kernels.copies_by_op", "share"},
+enum {
+    KIND,
+    PLACE,
+    KERNELS,
+    TIME,
+    CHAIN_COPIES,
+    LEAST,
+    MOST,
+    COPY_WHAT,
+    COPY_OP,
+    COPY_CALLS,
+    COPY_TIME,
+    COPY_SHARE,
+    CAST_WHAT,
+    CAST_TIME,
+    RUN,
+    VAE = RUN + RUN_REFS
 };
 
-static void advise_casts(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
-                         double all)
+static const struct ta_ref reads[] = {
+    [KIND] = {"fusion.kinds", "kind"},
+    [PLACE] = {"fusion.kinds", "place"},
+    [KERNELS] = {"fusion.kinds", "kernels"},
+    [TIME] = {"fusion.kinds", "total_ns"},
+    [CHAIN_COPIES] = {"fusion.kinds", "copy_ns"},
+    [LEAST] = {"fusion.kinds", "saving_low_ns"},
+    [MOST] = {"fusion.kinds", "saving_high_ns"},
+    [COPY_WHAT] = {"kernels.copies_by_op", "what"},
+    [COPY_OP] = {"kernels.copies_by_op", "op"},
+    [COPY_CALLS] = {"kernels.copies_by_op", "calls"},
+    [COPY_TIME] = {"kernels.copies_by_op", "total_ns"},
+    [COPY_SHARE] = {"kernels.copies_by_op", "share"},
+    [CAST_WHAT] = {"kernels.weight_casts", "what"},
+    [CAST_TIME] = {"kernels.weight_casts", "total_ns"},
+    KERNEL_RUN_READS(RUN),
+    VAE_READS(VAE),
+};
+
+/* ---- chains -------------------------------------------------------------------------------- */
+
+struct chains {
+    double kernels, time, least, most;
+    double kind_time, kind_kernels; /* of the kind of row `row`, in all places */
+    double place_time;              /* of that row */
+    size_t row;
+};
+
+static bool is_optimizer(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_reads(in, KIND, row, "optimizer steps");
+}
+
+static double sum_of_kind(const struct ta_refs *in, size_t cells, struct ta_slice kind)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, KIND); i++)
+        if (ta_slice_equal(ta_ref_text(in, KIND, i), kind))
+            sum += ta_ref_number(in, cells, i, 0);
+    return sum;
+}
+
+/* Of the optimizer, or of all else. */
+static struct chains add_up(const struct ta_refs *in, bool optimizer)
+{
+    struct chains sum = {.row = SIZE_MAX};
+    for (size_t i = 0; i < ta_ref_rows(in, KIND); i++) {
+        if (is_optimizer(in, i) != optimizer)
+            continue;
+        const struct ta_slice kind = ta_ref_text(in, KIND, i);
+        const double kind_time = sum_of_kind(in, TIME, kind), time = ta_ref_number(in, TIME, i, 0);
+        sum.kernels += ta_ref_number(in, KERNELS, i, 0);
+        sum.time += time;
+        sum.least += ta_ref_number(in, LEAST, i, 0);
+        sum.most += ta_ref_number(in, MOST, i, 0);
+        if (kind_time > sum.kind_time || (kind_time >= sum.kind_time && time > sum.place_time)) {
+            sum.kind_time = kind_time;
+            sum.kind_kernels = sum_of_kind(in, KERNELS, kind);
+            sum.place_time = time;
+            sum.row = i;
+        }
+    }
+    return sum;
+}
+
+/* "RMSNorm in pieces has 45 % of it (384 kernels), most of that in LlamaRMSNorm." */
+static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
+                             const struct chains *chains)
+{
+    const struct ta_place place = ta_place_at(in, TIME, chains->row);
+    const char *where = ta_place_text(advice, in, &place, PLACE);
+    const struct ta_slice kind = ta_ref_text(in, KIND, chains->row);
+    const bool is_plural = ta_slice_equal(kind, TA_LIT("casts")) ||
+                           ta_slice_equal(kind, TA_LIT("element-wise operators"));
+    return ta_advice_printf(
+        advice, "%c%.*s %s %s of it (%s)%s%s.",
+        *kind.ptr >= 'a' ? *kind.ptr - 'a' + 'A' : *kind.ptr, (int)kind.len - 1,
+        ta_slice_at(kind, 1), is_plural ? "have" : "has",
+        ta_advice_number(advice, chains->kind_time / chains->time, TA_UNIT_RATIO),
+        kernel_count(advice, chains->kind_kernels, "kernel"),
+        *where && chains->place_time > 0.5 * chains->kind_time ? ", most of that in " : "",
+        *where && chains->place_time > 0.5 * chains->kind_time ? where : "");
+}
+
+/* Whether some of the run is compiled: by Inductor's kernels. */
+static bool is_compiled(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, RUN + RUN_CLASS); i++)
+        if (ta_ref_reads(in, RUN + RUN_CLASS, i, "triton") &&
+            ta_ref_number(in, RUN + RUN_CLASS_TIME, i, 0) > 0)
+            return true;
+    return false;
+}
+
+static void advise_chains(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                          const struct kernel_run *run, bool optimizer)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct chains chains = add_up(in, optimizer);
+    if (chains.row == SIZE_MAX || !kernel_matters(run, chains.most, threshold))
+        return;
+    const struct ta_place largest = ta_place_at(in, TIME, chains.row);
+    const char *where = ta_place_text(advice, in, &largest, PLACE);
+    const bool compiled = is_compiled(in);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, TIME, chains.row),
+                                           ta_ref_evidence(in, MOST, chains.row)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = optimizer ? "optimizer-unfused" : "fusion-chains",
+            .rule = "kernel_fusion",
+            .title = ta_advice_printf(advice, "%s%s take %s in %s kernels",
+                                      optimizer ? "Unfused optimizer steps"
+                                                : "Unfused element-wise chains",
+                                      compiled && !optimizer ? " outside compiled code" : "",
+                                      kernel_time(advice, run, chains.time),
+                                      ta_advice_number(advice, chains.kernels, TA_UNIT_COUNT)),
+            .why = optimizer ? NULL : main_kind(in, advice, &chains),
+            .advice =
+                optimizer ? "Create the optimizer with fused=True."
+                : compiled
+                    ? (*where ? ta_advice_printf(advice,
+                                                 "Compile %s too, or find the graph break before "
+                                                 "it with TORCH_LOGS=graph_breaks.",
+                                                 where)
+                              : "Compile this part too, or find the graph break before it "
+                                "with TORCH_LOGS=graph_breaks.")
+                    : "Fuse them with torch.compile of the module around them.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .gain = TA_GAIN_DEVICE,
+            .saving_low_ns = kernel_saving(run, chains.least),
+            .saving_high_ns = kernel_saving(run, chains.most),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "fusing chains saves > %s of the run",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+}
+
+/* Without an operator the launching call stands in its place. */
+static bool is_operator(struct ta_slice name)
+{
+    return memmem(name.ptr, name.len, "::", 2) != NULL;
+}
+
+/* ---- copies -------------------------------------------------------------------------------- */
+
+/* By the operator; without one, where there are convolutions. */
+static bool is_around_convolution(const struct ta_refs *in, size_t row)
+{
+    const struct ta_slice op = ta_ref_text(in, COPY_OP, row);
+    bool has_conv = false;
+    for (size_t i = 0; i < ta_ref_rows(in, RUN + RUN_CLASS); i++)
+        has_conv |= ta_ref_reads(in, RUN + RUN_CLASS, i, "conv");
+    return ta_ref_reads(in, COPY_WHAT, row, "layout") &&
+           (memmem(op.ptr, op.len, "conv", 4) || (has_conv && !is_operator(op)));
+}
+
+struct copies {
+    double time, most;
+    size_t row;
+};
+
+static struct copies add_copies(const struct ta_refs *in, bool around_convolutions)
+{
+    struct copies copies = {.row = SIZE_MAX};
+    for (size_t i = 0; i < ta_ref_rows(in, COPY_TIME); i++) {
+        const double time = ta_ref_number(in, COPY_TIME, i, 0);
+        if (is_around_convolution(in, i) != around_convolutions)
+            continue;
+        copies.time += time;
+        if (time > copies.most) {
+            copies.most = time;
+            copies.row = i;
+        }
+    }
+    return copies;
+}
+
+static void advise_transposes(const struct ta_refs *in, struct ta_advice *advice,
+                              const struct kernel_run *run)
+{
+    struct copies copies = add_copies(in, true);
+    copies.time -= vae_part(in, VAE, VAE_LAYOUT, run);
+    if (copies.row == SIZE_MAX || !kernel_matters(run, copies.time, 0))
+        return;
+    const bool is_amd = ta_run_is_amd(ta_report_run(in->report));
+    const struct ta_place most = ta_place_at(in, COPY_TIME, copies.row);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_TIME, copies.row),
+                                           ta_ref_evidence(in, COPY_CALLS, copies.row)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "convolution-layout",
+            .rule = "kernel_fusion",
+            .title = ta_advice_printf(
+                advice, "Transposes between NCHW and NHWC around convolutions take %s",
+                kernel_time(advice, run, copies.time)),
+            .why = is_operator(ta_ref_text(in, COPY_OP, copies.row)) && copies.most <= copies.time
+                       ? ta_advice_printf(
+                             advice, "%s has %s of it (%s).",
+                             ta_place_text(advice, in, &most, COPY_OP),
+                             ta_advice_number(advice, copies.most / copies.time, TA_UNIT_RATIO),
+                             kernel_count(advice, ta_ref_number(in, COPY_CALLS, copies.row, 0),
+                                          "kernel"))
+                       : NULL,
+            .advice = is_amd ? "Use memory_format=torch.channels_last for model and input, "
+                               "with PYTORCH_MIOPEN_SUGGEST_NHWC=1."
+                             : "Use memory_format=torch.channels_last for model and input.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .gain = TA_GAIN_DEVICE,
+            .saving_low_ns = kernel_saving(run, copies.time / 2),
+            .saving_high_ns = kernel_saving(run, copies.time),
+            .confidence = 0.6,
+            .threshold = "transposes around convolutions take 1 % of the run",
+        });
+}
+
+static const char *avoid(const struct ta_refs *in, size_t row)
+{
+    if (ta_ref_reads(in, COPY_WHAT, row, "cast"))
+        return "Keep one type from end to end: load the weights in the type of the computation, "
+               "and "
+               "drop .float() and .to() between layers.";
+    if (ta_ref_reads(in, COPY_WHAT, row, "cat"))
+        return "Allocate the joined tensor once and write the parts into it.";
+    if (ta_ref_reads(in, COPY_WHAT, row, "pad"))
+        return "Pad once, before the loop.";
+    return "Produce tensors in the layout that the next operator reads, without .contiguous() in "
+           "between; torch.compile fuses many of these copies.";
+}
+
+/* An operator with a smaller part is not named. */
+#define LEAST_NAMED 0.2
+
+static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                          const struct kernel_run *run)
 {
     const double threshold = ta_ctx_option(ctx, CASTS);
-    const double time = ta_ref_sum(in, COPY_TIME);
-    if (time <= 0 || time / all <= threshold)
+    const struct copies copies = add_copies(in, false);
+    static const struct ta_look weights = {.cells = CAST_TIME, .where = {{CAST_WHAT, "cast"}}};
+    const double time =
+        copies.time - ta_ref_sum(in, CHAIN_COPIES) - ta_look_sum(in, &weights, TA_MISSING);
+    if (copies.row == SIZE_MAX || !kernel_matters(run, time, threshold))
         return;
-    const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_TIME, 0),
-                                           ta_ref_evidence(in, COPY_SHARE, 0)};
+    const struct ta_place most = ta_place_at(in, COPY_TIME, copies.row);
+    const char *op = ta_place_text(advice, in, &most, COPY_OP);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_TIME, copies.row),
+                                           ta_ref_evidence(in, COPY_SHARE, copies.row)};
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "casts-layout",
             .rule = "kernel_fusion",
-            .title = ta_advice_printf(
-                advice,
-                "Casts, copies and changes of layout by kernels take %s of the kernel time "
-                "(%s%s)",
-                ta_advice_number(advice, time / all, TA_UNIT_RATIO),
-                ta_advice_number(advice, time, TA_UNIT_NS), kernel_all_ranks(in->report, advice)),
-            .advice = "Keep one type and one layout from end to end: weights in the type of "
-                      "the computation, channels_last for convolutions, no .contiguous() or "
-                      ".float() between layers, outputs written into their place instead of "
-                      "joined.",
+            .title =
+                ta_advice_printf(advice, "Kernels that only cast, copy or join tensors take %s",
+                                 kernel_time(advice, run, time)),
+            .why = is_operator(ta_ref_text(in, COPY_OP, copies.row)) && copies.most <= time &&
+                           copies.most >= LEAST_NAMED * time
+                       ? ta_advice_printf(
+                             advice, "%s has %s of it (%s).", op,
+                             ta_advice_number(advice, copies.most / time, TA_UNIT_RATIO),
+                             kernel_count(advice, ta_ref_number(in, COPY_CALLS, copies.row, 0),
+                                          "kernel"))
+                       : NULL,
+            .advice = avoid(in, copies.row),
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
-            .saving_low_ns = 0,
-            .saving_high_ns = kernel_saving(in->report, time),
-            .confidence = 0.6,
-            .threshold =
-                ta_advice_printf(advice, "casts, copies and layout > %s of the kernel time",
-                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+            .gain = TA_GAIN_DEVICE,
+            .saving_low_ns = kernel_saving(run, 0.3 * time),
+            .saving_high_ns = kernel_saving(run, 0.9 * time),
+            .confidence = 0.5,
+            .threshold = ta_advice_printf(advice, "casts, copies and layout > %s of the run",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double all = ta_ref_sum(in, CLASS_TIME);
-    if (all <= 0)
-        return TA_OK;
-    const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const double time = ta_ref_sum(in, CHAIN_TIME);
-    if (time > 0 && time / all > threshold) {
-        const struct ta_evidence evidence[] = {ta_ref_evidence(in, CHAIN_TIME, 0),
-                                               ta_ref_evidence(in, CHAIN_MOST, 0)};
-        ta_advise(
-            advice,
-            &(struct ta_finding){
-                .id = "fusion-chains",
-                .rule = "kernel_fusion",
-                .title = ta_advice_printf(
-                    advice,
-                    "Chains of kernels over the same elements take %s of the kernel time (%s in "
-                    "%s kernels%s)",
-                    ta_advice_number(advice, time / all, TA_UNIT_RATIO),
-                    ta_advice_number(advice, time, TA_UNIT_NS),
-                    ta_advice_number(advice, ta_ref_sum(in, CHAIN_KERNELS), TA_UNIT_COUNT),
-                    kernel_all_ranks(in->report, advice)),
-                .advice = "Fuse them: torch.compile of the module around them, or a fused "
-                          "operator for norm and modulation, rotary embedding, activation and "
-                          "residual.",
-                .severity = TA_MEDIUM,
-                .evidence = evidence,
-                .n_evidence = 2,
-                .saving_low_ns = kernel_saving(in->report, ta_ref_sum(in, CHAIN_LEAST)),
-                .saving_high_ns = kernel_saving(in->report, ta_ref_sum(in, CHAIN_MOST)),
-                .confidence = 0.6,
-                .threshold = ta_advice_printf(advice, "chains > %s of the kernel time",
-                                              ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-            });
-    }
-    advise_casts(ctx, in, advice, all);
+    const struct kernel_run run = kernel_run_of(in, RUN);
+    advise_chains(ctx, in, advice, &run, false);
+    advise_chains(ctx, in, advice, &run, true);
+    advise_transposes(in, advice, &run);
+    advise_copies(ctx, in, advice, &run);
     return TA_OK;
 }
 
@@ -105,4 +328,4 @@ static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_fusion, &ops, .title = "Unfused chains, casts and layout",
           .summary = "Fires when kernels could be fused, or only cast, copy and reorder",
-          .version = "1", .options = options);
+          .version = "2", .options = options);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A device that computes most of the time, and much of it in one kernel: where to look first. */
+/* A device that computes most of the time, and much of it in one kernel of which nothing else is
+ * known: where to look first.  Of operators with known shapes the roofline says what they reach of
+ * what is possible, of fp32 ones the tensor cores; attention has a rule of its own. */
 #include "kernel.h"
 #include "recommend/rule.h"
 
-#include <math.h>
+#include <stdio.h>
 
 enum { THRESHOLD, COMPUTE };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
-                   "Share of the busy time in one kernel from which the rule fires"},
+                   "Share of the run in one kernel from which the rule fires"},
     [COMPUTE] = {"compute", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
                  "Share of the window in kernels of computation below which it never does"},
     TA_OPTIONS_END,
@@ -32,8 +34,13 @@ enum {
     OP_EFFICIENCY,
     UNKNOWN_REASON,
     UNKNOWN_SHARE,
+    PRECISION_CLASS,
+    VECTOR,
+    BY_OP,
+    BY_OP_KERNEL,
     BOUND,
-    BOUND_SHARE
+    BOUND_SHARE,
+    RUN
 };
 
 static const struct ta_ref reads[] = {
@@ -53,8 +60,13 @@ static const struct ta_ref reads[] = {
     [OP_EFFICIENCY] = {"roofline.by_op", "efficiency"},
     [UNKNOWN_REASON] = {"roofline.unknown", "reason"},
     [UNKNOWN_SHARE] = {"roofline.unknown", "share"},
+    [PRECISION_CLASS] = {"kernels.precision", "class"},
+    [VECTOR] = {"kernels.precision", "vector_ns"},
+    [BY_OP] = {"kernels.by_op", "op"},
+    [BY_OP_KERNEL] = {"kernels.by_op", "name"},
     [BOUND] = {"run.bound", "bound"},
     [BOUND_SHARE] = {"run.bound", "share"},
+    KERNEL_RUN_READS(RUN),
 };
 
 /* The two kernels with most of the busy time, rows of gpu_time.by_name; those that only wait are
@@ -89,53 +101,81 @@ static struct largest find_largest(const struct ta_refs *in)
     return found;
 }
 
-/* What to try with the kernels of a class. */
-static const char *try(const struct ta_refs *in, size_t kernel)
+/* Whether another rule speaks of most of the kernels of a class. */
+static bool is_spoken_for(const struct ta_refs *in, struct ta_slice class)
 {
-    static const struct {
-        const char *class, *advice;
-    } ways[] = {
-        {"gemm", "Products: lower precision (fp8, fp4), tuned kernels (max-autotune, TunableOp), "
-                 "sizes that are multiples of the tile. With few rows, as in decoding, the bytes "
-                 "of the weights bound them: quantize weights, or decode more sequences at once."},
-        {"attention", "Attention: another backend (flash-attn 3, cuDNN, AITER), fewer tokens, a "
-                      "cache of keys and values of lower precision, sparse or quantized attention "
-                      "where quality allows."},
-        {"conv", "Convolutions: channels_last, 16-bit types, cudnn.benchmark or its like."},
-        {"softmax", "Softmax on its own reads and writes all scores: use fused attention or loss."},
-        {"norm", "Norms are bound by memory: fuse them with what is around them, and compute in "
-                 "16-bit types."},
-        {"elementwise", "It is bound by memory: fuse it with what is around it (torch.compile)."},
-        {"triton", "A generated kernel: see what it fuses (TORCH_LOGS=output_code), and tune it "
-                   "(max-autotune)."},
-    };
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ta_ref_reads(in, KIND, kernel, ways[i].class))
-            return ways[i].advice;
-    return "kernels.by_op has the operators that launch it.";
+    double all = 0, known = 0, vector = 0;
+    if (ta_slice_equal(class, TA_LIT("attention")))
+        return true;
+    for (size_t i = 0; i < ta_ref_rows(in, CLASS); i++)
+        if (ta_slice_equal(ta_ref_text(in, CLASS, i), class))
+            all = ta_ref_number(in, CLASS_TIME, i, 0);
+    for (size_t i = 0; i < ta_ref_rows(in, OP_CLASS); i++)
+        if (ta_slice_equal(ta_ref_text(in, OP_CLASS, i), class) &&
+            !isnan(ta_ref_number(in, OP_EFFICIENCY, i, (double)NAN)))
+            known += ta_ref_number(in, OP_TIME, i, 0);
+    for (size_t i = 0; i < ta_ref_rows(in, PRECISION_CLASS); i++)
+        if (ta_slice_equal(ta_ref_text(in, PRECISION_CLASS, i), class))
+            vector += ta_ref_number(in, VECTOR, i, 0);
+    return fmax(known, vector) > 0.5 * all;
 }
 
-/* How near the limits of the device operators of the class come, or why nobody can tell. */
-static const char *limits(const struct ta_refs *in, struct ta_advice *advice, struct ta_slice class,
-                          double class_time)
+/* Whether the tile in the name of a GEMM, "MT32x16x512" or "_64x16_", is one for few rows, as in
+ * decoding. */
+static bool has_few_rows(struct ta_slice name)
+{
+    enum { FEW = 32 };
+    for (size_t i = 0; i + 3 < name.len; i++) {
+        int m = 0, n = 0, used = 0;
+        char text[16] = "";
+        if ((i > 0 && name.ptr[i - 1] >= '0' && name.ptr[i - 1] <= '9') || name.ptr[i] < '0' ||
+            name.ptr[i] > '9')
+            continue;
+        memcpy(text, ta_slice_at(name, i), name.len - i < 15 ? name.len - i : 15);
+        if (sscanf(text, "%4dx%4d%n", &m, &n, &used) == 2 && used)
+            return m <= FEW || n <= FEW;
+    }
+    return false;
+}
+
+/* What to try with a kernel. */
+static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta_slice name)
 {
     const struct ta_look graphs = {.cells = UNKNOWN_SHARE,
                                    .where = {{UNKNOWN_REASON, "graph_launch"}}};
-    double time = 0, reached = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, OP_TIME); i++) {
-        const double efficiency = ta_ref_number(in, OP_EFFICIENCY, i, NAN);
-        if (isnan(efficiency) || !ta_slice_equal(ta_ref_text(in, OP_CLASS, i), class))
-            continue;
-        time += ta_ref_number(in, OP_TIME, i, 0);
-        reached += ta_ref_number(in, OP_TIME, i, 0) * efficiency;
-    }
-    if (time > 0 && time >= class_time / 2)
-        return ta_advice_printf(advice, " Operators of its class reach %s of the roofline.",
-                                ta_advice_number(advice, reached / time, TA_UNIT_RATIO));
+    if (ta_ref_reads(in, KIND, kernel, "gemm") && has_few_rows(name))
+        return memmem(name.ptr, name.len, "fp4", 3) || memmem(name.ptr, name.len, "int4", 4)
+                   ? "With few rows the bytes of the weights bound a GEMM: compute more rows at "
+                     "once "
+                     "(a larger batch)."
+                   : "With few rows the bytes of the weights bound a GEMM: store them in a "
+                     "narrower "
+                     "type, or compute more rows at once (a larger batch).";
     if (ta_look_sum(in, &graphs, TA_MISSING) >= 0.5)
-        return " Most kernels come from graphs, which record no sizes: one step without graphs, "
-               "with record_shapes=True, tells how near the limits of the device they run.";
-    return "";
+        return "Record one step without graphs and with record_shapes=True: sizes show what it "
+               "reaches of the peak.";
+    if (ta_ref_reads(in, KIND, kernel, "gemm") || ta_ref_reads(in, KIND, kernel, "conv"))
+        return "Record with record_shapes=True: sizes show what it reaches of the peak.";
+    if (ta_ref_reads(in, KIND, kernel, "triton"))
+        return "See what it fuses with TORCH_LOGS=output_code, and tune it with "
+               "torch.compile(mode=\"max-autotune\").";
+    if (ta_ref_reads(in, KIND, kernel, "elementwise") || ta_ref_reads(in, KIND, kernel, "norm") ||
+        ta_ref_reads(in, KIND, kernel, "softmax") || ta_ref_reads(in, KIND, kernel, "reduce"))
+        return "Memory bounds it: fuse it with what is around it (torch.compile).";
+    return "Look at its source first: nothing else of this run takes as long.";
+}
+
+/* "aten::mm launches it." where an operator is known. */
+static const char *launcher(const struct ta_refs *in, struct ta_advice *advice,
+                            struct ta_slice kernel)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, BY_OP_KERNEL); i++) {
+        const struct ta_slice op = ta_ref_text(in, BY_OP, i);
+        if (op.len && ta_slice_equal(ta_ref_text(in, BY_OP_KERNEL, i), kernel))
+            return ta_advice_printf(advice, "%.*s launches it.",
+                                    (int)ta_min_i64(80, (int64_t)op.len), op.ptr);
+    }
+    return NULL;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -143,47 +183,46 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     static const struct ta_look computing = {.cells = BOUND_SHARE, .where = {{BOUND, "compute"}}};
     const struct largest found = find_largest(in);
-    if (found.n < 2 || found.share[0] <= threshold ||
-        ta_look_most(in, &computing, TA_MISSING) < ta_ctx_option(ctx, COMPUTE))
+    struct kernel_run run = kernel_run_of(in, RUN);
+    run.exposed = 1; /* these times are exposed ones */
+    if (found.n < 2 || ta_look_most(in, &computing, TA_MISSING) < ta_ctx_option(ctx, COMPUTE))
+        return TA_OK;
+    const double time = ta_ref_number(in, EXPOSED, found.row[0], 0);
+    const struct ta_slice name = ta_ref_text(in, BUSY_NAME, found.row[0]);
+    const size_t kernel = kernel_row(in, NAME, name);
+    if (kernel == SIZE_MAX || !kernel_matters(&run, time, threshold) ||
+        is_spoken_for(in, ta_ref_text(in, KIND, kernel)))
         return TA_OK;
     const struct ta_place first = ta_place_at(in, BUSY_SHARE, found.row[0]);
-    const struct ta_place second = ta_place_at(in, BUSY_SHARE, found.row[1]);
-    const size_t kernel = kernel_row(in, NAME, ta_ref_text(in, BUSY_NAME, first.row));
-    const struct ta_slice class = ta_ref_text(in, KIND, kernel);
-    double class_time = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, CLASS_TIME); i++)
-        if (ta_slice_equal(ta_ref_text(in, CLASS, i), class))
-            class_time = ta_ref_number(in, CLASS_TIME, i, 0);
-    const struct ta_evidence evidence[] = {
-        ta_ref_evidence(in, BUSY_SHARE, first.row), ta_ref_evidence(in, EXPOSED, first.row),
-        ta_ref_evidence(in, MEAN, kernel), ta_ref_evidence(in, BUSY_SHARE, second.row)};
+    const bool moe = memmem(name.ptr, name.len, "moe", 3) || memmem(name.ptr, name.len, "ogs", 3);
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, BUSY_SHARE, first.row),
+                                           ta_ref_evidence(in, EXPOSED, first.row),
+                                           ta_ref_evidence(in, MEAN, kernel)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "largest-kernel",
                   .rule = "kernel_largest",
                   .title = ta_advice_printf(
-                      advice, "%s takes %s of the busy time (%s calls of %s on average%s), %s %s",
-                      ta_place_text(advice, in, &first, BUSY_NAME),
-                      ta_advice_number(advice, found.share[0], TA_UNIT_RATIO),
-                      ta_advice_number(advice, ta_ref_number(in, CALLS, kernel, 0), TA_UNIT_COUNT),
-                      ta_advice_number(advice, ta_ref_number(in, MEAN, kernel, 0), TA_UNIT_NS),
-                      ta_report_run(in->report)->n_ranks > 1 ? ", all ranks" : "",
-                      ta_place_text(advice, in, &second, BUSY_NAME),
-                      ta_advice_number(advice, found.share[1], TA_UNIT_RATIO)),
-                  .advice = ta_advice_printf(
-                      advice, "Making it 10 %% faster shortens the busy time by up to %s. %s%s",
-                      ta_advice_number(advice, found.share[0] / 10, TA_UNIT_RATIO), try(in, kernel),
-                      limits(in, advice, class, class_time)),
-                  .severity = TA_LOW,
+                      advice, "One %skernel takes %s in %s: %s",
+                      moe                                      ? "MoE "
+                      : ta_ref_reads(in, KIND, kernel, "gemm") ? "GEMM "
+                      : ta_ref_reads(in, KIND, kernel, "conv") ? "convolution "
+                                                               : "",
+                      kernel_time(advice, &run, time),
+                      kernel_count(advice, ta_ref_number(in, CALLS, kernel, 0), "call"),
+                      ta_place_text(advice, in, &first, BUSY_NAME)),
+                  .why = launcher(in, advice, name),
+                  .advice = what_to_do(in, kernel, name),
+                  .severity = TA_INFO,
                   .evidence = evidence,
-                  .n_evidence = found.share[1] > 0 ? 4 : 3,
+                  .n_evidence = 3,
                   .saving_low_ns = TA_MISSING,
                   .saving_high_ns = TA_MISSING,
-                  .confidence = 0.6,
+                  .confidence = 0.3,
                   .threshold = ta_advice_printf(
                       advice,
-                      "one kernel takes > %s of the busy time of a device that computes "
-                      "%s of its window or more",
+                      "one kernel of unknown work takes > %s of the run of a device that computes "
+                      "%s of it or more",
                       ta_advice_number(advice, threshold, TA_UNIT_RATIO),
                       ta_advice_number(advice, ta_ctx_option(ctx, COMPUTE), TA_UNIT_RATIO)),
               });
@@ -194,4 +233,4 @@ static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_largest, &ops, .title = "Largest kernels",
           .summary = "Fires when one kernel takes much of the time of a device that computes",
-          .version = "1", .options = options);
+          .version = "2", .options = options);

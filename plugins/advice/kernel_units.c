@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Products and convolutions of fp32 and fp64 that do not use tensor cores, or matrix cores on AMD.
- * What that costs follows from their roof where shapes and peaks are known: a product that memory
+/* GEMMs and convolutions of fp32 and fp64 that do not use tensor cores, or matrix cores on AMD.
+ * What that costs follows from their roof where shapes and peaks are known: a GEMM that memory
  * bounds gains nothing.  Narrower types that run without are left out: nobody can choose another
- * unit for them. */
+ * unit for them.  Attention has a rule of its own. */
 #include "kernel.h"
-
-#include <math.h>
 
 enum { THRESHOLD, FACTOR_LOW, FACTOR_HIGH };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
-                   "Share of the kernel time in products without tensor cores from which the rule "
-                   "fires"},
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
+                   "Share of the run in GEMMs and convolutions without tensor cores from which the "
+                   "rule fires"},
     [FACTOR_LOW] = {"factor_low", TA_OPTION_NUMBER, 2, 1, 100, TA_OPTION_PLAIN,
                     "How many times faster tensor cores are at least, where shapes and "
                     "peaks do not tell: small "
@@ -25,28 +23,31 @@ static const struct ta_option options[] = {
 };
 
 enum {
-    CLASS_TIME,
     PRECISION,
     CLASS,
     VECTOR,
     THIN,
     SHARE,
+    OP_CLASS,
     OP_BUSY,
     OP_FLOP,
     OP_BYTES,
     OP_FLOP_RATE,
     OP_MATRIX_RATE,
     OP_BYTE_RATE,
-    MATRIX_UNIT
+    MATRIX_UNIT,
+    RUN,
+    DEVICE = RUN + RUN_REFS,
+    VAE = DEVICE + DEVICE_REFS
 };
 
 static const struct ta_ref reads[] = {
-    [CLASS_TIME] = {"kernels.by_class", "total_ns"},
     [PRECISION] = {"kernels.precision", "precision"},
     [CLASS] = {"kernels.precision", "class"},
     [VECTOR] = {"kernels.precision", "vector_ns"},
     [THIN] = {"kernels.precision", "thin_ns"},
     [SHARE] = {"kernels.precision", "share"},
+    [OP_CLASS] = {"roofline.by_op", "class"},
     [OP_BUSY] = {"roofline.by_op", "busy_ns"},
     [OP_FLOP] = {"roofline.by_op", "flop"},
     [OP_BYTES] = {"roofline.by_op", "bytes"},
@@ -54,6 +55,9 @@ static const struct ta_ref reads[] = {
     [OP_MATRIX_RATE] = {"roofline.by_op", "matrix_flop_rate"},
     [OP_BYTE_RATE] = {"roofline.by_op", "peak_byte_rate"},
     [MATRIX_UNIT] = {"roofline.by_rank", "matrix_unit"},
+    KERNEL_RUN_READS(RUN),
+    KERNEL_DEVICE_READS(DEVICE),
+    VAE_READS(VAE),
 };
 
 /* A gain below this is none. */
@@ -64,14 +68,13 @@ static const struct ta_ref reads[] = {
 
 /* ---- which products ------------------------------------------------------------------------ */
 
-enum class { GEMM, CONV, ATTENTION, CLASSES };
+enum class { GEMM, CONV, CLASSES };
 
 static const struct {
     const char *id, *title;
 } classes[CLASSES] = {
     [GEMM] = {"gemm", "GEMMs"},
     [CONV] = {"conv", "convolutions"},
-    [ATTENTION] = {"attention", "attention kernels"},
 };
 
 /* Time of products that run without tensor cores and have a choice, all ranks. */
@@ -88,7 +91,8 @@ static void add_row(const struct ta_refs *in, size_t row, struct vector *sum)
     const double time = ta_ref_number(in, VECTOR, row, 0);
     const bool is_fp64 = ta_ref_reads(in, PRECISION, row, "fp64");
     const bool is_untold = ta_ref_reads(in, PRECISION, row, "unknown");
-    if (!is_fp64 && !is_untold && !ta_ref_reads(in, PRECISION, row, "fp32"))
+    if (ta_ref_reads(in, CLASS, row, "attention") ||
+        (!is_fp64 && !is_untold && !ta_ref_reads(in, PRECISION, row, "fp32")))
         return;
     sum->all += time;
     sum->thin += ta_ref_number(in, THIN, row, 0);
@@ -136,7 +140,7 @@ static struct gain estimate(struct ta_ctx *ctx, const struct ta_refs *in,
     double known = 0;
     for (size_t i = 0; i < ta_ref_rows(in, OP_BUSY); i++) {
         const double part = ta_ref_number(in, OP_BUSY, i, 0), factor = factor_of(in, i);
-        if (isnan(factor))
+        if (isnan(factor) || ta_ref_reads(in, OP_CLASS, i, "attention"))
             continue;
         known += part;
         gain.settled += factor < LEAST_FACTOR ? part : 0;
@@ -182,83 +186,98 @@ static struct ta_slice matrix_unit(const struct ta_refs *in)
     return TA_LIT("");
 }
 
-static const char *what_to_do(const struct ta_refs *in, const struct vector *vector)
+/* Advice for AMD; for NVIDIA by capability: tensor cores came with Volta for fp16 alone, with
+ * Ampere for bf16 and for fp32 rounded to TF32. */
+static const char *what_to_do(const struct ta_refs *in, const struct vector *vector,
+                              const struct kernel_device *device, struct ta_advice *advice)
 {
-    const struct ta_slice unit = matrix_unit(in);
     const bool convolutions = vector->by_class[CONV] >= LEAST_PART * vector->all;
+    const bool gemms = vector->by_class[GEMM] >= LEAST_PART * vector->all;
     if (vector->fp64 > 0.5 * vector->all)
-        return "Compute in fp32 or narrower where the result allows it: few devices have tensor "
-               "cores for fp64.";
-    if (ta_slice_equal(unit, TA_LIT("fp32_matrix")))
-        return "Compute in bf16 or fp16 (autocast, or weights of that type). The matrix cores of "
-               "this device take fp32, too: hipBLASLt or a newer rocBLAS may choose them.";
-    if (ta_slice_equal(unit, TA_LIT("fp16")))
-        return "Compute in fp16, or in bf16 from Ampere on (autocast, or weights of that type): "
-               "TF32 brings nothing on this device.";
-    if (ta_run_is_amd(ta_report_run(in->report)))
-        return "Allow TF32: torch.set_float32_matmul_precision('high'), with "
-               "HIPBLASLT_ALLOW_TF32=1 on MI300; bf16 (autocast, or weights of that type) is "
-               "faster still.";
-    if (ta_slice_equal(unit, TA_LIT("tf32")))
-        return convolutions
-                   ? "Allow TF32: torch.set_float32_matmul_precision('high'), and "
-                     "torch.backends.cudnn.allow_tf32 = True for convolutions; bf16 (autocast, or "
-                     "weights of that type) is faster still."
-                   : "Allow TF32: torch.set_float32_matmul_precision('high'); bf16 (autocast, or "
-                     "weights of that type) is faster still.";
-    return "From Ampere on, allow TF32: torch.set_float32_matmul_precision('high') and "
-           "torch.backends.cudnn.allow_tf32. Else compute in bf16 or fp16 (autocast, or weights of "
-           "that type); devices before Volta have no tensor cores, those before Ampere only for "
-           "fp16.";
+        return "Compute in fp32 or narrower where the result allows it.";
+    if (device->is_amd)
+        return ta_slice_equal(matrix_unit(in), TA_LIT("fp32_matrix"))
+                   ? "Compute in bf16 (torch.autocast, or weights of that type), which runs on the "
+                     "matrix cores."
+                   : "Compute in bf16 (torch.autocast, or weights of that type), or allow TF32 "
+                     "with torch.set_float32_matmul_precision(\"high\") and "
+                     "HIPBLASLT_ALLOW_TF32=1.";
+    if (device->capability > 0 && device->capability < 8)
+        return ta_advice_printf(
+            advice,
+            "Compute in fp16 (torch.autocast(\"cuda\", torch.float16), or weights of that type): "
+            "the tensor cores of the %s take no wider type.",
+            device->name);
+    const char *tf32 = !gemms         ? "torch.backends.cudnn.allow_tf32 = True"
+                       : convolutions ? "torch.set_float32_matmul_precision(\"high\") and "
+                                        "torch.backends.cudnn.allow_tf32 = True"
+                                      : "torch.set_float32_matmul_precision(\"high\")";
+    return device->capability >= 8
+               ? ta_advice_printf(advice,
+                                  "Allow TF32 with %s; bf16 (torch.autocast) is faster "
+                                  "still.",
+                                  tf32)
+               : ta_advice_printf(advice,
+                                  "Compute in fp16 or bf16 (torch.autocast); on Ampere and later "
+                                  "allowing TF32 may do, with %s.",
+                                  tf32);
+}
+
+/* Before Volta there are no tensor cores to use. */
+static bool lacks_tensor_cores(const struct kernel_device *device)
+{
+    return device->is_nvidia && device->capability > 0 && device->capability < 7;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = ta_ref_sum(in, CLASS_TIME);
-    const char *units = ta_run_is_amd(ta_report_run(in->report)) ? "vector units" : "CUDA cores";
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct kernel_run run = kernel_run_of(in, RUN);
+    const struct kernel_device device = kernel_device_of(in, DEVICE, advice);
     struct vector vector = {0};
     for (size_t row = 0; row < ta_ref_rows(in, VECTOR); row++)
         add_row(in, row, &vector);
-    if (all <= 0 || vector.largest <= 0)
+    const double decoding = fmin(vector.by_class[CONV], vae_part(in, VAE, VAE_WIDE, &run));
+    vector.by_class[CONV] -= decoding;
+    vector.all -= decoding;
+    if (vector.largest <= 0 || vector.all <= 0 || lacks_tensor_cores(&device))
         return TA_OK;
     const struct gain gain = estimate(ctx, in, &vector);
-    if ((vector.all - gain.settled) / all <= threshold)
+    if (!kernel_matters(&run, vector.all - gain.settled, threshold))
         return TA_OK;
-    const char *settled =
-        gain.settled > 0
-            ? ta_advice_printf(
-                  advice,
-                  " Of this time %s gain nothing: these shapes are bound by memory on any unit.",
-                  ta_advice_number(advice, gain.settled, TA_UNIT_NS))
-            : "";
+    const char *why = gain.settled > 0.05 * vector.all
+                          ? ta_advice_printf(advice, "Memory bounds %s of this whatever the unit.",
+                                             kernel_ns(advice, &run, gain.settled))
+                          : NULL;
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, VECTOR, vector.row),
                                            ta_ref_evidence(in, SHARE, vector.row)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "matrix-units-idle",
-                  .rule = "kernel_units",
-                  .title = ta_advice_printf(
-                      advice, "%s%s run on %s and take %s of the kernel time (%s%s)",
-                      type_of(&vector), products(advice, &vector), units,
-                      ta_advice_number(advice, vector.all / all, TA_UNIT_RATIO),
-                      ta_advice_number(advice, vector.all, TA_UNIT_NS),
-                      kernel_all_ranks(in->report, advice)),
-                  .advice = ta_advice_printf(advice, "%s%s", what_to_do(in, &vector), settled),
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = kernel_saving(in->report, gain.low),
-                  .saving_high_ns = kernel_saving(in->report, gain.high),
-                  .confidence = gain.confidence,
-                  .threshold = ta_advice_printf(
-                      advice, "fp32 and fp64 products without tensor cores > %s of the kernel time",
-                      ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "matrix-units-idle",
+            .rule = "kernel_units",
+            .title = ta_advice_printf(advice, "%s%s run without %s and take %s", type_of(&vector),
+                                      products(advice, &vector),
+                                      device.is_amd ? "matrix cores" : "tensor cores",
+                                      kernel_time(advice, &run, vector.all)),
+            .why = why,
+            .advice = what_to_do(in, &vector, &device, advice),
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .gain = TA_GAIN_DEVICE,
+            .saving_low_ns = kernel_saving(&run, gain.low),
+            .saving_high_ns = kernel_saving(&run, gain.high),
+            .confidence = gain.confidence,
+            .threshold = ta_advice_printf(
+                advice, "fp32 and fp64 GEMMs and convolutions without tensor cores > %s of the run",
+                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, kernel_units, &ops, .title = "Idle tensor cores",
-          .summary = "Fires when products and convolutions of fp32 run without tensor cores",
+          .summary = "Fires when GEMMs and convolutions of fp32 run without tensor cores",
           .version = "1", .options = options);

@@ -6,16 +6,16 @@ enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
-                   "Share of the window in kernels that wait, from which the rule fires"},
+                   "Share of the run in kernels that wait, from which the rule fires"},
     TA_OPTIONS_END,
 };
 
-enum { NAME, FAMILY, MEAN, BUSY_NAME, EXPOSED, WINDOW };
+enum { NAME, FAMILY, MEAN, BUSY_NAME, EXPOSED, RUN };
 
 static const struct ta_ref reads[] = {
     [NAME] = {"kernels.by_name", "name"},           [FAMILY] = {"kernels.by_name", "family"},
     [MEAN] = {"kernels.by_name", "mean_ns"},        [BUSY_NAME] = {"gpu_time.by_name", "name"},
-    [EXPOSED] = {"gpu_time.by_name", "exposed_ns"}, [WINDOW] = {"gpu_time.program", "window_ns"},
+    [EXPOSED] = {"gpu_time.by_name", "exposed_ns"}, KERNEL_RUN_READS(RUN),
 };
 
 /* What such kernels take of the busy time, which all that runs at once shares evenly. */
@@ -27,7 +27,7 @@ struct waits {
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const double window = ta_ref_sum(in, WINDOW);
+    struct kernel_run run = kernel_run_of(in, RUN);
     struct waits waits = {.time = 0};
     for (size_t i = 0; i < ta_ref_rows(in, NAME); i++) {
         if (!ta_ref_reads(in, FAMILY, i, "wait"))
@@ -40,7 +40,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             waits.row = row;
         }
     }
-    if (window <= 0 || waits.time / window <= threshold)
+    run.exposed = 1; /* these times are exposed ones */
+    if (!kernel_matters(&run, waits.time, threshold))
         return TA_OK;
     const struct ta_place most = ta_place_at(in, EXPOSED, waits.row);
     const size_t kernel = kernel_row(in, NAME, ta_ref_text(in, BUSY_NAME, waits.row));
@@ -53,21 +54,23 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "kernel_waits",
             .title = ta_advice_printf(
                 advice,
-                "Kernels that only wait for others take %s of the program's window (%s%s), most "
-                "of it %s",
-                ta_advice_number(advice, waits.time / window, TA_UNIT_RATIO),
-                ta_advice_number(advice, waits.time, TA_UNIT_NS),
-                kernel_all_ranks(in->report, advice), ta_place_text(advice, in, &most, BUSY_NAME)),
-            .advice = "The device counts as busy, and does no work then. Look in the timeline "
-                      "at what they wait for: other queues, copies, or the host, which could "
-                      "hand it out earlier.",
+                "The GPU runs kernels that only wait for others for %s: it counts as busy and "
+                "does no work",
+                kernel_time(advice, &run, waits.time)),
+            .why = ta_advice_printf(
+                advice, "%s has %s of it.", ta_place_text(advice, in, &most, BUSY_NAME),
+                ta_advice_number(advice, waits.most / waits.time, TA_UNIT_RATIO)),
+            .advice =
+                "Look in the timeline for what runs elsewhere meanwhile (another queue, a copy, "
+                "the host) and start that earlier.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
+            .gain = TA_GAIN_DEVICE,
             .saving_low_ns = 0,
-            .saving_high_ns = kernel_saving(in->report, waits.time),
+            .saving_high_ns = kernel_saving(&run, waits.time),
             .confidence = 0.4,
-            .threshold = ta_advice_printf(advice, "kernels that wait take > %s of the window",
+            .threshold = ta_advice_printf(advice, "kernels that wait take > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
     return TA_OK;

@@ -25,12 +25,11 @@ static const char *what_to_do(const struct ta_refs *in, const struct ta_place *m
 {
     const struct ta_slice type = ta_ref_text(in, TYPE, model->row);
     if (memmem(type.ptr, type.len, "encoder", strlen("encoder")))
-        return "It runs once per prompt, so this is about memory and hardly about time: quantize "
-               "it to 8 bit, move it away after use, or keep the embeddings of prompts that come "
-               "again.";
-    return "Quantize the weights (fp8 or int8) or prune the model: each byte of weights is read "
-           "at every step. Compare quality and step time before and after; the gain is largest "
-           "where steps are short and bound by memory.";
+        return "It runs once per prompt: where memory is short, quantize it to 8 bit or move it "
+               "away "
+               "after use.";
+    return "Where memory is short, quantize the weights to 8 bit (fp8 or int8) and compare "
+           "quality.";
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

@@ -91,7 +91,7 @@ static const char *what_is_where(const struct ta_refs *in, struct ta_advice *adv
 }
 
 /* What it costs that weights come over the bus in every iteration: as measured against iterations
- * without, else the time that copying takes, within that of the iterations. */
+ * without, else the time that copying takes, within the time of the iterations. */
 struct cost {
     double low, high;
     bool is_measured;

@@ -33,31 +33,26 @@ static const struct ta_ref reads[] = {
 static const struct work {
     const char *name, *advice;
 } works[TA_KERNEL_KIND_COUNT] = {
-    [TA_KERNEL_GEMM] = {"Matrix products",
-                        "Lower precision where quality allows (16 bit, fp8), tuned kernels "
-                        "(torch.compile(mode=\"max-autotune\")), sizes that are multiples of the "
-                        "tile; caching steps or blocks avoids products altogether."},
-    [TA_KERNEL_ATTENTION] = {"Attention",
-                             "Try another backend (flash-attn 3, cuDNN, AITER), fewer tokens, or "
-                             "sparse or quantized attention where quality allows."},
+    [TA_KERNEL_GEMM] = {"GEMMs", "Check that they run in 16 bit or fp8, and let "
+                                 "torch.compile(mode=\"max-autotune\") choose their kernels."},
+    [TA_KERNEL_ATTENTION] = {"Attention", "Check that scaled_dot_product_attention takes its flash "
+                                          "back end, in bf16 or fp16."},
     [TA_KERNEL_CONV] = {"Convolutions",
                         "Use channels_last, 16 bit and torch.backends.cudnn.benchmark = True."},
     [TA_KERNEL_NORM] = {"Norms", "Fuse them with what is around them (torch.compile)."},
     [TA_KERNEL_SOFTMAX] = {"Softmax", "Use fused attention: softmax on its own reads and writes "
                                       "all scores."},
-    [TA_KERNEL_ELEMENTWISE] = {"Elementwise kernels",
-                               "They are bound by memory: fuse them (torch.compile)."},
+    [TA_KERNEL_ELEMENTWISE] = {"Element-wise kernels",
+                               "Memory bounds them: fuse them (torch.compile)."},
     [TA_KERNEL_COPY] = {"Copies, casts and changes of layout",
-                        "Keep one type and one layout through the model, keep tensors on the "
-                        "device, and fuse what is left (torch.compile)."},
+                        "Keep one type and one layout through the model, and tensors on the GPU."},
     [TA_KERNEL_REDUCE] = {"Reductions", "Fuse them with what is around them (torch.compile)."},
-    [TA_KERNEL_QUANT] = {"Quantizing", "Fuse it into the products, or quantize weights once."},
+    [TA_KERNEL_QUANT] = {"Quantizing", "Fuse it into the GEMMs, or quantize weights once."},
     [TA_KERNEL_TRITON] = {"Generated (Triton) kernels",
-                          "TORCH_LOGS=output_code shows what they fuse; tune them with "
+                          "See what they fuse with TORCH_LOGS=output_code, and tune them with "
                           "torch.compile(mode=\"max-autotune\")."},
     [TA_KERNEL_COLLECTIVE] = {"Communication",
-                              "Part of it may be waiting for other ranks: a trace of each rank "
-                              "tells. Overlap it with work, or shard in another way."},
+                              "Record a trace of each rank: part of it may be waiting for others."},
 };
 
 /* Operators of torch are called other than kernels of products. */
@@ -105,7 +100,7 @@ static void advise_work(const struct ta_refs *in, struct ta_advice *advice, doub
             .id = "device-work",
             .rule = "operator_work",
             .title = ta_advice_printf(
-                advice, "%s take%s %s of the device time (%s of %s)", works[most].name,
+                advice, "%s take%s %s of the GPU time in the table (%s of %s)", works[most].name,
                 most == TA_KERNEL_ATTENTION || most == TA_KERNEL_SOFTMAX ||
                         most == TA_KERNEL_QUANT || most == TA_KERNEL_COLLECTIVE
                     ? "s"
@@ -153,13 +148,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       .id = "host-limits",
                       .rule = "operator_work",
                       .title = ta_advice_printf(
-                          advice, "The device has work for at most %s of the host's time%s",
+                          advice, "The GPU has work for at most %s of the host's time%s",
                           ta_advice_number(advice, device.value / own, TA_UNIT_RATIO),
                           ta_place_owner(advice, in->report, &host)),
-                      .advice = "Launch less or cheaper: CUDA graphs or "
-                                "torch.compile(mode=\"reduce-overhead\") for the step loop, fused "
-                                "operators, larger batches. A trace of a few steps shows where the "
-                                "device waits.",
+                      .advice = "Record a trace of a few steps, which shows where it waits; where "
+                                "launches are slow, torch.compile(mode=\"reduce-overhead\") of the "
+                                "step saves them.",
                       .severity = TA_MEDIUM,
                       .evidence = evidence,
                       .n_evidence = 2,

@@ -243,27 +243,33 @@ static void advise_breaks(struct ta_ctx *ctx, const struct ta_refs *in, struct t
     const struct site *most = sites->most;
     const struct ta_slice place = place_of(in, most->row);
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, INDEX, most->row)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "graph-breaks",
-                  .rule = "recompilations",
-                  .title = ta_advice_printf(advice, "%.*s breaks the compiled graph %s%s",
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "graph-breaks",
+            .rule = "recompilations",
+            .title = sites->n > 1
+                         ? ta_advice_printf(
+                               advice,
+                               "Graph breaks split the compiled code at %zu places (%zu breaks), "
+                               "most at %.*s",
+                               sites->n, sites->total,
+                               (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST), place.ptr)
+                         : ta_advice_printf(advice, "%.*s breaks the compiled graph %s",
                                             (int)(place.len < PLACE_MOST ? place.len : PLACE_MOST),
-                                            place.ptr, times(advice, most->count),
-                                            of_all(advice, sites, "breaks")),
-                  .why = reason_text(advice, "", reason_of(in, most->row)),
-                  .advice =
-                      "Change that line so that torch can trace it (no .item(), printing or branch "
+                                            place.ptr, times(advice, most->count)),
+            .why = reason_text(advice, "", reason_of(in, most->row)),
+            .advice = "Change that line so that torch can trace it (no .item(), printing or branch "
                       "on the values of tensors), or move it out of the compiled region; "
                       "torch.compile(fullgraph=True) makes each break an error.",
-                  .severity = TA_LOW,
-                  .evidence = evidence,
-                  .n_evidence = 1,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "graph breaks of one place > %.0f", limit),
-              });
+            .severity = TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "graph breaks of one place > %.0f", limit),
+        });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

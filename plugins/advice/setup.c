@@ -11,7 +11,7 @@
 enum { THRESHOLD, MOST };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                    "Share of the run that set-up takes, from which the rule fires"},
     [MOST] = {"most", TA_OPTION_NUMBER, 0.25, 0, 1, TA_OPTION_RATIO,
               "Share of the run from which it is said before all other findings"},
@@ -63,9 +63,9 @@ enum { FIRST_CALLS, COMPILATION, ALLOCATION, CAUSES };
 static const struct {
     const char *cause, *words;
 } causes[CAUSES] = {
-    [FIRST_CALLS] = {"first call", "first calls that load code and libraries"},
-    [COMPILATION] = {"compilation", "compilation and loading of code"},
-    [ALLOCATION] = {"memory allocation", "memory that the driver gives out"},
+    [FIRST_CALLS] = {"first call", "first calls load code and libraries"},
+    [COMPILATION] = {"compilation", "code is compiled, loaded or captured"},
+    [ALLOCATION] = {"memory allocation", "the driver gives out memory"},
 };
 
 /* From this share on nothing but set-up was recorded, and from this one of it a cause is named. */
@@ -102,34 +102,106 @@ static struct setup setup_of(const struct ta_refs *in, const struct ta_place *wi
     return setup;
 }
 
-/* The place with most of the time of the causes, in words; NULL where it is not known. */
-static const char *place_of(const struct ta_refs *in, struct ta_advice *advice,
-                            const struct setup *setup)
+/* ---- places -------------------------------------------------------------------------------- */
+
+enum { PLACES = 3, NAMES_MOST = 256 };
+
+/* The places with most of the time, largest first. */
+struct places {
+    struct place {
+        const char *name;
+        double ns;
+        bool is_before; /* most of it lies before the first work */
+    } at[PLACES];
+    size_t n;
+};
+
+static bool is_of_setup(const struct ta_refs *in, size_t cause, size_t row)
 {
-    struct ta_place most = {.value = 0}, site;
-    size_t text = SITE;
-    for (size_t c = 0; c < CAUSES; c++) {
-        const struct ta_look within = {.cells = SITE_TIME,
-                                       .where = {{SITE_CAUSE, causes[c].cause}}};
-        const struct ta_look before = {
-            .cells = EDGE_SITE_TIME,
-            .where = {{EDGE_SITE_EDGE, "before"}, {EDGE_SITE_CAUSE, causes[c].cause}}};
-        if (ta_look_worst(in, &within, &site) && site.value > most.value) {
-            most = site;
-            text = SITE;
-        }
-        if (ta_look_worst(in, &before, &site) && site.value > most.value) {
-            most = site;
-            text = EDGE_SITE;
-        }
-    }
-    const char *name = most.table ? ta_place_text(advice, in, &most, text) : "";
-    return *name
-               ? ta_advice_printf(advice, "%s has %s of it%s.", name,
-                                  ta_advice_number(advice, fmin(most.value, setup->ns), TA_UNIT_NS),
-                                  text == EDGE_SITE ? ", before the first work of the GPU" : "")
-               : NULL;
+    for (size_t c = 0; c < CAUSES; c++)
+        if (ta_ref_reads(in, cause, row, causes[c].cause))
+            return true;
+    return false;
 }
+
+/* A stage of torch.compile has two ranges, of which one says that it is timed. */
+static struct ta_slice plain(struct ta_slice name)
+{
+    static const char timed[] = " (dynamo_timed)";
+    return ta_slice_ends(name, timed) ? ta_slice_part(name, 0, name.len - (sizeof timed - 1))
+                                      : name;
+}
+
+/* The time of a place in one of the two tables. */
+static double time_of(const struct ta_refs *in, size_t cause, size_t site, size_t time,
+                      struct ta_slice name)
+{
+    double sum = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, site); row++)
+        if (is_of_setup(in, cause, row) &&
+            ta_slice_equal(plain(ta_ref_text(in, site, row)), plain(name)))
+            sum += ta_ref_number(in, time, row, 0);
+    return sum;
+}
+
+static void add_place(const struct ta_refs *in, struct ta_advice *advice, struct places *places,
+                      const struct ta_place *at, size_t site)
+{
+    const struct ta_slice name = ta_ref_text(in, site, at->row);
+    const double within = time_of(in, SITE_CAUSE, SITE, SITE_TIME, name);
+    const double before = time_of(in, EDGE_SITE_CAUSE, EDGE_SITE, EDGE_SITE_TIME, name);
+    const struct ta_slice shown = plain(ta_slice_of(ta_place_text(advice, in, at, site)));
+    const struct place place = {ta_advice_printf(advice, "%.*s", (int)shown.len, shown.ptr),
+                                within + before, before > within};
+    size_t i = places->n;
+    for (size_t k = 0; k < places->n; k++)
+        if (strcmp(places->at[k].name, place.name) == 0)
+            return;
+    while (i > 0 && places->at[i - 1].ns < place.ns)
+        i--;
+    if (i == PLACES)
+        return;
+    const size_t last = places->n < PLACES ? places->n++ : PLACES - 1;
+    for (size_t k = last; k > i; k--)
+        places->at[k] = places->at[k - 1];
+    places->at[i] = place;
+}
+
+/* Rows are the largest first, so that a few of each table have them. */
+static struct places places_of(const struct ta_refs *in, struct ta_advice *advice)
+{
+    struct places places = {.n = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, SITE) && row < NAMES_MOST; row++) {
+        const struct ta_place at = ta_place_at(in, SITE_TIME, row);
+        if (at.table && is_of_setup(in, SITE_CAUSE, row) && ta_ref_text(in, SITE, row).len)
+            add_place(in, advice, &places, &at, SITE);
+    }
+    for (size_t row = 0; row < ta_ref_rows(in, EDGE_SITE) && row < NAMES_MOST; row++) {
+        const struct ta_place at = ta_place_at(in, EDGE_SITE_TIME, row);
+        if (at.table && ta_ref_reads(in, EDGE_SITE_EDGE, row, "before") &&
+            is_of_setup(in, EDGE_SITE_CAUSE, row) && ta_ref_text(in, EDGE_SITE, row).len)
+            add_place(in, advice, &places, &at, EDGE_SITE);
+    }
+    return places;
+}
+
+static const char *why(struct ta_advice *advice, const struct places *places)
+{
+    const bool is_context = places->n && places->at[0].is_before &&
+                            ta_slice_starts(ta_slice_of(places->at[0].name), "aten::empty");
+    const char *next = "";
+    for (size_t i = 1; i < places->n; i++)
+        next = ta_advice_printf(advice, "%s%s%s (%s)", next, i > 1 ? " and " : "Next come ",
+                                places->at[i].name,
+                                ta_advice_number(advice, places->at[i].ns, TA_UNIT_NS));
+    if (!is_context && !*next)
+        return NULL;
+    return ta_advice_printf(advice, "%s%s%s%s",
+                            is_context ? "The first use of a GPU creates its context." : "",
+                            is_context && *next ? " " : "", next, *next ? "." : "");
+}
+
+/* ---- the finding --------------------------------------------------------------------------- */
 
 /* The causes that have a part worth naming, largest first. */
 static const char *words_of(struct ta_advice *advice, const struct setup *setup)
@@ -148,7 +220,7 @@ static const char *words_of(struct ta_advice *advice, const struct setup *setup)
         if (most == CAUSES)
             break;
         is_said[most] = true;
-        words = ta_advice_printf(advice, "%s%s%s", words, n ? ", " : "", causes[most].words);
+        words = ta_advice_printf(advice, "%s%s%s", words, n ? ", and " : "", causes[most].words);
     }
     return words;
 }
@@ -165,6 +237,11 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
     const char *owner =
         ta_ref_rows(in, WINDOW) > 1 ? ta_place_owner(advice, in->report, &setup->window) : "";
     const char *words = words_of(advice, setup);
+    const struct places places = places_of(in, advice);
+    const char *where =
+        places.n ? ta_advice_printf(advice, ", longest in %s (%s)", places.at[0].name,
+                                    ta_advice_number(advice, places.at[0].ns, TA_UNIT_NS))
+                 : "";
     const struct ta_evidence evidence = ta_place_evidence(&setup->window);
     ta_advise(
         advice,
@@ -173,13 +250,13 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
             .rule = "setup",
             .title = share >= ALL ? ta_advice_printf(advice,
                                                      "The recording shows set-up, not the "
-                                                     "program%s: it takes %s for %s",
-                                                     owner, sums, words)
+                                                     "program%s: %s for %s%s",
+                                                     owner, words, sums, where)
                                   : ta_advice_printf(advice,
-                                                     "Set-up, which happens once per process, "
-                                                     "takes %s%s: %s",
-                                                     sums, owner, words),
-            .why = place_of(in, advice, setup),
+                                                     "Set-up, once per process, "
+                                                     "takes %s%s: %s%s",
+                                                     sums, owner, words, where),
+            .why = why(advice, &places),
             .advice = "Record after 2 or 3 warm-up steps: schedule(wait=1, warmup=2, active=3).",
             .details = "What set-up takes is saved only where a process lives for one job. There "
                        "keep the process and its models for many jobs, and compiled code in a "

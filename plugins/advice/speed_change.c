@@ -70,7 +70,7 @@ static bool is_alike(const struct ta_refs *in, size_t a, size_t b)
 }
 
 /* What the bars after the first of a loop take more than that; 0 of another bar, or of a loop that
- * is as fast once more. */
+ * is as fast once more.  A loop that gets slower bit by bit is slower_runs.c's. */
 static double lost_later_ns(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 {
     const double ratio = ta_ctx_option(ctx, RATIO), rounding = 1e9;
@@ -124,8 +124,8 @@ static void advise_later(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
-                  .saving_low_ns = ta_whole(loss.most / 3),
-                  .saving_high_ns = ta_whole(loss.most),
+                  .saving_low_ns = ta_whole(0.5 * loss.most),
+                  .saving_high_ns = ta_whole(1.05 * loss.most),
                   .confidence = 0.7,
                   .threshold = ta_advice_printf(advice, "later over first mean of a loop > %.3g",
                                                 ta_ctx_option(ctx, RATIO)),

@@ -29,6 +29,7 @@ enum {
     SITE_HARM,
     WINDOW,
     DISPATCH,
+    RETRIED,
     RECORDER
 };
 
@@ -45,6 +46,7 @@ static const struct ta_ref reads[] = {
     [SITE_HARM] = {"sync.by_site", "harmful_ns"},
     [WINDOW] = {"run.window", "window_ns"},
     [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
+    [RETRIED] = {"memory.retries", "idle_ns"},
     RECORDER_READS(RECORDER),
 };
 
@@ -119,6 +121,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         double window = 0;
         if (!find_worst(in, kind, &worst, &window) || worst.value <= threshold * window ||
             !ta_look_worst(in, &sites, &site))
+            continue;
+        /* Allocations that are tried again wait, too, and are a finding of their own. */
+        static const struct ta_look retried = {.cells = RETRIED};
+        const int64_t waiting = ta_ref_integer(in, RANK, worst.row);
+        if (i == 0 && ta_look_sum(in, &retried, waiting) > worst.value / 2)
             continue;
         const struct ta_place during = ta_place_beside(in, &worst, IDLE_DURING);
         const double saving = ta_place_beside(in, &worst, SAVING).value;

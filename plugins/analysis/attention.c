@@ -2,7 +2,12 @@
 /* attention.by_backend: which implementation of attention ran.  Fused kernels are known by their
  * names.  Attention by separate kernels ("math") is what runs below the operator of that name, and
  * else a product, a softmax and a product that follow each other on one stream with only light
- * kernels in between. */
+ * kernels in between.
+ *
+ * attention.calls: the same by type, head size and mask, which decide what a device could use, with
+ * the kernels before it that only prepare its inputs. */
+#include "model/kernel.h"
+
 #include <traceanalyze/analysis.h>
 
 #include <stdlib.h>
@@ -19,8 +24,36 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_field all_fields[ALL_FIELDS] = {
     [ALL_KEY] = {"all", TA_FIELD_INT}, [ALL_NS] = {"total_ns", TA_FIELD_SUM}};
 
+enum {
+    CALL_BACKEND,
+    CALL_TYPE,
+    CALL_HEAD,
+    CALL_MASK,
+    CALL_KERNELS,
+    CALL_TOTAL,
+    CALL_PREP_KERNELS,
+    CALL_PREP,
+    CALL_FIELDS
+};
+enum { PART_BACKENDS, PART_KERNELS, PART_CALLS };
+enum { MASK_UNKNOWN, MASK_NO, MASK_YES, MASKS };
+
+static const struct ta_field call_fields[CALL_FIELDS] = {
+    [CALL_BACKEND] = {"backend", TA_FIELD_TEXT},
+    [CALL_TYPE] = {"type", TA_FIELD_TEXT},
+    [CALL_HEAD] = {"head_size", TA_FIELD_INT},
+    [CALL_MASK] = {"mask", TA_FIELD_INT},
+    [CALL_KERNELS] = {"kernels", TA_FIELD_SUM},
+    [CALL_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [CALL_PREP_KERNELS] = {"preparing_kernels", TA_FIELD_SUM},
+    [CALL_PREP] = {"preparing_ns", TA_FIELD_SUM},
+};
+
 static const struct ta_partial_def partials[] = {
-    {"backends", fields, FIELDS}, {"kernels", all_fields, ALL_FIELDS}, {0}};
+    [PART_BACKENDS] = {"backends", fields, FIELDS},
+    [PART_KERNELS] = {"kernels", all_fields, ALL_FIELDS},
+    [PART_CALLS] = {"calls", call_fields, CALL_FIELDS},
+    {0}};
 
 /* The columns are the fields of the partial, and two more. */
 enum { SHARE = FIELDS, KERNEL_SHARE };
@@ -63,6 +96,38 @@ static const struct ta_table_def by_backend = {
     .chart = {&chart},
     .order = {&by_backend_columns[TOTAL], TA_DESCENDING}};
 
+/* The columns are the fields of the partial. */
+static const struct ta_column calls_table_columns[] = {
+    [CALL_BACKEND] = {"backend", "Backend", TA_TEXT, .role = TA_KEY,
+                      .doc = "As in `attention.by_backend`"},
+    [CALL_TYPE] = {"type", "Type", TA_TEXT, .role = TA_KEY,
+                   .doc = "Of its inputs, by the operator, else by the name of the kernel; empty "
+                          "when neither says it"},
+    [CALL_HEAD] = {"head_size", "Head size", TA_COUNT, .role = TA_KEY,
+                   .doc = "Last size of the first input; none without recorded shapes"},
+    [CALL_MASK] = {"mask", "Mask", TA_TEXT, .role = TA_KEY,
+                   .doc = "yes where scaled_dot_product_attention gets a mask, no where not; none "
+                          "when that is not recorded"},
+    [CALL_KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER,
+                      .doc = "Kernels executed"},
+    [CALL_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                    .doc = "Sum of durations, all ranks"},
+    [CALL_PREP_KERNELS] = {"preparing_kernels", "Preparing kernels", TA_COUNT, .better = TA_LOWER,
+                           .doc = "Kernels right before it that quantize its inputs; of "
+                                  "SageAttention also those that smooth, pad and transpose them"},
+    [CALL_PREP] = {"preparing_ns", "Preparing", TA_NS, .better = TA_LOWER,
+                   .doc = "Sum of their durations"},
+};
+
+static const struct ta_table_def calls_table = {
+    "attention.calls",
+    "Attention by type and head size",
+    TA_COLUMNS(calls_table_columns),
+    .doc = "One row per implementation, type, head size and whether there is a mask: what decides "
+           "which implementations a device could use.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&calls_table_columns[CALL_TOTAL], TA_DESCENDING}};
+
 /* ---- operators ----------------------------------------------------------------------------- */
 
 static ta_str find_text(const struct ta_trace *trace, struct ta_slice text)
@@ -101,6 +166,12 @@ struct stream {
     enum { NOTHING, AFTER_PRODUCT, AFTER_SOFTMAX } state;
     int light;
     int64_t kernels, total_ns;
+    ta_row op; /* of the first product */
+};
+
+/* Kernels since the last one that computes: what may prepare the inputs of attention. */
+struct preparing {
+    int64_t quant, quant_ns, copies, copies_ns;
 };
 
 static enum role role_of(const struct ta_kernel_facts *facts, struct ta_slice name)
@@ -138,7 +209,7 @@ static bool follow(struct stream *stream, enum role role, int64_t dur)
         return true;
     }
     if (role == PRODUCT) {
-        *stream = (struct stream){AFTER_PRODUCT, 0, 1, dur};
+        *stream = (struct stream){AFTER_PRODUCT, 0, 1, dur, stream->op};
         return false;
     }
     const bool fits = (role == SOFTMAX && stream->state == AFTER_PRODUCT) ||
@@ -168,8 +239,19 @@ static void add(struct ta_partial *out, const char *backend, const char *source,
     ta_sum(&row[TOTAL], total_ns);
 }
 
+/* What an operator of attention says of its inputs. */
+struct inputs {
+    const char *type;
+    int64_t head;
+    int mask;
+};
+
 struct work {
     const struct ta_trace *trace;
+    struct ta_args dims, types;
+    struct ta_map call_rows; /* by a hash of their keys */
+    struct ta_partial *calls_out;
+    struct preparing *preparing; /* by track */
     struct ta_spans spans;
     struct ta_categories categories;
     struct ta_kernels kernels;
@@ -194,14 +276,143 @@ static bool may_be_attention(struct work *w, ta_row op)
     return w->batched[name] > 1;
 }
 
+/* ---- inputs --------------------------------------------------------------------------------- */
+
+/* The types of inputs as the profiler writes them. */
+static const char *type_in(struct ta_slice types)
+{
+    static const struct {
+        const char *word;
+        enum ta_precision precision;
+    } words[] = {{"float", TA_PRECISION_FP32},       {"c10::BFloat16", TA_PRECISION_BF16},
+                 {"c10::Half", TA_PRECISION_FP16},   {"double", TA_PRECISION_FP64},
+                 {"c10::Float8_", TA_PRECISION_FP8}, {"signed char", TA_PRECISION_INT8}};
+    const char *quote = memchr(types.ptr, '"', types.len);
+    const struct ta_slice first =
+        quote ? (struct ta_slice){quote + 1, (size_t)(ta_slice_end(types) - quote - 1)} : types;
+    for (size_t i = 0; i < TA_LENGTH(words); i++)
+        if (ta_slice_starts(first, words[i].word))
+            return ta_precision_name(words[i].precision);
+    return "";
+}
+
+/* The last number of the first list of "[[2, 24, 4096, 64], [2, …"; TA_MISSING without one of three
+ * sizes or more. */
+static int64_t head_in(struct ta_slice dims)
+{
+    int64_t number = TA_MISSING, sizes = 0;
+    bool digits = false;
+    for (size_t i = 0; i < dims.len; i++) {
+        const char c = dims.ptr[i];
+        if (c >= '0' && c <= '9') {
+            number = digits ? ta_min_i64(number * 10 + (c - '0'), 1 << 20) : c - '0';
+            sizes += !digits;
+        }
+        digits = c >= '0' && c <= '9';
+        if (c == ']')
+            break;
+    }
+    return sizes >= 3 ? number : TA_MISSING;
+}
+
+/* Whether the fourth argument is a tensor: "[[..], [..], [..], [..], …". */
+static int mask_in(struct ta_slice dims)
+{
+    int depth = 0, arguments = 0;
+    for (size_t i = 0; i < dims.len; i++) {
+        depth += dims.ptr[i] == '[';
+        arguments += dims.ptr[i] == '[' && depth == 2;
+        if (arguments == 4)
+            return i + 1 < dims.len && dims.ptr[i + 1] != ']' ? MASK_YES : MASK_NO;
+        depth -= dims.ptr[i] == ']';
+    }
+    return MASK_UNKNOWN;
+}
+
+/* From the operator that launched it outwards, as far as attention goes. */
+static struct inputs inputs_of(const struct work *w, ta_row op, const struct ta_kernel_facts *facts)
+{
+    struct inputs inputs = {.type = "", .head = TA_MISSING, .mask = MASK_UNKNOWN};
+    for (int up = 0; up < 5 && op != TA_NO_ROW; up++, op = w->spans.parent[op]) {
+        const struct ta_slice name = ta_trace_text(w->trace, w->spans.name[op]);
+        const ta_str dims = ta_args_text(&w->dims, op), types = ta_args_text(&w->types, op);
+        if (up && !memmem(name.ptr, name.len, "attention", 9) &&
+            !memmem(name.ptr, name.len, "attn", 4))
+            continue;
+        if (!*inputs.type && types != TA_STR_ABSENT)
+            inputs.type = type_in(ta_trace_text(w->trace, types));
+        if (inputs.head == TA_MISSING && dims != TA_STR_ABSENT)
+            inputs.head = head_in(ta_trace_text(w->trace, dims));
+        if (dims != TA_STR_ABSENT &&
+            ta_slice_equal(name, TA_LIT("aten::scaled_dot_product_attention")))
+            inputs.mask = mask_in(ta_trace_text(w->trace, dims));
+    }
+    if (!*inputs.type && facts && facts->precision != TA_PRECISION_ANY)
+        inputs.type = ta_precision_name(facts->precision);
+    return inputs;
+}
+
+static int64_t *call_row(struct work *w, const char *backend, ta_row op,
+                         const struct ta_kernel_facts *facts)
+{
+    const struct inputs inputs = inputs_of(w, op, facts);
+    const uint64_t id = ((uint64_t)(uintptr_t)backend * UINT64_C(0x9E3779B97F4A7C15) ^
+                         (uint64_t)(uintptr_t)inputs.type) *
+                            8 +
+                        ((uint64_t)(inputs.head + 1) << 3 ^ (uint64_t)inputs.mask);
+    return ta_partial_cached(w->calls_out, &w->call_rows, id,
+                             (const struct ta_key[]){ta_key_text(ta_slice_of(backend)),
+                                                     ta_key_text(ta_slice_of(inputs.type)),
+                                                     ta_key_int(inputs.head),
+                                                     ta_key_int(inputs.mask)});
+}
+
+/* Remembers a kernel that may prepare inputs; gives the row of a fused one what was prepared. */
+static void follow_preparing(struct work *w, const struct ta_activity *a,
+                             const struct ta_kernel_facts *facts)
+{
+    struct preparing *preparing = &w->preparing[w->spans.track[a->span]];
+    const int64_t dur = w->spans.dur[a->span];
+    if (facts->kind == TA_KERNEL_QUANT) {
+        preparing->quant++;
+        preparing->quant_ns = ta_add_sat(preparing->quant_ns, dur);
+        return;
+    }
+    if (facts->kind == TA_KERNEL_COPY) {
+        preparing->copies++;
+        preparing->copies_ns = ta_add_sat(preparing->copies_ns, dur);
+        return;
+    }
+    if (facts->kind == TA_KERNEL_ATTENTION) {
+        const char *backend = *facts->family ? facts->family : "other";
+        int64_t *row = call_row(w, backend, a->op, facts);
+        const bool copies = strstr(backend, "sage") && preparing->quant;
+        ta_sum(&row[CALL_KERNELS], 1);
+        ta_sum(&row[CALL_TOTAL], dur);
+        ta_sum(&row[CALL_PREP_KERNELS], preparing->quant + (copies ? preparing->copies : 0));
+        ta_sum(&row[CALL_PREP], preparing->quant_ns + (copies ? preparing->copies_ns : 0));
+    }
+    if (facts->kind != TA_KERNEL_ELEMENTWISE && facts->kind != TA_KERNEL_REDUCE)
+        *preparing = (struct preparing){0};
+}
+
+static void add_math(struct work *w, ta_row op, int64_t kernels, int64_t ns)
+{
+    int64_t *row = call_row(w, "math", op, NULL);
+    ta_sum(&row[CALL_KERNELS], kernels);
+    ta_sum(&row[CALL_TOTAL], ns);
+}
+
 static void look_at(struct work *w, const struct ta_activity *a)
 {
     struct stream *stream = &w->streams[w->spans.track[a->span]];
     const int64_t dur = w->spans.dur[a->span];
     w->all_ns = ta_add_sat(w->all_ns, dur);
+    follow_preparing(w, a, &w->kernels.at[a->kernel].facts);
     if (w->below_math && a->op != TA_NO_ROW && w->below_math[a->op]) {
         w->math_kernels++;
         w->math_ns = ta_add_sat(w->math_ns, dur);
+        add_math(w, a->op, 1, dur);
         stream->state = NOTHING;
         return;
     }
@@ -212,9 +423,12 @@ static void look_at(struct work *w, const struct ta_activity *a)
     enum role role = w->roles[a->kernel];
     if (role == PRODUCT && !may_be_attention(w, a->op))
         role = ENDS;
+    if (role == PRODUCT && stream->state != AFTER_SOFTMAX)
+        stream->op = a->op;
     if (!follow(stream, role, dur))
         return;
     w->sequences++;
+    add_math(w, stream->op, stream->kernels, stream->total_ns);
     w->sequence_kernels += stream->kernels;
     w->sequence_ns = ta_add_sat(w->sequence_ns, stream->total_ns);
 }
@@ -231,16 +445,20 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .spans = ta_trace_spans(trace),
                      .categories = ta_trace_categories(trace),
                      .kernels = kernels,
+                     .dims = ta_trace_args(trace, "Input Dims"),
+                     .types = ta_trace_args(trace, "Input type"),
+                     .calls_out = out[PART_CALLS],
                      .out = out[0]};
     const ta_str math = find_text(trace, TA_LIT("aten::_scaled_dot_product_attention_math"));
     if (math != TA_STR_ABSENT)
         w.below_math = mark_below(trace, math, &w.math_calls, &failed);
     w.streams = calloc(ta_trace_tracks(trace).n + 1, sizeof *w.streams);
+    w.preparing = calloc(ta_trace_tracks(trace).n + 1, sizeof *w.preparing);
     w.calls = calloc(kernels.n, sizeof *w.calls);
     w.total_ns = calloc(kernels.n, sizeof *w.total_ns);
     w.roles = calloc(kernels.n, sizeof *w.roles);
     w.batched = calloc(ta_trace_string_count(trace) + 1, sizeof *w.batched);
-    failed |= !w.streams || !w.calls || !w.total_ns || !w.roles || !w.batched;
+    failed |= !w.streams || !w.preparing || !w.calls || !w.total_ns || !w.roles || !w.batched;
     for (size_t k = 0; !failed && k < kernels.n; k++)
         w.roles[k] = role_of(&kernels.at[k].facts, ta_trace_text(trace, kernels.at[k].name));
     for (size_t i = 0; !failed && i < activities.n; i++)
@@ -255,6 +473,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         add(w.out, "math", "sequence", w.sequences, w.sequence_kernels, w.sequence_ns);
         ta_sum(&TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS], w.all_ns);
     }
+    failed |= w.call_rows.failed;
+    ta_map_free(&w.call_rows);
+    free(w.preparing);
     free(w.below_math);
     free(w.streams);
     free(w.calls);
@@ -284,12 +505,29 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [TOTAL] = ta_int(row[TOTAL]), [SHARE] = ta_share(row[TOTAL], attention),
                [KERNEL_SHARE] = ta_share(row[TOTAL], all));
     }
+    static const char *const masks[MASKS] = {[MASK_NO] = "no", [MASK_YES] = "yes"};
+    for (size_t i = 0; i < ta_partial_rows(merged[PART_CALLS]); i++) {
+        const int64_t *row = ta_partial_at(merged[PART_CALLS], i);
+        TA_ROW(out, calls_table,
+               [CALL_BACKEND] = ta_text(ta_partial_text(merged[PART_CALLS], row, CALL_BACKEND)),
+               [CALL_TYPE] = ta_text(ta_partial_text(merged[PART_CALLS], row, CALL_TYPE)),
+               [CALL_HEAD] = ta_int(row[CALL_HEAD]), [CALL_MASK] = ta_string(masks[row[CALL_MASK]]),
+               [CALL_KERNELS] = ta_int(row[CALL_KERNELS]), [CALL_TOTAL] = ta_int(row[CALL_TOTAL]),
+               [CALL_PREP_KERNELS] = ta_int(row[CALL_PREP_KERNELS]),
+               [CALL_PREP] = ta_int(row[CALL_PREP]));
+    }
     return TA_OK;
 }
 
-static const struct ta_table_def *const tables[] = {&by_backend, NULL};
+static const char *const needs_args[] = {"Input Dims", "Input type", NULL};
+static const struct ta_table_def *const tables[] = {&by_backend, &calls_table, NULL};
 
-static const struct ta_analysis_ops ops = {.section = "kernels",
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{PART_CALLS, CALL_MASK, MASKS}, TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .needs_args = needs_args,
+                                           .section = "kernels",
                                            .place = 4,
                                            .partials = partials,
                                            .map = map,
@@ -297,4 +535,5 @@ static const struct ta_analysis_ops ops = {.section = "kernels",
                                            .tables = tables};
 
 TA_PLUGIN(analysis, attention, &ops, .title = "Attention",
-          .summary = "Which implementation of attention ran: attention.by_backend", .version = "1");
+          .summary = "Which implementation of attention ran: attention.by_backend, attention.calls",
+          .version = "2");

@@ -164,7 +164,7 @@ struct kind {
     int64_t *by_direction, *by_memory;
 };
 
-/* Names of copies looked at last: those of most traces, of which there are few. */
+/* Names of copies looked at last: most traces have few. */
 enum { KINDS = 16 };
 
 struct walk {

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { RANK, MODULE, SOURCE, STEPS, SECOND, IDLE, FIELDS };
+enum { RANK, MODULE, SOURCE, STEPS, SECOND, IDLE, KERNELS, FIELDS };
 enum { BY_MODULE, BY_RANGE, BY_KERNELS, SOURCES };
 
 static const char *const source_words[SOURCES] = {"module", "range", "kernels"};
@@ -231,7 +231,8 @@ static bool is_training(const struct ta_trace *trace)
 
 /* Time from the first kernel of the second pass to the end of its last, and how much of that no
  * kernel of it runs. */
-static void add_second(const struct walk *w, const struct step *step, int64_t *ns, int64_t *idle)
+static void add_second(const struct walk *w, const struct step *step, int64_t *ns, int64_t *idle,
+                       int64_t *kernels)
 {
     struct ta_intervals busy = {0};
     for (size_t i = 0; i < step->kernels.n; i++) {
@@ -239,6 +240,7 @@ static void add_second(const struct walk *w, const struct step *step, int64_t *n
             continue;
         const ta_row span = w->activities.at[step->kernels.at[i].activity].span;
         ta_intervals_add(&busy, w->spans.ts[span], w->spans.ts[span] + w->spans.dur[span]);
+        ++*kernels;
     }
     ta_intervals_unite(&busy);
     if (busy.n) {
@@ -268,9 +270,9 @@ static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
     }
     if (is_training(w->trace))
         return;
-    int64_t ns = 0, idle = 0;
+    int64_t ns = 0, idle = 0, kernels = 0;
     for (size_t i = 0; i < w->n; i++)
-        add_second(w, &w->at[i], &ns, &idle);
+        add_second(w, &w->at[i], &ns, &idle, &kernels);
     const struct ta_slice text = source == BY_KERNELS ? TA_LIT("")
                                  : source == BY_MODULE
                                      ? ta_module_class(ta_trace_text(w->trace, name))
@@ -281,6 +283,7 @@ static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
     ta_sum(&row[STEPS], (int64_t)n_steps);
     ta_sum(&row[SECOND], ta_whole(scale * (double)ns));
     ta_sum(&row[IDLE], ta_whole(scale * (double)idle));
+    ta_sum(&row[KERNELS], ta_whole(scale * (double)kernels));
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -312,9 +315,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},       [MODULE] = {"module", TA_FIELD_TEXT},
-    [SOURCE] = {"source", TA_FIELD_INT},    [STEPS] = {"steps", TA_FIELD_SUM},
-    [SECOND] = {"second_ns", TA_FIELD_SUM}, [IDLE] = {"second_idle_ns", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [MODULE] = {"module", TA_FIELD_TEXT},
+    [SOURCE] = {"source", TA_FIELD_INT},
+    [STEPS] = {"steps", TA_FIELD_SUM},
+    [SECOND] = {"second_ns", TA_FIELD_SUM},
+    [IDLE] = {"second_idle_ns", TA_FIELD_SUM},
+    [KERNELS] = {"second_kernels", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
@@ -332,6 +339,8 @@ static const struct ta_column table_columns[FIELDS] = {
                     "the steps; the mean of the last three steps stands for all"},
     [IDLE] = {"second_idle_ns", "Idle in it", TA_NS, .better = TA_LOWER,
               .doc = "Part of it in which none of its kernels runs"},
+    [KERNELS] = {"second_kernels", "Kernels in it", TA_COUNT,
+                 .doc = "Kernels of the second passes, of all steps alike"},
 };
 
 static const struct ta_table_def table = {
@@ -351,7 +360,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         TA_ROW(out, table, [RANK] = ta_int(row[RANK]),
                [MODULE] = ta_text_or_null(ta_partial_text(merged[0], row, MODULE)),
                [SOURCE] = ta_string(source_words[row[SOURCE]]), [STEPS] = ta_int(row[STEPS]),
-               [SECOND] = ta_int(row[SECOND]), [IDLE] = ta_int(row[IDLE]));
+               [SECOND] = ta_int(row[SECOND]), [IDLE] = ta_int(row[IDLE]),
+               [KERNELS] = ta_int(row[KERNELS]));
     }
     return TA_OK;
 }

@@ -95,7 +95,7 @@ static const struct ta_column compilations_columns[] = {
                      "How often it had been compiled before (C, or in the recording): above 0 it "
                      "is compiled again"},
     [BY_STEP] = {"step", "Step", TA_TEXT, .doc = "The step in which it begins; null without steps"},
-    [BY_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "That of `interruptions.by_call`"},
+    [BY_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in `interruptions.by_call`"},
     [BY_TIMES] = {"times", "Times", TA_COUNT, .better = TA_LOWER, .doc = "Number of compilations"},
     [BY_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
                  .doc = "Their time, all stages of each"},
@@ -113,7 +113,7 @@ static const struct ta_table_def compilations = {
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* The order is that of saved summaries. */
+/* In the order of saved summaries. */
 enum what {
     NOTHING,
     ALLOCATION,
@@ -309,7 +309,7 @@ static bool is_same_stage(const struct work *w, size_t first, size_t call)
     return false;
 }
 
-/* Which calls are stages of one compilation: those of a thread and step before the region that it
+/* Which calls are stages of one compilation: all of a thread and step before the region that it
  * made.  One whose name comes again begins another. */
 static void find_compilations(struct work *w)
 {

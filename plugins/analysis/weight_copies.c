@@ -53,7 +53,7 @@ enum { TENSOR_BYTES = 64 << 10 };
 /* What makes copies the weights of layers. */
 enum { GROUPS_LEAST = 8, GROUPS_A_STEP = 4, SIZES_LEAST = 3, KERNELS_A_GROUP = 48 };
 enum { LAYERS_BYTES = 32 << 20 };
-/* What makes copies those of models that move. */
+/* What shows that models move. */
 enum { MODELS_COPIES = 16 };
 #define MODELS_BYTES (INT64_C(256) << 20)
 
@@ -216,7 +216,7 @@ struct pass {
 };
 
 /* Of the sizes that return evenly the one with the largest distance is of a tensor that a pass has
- * once.  A distance of less than GROUPS_LEAST groups is that of layers. */
+ * once.  A distance of less than GROUPS_LEAST groups is the distance of layers. */
 static struct pass find_pass(const struct walk *w, const struct size *sizes, size_t n)
 {
     const struct size *rare = NULL;
@@ -245,16 +245,16 @@ static struct pass find_pass(const struct walk *w, const struct size *sizes, siz
 
 /* ---- what it is ------------------------------------------------------------------------------ */
 
-/* The marked steps that copies to the device were launched in, and the least bytes and groups that
- * one of them has. */
+/* The marked steps that copies to the device were launched in, how many of them have the groups of
+ * layers, and the least and most bytes that one has. */
 struct in_steps {
-    size_t n, groups;
+    size_t n, layered;
     int64_t least, most;
 };
 
 static struct in_steps steps_of(struct walk *w, const struct ta_program_steps *steps)
 {
-    struct in_steps in = {.groups = SIZE_MAX, .least = INT64_MAX};
+    struct in_steps in = {.least = INT64_MAX};
     struct {
         int64_t bytes;
         size_t groups;
@@ -275,7 +275,7 @@ static struct in_steps steps_of(struct walk *w, const struct ta_program_steps *s
         if (of[s].bytes == 0)
             continue;
         in.n++;
-        in.groups = of[s].groups < in.groups ? of[s].groups : in.groups;
+        in.layered += of[s].groups >= GROUPS_A_STEP;
         in.least = of[s].bytes < in.least ? of[s].bytes : in.least;
         in.most = of[s].bytes > in.most ? of[s].bytes : in.most;
     }
@@ -293,7 +293,7 @@ static bool is_layers(const struct walk *w, size_t n_sizes, const struct pass *p
         w->matrix > (size_t)w->groups * KERNELS_A_GROUP)
         return false;
     /* An input comes once a step, however short it is. */
-    return in->n ? in->groups >= GROUPS_A_STEP : pass->n > 0 || n_sizes * 4 <= w->groups;
+    return in->n ? 2 * in->layered >= in->n : pass->n > 0 || n_sizes * 4 <= w->groups;
 }
 
 /* Marks what moved in both directions; whether that is models. */
@@ -531,7 +531,7 @@ static const struct ta_table_def table = {
     .doc = "One row per rank and pattern, of ranks that copy weights to the device to use them. "
            "A trace does not say what copies hold: layers are at least 8 groups of copies between "
            "matrix products, attention or convolutions, at most 48 of those apart on average, of "
-           "at least 3 sizes and 32 MiB in all, at least 4 groups in each marked step; models are "
+           "at least 3 sizes and 32 MiB in all, at least 4 groups in most marked steps; models are "
            "at least 16 copies and 256 MiB that have a copy back of the same size.",
     .tier = TA_TIER_DETAIL};
 

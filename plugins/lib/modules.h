@@ -32,4 +32,13 @@ static inline struct ta_slice ta_module_class(struct ta_slice name)
     return name;
 }
 
+/* Whether a span is where a programmer acts: a module, or a function of Python that is none of
+ * PyTorch's own. */
+static inline bool ta_is_own_place(struct ta_slice name)
+{
+    return ta_is_module(name) ||
+           (memmem(name.ptr, name.len, ".py(", 4) && !ta_slice_starts(name, "torch/") &&
+            !memmem(name.ptr, name.len, "/torch/", 7));
+}
+
 #endif

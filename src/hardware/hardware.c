@@ -54,6 +54,34 @@ static bool has_memory(const struct ta_hardware_entry *entry, const struct ta_de
     return entry->most_bytes <= 0 || (bytes >= entry->least_bytes && bytes <= entry->most_bytes);
 }
 
+/* Traces say a little less than a device has: the driver and error correction keep 1 % to 9 %. */
+static bool has_all_memory(const struct ta_hardware_entry *entry, const struct ta_device *device)
+{
+    const double share = (double)device->memory_bytes / (entry->memory_gib * 0x1p30);
+    return share > 0.9 && share < 1.005;
+}
+
+/* The entry that alone has the multiprocessors, the memory and the capability of a device without a
+ * name; NULL when none has, or several have. */
+static const struct ta_hardware *infer(const struct ta_hardware_list *list,
+                                       const struct ta_device *device)
+{
+    const struct ta_hardware *only = NULL;
+    if (device->name.len || !device->capability || !device->multiprocessors)
+        return NULL;
+    for (size_t i = 0; i < list->entries.n; i++) {
+        const struct ta_hardware_entry *entry = &list->entries.at[i];
+        if (entry->multiprocessors != device->multiprocessors ||
+            entry->capability != device->capability || entry->memory_gib <= 0 ||
+            !has_all_memory(entry, device))
+            continue;
+        if (only)
+            return NULL;
+        only = &entry->hardware;
+    }
+    return only;
+}
+
 const struct ta_hardware *ta_hardware_find(const struct ta_hardware_list *list,
                                            const struct ta_device *device, const char **why)
 {
@@ -74,10 +102,12 @@ const struct ta_hardware *ta_hardware_find(const struct ta_hardware_list *list,
         *why = "it has not the number of multiprocessors of a whole device of that name";
         return NULL;
     }
-    *why = known_name         ? "its name stands for devices with memory of several sizes"
+    const struct ta_hardware *inferred = infer(list, device);
+    *why = inferred           ? "it alone has the multiprocessors and the memory of the device"
+           : known_name       ? "its name stands for devices with memory of several sizes"
            : device->name.len ? "no peaks are known of that name"
                               : "the trace does not name the device";
-    return NULL;
+    return inferred;
 }
 
 const struct ta_hardware *ta_ctx_hardware(const struct ta_ctx *ctx, const struct ta_device *device,

@@ -20,6 +20,8 @@ struct ta_hardware_entry {
     struct ta_hardware hardware;
     struct ta_words match, unless;
     int64_t multiprocessors;        /* 0: any number */
+    int64_t capability;             /* 10 × major + minor; 0: not told */
+    double memory_gib;              /* of the whole device; 0: not told */
     double least_bytes, most_bytes; /* of memory; 0: any size */
 };
 

@@ -151,6 +151,8 @@ enum key {
     UNLESS,
     MULTIPROCESSORS,
     MEMORY_BYTES,
+    CAPABILITY,
+    MEMORY,
     BANDWIDTH,
     PEAKS,
     LINKS,
@@ -159,8 +161,8 @@ enum key {
 };
 
 static const char *const key_names[KEYS] = {
-    "name",      "match", "unless", "multiprocessors", "memory_bytes",
-    "bandwidth", "peaks", "links",  "source"};
+    "name",   "match",     "unless", "multiprocessors", "memory_bytes", "capability",
+    "memory", "bandwidth", "peaks",  "links",           "source"};
 
 static enum ta_status read_member(const struct file *file, const struct ta_yaml *value,
                                   struct ta_hardware_entry *entry)
@@ -184,6 +186,13 @@ static enum ta_status read_member(const struct file *file, const struct ta_yaml 
         return status;
     case MEMORY_BYTES:
         return read_range(file, value, entry);
+    case CAPABILITY:
+        status = read_number(file, value, &number);
+        entry->capability = number < 100 ? ta_whole(10 * number) : 0;
+        entry->hardware.capability = entry->capability;
+        return status;
+    case MEMORY:
+        return read_number(file, value, &entry->memory_gib);
     case BANDWIDTH:
         return read_number(file, value, &entry->hardware.bytes_per_s);
     case PEAKS:

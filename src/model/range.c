@@ -17,6 +17,7 @@ static const struct {
     [TA_RANGE_WORLD_SIZE] = {"A number of ranks", 0, 1 << 24},
     [TA_RANGE_DEVICE] = {"The number of a device", -1, (1 << 24) - 1},
     [TA_RANGE_UNITS] = {"A number of multiprocessors or threads", 0, 1 << 20},
+    [TA_RANGE_CAPABILITY] = {"A number of an architecture", 0, 99},
     [TA_RANGE_PERCENT] = {"A percentage", 0, 100},
     [TA_RANGE_RATIO] = {"A share", 0, 1},
     [TA_RANGE_LOAD] = {"The load of a host", 0, 1 << 16},

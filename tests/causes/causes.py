@@ -127,6 +127,21 @@ def clocks(rng):
             {"slow": rng.uniform(0.5, 0.85), "from": rng.choice((0, 0.3, 0.5))})
 
 
+def launching(rng):
+    """Small kernels of an eager program on a slow host; with a graph the host costs nothing."""
+    return ({"compiled": False, "model": ((1536, 64), (2432, 64)), "stacks": 0, "batch": 1,
+             "tokens": rng.choice((256, 512, 768)), "side": 512, "layers": 14,
+             "between": 40_000, "gpu": [g for g in GPUS if g.capability[0] > 8]},
+            {"cpu": rng.uniform(3, 7)})
+
+
+def straggler(rng):
+    ranks = rng.choice((2, 4))
+    return ({"ranks": ranks, "steps": 6, "layers": 5,
+             "gpu": [g for g in GPUS if LINKS[g.name][0] > 100]},
+            {"rank": rng.randrange(ranks), "slow": rng.uniform(1.1, 1.6)})
+
+
 NO_LAUNCHES = r"^(?!.*wait.* for the host)(?!.*launch).*"  # what is said of a slow host
 
 CAUSES = {
@@ -159,6 +174,10 @@ CAUSES = {
                  dequantized),
     "C18": Cause("timing without synchronizing", (), r"synchron|first step", None,
                  texts.unsynchronized),
+    # What is found besides the causes of the threads.
+    "launching": Cause("a host that launches too slowly", (), r"launch", launching, alone=True),
+    "straggler": Cause("one rank slower than the others", (), r"straggler|late|slow", straggler,
+                       alone=True),
 }
 TEXTS = 0.25  # of the runs whose cause can be in a log as well
 
@@ -260,6 +279,8 @@ def make_trace(names, seed):
             left = {k: v for k, v in defects.items() if k != name}
             if name == "C13":  # who loads once still loads in the first run
                 left[name] = {**defects[name], "runs": 1}
+            if name == "launching":  # as with a graph
+                left[name] = {"cpu": 0.02}
             gains[name] = total - length(dataclasses.replace(plan, defects=left))
         if all(LEAST_GAIN <= gain / total <= MOST_GAIN for gain in gains.values()):
             case = Case(tuple(names), plan, ranks, total, gains)

@@ -11,6 +11,7 @@ import random
 import process
 
 QUEUE = 1022       # launches that a stream takes before the host waits
+LATENCY = 4000     # ns from the end of a launch to the start of what it launches
 COMPUTE, COPIES, LINKS = 7, 24, 20
 
 
@@ -23,7 +24,12 @@ class Host(process.Trace):
                          rank % 8, plan.writing)
         self.plan, self.gpu = plan, plan.gpu
         self.cost = plan.cpu * (1.3 if plan.writing.stacks else 1)
-        self.stretch = 1.0           # of kernels: a clock below its best
+        launching = plan.defects.get("launching")
+        if launching:
+            self.cost = launching["cpu"]
+        straggler = plan.defects.get("straggler") or {"rank": None}
+        # Of kernels: a clock below its best.
+        self.stretch = straggler["slow"] if straggler["rank"] == rank else 1.0
         self.externals, self.frames = 0, 0
         self.open = []               # ids of the operators that run
         self.queues = collections.defaultdict(collections.deque)
@@ -150,8 +156,8 @@ class Host(process.Trace):
 
     def on_device(self, call, name, ns, stream, after=0, category="kernel", **args):
         free = max(self.free.get((self.device, stream), 0), self.rounded(round(after)))
-        start = max(call.end + self.rounded(round(2500 + 1500 * self.cost)),
-                    free + self.rounded(900 if stream == COMPUTE else 0))
+        pause = 900 if stream == COMPUTE else 0
+        start = max(call.end + self.rounded(LATENCY), free + self.rounded(pause))
         if self.open:
             args["External id"] = self.open[-1]
         ns = self.rounded(max(700, ns))

@@ -82,7 +82,7 @@ def of_findings(results):
         said = len(savings[id_])
         rows.append((f"`{id_}`", f"`{finding['rule']}`",
                      finding.get("threshold", ""),
-                     ", ".join(sorted({c for _, c in found[id_]}, key=lambda c: int(c[1:]))),
+                     ", ".join(sorted({c for _, c in found[id_]}, key=list(causes.CAUSES).index)),
                      len(found[id_]), said or "–", share(within, said), width(middle)))
     return table(("Finding", "Rule", "Condition", "Cause", "Runs", "With a saving",
                   "Gain within it", "Width"), rows)

@@ -115,6 +115,11 @@ class Telemetry(unittest.TestCase):
         self.assertIn("Heat lowers the GPU clock from 1 800 MHz to 1 200 MHz in 66.7 % of the busy "
                       "samples, from 30.0 s on at 88 °C", head.replace("\u00a0", " "))
         self.assertIn("(device 1)", head.replace("\u00a0", " "))
+        # A third of the clock is lost for a minute.
+        saving = next(item["saving_ns"] for section in json.loads(self.whole)["sections"]
+                      for item in section["items"] if item.get("id") == "heat-slowdown")
+        self.assertLessEqual(saving["low"], 20e9)
+        self.assertGreaterEqual(saving["high"], 20e9)
 
     def test_heat_without_a_reason(self):
         rows = [row(i, heat=72 if i < 40 else 86, clock=1800 if i < 40 else 1300)

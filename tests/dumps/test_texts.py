@@ -94,8 +94,8 @@ class Texts(unittest.TestCase):
             {"segments": [segment], "device_traces": [history]}, 4)}).split())
         self.assertIn("Of the peak of 6.00 GiB, 2.00 GiB are from before the history began, "
                       "2.00 GiB optimizer state from app/optim.py:82 and :84 (step), 1.00 GiB "
-                      "optimizer state from app/optim.py:200 (step) and 1.00 GiB from app/vae.py:9 (step); "
-                      "the allocator holds 7.00 GiB.", text)
+                      "optimizer state from app/optim.py:200 (step) and 1.00 GiB from app/vae.py:9 "
+                      "(step); the allocator holds 7.00 GiB.", text)
         self.assertIn("step (…/app/optim.py:82) 1 1.00 GiB 16.7 %", text)
         self.assertNotIn("gather", text)
         self.assertNotIn("Memory by label Rank", text)
@@ -130,13 +130,13 @@ class Texts(unittest.TestCase):
         text = " ".join(self.summary({"t.txt": heads + rows % (
             "2.000s", "1.000us", "1.000us", rest, "2.100s")}).split())
         self.assertIn("The host limits the run: its own work takes 2.10 s, the GPU's kernels "
-                      "1.20 s. aten::mm takes 83.3 % of the GPU's 1.20 s (1.00 s). The device "
+                      "1.20 s. aten::mm takes 83.3 % of the GPU's 1.20 s (1.00 s). The GPU "
                       "has work for at most 57.1 % of the host's time.", text)
         text = " ".join(self.summary({"t.txt": heads + rows % (
             "1.000s", "3.000s", "3.000s", rest, "4.100s")}).split())
         self.assertIn("The GPU limits the run: the host waits for it 73.2 % of its 4.10 s, most in "
                       "urQueueFinish.", text)
-        self.assertIn("Matrix products take 83.3 % of the device time (1.00 s of 1.20 s)", text)
+        self.assertIn("GEMMs take 83.3 % of the GPU time in the table (1.00 s of 1.20 s)", text)
         text = " ".join(self.summary({"t.txt": heads + rows % (
             "800.000ms", "1.000us", "1.000us", rest, "900.000ms")}).split())
         self.assertIn("The GPU limits the run: its kernels take 1.20 s, the host's own work "

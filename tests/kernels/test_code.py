@@ -116,7 +116,7 @@ class Checks:
     def first(self):
         report = self.read(recompiled({0: 0}))
         found = find(report, "setup")
-        holds("title", found["title"], "compilation", "run (")
+        holds("title", found["title"], "code is compiled", "run (")
         holds("advice", found["advice"], "warmup")
         expect("no saving", found["saving_ns"], None)
         expect("one finding", len(report.findings), 1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plants weights in host memory, and steps that run a model twice, in made-up traces.
+"""Plants weights in host memory, allocations that are tried again, and steps with two model calls.
 
 usage: test_offload.py --program TRACEANALYZE CASE
 
@@ -182,6 +182,37 @@ def once(trace):
     steps(trace, 5, lambda: forward(trace))
 
 
+def call(trace, name, dur):
+    trace.add(cat="cuda_runtime", name=name, ts=trace.host, dur=dur)
+    trace.host += dur
+
+
+def retry(trace):
+    """An allocation finds no room: the allocator waits, gives its cache back and tries again."""
+    call(trace, "cudaMalloc", 50.0)
+    call(trace, "cudaDeviceSynchronize", max(trace.device - trace.host, 1.0))
+    for _ in range(3):
+        call(trace, "cudaFree", 300.0)
+    call(trace, "cudaMalloc", 500.0)
+
+
+def retries(trace):
+    def step():
+        for _ in range(3):
+            trace.span("cpu_op", "aten::empty", lambda: retry(trace))
+            forward(trace, blocks=2)
+    steps(trace, 5, step)
+
+
+def emptied(trace):
+    """A program that empties the cache itself, in no operator."""
+    def step():
+        call(trace, "cudaFree", 300.0)
+        trace.span("cpu_op", "aten::empty", lambda: call(trace, "cudaMalloc", 500.0))
+        forward(trace)
+    steps(trace, 5, step)
+
+
 def guidance_modules(trace):
     def step():
         forward(trace, module="DiT")
@@ -269,6 +300,20 @@ def check_models(report):
     return faults + silent("pageable-copy", "exposed-copies")(report)
 
 
+def check_retries(report):
+    row, faults = report.row("memory.retries"), []
+    found = report.finding("allocation-retries")
+    # Each but the first, before which nothing ran, leaves the device idle while it gives back.
+    near(faults, "idle time", row["idle_ns"], 14 * 1.4e6, 0.05)
+    if row["count"] != 15 or row["frees"] != 45:
+        faults.append("the row is %s" % row)
+    if not found or "15 times" not in found["title"]:
+        return faults + ["no finding: %s" % [f["title"] for f in report.findings]]
+    if not found["saving_ns"]["low"] <= row["idle_ns"] <= found["saving_ns"]["high"]:
+        faults.append("the saving is %s" % found["saving_ns"])
+    return faults
+
+
 def check_guidance(source, module):
     def check(report):
         row, faults = report.row("guidance.by_rank"), []
@@ -292,6 +337,8 @@ CASES = {
     "few-kernels": (few_kernels, no_weights),
     "models": (models, check_models),
     "once": (once, no_weights),
+    "retries": (retries, check_retries),
+    "emptied": (emptied, silent("allocation-retries")),
     "guidance-modules": (guidance_modules, check_guidance("module", "DiT")),
     "guidance-ranges": (guidance_ranges, check_guidance("range", "transformer")),
     "guidance-kernels": (guidance_kernels, check_guidance("kernels", None)),

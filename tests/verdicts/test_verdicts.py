@@ -9,8 +9,7 @@ verdicts.json has the expert's sentence and the figures that it rests on, both f
 findings, `text` all that is printed; `not_head`, `not_findings` and `not_text` must not.  Patterns
 under `open` do not hold yet: they are listed, and the test does not fail for them; one that holds
 by now is listed, too, to be moved up.  With --write, the document is written anew from the file
-and from what the program says.  Ends with
-77, skipped, without the folder.
+and from what the program says.  Ends with 77, skipped, without the folder.
 """
 import argparse
 import concurrent.futures
@@ -87,28 +86,20 @@ Each sentence of an expert was computed from the raw events, without the program
 `tests/verdicts/raw.py`, which prints window, busy time by class, idle time and what the host did
 meanwhile, and the longest gaps. `tests/verdicts/verdicts.json` holds the sentences, the figures
 and patterns that the program's text must and must not match; `tests/verdicts/test_verdicts.py`
-checks them, and writes this page with `--write`. Traces and cases are those of the folders `traces`
-and `public` of `../shared/data`; unit traces of a few events are left out.
+checks them, and writes this page. The traces and cases are in the folders `traces` and `public` of
+`../shared/data`; unit traces of a few events are left out.
 """
-
-
-def missing(item):
-    return "%s: `%s` `%s`" % (item["area"], item["where"], item["pattern"].replace("|", "\\|"))
 
 
 def document(results):
     out = [INTRODUCTION]
     for case, texts in results:
-        still = [missing(item) for item in case.get("open", [])
-                 if not holds(texts, item["where"], item["pattern"])]
         out += ["## " + case["name"], "",
                 "**Expert.** " + case["truth"], "",
                 "**Figures.** %s." % case["figures"].rstrip("."), "",
                 "**Program.** " + texts["verdict"], ""]
         if "judgement" in case:
             out += ["**Judgement.** " + case["judgement"], ""]
-        if still:
-            out += ["**Missing.** " + "; ".join(still) + ".", ""]
     return "\n".join(out)
 
 

@@ -44,9 +44,12 @@ static const struct ta_field device_fields[DEV_FIELDS] = {
     [DEV_NAME] = {"name", TA_FIELD_TEXT},
     [DEV_UNITS] = {"multiprocessors", TA_FIELD_INT},
     [DEV_BYTES] = {"memory_bytes", TA_FIELD_INT},
+    [DEV_CAPABILITY] = {"capability", TA_FIELD_INT},
     [DEV_KERNEL_NS] = {"kernel_ns", TA_FIELD_SUM},
     [DEV_COVERED_NS] = {"covered_ns", TA_FIELD_SUM},
     [DEV_FLOP_NS] = {"flop_ns", TA_FIELD_SUM},
+    [DEV_PRODUCT_NS] = {"product_ns", TA_FIELD_SUM},
+    [DEV_PRODUCT_FLOP_NS] = {"product_flop_ns", TA_FIELD_SUM},
     [DEV_BUSY_NS] = {"busy_ns", TA_FIELD_SUM},
     [DEV_START] = {"start_ns", TA_FIELD_MIN},
     [DEV_END] = {"end_ns", TA_FIELD_MAX},
@@ -188,7 +191,7 @@ static void meet_device(struct mapping *m, struct current *d, int64_t id)
     d->row =
         TA_PARTIAL_ROW(m->out[PART_DEVICES], ta_key_int(ta_trace_rank(m->trace)), ta_key_int(id),
                        ta_key_text(d->facts.name), ta_key_int(d->facts.multiprocessors),
-                       ta_key_int(d->facts.memory_bytes));
+                       ta_key_int(d->facts.memory_bytes), ta_key_int(d->facts.capability));
 }
 
 /* What lies beyond what was reached: activities of a device come in the order of their start. */
@@ -238,6 +241,11 @@ static enum evidence evidence_of(const struct ta_kernel_facts *facts)
                                            : EVIDENCE_NONE;
 }
 
+static bool is_product(enum ta_kernel_kind kind)
+{
+    return kind == TA_KERNEL_GEMM || kind == TA_KERNEL_CONV || kind == TA_KERNEL_ATTENTION;
+}
+
 static void add_lack(struct mapping *m, ta_row owner, enum lack lack, int64_t dur)
 {
     const ta_str name = owner == TA_NO_ROW ? TA_STR_ABSENT : m->spans.name[owner];
@@ -270,7 +278,10 @@ static enum lack add_kernel(struct mapping *m, const struct ta_activity *a,
     ta_sum(&entry->row[OP_KERNELS], 1);
     ta_sum(&entry->row[OP_BUSY], busy);
     ta_sum(&device->row[DEV_COVERED_NS], dur);
-    ta_sum(&device->row[DEV_FLOP_NS], counted->work.flop == TA_MISSING ? 0 : dur);
+    const bool has_flop = counted->work.flop != TA_MISSING;
+    ta_sum(&device->row[DEV_FLOP_NS], has_flop ? dur : 0);
+    if (has_flop && is_product(m->kernels.at[a->kernel].facts.kind))
+        ta_sum(&device->row[DEV_PRODUCT_FLOP_NS], dur);
     return LACK_NOTHING;
 }
 
@@ -284,6 +295,8 @@ static void add_activity(struct mapping *m, size_t i, struct current *device)
     if (a->kernel == TA_NO_KERNEL || m->kernels.at[a->kernel].facts.class == TA_KERNEL_COMM)
         return;
     ta_sum(&device->row[DEV_KERNEL_NS], dur);
+    if (is_product(m->kernels.at[a->kernel].facts.kind))
+        ta_sum(&device->row[DEV_PRODUCT_NS], dur);
     const struct owner *owner = &m->owners[i];
     enum lack lack = lack_of(m, a, owner);
     if (lack == LACK_NOTHING)

@@ -43,10 +43,13 @@ enum {
     DEV_NAME,
     DEV_UNITS,
     DEV_BYTES,
-    DEV_KERNEL_NS,  /* sum over kernels that compute */
-    DEV_COVERED_NS, /* of it: work known */
-    DEV_FLOP_NS,    /* of it: FLOPs known too */
-    DEV_BUSY_NS,    /* union of all activities */
+    DEV_CAPABILITY,
+    DEV_KERNEL_NS,       /* sum over kernels that compute */
+    DEV_COVERED_NS,      /* of it: work known */
+    DEV_FLOP_NS,         /* of it: FLOPs known too */
+    DEV_PRODUCT_NS,      /* kernels of GEMMs, convolutions and attention */
+    DEV_PRODUCT_FLOP_NS, /* of them: FLOPs known */
+    DEV_BUSY_NS,         /* union of all activities */
     DEV_START,
     DEV_END,
     DEV_FIELDS
@@ -67,7 +70,7 @@ enum { FLOPS_SHIFT = 32 };
 
 extern const struct ta_table_def roofline_by_op, roofline_by_rank, roofline_unknown;
 
-enum { ROOFLINE_MFU, ROOFLINE_PEAK_SHARE, ROOFLINE_SCALARS };
+enum { ROOFLINE_MFU, ROOFLINE_PEAK_SHARE, ROOFLINE_KNOWN, ROOFLINE_SCALARS };
 extern const struct ta_scalar_def roofline_scalars[ROOFLINE_SCALARS];
 
 /* What the tables take from gpu_time.program. */

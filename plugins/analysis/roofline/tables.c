@@ -148,7 +148,9 @@ enum {
     BY_RANK_NAME,
     BY_RANK_HARDWARE,
     BY_RANK_SOURCE,
-    BY_RANK_MATRIX_UNIT
+    BY_RANK_MATRIX_UNIT,
+    BY_RANK_PRODUCT_SHARE,
+    BY_RANK_CAPABILITY
 };
 static const struct ta_column roofline_by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
@@ -189,6 +191,14 @@ static const struct ta_column roofline_by_rank_columns[] = {
         {"matrix_unit", "Tensor cores", TA_ID, .role = TA_NOTE,
          .doc = "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none "
                 "where they are not faster, or no peaks are known"},
+    [BY_RANK_PRODUCT_SHARE] = {"product_share", "FLOPs known of products", TA_RATIO,
+                               .better = TA_HIGHER, .detail = true,
+                               .doc = "Share of the time of GEMMs, convolutions and attention "
+                                      "whose FLOPs are known"},
+    [BY_RANK_CAPABILITY] =
+        {"capability", "Architecture", TA_NUMBER, .role = TA_NOTE, .detail = true,
+         .doc = "Major and minor number of the architecture, as the trace or the list of devices "
+                "says: 8.0 of Ampere, 9.0 of Hopper and of CDNA 2, 9.4 of CDNA 3"},
 };
 
 const struct ta_table_def roofline_by_rank = {
@@ -406,7 +416,7 @@ static struct flops flops_of(const struct ta_partial *partial, const int64_t *de
 /* Sums over devices, for the one figure of the run. */
 struct total {
     double flop, possible, possible_busy; /* FLOPs done; window, busy time times peak */
-    int64_t kernel_ns, flop_ns;
+    int64_t kernel_ns, product_ns, product_flop_ns;
     const char *unit, *name, *why;
     double peak;
     bool is_one; /* all devices have the same peak */
@@ -436,8 +446,14 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
         const int64_t window = row[DEV_END] - row[DEV_START], whole = program_window(in, row);
         const double busy_flop = (double)row[DEV_BUSY_NS] / 1e9 * flops.peak;
         const double whole_flop = (double)whole / 1e9 * flops.peak;
+        const int64_t product_ns = ta_max_i64(row[DEV_PRODUCT_NS], 0);
+        const int64_t product_flop_ns = ta_max_i64(row[DEV_PRODUCT_FLOP_NS], 0);
+        const int64_t capability = row[DEV_CAPABILITY] > 0 ? row[DEV_CAPABILITY]
+                                   : hardware              ? hardware->capability
+                                                           : 0;
         total->kernel_ns = ta_add_sat(total->kernel_ns, row[DEV_KERNEL_NS]);
-        total->flop_ns = ta_add_sat(total->flop_ns, row[DEV_FLOP_NS]);
+        total->product_ns = ta_add_sat(total->product_ns, product_ns);
+        total->product_flop_ns = ta_add_sat(total->product_flop_ns, product_flop_ns);
         total->flop += flops.all;
         total->possible += whole_flop;
         total->possible_busy += busy_flop;
@@ -462,37 +478,53 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
                [BY_RANK_NAME] = ta_text_or_null(ta_partial_text(devices, row, DEV_NAME)),
                [BY_RANK_HARDWARE] = text_or_null(hardware ? hardware->name : NULL),
                [BY_RANK_SOURCE] = text_or_null(hardware ? hardware->source : why),
-               [BY_RANK_MATRIX_UNIT] = text_or_null(matrix_unit(hardware)));
+               [BY_RANK_MATRIX_UNIT] = text_or_null(matrix_unit(hardware)),
+               [BY_RANK_PRODUCT_SHARE] = ta_share(product_flop_ns, product_ns),
+               [BY_RANK_CAPABILITY] = capability ? ta_num((double)capability / 10) : ta_null());
     }
 }
 
 const struct ta_scalar_def roofline_scalars[ROOFLINE_SCALARS] = {
     [ROOFLINE_MFU] = {"mfu", "Model FLOPs utilization", TA_UNIT_RATIO, TA_HIGHER,
-                      .doc = "FLOPs of the model over the program's window times peak, as far as "
-                             "they are known"},
+                      .doc = "FLOPs of the model over the program's window times peak; said only "
+                             "where the FLOPs of 90 % of the time of GEMMs, convolutions and "
+                             "attention are known"},
     [ROOFLINE_PEAK_SHARE] = {"busy_peak_share", "Share of peak while busy", TA_UNIT_RATIO,
                              TA_HIGHER,
-                             .doc =
-                                 "Achieved share of peak while busy: FLOPs of the model over busy "
-                                 "time times peak, as far as they are known"},
+                             .doc = "Achieved share of peak while busy: FLOPs of the model over "
+                                    "busy time times peak; said where `mfu` is"},
+    [ROOFLINE_KNOWN] = {"flops_known_share", "FLOPs known", TA_UNIT_RATIO, TA_NEUTRAL,
+                        .doc = "Share of the time of GEMMs, convolutions and attention whose FLOPs "
+                               "are known; said instead of `mfu` where that is less than 90 %",
+                        .not_compared = true},
 };
+
+/* With less the rest could hold most of the work. */
+#define LEAST_KNOWN 0.9
 
 static void add_mfu(const struct total *total, struct ta_section_builder *out)
 {
-    char share[TA_UNIT_TEXT_MAX], peak[TA_UNIT_TEXT_MAX], note[512], busy_note[512];
-    ta_unit_format(share, (double)total->flop_ns / (double)total->kernel_ns, TA_UNIT_RATIO);
+    char peak[TA_UNIT_TEXT_MAX], note[512], busy_note[512];
+    const double known = (double)total->product_flop_ns / (double)total->product_ns;
     ta_unit_format(peak, total->peak, TA_UNIT_FLOP_PER_S);
-    if (total->flop <= 0)
+    if (total->product_flop_ns <= 0 || total->flop <= 0)
         return;
+    if (known < LEAST_KNOWN) {
+        snprintf(note, sizeof note,
+                 "Of the time of GEMMs, convolutions and attention; model FLOPs utilization needs "
+                 "%.0f %%",
+                 100 * LEAST_KNOWN);
+        ta_word_scalar(out, &roofline_scalars[ROOFLINE_KNOWN], ta_num(known), NULL, note);
+        return;
+    }
     snprintf(busy_note, sizeof busy_note, "FLOPs of the model over busy time times peak");
     if (isnan(total->possible))
         snprintf(note, sizeof note, "The peak of a device is not known: %s; --hardware gives it",
                  total->why ? total->why : "it has no unit for the type of the products");
     else
         snprintf(note, sizeof note,
-                 "FLOPs of the model over the program's window times peak (%s, %s: %s); a lower "
-                 "bound, since they are known for %s of the kernel time",
-                 total->is_one ? total->name : "the last device", total->unit, peak, share);
+                 "FLOPs of the model over the program's window times peak (%s, %s: %s)",
+                 total->is_one ? total->name : "the last device", total->unit, peak);
     if (total->flop > total->possible_busy)
         snprintf(busy_note, sizeof busy_note,
                  "More than 100 %% of the peak cannot be: either the device is no %s with a peak "

@@ -7,6 +7,7 @@
 #include "parse/json/values.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* A whole number of the member at hand within its range; false without one, which is accounted for
  * when it is written as a number. */
@@ -80,6 +81,12 @@ static bool each_property(void *user, const struct ta_token *key, const struct t
     else if (ta_slice_equal(property, TA_LIT("totalGlobalMem")) &&
              take_number(r, value, TA_RANGE_BYTES, &number))
         device->facts.memory_bytes = number;
+    else if (ta_slice_equal(property, TA_LIT("computeMajor")) &&
+             take_number(r, value, TA_RANGE_CAPABILITY, &number))
+        device->facts.capability += 10 * number;
+    else if (ta_slice_equal(property, TA_LIT("computeMinor")) &&
+             take_number(r, value, TA_RANGE_CAPABILITY, &number))
+        device->facts.capability += number;
     else if (ta_slice_equal(property, TA_LIT("numSms")) &&
              take_number(r, value, TA_RANGE_UNITS, &number)) {
         device->facts.multiprocessors = number;
@@ -98,6 +105,15 @@ static bool each_device(void *user, const struct ta_token *token)
     ta_json_members(r->json, token, each_property, &device);
     if (device.name.type == TA_TOKEN_STRING)
         device.facts.name = ta_json_text(r->json, &device.name);
+    /* One whose properties were recorded without a name is called by them, where they tell it. */
+    const char *inferred = NULL;
+    char name[128];
+    const struct ta_hardware *hardware =
+        device.facts.name.len ? NULL : ta_ctx_hardware(r->ctx, &device.facts, &inferred);
+    if (hardware && inferred) {
+        snprintf(name, sizeof name, "%s (inferred)", hardware->name);
+        device.facts.name = ta_slice_of(name);
+    }
     if (device.facts.name.len)
         ta_builder_add_device(r->builder, device.facts.name);
     ta_builder_describe_device(r->builder, &device.facts);

@@ -124,22 +124,30 @@ static void put_all_evidence(const struct page *page, const struct ta_finding *f
     ta_puts(page->out, "</ul>\n");
 }
 
+static void put_sentence(const struct page *page, const char *before, const char *sentence,
+                         const char *after)
+{
+    if (!sentence || !*sentence)
+        return;
+    ta_puts(page->out, before);
+    html_prose(page, sentence);
+    ta_puts(page->out, after);
+}
+
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
 {
     const struct look *look = &looks[finding->severity];
     html_put(page,
              "<article class=\"finding is-%s\" id=\"f-%s\">\n<div class=\"what\">\n<h3>"
              "<span class=\"severity\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\">"
-             "<path d=\"%s\"/></svg>%s</span> <span>%s</span></h3>\n",
-             ta_severity_name(finding->severity), finding->id, look->shape, look->word,
-             finding->title);
-    if (finding->why)
-        html_put(page, "<p class=\"why\">%s</p>\n", finding->why);
-    if (finding->advice && finding->advice[0])
-        html_put(page, "<p class=\"advice\">%s</p>\n", finding->advice);
-    if (finding->details)
-        html_put(page, "<details class=\"more\"><summary>Details</summary><p>%s</p></details>\n",
-                 finding->details);
+             "<path d=\"%s\"/></svg>%s</span> <span>",
+             ta_severity_name(finding->severity), finding->id, look->shape, look->word);
+    html_prose(page, finding->title);
+    ta_puts(page->out, "</span></h3>\n");
+    put_sentence(page, "<p class=\"why\">", finding->why, "</p>\n");
+    put_sentence(page, "<p class=\"advice\">", finding->advice, "</p>\n");
+    put_sentence(page, "<details class=\"more\"><summary>Details</summary><p>", finding->details,
+                 "</p></details>\n");
     put_all_evidence(page, finding);
 
     /* The rule that speaks, and the predicate that made it speak. */

@@ -32,8 +32,8 @@ static void put_verdict(const struct page *page)
     const struct ta_verdict *verdict = ta_report_verdict(page->report);
     if (!verdict->headline || !verdict->headline[0])
         return;
-    html_put(page, "<p class=\"verdict\"><span class=\"label\">Verdict</span> %s",
-             verdict->headline);
+    ta_puts(page->out, "<p class=\"verdict\"><span class=\"label\">Verdict</span> ");
+    html_prose(page, verdict->headline);
     if (verdict->bottleneck && ta_report_finding(page->report, verdict->bottleneck))
         html_put(page, " <a href=\"#f-%s\">See the finding</a>", verdict->bottleneck);
     ta_puts(page->out, "</p>\n");

@@ -33,6 +33,8 @@ struct page {
 /* text.c: small pieces of text. */
 /* Markup; each %s is a text that is escaped, other numbers than %d, %zu and %ld are none. */
 void html_put(const struct page *page, const char *format, ...) TA_PRINTF(2, 3);
+/* A sentence of a finding: names between backticks are set as code. */
+void html_prose(const struct page *page, const char *text);
 void html_value(const struct page *page, const struct ta_cell *cell, enum ta_unit unit);
 void html_number(const struct page *page, uint64_t n);
 void html_count(const struct page *page, uint64_t n, const char *one, const char *many);

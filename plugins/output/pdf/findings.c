@@ -55,7 +55,8 @@ static void put_title(struct pdf *pdf, const struct numbered *numbered)
         pango_cairo_show_layout(pdf->cr, label);
         g_object_unref(label);
     }
-    const char *title = pdf_printf(pdf, "%zu. %s", numbered->number, pdf_safe(pdf, finding->title));
+    const char *title =
+        pdf_printf(pdf, "%zu. %s", numbered->number, pdf_prose(pdf, finding->title));
     pdf->y += pdf_text(pdf, "H2", PDF_H2, TA_INK_TEXT, title, pdf->left + pill + GAP, pdf->y,
                        pdf->right - pdf->left - pill - GAP) +
               4;
@@ -76,7 +77,7 @@ static void put_finding(struct pdf *pdf, const void *data)
     for (size_t i = 0; i < TA_LENGTH(sentences); i++)
         if (sentences[i] && *sentences[i])
             pdf_paragraph(pdf, i < 2 ? PDF_BODY : PDF_SMALL, i < 2 ? TA_INK_TEXT : TA_INK_MUTED,
-                          pdf_safe(pdf, sentences[i]), 4);
+                          pdf_prose(pdf, sentences[i]), 4);
     for (size_t i = 0; i < finding->n_evidence; i++) { /* a line each, as a link to its table */
         char place[PDF_PLACE_MAX], line[512];
         ta_evidence_text(pdf->report, &finding->evidence[i], line, sizeof line);
@@ -112,7 +113,7 @@ void pdf_findings(struct pdf *pdf)
     for (size_t n = 1; (item = ta_report_next(pdf->report, TA_ITEM_FINDING, &walk)) != NULL; n++) {
         const struct numbered numbered = {item->finding, n};
         pdf_need(pdf, pdf_trial(pdf, put_finding, &numbered));
-        pdf_outline(pdf, entry, pdf_safe(pdf, item->finding->title),
+        pdf_outline(pdf, entry, pdf_prose(pdf, item->finding->title),
                     pdf_printf(pdf, PDF_AT_FINDING, n));
         put_finding(pdf, &numbered);
     }

@@ -35,7 +35,7 @@ static void put_verdict(struct pdf *pdf)
         return;
     double width = pdf->right - pdf->left;
     PangoLayout *headline =
-        pdf_layout(pdf, PDF_LEAD, pdf_safe(pdf, verdict->headline), width - 2 * PAD - BAR);
+        pdf_layout(pdf, PDF_LEAD, pdf_prose(pdf, verdict->headline), width - 2 * PAD - BAR);
     size_t finding = verdict->bottleneck ? pdf_finding_number(pdf, verdict->bottleneck) : 0;
     double label = pdf_style_size(PDF_LABEL) + 6;
     double height = label + pdf_layout_height(headline) + 2 * PAD;

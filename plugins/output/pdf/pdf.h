@@ -111,6 +111,9 @@ void pdf_heading(struct pdf *pdf, int level, const char *text, const char *place
 
 /* Text from input, safe to draw; "" when memory ran out. */
 const char *pdf_safe(struct pdf *pdf, const char *text);
+
+/* A sentence of a finding, without the backticks around names. */
+const char *pdf_prose(struct pdf *pdf, const char *text);
 /* A cell with its unit, "–" for null. */
 const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_unit unit);
 /* A cell of a table, "–" for null. */

@@ -190,6 +190,15 @@ const char *pdf_safe(struct pdf *pdf, const char *text)
     return text ? safe(pdf, ta_slice_of(text), 0) : "";
 }
 
+const char *pdf_prose(struct pdf *pdf, const char *text)
+{
+    const char *prose = pdf_safe(pdf, text), *begin, *end;
+    while ((begin = strchr(prose, '`')) != NULL && (end = strchr(begin + 1, '`')) != NULL)
+        prose = pdf_printf(pdf, "%.*s%.*s%s", (int)(begin - prose), prose, (int)(end - begin - 1),
+                           begin + 1, end + 1);
+    return prose;
+}
+
 enum { CELL_MOST = 400 };
 
 const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_unit unit)
