@@ -358,14 +358,17 @@ static enum phase phase_of(const struct work *w, const struct call *call)
     return call->start >= w->steps->at[0].end ? STEADY : WARM_UP;
 }
 
-/* The nearest span around a compilation that says where in the program it is; TA_NO_ROW. */
+/* The nearest span around a compilation that says where in the program it is, but for the range
+ * that marks its step; TA_NO_ROW. */
 static ta_row place_of(const struct work *w, ta_row row)
 {
+    const size_t step = ta_program_step_at(w->steps, w->spans.ts[row]);
+    const ta_row mark = step == SIZE_MAX ? TA_NO_ROW : w->steps->at[step].mark;
     static const char *const inner[] = {"torch/",      "<built-in", TA_REGION_MARK, "dynamo",
                                         "TorchDynamo", "## Call",   TA_STEP_MARK,   "compile_"};
     for (row = w->spans.parent[row]; row != TA_NO_ROW; row = w->spans.parent[row]) {
         const struct ta_slice name = ta_trace_text(w->trace, w->spans.name[row]);
-        bool is_place = name.len && what_of(name) == NOTHING &&
+        bool is_place = name.len && row != mark && what_of(name) == NOTHING &&
                         ta_class_is_host(w->categories.at[w->spans.cat[row]].class);
         for (size_t i = 0; i < TA_LENGTH(inner) && is_place; i++)
             is_place = !ta_slice_starts(name, inner[i]);
