@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* guidance.by_rank: denoising steps that run the model twice, for classifier-free guidance.
  *
- * Seen in marked steps alone: a module or a range that each of them calls twice, one call after the
- * other; without either, kernels that come in two equal sequences.  Blocks of a model repeat, too,
- * but their kernels come more often than twice, or not all of them do.  A few steps are looked at,
- * the others are taken to be like them. */
+ * In marked steps: a module or a range that each of them calls twice, one call after the other;
+ * without either, kernels that come in two equal sequences.  Without marks: compiled code whose
+ * calls come in pairs.  Blocks of a model repeat, too, but their kernels come more often than
+ * twice, or not all of them do.  A few steps are looked at, the others are taken to be like them.
+ */
 #include "model/program/steps.h"
 #include "lib/modules.h"
 #include "base/vec.h"
@@ -216,6 +217,119 @@ static bool find_double(struct walk *w)
     return all;
 }
 
+/* ---- without marks --------------------------------------------------------------------------- */
+
+/* Calls of compiled code that come in pairs: between the two of a pair hardly anything is launched,
+ * between pairs the small kernels of guidance and scheduler, and no product, convolution or
+ * attention. Blocks that are compiled one by one have parts of the model in between. */
+#define COMPILED_REGION "Torch-Compiled Region"
+enum { PAIRS_LEAST = 3, BETWEEN_LEAST = 3 };
+
+/* The name of compiled code that takes most time, and is called an even number of times. */
+static ta_str longest_region(struct walk *w, size_t *n_calls)
+{
+    const size_t n_names = ta_trace_string_count(w->trace);
+    struct {
+        int64_t total;
+        size_t n;
+        bool is_region;
+    } *names = calloc(n_names + 1, sizeof *names);
+    ta_str longest = TA_STR_ABSENT;
+    bool any = false;
+    w->failed |= !names;
+    for (size_t id = 0; names && id < n_names; id++)
+        any |= names[id].is_region =
+            ta_slice_starts(ta_trace_text(w->trace, (ta_str)id), COMPILED_REGION);
+    for (size_t row = 0; any && row < w->spans.n; row++)
+        if (names[w->spans.name[row]].is_region &&
+            w->categories.at[w->spans.cat[row]].class == TA_CLASS_OP) {
+            names[w->spans.name[row]].total += w->spans.dur[row];
+            names[w->spans.name[row]].n++;
+        }
+    for (size_t id = 0; any && id < n_names; id++)
+        if (names[id].n && (longest == TA_STR_ABSENT || names[id].total > names[longest].total))
+            longest = (ta_str)id;
+    *n_calls = longest == TA_STR_ABSENT ? 0 : names[longest].n;
+    free(names);
+    return longest;
+}
+
+/* Kernels that are launched in [from, to); those of a model count far too many. */
+static size_t launched_in(const struct walk *w, const struct launched *all, size_t n, int64_t from,
+                          int64_t to)
+{
+    enum { TOO_MANY = 1 << 20 };
+    size_t low = 0, high = n, found = 0;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (all[middle].time < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < n && all[low].time < to; low++)
+        found += is_matrix(w, w->activities.at[all[low].activity].kernel) ? TOO_MANY : 1;
+    return found < TOO_MANY ? found : TOO_MANY;
+}
+
+/* Whether calls come in pairs, by the kernels between them. */
+static bool are_pairs(const struct walk *w, const ta_row *calls, size_t n,
+                      const struct launched *all, size_t n_all)
+{
+    size_t within = 0, between = SIZE_MAX, most_between = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const int64_t end = w->spans.ts[calls[i]] + w->spans.dur[calls[i]];
+        const size_t found = launched_in(w, all, n_all, end, w->spans.ts[calls[i + 1]]);
+        if (i % 2 == 0) {
+            within = found > within ? found : within;
+        } else {
+            between = found < between ? found : between;
+            most_between = found > most_between ? found : most_between;
+        }
+    }
+    return between >= within + BETWEEN_LEAST && most_between < 200;
+}
+
+/* The compiled code that each step calls twice, with its last pairs as the steps that are looked
+ * at; TA_STR_ABSENT without any. */
+static ta_str find_pairs(struct walk *w, size_t *n_pairs)
+{
+    size_t n;
+    ta_str name = longest_region(w, &n);
+    TA_VEC(struct launched) all = {0};
+    ta_row *calls = n >= 2 * PAIRS_LEAST && n % 2 == 0 ? calloc(n, sizeof *calls) : NULL;
+    if (!calls)
+        return TA_STR_ABSENT;
+    n = 0;
+    for (size_t row = 0; row < w->spans.n; row++)
+        if (w->spans.name[row] == name && w->categories.at[w->spans.cat[row]].class == TA_CLASS_OP)
+            calls[n++] = (ta_row)row;
+    for (size_t i = 0; i < w->activities.n; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        if (a->kernel != TA_NO_KERNEL && a->launch != TA_NO_ROW)
+            w->failed |= !ta_vec_push(&all, ((struct launched){w->spans.ts[a->launch], i}));
+    }
+    if (all.n)
+        qsort(all.at, all.n, sizeof *all.at, by_time);
+    const bool one_track = w->spans.track[calls[0]] == w->spans.track[calls[n - 1]];
+    if (!w->failed && one_track && are_pairs(w, calls, n, all.at, all.n)) {
+        for (size_t i = n - 2 * LOOKED_AT; i < n; i += 2) {
+            const int64_t second = w->spans.ts[calls[i + 1]];
+            w->at[w->n++] = (struct step){.start = w->spans.ts[calls[i]],
+                                          .end = second + w->spans.dur[calls[i + 1]],
+                                          .from = second,
+                                          .to = second + w->spans.dur[calls[i + 1]],
+                                          .mark = calls[i]};
+        }
+        *n_pairs = n / 2;
+    } else {
+        name = TA_STR_ABSENT;
+    }
+    free(all.at);
+    free(calls);
+    return name;
+}
+
 /* ---- a trace --------------------------------------------------------------------------------- */
 
 /* Whether the trace is of training, where a module may run twice for other reasons. */
@@ -253,21 +367,8 @@ static void add_second(const struct walk *w, const struct step *step, int64_t *n
     ta_intervals_free(&busy);
 }
 
-static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
+static void add_row(struct walk *w, size_t n_steps, int source, ta_str name, struct ta_partial *out)
 {
-    int source = BY_MODULE;
-    ta_str name = find_called(w, BY_MODULE);
-    if (name == TA_STR_ABSENT) {
-        source = BY_RANGE;
-        name = find_called(w, BY_RANGE);
-    }
-    /* Kernels decide only where the steps hold no calls that would tell. */
-    take_kernels(w);
-    if (name == TA_STR_ABSENT) {
-        source = BY_KERNELS;
-        if (!find_double(w))
-            return;
-    }
     if (is_training(w->trace))
         return;
     int64_t ns = 0, idle = 0, kernels = 0;
@@ -286,6 +387,24 @@ static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
     ta_sum(&row[KERNELS], ta_whole(scale * (double)kernels));
 }
 
+static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
+{
+    int source = BY_MODULE;
+    ta_str name = find_called(w, BY_MODULE);
+    if (name == TA_STR_ABSENT) {
+        source = BY_RANGE;
+        name = find_called(w, BY_RANGE);
+    }
+    /* Kernels decide only where the steps hold no calls that would tell. */
+    take_kernels(w);
+    if (name == TA_STR_ABSENT) {
+        source = BY_KERNELS;
+        if (!find_double(w))
+            return;
+    }
+    add_row(w, n_steps, source, name, out);
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -297,16 +416,25 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .names = ta_trace_kernels(trace)};
     if (!steps)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
-    if (steps->n < STEPS_LEAST || steps->by == TA_STEPS_BY_LOOP)
+    if (steps->by == TA_STEPS_BY_LOOP)
         return TA_OK;
     /* The last ones: the first may be warm-up. */
-    for (size_t s = steps->n - LOOKED_AT; s < steps->n; s++) {
+    for (size_t s = steps->n < STEPS_LEAST ? steps->n : steps->n - LOOKED_AT; s < steps->n; s++) {
         const struct ta_program_step *step = &steps->at[s];
         if (w.spans.ts[step->mark] == step->start && step->end > step->start)
             w.at[w.n++] = (struct step){.start = step->start, .end = step->end, .mark = step->mark};
     }
-    if (w.n == LOOKED_AT)
+    if (w.n == LOOKED_AT) {
         judge(&w, steps->n, out[0]);
+    } else {
+        size_t n_pairs = 0;
+        w.n = 0;
+        const ta_str name = find_pairs(&w, &n_pairs);
+        if (name != TA_STR_ABSENT) {
+            take_kernels(&w);
+            add_row(&w, n_pairs, BY_RANGE, name, out[0]);
+        }
+    }
     for (size_t i = 0; i < w.n; i++)
         free(w.at[i].kernels.at);
     return w.failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the kernels of steps") : TA_OK;
@@ -347,7 +475,10 @@ static const struct ta_table_def table = {
     "guidance.by_rank", "Two model calls a step", TA_COLUMNS(table_columns),
     .doc = "One row per rank whose marked steps run the model twice, as for classifier-free "
            "guidance: a module, else a range, that each of the last three steps calls twice for at "
-           "least half of its time, else kernels in two equal sequences. Not of training.",
+           "least half of its time, else kernels in two equal sequences; without marked steps "
+           "compiled "
+           "code whose calls come in pairs, with no product, convolution or attention between "
+           "them. Not of training.",
     .tier = TA_TIER_DETAIL};
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

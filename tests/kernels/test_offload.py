@@ -236,6 +236,38 @@ def guidance_kernels(trace):
     steps(trace, 6, step)
 
 
+REGION = "Torch-Compiled Region: 0/0"
+
+
+def scheduler(trace):
+    for _ in range(4):
+        trace.kernel(ADD)
+
+
+def guidance_compiled(trace):
+    """Without marks the calls of compiled code come in pairs."""
+    for _ in range(6):
+        for _ in range(2):
+            trace.span("cpu_op", REGION, lambda: forward(trace))
+        scheduler(trace)
+
+
+def compiled_once(trace):
+    for _ in range(6):
+        trace.span("cpu_op", REGION, lambda: forward(trace))
+        scheduler(trace)
+
+
+def compiled_blocks(trace):
+    """Two blocks that are compiled each, with the rest of the model between them."""
+    for _ in range(6):
+        trace.kernel(EMBED)
+        for _ in range(2):
+            trace.span("cpu_op", REGION, lambda: forward(trace, blocks=4))
+        trace.kernel(FINAL)
+        scheduler(trace)
+
+
 def one_pass(trace):
     steps(trace, 6, lambda: forward(trace, module="DiT"))
 
@@ -342,6 +374,9 @@ CASES = {
     "guidance-modules": (guidance_modules, check_guidance("module", "DiT")),
     "guidance-ranges": (guidance_ranges, check_guidance("range", "transformer")),
     "guidance-kernels": (guidance_kernels, check_guidance("kernels", None)),
+    "guidance-compiled": (guidance_compiled, check_guidance("range", REGION)),
+    "compiled-once": (compiled_once, no_guidance),
+    "compiled-blocks": (compiled_blocks, no_guidance),
     "one-pass": (one_pass, no_guidance),
     "one-pass-kernels": (one_pass_kernels, no_guidance),
     "two-blocks": (two_blocks, no_guidance),
