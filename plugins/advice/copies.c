@@ -42,21 +42,33 @@ struct worst {
     double ns, window;
 };
 
-/* The row of copies.bandwidth of a rank with most exposed time. */
+/* Exposed time of the copies of a path, of all sizes. */
+static double exposed_of(const struct ta_refs *in, int64_t rank, struct ta_slice path)
+{
+    double sum = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, KIND_EXPOSED); row++)
+        if (ta_ref_integer(in, KIND_RANK, row) == rank &&
+            ta_slice_equal(ta_ref_text(in, KIND_PATH, row), path))
+            sum += ta_ref_number(in, KIND_EXPOSED, row, 0);
+    return sum;
+}
+
+/* A row of copies.bandwidth of the path of a rank with most exposed time, and that time. */
 static bool find_kind(const struct ta_refs *in, const struct ta_place *exposed,
-                      struct ta_place *kind)
+                      struct ta_place *kind, double *ns)
 {
     const int64_t rank = ta_whole(ta_place_beside(in, exposed, RANK).value);
-    bool found = false;
+    *ns = 0;
     for (size_t row = 0; row < ta_ref_rows(in, KIND_EXPOSED); row++) {
-        const bool same = ta_whole(ta_ref_number(in, KIND_RANK, row, 0)) == rank;
-        const struct ta_place place = ta_place_at(in, KIND_EXPOSED, row);
-        if (!same || !place.table || (found && place.value <= kind->value))
-            continue;
-        *kind = place;
-        found = true;
+        const double sum = ta_ref_integer(in, KIND_RANK, row) == rank
+                               ? exposed_of(in, rank, ta_ref_text(in, KIND_PATH, row))
+                               : 0;
+        if (sum > *ns) {
+            *ns = sum;
+            *kind = ta_place_at(in, KIND_EXPOSED, row);
+        }
     }
-    return found;
+    return *ns > 0;
 }
 
 static const char *advice_on(const struct ta_refs *in, struct ta_advice *advice,
@@ -96,7 +108,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     struct ta_place kind = {0};
     struct ta_evidence evidence[2] = {ta_place_evidence(&worst.exposed)};
-    const bool known = find_kind(in, &worst.exposed, &kind);
+    double of_kind;
+    const bool known = find_kind(in, &worst.exposed, &kind, &of_kind);
     if (known)
         evidence[1] = ta_place_evidence(&kind);
     ta_advise(
@@ -108,7 +121,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       ta_advice_number(advice, share, TA_UNIT_RATIO),
                                       ta_advice_number(advice, worst.ns, TA_UNIT_NS),
                                       ta_place_owner(advice, in->report, &worst.exposed)),
-            .why = known && kind.value >= 0.5 * worst.ns
+            .why = known && of_kind >= 0.5 * worst.ns
                        ? ta_advice_printf(advice, "No kernel runs meanwhile; most of it is %s.",
                                           ta_place_text(advice, in, &kind, KIND_PATH))
                        : "No kernel runs meanwhile.",

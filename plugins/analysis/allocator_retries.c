@@ -58,10 +58,17 @@ struct retry {
     bool begins, ends; /* the first and the last of them take memory */
 };
 
+/* Libraries that look for an algorithm of a convolution give their workspaces back, too. */
+static bool is_search(struct ta_slice op)
+{
+    return ta_slice_has_word(op, "conv");
+}
+
 /* The devices stand still from the first of the calls until they begin to work again. */
 static void add_retry(struct walk *w, const struct retry *retry)
 {
-    if (retry->op == TA_NO_ROW || retry->frees == 0 || !retry->begins || !retry->ends)
+    if (retry->op == TA_NO_ROW || retry->frees == 0 || !retry->begins || !retry->ends ||
+        is_search(name_of(w, retry->op)))
         return;
     const ta_row caller = ta_outward_find(&w->sites, retry->op, is_site, w);
     const size_t next = ta_intervals_behind(w->busy, retry->to);

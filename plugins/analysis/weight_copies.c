@@ -283,12 +283,20 @@ static struct in_steps steps_of(struct walk *w, const struct ta_program_steps *s
     return in;
 }
 
-static bool is_layers(const struct walk *w, size_t n_sizes, const struct pass *pass,
-                      const struct in_steps *in)
+static bool is_layers(const struct walk *w, const struct size *sizes, size_t n_sizes,
+                      const struct pass *pass, const struct in_steps *in)
 {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < w->copies.n; i++)
-        bytes += w->copies.at[i].is_back ? 0 : w->copies.at[i].bytes;
+    /* Layers are alike: most bytes are of sizes that come several times a pass.  Inputs of a step,
+     * which may be copied while kernels run, are not. */
+    const size_t passes = pass->n > 1 ? pass->n : in->n > 1 ? in->n : 1;
+    int64_t bytes = 0, repeated = 0;
+    for (size_t i = 0; i < n_sizes; i++) {
+        const int64_t sum = (int64_t)sizes[i].n * sizes[i].bytes;
+        bytes += sum;
+        repeated += sizes[i].n >= 2 * passes ? sum : 0;
+    }
+    if (2 * repeated < bytes)
+        return false;
     if (w->groups < GROUPS_LEAST || n_sizes < SIZES_LEAST || bytes < LAYERS_BYTES ||
         w->matrix > (size_t)w->groups * KERNELS_A_GROUP)
         return false;
@@ -421,7 +429,7 @@ static void judge_device(struct walk *w, size_t from, size_t to)
     struct pass pass = find_pass(w, sizes, n);
     const struct in_steps in = steps_of(w, steps);
     const bool is_even = in.n > 1 && in.least >= in.most - in.most / 20;
-    if (is_layers(w, n, &pass, &in)) {
+    if (is_layers(w, sizes, n, &pass, &in)) {
         for (size_t i = 0; i < w->copies.n; i++) {
             const struct size *size = size_of(sizes, n, w->copies.at[i].bytes);
             w->copies.at[i].counts = !w->copies.at[i].is_back || (size && size->back > 0);
@@ -531,7 +539,8 @@ static const struct ta_table_def table = {
     .doc = "One row per rank and pattern, of ranks that copy weights to the device to use them. "
            "A trace does not say what copies hold: layers are at least 8 groups of copies between "
            "matrix products, attention or convolutions, at most 48 of those apart on average, of "
-           "at least 3 sizes and 32 MiB in all, at least 4 groups in most marked steps; models are "
+           "at least 3 sizes, most bytes of sizes that come several times a pass, and 32 MiB in "
+           "all, at least 4 groups in most marked steps; models are "
            "at least 16 copies and 256 MiB that have a copy back of the same size.",
     .tier = TA_TIER_DETAIL};
 

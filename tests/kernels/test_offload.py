@@ -154,6 +154,16 @@ def inputs(trace):
     steps(trace, 12, step, "train_step")
 
 
+def prefetched_inputs(trace):
+    """The next batch is copied tensor by tensor while the kernels of this one run."""
+    def step():
+        for i in range(8):
+            for j in range(2):
+                trace.copy(4 * MIB + (2 * i + j) * 65536, pinned=True)
+            forward(trace, blocks=1)
+    steps(trace, 6, step, "train_step")
+
+
 def few_kernels(trace):
     """Steps of one product each, and an input before it: not layers."""
     def step():
@@ -366,6 +376,7 @@ CASES = {
     "swapped": (swapped, check_layers(4, moved=2)),
     "prefetched": (prefetched, no_weights),
     "inputs": (inputs, no_weights),
+    "prefetched-inputs": (prefetched_inputs, no_weights),
     "few-kernels": (few_kernels, no_weights),
     "models": (models, check_models),
     "once": (once, no_weights),
