@@ -75,7 +75,7 @@ enum ta_ink {
     TA_INK_COUNT
 };
 
-#define TA_CHART_SERIES_MAX 8
+#define TA_CHART_SERIES_MAX 9
 #define TA_CHART_LABELS 3
 
 struct ta_series {

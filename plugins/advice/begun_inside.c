@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recordings that begin while a device still works on what was launched before: nothing of that
  * work was recorded, so the device looks idle until it is done. */
+#include "lib/owners.h"
 #include "recommend/rule.h"
 
 enum { THRESHOLD };
@@ -38,16 +39,15 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "begun_inside",
             .title = ta_advice_printf(
                 advice,
-                "The recording began inside a step: what holds the GPU%s up for %s (%s of "
-                "the window) lies before it",
-                ta_place_owner(advice, in->report, &worst),
-                ta_advice_number(advice, worst.value, TA_UNIT_NS),
-                ta_advice_number(advice, worst.value / window.value, TA_UNIT_RATIO)),
-            .advice =
-                "What the device does meanwhile was not recorded, so this is no idle time that "
-                "could be saved. Begin where the device has nothing to do: call "
-                "torch.cuda.synchronize() before the profiler starts, or record a step more "
-                "and look at the later ones.",
+                "The recording began inside a step: what the GPU%s does for %s of the run (%s) is "
+                "not known",
+                ta_owned_of(advice, &worst),
+                ta_advice_number(advice, worst.value / window.value, TA_UNIT_RATIO),
+                ta_advice_number(advice, worst.value, TA_UNIT_NS)),
+            .why = "It works on what was launched before the recording, so this is no idle time "
+                   "that could be saved.",
+            .advice = "Call torch.cuda.synchronize() before the profiler starts, or record a step "
+                      "more and look at the later ones.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
@@ -55,7 +55,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .saving_high_ns = TA_MISSING,
             .confidence = 0.7,
             .about_input = true,
-            .threshold = ta_advice_printf(advice, "share of the window > %s",
+            .threshold = ta_advice_printf(advice, "share of the run > %s",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
     return TA_OK;

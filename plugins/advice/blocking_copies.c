@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Copies from or to pageable memory, and copies that return when they are done: the host waits for
- * them, and neither it nor the device goes on. */
+ * them, and neither it nor the device goes on, nor does the device until the host has caught up. */
+#include "lib/owners.h"
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -29,7 +30,8 @@ enum {
     RATE_MEMORY,
     WINDOW,
     WEIGHTS,
-    WEIGHTS_BACK
+    WEIGHTS_BACK,
+    OWNERS
 };
 
 static const struct ta_ref reads[] = {
@@ -49,6 +51,7 @@ static const struct ta_ref reads[] = {
     [WINDOW] = {"gpu_time.program", "window_ns"},
     [WEIGHTS] = {"copies.weights", "bytes"},
     [WEIGHTS_BACK] = {"copies.weights", "back_bytes"},
+    OWNERS_READS(OWNERS),
 };
 
 /* Copies of weights are weight_copies.c's: whether most bytes of a row are theirs. */
@@ -82,19 +85,11 @@ static double pinned_rate(const struct ta_refs *in, size_t row)
 
 /* What the copies of one rank cost now, and what they would without waiting. */
 struct cost {
-    double lost, ideal; /* ns */
+    double exposed, ideal, idle; /* ns; idle: what the device idles for them */
     double window;
     size_t worst; /* the row that costs most */
     double most;
 };
-
-static const char pinned_advice[] =
-    "Copy without waiting: pinned memory (pin_memory=True, made once) and non_blocking=True, on a "
-    "stream of its own and before the bytes are needed. The driver copies pageable memory through "
-    "a buffer of its own, while the caller waits.";
-static const char kept_advice[] =
-    "Copy without waiting: pinned memory and an asynchronous copy on a stream of its own; values "
-    "that the host needs are best kept on the host.";
 
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct cost *cost,
                  double threshold)
@@ -107,59 +102,111 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
     if (ta_ref_number(in, IDLE, cost->worst, 0) > 0)
         evidence[n_evidence++] = ta_ref_evidence(in, IDLE, cost->worst);
     const bool pageable = ta_ref_reads(in, MEMORY, cost->worst, "pageable");
-    const double share = cost->lost / cost->window;
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = pageable ? "pageable-copy" : "blocking-copy",
-                  .rule = "blocking_copies",
-                  .title = ta_advice_printf(advice,
-                                            "Copies that the host waits for cost the GPU%s %s of "
-                                            "the program's window (%s), most "
-                                            "of it %s by %s",
-                                            ta_place_owner(advice, in->report, &host),
-                                            ta_advice_number(advice, share, TA_UNIT_RATIO),
-                                            ta_advice_number(advice, cost->lost, TA_UNIT_NS),
-                                            ta_place_text(advice, in, &host, PATH),
-                                            ta_place_text(advice, in, &host, CALL)),
-                  .advice = pageable ? pinned_advice : kept_advice,
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = n_evidence,
-                  /* At the rate of pinned memory but still in the way, or beside the work. */
-                  .saving_low_ns = ta_whole(cost->lost - cost->ideal),
-                  .saving_high_ns = ta_whole(cost->lost),
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "such copies cost > %s of the window",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    const double lost = cost->exposed + cost->idle;
+    const char *const owners[] = {"pageable copy", "blocking copy"};
+    const struct ta_owners_asked asked = {OWNERS, owners, TA_LENGTH(owners)};
+    const struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    const bool is_named = *where.function && strcmp(where.function, where.site) != 0;
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = pageable ? "pageable-copy" : "blocking-copy",
+            .rule = "blocking_copies",
+            .title = ta_advice_printf(
+                advice, "Copies %s hold up the host and the GPU%s: %s of the run (%s)",
+                pageable ? "of pageable memory" : "that the host waits for",
+                ta_owned_of(advice, &host),
+                ta_advice_number(advice, lost / cost->window, TA_UNIT_RATIO),
+                ta_advice_number(advice, lost, TA_UNIT_NS)),
+            .why = ta_advice_printf(
+                advice,
+                "%s copies by %s%s%s take most: the GPU copies %s without computing and "
+                "idles %s meanwhile and until the host has launched again.",
+                ta_place_text(advice, in, &host, PATH), ta_place_text(advice, in, &host, CALL),
+                is_named ? ", in " : "", is_named ? where.function : "",
+                ta_advice_number(advice, cost->exposed, TA_UNIT_NS),
+                ta_advice_number(advice, cost->idle, TA_UNIT_NS)),
+            .advice = pageable ? "Copy from pinned memory (pin_memory=True, allocated once) with "
+                                 "non_blocking=True, before the data are needed."
+                               : "Copy asynchronously from pinned memory on a stream of its own, "
+                                 "before the data are needed.",
+            .details = pageable ? "The driver copies pageable memory through a buffer of its own, "
+                                  "while the caller waits."
+                                : NULL,
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = n_evidence,
+            /* At the rate of pinned memory but still in the way, or while kernels run. */
+            .saving_low_ns = ta_whole(cost->exposed - cost->ideal + cost->idle / 2),
+            .saving_high_ns = ta_whole(lost),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "such copies cost > %s of the run",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+}
+
+/* What a rank idles for such copies, on its device that idles most for them. */
+static double idle_of(const struct ta_refs *in, int64_t rank)
+{
+    const size_t total = OWNERS + OWNERS_TOTAL, name = OWNERS + OWNERS_OWNER;
+    double most = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, total); row++) {
+        double sum = 0;
+        for (size_t k = 0; ta_ref_rank(in, total, row) == rank && k < ta_ref_rows(in, total); k++)
+            if (ta_ref_rank(in, total, k) == rank &&
+                ta_ref_device(in, total, k) == ta_ref_device(in, total, row) &&
+                (ta_ref_reads(in, name, k, "pageable copy") ||
+                 ta_ref_reads(in, name, k, "blocking copy")))
+                sum += ta_ref_number(in, total, k, 0);
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+static struct cost cost_of(const struct ta_refs *in, int64_t rank)
+{
+    static const struct ta_look windows = {.cells = WINDOW};
+    struct cost cost = {.window = ta_look_most(in, &windows, rank)};
+    double host = 0, all = 0; /* of the time in such calls, the part that is not for weights */
+    for (size_t k = 0; k < ta_ref_rows(in, HOST); k++) {
+        if (ta_ref_integer(in, RANK, k) != rank)
+            continue;
+        all += ta_ref_number(in, HOST, k, 0);
+        if (is_weights(in, k, rank))
+            continue;
+        host += ta_ref_number(in, HOST, k, 0);
+        const double exposed = ta_ref_number(in, EXPOSED, k, 0);
+        const double lost = exposed + ta_ref_number(in, IDLE, k, 0);
+        const double rate = pinned_rate(in, k);
+        const double ideal = rate > 0 ? ta_ref_number(in, BYTES, k, 0) * 1e9 / rate : exposed;
+        cost.exposed += exposed;
+        cost.ideal += ideal < exposed ? ideal : exposed;
+        if (lost >= cost.most) {
+            cost.most = lost;
+            cost.worst = k;
+        }
+    }
+    cost.idle = all > 0 ? idle_of(in, rank) * host / all : 0;
+    return cost;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_look windows = {.cells = WINDOW};
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct cost worst = {0};
+    int64_t last = TA_MISSING;
     for (size_t i = 0; i < ta_ref_rows(in, HOST); i++) {
-        const int64_t rank = ta_whole(ta_ref_number(in, RANK, i, 0));
-        struct cost cost = {.window = ta_look_most(in, &windows, rank)};
-        for (size_t k = 0; k < ta_ref_rows(in, HOST); k++) {
-            if (ta_whole(ta_ref_number(in, RANK, k, 0)) != rank || is_weights(in, k, rank))
-                continue;
-            const double lost = ta_ref_number(in, EXPOSED, k, 0) + ta_ref_number(in, IDLE, k, 0);
-            const double rate = pinned_rate(in, k);
-            const double ideal = rate > 0 ? ta_ref_number(in, BYTES, k, 0) * 1e9 / rate : lost;
-            cost.lost += lost;
-            cost.ideal += ideal < lost ? ideal : lost;
-            if (lost >= cost.most) {
-                cost.most = lost;
-                cost.worst = k;
-            }
-        }
+        const int64_t rank = ta_ref_integer(in, RANK, i);
+        if (rank == last)
+            continue;
+        last = rank;
+        const struct cost cost = cost_of(in, rank);
         if (cost.window > 0 &&
-            (worst.window <= 0 || cost.lost * worst.window > worst.lost * cost.window))
+            (worst.window <= 0 || (cost.exposed + cost.idle) * worst.window >
+                                      (worst.exposed + worst.idle) * cost.window))
             worst = cost;
     }
-    if (worst.window > 0 && worst.lost > threshold * worst.window)
+    if (worst.window > 0 && worst.exposed + worst.idle > threshold * worst.window)
         give(in, advice, &worst, threshold);
     return TA_OK;
 }

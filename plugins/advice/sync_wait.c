@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Harmful waits: the device has nothing to do while the host waits for it, or right after.  Larger
- * copies are blocking_copies.c's. */
+/* Harmful waits: the device has nothing to do while the host waits for it, and until the host has
+ * caught up again.  Larger copies are blocking_copies.c's. */
+#include "lib/owners.h"
 #include "lib/recorder.h"
-#include "recommend/rule.h"
-
-#include <traceanalyze/rule.h>
 
 #include <math.h>
 
@@ -12,155 +10,143 @@ enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
-                   "Share of the window that waits cost, from which the rule fires"},
+                   "Share of the run that waits cost, from which the rule fires"},
     TA_OPTIONS_END,
 };
 
-enum {
-    RANK,
-    KIND,
-    IDLE_DURING,
-    IDLE_AFTER,
-    SAVING,
-    SITE_KIND,
-    SITE,
-    SITE_CALLER,
-    SITE_CALL,
-    SITE_HARM,
-    WINDOW,
-    DISPATCH,
-    RETRIED,
-    RECORDER
-};
+enum { DISPATCH, RETRIED, RECORDER, OWNERS = RECORDER + 3 };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"sync.by_kind", "rank"},
-    [KIND] = {"sync.by_kind", "kind"},
-    [IDLE_DURING] = {"sync.by_kind", "idle_during_ns"},
-    [IDLE_AFTER] = {"sync.by_kind", "idle_after_ns"},
-    [SAVING] = {"sync.by_kind", "saving_ns"},
-    [SITE_KIND] = {"sync.by_site", "kind"},
-    [SITE] = {"sync.by_site", "site"},
-    [SITE_CALLER] = {"sync.by_site", "caller"},
-    [SITE_CALL] = {"sync.by_site", "call"},
-    [SITE_HARM] = {"sync.by_site", "harmful_ns"},
-    [WINDOW] = {"run.window", "window_ns"},
     [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
     [RETRIED] = {"memory.retries", "idle_ns"},
     RECORDER_READS(RECORDER),
+    OWNERS_READS(OWNERS),
 };
 
-/* The kinds of waits, each with its own advice. */
-static const struct kind {
-    const char *kind, *finding, *what, *advice;
-} kinds[] = {
-    {"synchronization", "sync-wait", "synchronization",
-     "Remove the wait, or move it out of the step loop: no .item(), .cpu(), nonzero() or "
-     "torch.cuda.synchronize() there; read results one step later, when they are long done."},
-    {"value read", "value-read", "reads of single values",
-     "Keep the values that the host needs on the host: shapes, schedules and conditions computed "
-     "before the loop, without .item(), bool() or print() of a tensor in it; read results one step "
-     "later."},
+/* What reads values, by a word in the name of the operator, and what to do instead. */
+static const struct {
+    const char *words[8];
+    const char *advice;
+} readers[] = {
+    {{"onvolution", "cudnn", "miopen"},
+     "The library tries its algorithms (torch.backends.cudnn.benchmark), once for each shape: keep "
+     "shapes fixed, and begin the recording after a few steps."},
+    {{"aten::item", "_local_scalar_dense", "is_nonzero", "equal", "allclose"},
+     "Keep the values that the host needs on the host (schedules and conditions are known before "
+     "the loop), or read them one step later."},
+    {{"nonzero", "masked_select", "argwhere", "unique", "aten::index"},
+     "Its result has as many elements as the data say, so the host has to wait for it: use "
+     "torch.where or a mask of fixed size, or compute the indices once before the loop."},
+    {{"aten::to", "copy_", "aten::cpu"},
+     "Copy results with non_blocking=True into pinned memory and read them after the loop or a "
+     "step later."},
 };
 
-/* "aten::item in scheduler.py(12): step", as far as it is known. */
-static const char *place_of(const struct ta_refs *in, struct ta_advice *advice,
-                            const struct ta_place *worst)
-{
-    const char *site = ta_place_text(advice, in, worst, SITE);
-    const char *caller = ta_place_text(advice, in, worst, SITE_CALLER);
-    if (*site && *caller && strcmp(site, caller) != 0)
-        return ta_advice_printf(advice, "%s in %s", site, caller);
-    return *site ? site : *caller ? caller : ta_place_text(advice, in, worst, SITE_CALL);
-}
+static const char no_reading[] =
+    "Take the wait out of the loop: no .item(), .cpu(), nonzero(), boolean mask or print() of a "
+    "tensor there; read results a step later.";
 
-/* What the waits of a kind cost for certain, where it is the largest share of the window of a rank:
- * idle time during and right after them, as far as the host would be ahead without them. */
-static bool find_worst(const struct ta_refs *in, const struct kind *kind, struct ta_place *worst,
-                       double *window)
+static const char *what_to_do(const char *site)
 {
-    static const struct ta_look windows = {.cells = WINDOW};
-    const struct ta_look look = {.cells = SAVING, .where = {{KIND, kind->kind}}};
-    double most = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, SAVING); row++) {
-        if (!ta_look_takes(in, &look, row))
-            continue;
-        const double rank = ta_ref_number(in, RANK, row, 0);
-        const double length = ta_look_sum(in, &windows, ta_whole(rank));
-        const double during = ta_ref_number(in, IDLE_DURING, row, 0);
-        const double after = ta_ref_number(in, IDLE_AFTER, row, 0);
-        const double cost = fmin(during + after, ta_ref_number(in, SAVING, row, 0));
-        if (length <= 0 || cost / length <= most)
-            continue;
-        most = cost / length;
-        *worst = ta_place_at(in, SAVING, row);
-        worst->value = cost;
-        *window = length;
-    }
-    return most > 0;
+    for (size_t i = 0; i < TA_LENGTH(readers); i++)
+        for (size_t k = 0; k < TA_LENGTH(readers[i].words) && readers[i].words[k]; k++)
+            if (strstr(site, readers[i].words[k]))
+                return readers[i].advice;
+    return no_reading;
 }
 
 /* What recording explains of the time in which the host hands out work after waits, as of all such
- * time of the rank. */
-static double recorded_after(const struct ta_refs *in, size_t cells, int64_t rank, double after)
+ * time of the device. */
+static struct ta_recorded recorded_later(const struct ta_refs *in, const struct ta_owned *owned)
 {
-    const struct ta_look explained = {.cells = cells,
-                                      .where = {{RECORDER + RECORDER_KIND, "dispatch"}}};
     static const struct ta_look dispatch = {.cells = DISPATCH};
-    const double all = ta_look_sum(in, &dispatch, rank);
-    return all > 0 ? ta_look_sum(in, &explained, rank) * fmin(1, fmax(0, after) / all) : 0;
+    struct ta_place all;
+    if (!ta_look_same(in, &dispatch, &owned->place, &all) || all.value <= 0)
+        return (struct ta_recorded){.ns = 0};
+    return ta_recorder_of(in, RECORDER, "dispatch", &owned->place,
+                          fmin(1, owned->later / all.value));
+}
+
+/* "Its 12 waits are in scheduler_step; after each one the GPU idles 3.68 ms on average until …" */
+static const char *why(struct ta_advice *advice, const struct ta_owned *owned,
+                       const struct ta_owned_where *where)
+{
+    if (!*where->function || where->waits <= 0)
+        return NULL;
+    const double each = where->site_share * owned->ns / (double)where->waits;
+    const bool is_named = strcmp(where->function, where->site) != 0;
+    const char *in = is_named ? ta_advice_printf(advice, " in %s", where->function) : "";
+    const char *idle = ta_advice_number(advice, each, TA_UNIT_NS);
+    if (where->waits == 1)
+        return ta_advice_printf(advice,
+                                "%s waits once%s; the GPU runs out of work and idles %s until the "
+                                "host has launched again.",
+                                where->site, in, idle);
+    return ta_advice_printf(advice,
+                            "%s waits %lld times%s; each time the GPU runs out of work and idles "
+                            "about %s until the host has launched again.",
+                            where->site, (long long)where->waits, in, idle);
+}
+
+static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, double threshold,
+                         const char *owner, bool is_read)
+{
+    const struct ta_owners_asked asked = {OWNERS, &owner, 1};
+    const struct ta_owned owned = ta_owned_worst(in, &asked, NULL, 0);
+    if (!owned.place.table || owned.share <= threshold)
+        return;
+    /* Allocations that are tried again wait, too, and are a finding of their own. */
+    static const struct ta_look retried = {.cells = RETRIED};
+    const int64_t rank = ta_ref_rank(in, OWNERS + OWNERS_WINDOW, owned.window.row);
+    if (!is_read && ta_look_sum(in, &retried, rank) > owned.ns / 2)
+        return;
+    const struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    const struct ta_recorded recorded = recorded_later(in, &owned);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
+                                           ta_place_evidence(&owned.window)};
+    /* A place with less than half of it does not name the finding. */
+    const bool is_one = *where.site && where.site_share >= 0.5;
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = is_read ? "value-read" : "sync-wait",
+            .rule = "sync_wait",
+            .title = ta_advice_printf(
+                advice, "%s: the GPU%s is idle %s of the run (%s)",
+                is_one && is_read
+                    ? ta_advice_printf(advice, "%s makes the host wait for the GPU", where.site)
+                : is_read ? "Operators that read values make the host wait for the GPU"
+                : is_one
+                    ? ta_advice_printf(advice, "The program waits for the GPU in %s", where.site)
+                    : "The program waits for the GPU",
+                ta_owned_of(advice, &owned.place),
+                ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
+                ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
+            .why =
+                is_one ? why(advice, &owned, &where) : ta_owned_sentence(advice, &where, owned.ns),
+            .advice = !is_read ? "Take torch.cuda.synchronize() and its like out of the loop: wait "
+                                 "once, where the result is needed."
+                      : is_one ? what_to_do(where.site)
+                               : no_reading,
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            /* The host still has to launch the work: of what comes after a wait a part may stay. */
+            .saving_low_ns = ta_whole(owned.ns - owned.later / 2),
+            .saving_high_ns = ta_whole(owned.ns),
+            .recorder_ns = recorded.ns,
+            .recorder_most_ns = recorded.most_ns,
+            .confidence = 0.7,
+            .threshold = ta_advice_printf(advice, "idle time that such waits own > %s of the run",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct kind *kind = &kinds[i];
-        const double threshold = ta_ctx_option(ctx, THRESHOLD);
-        const struct ta_look sites = {.cells = SITE_HARM, .where = {{SITE_KIND, kind->kind}}};
-        struct ta_place worst, site;
-        double window = 0;
-        if (!find_worst(in, kind, &worst, &window) || worst.value <= threshold * window ||
-            !ta_look_worst(in, &sites, &site))
-            continue;
-        /* Allocations that are tried again wait, too, and are a finding of their own. */
-        static const struct ta_look retried = {.cells = RETRIED};
-        const int64_t waiting = ta_ref_integer(in, RANK, worst.row);
-        if (i == 0 && ta_look_sum(in, &retried, waiting) > worst.value / 2)
-            continue;
-        const struct ta_place during = ta_place_beside(in, &worst, IDLE_DURING);
-        const double saving = ta_place_beside(in, &worst, SAVING).value;
-        const int64_t rank = ta_whole(ta_place_beside(in, &worst, RANK).value);
-        const double after = saving - during.value;
-        const struct ta_evidence evidence[] = {
-            ta_place_evidence(&worst), ta_place_evidence(&during), ta_place_evidence(&site)};
-        ta_advise(
-            advice,
-            &(struct ta_finding){
-                .id = kind->finding,
-                .rule = "sync_wait",
-                .title = ta_advice_printf(
-                    advice,
-                    "The GPU%s idles %s of the program's window (%s) because of %s, most at %s",
-                    ta_place_owner(advice, in->report, &worst),
-                    ta_advice_number(advice, worst.value / window, TA_UNIT_RATIO),
-                    ta_advice_number(advice, worst.value, TA_UNIT_NS), kind->what,
-                    place_of(in, advice, &site)),
-                .advice = kind->advice,
-                .severity = TA_MEDIUM,
-                .evidence = evidence,
-                .n_evidence = 3,
-                /* What follows a wait would be shorter, not gone: the host still has to hand out
-                 * the work. */
-                .saving_low_ns = ta_whole(fmin(during.value, saving)),
-                .saving_high_ns = ta_whole(saving),
-                .recorder_ns = ta_whole(recorded_after(in, RECORDER + RECORDER_NS, rank, after)),
-                .recorder_most_ns =
-                    ta_whole(recorded_after(in, RECORDER + RECORDER_MOST, rank, after)),
-                .confidence = 0.4,
-                .threshold = ta_advice_printf(advice, "what the waits cost > %s of the window",
-                                              ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-            });
-    }
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    advise_waits(in, advice, threshold, "value read", true);
+    advise_waits(in, advice, threshold, "synchronization", false);
     return TA_OK;
 }
 
@@ -168,4 +154,4 @@ static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, sync_wait, &ops, .title = "Harmful waits",
           .summary = "Fires when devices idle around waits and reads of single values",
-          .version = "1", .options = options);
+          .version = "2", .options = options);

@@ -19,6 +19,7 @@ enum part {
     LAUNCH,
     SYNC,
     INPUT,
+    COMPUTATION,
     ALLOCATION,
     SETUP,
     DEPENDENCY,
@@ -49,8 +50,11 @@ static const struct {
                 "idle while the host hands out work: operators, Python, calls, and the way of a "
                 "launch to the device"},
     [SYNC] = {"sync", "sync-bound",
-              "idle because the host waits for the device, or copies and waits"},
+              "idle because the host waits for the device, or copies and waits, until it has "
+              "caught up again"},
     [INPUT] = {"input", "input-bound", "idle while data is loaded, or other hosts are waited for"},
+    [COMPUTATION] = {"host computation", "bound by computation on the CPU",
+                     "idle while the host computes: operators on the CPU, arrays, images"},
     [ALLOCATION] = {"allocation", "allocation-bound",
                     "idle while the driver gives or takes back memory"},
     [SETUP] = {"setup", "setup-bound",
@@ -73,18 +77,22 @@ static const struct {
 /* Shares of computing from here on leave little to any other part. */
 #define SATURATED 0.8
 
-/* Where idle time of a cause belongs. */
+/* Where idle time of an owner or, at the edges, of a cause belongs. */
 static const struct {
     const char *cause;
     enum part part;
 } causes[] = {
+    {"launching", LAUNCH},
     {"operator dispatch", LAUNCH},
     {"python", LAUNCH},
     {"launch calls", LAUNCH},
     {"runtime calls", LAUNCH},
     {"launch latency", LAUNCH},
     {"synchronization", SYNC},
+    {"value read", SYNC},
     {"blocking copy", SYNC},
+    {"pageable copy", SYNC},
+    {"host computation", COMPUTATION},
     {"data loading", INPUT},
     {"host collective", INPUT},
     {"memory allocation", ALLOCATION},
@@ -116,22 +124,24 @@ static const struct ta_table_def bound = {
     "run.bound",
     "What bounds the run",
     TA_COLUMNS(bound_columns),
-    .doc = "What the program's window is spent on (`run.window`), for each device, in parts that "
-           "add up to it: "
-           "`compute`, `communication`, `imbalance`, `before the recording` and "
-           "`copy` (exposed), and idle time by what "
-           "held up the next activity: `launch`, `sync`, `input`, `allocation`, `setup`, "
-           "`dependency`, `host` (untraced), `idle` (the trace cannot tell). They are made of "
-           "`gpu_time.by_rank` and `gpu_idle.by_cause`. Before the first activity of the device "
-           "and after its last (`gpu_idle.edges`), waits, data loading, allocation and setup "
-           "count in the same parts, and operators and Python of the host are `preparation` and "
-           "`completion`. "
-           "`imbalance` is the part of exposed "
-           "communication that is waiting for the last rank, as in `collectives.exposed`. Where "
-           "the allocator holds 90 % or more of the memory of a device, `memory` is the part of "
-           "computing that kernels lose by too few blocks (`kernels.waves`): a larger batch "
-           "would use it, and does not fit. The class of the largest part names the run in the "
-           "verdict; of parts within 5 points of each other both do.",
+    .doc =
+        "What the program's window is spent on (`run.window`), for each device, in parts that "
+        "add up to it: "
+        "`compute`, `communication`, `imbalance`, `before the recording` and "
+        "`copy` (exposed), and idle time by what "
+        "it belongs to: `launch`, `sync`, `input`, `host computation`, `allocation`, `setup`, "
+        "`dependency`, `host` (untraced), `idle` (the trace cannot tell). They are made of "
+        "`gpu_time.by_rank` and `gpu_idle.by_owner`. Before the first activity of the device "
+        "and after its last (`gpu_idle.edges`), waits, data loading, computation, allocation and "
+        "setup "
+        "count in the same parts, and operators and Python of the host are `preparation` and "
+        "`completion`. "
+        "`imbalance` is the part of exposed "
+        "communication that is waiting for the last rank, as in `collectives.exposed`. Where "
+        "the allocator holds 90 % or more of the memory of a device, `memory` is the part of "
+        "computing that kernels lose by too few blocks (`kernels.waves`): a larger batch "
+        "would use it, and does not fit. The class of the largest part names the run in the "
+        "verdict; of parts within 5 points of each other both do.",
     .order = {&bound_columns[TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_NOT};
 
@@ -159,8 +169,8 @@ static const struct ta_ref reads[] = {
     [GPU_COMM] = {"gpu_time.by_rank", "comm_exposed_ns"},
     [GPU_MEMCPY] = {"gpu_time.by_rank", "memcpy_exposed_ns"},
     [GPU_MEMSET] = {"gpu_time.by_rank", "memset_exposed_ns"},
-    [IDLE_CAUSE] = {"gpu_idle.by_cause", "cause"},
-    [IDLE_TOTAL] = {"gpu_idle.by_cause", "total_ns"},
+    [IDLE_CAUSE] = {"gpu_idle.by_owner", "owner"},
+    [IDLE_TOTAL] = {"gpu_idle.by_owner", "total_ns"},
     [EDGE_EDGE] = {"gpu_idle.edges", "edge"},
     [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
     [EDGE_TOTAL] = {"gpu_idle.edges", "total_ns"},

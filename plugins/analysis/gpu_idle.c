@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_idle.by_rank, by_cause, by_site and longest: why devices were idle, and where the host lost
- * the time. */
+/* gpu_idle.by_rank, by_cause, by_site, longest, by_owner and owner_sites: why devices were idle,
+ * where the host lost the time, and to what each nanosecond of it belongs. */
 #include "analyze/partial.h"
+#include "lib/functions.h"
 #include "model/idle/idle.h"
 
 #include <traceanalyze/analysis.h>
@@ -11,12 +12,38 @@
 enum { IDLE_LONGEST_KEPT = 50 }; /* gaps of a device that are listed one by one */
 
 /* The partials of the analysis, in order. */
-enum { IDLE_PARTIAL_CAUSES, IDLE_PARTIAL_SITES, IDLE_PARTIAL_GAPS };
+enum {
+    IDLE_PARTIAL_CAUSES,
+    IDLE_PARTIAL_SITES,
+    IDLE_PARTIAL_GAPS,
+    IDLE_PARTIAL_OWNERS,
+    IDLE_PARTIAL_OWNER_SITES
+};
 
 /* Fields of partials. */
 enum { CAUSE_RANK, CAUSE_DEVICE, CAUSE_CAUSE, CAUSE_GAPS, CAUSE_TOTAL, CAUSE_LONGEST };
 enum { SITE_CAUSE, SITE_SITE, SITE_PIECES, SITE_TOTAL };
 enum { GAP_RANK, GAP_DEVICE, GAP_START, GAP_CAUSE, GAP_SITE, GAP_NEXT, GAP_TOTAL };
+enum { OWNER_RANK, OWNER_DEVICE, OWNER_OWNER, OWNER_TOTAL, OWNER_LATER };
+enum { OF_OWNER, OF_FUNCTION, OF_SITE, OF_PIECES, OF_WAITS, OF_TOTAL };
+
+/* To what idle time belongs: a cause, or one of these. */
+enum owner {
+    OWNER_LAUNCHING = TA_IDLE_CAUSES, /* the causes of handing out work */
+    OWNER_SYNCHRONIZATION,            /* waits for the device, with the time until the host has
+                                       * caught up */
+    OWNER_VALUE_READ,
+    OWNER_BLOCKING_COPY,
+    OWNER_PAGEABLE_COPY,
+    OWNERS
+};
+
+static const char *owner_name(int owner)
+{
+    static const char *const names[OWNERS - TA_IDLE_CAUSES] = {
+        "launching", "synchronization", "value read", "blocking copy", "pageable copy"};
+    return owner < TA_IDLE_CAUSES ? ta_idle_causes[owner].name : names[owner - TA_IDLE_CAUSES];
+}
 
 /* ---- gaps ------------------------------------------------------------------------------------ */
 
@@ -35,9 +62,15 @@ struct sums {
     struct ta_partial *const *out;
     struct ta_map site_rows;
     struct gap longest[IDLE_LONGEST_KEPT];
-    bool lists_gaps;
+    bool lists_gaps, lists_sites;
     size_t n_longest, least;         /* of as many as are kept: the place of the shortest */
     int64_t *causes[TA_IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
+    /* Of the device, by owner: all, and what came after the call that waited. */
+    int64_t owned[OWNERS], later[OWNERS];
+    struct ta_functions functions;
+    struct ta_map owner_rows, pairs; /* of the partial; numbers of a function and a place */
+    struct ta_map waits;             /* what each wait is, by its row */
+    struct ta_args sizes;
 };
 
 static struct ta_slice name_of(const struct sums *s, ta_row row)
@@ -86,15 +119,109 @@ static void list_longest(void *user, int64_t device)
     }
     s->n_longest = 0;
     memset(s->causes, 0, sizeof s->causes);
+    for (int owner = 0; owner < OWNERS; owner++)
+        if (s->owned[owner]) {
+            int64_t *row =
+                TA_PARTIAL_ROW(s->out[IDLE_PARTIAL_OWNERS], ta_key_int(ta_trace_rank(s->trace)),
+                               ta_key_int(device), ta_key_text(ta_slice_of(owner_name(owner))));
+            ta_sum(&row[OWNER_TOTAL], s->owned[owner]);
+            ta_sum(&row[OWNER_LATER], s->later[owner]);
+        }
+    memset(s->owned, 0, sizeof s->owned);
+    memset(s->later, 0, sizeof s->later);
+}
+
+/* ---- owners ---------------------------------------------------------------------------------- */
+
+/* What is known of the copies of calls that wait, by their rows. */
+enum { COPY_KNOWN = 1, COPY_PAGEABLE = 2, COPY_LARGE = 4, WAIT_COUNTED = 8 };
+
+static void find_copies(struct sums *s)
+{
+    for (size_t i = 0; i < s->activities.n; i++) {
+        const struct ta_activity *a = &s->activities.at[i];
+        if (a->kernel != TA_NO_KERNEL || a->launch == TA_NO_ROW)
+            continue;
+        const struct ta_slice name = name_of(s, a->span);
+        const bool is_pageable = memmem(name.ptr, name.len, "Pageable", 8) != NULL;
+        if (!is_pageable && s->spans.work[a->launch] != TA_HOST_COPY)
+            continue;
+        int64_t bytes = TA_MISSING;
+        const bool is_value =
+            ta_args_find(&s->sizes, a->span, &bytes) && bytes < TA_HOST_VALUE_BYTES;
+        uint64_t *known = ta_map_at(&s->waits, a->launch, COPY_KNOWN);
+        if (known)
+            *known |= (is_pageable ? COPY_PAGEABLE : 0) | (is_value ? 0 : COPY_LARGE);
+    }
+}
+
+/* A wait is for a value that an operator reads, or the program asked for it, or a copy has to be
+ * done; or the host has computed, which is none. */
+static int owner_of_wait(struct sums *s, ta_row wait, uint64_t copies)
+{
+    if (s->spans.work[wait] != TA_HOST_SYNC && s->spans.work[wait] != TA_HOST_COPY &&
+        !(copies & COPY_KNOWN))
+        return TA_IDLE_COMPUTE;
+    if (s->spans.work[wait] == TA_HOST_SYNC)
+        return ta_operator_around(&s->functions, wait) == TA_NO_ROW ? OWNER_SYNCHRONIZATION
+                                                                    : OWNER_VALUE_READ;
+    if (copies & COPY_KNOWN && !(copies & COPY_LARGE))
+        return OWNER_VALUE_READ;
+    return copies & COPY_PAGEABLE ? OWNER_PAGEABLE_COPY : OWNER_BLOCKING_COPY;
+}
+
+/* Where time of an owner was lost: of a wait in the operator that waits. */
+static ta_row site_of(struct sums *s, const struct ta_idle_piece *piece, int owner)
+{
+    if (piece->wait == TA_NO_ROW)
+        return piece->place;
+    if (owner == TA_IDLE_COMPUTE)
+        return piece->wait;
+    const ta_row op = ta_operator_around(&s->functions, piece->wait);
+    return op == TA_NO_ROW ? piece->wait : op;
+}
+
+static void count_owner(struct sums *s, const struct ta_idle_piece *piece)
+{
+    uint64_t *wait = piece->wait == TA_NO_ROW ? NULL : ta_map_at(&s->waits, piece->wait, false);
+    const enum ta_idle_group group = ta_idle_causes[piece->cause].group;
+    const int owner = wait                              ? owner_of_wait(s, piece->wait, *wait)
+                      : group == TA_IDLE_GROUP_DISPATCH ? OWNER_LAUNCHING
+                                                        : (int)piece->cause;
+    s->owned[owner] += piece->ns;
+    if (wait && group != TA_IDLE_GROUP_SYNC)
+        s->later[owner] += piece->ns;
+    if (!s->lists_sites || (!ta_idle_is_of_host(piece->cause) && !wait))
+        return;
+    const ta_row site = site_of(s, piece, owner);
+    const ta_row function = ta_function_around(&s->functions, wait ? piece->wait : site);
+    const ta_str names[] = {function == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[function],
+                            site == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[site]};
+    const uint64_t *pair = ta_map_at(&s->pairs, (uint64_t)names[0] << 32 | names[1], s->pairs.n);
+    if (!pair)
+        return;
+    int64_t *row = ta_partial_cached(
+        s->out[IDLE_PARTIAL_OWNER_SITES], &s->owner_rows, *pair << 8 | (uint64_t)owner,
+        (const struct ta_key[]){ta_key_text(ta_slice_of(owner_name(owner))),
+                                ta_key_text(name_of(s, function)), ta_key_text(name_of(s, site))});
+    ta_sum(&row[OF_PIECES], 1);
+    ta_sum(&row[OF_WAITS], wait && owner != TA_IDLE_COMPUTE && !(*wait & WAIT_COUNTED));
+    ta_sum(&row[OF_TOTAL], piece->ns);
+    if (wait)
+        *wait |= WAIT_COUNTED;
 }
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
-static void count_piece(void *user, enum ta_idle_cause cause, int64_t ns, ta_row place)
+static void count_piece(void *user, const struct ta_idle_piece *piece)
 {
     struct sums *s = user;
-    if (cause == TA_IDLE_MICRO || cause == TA_IDLE_UNLINKED || cause == TA_IDLE_LOST ||
-        cause == TA_IDLE_PROFILER || cause == TA_IDLE_DISORDER || cause == TA_IDLE_BEFORE)
+    const enum ta_idle_cause cause = piece->cause;
+    const ta_row place = piece->place;
+    count_owner(s, piece);
+    if (!s->lists_sites || cause == TA_IDLE_MICRO || cause == TA_IDLE_UNLINKED ||
+        cause == TA_IDLE_LOST || cause == TA_IDLE_PROFILER || cause == TA_IDLE_DISORDER ||
+        cause == TA_IDLE_BEFORE)
         return;
     const ta_str name = place == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[place];
     const uint64_t id = (uint64_t)cause << 32 | name;
@@ -106,7 +233,7 @@ static void count_piece(void *user, enum ta_idle_cause cause, int64_t ns, ta_row
                                       ta_key_text(ta_slice_of(ta_idle_causes[cause].name)),
                                       ta_key_text(ta_host_place(ta_trace_text(s->trace, name)))});
     ta_sum(&row[SITE_PIECES], 1);
-    ta_sum(&row[SITE_TOTAL], ns);
+    ta_sum(&row[SITE_TOTAL], piece->ns);
 }
 
 static void count_gap(void *user, const struct ta_idle_gap *of)
@@ -144,13 +271,19 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .spans = ta_trace_spans(trace),
                      .out = out};
     s.lists_gaps = ta_partial_is_kept(out[IDLE_PARTIAL_GAPS]);
+    s.sizes = ta_trace_args(trace, "bytes");
+    s.lists_sites = ta_partial_is_kept(out[IDLE_PARTIAL_SITES]);
     const struct ta_idle_watcher watcher = {
-        .user = &s,
-        .piece = ta_partial_is_kept(out[IDLE_PARTIAL_SITES]) ? count_piece : NULL,
-        .gap = count_gap,
-        .device = list_longest};
-    const bool done = ta_idle_walk(trace, &watcher);
+        .user = &s, .piece = count_piece, .gap = count_gap, .device = list_longest};
+    bool done = ta_functions_open(&s.functions, trace);
+    if (done && s.spans.work)
+        find_copies(&s);
+    done = done && ta_idle_walk(trace, &watcher) && !s.pairs.failed && !s.waits.failed;
+    ta_functions_close(&s.functions);
     ta_map_free(&s.site_rows);
+    ta_map_free(&s.owner_rows);
+    ta_map_free(&s.pairs);
+    ta_map_free(&s.waits);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gaps of a device");
 }
 
@@ -176,9 +309,23 @@ static const struct ta_field gap_fields[] = {
     [GAP_TOTAL] = {"total_ns", TA_FIELD_SUM},
 };
 
+static const struct ta_field owner_fields[] = {
+    [OWNER_RANK] = {"rank", TA_FIELD_RANK},     [OWNER_DEVICE] = {"device", TA_FIELD_INT},
+    [OWNER_OWNER] = {"owner", TA_FIELD_TEXT},   [OWNER_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [OWNER_LATER] = {"later_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field owner_site_fields[] = {
+    [OF_OWNER] = {"owner", TA_FIELD_TEXT}, [OF_FUNCTION] = {"function", TA_FIELD_TEXT},
+    [OF_SITE] = {"site", TA_FIELD_TEXT},   [OF_PIECES] = {"pieces", TA_FIELD_SUM},
+    [OF_WAITS] = {"waits", TA_FIELD_SUM},  [OF_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
 static const enum ta_partial_use uses[] = {[IDLE_PARTIAL_CAUSES] = TA_COMPARED,
                                            [IDLE_PARTIAL_SITES] = TA_NOT_COMPARED,
-                                           [IDLE_PARTIAL_GAPS] = TA_NOT_COMPARED};
+                                           [IDLE_PARTIAL_GAPS] = TA_NOT_COMPARED,
+                                           [IDLE_PARTIAL_OWNERS] = TA_COMPARED,
+                                           [IDLE_PARTIAL_OWNER_SITES] = TA_NOT_COMPARED};
 
 #define PARTIAL(name, fields)                                                                      \
     {                                                                                              \
@@ -189,6 +336,8 @@ static const struct ta_partial_def partials[] = {
     [IDLE_PARTIAL_CAUSES] = PARTIAL("causes", cause_fields),
     [IDLE_PARTIAL_SITES] = PARTIAL("sites", site_fields),
     [IDLE_PARTIAL_GAPS] = PARTIAL("gaps", gap_fields),
+    [IDLE_PARTIAL_OWNERS] = PARTIAL("owners", owner_fields),
+    [IDLE_PARTIAL_OWNER_SITES] = PARTIAL("owner_sites", owner_site_fields),
     {0},
 };
 
@@ -274,6 +423,7 @@ enum {
     BY_RANK_IDLE,
     BY_RANK_DISPATCH,
     BY_RANK_HOST,
+    BY_RANK_COMPUTATION,
     BY_RANK_SYNC,
     BY_RANK_SETUP,
     BY_RANK_INPUT,
@@ -292,6 +442,9 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_HOST] = {"host_ns", "Host untraced", TA_NS, .better = TA_LOWER, .weight = 0.5,
                       .read_as = TA_AS_IDLE_HOST,
                       .doc = "The host was late, and nothing tells why"},
+    [BY_RANK_COMPUTATION] = {"computation_ns", "Host computation", TA_NS, .better = TA_LOWER,
+                             .weight = 0.5,
+                             .doc = "The host computed: operators on the CPU, arrays, images"},
     [BY_RANK_SYNC] = {"sync_ns", "Synchronization", TA_NS, .better = TA_LOWER, .weight = 0.5,
                       .read_as = TA_AS_IDLE_SYNC,
                       .doc =
@@ -322,6 +475,7 @@ static const struct ta_chart_def rank_chart = {
     .label = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
     .y = {{&by_rank_columns[BY_RANK_DISPATCH], "Dispatch", TA_INK_SERIES_1},
           {&by_rank_columns[BY_RANK_HOST], "Host untraced", TA_INK_IDLE},
+          {&by_rank_columns[BY_RANK_COMPUTATION], "Host computation", TA_INK_SERIES_7},
           {&by_rank_columns[BY_RANK_SYNC], "Synchronization", TA_INK_SERIES_2},
           {&by_rank_columns[BY_RANK_SETUP], "Setup", TA_INK_SERIES_3},
           {&by_rank_columns[BY_RANK_INPUT], "Input", TA_INK_SERIES_4},
@@ -397,6 +551,80 @@ static const struct ta_table_def longest = {
     .tier = TA_TIER_DETAIL,
     .order = {&longest_columns[LONGEST_LENGTH], TA_DESCENDING}};
 
+static const char owner_doc[] =
+    "A cause of idle time, or: launching, the host hands out work (operators, Python, "
+    "calls) and is late for nothing else; value read, synchronization, blocking copy and pageable "
+    "copy, the host waits for the device in an operator, by a call of the program, or for a copy, "
+    "or it has not caught up with the device since";
+
+enum { OWNERS_RANK, OWNERS_DEVICE, OWNERS_OWNER, OWNERS_TOTAL, OWNERS_LATER, OWNERS_SHARE };
+static const struct ta_column by_owner_columns[] = {
+    [OWNERS_RANK] = TA_RANK_COLUMN,
+    [OWNERS_DEVICE] = TA_DEVICE_COLUMN,
+    [OWNERS_OWNER] = {"owner", "Owner", TA_TEXT, .doc = owner_doc},
+    [OWNERS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                      .doc = "Idle time that belongs to it; the owners of a device add up to its "
+                             "idle time"},
+    [OWNERS_LATER] = {"later_ns", "Later", TA_NS, .better = TA_LOWER,
+                      .doc = "Of it, after a call that waits has returned, or in a copy of "
+                             "pageable memory"},
+    [OWNERS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                      .doc = "Of the idle time of the device"},
+};
+
+static const struct ta_table_def by_owner = {
+    "gpu_idle.by_owner",
+    "Idle time by owner",
+    TA_COLUMNS(by_owner_columns),
+    .doc =
+        "One row per rank, device and owner: each nanosecond of `gpu_idle.by_cause` belongs to "
+        "one. While a thread waits for the device it launches nothing, so afterwards the device "
+        "idles until the thread has launched again. Of that time (handing out work, launch "
+        "latency, less than 10 ms outside of all spans) the wait owns as much as it lasted, less "
+        "what the device idled during it, until the thread is 3 ms ahead of the device, has "
+        "launched 100 times without getting there, or computes, compiles, loads or allocates "
+        "for 100 µs. Waits in a row add up, and each owns no more than it lasted, the latest "
+        "first. So it is after computation on the CPU.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&by_owner_columns[OWNERS_TOTAL], TA_DESCENDING}};
+
+enum {
+    OWNER_SITES_OWNER,
+    OWNER_SITES_FUNCTION,
+    OWNER_SITES_SITE,
+    OWNER_SITES_PIECES,
+    OWNER_SITES_WAITS,
+    OWNER_SITES_TOTAL,
+    OWNER_SITES_SHARE
+};
+static const struct ta_column owner_sites_columns[] = {
+    [OWNER_SITES_OWNER] = {"owner", "Owner", TA_TEXT, .doc = owner_doc},
+    [OWNER_SITES_FUNCTION] =
+        {"function", "Function", TA_TEXT,
+         .doc = "Nearest function around that is neither of torch nor of Python's library; else "
+                "the nearest annotated range, else the outermost operator"},
+    [OWNER_SITES_SITE] = {"site", "Where", TA_TEXT,
+                          .doc = "The operator, function or range that the host was in; of a wait "
+                                 "the outermost operator that waits, else the call"},
+    [OWNER_SITES_PIECES] = {"pieces", "Pieces", TA_COUNT, .better = TA_LOWER,
+                            .doc = "Pieces of idle time"},
+    [OWNER_SITES_WAITS] = {"waits", "Waits", TA_COUNT, .better = TA_LOWER,
+                           .doc = "Calls that wait and that some of the time belongs to"},
+    [OWNER_SITES_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                           .doc = "Idle time, all ranks"},
+    [OWNER_SITES_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                           .doc = "Of the idle time of the owner, all ranks"},
+};
+
+static const struct ta_table_def owner_sites = {
+    "gpu_idle.owner_sites",
+    "Idle time by owner and function",
+    TA_COLUMNS(owner_sites_columns),
+    .doc = "One row per owner, function and place, all ranks: where a programmer can act on idle "
+           "time that the host is the reason for.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&owner_sites_columns[OWNER_SITES_TOTAL], TA_DESCENDING}};
+
 /* ---- finish -------------------------------------------------------------------------------- */
 
 static double ratio(int64_t part, int64_t whole)
@@ -438,6 +666,7 @@ static void add_device(const struct ta_partial *causes, size_t from, size_t to,
            [BY_RANK_DEVICE] = ta_int(row[CAUSE_DEVICE]), [BY_RANK_IDLE] = ta_int(idle),
            [BY_RANK_DISPATCH] = ta_int(groups[TA_IDLE_GROUP_DISPATCH]),
            [BY_RANK_HOST] = ta_int(groups[TA_IDLE_GROUP_HOST]),
+           [BY_RANK_COMPUTATION] = ta_int(groups[TA_IDLE_GROUP_COMPUTE]),
            [BY_RANK_SYNC] = ta_int(groups[TA_IDLE_GROUP_SYNC]),
            [BY_RANK_SETUP] = ta_int(groups[TA_IDLE_GROUP_SETUP]),
            [BY_RANK_INPUT] = ta_int(groups[TA_IDLE_GROUP_INPUT]),
@@ -496,6 +725,55 @@ static bool add_gaps(const struct ta_partial *gaps, struct ta_section_builder *o
     return true;
 }
 
+static struct ta_cell text_cell(const struct ta_partial *partial, const int64_t *row, size_t field)
+{
+    return ta_text_or_null(ta_partial_text(partial, row, field));
+}
+
+/* Sum of a column over the rows whose keys are those of `row` in the first `n_keys` fields. */
+static int64_t sum_like(const struct ta_partial *partial, size_t from, size_t n_keys, size_t field)
+{
+    const int64_t *first = ta_partial_at(partial, from);
+    int64_t sum = 0;
+    for (size_t i = 0; i < ta_partial_rows(partial); i++) {
+        const int64_t *row = ta_partial_at(partial, i);
+        if (memcmp(row, first, n_keys * sizeof *row) == 0)
+            sum = ta_add_sat(sum, row[field]);
+    }
+    return sum;
+}
+
+static void add_owners(const struct ta_partial *owners, const struct ta_partial *sites,
+                       struct ta_section_builder *out)
+{
+    int64_t all = 0;
+    for (size_t i = 0; i < ta_partial_rows(owners); i++) {
+        const int64_t *row = ta_partial_at(owners, i);
+        const int64_t *before = i ? ta_partial_at(owners, i - 1) : NULL;
+        if (!before || before[OWNER_RANK] != row[OWNER_RANK] ||
+            before[OWNER_DEVICE] != row[OWNER_DEVICE])
+            all = sum_like(owners, i, OWNER_OWNER, OWNER_TOTAL);
+        TA_ROW(out, by_owner, [OWNERS_RANK] = ta_int(row[OWNER_RANK]),
+               [OWNERS_DEVICE] = ta_int(row[OWNER_DEVICE]),
+               [OWNERS_OWNER] = text_cell(owners, row, OWNER_OWNER),
+               [OWNERS_TOTAL] = ta_int(row[OWNER_TOTAL]), [OWNERS_LATER] = ta_int(row[OWNER_LATER]),
+               [OWNERS_SHARE] = ta_num(ratio(row[OWNER_TOTAL], all)));
+    }
+    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
+        const int64_t *row = ta_partial_at(sites, i);
+        const int64_t *before = i ? ta_partial_at(sites, i - 1) : NULL;
+        if (!before || before[OF_OWNER] != row[OF_OWNER])
+            all = sum_like(sites, i, OF_FUNCTION, OF_TOTAL);
+        TA_ROW(out, owner_sites, [OWNER_SITES_OWNER] = text_cell(sites, row, OF_OWNER),
+               [OWNER_SITES_FUNCTION] = text_cell(sites, row, OF_FUNCTION),
+               [OWNER_SITES_SITE] = text_cell(sites, row, OF_SITE),
+               [OWNER_SITES_PIECES] = ta_int(row[OF_PIECES]),
+               [OWNER_SITES_WAITS] = ta_int(row[OF_WAITS]),
+               [OWNER_SITES_TOTAL] = ta_int(row[OF_TOTAL]),
+               [OWNER_SITES_SHARE] = ta_num(ratio(row[OF_TOTAL], all)));
+    }
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -524,14 +802,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             [BY_SITE_PIECES] = ta_int(row[SITE_PIECES]), [BY_SITE_TOTAL] = ta_int(row[SITE_TOTAL]),
             [BY_SITE_SHARE] = ta_num(ratio(row[SITE_TOTAL], idle)));
     }
+    add_owners(merged[IDLE_PARTIAL_OWNERS], merged[IDLE_PARTIAL_OWNER_SITES], out);
     if (!add_gaps(merged[IDLE_PARTIAL_GAPS], out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the longest gaps");
     return TA_OK;
 }
 
-static const struct ta_table_def *const tables[] = {&by_rank, &by_cause, &by_site, &longest, NULL};
+static const char *const needs_args[] = {"bytes", NULL};
+
+static const struct ta_table_def *const tables[] = {&by_rank,  &by_cause,    &by_site, &longest,
+                                                    &by_owner, &owner_sites, NULL};
 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .needs_args = needs_args,
                                            .section = "launches",
                                            .partials = partials,
                                            .uses = uses,

@@ -73,7 +73,9 @@ struct ta_gaps ta_gaps_find(const struct ta_refs *in, const struct ta_gaps_asked
         if (alike.total > best.total)
             best = alike;
     }
-    return best.total >= LEAST_OF_FINDING * asked->time ? best : (struct ta_gaps){.n = 0};
+    /* What is long for other causes as well would exceed what the finding says. */
+    const bool fits = best.total >= LEAST_OF_FINDING * asked->time && best.total <= asked->time;
+    return fits ? best : (struct ta_gaps){.n = 0};
 }
 
 const char *ta_gaps_sentence(const struct ta_refs *in, struct ta_advice *advice,
@@ -84,8 +86,11 @@ const char *ta_gaps_sentence(const struct ta_refs *in, struct ta_advice *advice,
     const char *longest = ta_advice_number(advice, gaps->longest.value, TA_UNIT_NS);
     const char *next = ta_place_text(advice, in, &gaps->longest, asked->reads + GAPS_NEXT);
     if (gaps->n == 1)
-        return ta_advice_printf(advice, "One gap of %s before %s stands out. ", longest, next);
-    return ta_advice_printf(advice, "%zu gaps of %s to %s before %s stand out (%s). ", gaps->n,
-                            ta_advice_number(advice, gaps->shortest, TA_UNIT_NS), longest, next,
+        return ta_advice_printf(advice, "The longest gap is %s, before %s. ", longest, next);
+    const char *shortest = ta_advice_number(advice, gaps->shortest, TA_UNIT_NS);
+    const bool is_equal = strcmp(shortest, longest) == 0;
+    const char *number = gaps->n == 2 ? "Two" : ta_advice_printf(advice, "%zu", gaps->n);
+    return ta_advice_printf(advice, "%s gaps of %s%s%s before %s are the longest (%s together). ",
+                            number, is_equal ? "" : shortest, is_equal ? "" : " to ", longest, next,
                             ta_advice_number(advice, gaps->total, TA_UNIT_NS));
 }

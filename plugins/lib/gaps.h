@@ -35,8 +35,8 @@ struct ta_gaps_asked {
  * a tenth of the time of the finding. */
 struct ta_gaps ta_gaps_find(const struct ta_refs *in, const struct ta_gaps_asked *asked);
 
-/* A sentence, with a space after it: "4 gaps of 14.4 ms to 16.8 ms before attn_fwd stand out
- * (60.3 ms). "; "" when none do. */
+/* A sentence, with a space after it: "4 gaps of 14.4 ms to 16.8 ms before attn_fwd are the longest
+ * (60.3 ms together). "; "" when none stand out. */
 const char *ta_gaps_sentence(const struct ta_refs *in, struct ta_advice *advice,
                              const struct ta_gaps_asked *asked, const struct ta_gaps *gaps);
 

@@ -32,6 +32,7 @@ SHOWN = {
     "data loading": [("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter")],
     "host collective": [("user_annotation", "gloo:all_reduce")],
     "host untraced": [("user_annotation", "denoise_step_3"), None],
+    "host computation": [("cpu_op", "aten::addmm"), ("python_function", "PIL/Image.py(9): resize")],
     "profiler": ["overhead"],
 }
 DEEP = {"compilation", "data loading", "host collective"}  # whatever is nested counts as the same
@@ -71,6 +72,12 @@ class Trace:
 
     def piece(self, at, cause):
         dur = self.rng.randrange(1000, 300000)
+        if cause == "operator dispatch":  # longer ones without a launch compute
+            dur = min(dur, 99000)
+        elif cause == "host computation":  # a call of the runtime parts it from the one before
+            self.add(at, 1000, "cuda_runtime", "cudaEventQuery")
+            self.truth["runtime calls"] += 1000
+            at, dur = at + 1000, dur + 100000
         shown = self.rng.choice(SHOWN[cause])
         self.truth[cause] += dur
         if shown == "overhead":
@@ -171,7 +178,7 @@ class Trace:
     def first_operator(self):
         """An operator sets itself up: its first call takes ten times as long as the next ones.  A
         wrapper of its own name is no call before it."""
-        name, wrapped = "aten::fresh_%d" % self.correlation, self.rng.random() < 0.5
+        name, wrapped = "mine::fresh_%d" % self.correlation, self.rng.random() < 0.5
         for cause, least in (("first call", 1000000), ("operator dispatch", 20000)):
             self.first()
             dur = least + self.rng.randrange(least)
@@ -210,7 +217,7 @@ class Trace:
 
     def first_shapes(self):
         """An operator loads code for each of two shapes, and is slow for that; or slow anyway."""
-        name = "aten::shaped_%d" % self.correlation
+        name = "mine::shaped_%d" % self.correlation
         later, cause = self.rng.choice(((20000, "first call"), (400000, "operator dispatch")))
         for loads, cause, least in ((True, cause, 2000000), (True, cause, 2000000),
                                     (False, "operator dispatch", later),

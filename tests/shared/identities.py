@@ -6,18 +6,20 @@ usage: identities.py --program PROGRAM --traces FOLDER [--jobs N]
 
 What a device does adds up to its window, and each part of that to what it is the sum of: parts of
 the busy time, causes of idle time, shares of names, links of the critical path, classes of kernels.
+Each nanosecond of idle time has one owner, so what findings say of it adds up to no more than it.
 """
 import argparse
 import concurrent.futures
 import functools
 import pathlib
+import re
 import sys
 
 from reports import Run
 
 BUSY = ("compute_ns", "comm_exposed_ns", "memcpy_exposed_ns", "memset_exposed_ns")
-IDLE = ("dispatch_ns", "host_ns", "sync_ns", "setup_ns", "input_ns", "latency_ns", "queued_ns",
-        "unknown_ns")
+IDLE = ("dispatch_ns", "host_ns", "computation_ns", "sync_ns", "setup_ns", "input_ns",
+        "latency_ns", "queued_ns", "unknown_ns")
 # Of all ranks: tables with a column that each adds up to that of the first.
 WHOLES = (
     (("gpu_time.program", "window_ns"), ("run.bound", "total_ns"), ("gpu_time.parts", "window_ns")),
@@ -25,7 +27,7 @@ WHOLES = (
      ("critical_path.by_class", "total_ns"), ("critical_path.by_name", "total_ns")),
     (("gpu_time.by_rank", "busy_ns"), ("gpu_time.by_name", "exposed_ns")),
     (("gpu_time.by_rank", "idle_ns"), ("gpu_idle.by_rank", "idle_ns"),
-     ("gpu_idle.by_cause", "total_ns")),
+     ("gpu_idle.by_cause", "total_ns"), ("gpu_idle.by_owner", "total_ns")),
     (("kernels.by_name", "total_ns"), ("kernels.by_class", "total_ns"),
      ("kernels.by_family", "total_ns"), ("kernels.by_op", "total_ns"),
      ("kernels.small", "total_ns")),
@@ -42,6 +44,7 @@ def of_devices(report):
         yield "window", row["busy_ns"] + row["idle_ns"], row["window_ns"]
         yield "communication", row["comm_exposed_ns"] + row["comm_hidden_ns"], row["comm_ns"]
         yield "causes", report.total("gpu_idle.by_cause", "total_ns", **device), row["idle_ns"]
+        yield "owners", report.total("gpu_idle.by_owner", "total_ns", **device), row["idle_ns"]
         for program in report.rows("gpu_time.program", **device):
             around = program["before_ns"] + program["after_ns"]
             yield "program", row["window_ns"] + around, program["window_ns"]
@@ -57,14 +60,32 @@ def of_runs(report):
                 yield other, report.total(other, its_column), report.total(table, column)
 
 
+UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
+ON_IDLE = ("launch-bound", "value-read", "sync-wait", "host-computation", "input-bound", "gpu-idle")
+
+
+def findings_on_idle(report):
+    """What findings on idle time say, in ns, by what their titles have in brackets."""
+    for finding in report.findings:
+        said = re.search(r"is idle [^(]*\(([\d.]+)\s(ns|µs|ms|s|min)\)", finding["title"])
+        if finding["id"] in ON_IDLE and said:
+            yield float(said[1]) * UNITS[said[2]]
+
+
 def check(program, path):
     """How many sums were looked at, and which do not close; None where there is no report."""
     report = Run(program).report(path)
     if not report:
         return None
     sums = [*of_devices(report), *of_runs(report)]
-    return len(sums), [f"{path.name}: {what}: {parts} of {whole}"
-                       for what, parts, whole in sums if parts != whole]
+    wrong = [f"{path.name}: {what}: {parts} of {whole}"
+             for what, parts, whole in sums if parts != whole]
+    idle = max((row["window_ns"] - row["busy_ns"] for row in report.rows("gpu_time.program")),
+               default=0)
+    said = sum(findings_on_idle(report))
+    if said > 1.005 * idle:  # three digits are said
+        wrong.append(f"{path.name}: findings on idle time say {said:.0f} ns of {idle} ns")
+    return len(sums) + 1, wrong
 
 
 def main():

@@ -165,8 +165,7 @@ static void findings_of(const struct run *run, char *text, size_t size)
     "gpu_time.by_rank\nrank,device,window_ns,busy_ns,idle_ns,comm_exposed_ns,"                     \
     "memcpy_exposed_ns\n" rows "\ngpu_time.program\nrank,device,window_ns,busy_ns,idle_ns,comm_"   \
     "exposed_ns,memcpy_exposed_ns\n" rows "\n"
-#define IDLE(rows)                                                                                 \
-    "gpu_idle.by_rank\nrank,device,idle_ns,host_ns,setup_ns,queued_ns,unknown_ns\n" rows "\n"
+#define IDLE(rows) "gpu_idle.by_owner\nrank,device,owner,total_ns,later_ns\n" rows "\n"
 #define COPIES(rows)                                                                               \
     "copies.bandwidth\nrank,path,direction,memory,bandwidth,link,exposed_ns\n" rows "\n"
 #define WAITS(rows)                                                                                \
@@ -301,10 +300,10 @@ static const struct {
     {SCALING("1,,,\n4,1,2.76,0.69\n"), "", "scaling.efficiency=50%"},
     {SCALING("1,,,\n4,,,\n"), "", NULL},
     {GPU("0,0,100,90,10,10,5\n"), "", NULL},
-    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,20,20,0,0,0\n"), "gpu-idle ", NULL},
-    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,20,20,0,0,0\n"), "", "gpu_idle.threshold=20%"},
-    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,20,10,0,0,0\n"), "", NULL},
-    {GPU("0,0,100,80,20,0,0\n") IDLE("1,0,20,20,0,0,0\n"), "", NULL},
+    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,host untraced,20,0\n"), "gpu-idle ", NULL},
+    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,host untraced,20,0\n"), "", "gpu_idle.threshold=20%"},
+    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,host untraced,10,0\n"), "", NULL},
+    {GPU("0,0,100,80,20,0,0\n") IDLE("1,0,host untraced,20,0\n"), "", NULL},
     {GPU("0,0,100,90,10,11,0\n"), "exposed-comm ", NULL},
     {GPU("0,0,100,90,10,11,0\n"), "", "exposed_comm.enabled=false"},
     {GPU("0,0,100,90,10,0,6\n"), "exposed-copies ", NULL},
@@ -315,8 +314,11 @@ static const struct {
     /* What the host waits for is of the other rule alone. */
     {GPU("0,0,100,90,10,0,6\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,6,0\n"),
      "pageable-copy ", NULL},
-    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,4,6\n"), "", NULL},
-    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,4,7\n"),
+    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,4,6\n")
+         IDLE("0,0,pageable copy,6,0\n"),
+     "", NULL},
+    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,4,7\n")
+         IDLE("0,0,pageable copy,7,0\n"),
      "pageable-copy ", NULL},
     {GPU("0,0,1000,990,10,0,0\n") WAITS("1,HtoD pageable,HtoD,pageable,c,1,9,90,0\n"), "", NULL},
     {GPU("0,0,1000,990,10,0,0\n") WAITS("0,DtoH,DtoH,unknown,c,1,9,90,0\n"), "blocking-copy ",

@@ -23,7 +23,7 @@ static int64_t wait(const struct ta_report *report, const char *kind, const char
 
 /* ---- waits ---------------------------------------------------------------------------------- */
 
-/* The device ends 10 µs before the wait does, and gets new work 30 µs behind it. */
+/* The device ends 10 µs before the wait does, and gets new work 30 µs later. */
 static void a_wait_that_does_harm(void **state)
 {
     (void)state;
@@ -37,10 +37,10 @@ static void a_wait_that_does_harm(void **state)
     assert_int_equal(report_number(report, "sync.by_site", "site", "aten::item", "count"), 1);
     assert_int_equal(report_sum(report, "sync.by_rank", "harmful_ns"), 40000);
     assert_int_equal(report_sum(report, "sync.by_rank", "window_ns"), 190000);
-    const struct ta_finding *finding = ta_report_finding(report, "sync-wait");
+    const struct ta_finding *finding = ta_report_finding(report, "value-read");
     assert_non_null(finding);
-    assert_int_equal(finding->severity, TA_LOW);
-    assert_int_equal(finding->saving_low_ns, 10000);
+    assert_int_equal(finding->severity, TA_MEDIUM);
+    assert_int_equal(finding->saving_low_ns, 10000 + 30000 / 2);
     assert_int_equal(finding->saving_high_ns, 40000);
     assert_non_null(strstr(finding->title, "aten::item"));
     ta_report_free(report);
@@ -111,6 +111,104 @@ static void waits_of_two_threads(void **state)
     ta_report_free(report);
 }
 
+/* ---- to what idle time belongs --------------------------------------------------------------- */
+
+static int64_t owned(const struct ta_report *report, const char *owner)
+{
+    return report_number(report, "gpu_idle.by_owner", "owner", owner, "total_ns");
+}
+
+/* Two waits in a row, the second of 2 µs: of the 40 µs after them it owns no more than that. */
+static void a_short_wait_after_a_long_one(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        LAUNCH(1, 0, 5) KERNEL(1, 10, 90) SPAN("cpu_op", "aten::nonzero", 20, 82) SYNC(22, 79)
+            SYNC(103, 2) SPAN("cpu_op", "aten::mul", 106, 40) LAUNCH(2, 140, 5) KERNEL(2, 146, 60));
+    /* 100…101 during the first, 103…105 during the second, and after it what is left of the first:
+     * more than the rest. */
+    assert_int_equal(owned(report, "synchronization"), 2000);
+    assert_int_equal(owned(report, "value read"), 46000 - 2000);
+    assert_int_equal(report_sum(report, "gpu_idle.by_owner", "total_ns"), 46000);
+    assert_int_equal(
+        report_number(report, "gpu_idle.owner_sites", "owner", "value read", "total_ns"), 44000);
+    assert_null(ta_report_finding(report, "launch-bound"));
+    ta_report_free(report);
+}
+
+/* The wait lasted 6 µs, so the host would be ahead by no more without it. */
+static void a_wait_owns_what_it_lasted(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SYNC(14, 6) SPAN(
+        "cpu_op", "aten::mul", 20, 50) LAUNCH(2, 70, 5) KERNEL(2, 76, 10));
+    assert_int_equal(owned(report, "synchronization"), 6000);
+    assert_int_equal(owned(report, "launching"), 55000 - 6000);
+    ta_report_free(report);
+}
+
+/* After the wait the host computes 200 µs on the CPU: that and what follows is not the wait's. */
+static void computation_after_a_wait(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 990) SYNC(10, 990)
+                                                    SPAN("cpu_op", "aten::normal_", 1000, 200)
+                                                        LAUNCH(2, 1210, 5) KERNEL(2, 1220, 100));
+    assert_int_equal(owned(report, "host computation"), 200000);
+    assert_int_equal(owned(report, "value read") + owned(report, "synchronization"), 0);
+    assert_int_equal(
+        report_number(report, "gpu_idle.by_cause", "cause", "host computation", "total_ns"),
+        200000);
+    const struct ta_finding *finding = ta_report_finding(report, "host-computation");
+    assert_non_null(finding);
+    assert_non_null(strstr(finding->title, "aten::normal_ computes on the CPU"));
+    assert_non_null(strstr(finding->advice, "Generator"));
+    assert_null(ta_report_finding(report, "launch-bound"));
+    assert_null(ta_report_finding(report, "sync-wait"));
+    ta_report_free(report);
+}
+
+/* Operators that launch, that only look at a tensor in another way, or that are short. */
+static void no_computation(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN("cpu_op", "aten::mm", 30, 300) LAUNCH(2, 320, 5)
+            KERNEL(2, 330, 10) SPAN("cpu_op", "aten::view", 345, 300)
+                SPAN("cpu_op", "aten::add", 650, 90) LAUNCH(3, 750, 5) KERNEL(3, 760, 10));
+    assert_int_equal(report_sum(report, "gpu_idle.by_rank", "computation_ns"), 0);
+    ta_report_free(report);
+}
+
+/* Short operators between two that compute belong to the same part of the model. */
+static void computation_between_operators(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN("cpu_op", "aten::addmm", 30, 300)
+            SPAN("cpu_op", "aten::gelu", 335, 40) SPAN("cpu_op", "aten::addmm", 380, 300)
+                LAUNCH(2, 700, 5) KERNEL(2, 706, 10));
+    assert_int_equal(report_sum(report, "gpu_idle.by_rank", "computation_ns"), 650000);
+    ta_report_free(report);
+}
+
+/* The main thread runs the backward pass, in which the thread of autograd asks the driver for
+ * memory, and then launches. */
+static void the_thread_of_autograd(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        EVENT_LAUNCH(1, 2, 0, 5) KERNEL(1, 10, 10)
+            SPAN("python_function", "torch/autograd/graph.py(856): _engine_run_backward", 1, 80)
+                EVENT_SPAN("cpu_op", "ConvolutionBackward0", 2, 2, 70)
+                    EVENT_SPAN("cuda_runtime", "cudaFree", 2, 25, 40) LAUNCH(2, 90, 5)
+                        KERNEL(2, 96, 10));
+    assert_int_equal(
+        report_number(report, "gpu_idle.by_cause", "cause", "memory allocation", "total_ns"),
+        40000);
+    ta_report_free(report);
+}
+
 /* ---- devices that wait for their host ------------------------------------------------------- */
 
 /* 80 of 100 µs pass until the next launch ends, within an operator. */
@@ -139,7 +237,7 @@ static void input_bound(void **state)
     const struct ta_finding *finding = ta_report_finding(report, "input-bound");
     assert_non_null(finding);
     assert_int_equal(finding->severity, TA_MEDIUM);
-    assert_int_equal(finding->saving_low_ns, 48000);
+    assert_int_equal(finding->saving_low_ns, 42000);
     assert_int_equal(finding->saving_high_ns, 60000);
     ta_report_free(report);
 }
@@ -165,6 +263,12 @@ int main(void)
         cmocka_unit_test(copies_that_wait),
         cmocka_unit_test(a_wait_for_queued_work),
         cmocka_unit_test(waits_of_two_threads),
+        cmocka_unit_test(a_short_wait_after_a_long_one),
+        cmocka_unit_test(a_wait_owns_what_it_lasted),
+        cmocka_unit_test(computation_after_a_wait),
+        cmocka_unit_test(no_computation),
+        cmocka_unit_test(computation_between_operators),
+        cmocka_unit_test(the_thread_of_autograd),
         cmocka_unit_test(launch_bound),
         cmocka_unit_test(input_bound),
         cmocka_unit_test(neither),

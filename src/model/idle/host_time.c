@@ -86,6 +86,7 @@ bool host_time_open(struct host_time *host, const struct ta_trace *trace,
     ta_intervals_join(&host->loading, &host->profiler);
 
     first_calls_open(&host->first_calls, trace);
+    computing_open(&host->computing, trace);
     return !host->profiler.failed && !host->loading.failed;
 }
 
@@ -94,7 +95,8 @@ bool host_time_close(struct host_time *host)
     free(host->work);
     ta_intervals_free(&host->profiler);
     ta_intervals_free(&host->loading);
-    return first_calls_close(&host->first_calls);
+    const bool computed = computing_close(&host->computing);
+    return first_calls_close(&host->first_calls) && computed;
 }
 
 void host_time_loads(struct host_time *host, const struct ta_intervals *times)
@@ -105,7 +107,7 @@ void host_time_loads(struct host_time *host, const struct ta_intervals *times)
 
 /* ---- stretches of time --------------------------------------------------------------------- */
 
-static enum ta_idle_cause cause_of(struct host_time *host, ta_row row)
+static enum ta_idle_cause cause_of(struct host_time *host, ta_row row, int64_t time)
 {
     static const uint8_t causes[TA_HOST_WORK_COUNT] = {
         [TA_HOST_UNTRACED] = TA_IDLE_UNTRACED,  [TA_HOST_OPERATOR] = TA_IDLE_OPERATOR,
@@ -118,6 +120,10 @@ static enum ta_idle_cause cause_of(struct host_time *host, ta_row row)
     };
     const enum ta_host_work work =
         row == TA_NO_ROW ? TA_HOST_UNTRACED : (enum ta_host_work)host->work[row];
+    const bool may_compute =
+        work == TA_HOST_OPERATOR || work == TA_HOST_PYTHON || work == TA_HOST_UNTRACED;
+    if (may_compute && computing_at(&host->computing, host->track, time))
+        return TA_IDLE_COMPUTE;
     return !ta_host_is_cause(work) && first_calls_has(&host->first_calls, row, work)
                ? TA_IDLE_FIRST_CALL
                : (enum ta_idle_cause)causes[work];
@@ -148,7 +154,56 @@ static ta_row place_of(const struct host_time *host, ta_row row)
 
 void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row)
 {
-    idle_record_piece(host->record, cause, ns, place_of(host, row));
+    idle_record_piece(host->record,
+                      &(struct ta_idle_piece){cause, ns, place_of(host, row), TA_NO_ROW});
+}
+
+/* Python between operators is not recorded without stacks.  Longer stretches are something else. */
+enum { GLUE_NS = 10000000 };
+
+/* Whether the thread is still late for a wait before when it spends such time: it goes on as it
+ * does anyway.  When it does something else for long, the queue is empty for that. */
+static bool is_catching_up(enum ta_idle_cause cause)
+{
+    return ta_idle_causes[cause].group == TA_IDLE_GROUP_DISPATCH || cause == TA_IDLE_LATENCY ||
+           cause == TA_IDLE_UNTRACED;
+}
+
+static bool empties_queue(enum ta_idle_cause cause, int64_t ns)
+{
+    if (cause == TA_IDLE_UNTRACED)
+        return ns >= GLUE_NS;
+    return !is_catching_up(cause) && cause != TA_IDLE_PROFILER && ns >= TA_IDLE_COMPUTE_NS;
+}
+
+void host_time_late(struct host_time *host, enum ta_idle_cause cause, int64_t from, int64_t ns,
+                    ta_row row)
+{
+    struct ta_idle_piece piece = {cause, ns, place_of(host, row), TA_NO_ROW};
+    const bool waits = ta_idle_causes[cause].group == TA_IDLE_GROUP_SYNC;
+    if (!host->waits) {
+        idle_record_piece(host->record, &piece);
+        return;
+    }
+    const ta_row open = idle_waits_at(host->waits, host->track, from);
+    if (waits || (open != TA_NO_ROW && is_catching_up(cause) && cause != TA_IDLE_LATENCY)) {
+        piece.wait = open == TA_NO_ROW ? row : open;
+        if (open != TA_NO_ROW)
+            idle_waits_use(host->waits, host->track, ns);
+        idle_record_piece(host->record, &piece);
+        return;
+    }
+    if (cause == TA_IDLE_COMPUTE || empties_queue(cause, ns))
+        idle_waits_owe(host->waits, host->track, cause == TA_IDLE_COMPUTE ? row : TA_NO_ROW, ns);
+    for (int64_t left = ns; left > 0; left -= piece.ns) {
+        piece.wait = TA_NO_ROW;
+        piece.ns = is_catching_up(cause)
+                       ? idle_waits_take(host->waits, host->track, from, left, &piece.wait)
+                       : 0;
+        if (piece.ns == 0)
+            piece.ns = left;
+        idle_record_piece(host->record, &piece);
+    }
 }
 
 /* Whether the host waits in the idle time [from, to) for work that left no activity: nothing was
@@ -173,10 +228,12 @@ void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t 
     if (loading)
         host_time_piece(host, TA_IDLE_COMPILE, loading, row);
     const int64_t rest = to - from - profiler - loading;
-    if (rest > 0)
-        host_time_piece(
-            host, waits_for_before(host, row, from, to) ? TA_IDLE_BEFORE : cause_of(host, row),
-            rest, row);
+    if (rest <= 0)
+        return;
+    if (waits_for_before(host, row, from, to))
+        host_time_piece(host, TA_IDLE_BEFORE, rest, row);
+    else
+        host_time_late(host, cause_of(host, row, from), from, rest, row);
 }
 
 static int64_t end_of(const struct host_time *host, ta_row row)
@@ -208,22 +265,75 @@ static ta_row last_before(const struct host_time *host, ta_row first, ta_row row
     return TA_NO_ROW;
 }
 
+/* Whether a thread does nothing in it that was recorded, and may wait for another one: for the
+ * thread of autograd while that runs the backward pass. */
+static bool may_wait_for_thread(const struct host_time *host, ta_row row)
+{
+    if (row == TA_NO_ROW || host->work[row] == TA_HOST_UNTRACED)
+        return true;
+    const struct ta_slice name = ta_trace_text(host->trace, host->spans.name[row]);
+    return host->work[row] == TA_HOST_PYTHON &&
+           memmem(name.ptr, name.len, "run_backward", strlen("run_backward"));
+}
+
+/* Where one is in the spans of a thread. */
+struct open_span {
+    ta_row row, next; /* the innermost that is open, and the next to begin */
+};
+
+static struct open_span open_from(const struct host_time *host, uint32_t track, ta_row last,
+                                  int64_t from)
+{
+    struct open_span open;
+    open.row = open_at(
+        host, last_before(host, host->tracks.at[track].first, last, from, &open.next), from);
+    return open;
+}
+
+/* Goes on to where something begins or ends, at most to `to`. */
+static int64_t go_on(const struct host_time *host, struct open_span *open, ta_row last, int64_t to)
+{
+    const int64_t end = open->row == TA_NO_ROW ? to : ta_min_i64(end_of(host, open->row), to);
+    const int64_t start = open->next < last ? ta_min_i64(host->spans.ts[open->next], to) : to;
+    const int64_t stop = ta_min_i64(end, start);
+    if (start <= stop && open->next < last) {
+        if (ta_class_is_host(class_of(host, open->next)))
+            open->row = open->next;
+        open->next++;
+    }
+    open->row = open_at(host, open->row, stop);
+    return stop;
+}
+
+/* The thread has the span `row` open in [from, to), and may wait in it for the other thread. */
+static void look_at_other(struct host_time *host, ta_row row, int64_t from, int64_t to)
+{
+    const struct ta_track *other = &host->tracks.at[host->other];
+    const uint32_t track = host->track;
+    struct open_span open = open_from(host, host->other, other->first + other->n, from);
+    for (int64_t now = from; now < to;) {
+        const ta_row its = open.row;
+        const int64_t stop = go_on(host, &open, other->first + other->n, to);
+        const bool works = its != TA_NO_ROW && host->work[its] != TA_HOST_UNTRACED;
+        host->track = works ? host->other : track;
+        host_time_within(host, works ? its : row, now, stop);
+        now = stop;
+    }
+    host->track = track;
+}
+
 void host_time_of(struct host_time *host, uint32_t track, ta_row last, int64_t from, int64_t to)
 {
-    const ta_row first = host->tracks.at[track].first;
-    ta_row next;
-    ta_row row = open_at(host, last_before(host, first, last, from, &next), from);
+    host->track = track;
+    const bool has_other = host->other != UINT32_MAX && host->other != track;
+    struct open_span open = open_from(host, track, last, from);
     for (int64_t now = from; now < to;) {
-        const int64_t end = row == TA_NO_ROW ? to : ta_min_i64(end_of(host, row), to);
-        const int64_t start = next < last ? ta_min_i64(host->spans.ts[next], to) : to;
-        const int64_t stop = ta_min_i64(end, start);
-        host_time_within(host, row, now, stop);
+        const ta_row row = open.row;
+        const int64_t stop = go_on(host, &open, last, to);
+        if (stop > now && has_other && may_wait_for_thread(host, row))
+            look_at_other(host, row, now, stop);
+        else
+            host_time_within(host, row, now, stop);
         now = stop;
-        if (start <= stop && next < last) {
-            if (ta_class_is_host(class_of(host, next)))
-                row = next;
-            next++;
-        }
-        row = open_at(host, row, now);
     }
 }

@@ -3,9 +3,11 @@
 #ifndef TA_IDLE_HOST_TIME_H
 #define TA_IDLE_HOST_TIME_H
 
+#include "model/idle/computing.h"
 #include "model/idle/first_calls.h"
 #include "model/idle/idle.h"
 #include "model/idle/record.h"
+#include "model/idle/waits.h"
 #include "traceanalyze/model.h"
 
 struct host_time {
@@ -17,7 +19,11 @@ struct host_time {
     struct ta_intervals profiler, loading; /* of the process as a whole, united */
     size_t near_profiler, near_loading;    /* intervals of them where the last search ended */
     struct first_calls first_calls;
-    int64_t first_launch; /* waits that begin earlier are for what lies before the recording */
+    struct computing computing;
+    struct idle_waits *waits; /* NULL where none owns time */
+    uint32_t track;           /* the thread that is looked at */
+    uint32_t other;           /* the one that launched the work before; UINT32_MAX */
+    int64_t first_launch;     /* waits that begin earlier are for what lies before the recording */
     const struct ta_intervals *busy; /* of all devices, NULL where there is only one */
     struct idle_record *record;      /* of every piece of time with its place */
 };
@@ -33,6 +39,10 @@ void host_time_loads(struct host_time *host, const struct ta_intervals *times);
 
 /* Blames a piece of time, `row` being the innermost span open in it or TA_NO_ROW. */
 void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row);
+
+/* The same of time from `from` on in which the thread is late; it may belong to a wait of it. */
+void host_time_late(struct host_time *host, enum ta_idle_cause cause, int64_t from, int64_t ns,
+                    ta_row row);
 
 /* Blames [from, to) on the span `row`, the innermost that is open in it, TA_NO_ROW for none; on the
  * profiler where that held up the process. */

@@ -22,7 +22,9 @@
 #include "traceanalyze/model.h"
 
 enum {
-    TA_IDLE_MICRO_NS = 1000,     /* gaps below are "micro gap" */
+    TA_IDLE_MICRO_NS = 1000, /* gaps below are "micro gap" */
+    /* An operator that takes so long and launches nothing computes. */
+    TA_IDLE_COMPUTE_NS = 100000,
     TA_IDLE_LATENCY_NS = 1000000 /* a launch does not take longer to arrive */
 };
 
@@ -50,6 +52,7 @@ enum ta_idle_cause {
     TA_IDLE_LOST,
     TA_IDLE_DISORDER,
     TA_IDLE_BEFORE,
+    TA_IDLE_COMPUTE,
     TA_IDLE_CAUSES
 };
 
@@ -57,6 +60,7 @@ enum ta_idle_cause {
 enum ta_idle_group {
     TA_IDLE_GROUP_DISPATCH, /* the host was busy handing out work */
     TA_IDLE_GROUP_HOST,     /* the host did something else, or nothing is known of it */
+    TA_IDLE_GROUP_COMPUTE,  /* the host computed what a device could */
     TA_IDLE_GROUP_SYNC,
     TA_IDLE_GROUP_SETUP,
     TA_IDLE_GROUP_INPUT,
@@ -99,13 +103,23 @@ struct ta_idle_gap {
     struct ta_idle_parts parts;
 };
 
+/* A piece of a gap. */
+struct ta_idle_piece {
+    enum ta_idle_cause cause;
+    int64_t ns;
+    ta_row place; /* where it is to be shown: the operator, function or range that the host was in,
+                   * or the kernel that waited; TA_NO_ROW for none */
+    /* The call that waits for the device and that the time belongs to: it was open, or the host had
+     * not caught up with the device since it returned; or the span that computed before, since when
+     * it has not.  TA_NO_ROW without one. */
+    ta_row wait;
+};
+
 /* Who is told what is found; `user` goes to each.  Those not needed may be NULL. */
 struct ta_idle_watcher {
     void *user;
-    /* A piece of a gap; `place` is where it is to be shown: the operator, function or range that
-     * the host was in, or the kernel that waited; TA_NO_ROW for none.  The pieces of a gap come
-     * before the gap. */
-    void (*piece)(void *user, enum ta_idle_cause cause, int64_t ns, ta_row place);
+    /* The pieces of a gap come before the gap. */
+    void (*piece)(void *user, const struct ta_idle_piece *piece);
     /* Its sites are places too. */
     void (*gap)(void *user, const struct ta_idle_gap *gap);
     /* All gaps of a device have come. */

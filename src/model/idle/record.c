@@ -13,11 +13,13 @@ static bool resize(struct idle_record *record, size_t max)
     record->ns = ns ? ns : record->ns;
     ta_row *place = reallocarray(record->place, max, sizeof *place);
     record->place = place ? place : record->place;
+    ta_row *wait = reallocarray(record->wait, max, sizeof *wait);
+    record->wait = wait ? wait : record->wait;
     uint8_t *cause = reallocarray(record->cause, max, sizeof *cause);
     record->cause = cause ? cause : record->cause;
     uint32_t *times = record->names ? reallocarray(record->times, max, sizeof *times) : NULL;
     record->times = times ? times : record->times;
-    if (!ns || !place || !cause || (record->names && !times))
+    if (!ns || !place || !wait || !cause || (record->names && !times))
         return false;
     record->max = max;
     return true;
@@ -47,33 +49,32 @@ void idle_record_gap(struct idle_record *record)
 }
 
 /* Adds a piece to one like it of the same gap, or notes that it is the first; false for that. */
-static bool merge_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
-                        ta_row place)
+static bool merge_piece(struct idle_record *record, const struct ta_idle_piece *piece)
 {
-    const ta_str name = place == TA_NO_ROW ? TA_STR_ABSENT : record->names[place];
-    const uint64_t key = ((uint64_t)record->n_gaps << 8 | cause) << 32 | name;
+    const ta_str name = piece->place == TA_NO_ROW ? TA_STR_ABSENT : record->names[piece->place];
+    const uint64_t key = ((uint64_t)record->n_gaps << 8 | piece->cause) << 32 | name;
     uint64_t *at = ta_map_at(&record->merged, key, record->n + 1);
     if (!at || *at == record->n + 1)
         return false;
-    record->ns[*at - 1] += ns;
+    record->ns[*at - 1] += piece->ns;
     record->times[*at - 1]++;
     return true;
 }
 
-void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
-                       ta_row place)
+void idle_record_piece(struct idle_record *record, const struct ta_idle_piece *piece)
 {
-    if (record->names && !record->failed && merge_piece(record, cause, ns, place))
+    if (record->names && !record->failed && merge_piece(record, piece))
         return;
     if (record->failed || (record->n == record->max && !resize(record, 2 * record->max + FIRST))) {
         record->failed = true;
         return;
     }
-    record->ns[record->n] = ns;
-    record->place[record->n] = place;
+    record->ns[record->n] = piece->ns;
+    record->place[record->n] = piece->place;
+    record->wait[record->n] = piece->wait;
     if (record->names)
         record->times[record->n] = 1;
-    record->cause[record->n++] = (uint8_t)cause;
+    record->cause[record->n++] = (uint8_t)piece->cause;
     record->n_pieces[record->n_gaps - 1]++;
 }
 
@@ -82,6 +83,7 @@ void idle_record_free(struct idle_record *record)
     free(record->n_pieces);
     free(record->ns);
     free(record->place);
+    free(record->wait);
     free(record->cause);
     free(record->times);
     ta_map_free(&record->merged);
@@ -90,31 +92,30 @@ void idle_record_free(struct idle_record *record)
 /* ---- telling --------------------------------------------------------------------------------- */
 
 /* Few gaps have more than two causes. */
-static void add_part(struct ta_idle_parts *parts, enum ta_idle_cause cause, int64_t ns,
-                     ta_row place)
+static void add_part(struct ta_idle_parts *parts, const struct ta_idle_piece *piece)
 {
     size_t i = 0;
-    while (i < parts->n && parts->at[i].cause != cause)
+    while (i < parts->n && parts->at[i].cause != piece->cause)
         i++;
     struct ta_idle_part *part = &parts->at[i];
     if (i == parts->n) {
-        *part = (struct ta_idle_part){.cause = cause, .site = TA_NO_ROW};
+        *part = (struct ta_idle_part){.cause = piece->cause, .site = TA_NO_ROW};
         parts->n++;
     }
-    part->ns += ns;
-    if (ns > part->longest) {
-        part->longest = ns;
-        part->site = place;
+    part->ns += piece->ns;
+    if (piece->ns > part->longest) {
+        part->longest = piece->ns;
+        part->site = piece->place;
     }
 }
 
 /* Tells a piece to the watcher, and of the gap. */
 static void tell_piece(const struct ta_idle_watcher *watcher, struct ta_idle_parts *parts,
-                       enum ta_idle_cause cause, int64_t ns, ta_row place)
+                       const struct ta_idle_piece *piece)
 {
-    add_part(parts, cause, ns, place);
+    add_part(parts, piece);
     if (watcher->piece)
-        watcher->piece(watcher->user, cause, ns, place);
+        watcher->piece(watcher->user, piece);
 }
 
 /* What is told, in the order of the record. */
@@ -133,11 +134,16 @@ static void tell_gap(struct telling *t, int64_t start, int64_t end, size_t next)
     told.next = next;
     told.parts.n = 0;
     if (end - start < TA_IDLE_MICRO_NS)
-        tell_piece(t->watcher, &told.parts, TA_IDLE_MICRO, end - start, TA_NO_ROW);
+        tell_piece(
+            t->watcher, &told.parts,
+            &(struct ta_idle_piece){TA_IDLE_MICRO, end - start, .place = TA_NO_ROW, TA_NO_ROW});
     else
         for (uint32_t n = record->n_pieces[t->gap++]; n > 0; n--, t->piece++)
-            tell_piece(t->watcher, &told.parts, (enum ta_idle_cause)record->cause[t->piece],
-                       record->ns[t->piece], record->place[t->piece]);
+            tell_piece(t->watcher, &told.parts,
+                       &(struct ta_idle_piece){.cause = (enum ta_idle_cause)record->cause[t->piece],
+                                               .ns = record->ns[t->piece],
+                                               .place = record->place[t->piece],
+                                               .wait = record->wait[t->piece]});
     if (t->watcher->gap)
         t->watcher->gap(t->watcher->user, &told);
 }

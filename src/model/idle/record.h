@@ -12,7 +12,7 @@ struct idle_record {
     size_t n_gaps, max_gaps;
     /* The pieces of these gaps, one gap after the other. */
     int64_t *ns;
-    ta_row *place;
+    ta_row *place, *wait;
     uint8_t *cause; /* enum ta_idle_cause */
     size_t n, max;
     /* Where pieces of a gap that have one cause and one name are kept as one, as they are of the
@@ -28,8 +28,7 @@ void idle_record_fit(struct idle_record *record);
 
 /* The pieces of a gap that is not micro come after it. */
 void idle_record_gap(struct idle_record *record);
-void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
-                       ta_row place);
+void idle_record_piece(struct idle_record *record, const struct ta_idle_piece *piece);
 
 void idle_record_free(struct idle_record *record);
 

@@ -36,10 +36,12 @@ const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
     [TA_IDLE_LOST] = {"kernels not recorded", TA_IDLE_GROUP_UNKNOWN},
     [TA_IDLE_DISORDER] = {"out of order", TA_IDLE_GROUP_UNKNOWN},
     [TA_IDLE_BEFORE] = {"began before the recording", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_COMPUTE] = {"host computation", TA_IDLE_GROUP_COMPUTE},
 };
 
 struct walk {
     struct host_time host;
+    struct idle_waits waits;
     struct ta_activities activities;
     struct ta_spans spans;
     const struct ta_lost *lost;
@@ -96,19 +98,21 @@ static const struct ta_lost_call *lost_between(const struct walk *w, int64_t fro
     return NULL;
 }
 
-/* The next activity was launched in the gap [a, b). */
-static void blame_host(struct walk *w, ta_row launch, int64_t a, int64_t b)
+/* The next activity was launched in the gap [a, b), the one before by the call `before`. */
+static void blame_host(struct walk *w, ta_row launch, ta_row before, int64_t a, int64_t b)
 {
+    w->host.other = before == TA_NO_ROW ? UINT32_MAX : w->spans.track[before];
     const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
     const int64_t called = ta_min_i64(end_of(w, launch), b);
     if (late > a)
         host_time_blame(&w->host, launch, a, late);
+    w->host.track = w->spans.track[launch];
     if (called > late)
         host_time_within(&w->host, launch, late, called);
-    if (b > called)
-        host_time_piece(&w->host,
-                        b - called > TA_IDLE_LATENCY_NS ? late_cause(w, launch) : TA_IDLE_LATENCY,
-                        b - called, launch);
+    if (b - called > TA_IDLE_LATENCY_NS)
+        host_time_piece(&w->host, late_cause(w, launch), b - called, launch);
+    else if (b > called)
+        host_time_late(&w->host, TA_IDLE_LATENCY, called, b - called, launch);
 }
 
 /* A kernel of which only the launch is known ran in the gap [a, b), or may have. */
@@ -116,6 +120,7 @@ static void blame_lost(struct walk *w, const struct ta_lost_call *lost, ta_row l
                        int64_t b)
 {
     const int64_t known = ta_max_i64(a, ta_min_i64(lost->end, ta_min_i64(w->spans.ts[launch], b)));
+    w->host.other = UINT32_MAX;
     if (known > a)
         host_time_blame(&w->host, launch, a, known);
     if (b > known)
@@ -136,7 +141,7 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
     if (lost)
         blame_lost(w, lost, launch, a, b);
     else if (end_of(w, launch) > a || w->spans.ts[launch] >= a)
-        blame_host(w, launch, a, b);
+        blame_host(w, launch, before->launch, a, b);
     else
         host_time_piece(&w->host, queued_cause(w, next, before, a, b), b - a, next->span);
 }
@@ -172,6 +177,7 @@ static void blame_thread(struct walk *w, uint32_t number, ta_row last, int64_t f
     const uint32_t first = w->program->first_track;
     const int64_t begins = w->spans.ts[tracks.at[number].first];
     const int64_t until = ta_min_i64(begins, to);
+    w->host.other = UINT32_MAX;
     if (first != UINT32_MAX && first != number && from < until) {
         host_time_of(&w->host, first, tracks.at[first].first + tracks.at[first].n, from, until);
         from = until;
@@ -194,7 +200,7 @@ static void blame_before(struct walk *w, const struct ta_activity *next, int64_t
         if (late > a)
             blame_thread(w, w->spans.track[launch], launch, a, late);
         if (b > late)
-            blame_host(w, launch, late, b);
+            blame_host(w, launch, TA_NO_ROW, late, b);
     }
 }
 
@@ -241,6 +247,7 @@ static void record_edges(struct walk *w, const struct ta_activity *next, int64_t
                          int64_t last)
 {
     w->host.record = w->edges;
+    w->host.waits = NULL;
     w->begins_stream = true;
     blame_edge(w, next, w->program->start, first, blame_before);
     blame_edge(w, next, last, w->program->end, blame_after);
@@ -252,16 +259,21 @@ static void walk_device(struct walk *w, size_t from, size_t to)
 {
     const struct ta_activity *before = &w->activities.at[from];
     int64_t last = w->spans.ts[before->span];
+    idle_waits_restart(&w->waits);
+    w->host.waits = &w->waits;
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
         const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
         uint8_t *met = &w->met[w->spans.track[a->span]];
         w->begins_stream = !*met;
         *met = true;
-        if (start - last >= TA_IDLE_MICRO_NS) {
+        const bool is_late = start - last >= TA_IDLE_MICRO_NS;
+        if (is_late) {
             idle_record_gap(w->record);
             blame_known(w, a, before, last, start);
         }
+        idle_waits_launched(&w->waits, a->launch,
+                            is_late || a->launch == TA_NO_ROW ? 0 : start - end_of(w, a->launch));
         if (i == from || end > last) {
             last = end;
             before = a;
@@ -334,10 +346,11 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record,
     w.first_wait = find_first_wait(trace);
     w.met = calloc(ta_trace_tracks(trace).n + 1, sizeof *w.met);
     w.damage = ta_trace_damage(trace);
+    idle_waits_open(&w.waits, trace);
     bool done = host_time_open(&w.host, trace, record) && w.lost && w.program && w.met;
     if (done) {
         host_time_loads(&w.host, &w.lost->captures);
-        w.host.first_launch = find_first_launch(&w);
+        w.waits.first_launch = w.host.first_launch = find_first_launch(&w);
         w.host.busy = w.busy;
         ta_intervals_join(&w.unknown, &w.lost->unrecorded);
         ta_intervals_join(&w.unknown, &w.damage->unknown);
@@ -350,7 +363,8 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record,
     }
     free(w.met);
     ta_intervals_free(&w.unknown);
-    done &= host_time_close(&w.host);
+    done &= host_time_close(&w.host) && !w.waits.failed;
+    idle_waits_close(&w.waits);
     idle_record_fit(record);
     idle_record_fit(edges);
     return done && !record->failed && !edges->failed;

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The host computes what a GPU could: a text encoder on the CPU, noise that is made there, images
+ * that are resized. */
+#include "lib/owners.h"
+
+#include <traceanalyze/rule.h>
+
+enum { THRESHOLD };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
+                   "Share of the run in which a GPU idles while the host computes, from which the "
+                   "rule fires"},
+    TA_OPTIONS_END,
+};
+
+enum { EDGE, EDGE_CAUSE, EDGE_TIME, EDGE_SITE_CAUSE, EDGE_SITE, EDGE_SITE_TIME, OWNERS };
+
+static const struct ta_ref reads[] = {
+    [EDGE] = {"gpu_idle.edges", "edge"},
+    [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
+    [EDGE_TIME] = {"gpu_idle.edges", "total_ns"},
+    [EDGE_SITE_CAUSE] = {"gpu_idle.edge_sites", "cause"},
+    [EDGE_SITE] = {"gpu_idle.edge_sites", "site"},
+    [EDGE_SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
+    OWNERS_READS(OWNERS),
+};
+
+static const char *const owners[] = {"host computation"};
+static const struct ta_owners_asked asked = {OWNERS, owners, TA_LENGTH(owners)};
+
+/* What is computed, by a word in the name of the place, and what to do. */
+static const struct {
+    const char *words[12];
+    const char *advice, *details;
+} kinds[] = {
+    {{"normal_", "uniform_", "randn", "rand", "random_", "bernoulli", "randperm", "exponential_"},
+     "Make random numbers on the GPU: device=\"cuda\", and a torch.Generator(\"cuda\") for the "
+     "seed.",
+     "A generator of the GPU gives other numbers for the same seed."},
+    {{"PIL", "Imaging", "cv2", "skimage", "imageio", "transforms", "upsample", "interpolate",
+      "resize"},
+     "Resize and normalize on the GPU (torchvision.transforms.v2), or prepare the next input in "
+     "another process while the GPU works.",
+     NULL},
+    {{"numpy", "scipy", "librosa"},
+     "Do this on the GPU with torch, or prepare the next input in another process while the GPU "
+     "works.",
+     NULL},
+    {{"copy_", "_to_copy", "aten::to", "contiguous", "clone", "cat", "stack"},
+     "Move tensors to the GPU first and cast or copy them there; convert weights once when they "
+     "are loaded.",
+     NULL},
+    {{"mm", "linear", "matmul", "einsum", "convolution", "conv", "attention", "softmax",
+      "layer_norm", "gelu", "silu", "mkldnn"},
+     "Run this part of the model on the GPU (.to(\"cuda\"), at least while it is needed), or "
+     "compute it once and keep the result.",
+     "A text encoder computes the same for the same prompt: keep its embeddings. One that does not "
+     "fit next to the model can run first and be moved away, or be quantized."},
+};
+
+static const char general[] =
+    "Let the GPU compute this (tensors made with device=\"cuda\"), or compute it once and keep the "
+    "result.";
+
+static bool holds(const char *name, const char *word)
+{
+    return *name && strstr(name, word) != NULL;
+}
+
+static size_t kind_of(const char *site)
+{
+    for (size_t i = 0; i < TA_LENGTH(kinds); i++)
+        for (size_t k = 0; k < TA_LENGTH(kinds[i].words) && kinds[i].words[k]; k++)
+            if (holds(site, kinds[i].words[k]))
+                return i;
+    return SIZE_MAX;
+}
+
+static bool encodes_text(const char *function)
+{
+    static const char *const words[] = {"encode_prompt", "text_encoder", "TextEncoder", "prompt",
+                                        "encode_text"};
+    for (size_t i = 0; i < TA_LENGTH(words); i++)
+        if (holds(function, words[i]))
+            return true;
+    return false;
+}
+
+/* Sum over both tables of places: of the operator `site`, or of all where it is NULL. */
+static double sum_of(const struct ta_refs *in, const struct ta_slice *site)
+{
+    static const struct {
+        size_t cause, site, total;
+    } tables[] = {{OWNERS + OWNERS_SITE_OWNER, OWNERS + OWNERS_SITE, OWNERS + OWNERS_SITE_TOTAL},
+                  {EDGE_SITE_CAUSE, EDGE_SITE, EDGE_SITE_TIME}};
+    double sum = 0;
+    for (size_t i = 0; i < TA_LENGTH(tables); i++)
+        for (size_t row = 0; row < ta_ref_rows(in, tables[i].total); row++)
+            if (ta_ref_reads(in, tables[i].cause, row, "host computation") &&
+                (!site || ta_slice_equal(ta_ref_text(in, tables[i].site, row), *site)))
+                sum += ta_ref_number(in, tables[i].total, row, 0);
+    return sum;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    static const struct ta_look edges[] = {
+        {.cells = EDGE_TIME, .where = {{EDGE, "before"}, {EDGE_CAUSE, "host computation"}}},
+        {.cells = EDGE_TIME, .where = {{EDGE, "after"}, {EDGE_CAUSE, "host computation"}}},
+    };
+    static const struct ta_look at_edges = {.cells = EDGE_SITE_TIME,
+                                            .where = {{EDGE_SITE_CAUSE, "host computation"}}};
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct ta_owned owned = ta_owned_worst(in, &asked, edges, TA_LENGTH(edges));
+    if (!owned.place.table || owned.share <= threshold)
+        return TA_OK;
+    struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    struct ta_place site;
+    if (!*where.site && ta_look_worst(in, &at_edges, &site))
+        where.site = ta_place_text(advice, in, &site, EDGE_SITE);
+    const struct ta_slice name = ta_slice_of(where.site);
+    const double share = sum_of(in, &name) / sum_of(in, NULL);
+    const bool is_in = *where.function && strcmp(where.function, where.site) != 0;
+    const size_t kind = kind_of(where.site);
+    const bool is_text = encodes_text(where.function) && kind == TA_LENGTH(kinds) - 1;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
+                                           ta_place_evidence(&owned.window)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "host-computation",
+            .rule = "host_computation",
+            .title = ta_advice_printf(
+                advice, "%s on the CPU: the GPU%s is idle %s of the run (%s) meanwhile",
+                is_text        ? "The text encoder runs"
+                : share >= 0.5 ? ta_advice_printf(advice, "%s computes", where.site)
+                               : "The host computes",
+                ta_owned_of(advice, &owned.place),
+                ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
+                ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
+            .why = ta_advice_printf(advice, "%s%s%s has %s%s of it (%s) and launches nothing.",
+                                    where.site, is_in ? " in " : "", is_in ? where.function : "",
+                                    share >= 0.5 ? "" : "most, ",
+                                    ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                    ta_advice_number(advice, share * owned.ns, TA_UNIT_NS)),
+            .advice = is_text
+                          ? "Move the text encoder to the GPU (at least while it is needed), or "
+                            "encode each prompt once and keep the embedding."
+                      : kind == SIZE_MAX ? general
+                                         : kinds[kind].advice,
+            .details = kind == SIZE_MAX ? NULL : kinds[kind].details,
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            /* The GPU still has to do it, in a small part of the time; what comes after it is a
+             * little less late as well. */
+            .saving_low_ns = ta_whole(0.6 * owned.ns),
+            .saving_high_ns = ta_whole(1.05 * owned.ns),
+            .confidence = 0.8,
+            .threshold = ta_advice_printf(advice, "such idle share of the run > %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
+
+TA_PLUGIN(advice, host_computation, &ops, .title = "Computation on the CPU",
+          .summary = "Fires when a device waits while the host computes in operators, on arrays or "
+                     "images",
+          .version = "1", .options = options);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Idle time by its owner, for rules. */
+#include "lib/owners.h"
+
+#include "recommend/rule.h"
+#include "report/tables.h"
+
+#include <math.h>
+
+static bool is_asked(const struct ta_refs *in, const struct ta_owners_asked *asked, size_t ref,
+                     size_t row)
+{
+    for (size_t i = 0; i < asked->n_owners; i++)
+        if (ta_ref_reads(in, ref, row, asked->owners[i]))
+            return true;
+    return false;
+}
+
+/* All that is asked for of the device of a window. */
+static struct ta_owned owned_of(const struct ta_refs *in, const struct ta_owners_asked *asked,
+                                const struct ta_place *window)
+{
+    const size_t total = asked->reads + OWNERS_TOTAL, windows = asked->reads + OWNERS_WINDOW;
+    struct ta_owned owned = {.window = *window};
+    for (size_t row = 0; row < ta_ref_rows(in, total); row++) {
+        if (ta_ref_rank(in, total, row) != ta_ref_rank(in, windows, window->row) ||
+            ta_ref_device(in, total, row) != ta_ref_device(in, windows, window->row) ||
+            !is_asked(in, asked, asked->reads + OWNERS_OWNER, row))
+            continue;
+        const struct ta_place place = ta_place_at(in, total, row);
+        if (!owned.place.table || place.value > owned.place.value)
+            owned.place = place;
+        owned.ns += place.value;
+        owned.later += ta_ref_number(in, asked->reads + OWNERS_LATER, row, 0);
+    }
+    return owned;
+}
+
+struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_asked *asked,
+                               const struct ta_look *extra, size_t n_extra)
+{
+    struct ta_owned worst = {.share = 0};
+    for (size_t row = 0; row < ta_ref_rows(in, asked->reads + OWNERS_WINDOW); row++) {
+        const struct ta_place window = ta_place_at(in, asked->reads + OWNERS_WINDOW, row);
+        if (!window.table || window.value <= 0)
+            continue;
+        struct ta_owned owned = owned_of(in, asked, &window);
+        for (size_t i = 0; i < n_extra; i++) {
+            struct ta_place more;
+            if (!ta_look_same(in, &extra[i], &window, &more))
+                continue;
+            owned.ns += more.value;
+            if (!owned.place.table || more.value > owned.place.value)
+                owned.place = more;
+        }
+        owned.share = owned.ns / window.value;
+        if (owned.place.table && owned.share > worst.share)
+            worst = owned;
+    }
+    return worst;
+}
+
+/* Sum over the rows that are asked for, of a function, or of any where it is empty. */
+static double sum_of(const struct ta_refs *in, const struct ta_owners_asked *asked,
+                     const struct ta_slice *function)
+{
+    double sum = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, asked->reads + OWNERS_SITE_TOTAL); row++)
+        if (is_asked(in, asked, asked->reads + OWNERS_SITE_OWNER, row) &&
+            (!function ||
+             ta_slice_equal(ta_ref_text(in, asked->reads + OWNERS_SITE_FUNCTION, row), *function)))
+            sum += ta_ref_number(in, asked->reads + OWNERS_SITE_TOTAL, row, 0);
+    return sum;
+}
+
+struct ta_owned_where ta_owned_where(const struct ta_refs *in, struct ta_advice *advice,
+                                     const struct ta_owners_asked *asked)
+{
+    enum { LOOKED_AT = 200 }; /* the rest is too little each to be named */
+    const size_t function = asked->reads + OWNERS_SITE_FUNCTION, site = asked->reads + OWNERS_SITE,
+                 total = asked->reads + OWNERS_SITE_TOTAL;
+    struct ta_owned_where where = {.function = "", .site = ""};
+    const double all = sum_of(in, asked, NULL);
+    double most = 0;
+    size_t best = SIZE_MAX, looked_at = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, total) && looked_at < LOOKED_AT; row++) {
+        const struct ta_slice name = ta_ref_text(in, function, row);
+        if (!is_asked(in, asked, asked->reads + OWNERS_SITE_OWNER, row) || name.len == 0)
+            continue;
+        looked_at++;
+        const double ns = sum_of(in, asked, &name);
+        if (ns <= most)
+            continue;
+        most = ns;
+        best = row; /* rows come in the order of their time: the first of a function is its place */
+    }
+    if (best == SIZE_MAX || all <= 0)
+        return where;
+    const struct ta_place place = ta_place_at(in, total, best);
+    where.function = ta_place_text(advice, in, &place, function);
+    where.site = ta_place_text(advice, in, &place, site);
+    where.share = most / all;
+    where.site_share = place.value / all;
+    where.waits = ta_ref_integer(in, asked->reads + OWNERS_SITE_WAITS, best);
+    return where;
+}
+
+const char *ta_owned_sentence(struct ta_advice *advice, const struct ta_owned_where *where,
+                              double all)
+{
+    if (!*where->function || where->share < 0.1)
+        return NULL;
+    const char *share = ta_advice_number(advice, where->share, TA_UNIT_RATIO);
+    const char *ns = ta_advice_number(advice, where->share * all, TA_UNIT_NS);
+    const bool is_alone =
+        !*where->site || strcmp(where->function, where->site) == 0 || where->site_share < 0.1;
+    if (is_alone)
+        return ta_advice_printf(advice, "%s has %s of it (%s).", where->function, share, ns);
+    if (where->site_share > 0.95 * where->share)
+        return ta_advice_printf(advice, "%s in %s has %s of it (%s).", where->site, where->function,
+                                share, ns);
+    return ta_advice_printf(advice, "%s has %s of it (%s), %s alone %s.", where->function, share,
+                            ns, where->site,
+                            ta_advice_number(advice, where->site_share, TA_UNIT_RATIO));
+}
+
+const char *ta_owned_of(struct ta_advice *advice, const struct ta_place *place)
+{
+    const struct ta_table *table = place->table;
+    const size_t rank = ta_table_rank(table), device = ta_table_device(table);
+    bool ranks = false, devices = false;
+    for (size_t row = 0; row < table->n_rows; row++) {
+        ranks |= rank != SIZE_MAX && !ta_cell_equal(ta_table_cell(table, row, rank),
+                                                    ta_table_cell(table, place->row, rank));
+        devices |= device != SIZE_MAX && !ta_cell_equal(ta_table_cell(table, row, device),
+                                                        ta_table_cell(table, place->row, device));
+    }
+    if (ranks)
+        return ta_advice_printf(advice, " of rank %lld",
+                                (long long)ta_table_cell(table, place->row, rank)->i);
+    return devices ? ta_advice_printf(advice, " %lld",
+                                      (long long)ta_table_cell(table, place->row, device)->i)
+                   : "";
+}
