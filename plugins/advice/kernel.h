@@ -47,7 +47,7 @@ static inline struct kernel_run kernel_run_of(const struct ta_refs *in, size_t f
 /* Share of the run that kernels take whose durations add up to this on all devices. */
 static inline double kernel_share(const struct kernel_run *run, double all_ns)
 {
-    return run->window_ns > 0 ? all_ns * run->exposed / run->window_ns : 0;
+    return run->window_ns > 0 ? fmin(1, all_ns / run->window_ns) : 0;
 }
 
 static inline bool kernel_matters(const struct kernel_run *run, double all_ns, double least)
@@ -55,7 +55,7 @@ static inline bool kernel_matters(const struct kernel_run *run, double all_ns, d
     return kernel_share(run, all_ns) >= fmax(least, KERNEL_LEAST_SHARE);
 }
 
-/* A saving on one device. */
+/* A saving on one device: not of what runs beside other work. */
 static inline int64_t kernel_saving(const struct kernel_run *run, double all_ns)
 {
     return ta_whole(all_ns * run->exposed / run->devices);
@@ -65,7 +65,7 @@ static inline int64_t kernel_saving(const struct kernel_run *run, double all_ns)
 static inline const char *kernel_ns(struct ta_advice *advice, const struct kernel_run *run,
                                     double all_ns)
 {
-    return ta_advice_number(advice, all_ns * run->exposed / run->devices, TA_UNIT_NS);
+    return ta_advice_number(advice, all_ns / run->devices, TA_UNIT_NS);
 }
 
 /* "205 ms (17.1 % of the run)", with "on each of 8 GPUs" between where there are several. */
@@ -223,6 +223,8 @@ static inline struct vae vae_find(const struct ta_refs *in, size_t first,
 
 static inline bool vae_is_said(const struct vae *vae, const struct kernel_run *run, double least)
 {
+    if (vae->cause == VAE_TRANSPOSED && !kernel_matters(run, vae->layout, 0))
+        return false;
     return vae->row != SIZE_MAX && run->window_ns > 0 &&
            vae->time * run->devices >=
                fmax(least, vae->cause == VAE_PLAIN ? VAE_PLAIN_SHARE : 0) * run->window_ns;

@@ -144,9 +144,11 @@ struct slow {
 static struct slow find_slow(const struct ta_refs *in)
 {
     struct slow slow = {.row = SIZE_MAX};
+    double known = 0, all = 0;
     for (size_t i = 0; i < ta_ref_rows(in, OP_CLASS); i++) {
         const double time = ta_ref_number(in, OP_BUSY, i, 0);
         const double reached = ta_ref_number(in, OP_REACHED, i, 1);
+        known += ta_ref_reads(in, OP_CLASS, i, "attention") ? time : 0;
         if (!ta_ref_reads(in, OP_CLASS, i, "attention") || reached >= GOAL ||
             reached < LEAST_PLAUSIBLE ||
             time * reached < LEAST_IDEAL_NS * ta_ref_number(in, OP_CALLS, i, 1))
@@ -157,6 +159,13 @@ static struct slow find_slow(const struct ta_refs *in)
             slow.most = time;
             slow.row = i;
         }
+    }
+    /* Calls whose launch was not recorded are like the others. */
+    for (size_t i = 0; i < ta_ref_rows(in, TIME); i++)
+        all += starts(in, i, "math") ? 0 : ta_ref_number(in, TIME, i, 0);
+    if (known > 0.5 * all && all > known) {
+        slow.time *= all / known;
+        slow.ideal *= all / known;
     }
     return slow;
 }
@@ -344,7 +353,7 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
                                        backend_title(ta_ref_text(in, BACKEND, 0)) + 1)
                     : "Its kernel",
                 (int)shape.len, shape.ptr,
-                ta_advice_number(advice, slow->most / slow->time, TA_UNIT_RATIO),
+                ta_advice_number(advice, fmin(1, slow->most / slow->time), TA_UNIT_RATIO),
                 kernel_count(advice, ta_ref_number(in, OP_CALLS, slow->row, 0), "call")),
             .advice = advice_of(advice, in, SLOW, NULL, device),
             .severity = TA_MEDIUM,

@@ -272,7 +272,7 @@ static uint64_t size_of(struct work *w, const struct ta_activity *a)
 
 /* ---- chains -------------------------------------------------------------------------------- */
 
-enum { CHAIN_MIN = 3, NAMES_MAX = 12, GAP_MAX_NS = 100000 };
+enum { UP_MAX = 16, CHAIN_MIN = 3, NAMES_MAX = 12, GAP_MAX_NS = 100000 };
 
 struct chain {
     uint64_t size, hash;
@@ -309,10 +309,24 @@ static bool is_place(void *user, ta_row row)
     return ta_is_own_place(ta_trace_text(w->trace, ta_trace_spans(w->trace).name[row]));
 }
 
+/* Optimizers loop over parameters; PyTorch names the range around their step. */
+static bool is_of_optimizer(const struct work *w, ta_row row)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    for (int up = 0; up < UP_MAX && row != TA_NO_ROW; up++, row = s.parent[row]) {
+        const struct ta_slice name = ta_trace_text(w->trace, s.name[row]);
+        if (memmem(name.ptr, name.len, "ptimizer", 8))
+            return true;
+    }
+    return false;
+}
+
 static int64_t *kind_row(struct work *w, const struct chain *chain)
 {
     const struct ta_spans s = ta_trace_spans(w->trace);
-    const char *kind = kind_of(chain->all_signs, chain->common_signs);
+    const char *kind = is_of_optimizer(w, chain->op)
+                           ? "optimizer steps"
+                           : kind_of(chain->all_signs, chain->common_signs);
     const ta_row row = chain->op == TA_NO_ROW
                            ? TA_NO_ROW
                            : ta_outward_find(&w->outward, s.parent[chain->op], is_place, w);
