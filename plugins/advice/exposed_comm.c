@@ -307,12 +307,20 @@ static const char *where(const struct ta_refs *in, struct ta_advice *advice, con
                                      ta_advice_number(advice, part, TA_UNIT_RATIO));
 }
 
+enum { MANY_CALLS = 300 }; /* more than a recording has of buckets */
+
 static const char *overlap(const struct ta_refs *in, const struct places *p, bool is_of_host)
 {
     if (is_of_host)
         return "Let the host run ahead: launch the collective and what does not need its result "
                "earlier (asynchronous call, `wait()` late), and remove waits before it.";
-    if (p->most != SIZE_MAX && ta_slice_starts(ta_ref_text(in, PLACE, p->most), GRADIENT))
+    const bool is_gradient =
+        p->most != SIZE_MAX && ta_slice_starts(ta_ref_text(in, PLACE, p->most), GRADIENT);
+    if (is_gradient && p->calls >= MANY_CALLS)
+        return "Reduce gradients in few large buckets instead of one call for each tensor: "
+               "DistributedDataParallel does, and so do flat buffers and "
+               "`dist._coalescing_manager`.";
+    if (is_gradient)
         return "Let it start earlier in the backward pass: smaller buckets (`bucket_cap_mb`), "
                "`static_graph=True`; or send half as much (bf16 gradients).";
     if (p->most != SIZE_MAX && ta_slice_has_word(ta_ref_text(in, PLACE_OP, p->most), "all_to_all"))
@@ -328,6 +336,7 @@ static const char *overlap(const struct ta_refs *in, const struct places *p, boo
 struct share {
     struct ta_place exposed, wait; /* no table where waiting is not known */
     double rank, before, waiting, transfer, mean_wait;
+    double hideable; /* of the transfer: what else there is to compute bounds it */
 };
 
 static struct share share_of(const struct ta_refs *in, struct extremes e, double run)
@@ -339,6 +348,7 @@ static struct share share_of(const struct ta_refs *in, struct extremes e, double
     const double all = exposed_of(in, e.most);
     const double wait = s.wait.table ? fmin(s.wait.value, all) : 0;
     s.transfer = fmax(0, all - wait - said_of_links(in, run));
+    s.hideable = fmax(0, fmin(s.transfer, run - ta_ref_number(in, COMM, e.most, 0)));
     s.waiting = has_straggler(in, run) ? 0 : wait;
     s.mean_wait = ta_ref_rows(in, WAIT) ? ta_ref_sum(in, WAIT) / (double)ta_ref_rows(in, WAIT) : 0;
     return s;
@@ -407,9 +417,11 @@ static void advise_waiting(struct ta_advice *advice, const struct ta_refs *in,
 static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
                             const struct share *s, struct extremes e, double run, double threshold)
 {
-    const struct places p = places_of(in, s->rank);
+    struct places p = places_of(in, s->rank);
+    const bool is_rest = said_of_links(in, run) > 0; /* of collectives that have a finding */
+    p.most = is_rest ? SIZE_MAX : p.most;
     const bool is_of_host = p.host > p.all / 2;
-    const char *op = op_of(in, advice, &p);
+    const char *op = is_rest ? "other collectives" : op_of(in, advice, &p);
     const bool is_all = s->transfer > NEARLY_ALL * p.all;
     const struct ta_evidence evidence[] = {ta_place_evidence(&s->exposed),
                                            p.most == SIZE_MAX
@@ -451,8 +463,8 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = TA_LENGTH(evidence),
-            .saving_low_ns = ta_whole(s->transfer / 3), /* where little is there to overlap */
-            .saving_high_ns = ta_whole(s->transfer),
+            .saving_low_ns = ta_whole(s->hideable / 3), /* where little is free to overlap */
+            .saving_high_ns = ta_whole(s->hideable),
             .confidence = s->wait.table ? 0.6 : 0.5,
             .threshold = ta_advice_printf(advice, "exposed communication > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

@@ -179,6 +179,8 @@ static void advise_link(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
     const struct ta_place rate = ta_place_beside(in, &exposed, USE_LINK_RATE);
     const char *link = ta_place_text(advice, in, &exposed, USE_LINK);
     const bool is_alone = ta_ref_reads(in, USE_BASIS, exposed.row, "duration");
+    static const double few = 8; /* calls of one rank: not enough to name a cause */
+    const bool is_sure = !is_alone || ta_place_beside(in, &exposed, USE_COUNT).value >= few;
     const bool is_amd = ta_slice_equal(ta_slice_of(link), TA_LIT("Infinity Fabric"));
     const char *could =
         rate.table ? ta_advice_printf(advice, " where %s can move %s", link,
@@ -193,7 +195,8 @@ static void advise_link(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .rule = "slow_link",
             .title =
                 ta_advice_printf(advice, "%s: %s moves %s%s, and is exposed for %s of the run (%s)",
-                                 limit->begins, ta_place_text(advice, in, &exposed, USE_OP),
+                                 is_sure ? limit->begins : "The link between the GPUs looks slow",
+                                 ta_place_text(advice, in, &exposed, USE_OP),
                                  ta_advice_number(advice, bus.value, TA_UNIT_BYTES_PER_S), could,
                                  ta_advice_number(advice, sums.exposed / run, TA_UNIT_RATIO),
                                  ta_advice_number(advice, sums.exposed, TA_UNIT_NS)),
@@ -218,7 +221,9 @@ static void advise_link(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .n_evidence = TA_LENGTH(evidence),
             .saving_low_ns = sums.high > 0 ? ta_whole(sums.low) : TA_MISSING,
             .saving_high_ns = sums.high > 0 ? ta_whole(sums.high) : TA_MISSING,
-            .confidence = is_alone ? 0.7 : 0.9,
+            .confidence = !is_sure   ? 0.5
+                          : is_alone ? 0.7
+                                     : 0.9,
             .threshold = ta_advice_printf(
                 advice, "exposed time of collectives far below their link > %s of the run",
                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

@@ -44,6 +44,7 @@ enum {
     GPU_RANK,
     GPU_DEVICE,
     COMPUTE,
+    WINDOW_RANK,
     WINDOW
 };
 
@@ -70,6 +71,7 @@ static const struct ta_ref reads[] = {
     [GPU_RANK] = {"gpu_time.by_rank", "rank"},
     [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
     [COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [WINDOW_RANK] = {"gpu_time.program", "rank"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
 };
 
@@ -329,6 +331,16 @@ static const char *details_of(const struct ta_refs *in, struct ta_advice *advice
     return *text ? text + 1 : NULL; /* without the first space */
 }
 
+/* How much later it ends than the others, beyond what they wait for it in collectives. */
+static double ends_later(const struct ta_refs *in, double rank)
+{
+    static const struct ta_look windows = {.cells = WINDOW};
+    for (size_t row = 0; row < ta_ref_rows(in, WINDOW); row++)
+        if (ta_ref_number(in, WINDOW_RANK, row, NAN) == rank)
+            return fmax(0, ta_ref_number(in, WINDOW, row, 0) - median_of_others(in, &windows, row));
+    return 0;
+}
+
 /* ---- the rule ------------------------------------------------------------------------------- */
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -351,6 +363,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                            blame.table ? ta_place_evidence(&blame)
                                                        : ta_place_evidence(&rank),
                                            ta_place_evidence(&last), ta_place_evidence(&all)};
+    const double later = ends_later(in, rank.value);
     const char *from = since(in, advice, &cost);
     ta_advise(
         advice,
@@ -373,9 +386,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 window > 0 && cost.value / window > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
-            .saving_low_ns = ta_whole(
-                fmax(cost.value / 3, fmin(cost.value, held.value / 2))), /* others are late, too */
-            .saving_high_ns = ta_whole(cost.value),
+            .saving_low_ns =
+                ta_whole(fmax((cost.value + later) / 3,
+                              fmin(cost.value, held.value / 2))), /* others are late, too */
+            .saving_high_ns = ta_whole(cost.value + later),
             .confidence = 0.9,
             .threshold = ta_advice_printf(
                 advice, "late by the verdict on ranks, and costs > %s of the window",

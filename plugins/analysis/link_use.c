@@ -243,6 +243,8 @@ static int by_class_and_member(const void *left, const void *right, void *user)
 #define PROTOCOL_FROM 200e9 /* where every device reaches all others over all of its links */
 #define SLOW_NETWORK 6e9    /* what TCP over a 50 Gb/s network moves */
 
+enum { ALONE_FEW = 3 }; /* or so few, that are all as long */
+#define FEW_SPREAD 1.15
 enum { ALONE_FROM = 8 }; /* calls of a rank alone that show the link, */
 #define ALONE_SPREAD 1.3 /* if their median is not longer than the fastest by more */
 
@@ -278,7 +280,7 @@ struct class
     const struct ta_coll_shape *shape;
     int64_t n, exposed; /* per rank */
     bool is_transfer, crosses;
-    double fastest, median, moved, bus;
+    double fastest, median, slowest, moved, bus;
 };
 
 static struct class class_of(const struct ta_ranks *ranks, const struct call *calls, size_t n,
@@ -302,6 +304,7 @@ static struct class class_of(const struct ta_ranks *ranks, const struct call *ca
     ta_sort_numbers(times, n);
     c.fastest = ta_quantile(times, n, 0.1);
     c.median = ta_quantile(times, n, 0.5);
+    c.slowest = times[n - 1];
     c.bus = c.moved / c.fastest * 1e9;
     return c;
 }
@@ -310,7 +313,8 @@ static struct class class_of(const struct ta_ranks *ranks, const struct call *ca
  * take as long, for waits differ. */
 static bool shows_link(const struct class *c)
 {
-    return c->is_transfer || (c->n >= ALONE_FROM && c->median <= ALONE_SPREAD * c->fastest);
+    return c->is_transfer || (c->n >= ALONE_FROM && c->median <= ALONE_SPREAD * c->fastest) ||
+           (c->n >= ALONE_FEW && c->slowest <= FEW_SPREAD * c->fastest);
 }
 
 /* `best`: the bandwidth that any message of the group reaches. */
