@@ -19,7 +19,20 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { RANK = BAR_REFS, STEP, HOST, BUSY, COUNTED, LOST, PART, CLASS_STEP, CLASS, CLASS_TIME, RUN };
+enum {
+    RANK = BAR_REFS,
+    STEP,
+    HOST,
+    BUSY,
+    COUNTED,
+    START,
+    LOST,
+    PART,
+    CLASS_STEP,
+    CLASS,
+    CLASS_TIME,
+    RUN
+};
 
 static const struct ta_ref reads[] = {
     BAR_READS,
@@ -28,6 +41,7 @@ static const struct ta_ref reads[] = {
     [HOST] = {"steps.by_step", "host_dur_ns"},
     [BUSY] = {"steps.by_step", "gpu_busy_ns"},
     [COUNTED] = {"steps.by_step", "counted_ns"},
+    [START] = {"steps.by_step", "gpu_start_ns"},
     [LOST] = {"steps.by_step", "lost"},
     [PART] = {"steps.by_step", "part"},
     [CLASS_STEP] = {"kernels.by_step", "step"},
@@ -117,6 +131,18 @@ static bool counts(const struct ta_refs *in, size_t row)
            ta_ref_number(in, LOST, row, 0) == 0;
 }
 
+/* Where the host is ahead of the device, a step lasts until the device begins the next one: its
+ * work may overlap with that of others.  The last one is not known. */
+static struct runs by_starts(const struct ta_refs *in, const struct runs *steps)
+{
+    struct runs runs = {.n = 0};
+    for (size_t i = 0; i + 1 < steps->n; i++)
+        add(&runs, steps->rows[i],
+            ta_ref_number(in, START, steps->rows[i + 1], 0) -
+                ta_ref_number(in, START, steps->rows[i], 0));
+    return runs;
+}
+
 /* The runs of which the row is the first; none where an earlier row is of the same kind. */
 static struct runs steps_from(const struct ta_refs *in, size_t first)
 {
@@ -127,7 +153,7 @@ static struct runs steps_from(const struct ta_refs *in, size_t first)
             ta_slice_equal(kind_of(in, row), kind) &&
             (row < first || !add(&runs, row, time_of(in, row))))
             return (struct runs){.n = 0};
-    return runs;
+    return isnan(ta_ref_number(in, COUNTED, first, NAN)) ? runs : by_starts(in, &runs);
 }
 
 /* ---- why ------------------------------------------------------------------------------------- */
