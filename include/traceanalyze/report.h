@@ -267,6 +267,9 @@ enum ta_reading {
     TA_AS_DEVICE_ACTIVITY_CLASS,
     TA_AS_DEVICE_ACTIVITY_CALLS,
     TA_AS_DEVICE_ACTIVITY_EXPOSED,
+    TA_AS_RECORDED_PART, /* what was recorded, and whether it could be left out */
+    TA_AS_RECORDED_OPTION,
+    TA_AS_RECORDED_COST,
     TA_AS_PATH_CLASS, /* of the critical path of each rank */
     TA_AS_PATH_TIME,
     TA_AS_IDLE_CAUSE,

@@ -101,16 +101,17 @@ static const struct ta_partial_def partials[] = {
 enum { RANK, PART, COUNT, COST, LOW, HIGH, SHARE, OPTION, WHAT };
 static const struct ta_column by_part_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [PART] = {"part", "Part", TA_TEXT, .doc = "What the profiler recorded"},
+    [PART] = {"part", "Part", TA_TEXT, .read_as = TA_AS_RECORDED_PART,
+              .doc = "What the profiler recorded"},
     [COUNT] = {"count", "Count", TA_COUNT, .doc = "How many of them"},
-    [COST] = {"cost_ns", "Estimate", TA_NS, .better = TA_LOWER,
+    [COST] = {"cost_ns", "Estimate", TA_NS, .better = TA_LOWER, .read_as = TA_AS_RECORDED_COST,
               .doc = "What recording them took of the host's time, by what one of them took where "
                      "it was measured"},
     [LOW] = {"low_ns", "At least", TA_NS, .better = TA_LOWER, .doc = "Half of it"},
     [HIGH] = {"high_ns", "At most", TA_NS, .better = TA_LOWER, .doc = "Twice as much"},
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
                .doc = "The estimate over the extent of the host's spans"},
-    [OPTION] = {"is_option", "Option", TA_FLAG,
+    [OPTION] = {"is_option", "Option", TA_FLAG, .read_as = TA_AS_RECORDED_OPTION,
                 .doc = "Whether the profiler records without it, too"},
     [WHAT] = {"what", "What", TA_SENTENCE, .doc = "What is counted"},
 };
@@ -150,7 +151,9 @@ static const struct ta_column explained_columns[] = {
 };
 
 static const struct ta_table_def explained = {
-    "recording.explained", "Idle time that recording explains", TA_COLUMNS(explained_columns),
+    "recording.explained",
+    "Idle time that recording explains",
+    TA_COLUMNS(explained_columns),
     .doc = "One row per rank, device and kind of work of the host, where Python stacks, shapes or "
            "memory were recorded: the gaps while it hands out work (`dispatch`), within ranges of "
            "which no more is known, while it loads data, and the program's time before the first "

@@ -20,7 +20,9 @@ enum {
     DAMAGE_SHARE,
     RECORDER,
     KERNELS,
-    KERNEL_NS
+    KERNEL_NS,
+    OPTION,
+    OPTION_COST
 };
 static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BOUND] = {"run.bound", "bound"},
@@ -36,7 +38,9 @@ static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [DAMAGE_SHARE] = {"health.damage", "share"},
                                       [RECORDER] = {.scalar = "recorder_cost_ns"},
                                       [KERNELS] = {"kernels.by_class", "class"},
-                                      [KERNEL_NS] = {"kernels.by_class", "total_ns"}};
+                                      [KERNEL_NS] = {"kernels.by_class", "total_ns"},
+                                      [OPTION] = {"recording.overhead", "is_option"},
+                                      [OPTION_COST] = {"recording.overhead", "cost_ns"}};
 
 /* What one GPU, or several, do meanwhile, of each part of run.bound: the words around its share. */
 static const struct {
@@ -48,6 +52,7 @@ static const struct {
     {"copy", "copies", "copy", " without computing"},
     {"launch", "waits", "wait", " for launches"},
     {"sync", "waits", "wait", " for a host that waited for it"},
+    {"host computation", "waits", "wait", " for computation on the CPU"},
     {"input", "waits", "wait", " for data"},
     {"allocation", "waits", "wait", " for memory to be allocated or freed"},
     {"setup", "waits", "wait", " for first calls, loading or compilation"},
@@ -96,12 +101,15 @@ static size_t words_of(const struct ta_refs *in, size_t row)
 }
 
 /* " and waits 38.2 % for launches and 5.3 % for data", ", idles 30 % … and waits 5.3 % for data":
- * the one or two largest parts but computing. */
-static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_one, size_t most)
+ * the one or two largest parts but computing, and what lies before the recording where shares are
+ * not of the program's window.  After a list a comma comes before them. */
+static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_one, size_t most,
+                      bool after_list, bool of_program)
 {
     size_t rows[2], words[2], n = 0;
     for (size_t row = 0; row < ta_ref_rows(in, SHARE) && n < most; row++)
-        if ((words[n] = words_of(in, row)) != SIZE_MAX)
+        if ((words[n] = words_of(in, row)) != SIZE_MAX &&
+            (of_program || !ta_ref_reads(in, BOUND, row, "before the recording")))
             rows[n++] = row;
     const char *last = "";
     for (size_t i = 0; i < n; i++) {
@@ -109,7 +117,8 @@ static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_on
         const bool again = strcmp(verb, last) == 0;
         const bool lists =
             i + 1 < n && strcmp(meanwhile[words[i]].one, meanwhile[words[i + 1]].one) != 0;
-        ta_say_on(line, "%s%s%s", lists ? "," : " and", again ? "" : " ", again ? "" : verb);
+        ta_say_on(line, "%s%s%s%s", i == 0 && after_list && !lists ? "," : "", lists ? "," : " and",
+                  again ? "" : " ", again ? "" : verb);
         say_share(line, "", ta_ref_number(in, SHARE, rows[i], 0), meanwhile[words[i]].after);
         last = verb;
     }
@@ -188,23 +197,28 @@ static double say_busy(struct ta_line *line, const struct ta_refs *in)
     return program;
 }
 
-/* What recording costs the host, where this is much of the window, the devices wait much for
- * launches, and the finding does not say so. */
-static void say_recorder(struct ta_line *line, const struct ta_refs *in,
+/* What recording costs the host, where what was chosen to be recorded is much of it, the devices
+ * wait much for launches, and the finding does not say so.  Says whether it did. */
+static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
                          const struct ta_finding *worst)
 {
     const double much = 0.1, waits = 0.25; /* of the window */
-    double launch = 0;
-    const double recorder = ta_ref_scalar(in, RECORDER, 0);
+    double launch = 0, chosen = 0;
     char cost[TA_UNIT_TEXT_MAX];
     for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
         if (ta_ref_reads(in, BOUND, row, "launch"))
             launch = ta_ref_number(in, SHARE, row, 0);
-    if ((worst && worst->recorder_ns > 0) ||
-        recorder < much * ta_ref_scalar(in, WINDOW, INFINITY) || launch < waits)
-        return;
-    ta_unit_format(cost, recorder, TA_UNIT_NS);
+    for (size_t row = 0; row < ta_ref_rows(in, OPTION); row++) {
+        const struct ta_cell *cell = ta_ref_cell(in, OPTION, row);
+        if (cell->kind == TA_CELL_BOOL && cell->b)
+            chosen = fmax(chosen, ta_ref_number(in, OPTION_COST, row, 0));
+    }
+    if ((worst && worst->recorder_ns > 0) || launch < waits ||
+        chosen < much * ta_ref_scalar(in, WINDOW, INFINITY))
+        return false;
+    ta_unit_format(cost, ta_ref_scalar(in, RECORDER, 0), TA_UNIT_NS);
     ta_say(line, "The recorder slows the host by about %s.", cost);
+    return true;
 }
 
 /* Where something other than computing bounds the run, and the first finding is about it. */
@@ -227,10 +241,8 @@ static void say_use(struct ta_line *line, const struct ta_refs *in, const struct
     ta_say_on(line, lacks_work(in) ? " at least" : "");
     const double run = say_busy(line, in);
     const bool lists = computes && say_families(line, in, run);
-    if (!is_the_cause(in, worst) && (!worst || worst->gain == TA_GAIN_DEVICE)) {
-        ta_say_on(line, lists ? "," : "");
-        say_parts(line, in, is_one, computes ? 1 : 2);
-    }
+    if (!is_the_cause(in, worst) && (!worst || worst->gain == TA_GAIN_DEVICE))
+        say_parts(line, in, is_one, computes ? 1 : 2, lists, run >= sum(in, PROGRAM));
     ta_say_on(line, ".");
 }
 
@@ -247,8 +259,11 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     if (ta_ref_rows(in, SHARE))
         say_bound(line, in);
     say_use(line, in, worst);
-    say_recorder(line, in, worst);
-    ta_say(line, "%s.", worst ? worst->title : "No rule found anything worth changing");
+    const bool slowed = say_recorder(line, in, worst);
+    ta_say(line, "%s.",
+           worst    ? worst->title
+           : slowed ? "No rule found anything else worth changing"
+                    : "No rule found anything worth changing");
 }
 
 static const struct ta_headline_ops ops = {

@@ -11,7 +11,6 @@
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,6 +33,7 @@ struct ta_advice {
     double window;               /* of the program or the run, in ns; 0 where it is not known */
     struct ta_path_part kernels; /* on the critical path */
     bool one_device;             /* of which nobody needs the number */
+    const char *recorded;        /* "Python stacks and memory": what could be left out; or "" */
 };
 
 /* ---- words of the user in place of the rule's ---------------------------------------------- */
@@ -119,6 +119,9 @@ static void state_as_of_run(const struct ta_advice *advice, struct ta_finding *f
 /* From this share on there is nothing to save but the recorder. */
 #define RECORDER_ALL 0.9
 
+/* Nobody acts on what saves less of the run. */
+#define TRIVIAL 0.005
+
 /* What is believed less is not said. */
 #define CONFIDENCE_LEAST 0.05
 
@@ -141,22 +144,6 @@ static enum ta_severity grade(const struct ta_advice *advice, const struct ta_fi
                                                               : TA_LOW;
 }
 
-/* A sentence after a colon: its first letter is small unless it begins a name ("GPU", "aten::mm",
- * "Python"). */
-static const char *in_sentence(struct ta_advice *advice, const char *sentence)
-{
-    static const char *const names[] = {"Python", "Triton", "Inductor", "Dynamo"};
-    const size_t length = strcspn(sentence, " ");
-    bool is_name = !isupper((unsigned char)sentence[0]);
-    for (size_t i = 0; i < TA_LENGTH(names); i++)
-        is_name |= strncmp(sentence, names[i], length) == 0;
-    for (size_t i = 1; i < length; i++)
-        is_name |= isupper((unsigned char)sentence[i]) || strchr(":._(", sentence[i]);
-    return is_name ? sentence
-                   : ta_advice_printf(advice, "%c%s", tolower((unsigned char)sentence[0]),
-                                      sentence + 1);
-}
-
 /* A finding that recording explains in part says so first and promises the rest alone: of the most
  * it leaves out what is estimated, of the least all that it may be. */
 static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *finding)
@@ -165,17 +152,19 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
         (double)finding->recorder_ns < RECORDER_LEAST * (double)finding->saving_high_ns)
         return;
     const int64_t recorder = ta_min_i64(finding->recorder_ns, finding->saving_high_ns);
-    const bool is_explained = (double)recorder >= RECORDER_ALL * (double)finding->saving_high_ns;
+    const bool is_explained =
+        *advice->recorded && (double)recorder >= RECORDER_ALL * (double)finding->saving_high_ns;
     const char *cost = ta_advice_number(advice, (double)recorder, TA_UNIT_NS);
-    finding->title = is_explained
-                         ? ta_advice_printf(advice, "The recorder alone explains this: %s",
-                                            in_sentence(advice, finding->title))
-                         : ta_advice_printf(advice, "The recorder slows the host by %s: %s", cost,
-                                            in_sentence(advice, finding->title));
-    finding->advice =
-        ta_advice_printf(advice, "Record without stacks, shapes and memory first. %s%s",
-                         is_explained ? "If it remains: " : "",
-                         is_explained ? in_sentence(advice, finding->advice) : finding->advice);
+    if (is_explained) {
+        finding->title =
+            ta_advice_printf(advice, "%s, which the recorder explains", finding->title);
+        finding->advice = ta_advice_printf(advice, "Record without %s.", advice->recorded);
+    } else if (*advice->recorded) {
+        finding->title =
+            ta_advice_printf(advice, "%s; the recorder explains %s of it", finding->title, cost);
+        finding->advice = ta_advice_printf(advice, "Record without %s first. %s", advice->recorded,
+                                           finding->advice);
+    }
     finding->saving_low_ns = ta_max_i64(0, finding->saving_low_ns - finding->recorder_most_ns);
     finding->saving_high_ns -= recorder;
     if (is_explained) {
@@ -210,6 +199,8 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     copy.confidence = round(copy.confidence * 100) / 100; /* no false precision */
     if (!copy.about_input && copy.confidence < CONFIDENCE_LEAST)
         return; /* not even a hint */
+    if (copy.saving_high_share > 0 && copy.saving_high_share < TRIVIAL)
+        return;
     copy.severity = grade(advice, &copy);
     reword(advice, &copy);
     if (!ta_vec_push(&advice->findings, copy))
@@ -328,6 +319,38 @@ static double run_time(const struct ta_refs *in, const struct ta_registry *regis
     return ta_ref_scalar(in, TA_AS_PROGRAM_WINDOW, time == TA_MISSING ? 0 : (double)time);
 }
 
+/* Below this share of what recording costs in all, leaving the options out changes little. */
+#define OPTIONS_LEAST 0.5
+
+/* "Python stacks, shapes of inputs and memory": what was recorded on some rank and could have been
+ * left out; "" where that is a small part of what recording costs. */
+static const char *recorded_options(struct ta_advice *advice, const struct ta_refs *in)
+{
+    struct ta_slice parts[8];
+    double all = 0, options = 0;
+    size_t n = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, TA_AS_RECORDED_OPTION) && n < 8; row++) {
+        const struct ta_cell *cell = ta_ref_cell(in, TA_AS_RECORDED_OPTION, row);
+        const struct ta_slice part = ta_ref_text(in, TA_AS_RECORDED_PART, row);
+        const double cost = ta_ref_number(in, TA_AS_RECORDED_COST, row, 0);
+        bool is_new = cell->kind == TA_CELL_BOOL && cell->b;
+        all += cost;
+        options += is_new ? cost : 0;
+        for (size_t i = 0; i < n; i++)
+            is_new &= !ta_slice_equal(part, parts[i]);
+        if (is_new)
+            parts[n++] = part;
+    }
+    const char *list = "";
+    for (size_t i = 0; i < n && options >= OPTIONS_LEAST * all; i++)
+        list = ta_advice_printf(advice, "%s%s%.*s", list,
+                                i == 0      ? ""
+                                : i + 1 < n ? ", "
+                                            : " and ",
+                                (int)parts[i].len, parts[i].ptr);
+    return list;
+}
+
 enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
                             struct ta_report *report)
 {
@@ -338,6 +361,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
                                .window = run_time(&in, registry, report),
                                .kernels = kernels_on_path(&in),
                                .one_device = ta_ref_rows(&in, TA_AS_DEVICE_WINDOW) == 1};
+    advice.recorded = recorded_options(&advice, &in);
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         leave_out_others(&advice);

@@ -48,7 +48,8 @@ static void parts_of_a_window(void **state)
     assert_int_equal(bound(report, "dependency"), 3000);
     const struct ta_table *parts = ta_report_table(report, "run.bound");
     assert_true(ta_row_reads(parts, 0, "class", "compute-bound"));
-    assert_non_null(strstr(ta_report_verdict(report)->headline, "The run is compute-bound: the GPU is busy"));
+    const char *headline = ta_report_verdict(report)->headline;
+    assert_non_null(strstr(headline, "The run is compute-bound: the GPU is busy"));
     ta_report_free(report);
 }
 
