@@ -101,7 +101,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
              * that recording explains the way to the device is hidden, too. */
             .saving_low_ns = ta_whole(owned.ns / 2),
             .saving_high_ns =
-                ta_whole(owned.ns + in_flight / 2 * fmax(0, 1 - (double)recorded.ns / owned.ns)),
+                ta_whole(owned.ns + in_flight * fmax(0, 1 - (double)recorded.ns / owned.ns)),
             .recorder_ns = recorded.ns,
             .recorder_most_ns = recorded.most_ns,
             .confidence = 0.6,

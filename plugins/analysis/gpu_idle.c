@@ -181,13 +181,22 @@ static ta_row site_of(struct sums *s, const struct ta_idle_piece *piece, int own
     return op == TA_NO_ROW ? piece->wait : op;
 }
 
+/* Between two operators nothing is recorded of a program without Python stacks: less than this is
+ * its own way from one to the next. */
+#define BETWEEN_OPERATORS_NS 1000000
+
+static int owner_of_cause(const struct ta_idle_piece *piece)
+{
+    const bool hands_out = ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_DISPATCH ||
+                           (piece->cause == TA_IDLE_UNTRACED && piece->ns < BETWEEN_OPERATORS_NS);
+    return hands_out ? OWNER_LAUNCHING : (int)piece->cause;
+}
+
 static void count_owner(struct sums *s, const struct ta_idle_piece *piece)
 {
     uint64_t *wait = piece->wait == TA_NO_ROW ? NULL : ta_map_at(&s->waits, piece->wait, false);
     const enum ta_idle_group group = ta_idle_causes[piece->cause].group;
-    const int owner = wait                              ? owner_of_wait(s, piece->wait, *wait)
-                      : group == TA_IDLE_GROUP_DISPATCH ? OWNER_LAUNCHING
-                                                        : (int)piece->cause;
+    const int owner = wait ? owner_of_wait(s, piece->wait, *wait) : owner_of_cause(piece);
     s->owned[owner] += piece->ns;
     if (wait && group != TA_IDLE_GROUP_SYNC)
         s->later[owner] += piece->ns;
@@ -553,7 +562,8 @@ static const struct ta_table_def longest = {
 
 static const char owner_doc[] =
     "A cause of idle time, or: launching, the host hands out work (operators, Python, "
-    "calls) and is late for nothing else; value read, synchronization, blocking copy and pageable "
+    "calls, and less than 1 ms between them of which nothing was recorded) and is late for nothing "
+    "else; value read, synchronization, blocking copy and pageable "
     "copy, the host waits for the device in an operator, by a call of the program, or for a copy, "
     "or it has not caught up with the device since";
 

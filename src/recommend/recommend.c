@@ -165,8 +165,11 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
         finding->advice = ta_advice_printf(advice, "Record without %s first. %s", advice->recorded,
                                            finding->advice);
     }
-    finding->saving_low_ns = ta_max_i64(0, finding->saving_low_ns - finding->recorder_most_ns);
-    finding->saving_high_ns -= recorder;
+    /* What every recording costs is a guess, and may be little. */
+    const bool is_chosen = *advice->recorded;
+    const int64_t least = is_chosen ? finding->recorder_most_ns : recorder / 2;
+    finding->saving_low_ns = ta_max_i64(0, finding->saving_low_ns - least);
+    finding->saving_high_ns -= is_chosen ? recorder : 0;
     if (is_explained) {
         finding->saving_low_ns = finding->saving_high_ns = TA_MISSING;
         finding->severity = TA_INFO;
