@@ -17,11 +17,10 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { DISPATCH, IN_FLIGHT, GRAPH_SHARE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
+enum { DISPATCH, GRAPH_SHARE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
 
 static const struct ta_ref reads[] = {
     [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
-    [IN_FLIGHT] = {"gpu_idle.by_rank", "latency_ns"},
     [GRAPH_SHARE] = {"launches.graphs", "device_share"},
     RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
@@ -63,7 +62,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         !ta_look_same(in, &dispatch_look, &owned.place, &dispatch) || dispatch.value <= 0)
         return TA_OK;
     const bool graphs = has_graphs(in, &owned.window);
-    const double in_flight = ta_place_beside(in, &dispatch, IN_FLIGHT).value;
     const struct ta_gaps_asked gaps_asked = {GAPS, dispatch, owned.ns, causes, TA_LENGTH(causes)};
     const struct ta_gaps gaps = ta_gaps_find(in, &gaps_asked);
     const struct ta_recorded recorded =
@@ -97,11 +95,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = gaps.n ? 3 : 2,
-            /* Graphs leave a rest of the dispatch; without any the launches start at once.  Of gaps
-             * that recording explains the way to the device is hidden, too. */
+            /* Graphs leave a part of it. */
             .saving_low_ns = ta_whole(owned.ns / 2),
-            .saving_high_ns =
-                ta_whole(owned.ns + in_flight * fmax(0, 1 - (double)recorded.ns / owned.ns)),
+            .saving_high_ns = ta_whole(owned.ns),
             .recorder_ns = recorded.ns,
             .recorder_most_ns = recorded.most_ns,
             .confidence = 0.6,

@@ -188,6 +188,7 @@ static ta_row site_of(struct sums *s, const struct ta_idle_piece *piece, int own
 static int owner_of_cause(const struct ta_idle_piece *piece)
 {
     const bool hands_out = ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_DISPATCH ||
+                           ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_LATENCY ||
                            (piece->cause == TA_IDLE_UNTRACED && piece->ns < BETWEEN_OPERATORS_NS);
     return hands_out ? OWNER_LAUNCHING : (int)piece->cause;
 }
@@ -562,8 +563,10 @@ static const struct ta_table_def longest = {
 
 static const char owner_doc[] =
     "A cause of idle time, or: launching, the host hands out work (operators, Python, "
-    "calls, and less than 1 ms between them of which nothing was recorded) and is late for nothing "
-    "else; value read, synchronization, blocking copy and pageable "
+    "calls, the way of a launch to the device, and less than 1 ms between them of which nothing "
+    "was "
+    "recorded) and is late for nothing else; value read, synchronization, blocking copy and "
+    "pageable "
     "copy, the host waits for the device in an operator, by a call of the program, or for a copy, "
     "or it has not caught up with the device since";
 
