@@ -89,7 +89,7 @@ static struct ta_place find_worst(const struct ta_refs *in)
     return worst;
 }
 
-/* The largest row of the blame that is about a rank; rows come by their excess. */
+/* The largest root cause of a rank; rows come by their excess. */
 static struct ta_place blame_of(const struct ta_refs *in, double rank)
 {
     for (size_t row = 0; row < ta_ref_rows(in, BLAME_EXCESS); row++)

@@ -30,7 +30,8 @@ KERNELS = {"unfused-attention": ("attention-unfused", ()), "fp32": ("matrix-unit
            "allocation": ("steady-allocation", ("gpu-idle",))}
 JOB = {"slow-dispatch": ("launch-bound", ("exposed-comm",)), "sync": ("sync-wait", ()),
        "value-read": ("value-read", ()), "pageable": ("pageable-copy", ()),
-       "slow-input": ("input-bound", ("sync-wait", "launch-bound")), "slow-link": ("exposed-comm", ("sync-wait",))}
+       "slow-input": ("input-bound", ("sync-wait", "launch-bound")),
+       "slow-link": ("exposed-comm", ("sync-wait",))}
 
 
 def report_of(options, folder, plant, ranks):
