@@ -23,7 +23,7 @@ import reports
 
 RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions",
          "damage", "launch_bound", "sync_wait", "blocking_copies", "copies", "exposed_comm",
-         "input_bound", "gpu_idle", "trust"}
+         "input_bound", "gpu_idle", "trust", "slow_link"}
 # plant: its finding, and others that may come with it
 KERNELS = {"unfused-attention": ("attention-unfused", ()), "fp32": ("matrix-units-idle", ()),
            "casts": ("casts-layout", ()),
@@ -31,7 +31,7 @@ KERNELS = {"unfused-attention": ("attention-unfused", ()), "fp32": ("matrix-unit
 JOB = {"slow-dispatch": ("launch-bound", ("exposed-comm",)), "sync": ("sync-wait", ()),
        "value-read": ("value-read", ()), "pageable": ("pageable-copy", ()),
        "slow-input": ("input-bound", ("sync-wait", "launch-bound")),
-       "slow-link": ("exposed-comm", ("sync-wait",))}
+       "slow-link": ("link-bandwidth", ())}
 
 
 def report_of(options, folder, plant, ranks):
