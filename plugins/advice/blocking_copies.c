@@ -31,6 +31,12 @@ enum {
     WINDOW,
     WEIGHTS,
     WEIGHTS_BACK,
+    LATE_RANK,
+    IS_LATE,
+    LATE_COST,
+    BLAME_RANK,
+    BLAME_KIND,
+    BLAME_EXCESS,
     OWNERS
 };
 
@@ -51,6 +57,12 @@ static const struct ta_ref reads[] = {
     [WINDOW] = {"gpu_time.program", "window_ns"},
     [WEIGHTS] = {"copies.weights", "bytes"},
     [WEIGHTS_BACK] = {"copies.weights", "back_bytes"},
+    [LATE_RANK] = {"stragglers.by_rank", "rank"},
+    [IS_LATE] = {"stragglers.by_rank", "is_late"},
+    [LATE_COST] = {"stragglers.by_rank", "cost_ns"},
+    [BLAME_RANK] = {"stragglers.blame", "rank"},
+    [BLAME_KIND] = {"stragglers.blame", "kind"},
+    [BLAME_EXCESS] = {"stragglers.blame", "excess_ns"},
     OWNERS_READS(OWNERS),
 };
 
@@ -190,14 +202,37 @@ static struct cost cost_of(const struct ta_refs *in, int64_t rank)
     return cost;
 }
 
+/* The rank of the finding in straggler.c, if a copy is what makes it late: that finding is about
+ * its copies.  TA_MISSING without. */
+static int64_t late_by_copies(const struct ta_refs *in)
+{
+    static const struct ta_look windows = {.cells = WINDOW};
+    static const double least = 0.01; /* of the run, as in straggler.c */
+    double most = least * ta_look_most(in, &windows, TA_MISSING);
+    int64_t rank = TA_MISSING;
+    for (size_t row = 0; row < ta_ref_rows(in, LATE_COST); row++) {
+        const struct ta_cell *late = ta_ref_cell(in, IS_LATE, row);
+        if (late->kind == TA_CELL_BOOL && late->b && ta_ref_number(in, LATE_COST, row, 0) > most) {
+            most = ta_ref_number(in, LATE_COST, row, 0);
+            rank = ta_ref_integer(in, LATE_RANK, row);
+        }
+    }
+    for (size_t row = 0; row < ta_ref_rows(in, BLAME_EXCESS); row++) /* largest first */
+        if (ta_ref_integer(in, BLAME_RANK, row) == rank &&
+            !ta_ref_reads(in, BLAME_KIND, row, "unexplained"))
+            return ta_ref_reads(in, BLAME_KIND, row, "copy") ? rank : TA_MISSING;
+    return TA_MISSING;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct cost worst = {0};
+    const int64_t late = late_by_copies(in);
     int64_t last = TA_MISSING;
     for (size_t i = 0; i < ta_ref_rows(in, HOST); i++) {
         const int64_t rank = ta_ref_integer(in, RANK, i);
-        if (rank == last)
+        if (rank == last || (rank == late && late != TA_MISSING))
             continue;
         last = rank;
         const struct cost cost = cost_of(in, rank);

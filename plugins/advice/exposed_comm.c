@@ -267,8 +267,37 @@ static struct places places_of(const struct ta_refs *in, double rank)
 }
 
 #define GRADIENT "autograd::engine::evaluate_function"
+enum { MANY_CALLS = 100 }; /* a step has fewer buckets */
+#define SHORT 1e6          /* ns: a bucket of 25 MiB takes about as long */
 #define NEARLY_ALL 0.9
 #define ALL 0.995
+
+/* Whether gradients are reduced one by one: many short calls a step. */
+static bool has_no_buckets(const struct ta_refs *in, const struct places *p)
+{
+    return p->most != SIZE_MAX && ta_slice_starts(ta_ref_text(in, PLACE, p->most), GRADIENT) &&
+           p->calls >= MANY_CALLS * fmax(1, most_of(in, STEPS)) && p->exposed < SHORT * p->calls &&
+           p->exposed > NEARLY_ALL * p->all;
+}
+
+static const char *op_of_row(const struct ta_refs *in, struct ta_advice *advice,
+                             const struct places *p)
+{
+    const struct ta_place most = ta_place_at(in, PLACE_EXPOSED, p->most);
+    return ta_place_text(advice, in, &most, PLACE_OP);
+}
+
+static const char *why_joinable(const struct ta_refs *in, struct ta_advice *advice,
+                                const struct places *p)
+{
+    const double steps = most_of(in, STEPS);
+    const char *each = ta_advice_number(advice, p->exposed / p->calls, TA_UNIT_NS);
+    return steps > 1 ? ta_advice_printf(advice,
+                                        "A step has %.0f of these calls, each exposed for %s on "
+                                        "average.",
+                                        p->calls / steps, each)
+                     : ta_advice_printf(advice, "Each is exposed for %s on average.", each);
+}
 
 /* The operation that nearly all of the time is of. */
 static const char *op_of(const struct ta_refs *in, struct ta_advice *advice, const struct places *p)
@@ -307,19 +336,16 @@ static const char *where(const struct ta_refs *in, struct ta_advice *advice, con
                                      ta_advice_number(advice, part, TA_UNIT_RATIO));
 }
 
-enum { MANY_CALLS = 300 }; /* more than a recording has of buckets */
-
 static const char *overlap(const struct ta_refs *in, const struct places *p, bool is_of_host)
 {
+    if (has_no_buckets(in, p))
+        return "Reduce gradients in few large buckets, as DistributedDataParallel does, or join "
+               "the calls with flat buffers or `dist._coalescing_manager`.";
     if (is_of_host)
         return "Let the host run ahead: launch the collective and what does not need its result "
                "earlier (asynchronous call, `wait()` late), and remove waits before it.";
     const bool is_gradient =
         p->most != SIZE_MAX && ta_slice_starts(ta_ref_text(in, PLACE, p->most), GRADIENT);
-    if (is_gradient && p->calls >= MANY_CALLS)
-        return "Reduce gradients in few large buckets instead of one call for each tensor: "
-               "DistributedDataParallel does, and so do flat buffers and "
-               "`dist._coalescing_manager`.";
     if (is_gradient)
         return "Let it start earlier in the backward pass: smaller buckets (`bucket_cap_mb`), "
                "`static_graph=True`; or send half as much (bf16 gradients).";
@@ -431,13 +457,27 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
         advice, "%s of the run (%s%s)", ta_advice_number(advice, s->transfer / run, TA_UNIT_RATIO),
         ta_advice_number(advice, s->transfer, TA_UNIT_NS),
         ta_ref_rows(in, RANK) > 1 ? ta_advice_printf(advice, " of rank %.0f", s->rank) : "");
+    const bool is_joinable = has_no_buckets(in, &p);
+    const char *rest = details_of(in, advice, s, e);
+    const char *details =
+        joined(advice,
+               is_joinable && !s->wait.table
+                   ? "A part may be waiting for other ranks: their traces would show it."
+                   : "",
+               rest ? rest : "");
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "exposed-comm",
             .rule = "exposed_comm",
             .title =
-                !s->wait.table
+                is_joinable
+                    ? ta_advice_printf(advice,
+                                       "Gradients are reduced one by one: %s calls of %s are "
+                                       "exposed for %s",
+                                       ta_advice_number(advice, p.calls, TA_UNIT_COUNT),
+                                       op_of_row(in, advice, &p), share)
+                : !s->wait.table
                     ? ta_advice_printf(advice, "%s waits in %s for %s, for data or for other ranks",
                                        ta_ref_rows(in, RANK) > 1 ? "A GPU" : "The GPU", op, share)
                 : is_of_host
@@ -446,20 +486,21 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
                                        "for %s",
                                        op, share)
                     : ta_advice_printf(advice, "Nothing overlaps %s: exposed for %s", op, share),
-            .why = p.most == SIZE_MAX
-                       ? NULL
+            .why = p.most == SIZE_MAX ? NULL
+                   : is_joinable
+                       ? why_joinable(in, advice, &p)
                        : ta_advice_printf(
                              advice, "%s, and %s.", where(in, advice, &p, is_all),
                              is_of_host ? "the host had not launched yet what is computed next"
                              : p.end > p.all / 2 ? "nothing is computed after it"
                                                  : "what is computed next needs the result"),
-            .advice = s->wait.table || ta_ref_rows(in, RANK) > 1
+            .advice = s->wait.table || is_joinable || ta_ref_rows(in, RANK) > 1
                           ? overlap(in, &p, is_of_host)
                           : ta_advice_printf(advice,
                                              "Read the traces of the other ranks as well, which "
                                              "tell the two apart. %s",
                                              overlap(in, &p, is_of_host)),
-            .details = details_of(in, advice, s, e),
+            .details = *details ? details : NULL,
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = TA_LENGTH(evidence),
@@ -480,7 +521,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (e.most == SIZE_MAX || run <= 0 || !ta_place_at(in, EXPOSED, e.most).table)
         return TA_OK;
     const struct share s = share_of(in, e, run);
-    if ((s.waiting + s.transfer) / run <= threshold)
+    /* Of a rank alone the finding about links speaks for all collectives. */
+    if ((s.waiting + s.transfer) / run <= threshold ||
+        (!s.wait.table && ta_ref_rows(in, RANK) == 1 && said_of_links(in, run) > 0))
         return TA_OK;
     if (s.waiting > s.transfer)
         advise_waiting(advice, in, &s, e, run, threshold);

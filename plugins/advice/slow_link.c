@@ -41,7 +41,8 @@ enum {
     USE_LIMIT,
     USE_LOW,
     USE_HIGH,
-    WINDOW
+    WINDOW,
+    COMM_EXPOSED
 };
 
 static const struct ta_ref reads[] = {
@@ -68,6 +69,7 @@ static const struct ta_ref reads[] = {
     [USE_LOW] = {"collectives.link_use", "loss_low_ns"},
     [USE_HIGH] = {"collectives.link_use", "loss_high_ns"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
+    [COMM_EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"},
 };
 
 static double longest_run(const struct ta_refs *in)
@@ -166,6 +168,30 @@ static struct ta_place longest_row(const struct ta_refs *in, const struct limit 
     return most;
 }
 
+/* A rank alone: its other collectives, for which exposed_comm.c has no cause of its own. */
+static const char *others_of(const struct ta_refs *in, struct ta_advice *advice, double said,
+                             double run)
+{
+    static const struct ta_look exposed = {.cells = COMM_EXPOSED};
+    static const double least = 0.03; /* of the run */
+    const double rest = ta_look_most(in, &exposed, TA_MISSING) - said;
+    return rest > least * run
+               ? ta_advice_printf(advice, "Other collectives are exposed for %s of the run (%s). ",
+                                  ta_advice_number(advice, rest / run, TA_UNIT_RATIO),
+                                  ta_advice_number(advice, rest, TA_UNIT_NS))
+               : "";
+}
+
+/* Of so few calls of one rank that a slow link and late ranks look alike. */
+static const char *unsure_title(struct ta_advice *advice, const char *op, const char *rate,
+                                const char *could, const char *share)
+{
+    return ta_advice_printf(advice,
+                            "The GPU waits for a slow link or for late ranks: %s moves only %s%s, "
+                            "and is exposed for %s",
+                            op, rate, could, share);
+}
+
 static void advise_link(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE), run = longest_run(in);
@@ -186,6 +212,12 @@ static void advise_link(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         rate.table ? ta_advice_printf(advice, " where %s can move %s", link,
                                       ta_advice_number(advice, rate.value, TA_UNIT_BYTES_PER_S))
                    : "";
+    const char *op = ta_place_text(advice, in, &exposed, USE_OP);
+    const char *moved = ta_advice_number(advice, bus.value, TA_UNIT_BYTES_PER_S);
+    const char *share = ta_advice_printf(
+        advice, "%s of the run (%s)", ta_advice_number(advice, sums.exposed / run, TA_UNIT_RATIO),
+        ta_advice_number(advice, sums.exposed, TA_UNIT_NS));
+    const char *what_to_do = is_amd && limit->advice_amd ? limit->advice_amd : limit->advice;
     const struct ta_evidence evidence[] = {ta_place_evidence(&exposed), ta_place_evidence(&bus),
                                            ta_place_evidence(&fastest)};
     ta_advise(
@@ -193,33 +225,36 @@ static void advise_link(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         &(struct ta_finding){
             .id = "link-bandwidth",
             .rule = "slow_link",
-            .title =
-                ta_advice_printf(advice, "%s: %s moves %s%s, and is exposed for %s of the run (%s)",
-                                 is_sure ? limit->begins : "The link between the GPUs looks slow",
-                                 ta_place_text(advice, in, &exposed, USE_OP),
-                                 ta_advice_number(advice, bus.value, TA_UNIT_BYTES_PER_S), could,
-                                 ta_advice_number(advice, sums.exposed / run, TA_UNIT_RATIO),
-                                 ta_advice_number(advice, sums.exposed, TA_UNIT_NS)),
+            .title = is_sure ? ta_advice_printf(advice, "%s: %s moves %s%s, and is exposed for %s",
+                                                limit->begins, op, moved, could, share)
+                             : unsure_title(advice, op, moved, could, share),
             .why = ta_advice_printf(
-                advice, "%s; each %s message of %.0f ranks takes %s.", limit->fits,
+                advice, "%s%s; each %s message of %.0f ranks takes %s.", limit->fits,
+                is_sure ? "" : ", but few calls of one rank do not tell why",
                 ta_advice_number(advice, ta_place_beside(in, &exposed, USE_BYTES).value,
                                  TA_UNIT_BYTES),
                 ta_place_beside(in, &exposed, USE_SIZE).value,
                 ta_advice_number(advice, fastest.value, TA_UNIT_NS)),
-            .advice = is_amd && limit->advice_amd ? limit->advice_amd : limit->advice,
+            .advice = is_sure ? what_to_do
+                              : ta_advice_printf(advice,
+                                                 "Read the traces of the other ranks as well: "
+                                                 "they show who comes late. %s",
+                                                 what_to_do),
             .details = ta_advice_printf(
                 advice,
-                "%sBandwidth is that of the busiest link as nccl-tests count it, of the fastest "
+                "%s%sBandwidth is that of the busiest link as nccl-tests count it, of the fastest "
                 "tenth of the calls. LL in the name of an NCCL kernel is no evidence of the "
                 "protocol: all protocols run in kernels of that name.",
-                is_alone ? "The traces of the other ranks are not there, so a wait for a partner "
-                           "cannot be told from transfer; that nearly all calls take as long "
-                           "speaks for transfer. "
-                         : ""),
+                is_alone ? others_of(in, advice, sums.exposed, run) : "",
+                !is_sure   ? ""
+                : is_alone ? "The traces of the other ranks are not there, so a wait for a partner "
+                             "cannot be told from transfer; that nearly all calls take as long "
+                             "speaks for transfer. "
+                           : ""),
             .severity = TA_HIGH,
             .evidence = evidence,
             .n_evidence = TA_LENGTH(evidence),
-            .saving_low_ns = sums.high > 0 ? ta_whole(sums.low) : TA_MISSING,
+            .saving_low_ns = sums.high > 0 ? is_sure ? ta_whole(sums.low) : 0 : TA_MISSING,
             .saving_high_ns = sums.high > 0 ? ta_whole(sums.high) : TA_MISSING,
             .confidence = !is_sure   ? 0.5
                           : is_alone ? 0.7

@@ -341,6 +341,20 @@ static double ends_later(const struct ta_refs *in, double rank)
     return 0;
 }
 
+/* How much longer its GPU computes than the others: by that it is late before its first collective
+ * and after its last one, too. */
+static double computes_longer(const struct ta_refs *in, double rank, const struct ta_place *blame)
+{
+    static const struct ta_look compute = {.cells = COMPUTE};
+    if (!blame->table || !ta_ref_reads(in, BLAME_KIND, blame->row, "kernel"))
+        return 0;
+    for (size_t row = 0; row < ta_ref_rows(in, COMPUTE); row++)
+        if (ta_ref_number(in, GPU_RANK, row, NAN) == rank)
+            return fmax(0,
+                        ta_ref_number(in, COMPUTE, row, 0) - median_of_others(in, &compute, row));
+    return 0;
+}
+
 /* ---- the rule ------------------------------------------------------------------------------- */
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -363,7 +377,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                            blame.table ? ta_place_evidence(&blame)
                                                        : ta_place_evidence(&rank),
                                            ta_place_evidence(&last), ta_place_evidence(&all)};
-    const double later = ends_later(in, rank.value);
+    const double delay =
+        fmax(cost.value + ends_later(in, rank.value), computes_longer(in, rank.value, &blame));
     const char *from = since(in, advice, &cost);
     ta_advise(
         advice,
@@ -386,10 +401,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 window > 0 && cost.value / window > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
-            .saving_low_ns =
-                ta_whole(fmax((cost.value + later) / 3,
-                              fmin(cost.value, held.value / 2))), /* others are late, too */
-            .saving_high_ns = ta_whole(cost.value + later),
+            .saving_low_ns = ta_whole(
+                fmax(delay / 3, fmin(cost.value, held.value / 2))), /* others are late, too */
+            .saving_high_ns = ta_whole(delay),
             .confidence = 0.9,
             .threshold = ta_advice_printf(
                 advice, "late by the verdict on ranks, and costs > %s of the window",

@@ -60,6 +60,14 @@ class Same(unittest.TestCase):
                 self.assertLess(size, REPORT_SIZE)
 
 
+class Stragglers(unittest.TestCase):
+    def test_copies_of_a_straggler(self):
+        """Rank 2 is late for pageable copies: the finding about such copies is of another rank."""
+        of = report(SAMPLES / "video-4ranks")
+        self.assertRegex(of.finding("straggler")["title"], "Rank 2 .* pageable host-to-device copy")
+        self.assertRegex(of.finding("pageable-copy")["title"], "GPU of rank [013]:")
+
+
 class Inferix(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
