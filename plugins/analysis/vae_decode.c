@@ -54,7 +54,7 @@ static const struct ta_column decodes_columns[] = {
                 .doc =
                     "How often the decoder ran, once per tile or group of frames: convolutions to "
                     "three channels, or, where shapes were not recorded, the convolution that "
-                    "ran least often"},
+                    "ran least often, if at least three different kernels ran as often"},
     [WINDOW] = {"window_ns", "Time", TA_NS, .better = TA_LOWER,
                 .doc = "From the first kernel of a decode to the end of its last, all decodes"},
     [TOTAL] = {"total_ns", "Kernels", TA_NS, .better = TA_LOWER,
@@ -121,10 +121,11 @@ struct sums {
     ta_row last_pass;
 };
 
-/* How often convolutions of one kernel and grid ran in a decode. */
+/* How often kernels of one name and grid ran in a decode. */
 struct repeat {
     size_t decode;
     uint32_t kernel;
+    bool is_conv;
     ta_str grid;
     int64_t n;
 };
@@ -134,6 +135,7 @@ struct decode {
     ta_row row;
     int64_t device;
     struct sums sums;
+    int different; /* kernels that ran at least once in each pass */
 };
 
 struct work {
@@ -243,8 +245,7 @@ static struct decode *decode_of(struct work *w, ta_row row, int64_t device)
 static void add_repeat(struct work *w, const struct ta_activity *a)
 {
     const ta_str grid = ta_args_text(&w->grid, a->span);
-    if (w->kernels.at[a->kernel].facts.kind != TA_KERNEL_CONV)
-        return;
+    const bool is_conv = w->kernels.at[a->kernel].facts.kind == TA_KERNEL_CONV;
     for (size_t i = w->n_repeats; i-- > 0 && w->repeats[i].decode == w->last;)
         if (w->repeats[i].kernel == a->kernel && w->repeats[i].grid == grid) {
             w->repeats[i].n++;
@@ -254,16 +255,28 @@ static void add_repeat(struct work *w, const struct ta_activity *a)
         w->failed = true;
         return;
     }
-    w->repeats[w->n_repeats++] = (struct repeat){w->last, a->kernel, grid, 1};
+    w->repeats[w->n_repeats++] = (struct repeat){w->last, a->kernel, is_conv, grid, 1};
 }
+
+/* A pass runs several different kernels: one kernel that repeats is a layer after the other. */
+enum { LEAST_DIFFERENT = 3 };
 
 /* The number of passes of each decode where no shapes tell it. */
 static void count_passes(struct work *w)
 {
     for (size_t i = 0; i < w->n_repeats; i++) {
-        int64_t *passes = &w->at[w->repeats[i].decode].sums.passes;
-        *passes = *passes ? ta_min_i64(*passes, w->repeats[i].n) : w->repeats[i].n;
+        const struct repeat *repeat = &w->repeats[i];
+        int64_t *passes = &w->at[repeat->decode].sums.passes;
+        if (repeat->is_conv)
+            *passes = *passes ? ta_min_i64(*passes, repeat->n) : repeat->n;
     }
+    for (size_t i = 0; i < w->n_repeats; i++) {
+        struct decode *decode = &w->at[w->repeats[i].decode];
+        decode->different += w->repeats[i].n >= decode->sums.passes;
+    }
+    for (size_t i = 0; i < w->n; i++)
+        if (w->at[i].different < LEAST_DIFFERENT)
+            w->at[i].sums.passes = 0;
 }
 
 /* A decoder with fewer convolutions is one of another kind. */
@@ -366,7 +379,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         struct decode *decode = row == TA_NO_ROW ? NULL : decode_of(&w, row, a->device);
         if (decode)
             add_kernel(&w, a, &decode->sums);
-        if (decode && w.dims.n == 0)
+        if (decode && w.dims.n == 0 && w.grid.n > 0) /* else layers cannot be told apart */
             add_repeat(&w, a);
     }
     if (w.dims.n == 0)
