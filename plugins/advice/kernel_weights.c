@@ -42,7 +42,12 @@ static const char *what_to_do(struct ta_slice type, const struct kernel_device *
     if (has(type, "fp8"))
         return has_fp8 ? "Multiply in fp8 (torch._scaled_mm, torchao's Float8 quantization), or "
                          "dequantize once where the memory allows."
-                       : "Dequantize once where the memory allows: this GPU has no fp8 GEMMs.";
+               : device->capability > 0 && !device->architecture
+                   ? "Dequantize once where the memory allows: this GPU has no fp8 GEMMs."
+                   : "Dequantize once where the memory allows.";
+    if (has(type, "packed"))
+        return "Dequantize once where the memory allows, or compile what unpacks them "
+               "(torch.compile), so that it is one kernel.";
     if (has(type, "bitsandbytes") || has(type, "GGUF") || has(type, "4"))
         return device->is_amd
                    ? "Dequantize once where the memory allows, or use 4-bit kernels that "

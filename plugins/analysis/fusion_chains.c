@@ -146,7 +146,9 @@ enum sign {
     SIGN_COPY = 1 << 14,
     SIGN_COMPLEX = 1 << 15,
     SIGN_ENDS = 1 << 16, /* it is no member of a chain */
-    SIGN_KNOWN = 1 << 17
+    SIGN_KNOWN = 1 << 17,
+    SIGN_BITS = 1 << 18,
+    SIGN_SHIFT = 1 << 19
 };
 
 static unsigned signs_in(struct ta_slice name)
@@ -170,6 +172,7 @@ static unsigned signs_in(struct ta_slice name)
         {"addmm", SIGN_ENDS},      {"::mm", SIGN_ENDS},         {"bmm", SIGN_ENDS},
         {"linear", SIGN_ENDS},     {"matmul", SIGN_ENDS},       {"attention", SIGN_ENDS},
         {"softmax", SIGN_ENDS},    {"BatchNorm", SIGN_ENDS},    {"GroupNorm", SIGN_ENDS},
+        {"bitwise", SIGN_BITS},    {"rshift", SIGN_SHIFT},      {"right_shift", SIGN_SHIFT},
     };
     unsigned signs = SIGN_KNOWN;
     for (size_t i = 0; i < TA_LENGTH(parts); i++)
@@ -369,7 +372,8 @@ static int64_t *row_of(struct work *w, const struct chain *chain)
 
 static void end_chain(struct work *w, struct chain *chain)
 {
-    if (chain->members >= CHAIN_MIN && chain->varies) {
+    /* Shifts unpack quantized weights: kernels.weight_casts has them. */
+    if (chain->members >= CHAIN_MIN && chain->varies && !(chain->all_signs & SIGN_SHIFT)) {
         int64_t *row = row_of(w, chain);
         const double parts = (double)(chain->kernels - 1) / (double)chain->kernels;
         ta_sum(&row[FIELD_CHAINS], 1);
@@ -407,7 +411,9 @@ static void add_kernel(struct work *w, const struct ta_activity *a)
     const bool joins = kernel && kernel->facts.kind == TA_KERNEL_COPY && !(signs & SIGN_ENDS);
     if (chain->kernels && (size ? size < chain->size && chain->size % size == 0 : joins))
         size = chain->size;
-    if (chain->kernels && (size == 0 || size != chain->size || gap > GAP_MAX_NS))
+    const bool unpacks =
+        signs & (SIGN_BITS | SIGN_SHIFT) && !(chain->all_signs & (SIGN_BITS | SIGN_SHIFT));
+    if (chain->kernels && (size == 0 || size != chain->size || gap > GAP_MAX_NS || unpacks))
         end_chain(w, chain);
     if (size == 0)
         return;

@@ -2,9 +2,9 @@
 /* kernels.weight_casts: weights that are dequantized, or cast to the type of the computation, at
  * each call, right before the GEMM that multiplies by them.
  *
- * A kernel that is written to dequantize counts when a GEMM follows it closely on its stream; a
- * cast when its two sizes are the ones of the matrix that the GEMM multiplies by, with the
- * scaling of what was cast. */
+ * A kernel that is written to dequantize counts when a GEMM follows it closely on its stream, and
+ * so do operators that unpack integers with shifts; a cast when its two sizes are the ones of the
+ * matrix that the GEMM multiplies by, with the scaling of what was cast. */
 #include "lib/modules.h"
 #include "lib/outward.h"
 
@@ -28,7 +28,8 @@ static const struct ta_partial_def partials[] = {{"casts", fields, FIELDS}, {0}}
 /* The columns are the fields of the partial. */
 static const struct ta_column casts_columns[] = {
     [WHAT] = {"what", "What", TA_TEXT, .role = TA_KEY,
-              .doc = "dequantize, a kernel written for it, or cast"},
+              .doc = "dequantize, by a kernel written for it or by operators that unpack integers, "
+                     "or cast"},
     [TYPE] = {"type", "Stored as", TA_TEXT, .role = TA_KEY,
               .doc = "Type of the weights, or the library whose kernel it is"},
     [ROWS] = {"rows", "Rows", TA_COUNT, .role = TA_KEY,
@@ -175,10 +176,11 @@ struct pending {
     struct matrix matrix;
     ta_row op;
     int64_t kernels, total_ns, gap_ns, end, age;
+    bool unpacks, shifts; /* by operators on integers; one of them shifts */
 };
 
 /* Kernels between the cast and its GEMM: scaling, adding zero points, transposing. */
-enum { AGE_MAX = 4, GAP_MAX_NS = 20000 };
+enum { AGE_MAX = 4, GAP_MAX_NS = 20000, UNPACK_MAX = 64 };
 
 struct work {
     const struct ta_trace *trace;
@@ -260,6 +262,32 @@ static bool begin_cast(const struct work *w, const struct ta_activity *a, struct
     return true;
 }
 
+static bool has(struct ta_slice text, const char *part)
+{
+    return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
+}
+
+/* What unpacks weights of which several share a byte or a word, as ComfyUI-GGUF does: masks and
+ * shifts of integers, then what scales them.  Masks alone are those of attention. */
+static bool unpack(const struct work *w, const struct ta_activity *a, struct pending *pending)
+{
+    const struct ta_slice op =
+        a->op == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[a->op]);
+    const struct ta_slice types = text_of(w, &w->types, a->op);
+    const bool shifts = has(op, "rshift") || has(op, "right_shift");
+    if (!shifts && !has(op, "bitwise_and"))
+        return pending->kernels && pending->unpacks && pending->kernels < UNPACK_MAX;
+    if (ta_slice_starts(types, "[\"bool\"") || ta_slice_starts(types, "[\"long"))
+        return false;
+    if (!pending->kernels || !pending->unpacks)
+        *pending = (struct pending){.what = WHAT_DEQUANTIZE,
+                                    .type = "packed integers (such as GGUF)",
+                                    .op = a->op,
+                                    .unpacks = true};
+    pending->shifts |= shifts;
+    return true;
+}
+
 static void look_at(struct work *w, const struct ta_activity *a)
 {
     const struct ta_kernel *kernel = &w->kernels.at[a->kernel];
@@ -270,7 +298,8 @@ static void look_at(struct work *w, const struct ta_activity *a)
     pending->end = start + dur;
     if (kernel->facts.kind == TA_KERNEL_GEMM) {
         const struct matrix by = matrix_in(text_of(w, &w->dims, a->op), -1);
-        if (pending->kernels && (!by.rows || !pending->matrix.rows || is_same(by, pending->matrix)))
+        if (pending->kernels && pending->unpacks == pending->shifts &&
+            (!by.rows || !pending->matrix.rows || is_same(by, pending->matrix)))
             add_up(w, pending);
         pending->kernels = 0;
         return;
@@ -281,7 +310,10 @@ static void look_at(struct work *w, const struct ta_activity *a)
         *pending = (struct pending){.what = WHAT_DEQUANTIZE,
                                     .type = library_of(ta_trace_text(w->trace, kernel->name)),
                                     .op = a->op};
-    } else if (kernel->facts.kind == TA_KERNEL_COPY && begin_cast(w, a, pending)) {
+    } else if (((kernel->facts.kind == TA_KERNEL_ELEMENTWISE ||
+                 kernel->facts.kind == TA_KERNEL_COPY) &&
+                unpack(w, a, pending)) ||
+               (kernel->facts.kind == TA_KERNEL_COPY && begin_cast(w, a, pending))) {
         /* counted below */
     } else {
         const bool scales = pending->kernels && kernel->facts.kind == TA_KERNEL_ELEMENTWISE &&
