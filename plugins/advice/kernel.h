@@ -94,18 +94,42 @@ static inline double kernel_low(double ideal, double high)
 
 /* ---- its devices --------------------------------------------------------------------------- */
 
-enum { DEVICE_HARDWARE, DEVICE_CAPABILITY, DEVICE_REFS };
+enum { DEVICE_HARDWARE, DEVICE_CAPABILITY, DEVICE_KERNEL, DEVICE_REFS };
 
 #define KERNEL_DEVICE_READS(first)                                                                 \
     [(first) + DEVICE_HARDWARE] = {"roofline.by_rank", "hardware"},                                \
-               [(first) + DEVICE_CAPABILITY] = {"roofline.by_rank", "capability"}
+               [(first) + DEVICE_CAPABILITY] = {"roofline.by_rank", "capability"},                 \
+               [(first) + DEVICE_KERNEL] = {"kernels.by_name", "name"}
 
 /* Of the first device that is known: what advice depends on. */
 struct kernel_device {
     bool is_amd, is_nvidia;
-    double capability; /* 9.0 of Hopper, and of CDNA 2; 0: not known */
-    const char *name;  /* "MI300X"; "GPU" when it is not known */
+    double capability;        /* 9.0 of Hopper, and of CDNA 2; 0: not known */
+    const char *name;         /* "MI300X"; "GPU" when it is not known */
+    const char *architecture; /* "Volta" when only names of kernels tell it; else NULL */
 };
+
+/* NVIDIA's libraries name kernels after the first architecture that they run on: that of the device
+ * is the newest in any name. */
+static inline void kernel_device_by_kernels(const struct ta_refs *in, size_t cells,
+                                            struct kernel_device *device)
+{
+    static const struct {
+        const char *part, *architecture;
+        double capability;
+    } parts[] = {{"volta_", "Volta", 7}, {"turing_", "Turing", 7.5}, {"ampere_", "Ampere", 8},
+                 {"sm80_", "Ampere", 8}, {"sm86_", "Ampere", 8.6},   {"sm89_", "Ada", 8.9},
+                 {"sm90_", "Hopper", 9}, {"hopper_", "Hopper", 9},   {"sm100_", "Blackwell", 10}};
+    for (size_t i = 0; i < ta_ref_rows(in, cells); i++) {
+        const struct ta_slice name = ta_ref_text(in, cells, i);
+        for (size_t p = 0; p < TA_LENGTH(parts); p++)
+            if (parts[p].capability > device->capability &&
+                memmem(name.ptr, name.len, parts[p].part, strlen(parts[p].part))) {
+                device->capability = parts[p].capability;
+                device->architecture = parts[p].architecture;
+            }
+    }
+}
 
 static inline struct kernel_device kernel_device_of(const struct ta_refs *in, size_t first,
                                                     struct ta_advice *advice)
@@ -126,6 +150,8 @@ static inline struct kernel_device kernel_device_of(const struct ta_refs *in, si
             device.name = ta_advice_printf(advice, "%.*s", (int)name.len, name.ptr);
         break;
     }
+    if (!device.is_amd && device.capability <= 0 && strcmp(device.name, "GPU") == 0)
+        kernel_device_by_kernels(in, first + DEVICE_KERNEL, &device);
     device.is_nvidia = !device.is_amd && (device.capability > 0 || strstr(run->devices, "NVIDIA") ||
                                           strstr(run->devices, "Tesla"));
     return device;

@@ -206,8 +206,9 @@ static const char *what_to_do(const struct ta_refs *in, const struct vector *vec
         return ta_advice_printf(
             advice,
             "Compute in fp16 (torch.autocast(\"cuda\", torch.float16), or weights of that type): "
-            "the tensor cores of the %s take no wider type.",
-            device->name);
+            "the tensor cores of %s%s take no wider type.",
+            device->architecture ? "" : "the ",
+            device->architecture ? device->architecture : device->name);
     const char *tf32 = !gemms         ? "torch.backends.cudnn.allow_tf32 = True"
                        : convolutions ? "torch.set_float32_matmul_precision(\"high\") and "
                                         "torch.backends.cudnn.allow_tf32 = True"
@@ -262,6 +263,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       kernel_time(advice, &run, vector.all)),
             .why = why,
             .advice = what_to_do(in, &vector, &device, advice),
+            .details = device.architecture
+                           ? ta_advice_printf(advice,
+                                              "The recording does not name the GPU: names of "
+                                              "kernels tell that it is %s.",
+                                              device.architecture)
+                           : NULL,
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
