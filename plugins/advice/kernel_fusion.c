@@ -106,7 +106,8 @@ static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
     const char *where = ta_place_text(advice, in, &place, PLACE);
     const struct ta_slice kind = ta_ref_text(in, KIND, chains->row);
     const bool is_plural = ta_slice_equal(kind, TA_LIT("casts")) ||
-                           ta_slice_equal(kind, TA_LIT("element-wise operators"));
+                           ta_slice_equal(kind, TA_LIT("element-wise operators")) ||
+                           memmem(kind.ptr, kind.len, " and ", 5); /* "ReLU and addition" */
     return ta_advice_printf(
         advice, "%c%.*s %s %s of it (%s)%s%s.",
         *kind.ptr >= 'a' ? *kind.ptr - 'a' + 'A' : *kind.ptr, (int)kind.len - 1,

@@ -101,6 +101,32 @@ static struct largest find_largest(const struct ta_refs *in)
     return found;
 }
 
+/* GEMMs of experts, in one kernel or in several: what is said of them is said of all. */
+struct experts {
+    double time, busy, calls, kernels, most; /* busy: share of the busy time */
+    size_t row;                              /* of gpu_time.by_name, with most of the time */
+};
+
+static struct experts find_experts(const struct ta_refs *in)
+{
+    struct experts experts = {.row = SIZE_MAX};
+    for (size_t i = 0; i < ta_ref_rows(in, BUSY_SHARE); i++) {
+        const size_t kernel = kernel_row(in, NAME, ta_ref_text(in, BUSY_NAME, i));
+        const double time = ta_ref_number(in, EXPOSED, i, 0);
+        if (kernel == SIZE_MAX || !ta_ref_reads(in, FAMILY, kernel, "fused moe"))
+            continue;
+        experts.time += time;
+        experts.busy += ta_ref_number(in, BUSY_SHARE, i, 0);
+        experts.calls += ta_ref_number(in, CALLS, kernel, 0);
+        experts.kernels++;
+        if (time > experts.most) {
+            experts.most = time;
+            experts.row = i;
+        }
+    }
+    return experts;
+}
+
 /* Whether another rule speaks of most of the kernels of a class. */
 static bool is_spoken_for(const struct ta_refs *in, struct ta_slice class)
 {
@@ -143,6 +169,9 @@ static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta
 {
     const struct ta_look graphs = {.cells = UNKNOWN_SHARE,
                                    .where = {{UNKNOWN_REASON, "graph_launch"}}};
+    if (ta_ref_reads(in, FAMILY, kernel, "fused moe") && has_few_rows(name))
+        return "With few tokens a step they are bound by reading the weights of the experts: "
+               "decode more sequences at once.";
     if (ta_ref_reads(in, KIND, kernel, "gemm") && has_few_rows(name))
         return memmem(name.ptr, name.len, "fp4", 3) || memmem(name.ptr, name.len, "int4", 4)
                    ? "With few rows the bytes of the weights bound a GEMM: compute more rows at "
@@ -187,45 +216,57 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     run.exposed = 1; /* these times are exposed ones */
     if (found.n < 2 || ta_look_most(in, &computing, TA_MISSING) < ta_ctx_option(ctx, COMPUTE))
         return TA_OK;
-    const double time = ta_ref_number(in, EXPOSED, found.row[0], 0);
-    const struct ta_slice name = ta_ref_text(in, BUSY_NAME, found.row[0]);
+    const struct experts experts = find_experts(in);
+    const double one = ta_ref_number(in, EXPOSED, found.row[0], 0);
+    const bool moe = experts.row != SIZE_MAX && experts.time >= one;
+    const double time = moe ? experts.time : one;
+    const size_t row = moe ? experts.row : found.row[0];
+    const struct ta_slice name = ta_ref_text(in, BUSY_NAME, row);
     const size_t kernel = kernel_row(in, NAME, name);
     if (kernel == SIZE_MAX || !kernel_matters(&run, time, threshold) ||
         is_spoken_for(in, ta_ref_text(in, KIND, kernel)))
         return TA_OK;
-    const struct ta_place first = ta_place_at(in, BUSY_SHARE, found.row[0]);
-    const bool moe = memmem(name.ptr, name.len, "moe", 3) || memmem(name.ptr, name.len, "ogs", 3);
+    const struct ta_place first = ta_place_at(in, BUSY_SHARE, row);
+    const char *title =
+        moe && experts.kernels > 1
+            ? ta_advice_printf(advice, "MoE GEMMs take %s in %s of %.0f kernels",
+                               kernel_time(advice, &run, time),
+                               kernel_count(advice, experts.calls, "call"), experts.kernels)
+            : ta_advice_printf(advice, "One %skernel takes %s in %s: %s",
+                               moe                                      ? "MoE "
+                               : ta_ref_reads(in, KIND, kernel, "gemm") ? "GEMM "
+                               : ta_ref_reads(in, KIND, kernel, "conv") ? "convolution "
+                                                                        : "",
+                               kernel_time(advice, &run, time),
+                               kernel_count(advice, ta_ref_number(in, CALLS, kernel, 0), "call"),
+                               ta_place_text(advice, in, &first, BUSY_NAME));
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, BUSY_SHARE, first.row),
                                            ta_ref_evidence(in, EXPOSED, first.row),
                                            ta_ref_evidence(in, MEAN, kernel)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "largest-kernel",
-                  .rule = "kernel_largest",
-                  .title = ta_advice_printf(
-                      advice, "One %skernel takes %s in %s: %s",
-                      moe                                      ? "MoE "
-                      : ta_ref_reads(in, KIND, kernel, "gemm") ? "GEMM "
-                      : ta_ref_reads(in, KIND, kernel, "conv") ? "convolution "
-                                                               : "",
-                      kernel_time(advice, &run, time),
-                      kernel_count(advice, ta_ref_number(in, CALLS, kernel, 0), "call"),
-                      ta_place_text(advice, in, &first, BUSY_NAME)),
-                  .why = launcher(in, advice, name),
-                  .advice = what_to_do(in, kernel, name),
-                  .severity = TA_INFO,
-                  .evidence = evidence,
-                  .n_evidence = 3,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.3,
-                  .threshold = ta_advice_printf(
-                      advice,
-                      "one kernel of unknown work takes > %s of the run of a device that computes "
-                      "%s of it or more",
-                      ta_advice_number(advice, threshold, TA_UNIT_RATIO),
-                      ta_advice_number(advice, ta_ctx_option(ctx, COMPUTE), TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "largest-kernel",
+            .rule = "kernel_largest",
+            .title = title,
+            .why = moe && experts.kernels > 1
+                       ? ta_advice_printf(advice, "They have %s of the time that the GPU is busy.",
+                                          ta_advice_number(advice, experts.busy, TA_UNIT_RATIO))
+                       : launcher(in, advice, name),
+            .advice = what_to_do(in, kernel, name),
+            .severity = TA_INFO,
+            .evidence = evidence,
+            .n_evidence = 3,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.3,
+            .threshold = ta_advice_printf(
+                advice,
+                "one kernel of unknown work takes > %s of the run of a device that computes "
+                "%s of it or more",
+                ta_advice_number(advice, threshold, TA_UNIT_RATIO),
+                ta_advice_number(advice, ta_ctx_option(ctx, COMPUTE), TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 
