@@ -49,7 +49,7 @@ class Trace:
     def __init__(self):
         self.events, self.host, self.device, self.correlation = [], 100.0, 200.0, 0
         self.name, self.capability = "Test", None
-        self.units, self.memory = UNITS, MEMORY
+        self.units, self.memory, self.rules = UNITS, MEMORY, RULES
 
     def add(self, **event):
         self.events.append({"ph": "X", "pid": 1, "tid": 1, **event})
@@ -265,6 +265,65 @@ def vae(trace):
     trace.host += 1
 
 
+def vae_layers(trace):
+    """A decode whose layers run one kernel: no shapes tell the passes."""
+    trace.host += 1
+    start = trace.host
+    for _ in range(30):
+        trace.kernel(CONV, 300, "aten::conv2d")
+    trace.add(cat="user_annotation", name="vae_decode", ts=start - 0.5, dur=trace.host - start + 1)
+    trace.host += 1
+
+
+def vae_tiles(trace):
+    trace.host += 1
+    start = trace.host
+    for _ in range(9):
+        trace.kernel(CONV, 400, "aten::conv2d", blocks=UNITS * 8)
+        trace.kernel(MUL, 100, "aten::mul")
+        trace.kernel(CONV, 400, "aten::conv2d", blocks=UNITS * 16)
+    trace.add(cat="user_annotation", name="vae_decode", ts=start - 0.5, dur=trace.host - start + 1)
+    trace.host += 1
+
+
+def without_shapes(trace):
+    for event in trace.events:
+        event.get("args", {}).pop("Input Dims", None)
+        event.get("args", {}).pop("Input type", None)
+    return trace
+
+
+def packed(trace):
+    """Weights that operators unpack before each GEMM."""
+    for _ in range(10):
+        for op in ("aten::bitwise_and", "aten::__rshift__", "aten::sub", "aten::mul"):
+            trace.kernel(MUL, 80, op)
+        trace.kernel(GEMM, 100, "aten::mm")
+
+
+def masks(trace):
+    """No shift: masks of attention, say."""
+    for _ in range(10):
+        for op in ("aten::bitwise_and", "aten::sub", "aten::mul"):
+            trace.kernel(MUL, 80, op)
+        trace.kernel(GEMM, 100, "aten::mm")
+
+
+def volta(trace):
+    trace.name, trace.units, trace.memory = "", 7, 7 << 30
+    for _ in range(10):
+        trace.kernel("volta_scudnn_128x64_relu_interior_nn_v1", 500, "aten::cudnn_convolution",
+                     [[8, 64, 56, 56], [64, 64, 3, 3]], types=["float", "float"])
+
+
+def experts(trace):
+    trace.rules = {"kernel_largest"}
+    for _ in range(20):
+        trace.kernel("_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1", 1000, "vllm::moe_forward")
+        trace.kernel("_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", 900,
+                     "vllm::moe_forward")
+
+
 def transposes(trace):
     for _ in range(10):
         trace.kernel(TO_NHWC, 100, "aten::cudnn_convolution", [[8, 64, 56, 56], [64, 64, 3, 3]])
@@ -310,12 +369,12 @@ def graphs(trace):
         trace.device += 20
 
 
-def report_of(program, trace, rules=RULES):
+def report_of(program, trace, rules=None):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "trace.json"
         source.write_text(trace.text(), encoding="utf-8")
         report = reports.read(program, source)
-    report.findings = [found for found in report.findings if found["rule"] in rules]
+    report.findings = [found for found in report.findings if found["rule"] in (rules or trace.rules)]
     return report
 
 
@@ -471,6 +530,39 @@ def check_vae(report):
     row = report.row("kernels.vae_decode", source="range")
     expect("passes", row["passes"], 4)
     expect("fp32", row["fp32_ns"], 8000000)
+
+
+def check_vae_passes(passes, words):
+    def check(report):
+        expect("passes", report.row("kernels.vae_decode", source="range")["passes"], passes)
+        titles = [f["title"] for f in report.findings if f["id"] == "vae-decode"]
+        expect("titles %s" % titles, len(titles), 1 if words else 0)
+        expect("title", all(words in t for t in titles), True)
+    return check
+
+
+def check_packed(report):
+    finding = next(f for f in report.findings if f["id"] == "weights-cast")
+    expect("title", finding["title"].startswith("Weights stored as packed integers"), True)
+    expect("time", sum(r["total_ns"] for r in report.rows("kernels.weight_casts")), 3200000)
+    expect("chains", any(f["id"] == "fusion-chains" for f in report.findings), False)
+
+
+def check_masks(report):
+    expect("casts", any(f["id"] == "weights-cast" for f in report.findings), False)
+
+
+def check_volta(report):
+    finding = next(f for f in report.findings if f["id"] == "matrix-units-idle")
+    expect("advice", "Volta" in finding["advice"] and "fp16" in finding["advice"], True)
+    expect("wider types", "TF32" in finding["advice"] or "bf16" in finding["advice"], False)
+
+
+def check_experts(report):
+    finding = next(f for f in report.findings if f["id"] == "largest-kernel")
+    expect("title", finding["title"].startswith("MoE GEMMs take 38.0 ms"), True)
+    expect("calls", finding["title"].endswith("in 40 calls of 2 kernels"), True)
+    expect("advice", "more sequences" in finding["advice"], True)
 
 
 def check_transposes(report):
@@ -638,6 +730,12 @@ CASES = {
     "norm-in-pieces": (lambda: make(norm_in_pieces), check_norm_in_pieces),
     "weights": (lambda: make(weights), check_weights),
     "vae": (lambda: make(vae), check_vae),
+    "vae-layers": (lambda: without_shapes(make(vae_layers)), check_vae_passes(None, "")),
+    "vae-tiles": (lambda: without_shapes(make(vae_tiles)), check_vae_passes(9, "tile after tile")),
+    "packed": (lambda: without_shapes(make(packed)), check_packed),
+    "masks": (lambda: without_shapes(make(masks)), check_masks),
+    "volta": (lambda: make(volta), check_volta),
+    "experts": (lambda: make(experts), check_experts),
     "transposes": (lambda: make(transposes), check_transposes),
     "straggler": (lambda: make(straggler), check_straggler),
     "inferred": (unnamed(304, 206141652992, (9, 4)),
