@@ -374,7 +374,8 @@ def report_of(program, trace, rules=None):
         source = pathlib.Path(folder) / "trace.json"
         source.write_text(trace.text(), encoding="utf-8")
         report = reports.read(program, source)
-    report.findings = [found for found in report.findings if found["rule"] in (rules or trace.rules)]
+    rules = rules or trace.rules
+    report.findings = [found for found in report.findings if found["rule"] in rules]
     return report
 
 
