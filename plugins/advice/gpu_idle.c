@@ -16,9 +16,12 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
+enum { TRUST, LATE_RANK, IS_LATE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
 
 static const struct ta_ref reads[] = {
+    [TRUST] = {.scalar = "trust_score"},
+    [LATE_RANK] = {"stragglers.by_rank", "rank"},
+    [IS_LATE] = {"stragglers.by_rank", "is_late"},
     RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
     OWNERS_READS(OWNERS),
@@ -52,6 +55,22 @@ static const struct owner {
     {"profiler", "The profiler holds the program up", "Record without stacks and memory.", NULL},
 };
 
+/* The finding about a straggler says why its collectives begin late. */
+static bool is_straggling(const struct ta_refs *in, const struct owner *owner,
+                          const struct ta_place *place)
+{
+    if (strcmp(owner->owner, "late start") != 0)
+        return false;
+    for (size_t row = 0; row < ta_ref_rows(in, IS_LATE); row++) {
+        const struct ta_cell *late = ta_ref_cell(in, IS_LATE, row);
+        if (late->kind == TA_CELL_BOOL && late->b &&
+            ta_ref_integer(in, LATE_RANK, row) ==
+                ta_ref_rank(in, OWNERS + OWNERS_TOTAL, place->row))
+            return true;
+    }
+    return false;
+}
+
 /* The owner that takes the largest share of the run on any device. */
 static const struct owner *find_worst(const struct ta_refs *in, struct ta_owned *worst)
 {
@@ -74,7 +93,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_owned owned = {.share = 0};
     const struct owner *owner = find_worst(in, &owned);
-    if (!owner || owned.share <= threshold)
+    if (!owner || ta_ref_scalar(in, TRUST, 1) < TA_TRUST_LEAST || owned.share <= threshold ||
+        is_straggling(in, owner, &owned.place))
         return TA_OK;
     const struct ta_owners_asked asked = {OWNERS, &owner->owner, 1};
     const struct ta_owned_where where = ta_owned_where(in, advice, &asked);

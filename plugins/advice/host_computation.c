@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The host computes what a GPU could: a text encoder on the CPU, noise that is made there, images
  * that are resized. */
+#include "lib/edges.h"
 #include "lib/owners.h"
+#include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
 
@@ -14,12 +16,24 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { EDGE, EDGE_CAUSE, EDGE_TIME, EDGE_SITE_CAUSE, EDGE_SITE, EDGE_SITE_TIME, OWNERS };
+enum {
+    BEFORE,
+    EDGE,
+    EDGE_CAUSE,
+    EDGE_TIME,
+    EDGE_SITE_EDGE,
+    EDGE_SITE_CAUSE,
+    EDGE_SITE,
+    EDGE_SITE_TIME,
+    OWNERS
+};
 
 static const struct ta_ref reads[] = {
+    [BEFORE] = {"gpu_time.program", "before_ns"},
     [EDGE] = {"gpu_idle.edges", "edge"},
     [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
     [EDGE_TIME] = {"gpu_idle.edges", "total_ns"},
+    [EDGE_SITE_EDGE] = {"gpu_idle.edge_sites", "edge"},
     [EDGE_SITE_CAUSE] = {"gpu_idle.edge_sites", "cause"},
     [EDGE_SITE] = {"gpu_idle.edge_sites", "site"},
     [EDGE_SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
@@ -28,6 +42,8 @@ static const struct ta_ref reads[] = {
 
 static const char *const owners[] = {"host computation"};
 static const struct ta_owners_asked asked = {OWNERS, owners, TA_LENGTH(owners)};
+
+enum { KIND_IMAGES = 1, KIND_ARRAYS };
 
 /* What is computed, by a word in the name of the place, and what to do. */
 static const struct {
@@ -38,15 +54,17 @@ static const struct {
      "Make random numbers on the GPU: device=\"cuda\", and a torch.Generator(\"cuda\") for the "
      "seed.",
      "A generator of the GPU gives other numbers for the same seed."},
-    {{"PIL", "Imaging", "cv2", "skimage", "imageio", "transforms", "upsample", "interpolate",
-      "resize"},
-     "Resize and normalize on the GPU (torchvision.transforms.v2), or prepare the next input in "
-     "another process while the GPU works.",
-     NULL},
-    {{"numpy", "scipy", "librosa"},
-     "Do this on the GPU with torch, or prepare the next input in another process while the GPU "
-     "works.",
-     NULL},
+    [KIND_IMAGES] = {{"PIL", "Imaging", "cv2", "skimage", "imageio", "transforms", "upsample",
+                      "interpolate", "resize"},
+                     "Resize and normalize on the GPU (torchvision.transforms.v2), or prepare the "
+                     "next input in "
+                     "another process while the GPU works.",
+                     NULL},
+    [KIND_ARRAYS] = {{"numpy", "scipy", "librosa"},
+                     "Do this on the GPU with torch, or prepare the next input in another process "
+                     "while the GPU "
+                     "works.",
+                     NULL},
     {{"copy_", "_to_copy", "aten::to", "contiguous", "clone", "cat", "stack"},
      "Move tensors to the GPU first and cast or copy them there; convert weights once when they "
      "are loaded.",
@@ -87,32 +105,59 @@ static bool encodes_text(const char *function)
     return false;
 }
 
-/* Sum over both tables of places: of the operator `site`, or of all where it is NULL. */
-static double sum_of(const struct ta_refs *in, const struct ta_slice *site)
+/* What the rule is about: computation within the run and after it, and of the time before the first
+ * work either that as well, or, where `has_python`, also the Python around it. */
+static const struct ta_look edges[] = {
+    {.cells = EDGE_TIME, .where = {{EDGE, "before"}, {EDGE_CAUSE, "host computation"}}},
+    {.cells = EDGE_TIME, .where = {{EDGE, "after"}, {EDGE_CAUSE, "host computation"}}},
+    {.cells = EDGE_TIME, .where = {{EDGE, "before"}, {EDGE_CAUSE, "python"}}},
+    {.cells = EDGE_TIME, .where = {{EDGE, "before"}, {EDGE_CAUSE, "operator dispatch"}}},
+};
+enum { OF_COMPUTATION = 2 };
+
+static bool takes_edge(const struct ta_refs *in, size_t row, bool has_python)
 {
-    static const struct {
-        size_t cause, site, total;
-    } tables[] = {{OWNERS + OWNERS_SITE_OWNER, OWNERS + OWNERS_SITE, OWNERS + OWNERS_SITE_TOTAL},
-                  {EDGE_SITE_CAUSE, EDGE_SITE, EDGE_SITE_TIME}};
+    return ta_ref_reads(in, EDGE_SITE_CAUSE, row, "host computation") ||
+           (has_python && ta_ref_reads(in, EDGE_SITE_EDGE, row, "before") &&
+            (ta_ref_reads(in, EDGE_SITE_CAUSE, row, "python") ||
+             ta_ref_reads(in, EDGE_SITE_CAUSE, row, "operator dispatch")));
+}
+
+/* Sum over both tables of places: of the operator `site`, or of all where it is NULL. */
+static double sum_of(const struct ta_refs *in, const struct ta_slice *site, bool has_python)
+{
     double sum = 0;
-    for (size_t i = 0; i < TA_LENGTH(tables); i++)
-        for (size_t row = 0; row < ta_ref_rows(in, tables[i].total); row++)
-            if (ta_ref_reads(in, tables[i].cause, row, "host computation") &&
-                (!site || ta_slice_equal(ta_ref_text(in, tables[i].site, row), *site)))
-                sum += ta_ref_number(in, tables[i].total, row, 0);
+    for (size_t row = 0; row < ta_ref_rows(in, OWNERS + OWNERS_SITE_TOTAL); row++)
+        if (ta_ref_reads(in, OWNERS + OWNERS_SITE_OWNER, row, owners[0]) &&
+            (!site || ta_slice_equal(ta_ref_text(in, OWNERS + OWNERS_SITE, row), *site)))
+            sum += ta_ref_number(in, OWNERS + OWNERS_SITE_TOTAL, row, 0);
+    for (size_t row = 0; row < ta_ref_rows(in, EDGE_SITE_TIME); row++)
+        if (takes_edge(in, row, has_python) &&
+            (!site || ta_slice_equal(ta_ref_text(in, EDGE_SITE, row), *site)))
+            sum += ta_ref_number(in, EDGE_SITE_TIME, row, 0);
     return sum;
+}
+
+/* Whether the time before the first work of the device is one phase, of computation. */
+static bool is_phase(const struct ta_refs *in, const struct ta_owned *owned)
+{
+    static const struct ta_look before = {.cells = BEFORE};
+    struct ta_place all, computing;
+    return owned->place.table && ta_look_same(in, &before, &owned->window, &all) &&
+           ta_look_same(in, &edges[0], &owned->window, &computing) &&
+           ta_edge_computes(computing.value, all.value);
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_look edges[] = {
-        {.cells = EDGE_TIME, .where = {{EDGE, "before"}, {EDGE_CAUSE, "host computation"}}},
-        {.cells = EDGE_TIME, .where = {{EDGE, "after"}, {EDGE_CAUSE, "host computation"}}},
-    };
     static const struct ta_look at_edges = {.cells = EDGE_SITE_TIME,
                                             .where = {{EDGE_SITE_CAUSE, "host computation"}}};
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct ta_owned owned = ta_owned_worst(in, &asked, edges, TA_LENGTH(edges));
+    struct ta_owned owned = ta_owned_worst(in, &asked, edges, OF_COMPUTATION);
+    const struct ta_owned phase = ta_owned_worst(in, &asked, edges, TA_LENGTH(edges));
+    const bool has_python = is_phase(in, &owned) && is_phase(in, &phase);
+    if (has_python)
+        owned = phase;
     if (!owned.place.table || owned.share <= threshold)
         return TA_OK;
     struct ta_owned_where where = ta_owned_where(in, advice, &asked);
@@ -120,9 +165,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (!*where.site && ta_look_worst(in, &at_edges, &site))
         where.site = ta_place_text(advice, in, &site, EDGE_SITE);
     const struct ta_slice name = ta_slice_of(where.site);
-    const double share = sum_of(in, &name) / sum_of(in, NULL);
+    const double share = sum_of(in, &name, has_python) / sum_of(in, NULL, has_python);
     const bool is_in = *where.function && strcmp(where.function, where.site) != 0;
     const size_t kind = kind_of(where.site);
+    const bool is_input = kind == KIND_IMAGES || kind == KIND_ARRAYS;
     const bool is_text = encodes_text(where.function) && kind == TA_LENGTH(kinds) - 1;
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
                                            ta_place_evidence(&owned.window)};
@@ -133,17 +179,19 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "host_computation",
             .title = ta_advice_printf(
                 advice, "%s on the CPU: the GPU%s is idle %s of the run (%s) meanwhile",
-                is_text        ? "The text encoder runs"
-                : share >= 0.5 ? ta_advice_printf(advice, "%s computes", where.site)
-                               : "The host computes",
+                is_text                  ? "The text encoder runs"
+                : has_python && is_input ? "The host prepares input"
+                : share >= 0.5           ? ta_advice_printf(advice, "%s computes", where.site)
+                                         : "The host computes",
                 ta_owned_of(advice, &owned.place),
                 ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
                 ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
-            .why = ta_advice_printf(advice, "%s%s%s has %s%s of it (%s) and launches nothing.",
-                                    where.site, is_in ? " in " : "", is_in ? where.function : "",
+            .why = ta_advice_printf(advice, "%s%s%s has %s%s of it (%s)%s.", where.site,
+                                    is_in ? " in " : "", is_in ? where.function : "",
                                     share >= 0.5 ? "" : "most, ",
                                     ta_advice_number(advice, share, TA_UNIT_RATIO),
-                                    ta_advice_number(advice, share * owned.ns, TA_UNIT_NS)),
+                                    ta_advice_number(advice, share * owned.ns, TA_UNIT_NS),
+                                    has_python ? "" : " and launches nothing"),
             .advice = is_text
                           ? "Move the text encoder to the GPU (at least while it is needed), or "
                             "encode each prompt once and keep the embedding."

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The host works while the devices have nothing to do yet, or are done: input is prepared, a part
  * of the model runs on the host, results are written. */
+#include "lib/edges.h"
 #include "lib/recorder.h"
 #include "recommend/rule.h"
 
@@ -28,6 +29,7 @@ enum {
     SITE_TIME,
     IDLE_CAUSE,
     IDLE_TIME,
+    TRUST,
     RECORDER
 };
 
@@ -44,6 +46,7 @@ static const struct ta_ref reads[] = {
     [SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
     [IDLE_CAUSE] = {"gpu_idle.by_cause", "cause"},
     [IDLE_TIME] = {"gpu_idle.by_cause", "total_ns"},
+    [TRUST] = {.scalar = "trust_score"},
     RECORDER_READS(RECORDER),
 };
 
@@ -90,11 +93,6 @@ static const struct {
 /* The part of the time that the place with most of it has at least, to be named. */
 #define PLACE_LEAST 0.2
 
-/* Places where the model is loaded, not the data. */
-static const char *const of_weights[] = {"safetensors",     "torch/serialization.py",
-                                         "load_state_dict", "from_pretrained",
-                                         "load_checkpoint", NULL};
-
 struct edge {
     size_t cells;
     const char *name, *id, *when, *kind;
@@ -135,16 +133,24 @@ static bool is_known(size_t cause, const char *place)
                                  (*place && strcmp(place, "ProfilerStep") != 0));
 }
 
-/* Data that is loaded within the run as well is one effect with its own finding (input_bound); and
- * Python that is nowhere in particular is what each program does at its begin. */
-static bool is_worth(const struct ta_refs *in, size_t cause, const struct ta_place *worst,
-                     const struct ta_place *site)
+/* Data that is loaded has a finding of its own (input_bound), and so has computation
+ * (host_computation); Python that is nowhere in particular is what each program does at its
+ * begin. */
+static bool is_worth(const struct ta_refs *in, const struct edge *edge, size_t cause,
+                     const struct ta_place *worst, const struct ta_place *site, const char *place)
 {
-    static const struct ta_look within = {.cells = IDLE_TIME,
-                                          .where = {{IDLE_CAUSE, "data loading"}}};
-    struct ta_place idle;
+    const struct ta_look computing = {.cells = TIME,
+                                      .where = {{EDGE, edge->name}, {CAUSE, "host computation"}}};
+    static const struct ta_look loading = {.cells = IDLE_TIME,
+                                           .where = {{IDLE_CAUSE, "data loading"}}};
+    struct ta_place same;
+    if (edge->cells == BEFORE && ta_look_same(in, &computing, worst, &same) &&
+        ta_edge_computes(same.value, worst->value))
+        return false;
     if (strcmp(causes[cause].cause, "data loading") == 0)
-        return !ta_look_same(in, &within, worst, &idle) || idle.value < worst->value;
+        return ta_edge_loads_weights(place) ||
+               (edge->cells != BEFORE &&
+                (!ta_look_same(in, &loading, worst, &same) || same.value < worst->value));
     return strcmp(causes[cause].cause, "python") != 0 ||
            (site->table && site->value > PLACE_LEAST * worst->value);
 }
@@ -177,11 +183,11 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             does = not_computing[i].does;
             what_to_do = not_computing[i].advice;
         }
-    if (!does || !is_worth(in, cause, &worst, &site))
+    if (!does || !is_worth(in, edge, cause, &worst, &site, place))
         return;
     if (strcmp(causes[cause].cause, "host untraced") == 0)
         does = ta_advice_printf(advice, "is in %s", place);
-    if (ta_slice_has_any(ta_slice_of(place), of_weights)) {
+    if (ta_edge_loads_weights(place)) {
         does = "loads weights";
         what_to_do =
             "Keep the process and the model resident between jobs; load safetensors from a "
@@ -224,6 +230,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         {BEFORE, "before", "host-before", "before the GPU has work", "before the first work"},
         {AFTER, "after", "host-after", "after the GPU is done", "after the last work"},
     };
+    if (ta_ref_scalar(in, TRUST, 1) < TA_TRUST_LEAST)
+        return TA_OK;
     for (size_t i = 0; i < TA_LENGTH(edges); i++)
         advise_edge(ctx, in, advice, &edges[i]);
     return TA_OK;

@@ -17,9 +17,10 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { DISPATCH, GRAPH_SHARE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
+enum { TRUST, DISPATCH, GRAPH_SHARE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
 
 static const struct ta_ref reads[] = {
+    [TRUST] = {.scalar = "trust_score"},
     [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
     [GRAPH_SHARE] = {"launches.graphs", "device_share"},
     RECORDER_READS(RECORDER),
@@ -37,6 +38,23 @@ static bool has_graphs(const struct ta_refs *in, const struct ta_place *place)
 {
     static const struct ta_look graphs = {.cells = GRAPH_SHARE};
     return ta_look_sum(in, &graphs, ta_ref_rank(in, OWNERS + OWNERS_WINDOW, place->row)) >= 0.5;
+}
+
+/* What an optimizer that sets gradients to zero has of the time: kernels that nothing needs. */
+static double zeroing_share(const struct ta_refs *in)
+{
+    double zeroing = 0, all = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, OWNERS + OWNERS_SITE_TOTAL); row++) {
+        if (!ta_ref_reads(in, OWNERS + OWNERS_SITE_OWNER, row, owners[0]))
+            continue;
+        static const char *const words[] = {"zero_grad", NULL};
+        const double ns = ta_ref_number(in, OWNERS + OWNERS_SITE_TOTAL, row, 0);
+        all += ns;
+        if (ta_slice_has_any(ta_ref_text(in, OWNERS + OWNERS_SITE_FUNCTION, row), words) ||
+            ta_slice_has_any(ta_ref_text(in, OWNERS + OWNERS_SITE, row), words))
+            zeroing += ns;
+    }
+    return all > 0 ? zeroing / all : 0;
 }
 
 /* Where the host spends the time, or that it does so everywhere. */
@@ -58,14 +76,22 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     static const struct ta_look dispatch_look = {.cells = DISPATCH};
     const struct ta_owned owned = ta_owned_worst(in, &asked, NULL, 0);
     struct ta_place dispatch;
-    if (!owned.place.table || owned.share <= threshold ||
-        !ta_look_same(in, &dispatch_look, &owned.place, &dispatch) || dispatch.value <= 0)
+    if (ta_ref_scalar(in, TRUST, 1) < TA_TRUST_LEAST || !owned.place.table ||
+        owned.share <= threshold || !ta_look_same(in, &dispatch_look, &owned.place, &dispatch) ||
+        dispatch.value <= 0)
         return TA_OK;
     const bool graphs = has_graphs(in, &owned.window);
     const struct ta_gaps_asked gaps_asked = {GAPS, dispatch, owned.ns, causes, TA_LENGTH(causes)};
     const struct ta_gaps gaps = ta_gaps_find(in, &gaps_asked);
     const struct ta_recorded recorded =
         ta_recorder_of(in, RECORDER, "dispatch", &dispatch, fmin(1, owned.ns / dispatch.value));
+    const double zeroing = zeroing_share(in);
+    const char *zero = zeroing < 0.1
+                           ? ""
+                           : ta_advice_printf(advice,
+                                              "Call zero_grad(set_to_none=True), which launches "
+                                              "nothing: zeroing gradients has %s of it. ",
+                                              ta_advice_number(advice, zeroing, TA_UNIT_RATIO));
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
                                            ta_place_evidence(&owned.window),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &dispatch)};
@@ -85,9 +111,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                           ? "Prepare and launch the next graph while the GPU works on the last "
                             "one (overlapped scheduling), and let graphs hold what runs between "
                             "them."
-                          : "Capture the step in a CUDA graph "
-                            "(torch.compile(mode=\"reduce-overhead\")), or launch fewer kernels: "
-                            "larger batches, fused operators.",
+                          : ta_advice_printf(advice,
+                                             "%sCapture the step in a CUDA graph "
+                                             "(torch.compile(mode=\"reduce-overhead\")), or launch "
+                                             "fewer kernels: larger batches, fused operators.",
+                                             zero),
             .details = ta_advice_printf(
                 advice, "%s%s", ta_gaps_sentence(in, advice, &gaps_asked, &gaps),
                 graphs ? "Large graphs can be uploaded ahead (cudaGraphUpload)."

@@ -242,6 +242,60 @@ static void input_bound(void **state)
     ta_report_free(report);
 }
 
+/* Before the first work and between the two kernels the loader runs a function that resizes: one
+ * finding, and that is where the time goes. */
+static void what_prepares_input(void **state)
+{
+    (void)state;
+    static const char loader[] = "torch/utils/data/dataloader.py(728): __next__";
+    static const char resize[] = "app/images.py(30): resize";
+    struct ta_report *report = report_on_events(
+        SPAN("user_annotation", "ProfilerStep#1", 0,
+             1440) SPAN("python_function", "torch/utils/data/dataloader.py(728): __next__", 0, 600)
+            SPAN("python_function", "app/images.py(30): resize", 10, 500) LAUNCH(1, 610, 5)
+                KERNEL(1, 620, 100) SPAN("python_function",
+                                         "torch/utils/data/dataloader.py(728): __next__", 720, 600)
+                    SPAN("python_function", "app/images.py(30): resize", 730, 500)
+                        LAUNCH(2, 1330, 5) KERNEL(2, 1340, 100));
+    const struct ta_finding *finding = ta_report_finding(report, "input-bound");
+    assert_non_null(finding);
+    assert_int_equal(finding->saving_high_ns, 1200000);
+    assert_non_null(strstr(finding->why, resize));
+    assert_null(strstr(finding->why, loader));
+    assert_non_null(strstr(finding->why, "(1.00 ms)"));
+    assert_null(ta_report_finding(report, "host-before"));
+    ta_report_free(report);
+}
+
+/* An image is normalized for half of the time before the first work: all of it is one phase. */
+static void input_that_is_computed(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(
+        SPAN("user_annotation", "ProfilerStep#1", 0, 1000)
+            SPAN("python_function", "app/video.py(3): read", 0, 400)
+                SPAN("python_function", "numpy/core/fromnumeric.py(69): clip", 400, 500)
+                    LAUNCH(1, 910, 5) KERNEL(1, 920, 80));
+    const struct ta_finding *finding = ta_report_finding(report, "host-computation");
+    assert_non_null(finding);
+    assert_non_null(strstr(finding->title, "prepares input on the CPU"));
+    assert_in_range(finding->saving_low_ns, 540000, 552000);
+    assert_null(ta_report_finding(report, "host-before"));
+    ta_report_free(report);
+}
+
+/* A step that sets gradients to zero by kernels. */
+static void gradients_set_to_zero(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
+        "cpu_op", "Optimizer.zero_grad#SGD.zero_grad", 8, 90) LAUNCH(2, 85, 10) KERNEL(2, 100, 10));
+    const struct ta_finding *finding = ta_report_finding(report, "launch-bound");
+    assert_non_null(finding);
+    assert_non_null(strstr(finding->advice, "zero_grad(set_to_none=True)"));
+    ta_report_free(report);
+}
+
 /* Each activity is launched while the one before it runs. */
 static void neither(void **state)
 {
@@ -271,6 +325,9 @@ int main(void)
         cmocka_unit_test(the_thread_of_autograd),
         cmocka_unit_test(launch_bound),
         cmocka_unit_test(input_bound),
+        cmocka_unit_test(what_prepares_input),
+        cmocka_unit_test(input_that_is_computed),
+        cmocka_unit_test(gradients_set_to_zero),
         cmocka_unit_test(neither),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

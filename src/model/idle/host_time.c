@@ -5,6 +5,7 @@
 #include "model/extent.h"
 #include "model/host.h"
 #include "stat/interval.h"
+#include "traceanalyze/table.h"
 
 #include <stdlib.h>
 
@@ -136,17 +137,49 @@ static bool is_place(const struct host_time *host, ta_row row)
     return class_of(host, row) != TA_CLASS_RUNTIME && !ta_host_is_builtin(name);
 }
 
+/* A function that prepares data, not one of a loader, nor one in which it waits for its workers:
+ * "scipy/ndimage/_interpolation.py(739): zoom". */
+static bool prepares_data(const struct host_time *host, ta_row row)
+{
+    static const char *const loaders[] = {"torch/",        "multiprocessing/", "threading.py(",
+                                          "queue.py(",     "selectors.py(",    "socket.py(",
+                                          "contextlib.py", "dataloader"};
+    const struct ta_slice name = ta_trace_text(host->trace, host->spans.name[row]);
+    if (ta_host_is_builtin(name) || !memmem(name.ptr, name.len, ".py(", 4))
+        return false;
+    for (size_t i = 0; i < TA_LENGTH(loaders); i++)
+        if (memmem(name.ptr, name.len, loaders[i], strlen(loaders[i])))
+            return false;
+    return true;
+}
+
+/* The nearest function around that prepares data, up to the loader `outermost`; else that. */
+static ta_row preparing(const struct host_time *host, ta_row row, ta_row outermost)
+{
+    const struct ta_slice loader = ta_trace_text(host->trace, host->spans.name[outermost]);
+    if (!memmem(loader.ptr, loader.len, "torch/utils/data/", strlen("torch/utils/data/")) &&
+        !memmem(loader.ptr, loader.len, "DataLoader", strlen("DataLoader")))
+        return outermost;
+    for (; row != outermost; row = host->spans.parent[row])
+        if (prepares_data(host, row))
+            return row;
+    return outermost;
+}
+
 /* Where a piece of time is to be shown: the outermost span of the same cause, and from there the
- * nearest around it that has a place in the program, an operator, a function, a range.  Rows that
- * are not of the host stay as they are. */
+ * nearest around it that has a place in the program, an operator, a function, a range; within a
+ * data loader what prepares the data.  Rows that are not of the host stay as they are. */
 static ta_row place_of(const struct host_time *host, ta_row row)
 {
     if (row == TA_NO_ROW || !ta_class_is_host(class_of(host, row)))
         return row;
     const ta_row *const parent = host->spans.parent;
+    const ta_row innermost = row;
     if (ta_host_is_cause((enum ta_host_work)host->work[row]))
         while (parent[row] != TA_NO_ROW && host->work[parent[row]] == host->work[row])
             row = parent[row];
+    if (host->work[row] == TA_HOST_DATA)
+        row = preparing(host, innermost, row);
     while (!is_place(host, row) && parent[row] != TA_NO_ROW)
         row = parent[row];
     return row;
