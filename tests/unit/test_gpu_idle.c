@@ -67,7 +67,10 @@ static void causes_reach_down(void **state)
     assert_int_equal(cause(report, "data loading"), 50000);
     assert_int_equal(report_number(report, "gpu_idle.by_site", "site",
                                    "torch/utils/data/dataloader.py(1): __next__", "total_ns"),
-                     50000);
+                     20000);
+    assert_int_equal(report_number(report, "gpu_idle.by_site", "site", "stack.py(1): collate",
+                                   "total_ns"),
+                     30000);
     assert_int_equal(cause(report, "profiler"), 7000);
     assert_int_equal(cause(report, "compilation"), 3000);
     assert_int_equal(cause(report, "python"), 20000);
