@@ -99,7 +99,7 @@ static const struct ta_table_def by_backend = {
 /* The columns are the fields of the partial. */
 static const struct ta_column calls_table_columns[] = {
     [CALL_BACKEND] = {"backend", "Backend", TA_TEXT, .role = TA_KEY,
-                      .doc = "As in `attention.by_backend`"},
+                      .doc = "The implementation, named as in the table by implementation"},
     [CALL_TYPE] = {"type", "Type", TA_TEXT, .role = TA_KEY,
                    .doc = "Of its inputs, by the operator, else by the name of the kernel; empty "
                           "when neither says it"},

@@ -113,8 +113,10 @@ static const struct ta_column by_kind_columns[] = {
                     .doc = "Sum of durations, all ranks"},
     [KIND_COPY] = {"copy_ns", "Of it copies", TA_NS, .better = TA_LOWER,
                    .doc = "Of that, kernels that only cast, copy or reorder"},
-    [KIND_LOW] = {"saving_low_ns", "Saving from", TA_NS, .doc = "As in `fusion.chains`"},
-    [KIND_HIGH] = {"saving_high_ns", "Saving to", TA_NS, .doc = "As in `fusion.chains`"},
+    [KIND_LOW] = {"saving_low_ns", "Saving from", TA_NS,
+                  .doc = "The least that fusing saves, as for single chains"},
+    [KIND_HIGH] = {"saving_high_ns", "Saving to", TA_NS,
+                   .doc = "The most that fusing saves, as for single chains"},
 };
 
 static const struct ta_table_def by_kind = {
