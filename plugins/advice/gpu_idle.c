@@ -16,10 +16,9 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { TRUST, LATE_RANK, IS_LATE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
+enum { LATE_RANK, IS_LATE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
 
 static const struct ta_ref reads[] = {
-    [TRUST] = {.scalar = "trust_score"},
     [LATE_RANK] = {"stragglers.by_rank", "rank"},
     [IS_LATE] = {"stragglers.by_rank", "is_late"},
     RECORDER_READS(RECORDER),
@@ -93,8 +92,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_owned owned = {.share = 0};
     const struct owner *owner = find_worst(in, &owned);
-    if (!owner || ta_ref_scalar(in, TRUST, 1) < TA_TRUST_LEAST || owned.share <= threshold ||
-        is_straggling(in, owner, &owned.place))
+    if (!owner || owned.share <= threshold || is_straggling(in, owner, &owned.place))
         return TA_OK;
     const struct ta_owners_asked asked = {OWNERS, &owner->owner, 1};
     const struct ta_owned_where where = ta_owned_where(in, advice, &asked);

@@ -171,6 +171,8 @@ enum {
     VAE_TF32,
     VAE_LAYOUT,
     VAE_NAIVE,
+    VAE_FOUND_BY,
+    VAE_TRUST,
     VAE_REFS
 };
 
@@ -183,7 +185,9 @@ enum {
                [(first) + VAE_WIDE] = {"kernels.vae_decode", "fp32_ns"},                           \
                [(first) + VAE_TF32] = {"kernels.vae_decode", "tf32_ns"},                           \
                [(first) + VAE_LAYOUT] = {"kernels.vae_decode", "layout_ns"},                       \
-               [(first) + VAE_NAIVE] = {"kernels.vae_decode", "naive_ns"}
+               [(first) + VAE_NAIVE] = {"kernels.vae_decode", "naive_ns"},                         \
+               [(first) + VAE_FOUND_BY] = {"kernels.vae_decode", "found_by"},                      \
+               [(first) + VAE_TRUST] = {.scalar = "trust_score"}
 
 enum vae_cause {
     VAE_ALONE,      /* one rank decodes, the others wait */
@@ -205,19 +209,21 @@ enum { VAE_LEAST_TILES = 4 };
 /* Of the device that decodes longest. */
 struct vae {
     double time, decodes, passes, kernels, conv, wide, tf32, layout, naive;
-    size_t row, n; /* SIZE_MAX: none; devices that decode */
+    size_t row, n;  /* SIZE_MAX: none; devices that decode */
+    bool is_marked; /* a range, module or function says where a decode begins */
+    bool is_whole;  /* the recordings of all ranks are trusted: who was not seen did not decode */
     enum vae_cause cause;
 };
 
 static inline enum vae_cause vae_cause_of(const struct vae *vae, const struct kernel_run *run)
 {
-    if (run->devices > 1 && vae->n == 1)
+    if (run->devices > 1 && vae->n == 1 && vae->is_whole)
         return VAE_ALONE;
     if (vae->wide > 0.5 * vae->conv)
         return VAE_FP32;
     if (vae->naive > 0.2 * vae->conv)
         return VAE_FALLBACK;
-    if (vae->passes >= VAE_LEAST_TILES * vae->decodes)
+    if (vae->is_marked && vae->passes >= VAE_LEAST_TILES * vae->decodes)
         return VAE_TILES;
     return vae->layout > 0.15 * vae->kernels ? VAE_TRANSPOSED : VAE_PLAIN;
 }
@@ -225,6 +231,7 @@ static inline enum vae_cause vae_cause_of(const struct vae *vae, const struct ke
 static inline struct vae vae_find(const struct ta_refs *in, size_t first,
                                   const struct kernel_run *run)
 {
+    const double whole = 0.9;
     struct vae vae = {.row = SIZE_MAX};
     for (size_t i = 0; i < ta_ref_rows(in, first + VAE_TIME); i++) {
         const double time = ta_ref_number(in, first + VAE_TIME, i, 0);
@@ -240,9 +247,11 @@ static inline struct vae vae_find(const struct ta_refs *in, size_t first,
                            .tf32 = ta_ref_number(in, first + VAE_TF32, i, 0),
                            .layout = ta_ref_number(in, first + VAE_LAYOUT, i, 0),
                            .naive = ta_ref_number(in, first + VAE_NAIVE, i, 0),
+                           .is_marked = !ta_ref_reads(in, first + VAE_FOUND_BY, i, "kernels"),
                            .row = i,
                            .n = vae.n};
     }
+    vae.is_whole = ta_ref_scalar(in, first + VAE_TRUST, 1) >= whole;
     vae.cause = vae_cause_of(&vae, run);
     return vae;
 }

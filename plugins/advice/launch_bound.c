@@ -17,10 +17,9 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { TRUST, DISPATCH, GRAPH_SHARE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
+enum { DISPATCH, GRAPH_SHARE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
 
 static const struct ta_ref reads[] = {
-    [TRUST] = {.scalar = "trust_score"},
     [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
     [GRAPH_SHARE] = {"launches.graphs", "device_share"},
     RECORDER_READS(RECORDER),
@@ -76,9 +75,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     static const struct ta_look dispatch_look = {.cells = DISPATCH};
     const struct ta_owned owned = ta_owned_worst(in, &asked, NULL, 0);
     struct ta_place dispatch;
-    if (ta_ref_scalar(in, TRUST, 1) < TA_TRUST_LEAST || !owned.place.table ||
-        owned.share <= threshold || !ta_look_same(in, &dispatch_look, &owned.place, &dispatch) ||
-        dispatch.value <= 0)
+    if (!owned.place.table || owned.share <= threshold ||
+        !ta_look_same(in, &dispatch_look, &owned.place, &dispatch) || dispatch.value <= 0)
         return TA_OK;
     const bool graphs = has_graphs(in, &owned.window);
     const struct ta_gaps_asked gaps_asked = {GAPS, dispatch, owned.ns, causes, TA_LENGTH(causes)};

@@ -33,7 +33,7 @@ enum source { BY_RANGE, BY_MODULE, BY_FUNCTION, BY_KERNELS, SOURCES };
 
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},       [DEVICE] = {"device", TA_FIELD_INT},
-    [SOURCE] = {"source", TA_FIELD_INT},    [DECODES] = {"decodes", TA_FIELD_SUM},
+    [SOURCE] = {"found_by", TA_FIELD_INT},  [DECODES] = {"decodes", TA_FIELD_SUM},
     [PASSES] = {"passes", TA_FIELD_SUM},    [WINDOW] = {"window_ns", TA_FIELD_SUM},
     [TOTAL] = {"total_ns", TA_FIELD_SUM},   [CONV] = {"conv_ns", TA_FIELD_SUM},
     [WIDE] = {"fp32_ns", TA_FIELD_SUM},     [TF32] = {"tf32_ns", TA_FIELD_SUM},
@@ -46,7 +46,7 @@ static const struct ta_partial_def partials[] = {{"decodes", fields, FIELDS}, {0
 static const struct ta_column decodes_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [DEVICE] = TA_DEVICE_COLUMN_OF("Number of the device"),
-    [SOURCE] = {"source", "Source", TA_TEXT,
+    [SOURCE] = {"found_by", "Source", TA_TEXT,
                 .doc = "How it was found: range that was annotated, module, function, or kernels: "
                        "convolutions after the last transformer"},
     [DECODES] = {"decodes", "Decodes", TA_COUNT, .doc = "How often it decoded"},
@@ -258,8 +258,9 @@ static void add_repeat(struct work *w, const struct ta_activity *a)
     w->repeats[w->n_repeats++] = (struct repeat){w->last, a->kernel, is_conv, grid, 1};
 }
 
-/* A pass runs several different kernels: one kernel that repeats is a layer after the other. */
-enum { LEAST_DIFFERENT = 3 };
+/* A pass of a decoder runs many different kernels, since its layers have several resolutions; a few
+ * that repeat are one layer after the other. */
+enum { LEAST_DIFFERENT = 8 };
 
 /* The number of passes of each decode where no shapes tell it. */
 static void count_passes(struct work *w)

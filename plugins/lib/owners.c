@@ -40,6 +40,8 @@ struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_
                                const struct ta_look *extra, size_t n_extra)
 {
     struct ta_owned worst = {.share = 0};
+    if (ta_ref_scalar(in, asked->reads + OWNERS_TRUST, 1) < TA_TRUST_LEAST)
+        return worst;
     for (size_t row = 0; row < ta_ref_rows(in, asked->reads + OWNERS_WINDOW); row++) {
         const struct ta_place window = ta_place_at(in, asked->reads + OWNERS_WINDOW, row);
         if (!window.table || window.value <= 0)

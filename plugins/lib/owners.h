@@ -17,6 +17,7 @@ enum {
     OWNERS_SITE,
     OWNERS_SITE_WAITS,
     OWNERS_SITE_TOTAL,
+    OWNERS_TRUST,
     OWNERS_READ
 };
 
@@ -29,7 +30,8 @@ enum {
                [(first) + OWNERS_SITE_FUNCTION] = {"gpu_idle.owner_sites", "function"},            \
                [(first) + OWNERS_SITE] = {"gpu_idle.owner_sites", "site"},                         \
                [(first) + OWNERS_SITE_WAITS] = {"gpu_idle.owner_sites", "waits"},                  \
-               [(first) + OWNERS_SITE_TOTAL] = {"gpu_idle.owner_sites", "total_ns"}
+               [(first) + OWNERS_SITE_TOTAL] = {"gpu_idle.owner_sites", "total_ns"},               \
+               [(first) + OWNERS_TRUST] = {.scalar = "trust_score"}
 
 /* Which idle time a finding is about. */
 struct ta_owners_asked {
@@ -47,7 +49,8 @@ struct ta_owned {
 };
 
 /* Of the device that loses the largest share of the program's window.  What the looks in `extra`
- * find in its rows counts as well. */
+ * find in its rows counts as well.  Nothing of a recording that is trusted less than
+ * TA_TRUST_LEAST: of it nobody knows why a device was idle. */
 struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_asked *asked,
                                const struct ta_look *extra, size_t n_extra);
 

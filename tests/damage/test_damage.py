@@ -254,12 +254,13 @@ class Damage(unittest.TestCase):
 
     def test_host_before(self):
         """Operators that compute nothing are not said to compute on the CPU."""
-        for name, does in (("aten::addmm", "computes in operators on the CPU"),
-                           ("aten::empty", "allocates memory in operators"),
-                           ("Torch-Compiled Region: 0/0", "runs compiled code")):
+        for name, computes in (("aten::addmm", True), ("aten::empty", False),
+                               ("Torch-Compiled Region: 0/0", False)):
             recording = Recording()
             recording.span("cpu_op", name, 4242, -90_000.0, 80_000.0)
-            self.assertIn(does, self.report(recording).finding("host-before")["title"])
+            report = self.report(recording)
+            self.assertEqual(report.finding("host-computation") is not None, computes, name)
+            self.assertEqual("on the CPU" in self.text, computes, name)
 
     # ---- cost of recording -------------------------------------------------------------------
 
@@ -279,25 +280,24 @@ class Damage(unittest.TestCase):
             cost = {row["part"]: row for row in report.rows("recording.overhead")}
             if calls == 0:
                 self.assertEqual(cost, {})
-                self.assertNotIn("Recording stacks", found["advice"])
+                self.assertNotIn("Record without", found["advice"])
                 continue
             self.assertEqual(cost["Python stacks"]["count"], 6 * calls)
             estimate = sum(row["cost_ns"] for row in cost.values())
             self.assertEqual(report.scalars["recorder_cost_ns"], estimate)
             explained = report.cell("recording.explained", "explained_ns", kind="dispatch")
             self.assertTrue(0.8 * estimate <= explained <= estimate, (explained, estimate))
-            self.assertRegex(found["title"],
-                             "^Recording (takes about .* of|explains) this: the GPU")
-            self.assertTrue(found["advice"].startswith("Recording stacks, shapes or memory takes"))
-            much = estimate >= 0.1 * report.scalars["program_window_ns"]
-            self.assertEqual(much, calls == 1600)
-            self.assertEqual("The recorder slows the host" in
-                             report.document["verdict"]["headline"],
-                             much and found["severity"] == "info")
-            idle = report.row("gpu_idle.by_rank")
-            self.assertAlmostEqual(found["saving_ns"]["high"],
-                                   idle["dispatch_ns"] - explained + idle["latency_ns"] / 2 *
-                                   (1 - explained / idle["dispatch_ns"]), delta=2)
+            # Named is what could be left out, where that is most of the cost.
+            named = cost["Python stacks"]["cost_ns"] >= estimate / 2
+            self.assertEqual(named, calls >= 400)
+            self.assertEqual("the recorder explains" in found["title"], named)
+            self.assertEqual(found["advice"].startswith("Record without Python stacks"), named)
+            owned = found["evidence"][0]["value"]
+            if named:
+                high = found["saving_ns"]["high"]
+                self.assertAlmostEqual(high / (owned - explained), 1, delta=0.05)
+            else:
+                self.assertEqual(found["saving_ns"]["high"], owned)
 
     def busy_while_recorded(self, waits=False, loads=False):
         """A report on steps of one long kernel, behind which Python runs: all that is recorded is
@@ -332,8 +332,8 @@ class Damage(unittest.TestCase):
         """Data that other processes load come no earlier."""
         report = self.busy_while_recorded(loads=True)
         found = report.finding("input-bound")
-        self.assertTrue(found["title"].startswith("The GPU"), found["title"])
-        self.assertNotIn("Recording", found["advice"])
+        self.assertTrue(found["title"].startswith("Loading data"), found["title"])
+        self.assertNotIn("Record without", found["advice"])
         self.assertEqual(found["saving_ns"]["high"],
                          report.cell("gpu_idle.by_cause", "total_ns", cause="data loading"))
 

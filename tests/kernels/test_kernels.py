@@ -279,9 +279,9 @@ def vae_tiles(trace):
     trace.host += 1
     start = trace.host
     for _ in range(9):
-        trace.kernel(CONV, 400, "aten::conv2d", blocks=UNITS * 8)
-        trace.kernel(MUL, 100, "aten::mul")
-        trace.kernel(CONV, 400, "aten::conv2d", blocks=UNITS * 16)
+        for size in (1, 2, 4, 8): # the resolutions of a decoder
+            trace.kernel(CONV, 200, "aten::conv2d", blocks=UNITS * 8 * size)
+            trace.kernel(MUL, 25, "aten::mul", blocks=UNITS * 8 * size)
     trace.add(cat="user_annotation", name="vae_decode", ts=start - 0.5, dur=trace.host - start + 1)
     trace.host += 1
 
@@ -528,14 +528,14 @@ def check_vae(report):
     """Nothing else speaks of these convolutions."""
     finding = expect_finding(report, "vae-decode", 8000 * 0.45, 8000 * 0.9)
     expect("title", finding["title"].startswith("The VAE decodes in fp32 and takes 8"), True)
-    row = report.row("kernels.vae_decode", source="range")
+    row = report.row("kernels.vae_decode", found_by="range")
     expect("passes", row["passes"], 4)
     expect("fp32", row["fp32_ns"], 8000000)
 
 
 def check_vae_passes(passes, words):
     def check(report):
-        expect("passes", report.row("kernels.vae_decode", source="range")["passes"], passes)
+        expect("passes", report.row("kernels.vae_decode", found_by="range")["passes"], passes)
         titles = [f["title"] for f in report.findings if f["id"] == "vae-decode"]
         expect("titles %s" % titles, len(titles), 1 if words else 0)
         expect("title", all(words in t for t in titles), True)

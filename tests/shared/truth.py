@@ -64,7 +64,7 @@ def products_on_cuda_cores(expect, truth, report):
         expect.true(f"addmm runs at {rate:.1f} TFLOP/s, expected {truth['addmm_tflops']}",
                     truth["addmm_tflops"][0] <= round(rate) <= truth["addmm_tflops"][1])
         expect.equal("unit of addmm", row["unit"], "fp32")
-    expect.true("TF32 is advised", any("set_float32_matmul_precision('high')" in finding["advice"]
+    expect.true("TF32 is advised", any('set_float32_matmul_precision("high")' in finding["advice"]
                                        for finding in report.findings))
 
 
@@ -203,7 +203,7 @@ def request_of_a_server(expect, truth, report):
     expect.close("outside of the stages", outside, truth["total_ms"] - sum(stages.values()), 1e-4)
     found = report.finding("first-step")
     expect.true("a finding says how steps are timed",
-                found is not None and "without waiting for the GPU" in found["title"])
+                found is not None and "without synchronizing with the GPU" in found["title"])
     found = report.finding("text-encoding")
     expect.true("a finding names the text encoder",
                 found is not None and "42.6 %" in found["title"])
@@ -299,7 +299,7 @@ def amounts_of_an_error(expect, truth, report):
     expect.close("unused_MiB", (row["reserved_bytes"] - row["allocated_bytes"]) / 2**20,
                  truth["unused_MiB"], 1e-6)
     expect.true("the request is beyond the device",
-                "more than the whole device" in report.findings[0]["title"])
+                "more than the whole GPU has" in report.findings[0]["title"])
 
 
 @case("public/d02_dmon_sysmem_fallback")
