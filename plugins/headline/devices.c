@@ -149,11 +149,13 @@ static bool say_families(struct ta_line *line, const struct ta_refs *in, double 
 /* "The run is launch-bound": the largest part of its window, and one that is as large. */
 static void say_bound(struct ta_line *line, const struct ta_refs *in)
 {
-    const struct ta_slice class = ta_ref_text(in, CLASS, 0), second = ta_ref_text(in, CLASS, 1);
+    const struct ta_slice class = ta_ref_text(in, CLASS, 0);
     ta_say(line, "The run is %.*s", (int)class.len, class.ptr);
-    if (ta_ref_rows(in, SHARE) > 1 &&
-        ta_ref_number(in, SHARE, 0, 0) - ta_ref_number(in, SHARE, 1, 0) < CLOSE)
-        ta_say_on(line, " and %.*s", (int)second.len, second.ptr);
+    if (ta_ref_rows(in, SHARE) < 2 ||
+        ta_ref_number(in, SHARE, 0, 0) - ta_ref_number(in, SHARE, 1, 0) >= CLOSE)
+        return;
+    const struct ta_slice second = ta_ref_text(in, CLASS, 1);
+    ta_say_on(line, " and %.*s", (int)second.len, second.ptr);
 }
 
 /* Whether the devices did more than was recorded of them. */
