@@ -310,8 +310,8 @@ static const char *op_of(const struct ta_refs *in, struct ta_advice *advice, con
                             is_gradient ? " of the gradients" : "");
 }
 
-/* "allreduce in `Attention` has 71 % of it (12 ms in 40 calls)"; without times where a part of the
- * exposed time is that of another finding. */
+/* "allreduce in `Attention` has 71 % of it (12 ms in 40 calls)"; without times where another
+ * finding has a part of the exposed time. */
 static const char *where(const struct ta_refs *in, struct ta_advice *advice, const struct places *p,
                          bool is_all)
 {

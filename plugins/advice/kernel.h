@@ -109,8 +109,8 @@ struct kernel_device {
     const char *architecture; /* "Volta" when only names of kernels tell it; else NULL */
 };
 
-/* NVIDIA's libraries name kernels after the first architecture that they run on: that of the device
- * is the newest in any name. */
+/* NVIDIA's libraries name kernels after the oldest architecture that they run on, so the GPU
+ * has at least the newest of these. */
 static inline void kernel_device_by_kernels(const struct ta_refs *in, size_t cells,
                                             struct kernel_device *device)
 {

@@ -242,7 +242,7 @@ static void advise_link(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                                                  what_to_do),
             .details = ta_advice_printf(
                 advice,
-                "%s%sBandwidth is that of the busiest link as nccl-tests count it, of the fastest "
+                "%s%sBandwidth counts the busiest link, as nccl-tests do, in the fastest "
                 "tenth of the calls. LL in the name of an NCCL kernel is no evidence of the "
                 "protocol: all protocols run in kernels of that name.",
                 is_alone ? others_of(in, advice, sums.exposed, run) : "",
