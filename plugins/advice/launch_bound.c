@@ -39,6 +39,11 @@ static bool has_graphs(const struct ta_refs *in, const struct ta_place *place)
     return ta_look_sum(in, &graphs, ta_ref_rank(in, OWNERS + OWNERS_WINDOW, place->row)) >= 0.5;
 }
 
+static bool is_zeroing(struct ta_slice name)
+{
+    return memmem(name.ptr, name.len, "zero_grad", strlen("zero_grad")) != NULL;
+}
+
 /* What an optimizer that sets gradients to zero has of the time: kernels that nothing needs. */
 static double zeroing_share(const struct ta_refs *in)
 {
@@ -46,11 +51,10 @@ static double zeroing_share(const struct ta_refs *in)
     for (size_t row = 0; row < ta_ref_rows(in, OWNERS + OWNERS_SITE_TOTAL); row++) {
         if (!ta_ref_reads(in, OWNERS + OWNERS_SITE_OWNER, row, owners[0]))
             continue;
-        static const char *const words[] = {"zero_grad", NULL};
         const double ns = ta_ref_number(in, OWNERS + OWNERS_SITE_TOTAL, row, 0);
         all += ns;
-        if (ta_slice_has_any(ta_ref_text(in, OWNERS + OWNERS_SITE_FUNCTION, row), words) ||
-            ta_slice_has_any(ta_ref_text(in, OWNERS + OWNERS_SITE, row), words))
+        if (is_zeroing(ta_ref_text(in, OWNERS + OWNERS_SITE_FUNCTION, row)) ||
+            is_zeroing(ta_ref_text(in, OWNERS + OWNERS_SITE, row)))
             zeroing += ns;
     }
     return all > 0 ? zeroing / all : 0;

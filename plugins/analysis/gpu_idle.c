@@ -68,8 +68,8 @@ struct sums {
     /* Of the device, by owner: all, and what came after the call that waited. */
     int64_t owned[OWNERS], later[OWNERS];
     struct ta_functions functions;
-    struct ta_map owner_rows, pairs; /* of the partial; numbers of a function and a place */
-    struct ta_map waits;             /* what each wait is, by its row */
+    struct ta_map owner_rows[OWNERS]; /* of the partial, by the names of a function and a place */
+    struct ta_map waits;              /* what each wait is, by its row */
     struct ta_args sizes;
 };
 
@@ -207,13 +207,15 @@ static void count_owner(struct sums *s, const struct ta_idle_piece *piece)
     const ta_row function = ta_function_around(&s->functions, wait ? piece->wait : site);
     const ta_str names[] = {function == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[function],
                             site == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[site]};
-    const uint64_t *pair = ta_map_at(&s->pairs, (uint64_t)names[0] << 32 | names[1], s->pairs.n);
-    if (!pair)
-        return;
-    int64_t *row = ta_partial_cached(
-        s->out[IDLE_PARTIAL_OWNER_SITES], &s->owner_rows, *pair << 8 | (uint64_t)owner,
-        (const struct ta_key[]){ta_key_text(ta_slice_of(owner_name(owner))),
-                                ta_key_text(name_of(s, function)), ta_key_text(name_of(s, site))});
+    const uint64_t id = (uint64_t)names[0] << 32 | names[1];
+    const uint64_t *known = ta_map_find(&s->owner_rows[owner], id);
+    int64_t *row =
+        known
+            ? (int64_t *)(uintptr_t)*known
+            : ta_partial_cached(s->out[IDLE_PARTIAL_OWNER_SITES], &s->owner_rows[owner], id,
+                                (const struct ta_key[]){ta_key_text(ta_slice_of(owner_name(owner))),
+                                                        ta_key_text(name_of(s, function)),
+                                                        ta_key_text(name_of(s, site))});
     ta_sum(&row[OF_PIECES], 1);
     ta_sum(&row[OF_WAITS], wait && owner != TA_IDLE_COMPUTE && !(*wait & WAIT_COUNTED));
     ta_sum(&row[OF_TOTAL], piece->ns);
@@ -288,11 +290,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     bool done = ta_functions_open(&s.functions, trace);
     if (done && s.spans.work)
         find_copies(&s);
-    done = done && ta_idle_walk(trace, &watcher) && !s.pairs.failed && !s.waits.failed;
+    done = done && ta_idle_walk(trace, &watcher) && !s.waits.failed;
     ta_functions_close(&s.functions);
     ta_map_free(&s.site_rows);
-    ta_map_free(&s.owner_rows);
-    ta_map_free(&s.pairs);
+    for (int owner = 0; owner < OWNERS; owner++)
+        ta_map_free(&s.owner_rows[owner]);
     ta_map_free(&s.waits);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gaps of a device");
 }

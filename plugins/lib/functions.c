@@ -109,6 +109,8 @@ bool ta_functions_open(struct ta_functions *f, const struct ta_trace *trace)
     *f = (struct ta_functions){
         .trace = trace, .spans = ta_trace_spans(trace), .categories = ta_trace_categories(trace)};
     f->functions.parent = f->ranges.parent = f->operators.parent = f->spans.parent;
+    for (size_t i = 0; i < TA_FUNCTIONS_RECENT; i++)
+        f->recent[i].row = TA_NO_ROW;
     f->names = calloc(ta_trace_string_count(trace) + 1, sizeof *f->names);
     return f->names != NULL;
 }
@@ -126,11 +128,36 @@ ta_row ta_operator_around(struct ta_functions *f, ta_row row)
     return ta_outward_find(&f->operators, row, is_outermost, f);
 }
 
-ta_row ta_function_around(struct ta_functions *f, ta_row row)
+static ta_row find_around(struct ta_functions *f, ta_row row)
 {
     const ta_row function = ta_outward_find(&f->functions, row, is_of_program, f);
     if (function != TA_NO_ROW)
         return function;
     const ta_row range = ta_outward_find(&f->ranges, row, is_annotated, f);
     return range != TA_NO_ROW ? range : ta_operator_around(f, row);
+}
+
+/* Spans that are asked for one after the other have mostly the same parent. */
+static ta_row around_parent(struct ta_functions *f, ta_row parent)
+{
+    const size_t at = parent % TA_FUNCTIONS_RECENT;
+    if (parent == TA_NO_ROW)
+        return TA_NO_ROW;
+    if (f->recent[at].row != parent) {
+        f->recent[at].found = find_around(f, parent);
+        f->recent[at].row = parent;
+    }
+    return f->recent[at].found;
+}
+
+ta_row ta_function_around(struct ta_functions *f, ta_row row)
+{
+    const uint8_t kind = row == TA_NO_ROW ? NAME_OTHER : kind_of(f, row);
+    if (row == TA_NO_ROW || kind == NAME_FUNCTION)
+        return row;
+    const ta_row around = around_parent(f, f->spans.parent[row]);
+    const uint8_t around_kind = around == TA_NO_ROW ? NAME_OTHER : kind_of(f, around);
+    if (around_kind == NAME_FUNCTION)
+        return around;
+    return kind == NAME_RANGE || (around_kind == NAME_OTHER && is_outermost(f, row)) ? row : around;
 }

@@ -8,12 +8,17 @@
 
 #include <traceanalyze/analysis.h>
 
+enum { TA_FUNCTIONS_RECENT = 256 };
+
 struct ta_functions {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
     uint8_t *names; /* by name: what is known of it */
     struct ta_outward functions, ranges, operators;
+    struct {
+        ta_row row, found;         /* TA_NO_ROW: none */
+    } recent[TA_FUNCTIONS_RECENT]; /* what is around spans that were asked for, by row */
 };
 
 /* False without memory; ta_functions_close() either way. */

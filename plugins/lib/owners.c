@@ -5,7 +5,7 @@
 #include "recommend/rule.h"
 #include "report/tables.h"
 
-#include <math.h>
+#include <stdlib.h>
 
 static bool is_asked(const struct ta_refs *in, const struct ta_owners_asked *asked, size_t ref,
                      size_t row)
@@ -62,40 +62,57 @@ struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_
     return worst;
 }
 
-/* Sum over the rows that are asked for, of a function, or of any where it is empty. */
-static double sum_of(const struct ta_refs *in, const struct ta_owners_asked *asked,
-                     const struct ta_slice *function)
+/* Where the time was lost, without what was not asked for. */
+struct sites {
+    const struct ta_refs *in;
+    size_t *rows; /* largest first */
+    size_t n;
+};
+
+static struct sites sites_asked(const struct ta_refs *in, const struct ta_owners_asked *asked)
+{
+    const size_t owner = asked->reads + OWNERS_SITE_OWNER;
+    struct sites sites = {.in = in, .rows = calloc(ta_ref_rows(in, owner) + 1, sizeof(size_t))};
+    for (size_t row = 0; sites.rows && row < ta_ref_rows(in, owner); row++)
+        if (is_asked(in, asked, owner, row))
+            sites.rows[sites.n++] = row;
+    return sites;
+}
+
+/* Sum of a column over the sites from the number `from` on, of a function or, where it is NULL, of
+ * any. */
+static double sum_of(const struct sites *sites, size_t from, size_t total, size_t function,
+                     const struct ta_slice *name)
 {
     double sum = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, asked->reads + OWNERS_SITE_TOTAL); row++)
-        if (is_asked(in, asked, asked->reads + OWNERS_SITE_OWNER, row) &&
-            (!function ||
-             ta_slice_equal(ta_ref_text(in, asked->reads + OWNERS_SITE_FUNCTION, row), *function)))
-            sum += ta_ref_number(in, asked->reads + OWNERS_SITE_TOTAL, row, 0);
+    for (size_t i = from; i < sites->n; i++)
+        if (!name || ta_slice_equal(ta_ref_text(sites->in, function, sites->rows[i]), *name))
+            sum += ta_ref_number(sites->in, total, sites->rows[i], 0);
     return sum;
 }
 
 struct ta_owned_where ta_owned_where(const struct ta_refs *in, struct ta_advice *advice,
                                      const struct ta_owners_asked *asked)
 {
-    enum { LOOKED_AT = 200 }; /* the rest is too little each to be named */
     const size_t function = asked->reads + OWNERS_SITE_FUNCTION, site = asked->reads + OWNERS_SITE,
                  total = asked->reads + OWNERS_SITE_TOTAL;
     struct ta_owned_where where = {.function = "", .site = ""};
-    const double all = sum_of(in, asked, NULL);
-    double most = 0;
-    size_t best = SIZE_MAX, looked_at = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, total) && looked_at < LOOKED_AT; row++) {
-        const struct ta_slice name = ta_ref_text(in, function, row);
-        if (!is_asked(in, asked, asked->reads + OWNERS_SITE_OWNER, row) || name.len == 0)
-            continue;
-        looked_at++;
-        const double ns = sum_of(in, asked, &name);
+    const struct sites sites = sites_asked(in, asked);
+    const double all = sum_of(&sites, 0, total, function, NULL);
+    double most = 0, left = all;
+    size_t best = SIZE_MAX;
+    /* Rows come in the order of their time: the first of a function is its place, and what is left
+     * after it bounds the functions that come later. */
+    for (size_t i = 0; i < sites.n && left > most; i++) {
+        const struct ta_slice name = ta_ref_text(in, function, sites.rows[i]);
+        const double ns = name.len ? sum_of(&sites, i, total, function, &name) : 0;
+        left -= ta_ref_number(in, total, sites.rows[i], 0);
         if (ns <= most)
             continue;
         most = ns;
-        best = row; /* rows come in the order of their time: the first of a function is its place */
+        best = sites.rows[i];
     }
+    free(sites.rows);
     if (best == SIZE_MAX || all <= 0)
         return where;
     const struct ta_place place = ta_place_at(in, total, best);

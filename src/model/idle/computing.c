@@ -192,18 +192,35 @@ bool computing_close(struct computing *c)
     return !c->failed;
 }
 
-bool computing_at(struct computing *c, uint32_t track, int64_t time)
+static bool ends_by(const struct computing_time *at, uint32_t track, int64_t time)
 {
-    if (!c->is_made)
-        c->failed = !make(c);
-    size_t from = 0, to = c->failed ? 0 : c->n; /* the first that ends later */
+    return at->track < track || (at->track == track && at->to <= time);
+}
+
+/* The first that ends later than `time`, of a thread of that number or a higher one. */
+static size_t find_at(struct computing *c, uint32_t track, int64_t time)
+{
+    const size_t near = c->near;
+    if ((near == 0 || ends_by(&c->at[near - 1], track, time)) &&
+        (near == c->n || !ends_by(&c->at[near], track, time)))
+        return near;
+    size_t from = 0, to = c->n;
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
-        const struct computing_time *at = &c->at[middle];
-        if (at->track < track || (at->track == track && at->to <= time))
+        if (ends_by(&c->at[middle], track, time))
             from = middle + 1;
         else
             to = middle;
     }
-    return from < c->n && !c->failed && c->at[from].track == track && c->at[from].from <= time;
+    return c->near = from;
+}
+
+bool computing_at(struct computing *c, uint32_t track, int64_t time)
+{
+    if (!c->is_made)
+        c->failed = !make(c);
+    if (c->failed || c->n == 0)
+        return false;
+    const size_t at = find_at(c, track, time);
+    return at < c->n && c->at[at].track == track && c->at[at].from <= time;
 }

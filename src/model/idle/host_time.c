@@ -94,6 +94,7 @@ bool host_time_open(struct host_time *host, const struct ta_trace *trace,
 bool host_time_close(struct host_time *host)
 {
     free(host->work);
+    free(host->preparing);
     ta_intervals_free(&host->profiler);
     ta_intervals_free(&host->loading);
     const bool computed = computing_close(&host->computing);
@@ -104,6 +105,7 @@ void host_time_loads(struct host_time *host, const struct ta_intervals *times)
 {
     if (times->n)
         ta_intervals_join(&host->loading, times);
+    host->clear = (struct ta_interval){0, 0};
 }
 
 /* ---- stretches of time --------------------------------------------------------------------- */
@@ -139,12 +141,11 @@ static bool is_place(const struct host_time *host, ta_row row)
 
 /* A function that prepares data, not one of a loader, nor one in which it waits for its workers:
  * "scipy/ndimage/_interpolation.py(739): zoom". */
-static bool prepares_data(const struct host_time *host, ta_row row)
+static bool name_prepares(struct ta_slice name)
 {
     static const char *const loaders[] = {"torch/",        "multiprocessing/", "threading.py(",
                                           "queue.py(",     "selectors.py(",    "socket.py(",
                                           "contextlib.py", "dataloader"};
-    const struct ta_slice name = ta_trace_text(host->trace, host->spans.name[row]);
     if (ta_host_is_builtin(name) || !memmem(name.ptr, name.len, ".py(", 4))
         return false;
     for (size_t i = 0; i < TA_LENGTH(loaders); i++)
@@ -153,8 +154,20 @@ static bool prepares_data(const struct host_time *host, ta_row row)
     return true;
 }
 
+static bool prepares_data(struct host_time *host, ta_row row)
+{
+    enum { UNKNOWN, DOES, DOES_NOT };
+    if (!host->preparing)
+        host->preparing = calloc(ta_trace_string_count(host->trace) + 1, sizeof *host->preparing);
+    const ta_str id = host->spans.name[row];
+    uint8_t unknown = UNKNOWN, *known = host->preparing ? &host->preparing[id] : &unknown;
+    if (*known == UNKNOWN)
+        *known = name_prepares(ta_trace_text(host->trace, id)) ? DOES : DOES_NOT;
+    return *known == DOES;
+}
+
 /* The nearest function around that prepares data, up to the loader `outermost`; else that. */
-static ta_row preparing(const struct host_time *host, ta_row row, ta_row outermost)
+static ta_row preparing(struct host_time *host, ta_row row, ta_row outermost)
 {
     const struct ta_slice loader = ta_trace_text(host->trace, host->spans.name[outermost]);
     if (!memmem(loader.ptr, loader.len, "torch/utils/data/", strlen("torch/utils/data/")) &&
@@ -169,7 +182,7 @@ static ta_row preparing(const struct host_time *host, ta_row row, ta_row outermo
 /* Where a piece of time is to be shown: the outermost span of the same cause, and from there the
  * nearest around it that has a place in the program, an operator, a function, a range; within a
  * data loader what prepares the data.  Rows that are not of the host stay as they are. */
-static ta_row place_of(const struct host_time *host, ta_row row)
+static ta_row place_of(struct host_time *host, ta_row row)
 {
     if (row == TA_NO_ROW || !ta_class_is_host(class_of(host, row)))
         return row;
@@ -248,10 +261,15 @@ static bool waits_for_before(const struct host_time *host, ta_row row, int64_t f
            (!host->busy || ta_intervals_within(host->busy, from, to) == 0);
 }
 
-void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to)
+/* Start of the interval where a search ended. */
+static int64_t starts_at(const struct ta_intervals *set, size_t near)
 {
-    if (from >= to)
-        return;
+    return near < set->n ? set->at[near].start : INT64_MAX;
+}
+
+/* Blames what the profiler and loading have of [from, to); returns the rest. */
+static int64_t blame_process(struct host_time *host, ta_row row, int64_t from, int64_t to)
+{
     const int64_t profiler =
         ta_intervals_within_near(&host->profiler, from, to, &host->near_profiler);
     const int64_t loading =
@@ -260,7 +278,19 @@ void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t 
         host_time_piece(host, TA_IDLE_PROFILER, profiler, TA_NO_ROW);
     if (loading)
         host_time_piece(host, TA_IDLE_COMPILE, loading, row);
-    const int64_t rest = to - from - profiler - loading;
+    if (!profiler && !loading)
+        host->clear =
+            (struct ta_interval){from, ta_min_i64(starts_at(&host->profiler, host->near_profiler),
+                                                  starts_at(&host->loading, host->near_loading))};
+    return to - from - profiler - loading;
+}
+
+void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to)
+{
+    if (from >= to)
+        return;
+    const bool is_clear = from >= host->clear.start && to <= host->clear.end;
+    const int64_t rest = is_clear ? to - from : blame_process(host, row, from, to);
     if (rest <= 0)
         return;
     if (waits_for_before(host, row, from, to))

@@ -18,6 +18,8 @@ struct host_time {
     uint8_t *work; /* enum ta_host_work by row, that of the nearest cause around it if any */
     struct ta_intervals profiler, loading; /* of the process as a whole, united */
     size_t near_profiler, near_loading;    /* intervals of them where the last search ended */
+    struct ta_interval clear;              /* around that search: none of them is in it */
+    uint8_t *preparing;                    /* by name: whether such a function prepares data */
     struct first_calls first_calls;
     struct computing computing;
     struct idle_waits *waits; /* NULL where none owns time */

@@ -98,44 +98,46 @@ void idle_waits_close(struct idle_waits *waits)
     free(waits->at);
 }
 
-/* NULL without memory. */
-static struct idle_debt *debt_of(struct idle_waits *waits, uint32_t track)
+/* Goes to the wait `next` of the list, when it is one of the track. */
+static void go_to(const struct idle_waits *waits, struct idle_debt *debt, uint32_t track,
+                  size_t next)
 {
-    if (!waits->debts || waits->failed)
-        return NULL;
-    if (!waits->debts[track]) {
-        struct idle_debt *debt = calloc(1, sizeof *debt);
-        waits->debts[track] = debt;
-        waits->failed = !debt;
-        size_t from = 0;
-        for (size_t to = waits->n; debt && from < to;) { /* the first of the track */
-            const size_t middle = from + (to - from) / 2;
-            if (waits->spans.track[waits->at[middle]] < track)
-                from = middle + 1;
-            else
-                to = middle;
-        }
-        if (debt) {
-            debt->next = from;
-            debt->last_launch = debt->computing = TA_NO_ROW;
-        }
-    }
-    return waits->debts[track];
+    debt->next = next;
+    debt->starts = debt->ends = INT64_MAX;
+    if (next == waits->n || waits->spans.track[waits->at[next]] != track)
+        return;
+    debt->starts = waits->spans.ts[waits->at[next]];
+    debt->ends = end_of(waits, waits->at[next]);
 }
 
-static bool has_next(const struct idle_waits *waits, const struct idle_debt *debt, uint32_t track)
+static void make_debt(struct idle_waits *waits, uint32_t track)
 {
-    return debt->next < waits->n && waits->spans.track[waits->at[debt->next]] == track;
+    struct idle_debt *debt = calloc(1, sizeof *debt);
+    waits->debts[track] = debt;
+    waits->failed = !debt;
+    size_t from = 0;
+    for (size_t to = waits->n; debt && from < to;) { /* the first of the track */
+        const size_t middle = from + (to - from) / 2;
+        if (waits->spans.track[waits->at[middle]] < track)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (debt) {
+        go_to(waits, debt, track, from);
+        debt->last_launch = debt->computing = TA_NO_ROW;
+    }
 }
 
 /* Takes in the waits that have ended by `time`. */
 static void advance(struct idle_waits *waits, struct idle_debt *debt, uint32_t track, int64_t time)
 {
-    while (has_next(waits, debt, track) && end_of(waits, waits->at[debt->next]) <= time) {
-        const ta_row wait = waits->at[debt->next++];
+    while (debt->ends <= time) {
+        const ta_row wait = waits->at[debt->next];
         const int64_t left = waits->spans.dur[wait] - debt->used;
         debt->used = 0;
         debt->n_launches = 0;
+        go_to(waits, debt, track, debt->next + 1);
         if (left <= 0 || waits->spans.ts[wait] < waits->first_launch)
             continue;
         if (debt->n == IDLE_WAITS_OPEN_MOST)
@@ -145,20 +147,28 @@ static void advance(struct idle_waits *waits, struct idle_debt *debt, uint32_t t
     }
 }
 
+/* What the thread owes at `time`; NULL without memory. */
+static inline struct idle_debt *debt_at(struct idle_waits *waits, uint32_t track, int64_t time)
+{
+    if (!waits->debts || waits->failed)
+        return NULL;
+    if (!waits->debts[track])
+        make_debt(waits, track);
+    struct idle_debt *debt = waits->debts[track];
+    if (debt && debt->ends <= time)
+        advance(waits, debt, track, time);
+    return debt;
+}
+
 ta_row idle_waits_at(struct idle_waits *waits, uint32_t track, int64_t time)
 {
-    struct idle_debt *debt = debt_of(waits, track);
-    if (!debt)
-        return TA_NO_ROW;
-    advance(waits, debt, track, time);
-    return has_next(waits, debt, track) && waits->spans.ts[waits->at[debt->next]] <= time
-               ? waits->at[debt->next]
-               : TA_NO_ROW;
+    const struct idle_debt *debt = debt_at(waits, track, time);
+    return debt && debt->starts <= time ? waits->at[debt->next] : TA_NO_ROW;
 }
 
 void idle_waits_use(struct idle_waits *waits, uint32_t track, int64_t ns)
 {
-    struct idle_debt *debt = debt_of(waits, track);
+    struct idle_debt *debt = debt_at(waits, track, INT64_MIN);
     if (debt)
         debt->used += ns;
 }
@@ -166,11 +176,8 @@ void idle_waits_use(struct idle_waits *waits, uint32_t track, int64_t ns)
 int64_t idle_waits_take(struct idle_waits *waits, uint32_t track, int64_t time, int64_t ns,
                         ta_row *wait)
 {
-    struct idle_debt *debt = debt_of(waits, track);
-    if (!debt)
-        return 0;
-    advance(waits, debt, track, time);
-    if (debt->n == 0)
+    struct idle_debt *debt = debt_at(waits, track, time);
+    if (!debt || debt->n == 0)
         return 0;
     *wait = debt->at[debt->n - 1].wait;
     const int64_t taken = ta_min_i64(ns, debt->at[debt->n - 1].left);
@@ -181,7 +188,7 @@ int64_t idle_waits_take(struct idle_waits *waits, uint32_t track, int64_t time, 
 
 void idle_waits_owe(struct idle_waits *waits, uint32_t track, ta_row row, int64_t ns)
 {
-    struct idle_debt *debt = debt_of(waits, track);
+    struct idle_debt *debt = debt_at(waits, track, INT64_MIN);
     if (!debt)
         return;
     /* Spans that compute in a row owe together. */
@@ -203,11 +210,9 @@ void idle_waits_launched(struct idle_waits *waits, ta_row launch, int64_t lead)
     if (launch == TA_NO_ROW)
         return;
     const uint32_t track = waits->spans.track[launch];
-    struct idle_debt *debt = debt_of(waits, track);
-    if (!debt)
-        return;
-    advance(waits, debt, track, waits->spans.ts[launch]);
-    if (debt->n == 0 || end_of(waits, debt->at[debt->n - 1].wait) > waits->spans.ts[launch])
+    struct idle_debt *debt = debt_at(waits, track, waits->spans.ts[launch]);
+    if (!debt || debt->n == 0 ||
+        end_of(waits, debt->at[debt->n - 1].wait) > waits->spans.ts[launch])
         return; /* it was launched before the host waited */
     debt->n_launches += launch != debt->last_launch;
     debt->last_launch = launch;

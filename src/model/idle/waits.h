@@ -16,8 +16,9 @@ enum { IDLE_WAITS_OPEN_MOST = 32 }; /* waits in a row that are remembered */
 
 /* What a thread has waited since it was last ahead of the device. */
 struct idle_debt {
-    size_t next;  /* index of its first wait that has not ended */
-    int64_t used; /* idle time during that wait */
+    size_t next;          /* index of its first wait that has not ended */
+    int64_t starts, ends; /* of that one; INT64_MAX without any */
+    int64_t used;         /* idle time during it */
     size_t n;
     struct {
         ta_row wait;
