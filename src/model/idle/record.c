@@ -113,7 +113,8 @@ static void add_part(struct ta_idle_parts *parts, const struct ta_idle_piece *pi
 static void tell_piece(const struct ta_idle_watcher *watcher, struct ta_idle_parts *parts,
                        const struct ta_idle_piece *piece)
 {
-    add_part(parts, piece);
+    if (watcher->gap)
+        add_part(parts, piece);
     if (watcher->piece)
         watcher->piece(watcher->user, piece);
 }

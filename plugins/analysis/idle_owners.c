@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gpu_idle.by_owner and owner_sites: to what each nanosecond of idle time belongs, and where in the
+ * program. */
+#include "analyze/partial.h"
+#include "lib/functions.h"
+#include "model/idle/idle.h"
+
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+enum { PARTIAL_OWNERS, PARTIAL_SITES };
+
+/* Fields of partials. */
+enum { OWNER_RANK, OWNER_DEVICE, OWNER_OWNER, OWNER_TOTAL, OWNER_LATER };
+enum { OF_OWNER, OF_FUNCTION, OF_SITE, OF_PIECES, OF_WAITS, OF_TOTAL };
+
+/* To what idle time belongs: a cause, or one of these. */
+enum owner {
+    OWNER_LAUNCHING = TA_IDLE_CAUSES, /* the causes of handing out work */
+    OWNER_SYNCHRONIZATION,            /* waits for the device, with the time until the host has
+                                       * caught up */
+    OWNER_VALUE_READ,
+    OWNER_BLOCKING_COPY,
+    OWNER_PAGEABLE_COPY,
+    OWNERS
+};
+
+static const char *owner_name(int owner)
+{
+    static const char *const names[OWNERS - TA_IDLE_CAUSES] = {
+        "launching", "synchronization", "value read", "blocking copy", "pageable copy"};
+    return owner < TA_IDLE_CAUSES ? ta_idle_causes[owner].name : names[owner - TA_IDLE_CAUSES];
+}
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+struct sums {
+    const struct ta_trace *trace;
+    struct ta_activities activities;
+    struct ta_spans spans;
+    struct ta_partial *const *out;
+    bool lists_sites;
+    /* Of the device, by owner: all, and what came after the call that waited. */
+    int64_t owned[OWNERS], later[OWNERS];
+    struct ta_functions functions;
+    struct ta_map rows[OWNERS]; /* of the places, by the names of a function and a place */
+    struct ta_map waits;        /* what each wait is, by its row */
+    struct ta_args sizes;
+};
+
+static struct ta_slice name_of(const struct sums *s, ta_row row)
+{
+    return row == TA_NO_ROW ? TA_LIT("")
+                            : ta_host_place(ta_trace_text(s->trace, s->spans.name[row]));
+}
+
+/* What is known of the copies of calls that wait, by their rows. */
+enum { COPY_KNOWN = 1, COPY_PAGEABLE = 2, COPY_LARGE = 4, WAIT_COUNTED = 8 };
+
+static void find_copies(struct sums *s)
+{
+    for (size_t i = 0; i < s->activities.n; i++) {
+        const struct ta_activity *a = &s->activities.at[i];
+        if (a->kernel != TA_NO_KERNEL || a->launch == TA_NO_ROW)
+            continue;
+        const struct ta_slice name = name_of(s, a->span);
+        const bool is_pageable = memmem(name.ptr, name.len, "Pageable", 8) != NULL;
+        if (!is_pageable && s->spans.work[a->launch] != TA_HOST_COPY)
+            continue;
+        int64_t bytes = TA_MISSING;
+        const bool is_value =
+            ta_args_find(&s->sizes, a->span, &bytes) && bytes < TA_HOST_VALUE_BYTES;
+        uint64_t *known = ta_map_at(&s->waits, a->launch, COPY_KNOWN);
+        if (known)
+            *known |= (is_pageable ? COPY_PAGEABLE : 0) | (is_value ? 0 : COPY_LARGE);
+    }
+}
+
+/* A wait is for a value that an operator reads, or the program asked for it, or a copy has to be
+ * done; or the host has computed, which is none. */
+static int owner_of_wait(struct sums *s, ta_row wait, uint64_t copies)
+{
+    if (s->spans.work[wait] != TA_HOST_SYNC && s->spans.work[wait] != TA_HOST_COPY &&
+        !(copies & COPY_KNOWN))
+        return TA_IDLE_COMPUTE;
+    if (s->spans.work[wait] == TA_HOST_SYNC)
+        return ta_operator_around(&s->functions, wait) == TA_NO_ROW ? OWNER_SYNCHRONIZATION
+                                                                    : OWNER_VALUE_READ;
+    if (copies & COPY_KNOWN && !(copies & COPY_LARGE))
+        return OWNER_VALUE_READ;
+    return copies & COPY_PAGEABLE ? OWNER_PAGEABLE_COPY : OWNER_BLOCKING_COPY;
+}
+
+/* Where time of an owner was lost: of a wait in the operator that waits. */
+static ta_row site_of(struct sums *s, const struct ta_idle_piece *piece, int owner)
+{
+    if (piece->wait == TA_NO_ROW)
+        return piece->place;
+    if (owner == TA_IDLE_COMPUTE)
+        return piece->wait;
+    const ta_row op = ta_operator_around(&s->functions, piece->wait);
+    return op == TA_NO_ROW ? piece->wait : op;
+}
+
+/* Between two operators nothing is recorded of a program without Python stacks: less than this is
+ * its own way from one to the next. */
+#define BETWEEN_OPERATORS_NS 1000000
+
+static int owner_of_cause(const struct ta_idle_piece *piece)
+{
+    const bool hands_out = ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_DISPATCH ||
+                           ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_LATENCY ||
+                           (piece->cause == TA_IDLE_UNTRACED && piece->ns < BETWEEN_OPERATORS_NS);
+    return hands_out ? OWNER_LAUNCHING : (int)piece->cause;
+}
+
+static void count_piece(void *user, const struct ta_idle_piece *piece)
+{
+    struct sums *s = user;
+    uint64_t *wait = piece->wait == TA_NO_ROW ? NULL : ta_map_at(&s->waits, piece->wait, false);
+    const enum ta_idle_group group = ta_idle_causes[piece->cause].group;
+    const int owner = wait ? owner_of_wait(s, piece->wait, *wait) : owner_of_cause(piece);
+    s->owned[owner] += piece->ns;
+    if (wait && group != TA_IDLE_GROUP_SYNC)
+        s->later[owner] += piece->ns;
+    if (!s->lists_sites || (!ta_idle_is_of_host(piece->cause) && !wait))
+        return;
+    const ta_row site = site_of(s, piece, owner);
+    const ta_row function = ta_function_around(&s->functions, wait ? piece->wait : site);
+    const ta_str names[] = {function == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[function],
+                            site == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[site]};
+    const uint64_t id = (uint64_t)names[0] << 32 | names[1];
+    const uint64_t *known = ta_map_find(&s->rows[owner], id);
+    int64_t *row =
+        known
+            ? (int64_t *)(uintptr_t)*known
+            : ta_partial_cached(s->out[PARTIAL_SITES], &s->rows[owner], id,
+                                (const struct ta_key[]){ta_key_text(ta_slice_of(owner_name(owner))),
+                                                        ta_key_text(name_of(s, function)),
+                                                        ta_key_text(name_of(s, site))});
+    ta_sum(&row[OF_PIECES], 1);
+    ta_sum(&row[OF_WAITS], wait && owner != TA_IDLE_COMPUTE && !(*wait & WAIT_COUNTED));
+    ta_sum(&row[OF_TOTAL], piece->ns);
+    if (wait)
+        *wait |= WAIT_COUNTED;
+}
+
+static void add_device(void *user, int64_t device)
+{
+    struct sums *s = user;
+    for (int owner = 0; owner < OWNERS; owner++)
+        if (s->owned[owner]) {
+            int64_t *row =
+                TA_PARTIAL_ROW(s->out[PARTIAL_OWNERS], ta_key_int(ta_trace_rank(s->trace)),
+                               ta_key_int(device), ta_key_text(ta_slice_of(owner_name(owner))));
+            ta_sum(&row[OWNER_TOTAL], s->owned[owner]);
+            ta_sum(&row[OWNER_LATER], s->later[owner]);
+        }
+    memset(s->owned, 0, sizeof s->owned);
+    memset(s->later, 0, sizeof s->later);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct sums s = {.trace = trace,
+                     .activities = ta_trace_activities(trace),
+                     .spans = ta_trace_spans(trace),
+                     .sizes = ta_trace_args(trace, "bytes"),
+                     .lists_sites = ta_partial_is_kept(out[PARTIAL_SITES]),
+                     .out = out};
+    const struct ta_idle_watcher watcher = {.user = &s, .piece = count_piece, .device = add_device};
+    bool done = ta_functions_open(&s.functions, trace);
+    if (done && s.spans.work)
+        find_copies(&s);
+    done = done && ta_idle_walk(trace, &watcher) && !s.waits.failed;
+    ta_functions_close(&s.functions);
+    for (int owner = 0; owner < OWNERS; owner++)
+        ta_map_free(&s.rows[owner]);
+    ta_map_free(&s.waits);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot tell to what idle time belongs");
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static const struct ta_field owner_fields[] = {
+    [OWNER_RANK] = {"rank", TA_FIELD_RANK},     [OWNER_DEVICE] = {"device", TA_FIELD_INT},
+    [OWNER_OWNER] = {"owner", TA_FIELD_TEXT},   [OWNER_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [OWNER_LATER] = {"later_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field owner_site_fields[] = {
+    [OF_OWNER] = {"owner", TA_FIELD_TEXT}, [OF_FUNCTION] = {"function", TA_FIELD_TEXT},
+    [OF_SITE] = {"site", TA_FIELD_TEXT},   [OF_PIECES] = {"pieces", TA_FIELD_SUM},
+    [OF_WAITS] = {"waits", TA_FIELD_SUM},  [OF_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_OWNERS] = {"owners", owner_fields, TA_LENGTH(owner_fields)},
+    [PARTIAL_SITES] = {"sites", owner_site_fields, TA_LENGTH(owner_site_fields)},
+    {0},
+};
+
+static const enum ta_partial_use uses[] = {
+    [PARTIAL_OWNERS] = TA_COMPARED, [PARTIAL_SITES] = TA_NOT_COMPARED};
+
+static const char owner_doc[] =
+    "A cause of idle time, or: launching, the host hands out work (operators, Python, "
+    "calls, the way of a launch to the device, and less than 1 ms between them of which nothing "
+    "was "
+    "recorded) and is late for nothing else; value read, synchronization, blocking copy and "
+    "pageable "
+    "copy, the host waits for the device in an operator, by a call of the program, or for a copy, "
+    "or it has not caught up with the device since";
+
+enum { OWNERS_RANK, OWNERS_DEVICE, OWNERS_OWNER, OWNERS_TOTAL, OWNERS_LATER, OWNERS_SHARE };
+static const struct ta_column by_owner_columns[] = {
+    [OWNERS_RANK] = TA_RANK_COLUMN,
+    [OWNERS_DEVICE] = TA_DEVICE_COLUMN,
+    [OWNERS_OWNER] = {"owner", "Owner", TA_TEXT, .doc = owner_doc},
+    [OWNERS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                      .doc = "Idle time that belongs to it; the owners of a device add up to its "
+                             "idle time"},
+    [OWNERS_LATER] = {"later_ns", "Later", TA_NS, .better = TA_LOWER,
+                      .doc = "Of it, after a call that waits has returned, or in a copy of "
+                             "pageable memory"},
+    [OWNERS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                      .doc = "Of the idle time of the device"},
+};
+
+static const struct ta_table_def by_owner = {
+    "gpu_idle.by_owner",
+    "Idle time by owner",
+    TA_COLUMNS(by_owner_columns),
+    .doc =
+        "One row per rank, device and owner: each nanosecond of `gpu_idle.by_cause` belongs to "
+        "one. While a thread waits for the device it launches nothing, so afterwards the device "
+        "idles until the thread has launched again. Of that time (handing out work, launch "
+        "latency, less than 10 ms outside of all spans) the wait owns as much as it lasted, less "
+        "what the device idled during it, until the thread is 3 ms ahead of the device, has "
+        "launched 100 times without getting there, or computes, compiles, loads or allocates "
+        "for 100 µs. Waits in a row add up, and each owns no more than it lasted, the latest "
+        "first. So it is after computation on the CPU.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&by_owner_columns[OWNERS_TOTAL], TA_DESCENDING}};
+
+enum {
+    OWNER_SITES_OWNER,
+    OWNER_SITES_FUNCTION,
+    OWNER_SITES_SITE,
+    OWNER_SITES_PIECES,
+    OWNER_SITES_WAITS,
+    OWNER_SITES_TOTAL,
+    OWNER_SITES_SHARE
+};
+static const struct ta_column owner_sites_columns[] = {
+    [OWNER_SITES_OWNER] = {"owner", "Owner", TA_TEXT, .doc = owner_doc},
+    [OWNER_SITES_FUNCTION] =
+        {"function", "Function", TA_TEXT,
+         .doc = "Nearest function around that is neither of torch nor of Python's library; else "
+                "the nearest annotated range, else the outermost operator"},
+    [OWNER_SITES_SITE] = {"site", "Where", TA_TEXT,
+                          .doc = "The operator, function or range that the host was in; of a wait "
+                                 "the outermost operator that waits, else the call"},
+    [OWNER_SITES_PIECES] = {"pieces", "Pieces", TA_COUNT, .better = TA_LOWER,
+                            .doc = "Pieces of idle time"},
+    [OWNER_SITES_WAITS] = {"waits", "Waits", TA_COUNT, .better = TA_LOWER,
+                           .doc = "Calls that wait and that some of the time belongs to"},
+    [OWNER_SITES_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                           .doc = "Idle time, all ranks"},
+    [OWNER_SITES_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                           .doc = "Of the idle time of the owner, all ranks"},
+};
+
+static const struct ta_table_def owner_sites = {
+    "gpu_idle.owner_sites",
+    "Idle time by owner and function",
+    TA_COLUMNS(owner_sites_columns),
+    .doc = "One row per owner, function and place, all ranks: where a programmer can act on idle "
+           "time that the host is the reason for.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&owner_sites_columns[OWNER_SITES_TOTAL], TA_DESCENDING}};
+
+/* ---- finish -------------------------------------------------------------------------------- */
+
+static struct ta_cell text_cell(const struct ta_partial *partial, const int64_t *row, size_t field)
+{
+    return ta_text_or_null(ta_partial_text(partial, row, field));
+}
+
+/* Sum of a column over the rows whose keys are those of `row` in the first `n_keys` fields. */
+static int64_t sum_like(const struct ta_partial *partial, size_t from, size_t n_keys, size_t field)
+{
+    const int64_t *first = ta_partial_at(partial, from);
+    int64_t sum = 0;
+    for (size_t i = 0; i < ta_partial_rows(partial); i++) {
+        const int64_t *row = ta_partial_at(partial, i);
+        if (memcmp(row, first, n_keys * sizeof *row) == 0)
+            sum = ta_add_sat(sum, row[field]);
+    }
+    return sum;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    const struct ta_partial *owners = merged[PARTIAL_OWNERS], *sites = merged[PARTIAL_SITES];
+    (void)ctx;
+    (void)in;
+    int64_t all = 0; /* of the device, or of the owner */
+    for (size_t i = 0; i < ta_partial_rows(owners); i++) {
+        const int64_t *row = ta_partial_at(owners, i);
+        const int64_t *before = i ? ta_partial_at(owners, i - 1) : NULL;
+        if (!before || before[OWNER_RANK] != row[OWNER_RANK] ||
+            before[OWNER_DEVICE] != row[OWNER_DEVICE])
+            all = sum_like(owners, i, OWNER_OWNER, OWNER_TOTAL);
+        TA_ROW(out, by_owner, [OWNERS_RANK] = ta_int(row[OWNER_RANK]),
+               [OWNERS_DEVICE] = ta_int(row[OWNER_DEVICE]),
+               [OWNERS_OWNER] = text_cell(owners, row, OWNER_OWNER),
+               [OWNERS_TOTAL] = ta_int(row[OWNER_TOTAL]), [OWNERS_LATER] = ta_int(row[OWNER_LATER]),
+               [OWNERS_SHARE] = ta_share(row[OWNER_TOTAL], all));
+    }
+    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
+        const int64_t *row = ta_partial_at(sites, i);
+        const int64_t *before = i ? ta_partial_at(sites, i - 1) : NULL;
+        if (!before || before[OF_OWNER] != row[OF_OWNER])
+            all = sum_like(sites, i, OF_FUNCTION, OF_TOTAL);
+        TA_ROW(out, owner_sites, [OWNER_SITES_OWNER] = text_cell(sites, row, OF_OWNER),
+               [OWNER_SITES_FUNCTION] = text_cell(sites, row, OF_FUNCTION),
+               [OWNER_SITES_SITE] = text_cell(sites, row, OF_SITE),
+               [OWNER_SITES_PIECES] = ta_int(row[OF_PIECES]),
+               [OWNER_SITES_WAITS] = ta_int(row[OF_WAITS]),
+               [OWNER_SITES_TOTAL] = ta_int(row[OF_TOTAL]),
+               [OWNER_SITES_SHARE] = ta_share(row[OF_TOTAL], all));
+    }
+    return TA_OK;
+}
+
+static const char *const needs_args[] = {"bytes", NULL};
+
+static const struct ta_table_def *const tables[] = {&by_owner, &owner_sites, NULL};
+
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .needs_args = needs_args,
+                                           .section = "launches",
+                                           .partials = partials,
+                                           .uses = uses,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, idle_owners, &ops, .title = "Owners of idle time",
+          .summary = "To what idle time belongs, and where in the program: gpu_idle.by_owner",
+          .version = "1");
