@@ -103,6 +103,21 @@ struct cost {
     double most;
 };
 
+/* Where a rank loses idle time to such copies, on its first device. */
+static struct ta_owned_where where_of(const struct ta_refs *in, struct ta_advice *advice,
+                                      int64_t rank)
+{
+    static const char *const owners[] = {"pageable copy", "blocking copy"};
+    const struct ta_owners_asked asked = {OWNERS, owners, TA_LENGTH(owners)};
+    const size_t windows = OWNERS + OWNERS_WINDOW;
+    for (size_t row = 0; row < ta_ref_rows(in, windows); row++)
+        if (ta_ref_rank(in, windows, row) == rank) {
+            const struct ta_place window = ta_place_at(in, windows, row);
+            return ta_owned_where(in, advice, &asked, &window);
+        }
+    return (struct ta_owned_where){.function = "", .site = ""};
+}
+
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct cost *cost,
                  double threshold)
 {
@@ -115,9 +130,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
         evidence[n_evidence++] = ta_ref_evidence(in, IDLE, cost->worst);
     const bool pageable = ta_ref_reads(in, MEMORY, cost->worst, "pageable");
     const double lost = cost->exposed + cost->idle;
-    const char *const owners[] = {"pageable copy", "blocking copy"};
-    const struct ta_owners_asked asked = {OWNERS, owners, TA_LENGTH(owners)};
-    const struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    const struct ta_owned_where where = where_of(in, advice, ta_ref_integer(in, RANK, cost->worst));
     const bool is_named = *where.function && strcmp(where.function, where.site) != 0;
     ta_advise(
         advice,

@@ -95,7 +95,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (!owner || owned.share <= threshold || is_straggling(in, owner, &owned.place))
         return TA_OK;
     const struct ta_owners_asked asked = {OWNERS, &owner->owner, 1};
-    const struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    const struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);
     /* A range of the program with most of it names the time. */
     const bool is_range =
         strcmp(owner->owner, "host untraced") == 0 && *where.function && where.share >= 0.5;

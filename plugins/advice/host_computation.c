@@ -123,19 +123,21 @@ static bool takes_edge(const struct ta_refs *in, size_t row, bool has_python)
              ta_ref_reads(in, EDGE_SITE_CAUSE, row, "operator dispatch")));
 }
 
-/* Sum over both tables of places: of the operator `site`, or of all where it is NULL. */
-static double sum_of(const struct ta_refs *in, const struct ta_slice *site, bool has_python)
+/* Time of a device within the run and, as the mean of all devices, at its edges: of the operator
+ * `site`, or of all where it is NULL. */
+static double sum_of(const struct ta_refs *in, const struct ta_owned *owned,
+                     const struct ta_slice *site, bool has_python)
 {
-    double sum = 0;
+    double sum = 0, at_edges = 0;
     for (size_t row = 0; row < ta_ref_rows(in, OWNERS + OWNERS_SITE_TOTAL); row++)
-        if (ta_ref_reads(in, OWNERS + OWNERS_SITE_OWNER, row, owners[0]) &&
+        if (ta_owned_is_site(in, &asked, &owned->window, row) &&
             (!site || ta_slice_equal(ta_ref_text(in, OWNERS + OWNERS_SITE, row), *site)))
             sum += ta_ref_number(in, OWNERS + OWNERS_SITE_TOTAL, row, 0);
     for (size_t row = 0; row < ta_ref_rows(in, EDGE_SITE_TIME); row++)
         if (takes_edge(in, row, has_python) &&
             (!site || ta_slice_equal(ta_ref_text(in, EDGE_SITE, row), *site)))
-            sum += ta_ref_number(in, EDGE_SITE_TIME, row, 0);
-    return sum;
+            at_edges += ta_ref_number(in, EDGE_SITE_TIME, row, 0);
+    return sum + at_edges / (double)ta_ref_rows(in, OWNERS + OWNERS_WINDOW);
 }
 
 /* Whether the time before the first work of the device is one phase, of computation. */
@@ -160,13 +162,16 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         owned = phase;
     if (!owned.place.table || owned.share <= threshold)
         return TA_OK;
-    struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);
     struct ta_place site;
     if (!*where.site && ta_look_worst(in, &at_edges, &site))
         where.site = ta_place_text(advice, in, &site, EDGE_SITE);
     const struct ta_slice name = ta_slice_of(where.site);
-    const double share = sum_of(in, &name, has_python) / sum_of(in, NULL, has_python);
-    const bool is_in = *where.function && strcmp(where.function, where.site) != 0;
+    const double share =
+        sum_of(in, &owned, &name, has_python) / sum_of(in, &owned, NULL, has_python);
+    /* The function is named where it holds nearly all of the operator's time. */
+    const bool is_in = *where.function && strcmp(where.function, where.site) != 0 &&
+                       where.site_share >= 0.85 * share;
     const size_t kind = kind_of(where.site);
     const bool is_input = kind == KIND_IMAGES || kind == KIND_ARRAYS;
     const bool is_text = encodes_text(where.function) && kind == TA_LENGTH(kinds) - 1;

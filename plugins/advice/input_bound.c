@@ -48,18 +48,20 @@ static const struct ta_look before = {.cells = EDGE_TIME,
 static const struct ta_look before_sites = {
     .cells = SITE_TIME, .where = {{SITE_EDGE, "before"}, {SITE_CAUSE, "data loading"}}};
 
-/* Time at a place, or at all of them where it is NULL, within the run and before its first work. */
-static double time_at(const struct ta_refs *in, const char *place, bool has_before)
+/* Time of a device at a place, or at all of them where it is NULL, within the run and, as the mean
+ * of all devices, before its first work. */
+static double time_at(const struct ta_refs *in, const struct ta_owned *owned, const char *place,
+                      bool has_before)
 {
-    double sum = 0;
+    double sum = 0, before_first = 0;
     for (size_t row = 0; row < ta_ref_rows(in, OWNERS + OWNERS_SITE_TOTAL); row++)
-        if (ta_ref_reads(in, OWNERS + OWNERS_SITE_OWNER, row, "data loading") &&
+        if (ta_owned_is_site(in, &asked, &owned->window, row) &&
             (!place || ta_ref_reads(in, OWNERS + OWNERS_SITE, row, place)))
             sum += ta_ref_number(in, OWNERS + OWNERS_SITE_TOTAL, row, 0);
     for (size_t row = 0; has_before && row < ta_ref_rows(in, SITE_TIME); row++)
         if (ta_look_takes(in, &before_sites, row) && (!place || ta_ref_reads(in, SITE, row, place)))
-            sum += ta_ref_number(in, SITE_TIME, row, 0);
-    return sum;
+            before_first += ta_ref_number(in, SITE_TIME, row, 0);
+    return sum + before_first / (double)ta_ref_rows(in, OWNERS + OWNERS_WINDOW);
 }
 
 /* The place with most of the time, in the function of the program that calls it. */
@@ -111,10 +113,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_owned owned = ta_owned_worst(in, &asked, &before, has_before);
     if (!owned.place.table || owned.share <= threshold)
         return TA_OK;
-    struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);
     if (!*where.site)
         where.site = first;
-    const double share = time_at(in, where.site, has_before) / time_at(in, NULL, has_before);
+    const double share =
+        time_at(in, &owned, where.site, has_before) / time_at(in, &owned, NULL, has_before);
     /* Within a loader only what prepares the data has a place of its own. */
     const bool is_prepared = strstr(where.site, ".py(") && !strstr(where.site, "dataloader.py(") &&
                              !strstr(where.site, "torch/utils/data/");

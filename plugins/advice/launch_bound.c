@@ -45,11 +45,11 @@ static bool is_zeroing(struct ta_slice name)
 }
 
 /* What an optimizer that sets gradients to zero has of the time: kernels that nothing needs. */
-static double zeroing_share(const struct ta_refs *in)
+static double zeroing_share(const struct ta_refs *in, const struct ta_owned *owned)
 {
     double zeroing = 0, all = 0;
     for (size_t row = 0; row < ta_ref_rows(in, OWNERS + OWNERS_SITE_TOTAL); row++) {
-        if (!ta_ref_reads(in, OWNERS + OWNERS_SITE_OWNER, row, owners[0]))
+        if (!ta_owned_is_site(in, &asked, &owned->window, row))
             continue;
         const double ns = ta_ref_number(in, OWNERS + OWNERS_SITE_TOTAL, row, 0);
         all += ns;
@@ -64,7 +64,7 @@ static double zeroing_share(const struct ta_refs *in)
 static const char *why(const struct ta_refs *in, struct ta_advice *advice,
                        const struct ta_owned *owned)
 {
-    const struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    const struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned->window);
     const char *sentence = ta_owned_sentence(advice, &where, owned->ns);
     return sentence || !*where.function
                ? sentence
@@ -87,7 +87,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_gaps gaps = ta_gaps_find(in, &gaps_asked);
     const struct ta_recorded recorded =
         ta_recorder_of(in, RECORDER, "dispatch", &dispatch, fmin(1, owned.ns / dispatch.value));
-    const double zeroing = zeroing_share(in);
+    const double zeroing = zeroing_share(in, &owned);
     const char *zero = zeroing < 0.1
                            ? ""
                            : ta_advice_printf(advice,

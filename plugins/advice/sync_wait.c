@@ -100,7 +100,7 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
     const int64_t rank = ta_ref_rank(in, OWNERS + OWNERS_WINDOW, owned.window.row);
     if (!is_read && ta_look_sum(in, &retried, rank) > owned.ns / 2)
         return;
-    const struct ta_owned_where where = ta_owned_where(in, advice, &asked);
+    const struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);
     const struct ta_recorded recorded = recorded_later(in, &owned);
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
                                            ta_place_evidence(&owned.window)};

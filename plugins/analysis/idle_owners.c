@@ -2,6 +2,7 @@
 /* gpu_idle.by_owner and owner_sites: to what each nanosecond of idle time belongs, and where in the
  * program. */
 #include "analyze/partial.h"
+#include "base/vec.h"
 #include "lib/functions.h"
 #include "model/idle/idle.h"
 
@@ -13,7 +14,7 @@ enum { PARTIAL_OWNERS, PARTIAL_SITES };
 
 /* Fields of partials. */
 enum { OWNER_RANK, OWNER_DEVICE, OWNER_OWNER, OWNER_TOTAL, OWNER_LATER };
-enum { OF_OWNER, OF_FUNCTION, OF_SITE, OF_PIECES, OF_WAITS, OF_TOTAL };
+enum { OF_RANK, OF_DEVICE, OF_OWNER, OF_FUNCTION, OF_SITE, OF_PIECES, OF_WAITS, OF_TOTAL };
 
 /* To what idle time belongs: a cause, or one of these. */
 enum owner {
@@ -35,6 +36,13 @@ static const char *owner_name(int owner)
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
+/* Where time of an owner was lost, of a device. */
+struct place {
+    int owner;
+    ta_row function, site; /* the first of their names */
+    int64_t pieces, waits, total;
+};
+
 struct sums {
     const struct ta_trace *trace;
     struct ta_activities activities;
@@ -44,8 +52,10 @@ struct sums {
     /* Of the device, by owner: all, and what came after the call that waited. */
     int64_t owned[OWNERS], later[OWNERS];
     struct ta_functions functions;
-    struct ta_map rows[OWNERS]; /* of the places, by the names of a function and a place */
-    struct ta_map waits;        /* what each wait is, by its row */
+    TA_VEC(struct place) places;
+    struct ta_map numbers[OWNERS]; /* of the places, by the names of function and place */
+    struct ta_map waits;           /* what each wait is, by its row */
+    bool failed;
     struct ta_args sizes;
 };
 
@@ -115,6 +125,24 @@ static int owner_of_cause(const struct ta_idle_piece *piece)
     return hands_out ? OWNER_LAUNCHING : (int)piece->cause;
 }
 
+/* NULL without memory. */
+static struct place *place_at(struct sums *s, const struct ta_idle_piece *piece, int owner,
+                              bool waits)
+{
+    const ta_row site = site_of(s, piece, owner);
+    const ta_row function = ta_function_around(&s->functions, waits ? piece->wait : site);
+    const ta_str names[] = {function == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[function],
+                            site == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[site]};
+    const uint64_t *number =
+        ta_map_at(&s->numbers[owner], (uint64_t)names[0] << 32 | names[1], s->places.n);
+    const struct place made = {.owner = owner, .function = function, .site = site};
+    if (!number || (*number == s->places.n && !ta_vec_push(&s->places, made))) {
+        s->failed = true;
+        return NULL;
+    }
+    return &s->places.at[*number];
+}
+
 static void count_piece(void *user, const struct ta_idle_piece *piece)
 {
     struct sums *s = user;
@@ -126,24 +154,50 @@ static void count_piece(void *user, const struct ta_idle_piece *piece)
         s->later[owner] += piece->ns;
     if (!s->lists_sites || (!ta_idle_is_of_host(piece->cause) && !wait))
         return;
-    const ta_row site = site_of(s, piece, owner);
-    const ta_row function = ta_function_around(&s->functions, wait ? piece->wait : site);
-    const ta_str names[] = {function == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[function],
-                            site == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[site]};
-    const uint64_t id = (uint64_t)names[0] << 32 | names[1];
-    const uint64_t *known = ta_map_find(&s->rows[owner], id);
-    int64_t *row =
-        known
-            ? (int64_t *)(uintptr_t)*known
-            : ta_partial_cached(s->out[PARTIAL_SITES], &s->rows[owner], id,
-                                (const struct ta_key[]){ta_key_text(ta_slice_of(owner_name(owner))),
-                                                        ta_key_text(name_of(s, function)),
-                                                        ta_key_text(name_of(s, site))});
-    ta_sum(&row[OF_PIECES], 1);
-    ta_sum(&row[OF_WAITS], wait && owner != TA_IDLE_COMPUTE && !(*wait & WAIT_COUNTED));
-    ta_sum(&row[OF_TOTAL], piece->ns);
+    struct place *place = place_at(s, piece, owner, wait != NULL);
+    if (!place)
+        return;
+    place->pieces++;
+    place->waits += wait && owner != TA_IDLE_COMPUTE && !(*wait & WAIT_COUNTED);
+    place->total += piece->ns;
     if (wait)
         *wait |= WAIT_COUNTED;
+}
+
+static int by_owner_and_time(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->owner != b->owner)
+        return a->owner - b->owner;
+    if (a->total != b->total)
+        return a->total > b->total ? -1 : 1;
+    return a->site != b->site ? (a->site > b->site) - (a->site < b->site)
+                              : (a->function > b->function) - (a->function < b->function);
+}
+
+/* The places of a device with most of the time; those of an owner beyond so many are one row a
+ * function. */
+static void list_places(struct sums *s, int64_t device)
+{
+    enum { PLACES_KEPT = 50 };
+    int kept = 0;
+    if (s->places.n)
+        qsort(s->places.at, s->places.n, sizeof *s->places.at, by_owner_and_time);
+    for (size_t i = 0; i < s->places.n; i++) {
+        const struct place *place = &s->places.at[i];
+        kept = i && place[-1].owner == place->owner ? kept + 1 : 0;
+        int64_t *row =
+            TA_PARTIAL_ROW(s->out[PARTIAL_SITES], ta_key_int(ta_trace_rank(s->trace)),
+                           ta_key_int(device), ta_key_text(ta_slice_of(owner_name(place->owner))),
+                           ta_key_text(name_of(s, place->function)),
+                           ta_key_text(name_of(s, kept < PLACES_KEPT ? place->site : TA_NO_ROW)));
+        ta_sum(&row[OF_PIECES], place->pieces);
+        ta_sum(&row[OF_WAITS], place->waits);
+        ta_sum(&row[OF_TOTAL], place->total);
+    }
+    s->places.n = 0;
+    for (int owner = 0; owner < OWNERS; owner++)
+        ta_map_free(&s->numbers[owner]);
 }
 
 static void add_device(void *user, int64_t device)
@@ -159,6 +213,7 @@ static void add_device(void *user, int64_t device)
         }
     memset(s->owned, 0, sizeof s->owned);
     memset(s->later, 0, sizeof s->later);
+    list_places(s, device);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -174,10 +229,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     bool done = ta_functions_open(&s.functions, trace);
     if (done && s.spans.work)
         find_copies(&s);
-    done = done && ta_idle_walk(trace, &watcher) && !s.waits.failed;
+    done = done && ta_idle_walk(trace, &watcher) && !s.waits.failed && !s.failed;
     ta_functions_close(&s.functions);
     for (int owner = 0; owner < OWNERS; owner++)
-        ta_map_free(&s.rows[owner]);
+        ta_map_free(&s.numbers[owner]);
+    free(s.places.at);
     ta_map_free(&s.waits);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot tell to what idle time belongs");
 }
@@ -191,6 +247,7 @@ static const struct ta_field owner_fields[] = {
 };
 
 static const struct ta_field owner_site_fields[] = {
+    [OF_RANK] = {"rank", TA_FIELD_RANK},   [OF_DEVICE] = {"device", TA_FIELD_INT},
     [OF_OWNER] = {"owner", TA_FIELD_TEXT}, [OF_FUNCTION] = {"function", TA_FIELD_TEXT},
     [OF_SITE] = {"site", TA_FIELD_TEXT},   [OF_PIECES] = {"pieces", TA_FIELD_SUM},
     [OF_WAITS] = {"waits", TA_FIELD_SUM},  [OF_TOTAL] = {"total_ns", TA_FIELD_SUM},
@@ -246,6 +303,8 @@ static const struct ta_table_def by_owner = {
     .order = {&by_owner_columns[OWNERS_TOTAL], TA_DESCENDING}};
 
 enum {
+    OWNER_SITES_RANK,
+    OWNER_SITES_DEVICE,
     OWNER_SITES_OWNER,
     OWNER_SITES_FUNCTION,
     OWNER_SITES_SITE,
@@ -255,6 +314,8 @@ enum {
     OWNER_SITES_SHARE
 };
 static const struct ta_column owner_sites_columns[] = {
+    [OWNER_SITES_RANK] = TA_RANK_COLUMN,
+    [OWNER_SITES_DEVICE] = TA_DEVICE_COLUMN,
     [OWNER_SITES_OWNER] = {"owner", "Owner", TA_TEXT, .doc = owner_doc},
     [OWNER_SITES_FUNCTION] =
         {"function", "Function", TA_TEXT,
@@ -268,17 +329,18 @@ static const struct ta_column owner_sites_columns[] = {
     [OWNER_SITES_WAITS] = {"waits", "Waits", TA_COUNT, .better = TA_LOWER,
                            .doc = "Calls that wait and that some of the time belongs to"},
     [OWNER_SITES_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                           .doc = "Idle time, all ranks"},
+                           .doc = "Idle time of the device"},
     [OWNER_SITES_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                           .doc = "Of the idle time of the owner, all ranks"},
+                           .doc = "Of the idle time of the owner on this device"},
 };
 
 static const struct ta_table_def owner_sites = {
     "gpu_idle.owner_sites",
     "Idle time by owner and function",
     TA_COLUMNS(owner_sites_columns),
-    .doc = "One row per owner, function and place, all ranks: where a programmer can act on idle "
-           "time that the host is the reason for.",
+    .doc = "One row per rank, device, owner, function and place: where a programmer can act on "
+           "idle time that the host is the reason for. Of an owner the 50 places with most of it, "
+           "the others as one row a function. The 10,000 largest of all.",
     .tier = TA_TIER_DETAIL,
     .order = {&owner_sites_columns[OWNER_SITES_TOTAL], TA_DESCENDING}};
 
@@ -289,31 +351,33 @@ static struct ta_cell text_cell(const struct ta_partial *partial, const int64_t 
     return ta_text_or_null(ta_partial_text(partial, row, field));
 }
 
-/* Sum of a column over the rows whose keys are those of `row` in the first `n_keys` fields. */
+/* Sum of a column from the row `from` on, over those whose keys are the same in the first `n_keys`
+ * fields: they follow each other. */
 static int64_t sum_like(const struct ta_partial *partial, size_t from, size_t n_keys, size_t field)
 {
     const int64_t *first = ta_partial_at(partial, from);
     int64_t sum = 0;
-    for (size_t i = 0; i < ta_partial_rows(partial); i++) {
+    for (size_t i = from; i < ta_partial_rows(partial); i++) {
         const int64_t *row = ta_partial_at(partial, i);
-        if (memcmp(row, first, n_keys * sizeof *row) == 0)
-            sum = ta_add_sat(sum, row[field]);
+        if (memcmp(row, first, n_keys * sizeof *row) != 0)
+            break;
+        sum = ta_add_sat(sum, row[field]);
     }
     return sum;
 }
 
-static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_refs *in, struct ta_section_builder *out)
+static bool is_like_before(const struct ta_partial *partial, size_t i, size_t n_keys)
 {
-    const struct ta_partial *owners = merged[PARTIAL_OWNERS], *sites = merged[PARTIAL_SITES];
-    (void)ctx;
-    (void)in;
-    int64_t all = 0; /* of the device, or of the owner */
+    return i && memcmp(ta_partial_at(partial, i), ta_partial_at(partial, i - 1),
+                       n_keys * sizeof(int64_t)) == 0;
+}
+
+static void add_owners(const struct ta_partial *owners, struct ta_section_builder *out)
+{
+    int64_t all = 0; /* of the device */
     for (size_t i = 0; i < ta_partial_rows(owners); i++) {
         const int64_t *row = ta_partial_at(owners, i);
-        const int64_t *before = i ? ta_partial_at(owners, i - 1) : NULL;
-        if (!before || before[OWNER_RANK] != row[OWNER_RANK] ||
-            before[OWNER_DEVICE] != row[OWNER_DEVICE])
+        if (!is_like_before(owners, i, OWNER_OWNER))
             all = sum_like(owners, i, OWNER_OWNER, OWNER_TOTAL);
         TA_ROW(out, by_owner, [OWNERS_RANK] = ta_int(row[OWNER_RANK]),
                [OWNERS_DEVICE] = ta_int(row[OWNER_DEVICE]),
@@ -321,20 +385,64 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [OWNERS_TOTAL] = ta_int(row[OWNER_TOTAL]), [OWNERS_LATER] = ta_int(row[OWNER_LATER]),
                [OWNERS_SHARE] = ta_share(row[OWNER_TOTAL], all));
     }
-    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
-        const int64_t *row = ta_partial_at(sites, i);
-        const int64_t *before = i ? ta_partial_at(sites, i - 1) : NULL;
-        if (!before || before[OF_OWNER] != row[OF_OWNER])
-            all = sum_like(sites, i, OF_FUNCTION, OF_TOTAL);
-        TA_ROW(out, owner_sites, [OWNER_SITES_OWNER] = text_cell(sites, row, OF_OWNER),
+}
+
+/* A row of places, and the time of its owner on its device. */
+struct listed {
+    const int64_t *row;
+    int64_t all;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct listed *a = left, *b = right;
+    if (a->row[OF_TOTAL] != b->row[OF_TOTAL])
+        return a->row[OF_TOTAL] > b->row[OF_TOTAL] ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static bool add_sites(const struct ta_partial *sites, struct ta_section_builder *out)
+{
+    enum { SITES_MOST = 10000 };
+    const size_t n = ta_partial_rows(sites), kept = n < SITES_MOST ? n : SITES_MOST;
+    struct listed *list = calloc(n + 1, sizeof *list);
+    if (!list)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct listed){ta_partial_at(sites, i),
+                                  is_like_before(sites, i, OF_FUNCTION)
+                                      ? list[i - 1].all
+                                      : sum_like(sites, i, OF_FUNCTION, OF_TOTAL)};
+    qsort(list, n, sizeof *list, by_time);
+    for (size_t i = 0; i < kept; i++) {
+        const int64_t *row = list[i].row;
+        TA_ROW(out, owner_sites, [OWNER_SITES_RANK] = ta_int(row[OF_RANK]),
+               [OWNER_SITES_DEVICE] = ta_int(row[OF_DEVICE]),
+               [OWNER_SITES_OWNER] = text_cell(sites, row, OF_OWNER),
                [OWNER_SITES_FUNCTION] = text_cell(sites, row, OF_FUNCTION),
                [OWNER_SITES_SITE] = text_cell(sites, row, OF_SITE),
                [OWNER_SITES_PIECES] = ta_int(row[OF_PIECES]),
                [OWNER_SITES_WAITS] = ta_int(row[OF_WAITS]),
                [OWNER_SITES_TOTAL] = ta_int(row[OF_TOTAL]),
-               [OWNER_SITES_SHARE] = ta_share(row[OF_TOTAL], all));
+               [OWNER_SITES_SHARE] = ta_share(row[OF_TOTAL], list[i].all));
     }
-    return TA_OK;
+    free(list);
+    if (kept < n)
+        ta_add_missing(out,
+                       "Of the %zu places where devices lost idle time the %zu largest are "
+                       "listed.",
+                       n, kept);
+    return true;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)in;
+    add_owners(merged[PARTIAL_OWNERS], out);
+    return add_sites(merged[PARTIAL_SITES], out)
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the places of idle time");
 }
 
 static const char *const needs_args[] = {"bytes", NULL};

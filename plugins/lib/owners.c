@@ -5,6 +5,7 @@
 #include "recommend/rule.h"
 #include "report/tables.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 static bool is_asked(const struct ta_refs *in, const struct ta_owners_asked *asked, size_t ref,
@@ -62,65 +63,119 @@ struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_
     return worst;
 }
 
-/* Where the time was lost, without what was not asked for. */
+bool ta_owned_is_site(const struct ta_refs *in, const struct ta_owners_asked *asked,
+                      const struct ta_place *window, size_t row)
+{
+    const size_t owner = asked->reads + OWNERS_SITE_OWNER, windows = asked->reads + OWNERS_WINDOW;
+    return ta_ref_rank(in, owner, row) == ta_ref_rank(in, windows, window->row) &&
+           ta_ref_device(in, owner, row) == ta_ref_device(in, windows, window->row) &&
+           is_asked(in, asked, owner, row);
+}
+
+/* The places of a device, without what was not asked for. */
 struct sites {
     const struct ta_refs *in;
-    size_t *rows; /* largest first */
+    size_t total, function, site, waits; /* references */
+    size_t *rows;                        /* largest first */
     size_t n;
 };
 
-static struct sites sites_asked(const struct ta_refs *in, const struct ta_owners_asked *asked)
+static struct sites sites_asked(const struct ta_refs *in, const struct ta_owners_asked *asked,
+                                const struct ta_place *window)
 {
-    const size_t owner = asked->reads + OWNERS_SITE_OWNER;
-    struct sites sites = {.in = in, .rows = calloc(ta_ref_rows(in, owner) + 1, sizeof(size_t))};
-    for (size_t row = 0; sites.rows && row < ta_ref_rows(in, owner); row++)
-        if (is_asked(in, asked, owner, row))
+    struct sites sites = {.in = in,
+                          .total = asked->reads + OWNERS_SITE_TOTAL,
+                          .function = asked->reads + OWNERS_SITE_FUNCTION,
+                          .site = asked->reads + OWNERS_SITE,
+                          .waits = asked->reads + OWNERS_SITE_WAITS};
+    const size_t n = ta_ref_rows(in, sites.total);
+    sites.rows = calloc(n + 1, sizeof *sites.rows);
+    for (size_t row = 0; sites.rows && row < n; row++)
+        if (ta_owned_is_site(in, asked, window, row))
             sites.rows[sites.n++] = row;
     return sites;
 }
 
-/* Sum of a column over the sites from the number `from` on, of a function or, where it is NULL, of
- * any. */
-static double sum_of(const struct sites *sites, size_t from, size_t total, size_t function,
-                     const struct ta_slice *name)
+/* The name of a range without the number at its end, "denoise_step_"; a function stays whole. */
+static struct ta_slice family_of(struct ta_slice name)
 {
-    double sum = 0;
-    for (size_t i = from; i < sites->n; i++)
-        if (!name || ta_slice_equal(ta_ref_text(sites->in, function, sites->rows[i]), *name))
-            sum += ta_ref_number(sites->in, total, sites->rows[i], 0);
+    if (name.len && ta_slice_end(name)[-1] == ')')
+        return name;
+    struct ta_slice family = name;
+    while (family.len && isdigit((unsigned char)family.ptr[family.len - 1]))
+        family.len--;
+    return family.len ? family : name;
+}
+
+/* A function, or a place in one. */
+struct looked_at {
+    double ns;
+    int64_t waits;
+    bool several; /* names of one family */
+};
+
+/* Sums from the number `from` on: of what is of one family with its function and, where `in_site`,
+ * at its place. */
+static struct looked_at sum_like(const struct sites *sites, size_t from, bool in_site)
+{
+    const struct ta_slice name = ta_ref_text(sites->in, sites->function, sites->rows[from]);
+    const struct ta_slice place = ta_ref_text(sites->in, sites->site, sites->rows[from]);
+    struct looked_at sum = {.ns = 0};
+    for (size_t i = from; i < sites->n; i++) {
+        const struct ta_slice its = ta_ref_text(sites->in, sites->function, sites->rows[i]);
+        if (!ta_slice_equal(family_of(its), family_of(name)) ||
+            (in_site &&
+             !ta_slice_equal(ta_ref_text(sites->in, sites->site, sites->rows[i]), place)))
+            continue;
+        sum.ns += ta_ref_number(sites->in, sites->total, sites->rows[i], 0);
+        sum.waits += ta_ref_integer(sites->in, sites->waits, sites->rows[i]);
+        sum.several |= !ta_slice_equal(its, name);
+    }
     return sum;
 }
 
 struct ta_owned_where ta_owned_where(const struct ta_refs *in, struct ta_advice *advice,
-                                     const struct ta_owners_asked *asked)
+                                     const struct ta_owners_asked *asked,
+                                     const struct ta_place *window)
 {
-    const size_t function = asked->reads + OWNERS_SITE_FUNCTION, site = asked->reads + OWNERS_SITE,
-                 total = asked->reads + OWNERS_SITE_TOTAL;
     struct ta_owned_where where = {.function = "", .site = ""};
-    const struct sites sites = sites_asked(in, asked);
-    const double all = sum_of(&sites, 0, total, function, NULL);
-    double most = 0, left = all;
+    const struct sites sites = sites_asked(in, asked, window);
+    double all = 0;
+    for (size_t i = 0; i < sites.n; i++)
+        all += ta_ref_number(in, sites.total, sites.rows[i], 0);
+    struct looked_at most = {.ns = 0};
     size_t best = SIZE_MAX;
+    double left = all;
     /* Rows come in the order of their time: the first of a function is its place, and what is left
      * after it bounds the functions that come later. */
-    for (size_t i = 0; i < sites.n && left > most; i++) {
-        const struct ta_slice name = ta_ref_text(in, function, sites.rows[i]);
-        const double ns = name.len ? sum_of(&sites, i, total, function, &name) : 0;
-        left -= ta_ref_number(in, total, sites.rows[i], 0);
-        if (ns <= most)
+    for (size_t i = 0; i < sites.n && left > most.ns; i++) {
+        const bool is_named = ta_ref_text(in, sites.function, sites.rows[i]).len > 0;
+        const struct looked_at sum = is_named ? sum_like(&sites, i, false) : (struct looked_at){0};
+        left -= ta_ref_number(in, sites.total, sites.rows[i], 0);
+        if (sum.ns <= most.ns)
             continue;
-        most = ns;
-        best = sites.rows[i];
+        most = sum;
+        best = i;
+    }
+    if (best != SIZE_MAX && all > 0) {
+        const struct looked_at place = sum_like(&sites, best, true);
+        const struct ta_slice name = family_of(ta_ref_text(in, sites.function, sites.rows[best]));
+        const struct ta_slice site = ta_ref_text(in, sites.site, sites.rows[best]);
+        const struct ta_place at = ta_place_at(in, sites.total, sites.rows[best]);
+        const char *function = most.several
+                                   ? ta_advice_printf(advice, "%.*s*", (int)name.len, name.ptr)
+                                   : ta_place_text(advice, in, &at, sites.function);
+        where = (struct ta_owned_where){
+            .function = function,
+            .site = ta_slice_equal(family_of(site), name)
+                        ? function
+                        : ta_place_text(advice, in, &at, sites.site),
+            .share = most.ns / all,
+            .site_share = place.ns / all,
+            .waits = place.waits,
+        };
     }
     free(sites.rows);
-    if (best == SIZE_MAX || all <= 0)
-        return where;
-    const struct ta_place place = ta_place_at(in, total, best);
-    where.function = ta_place_text(advice, in, &place, function);
-    where.site = ta_place_text(advice, in, &place, site);
-    where.share = most / all;
-    where.site_share = place.value / all;
-    where.waits = ta_ref_integer(in, asked->reads + OWNERS_SITE_WAITS, best);
     return where;
 }
 

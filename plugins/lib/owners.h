@@ -54,16 +54,23 @@ struct ta_owned {
 struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_asked *asked,
                                const struct ta_look *extra, size_t n_extra);
 
-/* Where the time was lost, all ranks: the function with most of it, and there the place. */
+/* Where a device lost the time: the function with most of it, and there the place.  Ranges that
+ * differ in the number at their end are one: "denoise_step_*". */
 struct ta_owned_where {
     const char *function, *site; /* "" where they are not known; equal where no function is */
     double share;                /* of the function, of all that is asked for */
-    double site_share;           /* of the place alone */
-    int64_t waits;               /* of the place */
+    double site_share;           /* of the place in it alone */
+    int64_t waits;               /* of the place in it */
 };
 
+/* `window`: the row of the device, as in struct ta_owned. */
 struct ta_owned_where ta_owned_where(const struct ta_refs *in, struct ta_advice *advice,
-                                     const struct ta_owners_asked *asked);
+                                     const struct ta_owners_asked *asked,
+                                     const struct ta_place *window);
+
+/* Whether a row of the places is one of this device. */
+bool ta_owned_is_site(const struct ta_refs *in, const struct ta_owners_asked *asked,
+                      const struct ta_place *window, size_t row);
 
 /* "sampler.py(88): step has 71 % of it (31 ms), aten::add alone 40 %."; NULL where no place has a
  * tenth.  `ns`: all of it. */
