@@ -296,6 +296,16 @@ def triton(call):
     return None, sum(call.bytes(i) for i in at), call.type(largest)
 
 
+def gradient(call):
+    """One of the gradients of a convolution, by the arguments of the operator around it."""
+    data, out, weight = call.need(0), call.need(1), call.need(2)
+    if out[0] != data[0] or out[1] != weight[0]:
+        raise Unknown
+    return (2 * product(out) * product(weight[1:]), sum(call.bytes(i) for i in range(3)),
+            common(call.type(0), call.type(2)))
+
+
+GRADIENTS = ["aten::cudnn_convolution_backward_input", "aten::cudnn_convolution_backward_weight"]
 UNARY = {"neg": 1, "abs": 1, "relu": 1, "pow": 1, "clamp": 2, "clamp_min": 1, "clamp_max": 1,
          "silu": 4, "gelu": 8, "elu": 3, "nan_to_num": 3, "threshold": 1,
          "bitwise_not": 1, "logical_not": 1}
@@ -316,6 +326,7 @@ FORMULAS = {
     "aten::miopen_convolution": conv(0, 1, 2, 4, 3, 5, -1, -1, 6),
     "aten::cudnn_convolution": conv(0, 1, -1, 3, 2, 4, -1, -1, 5),
     "aten::convolution_backward": conv_backward,
+    **{name: gradient for name in GRADIENTS},
     "aten::scaled_dot_product_attention": attention(0, 5, True, False, 3),
     "aten::_scaled_dot_product_attention_math": attention(0, 5, True, False, 3),
     "aten::_scaled_dot_product_flash_attention": attention(0, 4, True, True),
@@ -466,8 +477,32 @@ class Reference:
                 return span, chain[i + 1:]
         return None, []
 
+    def shown(self):
+        """What comes out of convolutions, by their gradients: of older profilers without strides."""
+        outs = collections.defaultdict(set)
+        for spans in self.threads.values():
+            for span in spans:
+                if span.name in GRADIENTS and span.parent:
+                    data, out, weight = (span.parent.args.get("Input Dims") or [None] * 3)[:3]
+                    outs[str(data), str(weight)].add(str(out))
+        return outs
+
+    def work(self, owner, outs):
+        args = owner.parent.args if owner.name in GRADIENTS else owner.args
+        call = Call(args)
+        if owner.name != "aten::cudnn_convolution" or call.values is not None:
+            return formula_of(owner.name)(call)
+        data, weight = call.need(0), call.need(1)
+        out = outs[str(data), str(weight)]
+        if len(out) != 1:
+            raise Unknown
+        out = product(json.loads(next(iter(out))))
+        kind = common(call.type(0), call.type(1))
+        return (2 * out * product(weight[1:]), call.bytes(0) + call.bytes(1) + out * SIZES[kind],
+                kind)
+
     def count(self):
-        found, outer = [], set()
+        found, outer, outs = [], set(), self.shown()
         for span, event in self.device:
             if span.category not in ("kernel",) or COMM.search(span.name):
                 continue
@@ -479,7 +514,7 @@ class Reference:
             if not owner:
                 continue
             try:
-                work = formula_of(owner.name)(Call(owner.args))
+                work = self.work(owner, outs)
             except Unknown:
                 continue
             if work[2] is None:

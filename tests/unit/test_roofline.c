@@ -245,6 +245,65 @@ static void convolutions(void **state)
     EXPECT_ALL(calls);
 }
 
+/* ---- templates of the compiler, mixtures of experts ----------------------------------------- */
+
+static void templates(void **state)
+{
+    (void)state;
+#define FOUR BF16_3 "," BF16
+#define NONE "'','','',''"
+    static const struct call calls[] = {
+        {"triton_tem_fused_mm_0", "[4,6],[6,5],[4,5]", BF16_3, "'','',''", 240, (24 + 30 + 20) * 2,
+         "M=4 N=5 K=6", NULL},
+        /* Rows in two sizes, weights as they were made, and a bias. */
+        {"triton_tem_fused_addmm_1", "[5],[2,2,6],[5,6],[4,5]", FOUR, NONE, 240, -1, "M=4 N=5 K=6",
+         NULL},
+        /* What is added has the sizes of the result. */
+        {"triton_tem_fused_add_mm_2", "[4,6],[6,4],[4,4],[4,4]", FOUR, NONE, 192, -1, NULL, NULL},
+        /* Two pairs that could make it with different K. */
+        {"triton_tem_fused_mm_3", "[4,6],[6,5],[4,3],[3,5],[4,5]", FOUR "," BF16, NONE ",''", 0, 0,
+         NULL, "unusable_shapes"},
+        {"triton_tem_fused_mm_4", "[4,7],[6,5],[4,5]", BF16_3, "'','',''", 0, 0, NULL,
+         "unusable_shapes"},
+        {"triton_tem_fused_bmm_5", "[2,4,6],[2,6,5],[2,4,5]", BF16_3, "'','',''", 0, 0, NULL,
+         "no_formula"},
+        {"triton_tem_fused_flex_attention_6", "[2,4,6],[2,6,5],[2,4,5]", BF16_3, "'','',''", 0, 0,
+         NULL, "no_formula"},
+        /* Two groups, a stride that only what comes out shows. */
+        {"triton_tem_fused_convolution_7", "[2,4,8,8],[6,2,3,3],[2,6,4,4]", BF16_3, "'','',''",
+         2 * (2 * 6 * 16) * 18, -1, "2x4x8x8 * 6x2x3x3 = 2x6x4x4", NULL},
+        {"triton_tem_fused_convolution_8", "[2,4,8,8],[6,3,3,3],[2,6,4,4]", BF16_3, "'','',''", 0,
+         0, NULL, "unusable_shapes"},
+    };
+    EXPECT_ALL(calls);
+}
+
+static void experts(void **state)
+{
+    (void)state;
+#define EXPERT_TYPES FOUR ",'int',''"
+#define EXPERTS_OF(rows) rows ",[2,10,6],[2,6,5],[16,2],[16,2]"
+    static const struct call calls[] = {
+        /* 16·2 pairs through 2·6·10 and 2·5·6. */
+        {"aiter::fused_moe_", EXPERTS_OF("[16,6]") ",[]", EXPERT_TYPES, NONE ",'',''",
+         INT64_C(32) * (120 + 60), (96 + 120 + 60 + 96) * 2, "E=2 top 2 M=16 N=5 K=6", NULL},
+        {"vllm::inplace_fused_experts", EXPERTS_OF("[16,6]"), FOUR ",'long'", NONE ",''",
+         INT64_C(32) * (120 + 60), -1, NULL, NULL},
+        /* Which experts are here is not recorded. */
+        {"aiter::fused_moe_", EXPERTS_OF("[16,6]") ",[4]", FOUR ",'int','int'", NONE ",'',''", 0, 0,
+         NULL, "no_lengths"},
+        /* Few rows leave some weights alone. */
+        {"aiter::fused_moe_", "[1,6],[2,10,6],[2,6,5],[1,2],[1,2],[]", EXPERT_TYPES, NONE ",'',''",
+         0, 0, NULL, "no_lengths"},
+        {"aiter::fused_moe_", EXPERTS_OF("[16,6]") ",[]",
+         BF16 ",'c10::Float8_e4m3fn','c10::Float8_e4m3fn'," BF16 ",'int',''", NONE ",'',''", 0, 0,
+         NULL, "no_types"},
+        {"aiter::fused_moe_", EXPERTS_OF("[16,7]") ",[]", EXPERT_TYPES, NONE ",'',''", 0, 0, NULL,
+         "unusable_shapes"},
+    };
+    EXPECT_ALL(calls);
+}
+
 /* ---- attention ----------------------------------------------------------------------------- */
 
 static void attention(void **state)
@@ -379,8 +438,6 @@ static void passes(void **state)
          48 * 4, NULL, NULL},
         {"triton_poi_fused_add_0", "[4,6],[4,6],[]", BF16 "," BF16 ",'Scalar'", "'','','24'",
          TA_MISSING, 96, "4x6", NULL},
-        {"triton_tem_fused_mm_0", "[4,6],[6,5],[4,5]", BF16_3, "'','',''", 0, 0, NULL,
-         "no_formula"},
         {"aten::add", "[4],[5],[]", "'float','float','Scalar'", "'','','1'", 0, 0, NULL,
          "unusable_shapes"},
         {"aten::cat", "[[1,2],[3,2]],[]", "'TensorList','Scalar'", "'','0'", 0, 0, NULL,
@@ -468,6 +525,39 @@ static void kernels_of_a_call(void **state)
     ta_report_free(report);
 }
 
+#define SELF "[2,3,8,8]"
+#define WEIGHT "[4,3,3,3]"
+#define FLOATS "'float','float','float'"
+#define CONV(at, id)                                                                               \
+    OP("aten::cudnn_convolution", at##0, 9,                                                        \
+       "'Input Dims':[" SELF "," WEIGHT ",[],[]],'Input type':['float','float','','']")            \
+    LAUNCH("cudaLaunchKernel", at##1, id) KERNEL(at##5, id)
+#define BACKWARD(at, gradient, id)                                                                 \
+    OP("aten::cudnn_convolution_backward", at##0, 9,                                               \
+       "'Input Dims':[" SELF "," gradient "," WEIGHT "],'Input type':[" FLOATS "]")                \
+    OP("aten::cudnn_convolution_backward_weight", at##1, 7,                                        \
+       "'Input Dims':[[]," gradient "," SELF "],'Input type':['','float','float']")                \
+    LAUNCH("cudaLaunchKernel", at##2, id) KERNEL(at##5, id)
+
+/* Without strides, which older profilers do not record, gradients show what comes out, unless the
+ * same sizes come with several strides. */
+static void convolutions_without_strides(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(CONV(10, 1) BACKWARD(20, "[2,4,4,4]", 2));
+    assert_int_equal(cell(report, "aten::cudnn_convolution_backward_weight", "flop"),
+                     2 * 2 * 4 * 16 * 27);
+    assert_int_equal(cell(report, "aten::cudnn_convolution", "flop"), 2 * 2 * 4 * 16 * 27);
+    assert_int_equal(cell(report, "aten::cudnn_convolution", "bytes"), (384 + 108 + 128) * 4);
+    assert_null(ta_report_table(report, "roofline.unknown"));
+    ta_report_free(report);
+    report =
+        report_on_events(CONV(10, 1) BACKWARD(20, "[2,4,4,4]", 2) BACKWARD(30, "[2,4,8,8]", 3));
+    assert_int_equal(report_number(report, "roofline.unknown", "reason", "no_arguments", "kernels"),
+                     1);
+    ta_report_free(report);
+}
+
 /* The work of a product inside another is counted once, with the inner one. */
 static void inner_products(void **state)
 {
@@ -512,10 +602,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products),
         cmocka_unit_test(convolutions),
+        cmocka_unit_test(templates),
+        cmocka_unit_test(experts),
         cmocka_unit_test(attention),
         cmocka_unit_test(passes),
         cmocka_unit_test(hostile_texts),
         cmocka_unit_test(kernels_of_a_call),
+        cmocka_unit_test(convolutions_without_strides),
         cmocka_unit_test(inner_products),
         cmocka_unit_test(silent_inner_products),
         cmocka_unit_test(what_has_no_operator),

@@ -5,6 +5,7 @@
 #include "work.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { SPACE_MAX = 3 };
 
@@ -200,7 +201,120 @@ static enum lack count_backward(const struct formula *formula, const struct call
     return work_done(work, plus(products, mask[2] ? conv.out : 0), &traffic);
 }
 
+/* Sizes of an output, an input and a weight that belong together. */
+static bool belong(const struct operand *out, const struct operand *input,
+                   const struct operand *weight)
+{
+    return out->kind == TENSOR && input->kind == TENSOR && weight->kind == TENSOR &&
+           input->rank >= 3 && input->rank <= 2 + SPACE_MAX && out->rank == input->rank &&
+           weight->rank == input->rank && out->dims[0] == input->dims[0] &&
+           out->dims[1] == weight->dims[0] && weight->dims[1] > 0 &&
+           input->dims[1] % weight->dims[1] == 0;
+}
+
+static void describe_sizes(struct work *work, const struct conv *conv, const struct operand *out)
+{
+    shape_dims(work, conv->input);
+    shape_add(work, " * ");
+    shape_dims(work, conv->weight);
+    shape_add(work, " = ");
+    shape_dims(work, out);
+}
+
+/* One of the gradients, whose sizes say all without the strides. */
+static enum lack count_gradient(const struct formula *formula, const struct call *call,
+                                struct work *work)
+{
+    const struct conv_arguments *at = &formula->conv;
+    const struct operand *gradient = &call->at[at->gradient];
+    const struct conv conv = {
+        .input = &call->at[at->input], .weight = &call->at[at->weight], .out = gradient->elements};
+    if (!belong(gradient, conv.input, conv.weight))
+        return LACK_SENSE;
+    struct traffic traffic = {0};
+    traffic_operand(&traffic, gradient);
+    traffic_operand(&traffic, conv.input);
+    traffic_operand(&traffic, conv.weight);
+    work->type = type_result(conv.input->type, conv.weight->type);
+    describe_sizes(work, &conv, gradient);
+    shape_add(work, at->kind == CONV_INPUT_GRADIENT ? " d(input)" : " d(weight)");
+    return work_done(work, product_flop(&conv), &traffic);
+}
+
+static bool same_sizes(const struct operand *a, const struct operand *b)
+{
+    return a->kind == TENSOR && b->kind == TENSOR && a->rank == b->rank &&
+           memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+bool conv_sizes_of(const struct formula *formula, const struct call *call, struct conv_sizes *sizes)
+{
+    if (formula->count != count_gradient)
+        return false;
+    *sizes = (struct conv_sizes){.input = call->at[formula->conv.input],
+                                 .weight = call->at[formula->conv.weight],
+                                 .out = call->at[formula->conv.gradient]};
+    return belong(&sizes->out, &sizes->input, &sizes->weight);
+}
+
+bool conv_fits(const struct formula *formula, const struct call *call,
+               const struct conv_sizes *sizes)
+{
+    return formula->count == count_forward && formula->conv.kind == CONV_ANY &&
+           formula->conv.transposed < 0 &&
+           same_sizes(&call->at[formula->conv.input], &sizes->input) &&
+           same_sizes(&call->at[formula->conv.weight], &sizes->weight);
+}
+
+enum lack conv_count_as(const struct formula *formula, const struct call *call,
+                        const struct operand *out, struct work *work)
+{
+    const struct conv_arguments *at = &formula->conv;
+    const struct conv conv = {
+        .input = &call->at[at->input], .weight = &call->at[at->weight], .out = out->elements};
+    const bool biased = has_tensor(call, at->bias);
+    struct traffic traffic = {0};
+    *work = (struct work){.class = formula->class,
+                          .type = type_result(conv.input->type, conv.weight->type)};
+    traffic_operand(&traffic, conv.input);
+    traffic_operand(&traffic, conv.weight);
+    traffic_add(&traffic, conv.out, work->type);
+    if (biased)
+        traffic_operand(&traffic, &call->at[at->bias]);
+    describe_sizes(work, &conv, out);
+    shape_add(work, biased ? " + bias" : "");
+    return work_done(work, plus(product_flop(&conv), biased ? conv.out : 0), &traffic);
+}
+
+/* A template of the compiler: the last tensor is what comes out, before it input and weight. */
+static enum lack count_template(const struct formula *formula, const struct call *call,
+                                struct work *work)
+{
+    const struct operand *found[3] = {NULL}; /* the first two, and the last */
+    (void)formula;
+    for (size_t i = 0; i < call->n; i++)
+        if (call->at[i].kind == TENSOR && call->at[i].rank > 1)
+            found[!found[0] ? 0 : !found[1] ? 1 : 2] = &call->at[i];
+    if (!found[2] || !belong(found[2], found[0], found[1]))
+        return LACK_SENSE;
+    const struct conv conv = {.input = found[0], .weight = found[1], .out = found[2]->elements};
+    struct traffic traffic = {0};
+    for (size_t i = 0; i < call->n; i++)
+        traffic_operand(&traffic, &call->at[i]);
+    work->type = type_result(conv.input->type, conv.weight->type);
+    describe_sizes(work, &conv, found[2]);
+    return work_done(work, product_flop(&conv), &traffic);
+}
+
+const struct formula template_conv = {
+    .name = "triton_tem_", .class = WORK_CONV, .count = count_template};
+
 /* clang-format off: columns read better than lines filled up. */
+#define GRADIENT(of, part, kind) /* of self, gradient, weight */                                   \
+    {                                                                                              \
+        of "_backward_" part, WORK_CONV, count_gradient,                                           \
+            {.conv = {kind, 0, 2, -1, -1, -1, -1, -1, -1, -1, 1, -1}}, of "_backward"              \
+    }
 #define CONV(form, how, kind, ...)                                                                 \
     {                                                                                              \
         form, WORK_CONV, how,                                                                      \
@@ -237,6 +351,10 @@ const struct formula conv_formulas[] = {
     CONV("aten::conv_depthwise3d", count_forward, CONV_DEPTHWISE, 0, 1, 3, 4, 5, 6, -1, -1, -1, -1,
          -1),
     CONV("aten::convolution_backward", count_backward, CONV_ANY, 1, 2, -1, 4, 5, 6, 7, 8, 9, 0, 10),
+    GRADIENT("aten::cudnn_convolution", "input", CONV_INPUT_GRADIENT),
+    GRADIENT("aten::cudnn_convolution", "weight", CONV_WEIGHT_GRADIENT),
+    GRADIENT("aten::miopen_convolution", "input", CONV_INPUT_GRADIENT),
+    GRADIENT("aten::miopen_convolution", "weight", CONV_WEIGHT_GRADIENT),
     {0},
 };
 /* clang-format on */

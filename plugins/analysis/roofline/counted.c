@@ -26,12 +26,18 @@ const struct formula *counting_look_up(struct counting *c, ta_str name)
     return c->formulas[name];
 }
 
+static enum lack read_texts(const struct counting *c, const struct counted *counted,
+                            struct call *call)
+{
+    return call_read(text_or_empty(c->trace, counted->texts.dims),
+                     text_or_empty(c->trace, counted->texts.types),
+                     text_or_empty(c->trace, counted->texts.values), call);
+}
+
 static void count(struct counting *c, struct counted *counted)
 {
     struct call call;
-    counted->lack = call_read(text_or_empty(c->trace, counted->texts.dims),
-                              text_or_empty(c->trace, counted->texts.types),
-                              text_or_empty(c->trace, counted->texts.values), &call);
+    counted->lack = read_texts(c, counted, &call);
     if (counted->lack == LACK_NOTHING)
         counted->lack = work_count(counting_formula(c, counted->texts.name), &call, &counted->work);
 }
@@ -64,14 +70,28 @@ static bool same_texts(const struct texts *a, const struct texts *b)
            a->values == b->values;
 }
 
+/* The operator whose arguments count; TA_NO_ROW when it is not there. */
+static ta_row arguments_of(struct counting *c, ta_row op)
+{
+    const char *around = counting_formula(c, c->spans.name[op])->around;
+    const ta_row parent = c->spans.parent[op];
+    if (!around)
+        return op;
+    return parent != TA_NO_ROW && ta_slice_equal(ta_trace_text(c->trace, c->spans.name[parent]),
+                                                 ta_slice_of(around))
+               ? parent
+               : TA_NO_ROW;
+}
+
 size_t counting_of(struct counting *c, ta_row op)
 {
     ta_str text[ARGS];
     size_t place = 0;
+    const ta_row from = arguments_of(c, op);
     for (int i = 0; i < ARGS; i++) {
         const struct ta_args *args = &c->args[i];
         if (i == 0 || args->row != args[-1].row) /* mostly an operator has all or none */
-            place = ta_args_place(args, op);
+            place = from == TA_NO_ROW ? SIZE_MAX : ta_args_place(args, from);
         text[i] = place < args->n && ta_args_is_text(args, place)
                       ? (ta_str)ta_args_value(args, place)
                       : TA_STR_ABSENT;
@@ -89,6 +109,51 @@ size_t counting_of(struct counting *c, ta_row op)
     if (index != SIZE_MAX)
         *recent = (uint32_t)index + 1;
     return index;
+}
+
+/* ---- convolutions without strides ------------------------------------------------------------ */
+
+/* What comes out of a call by the gradients of the same convolution; NULL when there are none, or
+ * when it is used with several strides. */
+static const struct operand *out_of(const struct formula *formula, const struct call *call,
+                                    const struct conv_sizes *sizes, size_t n)
+{
+    const struct operand *out = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!conv_fits(formula, call, &sizes[i]))
+            continue;
+        if (out && out->elements != sizes[i].out.elements)
+            return NULL;
+        out = &sizes[i].out;
+    }
+    return out;
+}
+
+void counting_settle(struct counting *c)
+{
+    struct conv_sizes *sizes = NULL, one;
+    struct call call;
+    size_t n = 0, max = 0;
+    for (size_t i = 0; i < c->n && !c->failed; i++) {
+        const struct formula *formula = counting_formula(c, c->at[i].texts.name);
+        if (!formula->around || c->at[i].lack != LACK_NOTHING ||
+            read_texts(c, &c->at[i], &call) != LACK_NOTHING || !conv_sizes_of(formula, &call, &one))
+            continue;
+        c->failed = !ta_vec_grow((void **)&sizes, &max, n, sizeof *sizes);
+        if (!c->failed)
+            sizes[n++] = one;
+    }
+    for (size_t i = 0; n && i < c->n && !c->failed; i++) {
+        struct counted *counted = &c->at[i];
+        const struct formula *formula = counting_formula(c, counted->texts.name);
+        if (counted->lack != LACK_ARGUMENTS || formula->class != WORK_CONV ||
+            read_texts(c, counted, &call) != LACK_NOTHING)
+            continue;
+        const struct operand *out = out_of(formula, &call, sizes, n);
+        if (out)
+            counted->lack = conv_count_as(formula, &call, out, &counted->work);
+    }
+    free(sizes);
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */

@@ -59,4 +59,8 @@ static inline struct ta_slice text_or_empty(const struct ta_trace *trace, ta_str
 /* The index in `at` of the work of a call; SIZE_MAX without memory. */
 size_t counting_of(struct counting *c, ta_row op);
 
+/* When all calls are there: convolutions whose strides are not recorded are counted by what their
+ * gradients show. */
+void counting_settle(struct counting *c);
+
 #endif

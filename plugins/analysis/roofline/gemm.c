@@ -117,6 +117,116 @@ static enum lack count_gemm(const struct formula *formula, const struct call *ca
     return work_done(work, plus(times(2, times(out, k)), biased ? out : 0), &traffic);
 }
 
+/* ---- templates of the compiler -------------------------------------------------------------- */
+
+static int64_t last_size(const struct operand *operand)
+{
+    return operand->rank ? operand->dims[operand->rank - 1] : 1;
+}
+
+/* The K with which a and b make `out`; 0: they do not.  Buffers are recorded as they were made:
+ * rows in several sizes, weights in either order. */
+static int64_t common_size(const struct operand *a, const struct operand *b,
+                           const struct operand *out)
+{
+    const int64_t n = last_size(out);
+    if (a->rank < 2 || b->rank != 2 || n <= 0 || (b->dims[0] != n && b->dims[1] != n))
+        return 0;
+    const int64_t k = b->dims[b->dims[1] == n ? 0 : 1], m = out->elements / n;
+    const bool has_k = last_size(a) == k || (a->rank == 2 && a->dims[0] == k);
+    return has_k && a->elements == times(m, k) ? k : 0;
+}
+
+/* The last tensor is what comes out; what else is read is added to it or scales it. Only when all
+ * pairs that could make it agree on K the work is known. */
+static enum lack count_template(const struct formula *formula, const struct call *call,
+                                struct work *work)
+{
+    const struct operand *out = NULL;
+    struct traffic traffic = {0};
+    int64_t k = 0;
+    (void)formula;
+    for (size_t i = 0; i < call->n; i++) {
+        traffic_operand(&traffic, &call->at[i]);
+        out = call->at[i].kind == TENSOR ? &call->at[i] : out;
+    }
+    for (size_t i = 0; out && out->rank >= 2 && i < call->n; i++)
+        for (size_t j = 0; j < call->n; j++) {
+            const struct operand *a = &call->at[i], *b = &call->at[j];
+            if (i == j || a == out || b == out || a->kind != TENSOR || b->kind != TENSOR)
+                continue;
+            const int64_t found = common_size(a, b, out);
+            if (found > 0 && k > 0 && found != k)
+                return LACK_SENSE;
+            if (found > 0 && k == 0)
+                work->type = type_result(a->type, b->type);
+            k = found > 0 ? found : k;
+        }
+    if (k == 0)
+        return LACK_SENSE;
+    const int64_t n = last_size(out);
+    shape_add(work, "M=%" PRId64 " N=%" PRId64 " K=%" PRId64, out->elements / n, n, k);
+    return work_done(work, times(2, times(out->elements, k)), &traffic);
+}
+
+const struct formula template_gemm = {
+    .name = "triton_tem_", .class = WORK_GEMM, .count = count_template};
+
+/* ---- mixtures of experts ----------------------------------------------------------------------
+ */
+
+/* Whether which experts or rows count is said by a tensor, whose values are not recorded. */
+static bool is_selective(const struct call *call, size_t from)
+{
+    for (size_t i = from; i < call->n; i++)
+        if (call->at[i].kind == TENSOR && call->at[i].rank == 1 && call->at[i].type &&
+            call->at[i].type->precision == TA_PRECISION_ANY)
+            return true;
+    return false;
+}
+
+/* Each row goes through both products of each expert that is chosen for it. */
+static enum lack count_experts(const struct formula *formula, const struct call *call,
+                               struct work *work)
+{
+    const struct experts_arguments *at = &formula->experts;
+    const struct operand *rows = &call->at[at->rows], *choices = &call->at[at->choices];
+    const struct operand *first = &call->at[at->first], *second = &call->at[at->second];
+    if (rows->kind != TENSOR || rows->rank != 2 || choices->kind != TENSOR || choices->rank != 2 ||
+        first->kind != TENSOR || first->rank != 3 || second->kind != TENSOR || second->rank != 3)
+        return LACK_SENSE;
+    const int64_t depth = rows->dims[1], experts = first->dims[0], inner = second->dims[2];
+    const int64_t wide = first->dims[1], pairs = times(rows->dims[0], choices->dims[1]);
+    if (choices->dims[0] != rows->dims[0] || second->dims[0] != experts ||
+        first->dims[2] != depth || second->dims[1] != depth ||
+        (wide != inner && wide != times(2, inner)))
+        return LACK_SENSE;
+    if (is_selective(call, (size_t)at->choices + 1))
+        return LACK_LENGTHS;
+    /* With few rows not all weights are read; of other types it is not known what computes. */
+    if (pairs < times(8, experts))
+        return LACK_LENGTHS;
+    if (rows->type != first->type || first->type != second->type)
+        return LACK_TYPES;
+    struct traffic traffic = {0};
+    traffic_operand(&traffic, rows);
+    traffic_operand(&traffic, first);
+    traffic_operand(&traffic, second);
+    traffic_add(&traffic, rows->elements, rows->type);
+    work->type = rows->type;
+    shape_add(work, "E=%" PRId64 " top %" PRId64 " M=%" PRId64 " N=%" PRId64 " K=%" PRId64, experts,
+              choices->dims[1], rows->dims[0], inner, depth);
+    return work_done(work, times(2, times(times(pairs, depth), plus(wide, inner))), &traffic);
+}
+
+#define EXPERTS(form)                                                                              \
+    {                                                                                              \
+        form, WORK_GEMM, count_experts,                                                            \
+        {                                                                                          \
+            .experts = { 0, 1, 2, 4 }                                                              \
+        }                                                                                          \
+    }
+
 /* Arguments: a, b, bias, beta, type of the result, result. */
 #define GEMM(form, ...)                                                                            \
     {                                                                                              \
@@ -146,6 +256,9 @@ const struct formula gemm_formulas[] = {
     GEMM("aten::_scaled_grouped_mm", 0, 1, 5, -1, 7, -1, false, true),
     GEMM("vllm::rocm_unquantized_gemm", 0, 1, 2, -1, -1, -1, true, false),
     GEMM("_C::cutlass_scaled_mm", 1, 2, 5, -1, -1, 0, false, false),
+    EXPERTS("vllm::inplace_fused_experts"),
+    EXPERTS("vllm::outplace_fused_experts"),
+    EXPERTS("aiter::fused_moe_"),
     {0},
 };
 /* clang-format on */

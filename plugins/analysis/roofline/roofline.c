@@ -12,6 +12,7 @@
 #include <traceanalyze/model.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct ta_field op_fields[OP_FIELDS] = {
     [OP_NAME] = {"name", TA_FIELD_TEXT},
@@ -241,9 +242,12 @@ static enum evidence evidence_of(const struct ta_kernel_facts *facts)
                                            : EVIDENCE_NONE;
 }
 
-static bool is_product(enum ta_kernel_kind kind)
+/* Templates of the compiler are products, too. */
+static bool is_product(const struct ta_kernel_facts *facts)
 {
-    return kind == TA_KERNEL_GEMM || kind == TA_KERNEL_CONV || kind == TA_KERNEL_ATTENTION;
+    return facts->kind == TA_KERNEL_GEMM || facts->kind == TA_KERNEL_CONV ||
+           facts->kind == TA_KERNEL_ATTENTION ||
+           (facts->kind == TA_KERNEL_TRITON && strcmp(facts->family, "template") == 0);
 }
 
 static void add_lack(struct mapping *m, ta_row owner, enum lack lack, int64_t dur)
@@ -280,7 +284,7 @@ static enum lack add_kernel(struct mapping *m, const struct ta_activity *a,
     ta_sum(&device->row[DEV_COVERED_NS], dur);
     const bool has_flop = counted->work.flop != TA_MISSING;
     ta_sum(&device->row[DEV_FLOP_NS], has_flop ? dur : 0);
-    if (has_flop && is_product(m->kernels.at[a->kernel].facts.kind))
+    if (has_flop && is_product(&m->kernels.at[a->kernel].facts))
         ta_sum(&device->row[DEV_PRODUCT_FLOP_NS], dur);
     return LACK_NOTHING;
 }
@@ -295,7 +299,7 @@ static void add_activity(struct mapping *m, size_t i, struct current *device)
     if (a->kernel == TA_NO_KERNEL || m->kernels.at[a->kernel].facts.class == TA_KERNEL_COMM)
         return;
     ta_sum(&device->row[DEV_KERNEL_NS], dur);
-    if (is_product(m->kernels.at[a->kernel].facts.kind))
+    if (is_product(&m->kernels.at[a->kernel].facts))
         ta_sum(&device->row[DEV_PRODUCT_NS], dur);
     const struct owner *owner = &m->owners[i];
     enum lack lack = lack_of(m, a, owner);
@@ -379,6 +383,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             last = a->op;
             m->owners[i] = owner;
         }
+        counting_settle(&m->counting);
     }
     for (size_t i = 0; !m->failed && !m->counting.failed && i < m->activities.n; i++) {
         if (i == 0 || m->activities.at[i].device != device.id)

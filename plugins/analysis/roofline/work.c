@@ -27,8 +27,7 @@ static const struct formula *find_in(const struct formula *formulas, struct ta_s
     return NULL;
 }
 
-/* A generated kernel: the operands are what it reads and writes, what it computes is not known.
- * Templates are products, whose operands are read more than once. */
+/* A generated kernel: the operands are what it reads and writes, what it computes is not known. */
 static enum lack count_triton(const struct formula *formula, const struct call *call,
                               struct work *work)
 {
@@ -50,12 +49,28 @@ static enum lack count_triton(const struct formula *formula, const struct call *
 static const struct formula triton_formula = {
     .name = "triton_", .class = WORK_TRITON, .count = count_triton};
 
+static bool has(struct ta_slice name, const char *part)
+{
+    return memmem(name.ptr, name.len, part, strlen(part)) != NULL;
+}
+
+/* Templates are products, named after the operators in them. */
+static const struct formula *template_formula(struct ta_slice name)
+{
+    if (has(name, "convolution"))
+        return &template_conv;
+    const bool batched = has(name, "bmm") || has(name, "grouped") || has(name, "attention");
+    return !batched && (has(name, "_mm") || has(name, "addmm")) ? &template_gemm : NULL;
+}
+
 const struct formula *formula_find(struct ta_slice name)
 {
     static const struct formula *const tables[] = {gemm_formulas, conv_formulas, attention_formulas,
                                                    pass_formulas};
+    if (ta_slice_starts(name, "triton_tem_"))
+        return template_formula(name);
     if (ta_slice_starts(name, "triton_"))
-        return ta_slice_starts(name, "triton_tem_") ? NULL : &triton_formula;
+        return &triton_formula;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const struct formula *found = find_in(tables[i], name);
         if (!found && name.len > 2 && name.ptr[name.len - 1] == '_' &&

@@ -56,7 +56,9 @@ struct gemm_arguments {
 enum conv_kind {
     CONV_ANY,
     CONV_TRANSPOSED, /* without an argument that says so */
-    CONV_DEPTHWISE   /* likewise: as many groups as channels */
+    CONV_DEPTHWISE,  /* likewise: as many groups as channels */
+    CONV_INPUT_GRADIENT,
+    CONV_WEIGHT_GRADIENT
 };
 
 struct conv_arguments {
@@ -85,6 +87,11 @@ struct pass_arguments {
     int flop;         /* per element of the largest tensor */
 };
 
+/* Positions of a mixture of experts. */
+struct experts_arguments {
+    signed char rows, first, second, choices; /* weights of both products; experts of each row */
+};
+
 struct formula {
     const char *name;
     enum work_class class;
@@ -94,17 +101,37 @@ struct formula {
         struct conv_arguments conv;
         struct attention_arguments attention;
         struct pass_arguments pass;
+        struct experts_arguments experts;
     };
+    const char *around; /* the operator right around it, whose arguments count; NULL: its own */
 };
 
 /* End with a NULL name. */
 extern const struct formula gemm_formulas[], conv_formulas[], attention_formulas[], pass_formulas[];
+/* Templates of the compiler ("triton_tem_…"). */
+extern const struct formula template_gemm, template_conv;
 
 /* The formula of an operator, NULL without one.  In-place forms ("aten::add_") have that of the
  * form that makes a new tensor. */
 const struct formula *formula_find(struct ta_slice name);
 
 enum lack work_count(const struct formula *formula, const struct call *call, struct work *work);
+
+/* ---- convolutions without strides ----------------------------------------------------------- */
+
+/* Older profilers record no strides; gradients show what comes out. */
+struct conv_sizes {
+    struct operand input, weight, out;
+};
+
+/* Those that a gradient shows; false for other calls. */
+bool conv_sizes_of(const struct formula *formula, const struct call *call,
+                   struct conv_sizes *sizes);
+/* Whether a call is one with this input and weight, and lacks nothing but what comes out. */
+bool conv_fits(const struct formula *formula, const struct call *call,
+               const struct conv_sizes *sizes);
+enum lack conv_count_as(const struct formula *formula, const struct call *call,
+                        const struct operand *out, struct work *work);
 
 /* ---- for formulas -------------------------------------------------------------------------- */
 
