@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chains of kernels that a compiler could fuse, transposes around convolutions, and kernels that
- * only cast, copy or reorder.  A copy in a chain is the chain's, casts of weights have a rule of
- * their own. */
+/* Chains of kernels that a compiler could fuse, norms in pieces where others of their kind are one
+ * kernel, transposes around convolutions, and kernels that only cast, copy or reorder.  A copy in a
+ * chain is the chain's, casts of weights have a rule of their own. */
 #include "kernel.h"
 
 enum { THRESHOLD, CASTS };
@@ -17,6 +17,7 @@ static const struct ta_option options[] = {
 enum {
     KIND,
     PLACE,
+    CHAINS,
     KERNELS,
     TIME,
     CHAIN_COPIES,
@@ -29,6 +30,9 @@ enum {
     COPY_SHARE,
     CAST_WHAT,
     CAST_TIME,
+    OP,
+    OP_CALLS,
+    OP_KERNEL,
     RUN,
     VAE = RUN + RUN_REFS
 };
@@ -36,6 +40,7 @@ enum {
 static const struct ta_ref reads[] = {
     [KIND] = {"fusion.kinds", "kind"},
     [PLACE] = {"fusion.kinds", "place"},
+    [CHAINS] = {"fusion.kinds", "chains"},
     [KERNELS] = {"fusion.kinds", "kernels"},
     [TIME] = {"fusion.kinds", "total_ns"},
     [CHAIN_COPIES] = {"fusion.kinds", "copy_ns"},
@@ -48,6 +53,9 @@ static const struct ta_ref reads[] = {
     [COPY_SHARE] = {"kernels.copies_by_op", "share"},
     [CAST_WHAT] = {"kernels.weight_casts", "what"},
     [CAST_TIME] = {"kernels.weight_casts", "total_ns"},
+    [OP] = {"kernels.by_op", "op"},
+    [OP_CALLS] = {"kernels.by_op", "calls"},
+    [OP_KERNEL] = {"kernels.by_op", "name"},
     KERNEL_RUN_READS(RUN),
     VAE_READS(VAE),
 };
@@ -61,9 +69,53 @@ struct chains {
     size_t row;
 };
 
-static bool is_optimizer(const struct ta_refs *in, size_t row)
+static bool has(struct ta_slice text, const char *part)
 {
-    return ta_ref_reads(in, KIND, row, "optimizer steps");
+    return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
+}
+
+/* Kinds of norms that run in pieces, and what the operators and kernels of whole ones are called.
+ */
+static const struct {
+    const char *kind, *norms, *parts[3];
+} norms[] = {{"RMSNorm in pieces", "RMSNorms", {"rms_norm", "rmsnorm", "RMSNorm"}},
+             {"LayerNorm in pieces", "LayerNorms", {"layer_norm", "layernorm", "LayerNorm"}}};
+
+/* Kernels of whole norms of this kind. */
+static double whole_norms(const struct ta_refs *in, size_t kind)
+{
+    double calls = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, OP); i++) {
+        const struct ta_slice op = ta_ref_text(in, OP, i), kernel = ta_ref_text(in, OP_KERNEL, i);
+        bool is_norm = false;
+        for (size_t p = 0; p < TA_LENGTH(norms[kind].parts); p++)
+            is_norm |= op.len ? has(op, norms[kind].parts[p]) : has(kernel, norms[kind].parts[p]);
+        calls += is_norm ? ta_ref_number(in, OP_CALLS, i, 0) : 0;
+    }
+    return calls;
+}
+
+/* Which findings chains of a kind belong to. */
+enum group { ELEMENTWISE, OPTIMIZER, ODD_NORMS };
+
+/* Norms in pieces where at least this many others are whole. */
+enum { LEAST_WHOLE = 2 };
+
+static size_t norm_of(const struct ta_refs *in, size_t row)
+{
+    size_t k = 0;
+    while (k < TA_LENGTH(norms) && !ta_ref_reads(in, KIND, row, norms[k].kind))
+        k++;
+    return k;
+}
+
+/* `whole`: of each kind of norms. */
+static enum group group_of(const struct ta_refs *in, size_t row, const double *whole)
+{
+    const size_t k = norm_of(in, row);
+    if (k < TA_LENGTH(norms) && whole[k] >= LEAST_WHOLE)
+        return ODD_NORMS;
+    return ta_ref_reads(in, KIND, row, "optimizer steps") ? OPTIMIZER : ELEMENTWISE;
 }
 
 static double sum_of_kind(const struct ta_refs *in, size_t cells, struct ta_slice kind)
@@ -75,12 +127,11 @@ static double sum_of_kind(const struct ta_refs *in, size_t cells, struct ta_slic
     return sum;
 }
 
-/* Of the optimizer, or of all else. */
-static struct chains add_up(const struct ta_refs *in, bool optimizer)
+static struct chains add_up(const struct ta_refs *in, enum group group, const double *whole)
 {
     struct chains sum = {.row = SIZE_MAX};
     for (size_t i = 0; i < ta_ref_rows(in, KIND); i++) {
-        if (is_optimizer(in, i) != optimizer)
+        if (group_of(in, i, whole) != group)
             continue;
         const struct ta_slice kind = ta_ref_text(in, KIND, i);
         const double kind_time = sum_of_kind(in, TIME, kind), time = ta_ref_number(in, TIME, i, 0);
@@ -129,10 +180,11 @@ static bool is_compiled(const struct ta_refs *in)
 }
 
 static void advise_chains(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
-                          const struct kernel_run *run, bool optimizer)
+                          const struct kernel_run *run, enum group group, const double *whole)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct chains chains = add_up(in, optimizer);
+    const bool optimizer = group == OPTIMIZER;
+    const struct chains chains = add_up(in, group, whole);
     if (chains.row == SIZE_MAX || !kernel_matters(run, chains.most, threshold))
         return;
     const struct ta_place largest = ta_place_at(in, TIME, chains.row);
@@ -170,6 +222,57 @@ static void advise_chains(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .saving_high_ns = kernel_saving(run, chains.most),
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "fusing chains saves > %s of the run",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+}
+
+/* Norms that take another path than the others of their kind. */
+static void advise_norms(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                         const struct kernel_run *run, const double *whole)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct chains odd = add_up(in, ODD_NORMS, whole);
+    if (odd.row == SIZE_MAX || !kernel_matters(run, odd.most, threshold))
+        return;
+    const size_t k = norm_of(in, odd.row);
+    const struct ta_place largest = ta_place_at(in, TIME, odd.row);
+    const char *where = ta_place_text(advice, in, &largest, PLACE);
+    const double pieces =
+        odd.kind_kernels / sum_of_kind(in, CHAINS, ta_ref_text(in, KIND, odd.row));
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, TIME, odd.row),
+                                           ta_ref_evidence(in, MOST, odd.row)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "norm-in-pieces",
+            .rule = "kernel_fusion",
+            .title =
+                ta_advice_printf(advice, "%s in pieces, beside %s fused ones, take %s",
+                                 norms[k].norms, ta_advice_number(advice, whole[k], TA_UNIT_COUNT),
+                                 kernel_time(advice, run, odd.time)),
+            .why = ta_advice_printf(
+                advice, "Each is about %.0f kernels instead of one%s%s%s.", pieces,
+                *where ? "; " : "", *where ? where : "",
+                *where ? ta_advice_printf(
+                             advice, " has %s of it",
+                             ta_advice_number(advice, odd.place_time / odd.time, TA_UNIT_RATIO))
+                       : ""),
+            .advice =
+                k == 0
+                    ? "Use the fused norm there too (torch.nn.functional.rms_norm, with weight "
+                      "and input of one type), or compile it with torch.compile."
+                    : "Use the fused norm there too (torch.nn.functional.layer_norm, with weight "
+                      "and input of one type), or compile it with torch.compile.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .gain = TA_GAIN_DEVICE,
+            .saving_low_ns = kernel_saving(run, odd.least),
+            .saving_high_ns = kernel_saving(run, odd.most),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice,
+                                          "norms in pieces, where two others of their kind are "
+                                          "fused, lose > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
 }
@@ -318,8 +421,12 @@ static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct t
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const struct kernel_run run = kernel_run_of(in, RUN);
-    advise_chains(ctx, in, advice, &run, false);
-    advise_chains(ctx, in, advice, &run, true);
+    double whole[TA_LENGTH(norms)];
+    for (size_t k = 0; k < TA_LENGTH(norms); k++)
+        whole[k] = whole_norms(in, k);
+    advise_chains(ctx, in, advice, &run, ELEMENTWISE, whole);
+    advise_chains(ctx, in, advice, &run, OPTIMIZER, whole);
+    advise_norms(ctx, in, advice, &run, whole);
     advise_transposes(in, advice, &run);
     advise_copies(ctx, in, advice, &run);
     return TA_OK;

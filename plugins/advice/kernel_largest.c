@@ -40,6 +40,8 @@ enum {
     BY_OP_KERNEL,
     BOUND,
     BOUND_SHARE,
+    BEFORE,
+    AFTER,
     RUN
 };
 
@@ -66,6 +68,8 @@ static const struct ta_ref reads[] = {
     [BY_OP_KERNEL] = {"kernels.by_op", "name"},
     [BOUND] = {"run.bound", "bound"},
     [BOUND_SHARE] = {"run.bound", "share"},
+    [BEFORE] = {"gpu_time.program", "before_ns"},
+    [AFTER] = {"gpu_time.program", "after_ns"},
     KERNEL_RUN_READS(RUN),
 };
 
@@ -103,8 +107,8 @@ static struct largest find_largest(const struct ta_refs *in)
 
 /* GEMMs of experts, in one kernel or in several: what is said of them is said of all. */
 struct experts {
-    double time, busy, calls, kernels, most; /* busy: share of the busy time */
-    size_t row;                              /* of gpu_time.by_name, with most of the time */
+    double time, calls, most;
+    size_t row; /* of gpu_time.by_name, with most of the time */
 };
 
 static struct experts find_experts(const struct ta_refs *in)
@@ -116,9 +120,7 @@ static struct experts find_experts(const struct ta_refs *in)
         if (kernel == SIZE_MAX || !ta_ref_reads(in, FAMILY, kernel, "fused moe"))
             continue;
         experts.time += time;
-        experts.busy += ta_ref_number(in, BUSY_SHARE, i, 0);
         experts.calls += ta_ref_number(in, CALLS, kernel, 0);
-        experts.kernels++;
         if (time > experts.most) {
             experts.most = time;
             experts.row = i;
@@ -164,14 +166,32 @@ static bool has_few_rows(struct ta_slice name)
     return false;
 }
 
+/* "7.03 ms, 65.5 % of the 10.7 ms from its first work to its last" where the run is longer: the
+ * step is all that such a recording holds of the GPU. */
+static const char *time_text(struct ta_advice *advice, const struct ta_refs *in,
+                             const struct kernel_run *run, double time)
+{
+    const double edges = ta_ref_sum(in, BEFORE) + ta_ref_sum(in, AFTER);
+    if (edges <= 0.01 * run->window_ns || edges >= run->window_ns)
+        return kernel_time(advice, run, time);
+    return ta_advice_printf(
+        advice, "%s (%s of the %s from the GPU's first work to its last)",
+        kernel_ns(advice, run, time),
+        ta_advice_number(advice, fmin(1, time / (run->window_ns - edges)), TA_UNIT_RATIO),
+        kernel_ns(advice, run, run->window_ns - edges));
+}
+
 /* What to try with a kernel. */
 static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta_slice name)
 {
     const struct ta_look graphs = {.cells = UNKNOWN_SHARE,
                                    .where = {{UNKNOWN_REASON, "graph_launch"}}};
     if (ta_ref_reads(in, FAMILY, kernel, "fused moe") && has_few_rows(name))
-        return "With few tokens a step they are bound by reading the weights of the experts: "
-               "decode more sequences at once.";
+        return "Decode more sequences at once: the same weights then serve more tokens.";
+    if (ta_ref_reads(in, FAMILY, kernel, "fused moe") &&
+        memmem(name.ptr, name.len, "fused_moe_kernel", strlen("fused_moe_kernel")))
+        return "Tune its tiles for this GPU and these sizes (benchmark_moe.py of vLLM, "
+               "tuning_fused_moe_triton.py of SGLang).";
     if (ta_ref_reads(in, KIND, kernel, "gemm") && has_few_rows(name))
         return memmem(name.ptr, name.len, "fp4", 3) || memmem(name.ptr, name.len, "int4", 4)
                    ? "With few rows the bytes of the weights bound a GEMM: compute more rows at "
@@ -228,45 +248,43 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     const struct ta_place first = ta_place_at(in, BUSY_SHARE, row);
     const char *title =
-        moe && experts.kernels > 1
-            ? ta_advice_printf(advice, "MoE GEMMs take %s in %s of %.0f kernels",
-                               kernel_time(advice, &run, time),
-                               kernel_count(advice, experts.calls, "call"), experts.kernels)
+        moe ? ta_advice_printf(advice, "MoE GEMMs take %s in %s", time_text(advice, in, &run, time),
+                               kernel_count(advice, experts.calls, "call"))
             : ta_advice_printf(advice, "One %skernel takes %s in %s: %s",
-                               moe                                      ? "MoE "
-                               : ta_ref_reads(in, KIND, kernel, "gemm") ? "GEMM "
+                               ta_ref_reads(in, KIND, kernel, "gemm")   ? "GEMM "
                                : ta_ref_reads(in, KIND, kernel, "conv") ? "convolution "
                                                                         : "",
-                               kernel_time(advice, &run, time),
+                               time_text(advice, in, &run, time),
                                kernel_count(advice, ta_ref_number(in, CALLS, kernel, 0), "call"),
                                ta_place_text(advice, in, &first, BUSY_NAME));
+    const char *why = !moe ? launcher(in, advice, name)
+                      : has_few_rows(name)
+                          ? "Their tiles have few rows: reading the weights of the experts bounds "
+                            "them, whatever the number of tokens."
+                          : NULL;
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, BUSY_SHARE, first.row),
                                            ta_ref_evidence(in, EXPOSED, first.row),
                                            ta_ref_evidence(in, MEAN, kernel)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "largest-kernel",
-            .rule = "kernel_largest",
-            .title = title,
-            .why = moe && experts.kernels > 1
-                       ? ta_advice_printf(advice, "They have %s of the time that the GPU is busy.",
-                                          ta_advice_number(advice, experts.busy, TA_UNIT_RATIO))
-                       : launcher(in, advice, name),
-            .advice = what_to_do(in, kernel, name),
-            .severity = TA_INFO,
-            .evidence = evidence,
-            .n_evidence = 3,
-            .saving_low_ns = TA_MISSING,
-            .saving_high_ns = TA_MISSING,
-            .confidence = 0.3,
-            .threshold = ta_advice_printf(
-                advice,
-                "one kernel of unknown work takes > %s of the run of a device that computes "
-                "%s of it or more",
-                ta_advice_number(advice, threshold, TA_UNIT_RATIO),
-                ta_advice_number(advice, ta_ctx_option(ctx, COMPUTE), TA_UNIT_RATIO)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "largest-kernel",
+                  .rule = "kernel_largest",
+                  .title = title,
+                  .why = why,
+                  .advice = what_to_do(in, kernel, name),
+                  .severity = moe ? TA_LOW : TA_INFO,
+                  .evidence = evidence,
+                  .n_evidence = 3,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.3,
+                  .threshold = ta_advice_printf(
+                      advice,
+                      "one kernel of unknown work takes > %s of the run of a device that computes "
+                      "%s of it or more",
+                      ta_advice_number(advice, threshold, TA_UNIT_RATIO),
+                      ta_advice_number(advice, ta_ctx_option(ctx, COMPUTE), TA_UNIT_RATIO)),
+              });
     return TA_OK;
 }
 

@@ -54,8 +54,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "kernel_waits",
             .title = ta_advice_printf(
                 advice,
-                "The GPU runs kernels that only wait for others for %s: it counts as busy and "
-                "does no work",
+                "Kernels that only wait for others take %s: the device counts as busy and does no "
+                "work",
                 kernel_time(advice, &run, waits.time)),
             .why = ta_advice_printf(
                 advice, "%s has %s of it.", ta_place_text(advice, in, &most, BUSY_NAME),

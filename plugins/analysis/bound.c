@@ -12,6 +12,7 @@
 enum part {
     COMPUTE,
     MEMORY,
+    KERNEL_WAIT,
     COMM,
     IMBALANCE,
     BEFORE,
@@ -37,6 +38,8 @@ static const struct {
     [MEMORY] = {"memory", "memory-limited batch",
                 "of computing, what kernels lose because they have too few blocks for the device, "
                 "while its memory is full: a larger batch would use the rest, and does not fit"},
+    [KERNEL_WAIT] = {"kernel wait", "bound by kernels that wait",
+                     "a kernel runs that only waits for others"},
     [COMM] = {"communication", "communication-bound", "communication that no computation covers"},
     [IMBALANCE] = {"imbalance", "imbalance-bound",
                    "communication that no computation covers, before the last rank has come: the "
@@ -140,7 +143,9 @@ static const struct ta_table_def bound = {
         "communication that is waiting for the last rank, as in `collectives.exposed`. Where "
         "the allocator holds 90 % or more of the memory of a device, `memory` is the part of "
         "computing that kernels lose by too few blocks (`kernels.waves`): a larger batch "
-        "would use it, and does not fit. The class of the largest part names the run in the "
+        "would use it, and does not fit; `kernel wait` is that of kernels that only wait for "
+        "others "
+        "(family `wait`). The class of the largest part names the run in the "
         "verdict; of parts within 5 points of each other both do.",
     .order = {&bound_columns[TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_NOT};
@@ -160,7 +165,11 @@ enum {
     RANKS_BEFORE,
     MEMORY_TOTAL,
     MEMORY_PEAK,
-    WAVES_LOST
+    WAVES_LOST,
+    KERNEL,
+    FAMILY,
+    BUSY_KERNEL,
+    EXPOSED
 };
 
 static const struct ta_ref reads[] = {
@@ -179,6 +188,10 @@ static const struct ta_ref reads[] = {
     [MEMORY_TOTAL] = {"memory.by_rank", "total_bytes"},
     [MEMORY_PEAK] = {"memory.by_rank", "peak_reserved_bytes"},
     [WAVES_LOST] = {"kernels.waves", "lost_ns"},
+    [KERNEL] = {"kernels.by_name", "name"},
+    [FAMILY] = {"kernels.by_name", "family"},
+    [BUSY_KERNEL] = {"gpu_time.by_name", "name"},
+    [EXPOSED] = {"gpu_time.by_name", "exposed_ns"},
 };
 
 static double sum(const struct ta_refs *in, size_t ref)
@@ -200,6 +213,18 @@ static bool is_full(const struct ta_refs *in)
             return true;
     }
     return false;
+}
+
+/* What kernels that only wait have of the busy time. */
+static double waiting(const struct ta_refs *in)
+{
+    double time = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, FAMILY); i++)
+        for (size_t row = 0; ta_ref_reads(in, FAMILY, i, "wait") && row < ta_ref_rows(in, EXPOSED);
+             row++)
+            if (ta_slice_equal(ta_ref_text(in, BUSY_KERNEL, row), ta_ref_text(in, KERNEL, i)))
+                time += ta_ref_number(in, EXPOSED, row, 0);
+    return time;
 }
 
 static enum part part_of(struct ta_slice cause)
@@ -237,7 +262,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     time[COMM] -= time[IMBALANCE] + time[BEFORE]; /* before idle time is added */
     if (is_full(in))
         time[MEMORY] = fmin(time[COMPUTE], sum(in, WAVES_LOST));
-    time[COMPUTE] -= time[MEMORY];
+    time[KERNEL_WAIT] = fmin(time[COMPUTE] - time[MEMORY], waiting(in));
+    time[COMPUTE] -= time[MEMORY] + time[KERNEL_WAIT];
     for (size_t i = 0; i < ta_ref_rows(in, IDLE_TOTAL); i++)
         time[part_of(ta_ref_text(in, IDLE_CAUSE, i))] += ta_ref_number(in, IDLE_TOTAL, i, 0);
     for (size_t i = 0; i < ta_ref_rows(in, EDGE_TOTAL); i++)

@@ -98,11 +98,11 @@ static const struct ta_table_def by_chain = {
 
 /* The columns are the fields of the partial. */
 static const struct ta_column by_kind_columns[] = {
-    [KIND_WORD] = {"kind", "What", TA_TEXT, .role = TA_KEY,
-                   .doc =
-                       "optimizer steps, RMSNorm in pieces, norm and modulation, rotary "
-                       "embedding, GELU in pieces, SiLU and gate, GELU and gate, ReLU and "
-                       "addition, casts, or element-wise operators, by the operators of a chain"},
+    [KIND_WORD] =
+        {"kind", "What", TA_TEXT, .role = TA_KEY,
+         .doc = "optimizer steps, RMSNorm or LayerNorm in pieces, norm and modulation, rotary "
+                "embedding, GELU in pieces, SiLU and gate, GELU and gate, ReLU and "
+                "addition, casts, or element-wise operators, by the operators of a chain"},
     [KIND_PLACE] = {"place", "Where", TA_TEXT, .role = TA_KEY,
                     .doc = "Class of the module around the chain, else the function of Python; "
                            "empty when neither was recorded"},
@@ -150,7 +150,8 @@ enum sign {
     SIGN_ENDS = 1 << 16, /* it is no member of a chain */
     SIGN_KNOWN = 1 << 17,
     SIGN_BITS = 1 << 18,
-    SIGN_SHIFT = 1 << 19
+    SIGN_SHIFT = 1 << 19,
+    SIGN_VARIANCE = 1 << 20
 };
 
 static unsigned signs_in(struct ta_slice name)
@@ -159,22 +160,55 @@ static unsigned signs_in(struct ta_slice name)
         const char *part;
         unsigned sign;
     } parts[] = {
-        {"add", SIGN_ADD},         {"mul", SIGN_MUL},           {"layer_norm", SIGN_NORM},
-        {"rms_norm", SIGN_NORM},   {"LayerNorm", SIGN_NORM},    {"layernorm", SIGN_NORM},
-        {"rsqrt", SIGN_RSQRT},     {"mean", SIGN_MEAN},         {"var", SIGN_MEAN},
-        {"pow", SIGN_POW},         {"tanh", SIGN_TANH},         {"erf", SIGN_ERF},
-        {"silu", SIGN_SILU},       {"sigmoid", SIGN_SILU},      {"gelu", SIGN_GELU},
-        {"GeluCUDA", SIGN_GELU},   {"relu", SIGN_RELU},         {"clamp_min", SIGN_RELU},
-        {"threshold", SIGN_RELU},  {"cat", SIGN_CAT},           {"Cat", SIGN_CAT},
-        {"neg", SIGN_NEG},         {"addcdiv", SIGN_OPTIMIZER}, {"addcmul_", SIGN_OPTIMIZER},
-        {"lerp", SIGN_OPTIMIZER},  {"copy", SIGN_COPY},         {"contiguous", SIGN_COPY},
-        {"aten::to", SIGN_COPY},   {"clone", SIGN_COPY},        {"complex", SIGN_COMPLEX},
-        {"polar", SIGN_COMPLEX},   {"batch_norm", SIGN_ENDS},   {"batchnorm", SIGN_ENDS},
-        {"group_norm", SIGN_ENDS}, {"groupnorm", SIGN_ENDS},    {"conv", SIGN_ENDS},
-        {"addmm", SIGN_ENDS},      {"::mm", SIGN_ENDS},         {"bmm", SIGN_ENDS},
-        {"linear", SIGN_ENDS},     {"matmul", SIGN_ENDS},       {"attention", SIGN_ENDS},
-        {"softmax", SIGN_ENDS},    {"BatchNorm", SIGN_ENDS},    {"GroupNorm", SIGN_ENDS},
-        {"bitwise", SIGN_BITS},    {"rshift", SIGN_SHIFT},      {"right_shift", SIGN_SHIFT},
+        {"add", SIGN_ADD},
+        {"mul", SIGN_MUL},
+        {"layer_norm", SIGN_NORM},
+        {"rms_norm", SIGN_NORM},
+        {"LayerNorm", SIGN_NORM},
+        {"layernorm", SIGN_NORM},
+        {"rsqrt", SIGN_RSQRT},
+        {"mean", SIGN_MEAN},
+        {"aten::var", SIGN_VARIANCE},
+        {"Welford", SIGN_VARIANCE},
+        {"pow", SIGN_POW},
+        {"tanh", SIGN_TANH},
+        {"erf", SIGN_ERF},
+        {"silu", SIGN_SILU},
+        {"sigmoid", SIGN_SILU},
+        {"gelu", SIGN_GELU},
+        {"GeluCUDA", SIGN_GELU},
+        {"relu", SIGN_RELU},
+        {"clamp_min", SIGN_RELU},
+        {"threshold", SIGN_RELU},
+        {"cat", SIGN_CAT},
+        {"Cat", SIGN_CAT},
+        {"neg", SIGN_NEG},
+        {"addcdiv", SIGN_OPTIMIZER},
+        {"addcmul_", SIGN_OPTIMIZER},
+        {"lerp", SIGN_OPTIMIZER},
+        {"copy", SIGN_COPY},
+        {"contiguous", SIGN_COPY},
+        {"aten::to", SIGN_COPY},
+        {"clone", SIGN_COPY},
+        {"complex", SIGN_COMPLEX},
+        {"polar", SIGN_COMPLEX},
+        {"batch_norm", SIGN_ENDS},
+        {"batchnorm", SIGN_ENDS},
+        {"group_norm", SIGN_ENDS},
+        {"groupnorm", SIGN_ENDS},
+        {"conv", SIGN_ENDS},
+        {"addmm", SIGN_ENDS},
+        {"::mm", SIGN_ENDS},
+        {"bmm", SIGN_ENDS},
+        {"linear", SIGN_ENDS},
+        {"matmul", SIGN_ENDS},
+        {"attention", SIGN_ENDS},
+        {"softmax", SIGN_ENDS},
+        {"BatchNorm", SIGN_ENDS},
+        {"GroupNorm", SIGN_ENDS},
+        {"bitwise", SIGN_BITS},
+        {"rshift", SIGN_SHIFT},
+        {"right_shift", SIGN_SHIFT},
     };
     unsigned signs = SIGN_KNOWN;
     for (size_t i = 0; i < TA_LENGTH(parts); i++)
@@ -191,6 +225,7 @@ static const char *kind_of(unsigned all, unsigned common)
         const char *kind;
     } kinds[] = {
         {SIGN_OPTIMIZER, 0, "optimizer steps"},
+        {SIGN_VARIANCE, SIGN_RSQRT | SIGN_MUL, "LayerNorm in pieces"},
         {SIGN_RSQRT, SIGN_MEAN | SIGN_POW, "RMSNorm in pieces"},
         {SIGN_POW | SIGN_MEAN, 0, "RMSNorm in pieces"},
         {SIGN_TANH | SIGN_POW, 0, "GELU in pieces"},
@@ -406,7 +441,9 @@ static void add_kernel(struct work *w, const struct ta_activity *a)
     const ta_str name = s.name[a->op == TA_NO_ROW ? a->span : a->op];
     const unsigned signs = kernel && is_fusable(&kernel->facts) ? signs_of(w, name) : SIGN_ENDS;
     const bool reduces = kernel && kernel->facts.kind == TA_KERNEL_REDUCE;
-    uint64_t size = signs & SIGN_ENDS || (reduces && !(signs & SIGN_MEAN)) ? 0 : size_of(w, a);
+    uint64_t size = signs & SIGN_ENDS || (reduces && !(signs & (SIGN_MEAN | SIGN_VARIANCE)))
+                        ? 0
+                        : size_of(w, a);
     const int64_t start = s.ts[a->span], gap = start - chain->end;
     /* What works on a smaller tensor in between, such as the means of rows or the scale of a
      * modulation, and what joins tensors, whose shapes are not recorded. */

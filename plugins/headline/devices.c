@@ -130,14 +130,16 @@ static bool is_computing(const struct ta_refs *in, size_t row)
            (ta_ref_reads(in, BOUND, row, "compute") || ta_ref_reads(in, BOUND, row, "memory"));
 }
 
-/* ", 31.5 % in GEMMs and 17.5 % in attention": the families of kernels that take most of the run;
- * says whether any does. */
+/* ", 31.5 % in GEMMs and 17.5 % in attention": the families of kernels that take most of the run,
+ * none where most is in kernels of no family; says whether any does. */
 static bool say_families(struct ta_line *line, const struct ta_refs *in, double run)
 {
     size_t said = 0;
     for (size_t row = 0; row < ta_ref_rows(in, KERNELS) && said < 2; row++) {
         const double share = ta_ref_number(in, KERNEL_NS, row, 0) / run;
-        for (size_t i = 0; i < TA_LENGTH(families) && share >= CLOSE; i++)
+        if (share < CLOSE || ta_ref_reads(in, KERNELS, row, "other"))
+            break;
+        for (size_t i = 0; i < TA_LENGTH(families); i++)
             if (ta_ref_reads(in, KERNELS, row, families[i].class)) {
                 say_share(line, said++ ? " and" : ",", share, " in ");
                 ta_say_on(line, "%s", families[i].name);

@@ -244,6 +244,14 @@ def norm_in_pieces(trace):
         trace.kernel(GEMM, 10, "aten::mm", [[512, 512], [512, 512]])
 
 
+def odd_norms(trace):
+    """As many norms of the same kind that are one kernel."""
+    for _ in range(20):
+        trace.kernel("rms_norm_kernel", 30, "aten::_fused_rms_norm", [[4096, 1024]])
+        trace.kernel(GEMM, 10, "aten::mm", [[512, 512], [512, 512]])
+    norm_in_pieces(trace)
+
+
 def weights(trace):
     """Weights of fp8 cast before each GEMM, and an activation, whose cast is none of them."""
     trace.name, trace.capability = "NVIDIA H100 80GB HBM3", (9, 0)
@@ -512,6 +520,15 @@ def check_norm_in_pieces(report):
     expect("kernels", row["kernels"], 120)
 
 
+def check_odd_norms(report):
+    finding = expect_finding(report, "norm-in-pieces", 20 * 170 * 5 / 6 * 2 / 3,
+                             20 * 170 * 5 / 6)
+    expect("title", finding["title"].startswith("RMSNorms in pieces, beside 20 fused ones, take"),
+           True)
+    expect("why", "about 6 kernels instead of one" in finding["why"], True)
+    expect("chains", any(f["id"] == "fusion-chains" for f in report.findings), False)
+
+
 def check_weights(report):
     finding = next(f for f in report.findings if f["id"] == "weights-cast")
     expect("title", finding["title"].startswith("Weights stored as fp8 (e4m3) are cast before"),
@@ -562,7 +579,7 @@ def check_volta(report):
 def check_experts(report):
     finding = next(f for f in report.findings if f["id"] == "largest-kernel")
     expect("title", finding["title"].startswith("MoE GEMMs take 38.0 ms"), True)
-    expect("calls", finding["title"].endswith("in 40 calls of 2 kernels"), True)
+    expect("calls", finding["title"].endswith("in 40 calls"), True)
     expect("advice", "more sequences" in finding["advice"], True)
 
 
@@ -729,6 +746,7 @@ CASES = {
                         check_silent),
     "preparing": (lambda: make(preparing), check_preparing),
     "norm-in-pieces": (lambda: make(norm_in_pieces), check_norm_in_pieces),
+    "odd-norms": (lambda: make(odd_norms), check_odd_norms),
     "weights": (lambda: make(weights), check_weights),
     "vae": (lambda: make(vae), check_vae),
     "vae-layers": (lambda: without_shapes(make(vae_layers)), check_vae_passes(None, "")),

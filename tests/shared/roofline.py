@@ -478,7 +478,7 @@ class Reference:
         return None, []
 
     def shown(self):
-        """What comes out of convolutions, by their gradients: of older profilers without strides."""
+        """What comes out of convolutions by their gradients, where strides are not recorded."""
         outs = collections.defaultdict(set)
         for spans in self.threads.values():
             for span in spans:

@@ -131,8 +131,8 @@ const struct ta_table_def roofline_by_op = {
            "(vLLM's `fused_experts`, aiter's `fused_moe_`) | 2 · rows · experts of a row · "
            "elements of the weights of an expert, where all experts are on the device and at least "
            "eight rows come to each |\n\n"
-           "Profilers before `Concrete Inputs` record no strides: a convolution then has the output "
-           "that the gradients of the same input and weight show.",
+           "Profilers before `Concrete Inputs` record no strides: a convolution then has the output"
+           " that the gradients of the same input and weight show.",
     .chart = {&chart},
     .order = {&roofline_by_op_columns[BY_OP_BUSY], TA_DESCENDING}};
 
