@@ -309,9 +309,12 @@ static struct texts others(const struct ta_refs *in, struct ta_advice *advice,
                              ta_slice_starts(call, "cudagraph"); /* of torch.compile */
     return (struct texts){
         .title = ta_advice_printf(advice, "%s%s: it takes %s",
-                                  is_of_trees ? "torch.compile records CUDA graphs again in the "
-                                                "middle of the run"
-                                              : worst->kind->title,
+                                  !is_of_trees ? worst->kind->title
+                                  : ta_run_is_amd(ta_report_run(in->report))
+                                      ? "torch.compile records HIP graphs again in the middle of "
+                                        "the run"
+                                      : "torch.compile records CUDA graphs again in the middle of "
+                                        "the run",
                                   owner, sums),
         .why = ta_advice_printf(advice, "%s has %s of it; the GPU is idle for %s of the time.",
                                 ta_place_text(advice, in, &host, CALL),

@@ -220,15 +220,13 @@ static const char *title_of(struct ta_advice *advice, const struct ta_refs *in, 
                                 backend, time);
     case OUTDATED:
         return ta_advice_printf(advice,
-                                "Attention uses %s where the %s runs FlashAttention, and "
-                                "takes %s",
-                                backend, device->name, time);
+                                "Attention uses %s where %s runs FlashAttention, and takes %s",
+                                backend, device->words, time);
     case HOPPER:
     case AOTRITON:
         return ta_advice_printf(advice,
-                                "Attention uses %s on the %s, which has faster ones, and "
-                                "takes %s",
-                                backend, device->name, time);
+                                "Attention uses %s on %s, which has faster ones, and takes %s",
+                                backend, device->words, time);
     case PREPARED:
         return ta_advice_printf(
             advice, "Preparing the inputs of %s takes %s beside the %s of attention itself",

@@ -3,7 +3,7 @@
  * What that costs follows from their roof where shapes and peaks are known: a GEMM that memory
  * bounds gains nothing.  Narrower types that run without are left out: nobody can choose another
  * unit for them.  Attention has a rule of its own. */
-#include "kernel.h"
+#include "kernel_vae.h"
 
 enum { THRESHOLD, FACTOR_LOW, FACTOR_HIGH };
 
@@ -206,9 +206,8 @@ static const char *what_to_do(const struct ta_refs *in, const struct vector *vec
         return ta_advice_printf(
             advice,
             "Compute in fp16 (torch.autocast(\"cuda\", torch.float16), or weights of that type): "
-            "the tensor cores of %s%s take no wider type.",
-            device->architecture ? "" : "the ",
-            device->architecture ? device->architecture : device->name);
+            "the tensor cores of %s take no wider type.",
+            device->architecture ? device->architecture : device->words);
     const char *tf32 = !gemms         ? "torch.backends.cudnn.allow_tf32 = True"
                        : convolutions ? "torch.set_float32_matmul_precision(\"high\") and "
                                         "torch.backends.cudnn.allow_tf32 = True"

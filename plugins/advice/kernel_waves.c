@@ -132,10 +132,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "waves-underfilled",
             .rule = "kernel_waves",
             .title = ta_advice_printf(
-                advice, "%s the %s, which costs up to %s",
+                advice, "%s %s, which costs up to %s",
                 bad.kernels == 1 ? "1 kernel does not fill"
                                  : ta_advice_printf(advice, "%zu kernels do not fill", bad.kernels),
-                device.name, kernel_time(advice, &run, bad.lost)),
+                device.words, kernel_time(advice, &run, bad.lost)),
             .why = ta_advice_printf(
                 advice, "%s %s and uses %s of the GPU's time.",
                 ta_place_text(advice, in, &worst, WAVE_NAME),

@@ -87,6 +87,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_gaps gaps = ta_gaps_find(in, &gaps_asked);
     const struct ta_recorded recorded =
         ta_recorder_of(in, RECORDER, "dispatch", &dispatch, fmin(1, owned.ns / dispatch.value));
+    const bool is_amd = ta_run_is_amd(ta_report_run(in->report));
     const double zeroing = zeroing_share(in, &owned);
     const char *zero = zeroing < 0.1
                            ? ""
@@ -114,13 +115,16 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                             "one (overlapped scheduling), and let graphs hold what runs between "
                             "them."
                           : ta_advice_printf(advice,
-                                             "%sCapture the step in a CUDA graph "
+                                             "%sCapture the step in a %s "
                                              "(torch.compile(mode=\"reduce-overhead\")), or launch "
                                              "fewer kernels: larger batches, fused operators.",
-                                             zero),
+                                             zero,
+                                             is_amd ? "HIP graph, which torch calls CUDAGraph"
+                                                    : "CUDA graph"),
             .details = ta_advice_printf(
                 advice, "%s%s", ta_gaps_sentence(in, advice, &gaps_asked, &gaps),
-                graphs ? "Large graphs can be uploaded ahead (cudaGraphUpload)."
+                graphs ? is_amd ? "Large graphs can be uploaded ahead (hipGraphUpload)."
+                                : "Large graphs can be uploaded ahead (cudaGraphUpload)."
                        : "A graph needs fixed shapes and no wait of the host in it."),
             .severity = TA_MEDIUM,
             .evidence = evidence,

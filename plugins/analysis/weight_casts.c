@@ -3,8 +3,9 @@
  * each call, right before the GEMM that multiplies by them.
  *
  * A kernel that is written to dequantize counts when a GEMM follows it closely on its stream, and
- * so do operators that unpack integers with shifts; a cast when its two sizes are the ones of the
- * matrix that the GEMM multiplies by, with the scaling of what was cast. */
+ * so do operators that unpack integers with shifts or scale blocks of them; a cast when its two
+ * sizes are the ones of the matrix that the GEMM multiplies by, with the scaling of what was cast.
+ */
 #include "lib/modules.h"
 #include "lib/outward.h"
 
@@ -176,6 +177,7 @@ struct pending {
     struct matrix matrix;
     ta_row op;
     int64_t kernels, total_ns, gap_ns, end, age;
+    int64_t elements;     /* of integers that are scaled; 0: not so */
     bool unpacks, shifts; /* by operators on integers; one of them shifts */
 };
 
@@ -288,6 +290,50 @@ static bool unpack(const struct work *w, const struct ta_activity *a, struct pen
     return true;
 }
 
+static int64_t elements_in(struct ta_slice dims, int nth)
+{
+    int64_t elements = 0;
+    for (size_t i = 1; i < dims.len && nth >= 0; i++) { /* behind the bracket around all */
+        int64_t number = 0;
+        bool digits = false;
+        for (; i < dims.len && dims.ptr[i] >= '0' && dims.ptr[i] <= '9'; i++, digits = true)
+            number = ta_min_i64(number * 10 + (dims.ptr[i] - '0'), INT64_C(1) << 20);
+        if (digits && nth == 0)
+            elements = ta_min_i64(ta_max_i64(elements, 1) * number, INT64_C(1) << 40);
+        nth -= i < dims.len && dims.ptr[i] == ']';
+    }
+    return elements;
+}
+
+/* Whether blocks of 8-bit integers are multiplied by their scales, as ComfyUI-GGUF does with Q8_0;
+ * the product has to be a whole weight of the GEMM behind it. */
+static bool scale(const struct work *w, const struct ta_activity *a, struct pending *pending)
+{
+    const struct ta_slice op =
+        a->op == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[a->op]);
+    if (!ta_slice_equal(op, TA_LIT("aten::mul")))
+        return false;
+    const struct ta_slice types = text_of(w, &w->types, a->op), dims = text_of(w, &w->dims, a->op);
+    for (int nth = 0; nth < 2; nth++) {
+        const char *type = type_in(types, nth);
+        const int64_t elements = strcmp(type, "int8") == 0 ? elements_in(dims, nth) : 0;
+        if (elements < (int64_t)LEAST_SIZE * LEAST_SIZE)
+            continue;
+        *pending = (struct pending){
+            .what = WHAT_DEQUANTIZE, .type = type, .op = a->op, .elements = elements};
+        return true;
+    }
+    return false;
+}
+
+/* Whether a kernel works on all that was scaled. */
+static bool goes_on(const struct work *w, const struct ta_activity *a,
+                    const struct pending *pending)
+{
+    return pending->kernels && pending->elements > 0 &&
+           elements_in(text_of(w, &w->dims, a->op), 0) == pending->elements;
+}
+
 static void look_at(struct work *w, const struct ta_activity *a)
 {
     const struct ta_kernel *kernel = &w->kernels.at[a->kernel];
@@ -299,6 +345,7 @@ static void look_at(struct work *w, const struct ta_activity *a)
     if (kernel->facts.kind == TA_KERNEL_GEMM) {
         const struct matrix by = matrix_in(text_of(w, &w->dims, a->op), -1);
         if (pending->kernels && pending->unpacks == pending->shifts &&
+            (!pending->elements || by.rows * by.columns == pending->elements) &&
             (!by.rows || !pending->matrix.rows || is_same(by, pending->matrix)))
             add_up(w, pending);
         pending->kernels = 0;
@@ -312,7 +359,7 @@ static void look_at(struct work *w, const struct ta_activity *a)
                                     .op = a->op};
     } else if (((kernel->facts.kind == TA_KERNEL_ELEMENTWISE ||
                  kernel->facts.kind == TA_KERNEL_COPY) &&
-                unpack(w, a, pending)) ||
+                (unpack(w, a, pending) || scale(w, a, pending) || goes_on(w, a, pending))) ||
                (kernel->facts.kind == TA_KERNEL_COPY && begin_cast(w, a, pending))) {
         /* counted below */
     } else {

@@ -566,6 +566,33 @@ def check_packed(report):
     expect("chains", any(f["id"] == "fusion-chains" for f in report.findings), False)
 
 
+def scaled_blocks(trace):
+    """Blocks of 8-bit integers, as GGUF's Q8_0: scaled, cast, and multiplied by."""
+    blocks, kinds = [[4096 * 128, 1], [4096 * 128, 32]], ["c10::Half", "signed char"]
+    for _ in range(20):
+        trace.kernel(MUL, 60, "aten::mul", blocks, types=kinds)
+        trace.kernel(CAST, 40, "aten::copy_", [[4096, 4096], [4096, 4096], []],
+                     types=["c10::BFloat16", "c10::Half", "Scalar"])
+        trace.kernel(GEMM, 100, "aten::mm", [[512, 4096], [4096, 4096]],
+                     types=["c10::BFloat16"] * 2)
+
+
+def scaled_activations(trace):
+    """As many integers, which are no weights of the GEMM behind."""
+    for _ in range(20):
+        trace.kernel(MUL, 60, "aten::mul", [[512, 1], [512, 2048]],
+                     types=["c10::Half", "signed char"])
+        trace.kernel(GEMM, 100, "aten::mm", [[512, 2048], [2048, 4096]],
+                     types=["c10::BFloat16"] * 2)
+
+
+def check_scaled_blocks(report):
+    finding = next(f for f in report.findings if f["id"] == "weights-cast")
+    expect("title", finding["title"].startswith("Weights stored as int8 are dequantized before"),
+           True)
+    expect("time", sum(r["total_ns"] for r in report.rows("kernels.weight_casts")), 20 * 100000)
+
+
 def check_masks(report):
     expect("casts", any(f["id"] == "weights-cast" for f in report.findings), False)
 
@@ -746,6 +773,8 @@ CASES = {
                         check_silent),
     "preparing": (lambda: make(preparing), check_preparing),
     "norm-in-pieces": (lambda: make(norm_in_pieces), check_norm_in_pieces),
+    "scaled-blocks": (lambda: make(scaled_blocks), check_scaled_blocks),
+    "scaled-activations": (lambda: make(scaled_activations), check_masks),
     "odd-norms": (lambda: make(odd_norms), check_odd_norms),
     "weights": (lambda: make(weights), check_weights),
     "vae": (lambda: make(vae), check_vae),
