@@ -105,7 +105,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         owner->recorded ? ta_recorder_of(in, RECORDER, owner->recorded, &owned.place, 1)
                         : (struct ta_recorded){.ns = 0};
     const struct ta_evidence evidence[] = {
-        ta_place_evidence(&owned.place), ta_place_evidence(&owned.window),
+        ta_place_evidence(&owned.place), ta_place_evidence(&owned.run),
         ta_place_evidence(gaps.n ? &gaps.longest : &owned.place)};
     ta_advise(
         advice,

@@ -176,7 +176,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const bool is_input = kind == KIND_IMAGES || kind == KIND_ARRAYS;
     const bool is_text = encodes_text(where.function) && kind == TA_LENGTH(kinds) - 1;
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
-                                           ta_place_evidence(&owned.window)};
+                                           ta_place_evidence(&owned.run)};
     ta_advise(
         advice,
         &(struct ta_finding){

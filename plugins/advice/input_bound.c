@@ -125,7 +125,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         has_before ? recorded_of(in, &owned)
                    : ta_recorder_of(in, RECORDER, "data loading", &owned.place, 1);
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
-                                           ta_place_evidence(&owned.window)};
+                                           ta_place_evidence(&owned.run)};
     ta_advise(
         advice,
         &(struct ta_finding){

@@ -96,7 +96,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                               "nothing: zeroing gradients has %s of it. ",
                                               ta_advice_number(advice, zeroing, TA_UNIT_RATIO));
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
-                                           ta_place_evidence(&owned.window),
+                                           ta_place_evidence(&owned.run),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &dispatch)};
     ta_advise(
         advice,

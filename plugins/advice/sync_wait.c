@@ -103,7 +103,7 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
     const struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);
     const struct ta_recorded recorded = recorded_later(in, &owned);
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
-                                           ta_place_evidence(&owned.window)};
+                                           ta_place_evidence(&owned.run)};
     /* A place with less than half of it does not name the finding. */
     const bool is_one = *where.site && where.site_share >= 0.5;
     ta_advise(

@@ -180,6 +180,7 @@ static bool lacks_work(const struct ta_refs *in)
  * before the recording.  Returns the time, of all devices, that these shares are of. */
 static double say_busy(struct ta_line *line, const struct ta_refs *in)
 {
+    const char *its = ta_ref_rows(in, PROGRAM) < 2 ? "its" : "their";
     const double program = sum(in, PROGRAM), edges = sum(in, BEFORE) + sum(in, AFTER);
     const double longest = ta_ref_scalar(in, GPU_WINDOW, -1);
     const bool differ = longest >= 0 && edges > 0.01 * program && edges < program;
@@ -191,13 +192,13 @@ static double say_busy(struct ta_line *line, const struct ta_refs *in)
     ta_unit_format(share, sum(in, BUSY_NS) / (program - edges), TA_UNIT_RATIO);
     ta_unit_format(length, longest, TA_UNIT_NS);
     if (differ && before >= CLOSE) {
-        ta_say_on(line, " %s of the %s from its first work to its last", share, length);
+        ta_say_on(line, " %s of the %s from %s first work to %s last", share, length, its, its);
         return program - edges;
     }
     say_share(line, "", ta_ref_scalar(in, BUSY, 0), " of");
     ta_say_on(line, " %s", ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS));
     if (differ)
-        ta_say_on(line, " (%s of the %s from its first work to its last)", share, length);
+        ta_say_on(line, " (%s of the %s from %s first work to %s last)", share, length, its, its);
     return program;
 }
 

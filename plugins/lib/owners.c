@@ -40,11 +40,14 @@ static struct ta_owned owned_of(const struct ta_refs *in, const struct ta_owners
 struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_asked *asked,
                                const struct ta_look *extra, size_t n_extra)
 {
+    const struct ta_look windows = {.cells = asked->reads + OWNERS_WINDOW};
     struct ta_owned worst = {.share = 0};
-    if (ta_ref_scalar(in, asked->reads + OWNERS_TRUST, 1) < TA_TRUST_LEAST)
+    struct ta_place run;
+    if (ta_ref_scalar(in, asked->reads + OWNERS_TRUST, 1) < TA_TRUST_LEAST ||
+        !ta_look_worst(in, &windows, &run) || run.value <= 0)
         return worst;
-    for (size_t row = 0; row < ta_ref_rows(in, asked->reads + OWNERS_WINDOW); row++) {
-        const struct ta_place window = ta_place_at(in, asked->reads + OWNERS_WINDOW, row);
+    for (size_t row = 0; row < ta_ref_rows(in, windows.cells); row++) {
+        const struct ta_place window = ta_place_at(in, windows.cells, row);
         if (!window.table || window.value <= 0)
             continue;
         struct ta_owned owned = owned_of(in, asked, &window);
@@ -56,7 +59,8 @@ struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_
             if (!owned.place.table || more.value > owned.place.value)
                 owned.place = more;
         }
-        owned.share = owned.ns / window.value;
+        owned.run = run;
+        owned.share = owned.ns / run.value;
         if (owned.place.table && owned.share > worst.share)
             worst = owned;
     }

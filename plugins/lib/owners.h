@@ -44,11 +44,12 @@ struct ta_owners_asked {
 struct ta_owned {
     struct ta_place place;  /* the largest part of it; no table without any */
     struct ta_place window; /* of the program, for the device */
+    struct ta_place run;    /* the longest of these windows: recordings of ranks differ in length */
     double ns, later;       /* in all; of it, after calls that wait */
-    double share;           /* of the window */
+    double share;           /* of the run */
 };
 
-/* Of the device that loses the largest share of the program's window.  What the looks in `extra`
+/* Of the device that loses most.  What the looks in `extra`
  * find in its rows counts as well.  Nothing of a recording that is trusted less than
  * TA_TRUST_LEAST: of it nobody knows why a device was idle. */
 struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_asked *asked,
