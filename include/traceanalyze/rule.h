@@ -64,7 +64,8 @@ static inline struct ta_place ta_place_beside(const struct ta_refs *in,
 TA_API const char *ta_place_text(struct ta_advice *advice, const struct ta_refs *in,
                                  const struct ta_place *place, size_t ref);
 
-/* The cell as evidence, with the unit of the column or of the row. */
+/* The cell as evidence, with the unit of the column or of the row; none without a table, which a
+ * finding leaves out of its evidence. */
 TA_API struct ta_evidence ta_place_evidence(const struct ta_place *place);
 
 /* " (rank 3, device 1)", as far as the run has several ranks or devices and the row says it; else

@@ -180,10 +180,11 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
     const bool is_vae = strcasestr(site_of(in, advice, wanted), "vae") && reason == TOO_MUCH;
     const char *fragments = ta_advice_printf(
         advice,
-        "Set %s=expandable_segments:True, and call torch.cuda.empty_cache() once after a model was "
-        "moved away.",
+        "Set %s=expandable_segments:True%s, and call torch.cuda.empty_cache() once after a model "
+        "was moved away.",
         ta_run_is_amd(ta_report_run(in->report)) ? "PYTORCH_HIP_ALLOC_CONF"
-                                                 : "PYTORCH_CUDA_ALLOC_CONF");
+                                                 : "PYTORCH_CUDA_ALLOC_CONF",
+        ta_report_run(in->report)->devices[0] ? "" : " (PYTORCH_HIP_ALLOC_CONF on AMD)");
     const struct ta_evidence evidence[] = {ta_place_evidence(wanted), ta_place_evidence(second)};
     ta_advise(
         advice,

@@ -116,12 +116,12 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
     if (loop->n <= 0)
         return where;
     const char *mean = ta_advice_number(advice, loop->ns / loop->n, TA_UNIT_NS);
+    const char *what = isnan(ta_ref_number(in, LOAD_OFFLOADED, load, NAN)) ? "the rest" : "them";
     if (cost->is_measured)
         return ta_advice_printf(
-            advice,
-            "%s and copies them in every iteration: %s each, %s with all weights on the GPU", where,
-            mean, ta_advice_number(advice, loop->fast_ns / loop->n_fast, TA_UNIT_NS));
-    return ta_advice_printf(advice, "%s and copies them in every iteration of %s", where, mean);
+            advice, "%s and copies %s in every iteration: %s each, %s with all weights on the GPU",
+            where, what, mean, ta_advice_number(advice, loop->fast_ns / loop->n_fast, TA_UNIT_NS));
+    return ta_advice_printf(advice, "%s and copies %s in every iteration of %s", where, what, mean);
 }
 
 static const char *why_of(struct ta_advice *advice, const struct loop *loop, double bytes)

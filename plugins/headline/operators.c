@@ -180,13 +180,14 @@ static void say_host(struct ta_line *line, const struct ta_refs *in, const struc
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    (void)worst;
     const struct most on_device = find_most_of(in, SUM_NAME, SUM_DEVICE, NULL);
     const bool by_events = is_by_events(in);
     if (!isnan(on_device.share) && !by_events) {
         const struct op_totals totals = find_totals(line, in);
         if (totals.host > 0)
             say_limit(line, in, &totals);
+        if (worst && strcmp(worst->rule, "operator_work") == 0)
+            return; /* it names what the time is spent on */
         char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX];
         const struct ta_slice name = ta_line_name(line, on_device.name, NAME_MOST);
         ta_unit_format(share, on_device.value / totals.device, TA_UNIT_RATIO);

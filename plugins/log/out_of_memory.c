@@ -37,6 +37,8 @@ struct state {
     unsigned lines; /* 0: no error is open */
     int64_t rank, time_ns;
     char place[160]; /* "vae.py:291 decode", the innermost frame of the user's own code */
+    struct ta_failed_allocation held; /* the last error, which is added once its frames are known */
+    bool is_held;
 };
 
 #define FAILED "out of memory. Tried to "
@@ -77,6 +79,23 @@ static int64_t at_most(int64_t bytes, int64_t total_bytes)
     return total_bytes != TA_MISSING && bytes > total_bytes ? TA_MISSING : bytes;
 }
 
+/* In a container torch does not know its own process and lists all: "Process 2871 has 12.10 GiB
+ * memory in use."  This one's holds a little more than torch has reserved. */
+static int64_t own_process(struct ta_slice text, const struct ta_failed_allocation *row)
+{
+    int64_t own = TA_MISSING;
+    const int64_t reserved = row->allocated_bytes == TA_MISSING || row->unused_bytes == TA_MISSING
+                                 ? 0
+                                 : row->allocated_bytes + row->unused_bytes;
+    for (struct ta_slice rest = ta_log_after(text, "Process "); rest.ptr;
+         rest = ta_log_after(rest, "Process ")) {
+        const int64_t bytes = bytes_after(rest, " has ");
+        if (bytes >= reserved && (own == TA_MISSING || bytes < own))
+            own = bytes;
+    }
+    return own;
+}
+
 /* The wording of ComfyUI. */
 static struct ta_failed_allocation listed_failure(struct ta_slice text)
 {
@@ -101,9 +120,11 @@ static struct ta_failed_allocation failure_of(struct ta_slice text)
         row.total_bytes = bytes_after(text, "total capacty of ");
     if (row.total_bytes != TA_MISSING) {
         row.free_bytes = at_most(bytes_before(text, " is free"), row.total_bytes);
-        row.process_bytes = bytes_after(text, "this process has ");
+        row.process_bytes = at_most(bytes_after(text, "this process has "), row.total_bytes);
         row.allocated_bytes = bytes_before(text, " is allocated by PyTorch");
         row.unused_bytes = bytes_before(text, " is reserved by PyTorch but unallocated");
+        if (row.process_bytes == TA_MISSING)
+            row.process_bytes = own_process(text, &row);
         return row;
     }
     row.total_bytes = bytes_before(text, " total capacity");
@@ -119,6 +140,15 @@ static struct ta_failed_allocation failure_of(struct ta_slice text)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+/* Programs print an error as it is caught, and once more below its traceback. */
+static bool is_same(const struct ta_failed_allocation *a, const struct ta_failed_allocation *b)
+{
+    return a->rank == b->rank && a->device == b->device && a->wanted_bytes == b->wanted_bytes &&
+           a->free_bytes == b->free_bytes && a->allocated_bytes == b->allocated_bytes &&
+           a->unused_bytes == b->unused_bytes &&
+           (a->place == TA_STR_ABSENT) != (b->place == TA_STR_ABSENT);
+}
+
 static void close_error(struct ta_log_reading *log, struct state *st)
 {
     if (st->lines == 0)
@@ -129,8 +159,13 @@ static void close_error(struct ta_log_reading *log, struct state *st)
     row.place = st->place[0] ? ta_log_string(log, ta_slice_of(st->place)) : TA_STR_ABSENT;
     st->lines = 0;
     st->place[0] = '\0';
-    if (row.wanted_bytes != TA_MISSING)
-        ta_log_add_failed_allocation(log, &row);
+    if (row.wanted_bytes == TA_MISSING)
+        return;
+    if (st->is_held && !is_same(&st->held, &row))
+        ta_log_add_failed_allocation(log, &st->held);
+    if (!st->is_held || !is_same(&st->held, &row) || row.place != TA_STR_ABSENT)
+        st->held = row;
+    st->is_held = true;
 }
 
 static void append(struct state *st, struct ta_slice text)
@@ -230,7 +265,10 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
 
 static void end(struct ta_log_reading *log, void *state)
 {
-    close_error(log, state);
+    struct state *st = state;
+    close_error(log, st);
+    if (st->is_held)
+        ta_log_add_failed_allocation(log, &st->held);
 }
 
 static const char *const marks[] = {FAILED, LISTED, RETRIED, "File \"", NULL};

@@ -189,7 +189,10 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
         advice->failed = true;
         return;
     }
-    memcpy(evidence, finding->evidence, finding->n_evidence * sizeof *evidence);
+    copy.n_evidence = 0;
+    for (size_t i = 0; i < finding->n_evidence; i++)
+        if (finding->evidence[i].table)
+            evidence[copy.n_evidence++] = finding->evidence[i];
     copy.evidence = evidence;
     bound_by_path(advice, &copy);
     set_recorder_apart(advice, &copy);

@@ -136,6 +136,8 @@ const char *ta_place_text(struct ta_advice *advice, const struct ta_refs *in,
 
 struct ta_evidence ta_place_evidence(const struct ta_place *place)
 {
+    if (!place->table)
+        return (struct ta_evidence){.table = NULL};
     return (struct ta_evidence){
         .table = place->table->id,
         .column = place->table->columns[place->column].key,
