@@ -320,7 +320,7 @@ static bool advise_causes(const struct ta_refs *in, struct ta_advice *advice, do
 /* ---- the host -------------------------------------------------------------------------------- */
 
 /* What the host does of its own. */
-enum host_work { LAUNCHES, COPIES, MEMORY, VALUES, COMPUTES, HOST_WORKS };
+enum host_work { LAUNCHES, COPIES, MEMORY, VALUES, COMPUTES, UNKNOWN, HOST_WORKS };
 
 struct host {
     struct sum sums[HOST_WORKS];
@@ -365,9 +365,9 @@ static struct host host_of(const struct ta_refs *in, const struct ta_place *tota
 
 static enum host_work largest_of(const struct host *host, double threshold)
 {
-    enum host_work most = LAUNCHES;
+    enum host_work most = host->launches > 0 ? LAUNCHES : UNKNOWN;
     double ns = threshold * host->total.value;
-    for (enum host_work i = COPIES; i < HOST_WORKS; i++) {
+    for (enum host_work i = COPIES; i < UNKNOWN; i++) {
         if (i == VALUES && host->values < 20)
             continue; /* few waits are those at the end */
         if (host->sums[i].ns > ns) {
@@ -388,7 +388,16 @@ static const char *const host_advice[HOST_WORKS] = {
     [VALUES] = "Keep the values on the GPU (torch.where, tensors instead of .item(), .cpu(), "
                "print()), and read them once after the loop.",
     [COMPUTES] = "Move the module and its inputs to the GPU, or do it once and keep the result.",
+    [UNKNOWN] = "Record a trace of a few steps, which shows where it waits; where launches are "
+                "slow, torch.compile(mode=\"reduce-overhead\") of the step saves them.",
 };
+
+/* The host's time without that in which it waits for the device. */
+static double own_ns(const struct ta_refs *in, const struct host *host)
+{
+    const struct ta_place wait = ta_place_beside(in, &host->total, WAIT);
+    return host->total.value - (wait.table && wait.value > 0 ? wait.value : 0);
+}
 
 static const char *host_title(const struct ta_refs *in, struct ta_advice *advice,
                               const struct host *host, enum host_work work)
@@ -414,6 +423,13 @@ static const char *host_title(const struct ta_refs *in, struct ta_advice *advice
         return ta_advice_printf(
             advice, "The host waits for single values of the GPU %s times: %s of its time (%s)%s",
             ta_advice_number(advice, host->values, TA_UNIT_COUNT), share, time, owner);
+    case UNKNOWN:
+        return ta_advice_printf(
+            advice, "The GPU has work for at most %s of the host's time%s",
+            ta_advice_number(advice,
+                             ta_place_beside(in, &host->total, DEVICE).value / own_ns(in, host),
+                             TA_UNIT_RATIO),
+            owner);
     default:
         return ta_advice_printf(
             advice, "The host launches kernels too slowly: the GPU has %s of work in its %s%s",
@@ -429,7 +445,7 @@ static void advise_host(const struct ta_refs *in, struct ta_advice *advice,
     const enum host_work work = largest_of(&host, threshold);
     const struct ta_place device = ta_place_beside(in, total, DEVICE);
     const double idle = fmax(0, total->value - device.value);
-    const double most = work == LAUNCHES ? idle : fmin(idle, host.sums[work].ns);
+    const double most = work == LAUNCHES || work == UNKNOWN ? idle : fmin(idle, host.sums[work].ns);
     const struct ta_evidence evidence[] = {ta_place_evidence(total), ta_place_evidence(&device)};
     const char *why =
         work == LAUNCHES && host.launches > 0

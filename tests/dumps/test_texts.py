@@ -130,8 +130,7 @@ class Texts(unittest.TestCase):
         text = " ".join(self.summary({"t.txt": heads + rows % (
             "2.000s", "1.000us", "1.000us", rest, "2.100s")}).split())
         self.assertIn("The host limits the run: its own work takes 2.10 s, the GPU's kernels "
-                      "1.20 s. aten::mm takes 83.3 % of the GPU's 1.20 s (1.00 s). The GPU "
-                      "has work for at most 57.1 % of the host's time.", text)
+                      "1.20 s. The GPU has work for at most 57.1 % of the host's time.", text)
         text = " ".join(self.summary({"t.txt": heads + rows % (
             "1.000s", "3.000s", "3.000s", rest, "4.100s")}).split())
         self.assertIn("The GPU limits the run: the host waits for it 73.2 % of its 4.10 s, most in "

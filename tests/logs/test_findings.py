@@ -21,21 +21,21 @@ Traceback (most recent call last):
   File "/home/user/venv/lib/python3.12/site-packages/torch/nn/modules/conv.py", line 712, in f
     return F.conv3d(
 torch.OutOfMemoryError: {0}
-""".format("HIP out of memory. Tried to allocate 8.54 GiB. GPU 0 has a total capacity of 15.92 GiB of "
-           "which 0 bytes is free. Of the allocated memory 3.97 GiB is allocated by PyTorch, and "
-           "9.27 GiB is reserved by PyTorch but unallocated.")
+""".format("HIP out of memory. Tried to allocate 8.54 GiB. GPU 0 has a total capacity of 15.92 GiB "
+           "of which 0 bytes is free. Of the allocated memory 3.97 GiB is allocated by PyTorch, "
+           "and 9.27 GiB is reserved by PyTorch but unallocated.")
 PROCESSES = (
-    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 90.00 MiB. GPU 0 has a total "
-    "capacity of 23.64 GiB of which 42.81 MiB is free. Process 2871 has 12.10 GiB memory in use. "
-    "Process 91021 has 11.49 GiB memory in use. Of the allocated memory 10.90 GiB is allocated by "
+    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 90.00 MiB. GPU 0 has a "
+    "total capacity of 23.64 GiB of which 42.81 MiB is free. Process 2871 has 12.10 GiB memory "
+    "in use. Process 91021 has 11.49 GiB memory in use. Of the allocated memory 10.90 GiB is allocated by "
     "PyTorch, and 123.10 MiB is reserved by PyTorch but unallocated.\n")
 
 # ---- servers, caches, models ---------------------------------------------------------------------
 
 VLLM = "".join(
-    f"INFO 11-03 10:01:{second} [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg "
-    "generation throughput: 100.7 tokens/s, Running: 3 reqs, Waiting: 28 reqs, GPU KV cache usage: "
-    "98.6%, Prefix cache hit rate: 0.0%\n" for second in (10, 20, 30))
+    f"INFO 11-03 10:01:{second} [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, "
+    "Avg generation throughput: 100.7 tokens/s, Running: 3 reqs, Waiting: 28 reqs, GPU KV cache "
+    "usage: 98.6%, Prefix cache hit rate: 0.0%\n" for second in (10, 20, 30))
 NO_THRESHOLD = """🤗Cache Options: CacheContext: {}
 
 | Cache Steps | Diffs Min | Diffs P25 | Diffs P50 | Diffs P75 | Diffs P95 | Diffs Max |
@@ -92,7 +92,7 @@ CASES = [  # what, text, patterns that the first finding holds, that no finding 
     ("a table of plain attention", table(
         10e6, 9.8e6, ("aten::_scaled_dot_product_attention_math", .1e6, 0, 7.8e6, 600),
         ("ampere_sgemm_128x64_tn", 0, 5.2e6, 5.2e6, 1200), ("aten::bmm", .1e6, 5.2e6, 5.2e6, 1200),
-        ("void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>", 0,
+        ("void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false>", 0,
          2.6e6, 2.6e6, 600), ("aten::_softmax", .1e6, 2.6e6, 2.6e6, 600), MIXED),
      ["Attention as separate GEMMs and softmax takes 79.6 %", "scaled_dot_product_attention"],
      ["FP32 GEMMs"]),
@@ -105,8 +105,9 @@ CASES = [  # what, text, patterns that the first finding holds, that no finding 
         ("aten::addmm", .1e6, 7.8e6, 7.8e6, 1200), MIXED),
      ["FP32 GEMMs", "fp16"], ["TF32", "bf16"]),
     ("a table of dequantizing", table(
-        9e6, 8e6, ("void kDequantizeBlockwise<__nv_bfloat16, 512, 64, 8, 2>(float*", 0, 3.4e6, 3.4e6,
-                   12000), ("bitsandbytes::dequantize_4bit", .6e6, 3.4e6, 3.4e6, 12000), MIXED),
+        9e6, 8e6, ("void kDequantizeBlockwise<__nv_bfloat16, 512, 64, 8, 2>(float*", 0, 3.4e6,
+                   3.4e6, 12000), ("bitsandbytes::dequantize_4bit", .6e6, 3.4e6, 3.4e6, 12000),
+        MIXED),
      ["Dequantizing weights at each call takes 42.5 %"], []),
     ("a table of MIOpen", table(
         9e6, 8e6, ("naive_conv_ab_nonpacked_fwd_nchw_half_double_half.kd", 0, 5.9e6, 5.9e6, 120),
@@ -115,7 +116,8 @@ CASES = [  # what, text, patterns that the first finding holds, that no finding 
     ("a table of launches", table(
         4.2e6, .9e6, ("cudaLaunchKernel", 1.3e6, 0, 0, 180000),
         ("aten::mul", 1.4e6, .4e6, .4e6, 90000), ("aten::add", 1.4e6, .5e6, .5e6, 90000)),
-     ["launches kernels too slowly.*900 ms of work in its 4.20 s", "180.000 launches", "graph"], []),
+     ["launches kernels too slowly.*900 ms of work in its 4.20 s", "180.000 launches",
+      "graph"], []),
     ("a table of single values", table(
         5e6, 1.9e6, ("cudaStreamSynchronize", 1.4e6, 0, 0, 1400),
         ("aten::_local_scalar_dense", .2e6, .01e6, .01e6, 1400),
