@@ -118,6 +118,19 @@ static struct ta_owned_where where_of(const struct ta_refs *in, struct ta_advice
     return (struct ta_owned_where){.function = "", .site = ""};
 }
 
+/* "The GPU copies 4.24 ms without computing, and idles 7.02 ms meanwhile and until …" */
+static const char *what_it_does(struct ta_advice *advice, const struct cost *cost)
+{
+    const char *copies = ta_advice_number(advice, cost->exposed, TA_UNIT_NS);
+    const char *idles = ta_advice_number(advice, cost->idle, TA_UNIT_NS);
+    static const char until[] = "meanwhile and until the host has launched again";
+    return cost->idle <= 0 ? ta_advice_printf(advice, "The GPU copies %s without computing", copies)
+           : cost->exposed <= 0
+               ? ta_advice_printf(advice, "The GPU idles %s %s", idles, until)
+               : ta_advice_printf(advice, "The GPU copies %s without computing, and idles %s %s",
+                                  copies, idles, until);
+}
+
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct cost *cost,
                  double threshold)
 {
@@ -145,16 +158,17 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                 ta_advice_number(advice, lost, TA_UNIT_NS)),
             .why = ta_advice_printf(
                 advice,
-                "%s copies by %s%s%s take most: the GPU copies %s without computing and "
-                "idles %s meanwhile and until the host has launched again.",
-                ta_place_text(advice, in, &host, PATH), ta_place_text(advice, in, &host, CALL),
-                is_named ? ", in " : "", is_named ? where.function : "",
-                ta_advice_number(advice, cost->exposed, TA_UNIT_NS),
-                ta_advice_number(advice, cost->idle, TA_UNIT_NS)),
-            .advice = pageable ? "Copy from pinned memory (pin_memory=True, allocated once) with "
-                                 "non_blocking=True, before the data are needed."
-                               : "Copy asynchronously from pinned memory on a stream of its own, "
-                                 "before the data are needed.",
+                "%s; %s copies by %s%s%s take most.",
+                what_it_does(advice, cost), ta_place_text(advice, in, &host, PATH),
+                ta_place_text(advice, in, &host, CALL), is_named ? ", in " : "",
+                is_named ? where.function : ""),
+            .advice = ta_ref_reads(in, DIRECTION, cost->worst, "DtoH")
+                          ? "Copy results into pinned memory with non_blocking=True, and read them "
+                            "after an event, while the GPU works on."
+                      : pageable ? "Copy from pinned memory (pin_memory=True, allocated once) with "
+                                   "non_blocking=True, before the data are needed."
+                                 : "Copy asynchronously from pinned memory on a stream of its own, "
+                                   "before the data are needed.",
             .details = pageable ? "The driver copies pageable memory through a buffer of its own, "
                                   "while the caller waits."
                                 : NULL,

@@ -206,10 +206,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
-            /* The GPU still has to do it, in a small part of the time; what comes after it is a
-             * little less late as well. */
+            /* The GPU still has to do it, in a small part of the time. */
             .saving_low_ns = ta_whole(0.6 * owned.ns),
-            .saving_high_ns = ta_whole((has_python ? 1 : 1.05) * owned.ns),
+            .saving_high_ns = ta_whole(owned.ns),
             .confidence = 0.8,
             .threshold = ta_advice_printf(advice, "such idle share of the run > %s",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

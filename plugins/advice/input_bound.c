@@ -77,6 +77,21 @@ static const char *why(struct ta_advice *advice, const struct ta_owned_where *wh
                             ta_advice_number(advice, share * ns, TA_UNIT_NS));
 }
 
+/* Whether the loader that is waited for has processes of its own. */
+static bool has_workers(const struct ta_refs *in)
+{
+    static const char *const words[] = {"_MultiProcessingDataLoaderIter", NULL};
+    for (size_t row = 0; row < ta_ref_rows(in, OWNERS + OWNERS_SITE_TOTAL); row++)
+        if (ta_ref_reads(in, OWNERS + OWNERS_SITE_OWNER, row, "data loading") &&
+            ta_slice_has_any(ta_ref_text(in, OWNERS + OWNERS_SITE, row), words))
+            return true;
+    for (size_t row = 0; row < ta_ref_rows(in, SITE_TIME); row++)
+        if (ta_look_takes(in, &before_sites, row) &&
+            ta_slice_has_any(ta_ref_text(in, SITE, row), words))
+            return true;
+    return false;
+}
+
 static bool is_of_images(const char *site, const char *function)
 {
     static const char *const words[] = {"image",      "Image", "PIL/",   "cv2",
@@ -143,6 +158,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                     ? "Prepare batches in other processes (num_workers, persistent_workers, "
                       "prefetch_factor), or on the GPU (torchvision.transforms.v2; fast image "
                       "processors, use_fast=True in transformers)."
+                : has_workers(in)
+                    ? "The loader has workers already: give it more of them (num_workers), keep "
+                      "them between epochs (persistent_workers=True) and prefetch more batches "
+                      "(prefetch_factor)."
                     : "Load in other processes (num_workers, persistent_workers, prefetch_factor), "
                       "so that the next batch is ready while the GPU works.",
             .details = "Copy batches from pinned memory with non_blocking=True.",

@@ -24,6 +24,7 @@ enum {
     HOST,
     IDLE,
     WINDOW,
+    BUSY,
     MADE_RANK,
     MADE_PHASE,
     MADE_PLACE,
@@ -44,6 +45,7 @@ static const struct ta_ref reads[] = {
     [HOST] = {"interruptions.by_call", "host_ns"},
     [IDLE] = {"interruptions.by_call", "idle_ns"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
+    [BUSY] = {"gpu_time.program", "busy_ns"},
     [MADE_RANK] = {"compile.compilations", "rank"},
     [MADE_PHASE] = {"compile.compilations", "phase"},
     [MADE_PLACE] = {"compile.compilations", "place"},
@@ -61,10 +63,18 @@ struct sums {
     size_t row;
 };
 
-static void add(const struct ta_refs *in, int64_t rank, const char *what, struct sums *sums)
+/* Memory that no cache keeps is allocated in each step: the warm-up counts as well. */
+static bool is_counted(const struct ta_refs *in, size_t i, bool has_warm_up)
+{
+    return ta_ref_reads(in, PHASE, i, "steady") ||
+           (has_warm_up && ta_ref_reads(in, PHASE, i, "warm-up"));
+}
+
+static void add(const struct ta_refs *in, int64_t rank, const char *what, bool has_warm_up,
+                struct sums *sums)
 {
     for (size_t i = 0; i < ta_ref_rows(in, WHAT); i++) {
-        if (!ta_ref_reads(in, PHASE, i, "steady") || !ta_ref_reads(in, WHAT, i, what) ||
+        if (!is_counted(in, i, has_warm_up) || !ta_ref_reads(in, WHAT, i, what) ||
             ta_ref_integer(in, RANK, i) != rank)
             continue;
         const double host = ta_ref_number(in, HOST, i, 0);
@@ -109,15 +119,24 @@ static const struct kind {
 };
 
 /* Calls of a rank that give memory out, or take it back; pinned memory has other names. */
-static double count_memory(const struct ta_refs *in, int64_t rank, bool is_free)
+static double count_memory(const struct ta_refs *in, int64_t rank, bool is_free, bool has_warm_up)
 {
     double calls = 0;
     for (size_t i = 0; i < ta_ref_rows(in, WHAT); i++)
         if (ta_ref_integer(in, RANK, i) == rank && ta_ref_reads(in, WHAT, i, "allocation") &&
-            ta_ref_reads(in, PHASE, i, "steady") &&
+            is_counted(in, i, has_warm_up) &&
             ta_slice_has_word(ta_ref_text(in, CALL, i), "Free") == is_free)
             calls += ta_ref_number(in, CALLS, i, 0);
     return calls;
+}
+
+/* From so many allocations on, most of which are taken back, no cache is at work. */
+enum { UNCACHED_LEAST = 100 };
+
+static bool is_uncached(const struct ta_refs *in, int64_t rank)
+{
+    const double given = count_memory(in, rank, false, false);
+    return given >= UNCACHED_LEAST && count_memory(in, rank, true, false) >= given / 2;
 }
 
 /* What torch.compile compiled again on a rank. */
@@ -239,7 +258,8 @@ static struct worst find_worst(const struct ta_refs *in, bool is_of_code)
             if (kinds[k].is_of_code != is_of_code)
                 continue;
             const double before = of.sums.host;
-            add(in, run->ranks[r], kinds[k].what, &of.sums);
+            add(in, run->ranks[r], kinds[k].what,
+                !is_of_code && is_uncached(in, run->ranks[r]), &of.sums);
             if (of.sums.host - before > most) {
                 most = of.sums.host - before;
                 of.kind = &kinds[k];
@@ -275,8 +295,16 @@ static struct texts compiled_again(const struct ta_refs *in, struct ta_advice *a
     };
 }
 
-/* From so many allocations on, most of which are taken back, no cache is at work. */
-enum { UNCACHED_LEAST = 100 };
+/* Of the call that has most, with the warm-up. */
+static double time_of_call(const struct ta_refs *in, const struct worst *worst)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, CALL); i++)
+        if (ta_ref_integer(in, RANK, i) == worst->rank && is_counted(in, i, true) &&
+            ta_slice_equal(ta_ref_text(in, CALL, i), ta_ref_text(in, CALL, worst->sums.row)))
+            sum += ta_ref_number(in, HOST, i, 0);
+    return sum;
+}
 
 static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
                              const struct worst *worst, const char *owner, const char *sums)
@@ -291,10 +319,10 @@ static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
             advice,
             "%s allocations, %s frees: PyTorch's cache of memory is off or emptied; %s has "
             "%s, since it waits for the GPU.",
-            ta_advice_number(advice, count_memory(in, worst->rank, false), TA_UNIT_COUNT),
-            ta_advice_number(advice, count_memory(in, worst->rank, true), TA_UNIT_COUNT),
+            ta_advice_number(advice, count_memory(in, worst->rank, false, true), TA_UNIT_COUNT),
+            ta_advice_number(advice, count_memory(in, worst->rank, true, true), TA_UNIT_COUNT),
             ta_place_text(advice, in, &host, CALL),
-            ta_advice_number(advice, worst->sums.most, TA_UNIT_NS)),
+            ta_advice_number(advice, time_of_call(in, worst), TA_UNIT_NS)),
         .advice = "Turn the cache on (unset PYTORCH_NO_CUDA_MEMORY_CACHING), and take "
                   "torch.cuda.empty_cache() out of the loop.",
     };
@@ -332,11 +360,9 @@ static struct texts texts_of(const struct ta_refs *in, struct ta_advice *advice,
     const char *sums = ta_advice_printf(advice, "%s of the run (%s)",
                                         ta_advice_number(advice, worst->share, TA_UNIT_RATIO),
                                         ta_advice_number(advice, worst->sums.host, TA_UNIT_NS));
-    const double given = count_memory(in, worst->rank, false);
     if (again->times > 0)
         return compiled_again(in, advice, again, owner, sums);
-    if (!worst->kind->is_of_code && given >= UNCACHED_LEAST &&
-        count_memory(in, worst->rank, true) >= given / 2)
+    if (!worst->kind->is_of_code && is_uncached(in, worst->rank))
         return uncached(in, advice, worst, owner, sums);
     return others(in, advice, worst, owner, sums);
 }
@@ -353,6 +379,11 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                                    ? find_again(in, advice, worst.rank)
                                    : (struct again){.times = 0};
     const struct texts texts = texts_of(in, advice, &worst, &again);
+    static const struct ta_look windows = {.cells = WINDOW}, busy = {.cells = BUSY};
+    const double idle = /* at all: what the GPU computes stays */
+        ta_look_most(in, &windows, worst.rank) - ta_look_most(in, &busy, worst.rank);
+    const double around = fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle));
+    const double high = fmin(idle, around > 0 ? around : sums->host); /* before the first work */
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, sums->row),
                                            ta_ref_evidence(in, IDLE, sums->row)};
     ta_advise(advice,
@@ -365,8 +396,8 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
-                  .saving_low_ns = ta_whole(0.9 * sums->idle),
-                  .saving_high_ns = ta_whole(fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle))),
+                  .saving_low_ns = ta_whole(fmin(high, 0.9 * sums->idle)),
+                  .saving_high_ns = ta_whole(high),
                   .confidence = again.times > 0 ? 0.8 : 0.6,
                   .threshold = ta_advice_printf(
                       advice, "%s after the warm-up > %s of the run",

@@ -29,6 +29,7 @@ enum {
     OP_CALLS,
     OP_BUSY,
     OP_REACHED,
+    HOST_NAME,
     RUN,
     DEVICE = RUN + RUN_REFS
 };
@@ -50,6 +51,7 @@ static const struct ta_ref reads[] = {
     [OP_CALLS] = {"roofline.by_op", "calls"},
     [OP_BUSY] = {"roofline.by_op", "busy_ns"},
     [OP_REACHED] = {"roofline.by_op", "efficiency"},
+    [HOST_NAME] = {"ops.by_name", "name"},
     KERNEL_RUN_READS(RUN),
     KERNEL_DEVICE_READS(DEVICE),
 };
@@ -271,6 +273,14 @@ static bool is_fallback(const struct ta_refs *in)
     return by_operator > 0.5 * all;
 }
 
+static bool is_jax(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, HOST_NAME); i++)
+        if (ta_slice_starts(ta_ref_text(in, HOST_NAME, i), "PjitFunction("))
+            return true;
+    return false;
+}
+
 static const char *advice_of(struct ta_advice *advice, const struct ta_refs *in, enum cause cause,
                              const struct found *found, const struct kernel_device *device)
 {
@@ -278,6 +288,9 @@ static const char *advice_of(struct ta_advice *advice, const struct ta_refs *in,
     const char *narrow = old ? "fp16" : "bf16";
     switch (cause) {
     case MATH:
+        if (is_jax(in))
+            return "Call jax.nn.dot_product_attention(implementation=\"cudnn\") on bf16 or fp16 "
+                   "inputs.";
         if (is_wide(in, found->row))
             return ta_advice_printf(
                 advice,
@@ -316,16 +329,21 @@ static const char *advice_of(struct ta_advice *advice, const struct ta_refs *in,
     return device->is_amd            ? "Try the kernels of CK or AITER "
                                        "(torch.backends.cuda.preferred_rocm_fa_library(\"ck\"), or "
                                        "aiter.flash_attn_func)."
-           : device->capability >= 9 ? "Try cuDNN's kernel "
-                                       "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
-                                       "FlashAttention 3."
-                                     : "Try FlashAttention 2, and compute more heads or sequences "
+           : device->capability >= 10 ? "Try cuDNN's kernel "
+                                        "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
+                                        "FlashAttention 4."
+           : device->capability >= 9  ? "Try cuDNN's kernel "
+                                        "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
+                                        "FlashAttention 3."
+                                      : "Try FlashAttention 2, and compute more heads or sequences "
                                        "at once.";
 }
 
 static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, const struct slow *slow,
-                        const struct kernel_run *run, const struct kernel_device *device)
+                        const struct found *wide, const struct kernel_run *run,
+                        const struct kernel_device *device)
 {
+    const bool is_too_wide = wide->time > 0.5 * slow->time;
     const struct ta_slice shape = ta_ref_text(in, OP_SHAPE, slow->row);
     const struct ta_slice unit = ta_ref_text(in, OP_UNIT, slow->row);
     const double reached = slow->ideal / slow->time, high = 1 - reached / (2 * GOAL);
@@ -353,7 +371,7 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
                 (int)shape.len, shape.ptr,
                 ta_advice_number(advice, fmin(1, slow->most / slow->time), TA_UNIT_RATIO),
                 kernel_count(advice, ta_ref_number(in, OP_CALLS, slow->row, 0), "call")),
-            .advice = advice_of(advice, in, SLOW, NULL, device),
+            .advice = advice_of(advice, in, is_too_wide ? WIDE : SLOW, wide, device),
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
@@ -394,7 +412,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double slow_high = slow.time - slow.ideal / (2 * GOAL);
     if (slow.row != SIZE_MAX && slow_high > found[worst].high) {
         if (kernel_matters(&run, slow_high, threshold))
-            advise_slow(in, advice, &slow, &run, &device);
+            advise_slow(in, advice, &slow, &found[WIDE], &run, &device);
         return TA_OK;
     }
     const struct found *it = &found[worst];

@@ -286,14 +286,25 @@ static bool is_operator(struct ta_slice name)
 /* ---- copies -------------------------------------------------------------------------------- */
 
 /* By the operator; without one, where there are convolutions. */
-static bool is_around_convolution(const struct ta_refs *in, size_t row)
+static bool is_of_convolution(const struct ta_refs *in, size_t row)
 {
     const struct ta_slice op = ta_ref_text(in, COPY_OP, row);
     bool has_conv = false;
     for (size_t i = 0; i < ta_ref_rows(in, RUN + RUN_CLASS); i++)
         has_conv |= ta_ref_reads(in, RUN + RUN_CLASS, i, "conv");
-    return ta_ref_reads(in, COPY_WHAT, row, "layout") &&
-           (memmem(op.ptr, op.len, "conv", 4) || (has_conv && !is_operator(op)));
+    return memmem(op.ptr, op.len, "conv", 4) || (has_conv && !is_operator(op));
+}
+
+static bool is_around_convolution(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_reads(in, COPY_WHAT, row, "layout") && is_of_convolution(in, row);
+}
+
+/* A library that accumulates in fp32 casts the results of its convolutions: no type of the program
+ * keeps it from that. */
+static bool is_of_library(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_reads(in, COPY_WHAT, row, "cast") && is_of_convolution(in, row);
 }
 
 struct copies {
@@ -306,7 +317,7 @@ static struct copies add_copies(const struct ta_refs *in, bool around_convolutio
     struct copies copies = {.row = SIZE_MAX};
     for (size_t i = 0; i < ta_ref_rows(in, COPY_TIME); i++) {
         const double time = ta_ref_number(in, COPY_TIME, i, 0);
-        if (is_around_convolution(in, i) != around_convolutions)
+        if (is_around_convolution(in, i) != around_convolutions || is_of_library(in, i))
             continue;
         copies.time += time;
         if (time > copies.most) {

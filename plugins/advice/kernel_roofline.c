@@ -230,7 +230,15 @@ static bool advise_straggler(const struct ta_refs *in, struct ta_advice *advice,
     return true;
 }
 
-/* Kernels that load one element at a time, since a size or an address is odd. */
+/* Whether a kernel loads one element at a time, since a size or an address is odd; those of the
+ * CUDA cores always do. */
+static bool is_unaligned(struct ta_slice name)
+{
+    const char *at = memmem(name.ptr, name.len, "align1", 6);
+    return at && (at + 6 == ta_slice_end(name) || at[6] < '0' || at[6] > '9') &&
+           !memmem(name.ptr, name.len, "simt", 4);
+}
+
 static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
                              const struct kernel_run *run)
 {
@@ -240,8 +248,7 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
     for (size_t i = 0; i < ta_ref_rows(in, KERNEL_NAME); i++) {
         const struct ta_slice name = ta_ref_text(in, KERNEL_NAME, i);
         const double ns = ta_ref_number(in, KERNEL_TIME, i, 0);
-        const char *at = memmem(name.ptr, name.len, "align1", 6);
-        if (!at || (at + 6 < ta_slice_end(name) && at[6] >= '0' && at[6] <= '9'))
+        if (!is_unaligned(name))
             continue;
         time += ns;
         if (ns > most) {
@@ -274,7 +281,9 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
                            : ta_advice_printf(advice, "%s has %s of it.",
                                               ta_place_text(advice, in, &largest, KERNEL_NAME),
                                               ta_advice_number(advice, most / time, TA_UNIT_RATIO)),
-            .advice = "Pad the inner sizes of these matrices to a multiple of 64.",
+            .advice = ta_advice_printf(
+                advice, "Pad sizes such as this to a multiple of %u, large ones to one of 64.",
+                multiple),
             .severity = TA_MEDIUM,
             .evidence = &evidence,
             .n_evidence = 1,

@@ -17,11 +17,12 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { DISPATCH, GRAPH_SHARE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
+enum { DISPATCH, GRAPH_SHARE, RECORDED, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
 
 static const struct ta_ref reads[] = {
     [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
     [GRAPH_SHARE] = {"launches.graphs", "device_share"},
+    [RECORDED] = {"ops.by_name", "category"},
     RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
     OWNERS_READS(OWNERS),
@@ -39,25 +40,68 @@ static bool has_graphs(const struct ta_refs *in, const struct ta_place *place)
     return ta_look_sum(in, &graphs, ta_ref_rank(in, OWNERS + OWNERS_WINDOW, place->row)) >= 0.5;
 }
 
-static bool is_zeroing(struct ta_slice name)
+/* Without operators or functions in the recording nobody knows that it is Python. */
+static const char *who_launches(const struct ta_refs *in)
 {
-    return memmem(name.ptr, name.len, "zero_grad", strlen("zero_grad")) != NULL;
+    static const char *const calls[] = {"untime", "river", NULL}; /* cuda_runtime, Driver */
+    for (size_t row = 0; row < ta_ref_rows(in, RECORDED); row++)
+        if (!ta_slice_has_any(ta_ref_text(in, RECORDED, row), calls))
+            return "Python";
+    return "The host";
 }
 
-/* What an optimizer that sets gradients to zero has of the time: kernels that nothing needs. */
-static double zeroing_share(const struct ta_refs *in, const struct ta_owned *owned)
+/* What the places have of the time whose function or name has the word. */
+static double share_of(const struct ta_refs *in, const struct ta_owned *owned, const char *word)
 {
-    double zeroing = 0, all = 0;
+    double its = 0, all = 0;
     for (size_t row = 0; row < ta_ref_rows(in, OWNERS + OWNERS_SITE_TOTAL); row++) {
         if (!ta_owned_is_site(in, &asked, &owned->window, row))
             continue;
+        const char *const words[] = {word, NULL};
         const double ns = ta_ref_number(in, OWNERS + OWNERS_SITE_TOTAL, row, 0);
         all += ns;
-        if (is_zeroing(ta_ref_text(in, OWNERS + OWNERS_SITE_FUNCTION, row)) ||
-            is_zeroing(ta_ref_text(in, OWNERS + OWNERS_SITE, row)))
-            zeroing += ns;
+        if (ta_slice_has_any(ta_ref_text(in, OWNERS + OWNERS_SITE_FUNCTION, row), words) ||
+            ta_slice_has_any(ta_ref_text(in, OWNERS + OWNERS_SITE, row), words))
+            its += ns;
     }
-    return all > 0 ? zeroing / all : 0;
+    return all > 0 ? its / all : 0;
+}
+
+/* What to do first where it is known: zeroing gradients launches kernels that nothing needs, and
+ * DistributedDataParallel copies each buffer of the module by itself. */
+static const char *first_of_all(const struct ta_refs *in, struct ta_advice *advice,
+                                const struct ta_owned *owned)
+{
+    const double zeroing = share_of(in, owned, "zero_grad");
+    const char *zero = zeroing < 0.1
+                           ? ""
+                           : ta_advice_printf(advice,
+                                              "Call zero_grad(set_to_none=True), which launches "
+                                              "nothing: zeroing gradients has %s of it. ",
+                                              ta_advice_number(advice, zeroing, TA_UNIT_RATIO));
+    return share_of(in, owned, "unflatten_dense_tensors") < 0.01 ||
+                   share_of(in, owned, "DistributedDataParallel") <= 0
+               ? zero
+               : ta_advice_printf(advice,
+                                  "%sPass broadcast_buffers=False to DistributedDataParallel if "
+                                  "buffers may differ: it copies them one by one. ",
+                                  zero);
+}
+
+/* How an engine gets its graphs back; else what a program does. */
+static const char *capture(const struct ta_refs *in, struct ta_advice *advice,
+                           const struct ta_owned *owned, bool is_amd)
+{
+    if (share_of(in, owned, "vllm/") > 0.5)
+        return "Let vLLM replay CUDA graphs: no enforce_eager, and cudagraph_capture_sizes that "
+               "reach the tokens of this step.";
+    if (share_of(in, owned, "sglang/") > 0.5)
+        return "Let SGLang replay CUDA graphs: no --disable-cuda-graph, and a --cuda-graph-max-bs "
+               "that reaches this batch.";
+    return ta_advice_printf(advice,
+                            "Capture the step in a %s (torch.compile(mode=\"reduce-overhead\")), "
+                            "or launch fewer kernels: larger batches, fused operators.",
+                            is_amd ? "HIP graph, which torch calls CUDAGraph" : "CUDA graph");
 }
 
 /* Where the host spends the time, or that it does so everywhere. */
@@ -88,13 +132,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_recorded recorded =
         ta_recorder_of(in, RECORDER, "dispatch", &dispatch, fmin(1, owned.ns / dispatch.value));
     const bool is_amd = ta_run_is_amd(ta_report_run(in->report));
-    const double zeroing = zeroing_share(in, &owned);
-    const char *zero = zeroing < 0.1
-                           ? ""
-                           : ta_advice_printf(advice,
-                                              "Call zero_grad(set_to_none=True), which launches "
-                                              "nothing: zeroing gradients has %s of it. ",
-                                              ta_advice_number(advice, zeroing, TA_UNIT_RATIO));
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
                                            ta_place_evidence(&owned.run),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &dispatch)};
@@ -103,9 +140,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "launch-bound",
             .rule = "launch_bound",
-            .title = ta_advice_printf(advice, "%s: the GPU%s is idle %s of the run (%s)",
+            .title = ta_advice_printf(advice, "%s%s: the GPU%s is idle %s of the run (%s)",
                                       graphs ? "The host is late between graphs"
-                                             : "Python launches kernels too slowly",
+                                             : who_launches(in),
+                                      graphs ? "" : " launches kernels too slowly",
                                       ta_owned_of(advice, &owned.place),
                                       ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
                                       ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
@@ -114,13 +152,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                           ? "Prepare and launch the next graph while the GPU works on the last "
                             "one (overlapped scheduling), and let graphs hold what runs between "
                             "them."
-                          : ta_advice_printf(advice,
-                                             "%sCapture the step in a %s "
-                                             "(torch.compile(mode=\"reduce-overhead\")), or launch "
-                                             "fewer kernels: larger batches, fused operators.",
-                                             zero,
-                                             is_amd ? "HIP graph, which torch calls CUDAGraph"
-                                                    : "CUDA graph"),
+                          : ta_advice_printf(advice, "%s%s", first_of_all(in, advice, &owned),
+                                             capture(in, advice, &owned, is_amd)),
             .details = ta_advice_printf(
                 advice, "%s%s", ta_gaps_sentence(in, advice, &gaps_asked, &gaps),
                 graphs ? is_amd ? "Large graphs can be uploaded ahead (hipGraphUpload)."

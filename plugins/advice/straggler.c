@@ -160,6 +160,24 @@ static double all_of(const struct ta_refs *in, const struct ta_place *blame)
     return all;
 }
 
+/* Rows of the rank, and their sum, with the same kind and name: one cause in several places. */
+static size_t count_alike(const struct ta_refs *in, const struct ta_place *blame, double *excess)
+{
+    const double rank = ta_place_beside(in, blame, BLAME_RANK).value;
+    size_t n = 0;
+    *excess = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, BLAME_EXCESS); row++)
+        if (ta_ref_number(in, BLAME_RANK, row, NAN) == rank &&
+            ta_slice_equal(ta_ref_text(in, BLAME_KIND, row),
+                           ta_ref_text(in, BLAME_KIND, blame->row)) &&
+            ta_slice_equal(ta_ref_text(in, BLAME_NAME, row),
+                           ta_ref_text(in, BLAME_NAME, blame->row))) {
+            *excess += ta_ref_number(in, BLAME_EXCESS, row, 0);
+            n++;
+        }
+    return n;
+}
+
 /* The next row that tells something of the rank, where it matters. */
 static struct ta_place second_of(const struct ta_refs *in, const struct ta_place *blame, double all)
 {
@@ -193,6 +211,13 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
     if (!blame->table)
         return ta_advice_printf(advice, "%s.", longer);
     const double all = all_of(in, blame);
+    double alike;
+    const size_t places = count_alike(in, blame, &alike);
+    if (places > 1 && ta_ref_reads(in, BLAME_KIND, blame->row, "gap"))
+        return ta_advice_printf(advice,
+                                "%s: %s of that is idle time of its GPU (%s in %zu places).",
+                                longer, ta_advice_number(advice, alike / all, TA_UNIT_RATIO),
+                                ta_place_text(advice, in, blame, BLAME_NAME), places);
     const struct ta_place second = second_of(in, blame, all);
     return ta_advice_printf(
         advice, "%s: %s of that is %s%s%s%s%s.", longer,

@@ -55,6 +55,12 @@ static const char *what_to_do(const char *site)
     return no_reading;
 }
 
+/* Whether it is the first of them, a library that tries its algorithms. */
+static bool tunes(const char *site)
+{
+    return what_to_do(site) == readers[0].advice;
+}
+
 /* What recording explains of the time in which the host hands out work after waits, as of all such
  * time of the device. */
 static struct ta_recorded recorded_later(const struct ta_refs *in, const struct ta_owned *owned)
@@ -67,17 +73,23 @@ static struct ta_recorded recorded_later(const struct ta_refs *in, const struct 
                           fmin(1, owned->later / all.value));
 }
 
-/* "Its 12 waits are in scheduler_step; after each one the GPU idles 3.68 ms on average until …" */
+/* From this share on a place names all of it. */
+#define NEARLY_ALL 0.9
+
+/* "aten::item waits 12 times, most in scheduler_step; each time the GPU runs out of work and …" */
 static const char *why(struct ta_advice *advice, const struct ta_owned *owned,
                        const struct ta_owned_where *where)
 {
-    if (!*where->function || where->waits <= 0)
+    if (!*where->function || where->site_waits <= 0)
         return NULL;
-    const double each = where->site_share * owned->ns / (double)where->waits;
+    const double each = where->site_all * owned->ns / (double)where->site_waits;
     const bool is_named = strcmp(where->function, where->site) != 0;
-    const char *in = is_named ? ta_advice_printf(advice, " in %s", where->function) : "";
+    const bool is_everywhere = where->site_share < NEARLY_ALL * where->site_all;
+    const char *in = is_named ? ta_advice_printf(advice, "%s in %s", is_everywhere ? ", most" : "",
+                                                 where->function)
+                              : "";
     const char *idle = ta_advice_number(advice, each, TA_UNIT_NS);
-    if (where->waits == 1)
+    if (where->site_waits == 1)
         return ta_advice_printf(advice,
                                 "%s waits once%s; the GPU runs out of work and idles %s until the "
                                 "host has launched again.",
@@ -85,7 +97,7 @@ static const char *why(struct ta_advice *advice, const struct ta_owned *owned,
     return ta_advice_printf(advice,
                             "%s waits %lld times%s; each time the GPU runs out of work and idles "
                             "about %s until the host has launched again.",
-                            where->site, (long long)where->waits, in, idle);
+                            where->site, (long long)where->site_waits, in, idle);
 }
 
 static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, double threshold,
@@ -104,8 +116,8 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
     const struct ta_recorded recorded = recorded_later(in, &owned);
     const struct ta_evidence evidence[] = {ta_place_evidence(&owned.place),
                                            ta_place_evidence(&owned.run)};
-    /* A place with less than half of it does not name the finding. */
-    const bool is_one = *where.site && where.site_share >= 0.5;
+    const bool is_one = *where.site && where.site_all >= NEARLY_ALL;
+    const bool is_most = *where.site && where.site_all >= 0.5;
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -115,6 +127,8 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
                 advice, "%s: the GPU%s is idle %s of the run (%s)",
                 is_one && is_read
                     ? ta_advice_printf(advice, "%s makes the host wait for the GPU", where.site)
+                : is_read && is_most && tunes(where.site)
+                    ? "The host waits while convolutions try their algorithms"
                 : is_read ? "Operators that read values make the host wait for the GPU"
                 : is_one
                     ? ta_advice_printf(advice, "The program waits for the GPU in %s", where.site)
@@ -126,7 +140,7 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
                 is_one ? why(advice, &owned, &where) : ta_owned_sentence(advice, &where, owned.ns),
             .advice = !is_read ? "Take torch.cuda.synchronize() and its like out of the loop: wait "
                                  "once, where the result is needed."
-                      : is_one ? what_to_do(where.site)
+                      : is_most ? what_to_do(where.site)
                                : no_reading,
             .severity = TA_MEDIUM,
             .evidence = evidence,

@@ -77,6 +77,9 @@ static const struct {
 /* Parts this close to each other both name the run; less than this is left out. */
 #define CLOSE 0.05
 
+/* From this share on, what lies before the recording is left out of what the devices were busy. */
+#define MUCH_BEFORE 0.5
+
 static double sum(const struct ta_refs *in, size_t ref)
 {
     double total = 0;
@@ -131,21 +134,33 @@ static bool is_computing(const struct ta_refs *in, size_t row)
 }
 
 /* ", 31.5 % in GEMMs and 17.5 % in attention": the families of kernels that take most of the run,
- * none where most is in kernels of no family; says whether any does. */
+ * none where most is in kernels of no family; without shares where kernels that run side by side
+ * have more than the devices are busy.  Says whether any does. */
 static bool say_families(struct ta_line *line, const struct ta_refs *in, double run)
 {
-    size_t said = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, KERNELS) && said < 2; row++) {
+    size_t n = 0;
+    double shares[2], all = 0;
+    const char *names[2];
+    for (size_t row = 0; row < ta_ref_rows(in, KERNELS) && n < 2; row++) {
         const double share = ta_ref_number(in, KERNEL_NS, row, 0) / run;
         if (share < CLOSE || ta_ref_reads(in, KERNELS, row, "other"))
             break;
         for (size_t i = 0; i < TA_LENGTH(families); i++)
-            if (ta_ref_reads(in, KERNELS, row, families[i].class)) {
-                say_share(line, said++ ? " and" : ",", share, " in ");
-                ta_say_on(line, "%s", families[i].name);
+            if (n < 2 && ta_ref_reads(in, KERNELS, row, families[i].class)) {
+                names[n] = families[i].name;
+                shares[n++] = share;
+                all += share;
             }
     }
-    return said > 0;
+    const bool overlap = all * run > 1.001 * sum(in, BUSY_NS);
+    for (size_t i = 0; i < n; i++)
+        if (overlap)
+            ta_say_on(line, "%s%s", i ? " and " : ", most in ", names[i]);
+        else {
+            say_share(line, i ? " and" : ",", shares[i], " in ");
+            ta_say_on(line, "%s", names[i]);
+        }
+    return n > 0;
 }
 
 /* "The run is launch-bound": the largest part of its window, and one that is as large. */
@@ -177,7 +192,8 @@ static bool lacks_work(const struct ta_refs *in)
 /* What of the run the devices were busy.  The window of the device is named too, where the
  * program's is longer by more than one percent: " 30.7 % of 391 ms (98.8 % of the 121 ms from its
  * first work to its last)"; alone where the rest of the program's window only waits for what lies
- * before the recording.  Returns the time, of all devices, that these shares are of. */
+ * before the recording.  " 93.1 % of the other 10.5 ms" where that is most of the run.  Returns the
+ * time, of all devices, that these shares are of. */
 static double say_busy(struct ta_line *line, const struct ta_refs *in)
 {
     const char *its = ta_ref_rows(in, PROGRAM) < 2 ? "its" : "their";
@@ -194,6 +210,13 @@ static double say_busy(struct ta_line *line, const struct ta_refs *in)
     if (differ && before >= CLOSE) {
         ta_say_on(line, " %s of the %s from %s first work to %s last", share, length, its, its);
         return program - edges;
+    }
+    if (before >= MUCH_BEFORE) {
+        const double rest = program * (1 - before);
+        say_share(line, "", fmin(1, sum(in, BUSY_NS) / rest), " of the other");
+        ta_say_on(line, " %s",
+                  ta_unit_format(length, (1 - before) * ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS));
+        return program;
     }
     say_share(line, "", ta_ref_scalar(in, BUSY, 0), " of");
     ta_say_on(line, " %s", ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS));

@@ -114,7 +114,6 @@ static struct ta_slice family_of(struct ta_slice name)
 /* A function, or a place in one. */
 struct looked_at {
     double ns;
-    int64_t waits;
     bool several; /* names of one family */
 };
 
@@ -132,7 +131,6 @@ static struct looked_at sum_like(const struct sites *sites, size_t from, bool in
              !ta_slice_equal(ta_ref_text(sites->in, sites->site, sites->rows[i]), place)))
             continue;
         sum.ns += ta_ref_number(sites->in, sites->total, sites->rows[i], 0);
-        sum.waits += ta_ref_integer(sites->in, sites->waits, sites->rows[i]);
         sum.several |= !ta_slice_equal(its, name);
     }
     return sum;
@@ -176,8 +174,12 @@ struct ta_owned_where ta_owned_where(const struct ta_refs *in, struct ta_advice 
                         : ta_place_text(advice, in, &at, sites.site),
             .share = most.ns / all,
             .site_share = place.ns / all,
-            .waits = place.waits,
         };
+        for (size_t i = 0; i < sites.n; i++)
+            if (ta_slice_equal(ta_ref_text(in, sites.site, sites.rows[i]), site)) {
+                where.site_all += ta_ref_number(in, sites.total, sites.rows[i], 0) / all;
+                where.site_waits += ta_ref_integer(in, sites.waits, sites.rows[i]);
+            }
     }
     free(sites.rows);
     return where;

@@ -61,7 +61,8 @@ struct ta_owned_where {
     const char *function, *site; /* "" where they are not known; equal where no function is */
     double share;                /* of the function, of all that is asked for */
     double site_share;           /* of the place in it alone */
-    int64_t waits;               /* of the place in it */
+    double site_all;             /* of the place, wherever it is called from */
+    int64_t site_waits;          /* likewise */
 };
 
 /* `window`: the row of the device, as in struct ta_owned. */

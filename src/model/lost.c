@@ -35,6 +35,7 @@ struct search {
     uint8_t *calls;                     /* enum call by name */
     bool *is_runtime;                   /* by category */
     const struct ta_launched *recorded; /* the calls that have an activity */
+    bool any_linked;     /* else nothing says which launch a kernel belongs to */
     bool all_linked;     /* graphs of some profilers name no launch: then it cannot be told */
     int64_t first, last; /* starts of the first and last call whose activity was recorded */
     TA_VEC(struct ta_lost_call) found;
@@ -91,7 +92,8 @@ static bool take_call(struct search *s, struct thread *t, ta_row row, struct ta_
     if (call == CALL_END_CAPTURE && t->captures)
         ta_intervals_add(&lost->captures, t->begun, end);
     t->captures = call == CALL_BEGIN_CAPTURE || (t->captures && call != CALL_END_CAPTURE);
-    if (t->captures || !(call == CALL_KERNEL || (call == CALL_GRAPH && s->all_linked)) ||
+    if (t->captures ||
+        !((call == CALL_KERNEL && s->any_linked) || (call == CALL_GRAPH && s->all_linked)) ||
         is_part_of_launch(s, row))
         return true;
     lost->calls++;
@@ -250,6 +252,7 @@ static bool find(const struct ta_trace *trace, struct ta_lost *lost)
         return true;
     if (!s.recorded)
         return false;
+    s.any_linked = s.recorded->n_activities > 0;
     s.all_linked = s.recorded->n_activities == n_activities;
     s.calls = calloc(ta_trace_string_count(trace) + 1, sizeof *s.calls);
     s.is_runtime = calloc(s.categories.n, sizeof *s.is_runtime);

@@ -205,7 +205,8 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     copy.confidence = round(copy.confidence * 100) / 100; /* no false precision */
     if (!copy.about_input && copy.confidence < CONFIDENCE_LEAST)
         return; /* not even a hint */
-    if (copy.saving_high_share > 0 && copy.saving_high_share < TRIVIAL)
+    if (copy.saving_high_ns != TA_MISSING && advice->window > 0 &&
+        copy.saving_high_share < TRIVIAL)
         return;
     copy.severity = grade(advice, &copy);
     reword(advice, &copy);
@@ -326,7 +327,7 @@ static double run_time(const struct ta_refs *in, const struct ta_registry *regis
 }
 
 /* Below this share of what recording costs in all, leaving the options out changes little. */
-#define OPTIONS_LEAST 0.5
+#define OPTIONS_LEAST 0.3
 
 /* "Python stacks, shapes of inputs and memory": what was recorded on some rank and could have been
  * left out; "" where that is a small part of what recording costs. */

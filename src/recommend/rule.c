@@ -127,9 +127,12 @@ bool ta_look_same(const struct ta_refs *in, const struct ta_look *look,
 const char *ta_place_text(struct ta_advice *advice, const struct ta_refs *in,
                           const struct ta_place *place, size_t ref)
 {
-    const struct ta_slice text = place->table && place->table == ta_ref_table(in, ref)
-                                     ? ta_ref_text(in, ref, place->row)
-                                     : TA_LIT("");
+    static const char backward[] = "autograd::engine::evaluate_function: "; /* before a node */
+    struct ta_slice text = place->table && place->table == ta_ref_table(in, ref)
+                               ? ta_ref_text(in, ref, place->row)
+                               : TA_LIT("");
+    if (ta_slice_starts(text, backward))
+        text = (struct ta_slice){ta_slice_at(text, strlen(backward)), text.len - strlen(backward)};
     const struct ta_slice name = ta_short_name(ta_advice_arena(advice), text, NAME_MAX_BYTES);
     return ta_advice_printf(advice, "%.*s", (int)name.len, name.len ? name.ptr : "");
 }

@@ -167,7 +167,7 @@ class Checks:
                 work(trace)
             trace.step(number, body)
         found = find(self.read(trace), "steady-allocation")
-        holds("why", found["why"], "200 allocations, 200 frees", "cudaFree")
+        holds("why", found["why"], "300 allocations, 300 frees", "cudaFree")
         holds("advice", found["advice"], "PYTORCH_NO_CUDA_MEMORY_CACHING")
 
     def pieces(self):
