@@ -230,8 +230,8 @@ static bool advise_straggler(const struct ta_refs *in, struct ta_advice *advice,
     return true;
 }
 
-/* Whether a kernel loads one element at a time, since a size or an address is odd; those of the
- * CUDA cores always do. */
+/* Whether a kernel loads one element at a time, since a size or an address is odd; on the
+ * CUDA cores all do. */
 static bool is_unaligned(struct ta_slice name)
 {
     const char *at = memmem(name.ptr, name.len, "align1", 6);
