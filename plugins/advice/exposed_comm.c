@@ -504,9 +504,10 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = TA_LENGTH(evidence),
-            .saving_low_ns = ta_whole(s->hideable / 3), /* where little is free to overlap */
+            /* Where little is free to overlap; without the other ranks all may be waiting. */
+            .saving_low_ns = s->wait.table ? ta_whole(s->hideable / 3) : 0,
             .saving_high_ns = ta_whole(s->hideable),
-            .confidence = s->wait.table ? 0.6 : 0.5,
+            .confidence = s->wait.table ? 0.6 : 0.4,
             .threshold = ta_advice_printf(advice, "exposed communication > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A first denoising step that is longer than the others, because it holds warm-up; and steps that
  * are timed without waiting for the GPU: the clock shows how fast the host launches them, until the
- * queue is full or something waits, and one step holds what the others lack. */
+ * queue is full or something waits, and one step holds what the others lack.  Beside a trace, times
+ * that are shorter than the GPU works on a step say so as well; ranges of a trace alone do not,
+ * since every asynchronous loop launches ahead, unless their names say that they are a timing. */
 #include <traceanalyze/rule.h>
 
 #include <math.h>
@@ -21,13 +23,32 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { RANK, PASS, STEP_TIME, STAGE_RANK, STAGE, STAGE_CALLS, STAGE_TIME };
+enum {
+    RANK,
+    PASS,
+    STEP_TIME,
+    STAGE_RANK,
+    STAGE,
+    STAGE_CALLS,
+    STAGE_TIME,
+    BAR_DONE,
+    BAR_MEAN,
+    TRACED_RANK,
+    TRACED,
+    TRACED_HOST,
+    TRACED_BUSY,
+    TRACED_LOST
+};
 
 static const struct ta_ref reads[] = {
     [RANK] = {"diffusion.steps", "rank"},          [PASS] = {"diffusion.steps", "pass"},
     [STEP_TIME] = {"diffusion.steps", "step_ns"},  [STAGE_RANK] = {"stages.by_name", "rank"},
     [STAGE] = {"stages.by_name", "stage"},         [STAGE_CALLS] = {"stages.by_name", "calls"},
-    [STAGE_TIME] = {"stages.by_name", "total_ns"},
+    [STAGE_TIME] = {"stages.by_name", "total_ns"}, [BAR_DONE] = {"progress.bars", "done"},
+    [BAR_MEAN] = {"progress.bars", "mean_ns"},     [TRACED_RANK] = {"steps.by_step", "rank"},
+    [TRACED] = {"steps.by_step", "step"},          [TRACED_HOST] = {"steps.by_step", "host_dur_ns"},
+    [TRACED_BUSY] = {"steps.by_step", "gpu_busy_ns"},
+    [TRACED_LOST] = {"steps.by_step", "lost"},
 };
 
 /* The steps of the first pass of a rank. */
@@ -181,10 +202,124 @@ static void advise_warmup(struct ta_ctx *ctx, const struct ta_refs *in, struct t
               });
 }
 
+/* ---- beside a trace --------------------------------------------------------------------------- */
+
+/* The steps of the first rank of a trace that has any: how many, and medians. */
+struct traced {
+    double n, host, busy;
+    struct ta_place place; /* of a busy time in the middle of them */
+    bool is_timing;        /* the names of all say so */
+};
+
+static double median_of(double *values, size_t n)
+{
+    ta_sort_numbers(values, n);
+    return ta_quantile(values, n, 0.5);
+}
+
+static bool is_timing(struct ta_slice name)
+{
+    static const char *const words[] = {"timing",  "timer",     "latency",   "measure",
+                                        "elapsed", "benchmark", "step_time", NULL};
+    return ta_slice_has_any(name, words);
+}
+
+/* False without memory; n is 0 without steps that have work of a GPU and lost none. */
+static bool read_traced(const struct ta_refs *in, struct traced *traced)
+{
+    const size_t rows = ta_ref_rows(in, TRACED_BUSY);
+    double *busy = calloc(rows + 1, sizeof *busy), *host = calloc(rows + 1, sizeof *host);
+    size_t n = 0;
+    *traced = (struct traced){.is_timing = true};
+    for (size_t row = 0; busy && host && row < rows; row++) {
+        if (ta_ref_rank(in, TRACED_RANK, row) != ta_ref_rank(in, TRACED_RANK, 0))
+            break;
+        const struct ta_place place = ta_place_at(in, TRACED_BUSY, row);
+        if (!place.table || ta_ref_number(in, TRACED_LOST, row, 0) > 0)
+            continue;
+        if (n == 0 || row == rows / 2)
+            traced->place = place;
+        traced->is_timing &= is_timing(ta_ref_text(in, TRACED, row));
+        busy[n] = place.value;
+        host[n++] = ta_ref_number(in, TRACED_HOST, row, 0);
+    }
+    traced->n = (double)n;
+    if (n) {
+        traced->busy = median_of(busy, n);
+        traced->host = median_of(host, n);
+    }
+    const bool done = busy && host;
+    free(busy);
+    free(host);
+    return done;
+}
+
+/* Times of as many steps that are too short for the work of the GPU: those of a pass, or the mean
+ * of a bar of progress; no table without. */
+static struct ta_place too_short(struct ta_ctx *ctx, const struct ta_refs *in,
+                                 const struct traced *traced, const struct pass *pass)
+{
+    const double limit = ta_ctx_option(ctx, LACK) * traced->busy;
+    if (fabs(pass->n - traced->n) <= 1 && pass->median < limit)
+        return pass->second;
+    for (size_t row = 0; row < ta_ref_rows(in, BAR_MEAN); row++)
+        if (fabs(ta_ref_number(in, BAR_DONE, row, 0) - traced->n) <= 1 &&
+            ta_ref_number(in, BAR_MEAN, row, INFINITY) < limit)
+            return ta_place_at(in, BAR_MEAN, row);
+    return (struct ta_place){.table = NULL};
+}
+
+static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
+                          const struct traced *traced, const struct pass *pass)
+{
+    if (traced->n < ta_ctx_option(ctx, STEPS))
+        return;
+    struct ta_place shown = too_short(ctx, in, traced, pass);
+    const bool is_reported = shown.table != NULL;
+    double time = is_reported && shown.table == pass->second.table ? pass->median : shown.value;
+    if (!is_reported && traced->is_timing &&
+        traced->host < ta_ctx_option(ctx, LACK) * traced->busy) {
+        shown = ta_place_at(in, TRACED_HOST, traced->place.row);
+        time = traced->host;
+    }
+    if (!shown.table)
+        return;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&shown),
+                                           ta_place_evidence(&traced->place)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "first-step",
+                  .rule = "first_step",
+                  .title = ta_advice_printf(
+                      advice,
+                      "Steps are timed without synchronizing with the GPU: %s show%s %s a step, on "
+                      "which the GPU works %s",
+                      is_reported ? "the log" : "the ranges", is_reported ? "s" : "",
+                      ta_advice_number(advice, time, TA_UNIT_NS),
+                      ta_advice_number(advice, traced->busy, TA_UNIT_NS)),
+                  .why = "Such a clock shows how fast the host launches, not how long a step takes.",
+                  .advice = "Call torch.cuda.synchronize() before the clock is read, or use CUDA "
+                            "events.",
+                  .details = ta_advice_printf(advice, "Both are medians, over %.0f steps.",
+                                              traced->n),
+                  .severity = TA_LOW,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.8,
+                  .threshold = ta_advice_printf(
+                      advice, "time of a step < %.3g of the GPU's work on it",
+                      ta_ctx_option(ctx, LACK)),
+                  .about_input = true,
+              });
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const size_t rows = ta_ref_rows(in, RANK);
-    struct pass worst = {.n = 0}, unsynchronized = {.n = 0};
+    struct pass worst = {.n = 0}, unsynchronized = {.n = 0}, only = {.median = NAN};
+    struct traced traced;
     struct ta_place of = {.table = NULL};
     enum way way = WAITED;
     double *values = calloc(rows + 1, sizeof *values);
@@ -195,6 +330,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         const bool is_first = row == 0 || ta_ref_integer(in, RANK, row - 1) != rank;
         struct pass pass;
         row = read_pass(in, row, values, &pass);
+        if (only.n == 0)
+            only = pass;
         if (!is_first || pass.n < ta_ctx_option(ctx, STEPS) || !(pass.median > 0))
             continue;
         const struct ta_place stage = stage_of(in, rank);
@@ -213,6 +350,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         advise_timing(in, advice, &unsynchronized, way, &of);
     else if (worst.n > 0)
         advise_warmup(ctx, in, advice, &worst);
+    else if (read_traced(in, &traced))
+        advise_traced(ctx, in, advice, &traced, &only);
+    else
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps of a trace");
     return TA_OK;
 }
 

@@ -15,40 +15,16 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { SIGNAL, MEAN, MAX, SAMPLES, BUSY, WINDOW };
+enum { SIGNAL, MEAN, MIN, MAX, SAMPLES, BUSY, WINDOW };
 
 static const struct ta_ref reads[] = {
-    [SIGNAL] = {"telemetry.by_rank", "signal"}, [MEAN] = {"telemetry.by_rank", "mean"},
-    [MAX] = {"telemetry.by_rank", "max"},       [SAMPLES] = {"telemetry.by_rank", "samples"},
-    [BUSY] = {"gpu_time.by_rank", "busy_ns"},   [WINDOW] = {"telemetry.window", "samples"},
+    [SIGNAL] = {"telemetry.by_rank", "signal"},   [MEAN] = {"telemetry.by_rank", "mean"},
+    [MIN] = {"telemetry.by_rank", "min"},         [MAX] = {"telemetry.by_rank", "max"},
+    [SAMPLES] = {"telemetry.by_rank", "samples"}, [BUSY] = {"gpu_time.by_rank", "busy_ns"},
+    [WINDOW] = {"telemetry.window", "samples"},
 };
 
-static const struct ta_cell_rule rule = {
-    .look = {.cells = MEAN, .where = {{SIGNAL, "gpu_utilization"}}, .lowest = true},
-    .finding = "gpu-utilization",
-    .rule = "gpu_utilization",
-    .before = "A GPU runs kernels for only ",
-    .after = " of the sampled time",
-    .advice = "Look for what the device waits for: loading, text encoding, saving and other work "
-              "of the host between blocks (see Stages), copies, or many small launches. A "
-              "torch trace of a few steps shows the gaps. A device that other ranks use is no "
-              "loss.",
-    .predicate = "mean utilization",
-    .severity = TA_MEDIUM,
-    .confidence = 0.5,
-};
-
-/* Beside a trace, samples are of more than the trace: of what it holds, it is the better witness.
- */
-static struct ta_cell_rule beside_trace(void)
-{
-    struct ta_cell_rule beside = rule;
-    beside.before =
-        "Over all samples, not only while the trace was recorded, a GPU runs kernels for ";
-    beside.after = " of the time";
-    beside.severity = TA_INFO;
-    return beside;
-}
+static const struct ta_look look = {.cells = MEAN, .where = {{SIGNAL, "gpu_utilization"}}};
 
 /* The device that is used least, of those that are used at all when `used`. */
 static struct ta_place least_used(const struct ta_refs *in, bool used)
@@ -57,7 +33,7 @@ static struct ta_place least_used(const struct ta_refs *in, bool used)
     for (size_t row = 0; row < ta_ref_rows(in, MEAN); row++) {
         const struct ta_place here = ta_place_at(in, MEAN, row);
         /* One look at a device says nothing of the time. */
-        if (ta_look_takes(in, &rule.look, row) && ta_ref_integer(in, SAMPLES, row) != 1 &&
+        if (ta_look_takes(in, &look, row) && ta_ref_integer(in, SAMPLES, row) != 1 &&
             (!used || ta_ref_number(in, MAX, row, 0) > 0) &&
             (!least.table || here.value < least.value))
             least = here;
@@ -65,18 +41,71 @@ static struct ta_place least_used(const struct ta_refs *in, bool used)
     return least;
 }
 
+/* What the samples alone tell of the reason. */
+static const char *why(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    const double least = ta_ref_number(in, MIN, row, 0), most = ta_ref_number(in, MAX, row, 0);
+    if (most <= 0)
+        return "No kernel ran at any sample.";
+    if (most < 0.6)
+        return ta_advice_printf(advice,
+                                "No sample is above %s: kernels run with gaps between them, as when "
+                                "the host launches them too slowly.",
+                                ta_advice_number(advice, most, TA_UNIT_RATIO));
+    if (least < 0.1 && most > 0.9)
+        return ta_advice_printf(advice,
+                                "It changes between %s and %s: the GPU works in phases, and waits "
+                                "for loading, the host or input between them.",
+                                ta_advice_number(advice, least, TA_UNIT_RATIO),
+                                ta_advice_number(advice, most, TA_UNIT_RATIO));
+    return NULL;
+}
+
+/* Beside a trace, samples are of more than the trace: of what it holds, it is the better witness.
+ */
+static void give(const struct ta_refs *in, struct ta_advice *advice, const struct ta_place *least,
+                 bool has_trace, double share, double high)
+{
+    const struct ta_evidence evidence = ta_place_evidence(least);
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "gpu-utilization",
+            .rule = "gpu_utilization",
+            .title = ta_advice_printf(
+                advice, "%s GPU is idle %s of the sampled time: its utilization is %s on average%s",
+                has_trace ? "Over all samples, not only while the trace was recorded, the" : "The",
+                ta_advice_number(advice, 1 - least->value, TA_UNIT_RATIO),
+                ta_advice_number(advice, least->value, TA_UNIT_RATIO),
+                ta_place_owner(advice, in->report, least)),
+            .why = why(in, advice, least->row),
+            .advice = "Record a torch trace of a few steps: its gaps name what the GPU waits for.",
+            .details = "Samples cover all of the time that was sampled, with what came before and "
+                       "after the run.",
+            .severity = has_trace             ? TA_INFO
+                        : least->value < high ? TA_HIGH
+                                              : TA_MEDIUM,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.5,
+            .threshold = ta_advice_printf(advice, "mean utilization < %s",
+                                          ta_advice_number(advice, share, TA_UNIT_RATIO)),
+        });
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
+    const double share = ta_ctx_option(ctx, SHARE);
     struct ta_place least = least_used(in, true);
     if (!least.table) /* none is, though they were sampled */
         least = least_used(in, false);
     const bool has_trace = ta_ref_rows(in, BUSY) > 0;
     if (has_trace && ta_ref_rows(in, WINDOW) > 0) /* the trace says the same, and why */
         return TA_OK;
-    const struct ta_cell_rule said = has_trace ? beside_trace() : rule;
-    if (least.table)
-        ta_advise_place(in, advice, &said, &least, ta_ctx_option(ctx, SHARE),
-                        has_trace ? -1 : ta_ctx_option(ctx, HIGH));
+    if (least.table && least.value < share)
+        give(in, advice, &least, has_trace, share, ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

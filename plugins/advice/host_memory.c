@@ -27,10 +27,6 @@ static const struct ta_ref reads[] = {
     [TIME] = {"telemetry.limits", "time_ns"},
 };
 
-/* Kernels that read host memory over PCIe are two to ten times as slow. */
-#define LOST_LEAST 0.5
-#define LOST_MOST 0.9
-
 static const struct ta_look look = {.cells = PART, .where = {{LIMIT, "host_memory"}}};
 
 static const char *number(const struct ta_refs *in, struct ta_advice *advice, size_t ref,
@@ -59,6 +55,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const size_t row = part.row;
     const double pcie = ta_ref_number(in, PCIE, row, NAN);
     const double time = ta_ref_number(in, TIME, row, 0), total = ta_ref_number(in, TOTAL, row, NAN);
+    /* How fast the work would be without is not in the samples: power is the nearest that is. */
+    const double speed =
+        ta_ref_number(in, POWER, row, NAN) / ta_ref_number(in, POWER_ELSE, row, NAN);
+    const bool has_gain = time > 0 && speed > 0 && speed < 1;
     const struct ta_evidence evidence[] = {
         ta_place_evidence(&part), ta_ref_evidence(in, POWER, row), ta_ref_evidence(in, PCIE, row)};
     ta_advise(
@@ -93,14 +93,18 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 "models moved away); \"Prefer No Sysmem Fallback\" in the NVIDIA driver for "
                 "Windows turns the overflow into an error.",
             .details =
-                "The saving assumes that kernels which read host memory are two to ten times "
-                "as slow as others.",
+                has_gain ? ta_advice_printf(
+                               advice,
+                               "The saving is at most what is lost if the speed falls as the power "
+                               "does, to %s.",
+                               ta_advice_number(advice, speed, TA_UNIT_RATIO))
+                         : NULL,
             .severity = TA_HIGH,
             .evidence = evidence,
             .n_evidence = isnan(pcie) ? 2 : 3,
-            .saving_low_ns = time > 0 ? ta_whole(LOST_LEAST * time) : TA_MISSING,
-            .saving_high_ns = time > 0 ? ta_whole(LOST_MOST * time) : TA_MISSING,
-            .confidence = isnan(pcie) ? 0.6 : 0.9,
+            .saving_low_ns = has_gain ? 0 : TA_MISSING,
+            .saving_high_ns = has_gain ? ta_whole((1 - speed) * time) : TA_MISSING,
+            .confidence = isnan(pcie) ? 0.4 : 0.5,
             .threshold = ta_advice_printf(advice, "share of busy samples > %s",
                                           ta_advice_number(advice, least, TA_UNIT_RATIO)),
         });

@@ -14,7 +14,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { LIMIT, PART, USED, POWER, POWER_ELSE, POWER_LIMIT, ACTIVITY, SM, SIGNAL, MEAN };
+enum { LIMIT, PART, USED, POWER, POWER_ELSE, POWER_LIMIT, ACTIVITY, SM, TIME, SIGNAL, MEAN };
 
 static const struct ta_ref reads[] = {
     [LIMIT] = {"telemetry.limits", "limit"},
@@ -25,6 +25,7 @@ static const struct ta_ref reads[] = {
     [POWER_LIMIT] = {"telemetry.limits", "power_limit"},
     [ACTIVITY] = {"telemetry.limits", "memory_activity"},
     [SM] = {"telemetry.limits", "sm_activity"},
+    [TIME] = {"telemetry.limits", "time_ns"},
     [SIGNAL] = {"telemetry.by_rank", "signal"},
     [MEAN] = {"telemetry.by_rank", "mean"},
 };
@@ -80,8 +81,9 @@ static bool is_one_of_them(const struct ta_refs *in, size_t row)
     return false;
 }
 
-/* ", while device 3 draws 280 W": the one that others may wait for. */
-static const char *who_works(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+/* The row of the power of the device that draws most beside those that do little, which they may
+ * wait for; SIZE_MAX without. */
+static size_t who_works(const struct ta_refs *in, size_t row)
 {
     size_t most = SIZE_MAX;
     for (size_t i = 0; i < ta_ref_rows(in, MEAN); i++)
@@ -90,11 +92,7 @@ static const char *who_works(const struct ta_refs *in, struct ta_advice *advice,
             ta_ref_number(in, MEAN, i, 0) > 1.5 * ta_ref_number(in, POWER, row, INFINITY) &&
             (most == SIZE_MAX || ta_ref_number(in, MEAN, i, 0) > ta_ref_number(in, MEAN, most, 0)))
             most = i;
-    return most == SIZE_MAX
-               ? ""
-               : ta_advice_printf(advice, ", while device %lld draws %s",
-                                  (long long)ta_ref_device(in, MEAN, most),
-                                  number(advice, ta_ref_number(in, MEAN, most, 0), TA_UNIT_WATT));
+    return most;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -103,7 +101,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     struct ta_place part;
     if (!ta_look_worst(in, &look, &part) || part.value <= least)
         return TA_OK;
-    const size_t n = count_devices(in, least);
+    const size_t n = count_devices(in, least), worker = who_works(in, part.row);
+    const double time = ta_ref_number(in, TIME, part.row, 0);
+    const long long device =
+        worker == SIZE_MAX ? 0 : (long long)ta_ref_device(in, MEAN, worker);
     const struct ta_evidence evidence[] = {
         ta_place_evidence(&part), ta_ref_evidence(in, USED, part.row),
         ta_ref_evidence(in, isnan(ta_ref_number(in, POWER, part.row, NAN)) ? SM : POWER, part.row)};
@@ -113,17 +114,32 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "little-work",
             .rule = "little_work",
             .title = ta_advice_printf(
-                advice, "%s %s utilization but do%s little in %s%s of the busy samples: %s%s%s",
+                advice,
+                "%s %s utilization but do%s little in %s%s of the busy samples%s: %s%s%s",
                 n > 1 ? ta_advice_printf(advice, "%zu GPUs show", n) : "The GPU shows",
                 number(advice, ta_ref_number(in, USED, part.row, 1), TA_UNIT_RATIO),
                 n > 1 ? "" : "es", n > 1 ? "up to " : "", number(advice, part.value, TA_UNIT_RATIO),
+                time > 0 ? ta_advice_printf(advice, " (%s)", number(advice, time, TA_UNIT_NS)) : "",
                 what_it_does(in, advice, part.row, n > 1 ? "one" : "it"),
-                ta_place_owner(advice, in->report, &part), who_works(in, advice, part.row)),
+                ta_place_owner(advice, in->report, &part),
+                worker == SIZE_MAX
+                    ? ""
+                    : ta_advice_printf(
+                          advice, ", while device %lld draws %s", device,
+                          number(advice, ta_ref_number(in, MEAN, worker, 0), TA_UNIT_WATT))),
+            .why = worker == SIZE_MAX
+                       ? "Utilization counts all time with a kernel, also a small one, one that "
+                         "waits, and launches that come one at a time."
+                       : "Utilization counts all time with a kernel, also one of a collective that "
+                         "waits for another rank.",
             .advice =
-                "The utilization counts time with any kernel, so a small kernel, one that spins "
-                "(NCCL, waiting for another rank) or launches that come one at a time look like "
-                "full use. Look for a rank that arrives late or hangs (devices that draw more do "
-                "the work), larger batches, CUDA graphs; a torch trace of a few steps shows which.",
+                worker == SIZE_MAX
+                    ? "Record a torch trace of a few steps: it tells small kernels (larger batches, "
+                      "CUDA graphs) from kernels that wait (links, a rank that hangs)."
+                    : ta_advice_printf(advice,
+                                       "See what the process on device %lld does that the others do "
+                                       "not; a torch trace of all ranks names who is late.",
+                                       device),
             .severity = part.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 3,

@@ -113,11 +113,12 @@ static void give(struct ta_advice *advice, const struct ta_refs *in, const struc
                                        advice, (high.value - low.value) / (double)(rise->n - 1),
                                        TA_UNIT_BYTES),
                                    from, to, label, owner),
-            .why = at_once ? "A model that was offloaded before is no longer, or what that pass "
-                             "made is still referenced."
-                           : "Each pass leaves something behind: tensors in a list, latents or "
-                             "frames that stay on the GPU, or graphs outside of torch.no_grad().",
-            .advice = at_once ? "Offload the model again before the next pass."
+            .why = at_once ? "A model that was in host memory until then stays on the GPU, or "
+                             "tensors of that pass are still referenced."
+                           : "What a pass allocates stays referenced after it: tensors in a list, "
+                             "latents or frames on the GPU, or the graphs that autograd keeps "
+                             "outside torch.no_grad().",
+            .advice = at_once ? "Move the model back before the next pass, or drop the references."
                               : "Move results to the host and drop what a pass no longer needs.",
             .details = "torch.cuda.memory._dump_snapshot() at that label names the call sites that "
                        "hold the memory.",

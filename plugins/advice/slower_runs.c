@@ -12,10 +12,9 @@ static const struct ta_option options[] = {
     [RATIO] = {"ratio", TA_OPTION_NUMBER, 1.07, 1, 1e6, TA_OPTION_PLAIN,
                "Time of the last run over that of the first, above which the rule fires"},
     [ORDERED] = {"ordered", TA_OPTION_NUMBER, 0.9, 0.5, 1, TA_OPTION_RATIO,
-                 "Share of all pairs of runs of which the later one is slower, from which the rule "
-                 "fires"},
+                 "Share of pairs of runs in which the later run is slower, from which the rule fires"},
     [RUNS] = {"runs", TA_OPTION_INTEGER, 4, 3, 1e6, TA_OPTION_PLAIN,
-              "Runs that there must be at least"},
+              "Least number of runs of a kind"},
     TA_OPTIONS_END,
 };
 
@@ -31,7 +30,17 @@ enum {
     CLASS_STEP,
     CLASS,
     CLASS_TIME,
-    RUN
+    RUN,
+    SAMPLE_RANK,
+    SAMPLE_DEVICE,
+    SAMPLE_USED,
+    SAMPLE_CLOCK,
+    SAMPLE_HEAT,
+    SAMPLE_MEMORY,
+    HELD_RANK,
+    HELD_DEVICE,
+    HELD_ALLOCATED,
+    HELD_RESERVED
 };
 
 static const struct ta_ref reads[] = {
@@ -48,6 +57,16 @@ static const struct ta_ref reads[] = {
     [CLASS] = {"kernels.by_step", "class"},
     [CLASS_TIME] = {"kernels.by_step", "total_ns"},
     [RUN] = {"run.window", "window_ns"},
+    [SAMPLE_RANK] = {"telemetry.timeline", "rank"},
+    [SAMPLE_DEVICE] = {"telemetry.timeline", "device"},
+    [SAMPLE_USED] = {"telemetry.timeline", "gpu_utilization"},
+    [SAMPLE_CLOCK] = {"telemetry.timeline", "gpu_clock"},
+    [SAMPLE_HEAT] = {"telemetry.timeline", "gpu_temperature"},
+    [SAMPLE_MEMORY] = {"telemetry.timeline", "gpu_memory_used"},
+    [HELD_RANK] = {"memory.snapshots", "rank"},
+    [HELD_DEVICE] = {"memory.snapshots", "device"},
+    [HELD_ALLOCATED] = {"memory.snapshots", "allocated_bytes"},
+    [HELD_RESERVED] = {"memory.snapshots", "reserved_bytes"},
 };
 
 /* A rise that has more of the whole in one place is a change there, which others explain. */
@@ -204,18 +223,165 @@ static bool is_alike(const struct growth *growth)
 }
 
 struct reason {
+    const char *cause; /* how the title begins; NULL where nothing was recorded that names it */
     const char *why, *advice;
 };
+
+/* ---- why, by what was sampled beside ----------------------------------------------------------- */
+
+/* The value of a signal early in the samples of a device at work, before their end, and at it. */
+struct trend {
+    double early, before, late;
+};
+
+enum { TREND_SAMPLES = 8 };
+
+/* Means over the first, third and last quarter of the busy samples; NAN where they are few. */
+static struct trend trend_of(const struct ta_refs *in, size_t first, size_t end, size_t signal)
+{
+    size_t n = 0, at = 0, counts[4] = {0};
+    double sums[4] = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t row = first; row < end; row++) {
+            const double value = ta_ref_number(in, signal, row, NAN);
+            if (isnan(value) || ta_ref_number(in, SAMPLE_USED, row, 1) < 0.5)
+                continue;
+            if (pass == 0) {
+                n++;
+                continue;
+            }
+            const size_t quarter = 4 * at++ / n;
+            sums[quarter] += value;
+            counts[quarter]++;
+        }
+    if (n < TREND_SAMPLES)
+        return (struct trend){NAN, NAN, NAN};
+    return (struct trend){sums[0] / (double)counts[0], sums[2] / (double)counts[2],
+                          sums[3] / (double)counts[3]};
+}
+
+/* Memory that is still growing at the end: models that are loaded first end before. */
+static bool is_growing(const struct trend *memory)
+{
+    return memory->late > 1.1 * memory->early && memory->late > 1.01 * memory->before;
+}
+
+static const char of_growth[] =
+    "Free what stays from one run to the next: results kept in lists, hooks and adapters that are "
+    "added again, latents on the GPU.";
+
+/* Of the samples of one device; runs are `rise` times as long at the end. */
+static bool sampled_reason(struct ta_advice *advice, const struct ta_refs *in, size_t first,
+                           size_t end, double rise, struct reason *reason)
+{
+    const struct trend clock = trend_of(in, first, end, SAMPLE_CLOCK);
+    const struct trend heat = trend_of(in, first, end, SAMPLE_HEAT);
+    const struct trend memory = trend_of(in, first, end, SAMPLE_MEMORY);
+    const double slower = clock.early / clock.late - 1;
+    if (slower >= 0.02 && slower >= 0.3 * (rise - 1)) {
+        const bool is_hot = heat.late >= heat.early + 3;
+        *reason = (struct reason){
+            is_hot ? "Heat lowers the GPU's clock" : "The GPU's clock falls",
+            ta_advice_printf(advice, "The clock falls from %s to %s%s, so kernels take %s longer.",
+                             ta_advice_number(advice, clock.early, TA_UNIT_HERTZ),
+                             ta_advice_number(advice, clock.late, TA_UNIT_HERTZ),
+                             is_hot ? ta_advice_printf(
+                                          advice, " while the GPU heats up from %s to %s",
+                                          ta_advice_number(advice, heat.early, TA_UNIT_CELSIUS),
+                                          ta_advice_number(advice, heat.late, TA_UNIT_CELSIUS))
+                                    : "",
+                             ta_advice_number(advice, slower, TA_UNIT_RATIO)),
+            is_hot ? "Cool the GPU (air flow, fans), or lower its power limit so that the clock "
+                     "stays even."
+                   : "Look at the clock's limit: nvidia-smi -q -d PERFORMANCE,POWER while it runs."};
+        return true;
+    }
+    if (is_growing(&memory)) {
+        *reason = (struct reason){
+            "GPU memory grows",
+            ta_advice_printf(advice, "GPU memory in use grows with the runs, from %s to %s.",
+                             ta_advice_number(advice, memory.early, TA_UNIT_BYTES),
+                             ta_advice_number(advice, memory.late, TA_UNIT_BYTES)),
+            of_growth};
+        return true;
+    }
+    return false;
+}
+
+/* What the allocator says: snapshots of a device that grow, or of which more and more is unused. */
+static bool held_reason(struct ta_advice *advice, const struct ta_refs *in, struct reason *reason)
+{
+    size_t first = SIZE_MAX, last = SIZE_MAX, n = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, HELD_ALLOCATED); row++) {
+        if (isnan(ta_ref_number(in, HELD_ALLOCATED, row, NAN)) ||
+            (first != SIZE_MAX &&
+             (ta_ref_integer(in, HELD_RANK, row) != ta_ref_integer(in, HELD_RANK, first) ||
+              ta_ref_integer(in, HELD_DEVICE, row) != ta_ref_integer(in, HELD_DEVICE, first))))
+            continue;
+        first = n++ ? first : row;
+        last = row;
+    }
+    if (n < 3)
+        return false;
+    const double before = ta_ref_number(in, HELD_ALLOCATED, first, 0);
+    const double after = ta_ref_number(in, HELD_ALLOCATED, last, 0);
+    const double held_before = ta_ref_number(in, HELD_RESERVED, first, NAN);
+    const double held_after = ta_ref_number(in, HELD_RESERVED, last, NAN);
+    const double unused = held_after - after, more = unused - (held_before - before);
+    if (after > 1.1 * before) {
+        *reason = (struct reason){
+            "GPU memory grows",
+            ta_advice_printf(advice, "Tensors hold %s at the first snapshot and %s at the last.",
+                             ta_advice_number(advice, before, TA_UNIT_BYTES),
+                             ta_advice_number(advice, after, TA_UNIT_BYTES)),
+            of_growth};
+        return true;
+    }
+    if (more > 0.1 * held_after) {
+        *reason = (struct reason){
+            "GPU memory fragments",
+            ta_advice_printf(advice,
+                             "Tensors hold as much at the last snapshot as at the first, but %s of "
+                             "the %s that the allocator holds are unused, %s more than at first.",
+                             ta_advice_number(advice, unused, TA_UNIT_BYTES),
+                             ta_advice_number(advice, held_after, TA_UNIT_BYTES),
+                             ta_advice_number(advice, more, TA_UNIT_BYTES)),
+            "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and keep shapes the same from "
+            "run to run."};
+        return true;
+    }
+    return false;
+}
+
+static bool recorded_reason(struct ta_advice *advice, const struct ta_refs *in, double rise,
+                            struct reason *reason)
+{
+    const size_t n = ta_ref_rows(in, SAMPLE_RANK);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && ta_ref_integer(in, SAMPLE_RANK, end) ==
+                                             ta_ref_integer(in, SAMPLE_RANK, first) &&
+                              ta_ref_integer(in, SAMPLE_DEVICE, end) ==
+                                  ta_ref_integer(in, SAMPLE_DEVICE, first);)
+            end++;
+        if (sampled_reason(advice, in, first, end, rise, reason))
+            return true;
+    }
+    return held_reason(advice, in, reason);
+}
 
 static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *in,
                                const struct runs *runs)
 {
     const size_t first = runs->rows[0], last = runs->rows[runs->n - 1];
     const double more = runs->ns[runs->n - 1] - runs->ns[0];
+    struct reason recorded;
+    if (recorded_reason(advice, in, runs->ns[runs->n - 1] / runs->ns[0], &recorded))
+        return recorded;
     const double busy = ta_ref_number(in, BUSY, last, 0) - ta_ref_number(in, BUSY, first, 0);
     const struct growth growth = growth_of(in, runs);
     if (busy < 0.3 * more)
         return (struct reason){
+            NULL,
             ta_advice_printf(advice,
                              "The kernels take as long in the last one as in the first: the host "
                              "takes %s longer.",
@@ -225,6 +391,7 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
             "again, lists and caches that are searched, objects for the garbage collector."};
     if (is_alike(&growth))
         return (struct reason){
+            NULL,
             ta_advice_printf(advice,
                              "All kinds of kernels take longer alike (%s to %s more in the last "
                              "one), as they do when the clock of the GPU falls.",
@@ -234,6 +401,7 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
             "--query-gpu=clocks.sm,temperature.gpu,power.draw --format=csv -l 1) and cool the GPU "
             "or raise its power limit."};
     return (struct reason){
+        NULL,
         growth.ns > 0.5 * more
             ? ta_advice_printf(advice, "Kernels of the class %.*s take %s more in the last one.",
                                (int)growth.class.len, ta_slice_at(growth.class, 0),
@@ -297,14 +465,18 @@ static struct subject bars_subject(struct ta_advice *advice, const struct ta_ref
                                    const struct runs *runs)
 {
     const struct ta_place first = ta_place_at(in, BAR_MEAN, runs->rows[0]);
+    struct reason reason = {
+        NULL, "No temperature, clock or memory was recorded beside the log that would name why.",
+        "Sample clock, temperature and memory while it runs (nvidia-smi dmon -s pucm): free what "
+        "stays from one run to the next, or cool the GPU."};
+    recorded_reason(advice, in, runs->ns[runs->n - 1] / runs->ns[0], &reason);
     return (struct subject){
         BAR_MEAN,
         ta_advice_printf(advice, "run of the loop%s", bar_of(advice, in, &first)),
         ta_place_owner(advice, in->report, &first),
         "their time",
         runs->total,
-        {NULL, "Compare memory in use and clocks of the first run and the last (nvidia-smi dmon): "
-               "free what stays from one run to the next, or cool the GPU."},
+        reason,
     };
 }
 
@@ -320,7 +492,10 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
             .id = "slower-runs",
             .rule = "slower_runs",
             .title = ta_advice_printf(
-                advice, "Each %s is slower than the one before (%s to %s in %zu)%s: %s of %s (%s)",
+                advice, "%s %s is slower than the one before (%s to %s in %zu)%s: %s of %s (%s)",
+                subject->reason.cause
+                    ? ta_advice_printf(advice, "%s: each", subject->reason.cause)
+                    : "Each",
                 subject->name, ta_advice_number(advice, runs->ns[0], TA_UNIT_NS),
                 ta_advice_number(advice, runs->ns[runs->n - 1], TA_UNIT_NS), runs->n,
                 subject->owner,

@@ -45,16 +45,17 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "text-encoder-cpu",
             .rule = "text_encoder_cpu",
             .title = all > 0
-                         ? ta_advice_printf(
-                               advice,
-                               "The text encoder is loaded on the CPU: it is part of the %s that "
-                               "the prompts take outside their loops",
-                               ta_advice_number(advice, outside, TA_UNIT_NS))
-                         : "The text encoder is loaded on the CPU",
-            .advice = "Encoding a prompt on a CPU takes seconds to minutes, on a GPU well below a "
-                      "second. Let it run on the GPU before the diffusion model is loaded, take a "
-                      "smaller or 8-bit encoder if it does not fit, and keep the embedding of a "
-                      "prompt that is used again.",
+                         ? ta_advice_printf(advice,
+                                            "The text encoder runs on the CPU: it is part of the %s "
+                                            "(%s) that prompts take outside their loops",
+                                            ta_advice_number(advice, outside, TA_UNIT_NS),
+                                            ta_advice_number(advice, outside / all, TA_UNIT_RATIO))
+                         : "The text encoder runs on the CPU",
+            .why = "The log says that it is loaded there; encoding a prompt takes a CPU seconds to "
+                   "minutes, a GPU well below a second.",
+            .advice = "Let it run on the GPU before the diffusion model is loaded, and keep the "
+                      "embedding of a prompt that is used again.",
+            .details = "Where it does not fit, take a smaller or an 8-bit encoder.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 1,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The function or operator that takes most time: of devices, as far as sums say it, else of the
  * host. */
+#include "model/host.h"
+
 #include <traceanalyze/headline.h>
 
 #include <math.h>
@@ -168,7 +170,10 @@ static void say_host(struct ta_line *line, const struct ta_refs *in, const struc
     ta_unit_format(share, most->share, TA_UNIT_RATIO);
     ta_unit_format(time, most->value, TA_UNIT_NS);
     ta_unit_format(all, threads, TA_UNIT_NS);
-    if (threads > 1.1 * run) {
+    if (ta_host_frame_waits(most->name)) {
+        ta_say(line, "The host waits for the GPU in %.*s for %s of its time (%s).", (int)name.len,
+               name.ptr, share, time);
+    } else if (threads > 1.1 * run) {
         ta_say(line, "%.*s takes %s of the time of all host threads (%s of %s,", (int)name.len,
                name.ptr, share, time, all);
         ta_say(line, "in a run of %s).", ta_unit_format(all, run, TA_UNIT_NS));
@@ -207,7 +212,8 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
                : has_foreign_devices(in)
                    ? "Work of devices is in a form that is not known, and counts as the host's."
                    : "No device activity was recorded: host figures only.");
-    if (!isnan(on_host.share))
+    const bool is_said = worst && strcmp(worst->id, "host-waits") == 0;
+    if (!isnan(on_host.share) && !(is_said && ta_host_frame_waits(on_host.name)))
         say_host(line, in, &on_host);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The function that is innermost for most of the time of call stacks, or in most of their samples.
  */
+#include "model/host.h"
+
 #include <traceanalyze/headline.h>
 
 #include <math.h>
@@ -109,7 +111,6 @@ static struct frame heaviest(const struct ta_refs *in, size_t weight, double *al
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    (void)worst;
     char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
     double all = 0;
     /* Of files of both kinds those with times say more. */
@@ -121,7 +122,13 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         return;
     const struct ta_slice name = ta_line_name(line, most.name, NAME_MOST);
     ta_unit_format(share, most.weight / all, TA_UNIT_RATIO);
-    if (is_timed)
+    const bool waits = ta_host_frame_waits(most.name);
+    if (waits && worst && strcmp(worst->id, "host-waits") == 0)
+        return; /* the finding says more */
+    if (waits)
+        ta_say(line, "The host waits for the GPU in %.*s for %s of the %s of all call stacks.",
+               (int)name.len, name.ptr, share, is_timed ? "time" : "samples");
+    else if (is_timed)
         ta_say(line, "%.*s itself takes %s of the time of all call stacks (%s).", (int)name.len,
                name.ptr, share, ta_unit_format(time, most.weight, TA_UNIT_NS));
     else

@@ -23,8 +23,18 @@ static struct ta_slice in_packages(struct ta_slice name)
     return name;
 }
 
-/* "sampler.py(88): step", but not of what every program runs on. */
-static bool is_function(struct ta_slice name)
+/* The path of "sampler.py(88): step" and what follows it, or of "step (sampler.py:88)". */
+static struct ta_slice path_of(struct ta_slice name)
+{
+    const char *end = memmem(name.ptr, name.len, ".py:", 4);
+    const char *open = end ? memrchr(name.ptr, '(', (size_t)(end - name.ptr)) : NULL;
+    if (open)
+        return ta_slice_from(name, (size_t)(open + 1 - name.ptr));
+    return memmem(name.ptr, name.len, ".py(", 4) ? name : TA_LIT("");
+}
+
+/* Not of what every program runs on. */
+bool ta_function_is_of_program(struct ta_slice name)
 {
     static const char *const starts[] = {"torch/",           "triton/",
                                          "numpy/",           "PIL/",
@@ -34,22 +44,22 @@ static bool is_function(struct ta_slice name)
                                          "multiprocessing/", "importlib",
                                          "logging/",         "json/",
                                          "encodings/",       "collections/",
-                                         "threading.py(",    "contextlib.py(",
-                                         "functools.py(",    "selectors.py(",
-                                         "queue.py(",        "typing.py(",
-                                         "runpy.py(",        "abc.py(",
-                                         "copy.py(",         "inspect.py(",
-                                         "weakref.py(",      "warnings.py(",
-                                         "enum.py(",         "dataclasses.py(",
-                                         "os.py(",           "socket.py(",
-                                         "random.py(",       "subprocess.py(",
-                                         "traceback.py(",    "<",
+                                         "threading.py",    "contextlib.py",
+                                         "functools.py",    "selectors.py",
+                                         "queue.py",        "typing.py",
+                                         "runpy.py",        "abc.py",
+                                         "copy.py",         "inspect.py",
+                                         "weakref.py",      "warnings.py",
+                                         "enum.py",         "dataclasses.py",
+                                         "os.py",           "socket.py",
+                                         "random.py",       "subprocess.py",
+                                         "traceback.py",    "<",
                                          "nn.Module"};
     static const char *const parts[] = {"torchinductor", "(compiled code", "/torch/nn/",
                                         "/torch/_",      "/torch/utils/",  "/torch/autograd/"};
-    const struct ta_slice path = in_packages(name);
-    if (!memmem(name.ptr, name.len, ".py(", 4) ||
-        (path.ptr == name.ptr && (holds(name, "lib/python2") || holds(name, "lib/python3"))))
+    const struct ta_slice whole = path_of(name), path = in_packages(whole);
+    if (!whole.len ||
+        (path.ptr == whole.ptr && (holds(path, "lib/python2") || holds(path, "lib/python3"))))
         return false;
     for (size_t i = 0; i < TA_LENGTH(starts); i++)
         if (ta_slice_starts(path, starts[i]))
@@ -74,7 +84,7 @@ static uint8_t kind_of(struct ta_functions *f, ta_row row)
     uint8_t *known = &f->names[f->spans.name[row]];
     if (*known == NAME_UNKNOWN) {
         const struct ta_slice name = ta_trace_text(f->trace, f->spans.name[row]);
-        *known = f->spans.work[row] == TA_HOST_PYTHON && is_function(name) ? NAME_FUNCTION
+        *known = f->spans.work[row] == TA_HOST_PYTHON && ta_function_is_of_program(name) ? NAME_FUNCTION
                  : is_range(f, row, name)                                  ? NAME_RANGE
                                                                            : NAME_OTHER;
     }

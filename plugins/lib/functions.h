@@ -10,6 +10,9 @@
 
 enum { TA_FUNCTIONS_RECENT = 256 };
 
+/* Whether a frame, "sampler.py(88): step" or "step (sampler.py:88)", is one of those functions. */
+bool ta_function_is_of_program(struct ta_slice name);
+
 struct ta_functions {
     const struct ta_trace *trace;
     struct ta_spans spans;

@@ -3,6 +3,7 @@
  * of torch and of its compiler; letter case does not matter. */
 #include "model/host.h"
 #include "traceanalyze/model.h"
+#include "traceanalyze/table.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -137,4 +138,83 @@ enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_slice ca
                    : is_category(category, "python_function") ? TA_HOST_PYTHON
                    : is_category(category, "overhead")        ? TA_HOST_PROFILER
                                                               : TA_HOST_UNTRACED);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+/* Functions in which Python waits for a device: what they are called, and a word of the type that
+ * they are methods of, or of the file that they are in. */
+static const struct {
+    const char *function, *of;
+} waiting[] = {
+    {"synchronize", "torch/"},  {"synchronize", "Event"},  {"synchronize", "Stream"},
+    {"cpu", "Tensor"},          {"cpu", "Parameter"},      {"item", "Tensor"},
+    {"item", "Parameter"},      {"tolist", "Tensor"},      {"tolist", "Parameter"},
+    {"numpy", "Tensor"},        {"numpy", "Parameter"},    {"is_nonzero", "Tensor"},
+    {"nonzero", "Tensor"},      {"__bool__", "Tensor"},    {"__int__", "Tensor"},
+    {"__float__", "Tensor"},    {"__index__", "Tensor"},   {"_cuda_synchronize", "torch"},
+    {"_xpu_synchronize", "torch"},
+};
+
+/* A function, and its type or its file. */
+struct frame {
+    struct ta_slice function, of;
+};
+
+static struct ta_slice after(struct ta_slice text, const char *word)
+{
+    const char *at = memmem(text.ptr, text.len, word, strlen(word));
+    return at ? ta_slice_from(text, (size_t)(at - text.ptr) + strlen(word)) : TA_LIT("");
+}
+
+static struct ta_slice before(struct ta_slice text, const char *word)
+{
+    const char *at = memmem(text.ptr, text.len, word, strlen(word));
+    return at ? ta_slice_part(text, 0, (size_t)(at - text.ptr)) : text;
+}
+
+/* "Tensor" and "cpu" of "Tensor.cpu". */
+static struct frame split_at_dot(struct ta_slice name)
+{
+    const char *dot = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
+    const size_t n = dot ? (size_t)(dot - name.ptr) : 0;
+    return dot ? (struct frame){ta_slice_from(name, n + 1), ta_slice_part(name, 0, n)}
+               : (struct frame){name, TA_LIT("")};
+}
+
+static struct frame split(struct ta_slice name)
+{
+    static const char built_in[] = "<built-in method ", line[] = "):";
+    if (ta_slice_starts(name, built_in)) {
+        const struct ta_slice rest = ta_slice_from(name, sizeof built_in - 1);
+        return (struct frame){before(rest, " of "), after(rest, " of ")};
+    }
+    struct ta_slice function = after(name, ".py(");
+    if (function.len) { /* torch writes a blank as _ where it folds stacks */
+        function = after(function, line);
+        const bool has_blank = function.len && (*function.ptr == ' ' || *function.ptr == '_');
+        return (struct frame){ta_slice_from(function, has_blank), before(name, ".py(")};
+    }
+    const struct ta_slice place = after(name, " (");
+    if (!place.len)
+        return split_at_dot(name);
+    return (struct frame){split_at_dot(before(name, " (")).function, place};
+}
+
+bool ta_host_frame_waits(struct ta_slice name)
+{
+    static const char *const runtimes[] = {"cuda", "cu", "hip"};
+    if (ta_slice_equal(name, TA_LIT("aten::item")) ||
+        ta_slice_equal(name, TA_LIT("aten::_local_scalar_dense")))
+        return true;
+    const struct frame frame = split(name);
+    for (size_t i = 0; i < TA_LENGTH(waiting); i++)
+        if (ta_slice_equal(frame.function, ta_slice_of(waiting[i].function)) &&
+            memmem(frame.of.ptr, frame.of.len, waiting[i].of, strlen(waiting[i].of)))
+            return true;
+    for (size_t i = 0; i < TA_LENGTH(runtimes); i++)
+        if (ta_slice_starts(frame.function, runtimes[i]) &&
+            LOOK_UP(frame.function, calls, TA_HOST_CALL) == TA_HOST_SYNC)
+            return true;
+    return false;
 }

@@ -101,12 +101,49 @@ static void stages_of_compilation(void **state)
                      TA_HOST_COMPILE);
 }
 
+static void frames_that_wait(void **state)
+{
+    (void)state;
+    static const char *const waits[] = {
+        "Tensor.cpu",
+        "Parameter.item",
+        "Tensor.tolist",
+        "synchronize (/usr/lib/python3/dist-packages/torch/cuda/__init__.py:792)",
+        "Event.synchronize (/opt/venv/lib/python3.12/site-packages/torch/cuda/streams.py:231)",
+        "torch._C._cuda_synchronize",
+        "synchronize (torch/cuda/__init__.py:1219)",
+        "torch/cuda/__init__.py(1219): synchronize",
+        "torch/cuda/__init__.py(1219):_synchronize",
+        "<built-in method item of Tensor object at 0x7f3a>",
+        "cudaStreamSynchronize (libcudart.so.12)",
+        "hipDeviceSynchronize",
+        "aten::_local_scalar_dense",
+    };
+    static const char *const others[] = {
+        "synchronize (/src/clock.py:8)",
+        "dict.item",
+        "numpy.array",
+        "cpu (/src/model.py:3)",
+        "Tensor.copy_",
+        "cudaStreamWaitEvent",
+        "time.sleep",
+        "aten::nonzero",
+        "model.py(12): item",
+        "",
+    };
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        assert_true(ta_host_frame_waits(ta_slice_of(waits[i])));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(ta_host_frame_waits(ta_slice_of(others[i])));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_of_all_vendors),
         cmocka_unit_test(other_spans),
         cmocka_unit_test(stages_of_compilation),
+        cmocka_unit_test(frames_that_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
