@@ -124,8 +124,11 @@ enum ta_signal {
     TA_SIGNAL_GPU_DRAM_ACTIVITY,
     TA_SIGNAL_GPU_NVLINK_RECEIVED, /* bytes per second */
     TA_SIGNAL_GPU_NVLINK_SENT,     /* bytes per second */
-    TA_SIGNAL_DISK_READ,    /* bytes per second, of the host */
-    TA_SIGNAL_DISK_WRITTEN, /* likewise */
+    TA_SIGNAL_DISK_READ,           /* bytes per second, of the host */
+    TA_SIGNAL_DISK_WRITTEN,        /* likewise */
+    TA_SIGNAL_SWAP_READ,           /* likewise, from swap space into memory */
+    TA_SIGNAL_SWAP_WRITTEN,        /* and back */
+    TA_SIGNAL_DISK_WAIT, /* ratio: of time in which a process waits for a disk, or one works */
     TA_SIGNAL_COUNT
 };
 

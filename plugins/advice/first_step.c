@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A first denoising step that is longer than the others, because it holds warm-up; and steps that
  * are timed without waiting for the GPU: the clock shows how fast the host launches them, until the
- * queue is full or something waits, and one step holds what the others lack.  Beside a trace, times
+ * queue is full or something waits, and one step holds what the others lack.  With a trace, times
  * that are shorter than the GPU works on a step say so as well; ranges of a trace alone do not,
  * since every asynchronous loop launches ahead, unless their names say that they are a timing. */
 #include <traceanalyze/rule.h>
@@ -41,12 +41,18 @@ enum {
 };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"diffusion.steps", "rank"},          [PASS] = {"diffusion.steps", "pass"},
-    [STEP_TIME] = {"diffusion.steps", "step_ns"},  [STAGE_RANK] = {"stages.by_name", "rank"},
-    [STAGE] = {"stages.by_name", "stage"},         [STAGE_CALLS] = {"stages.by_name", "calls"},
-    [STAGE_TIME] = {"stages.by_name", "total_ns"}, [BAR_DONE] = {"progress.bars", "done"},
-    [BAR_MEAN] = {"progress.bars", "mean_ns"},     [TRACED_RANK] = {"steps.by_step", "rank"},
-    [TRACED] = {"steps.by_step", "step"},          [TRACED_HOST] = {"steps.by_step", "host_dur_ns"},
+    [RANK] = {"diffusion.steps", "rank"},
+    [PASS] = {"diffusion.steps", "pass"},
+    [STEP_TIME] = {"diffusion.steps", "step_ns"},
+    [STAGE_RANK] = {"stages.by_name", "rank"},
+    [STAGE] = {"stages.by_name", "stage"},
+    [STAGE_CALLS] = {"stages.by_name", "calls"},
+    [STAGE_TIME] = {"stages.by_name", "total_ns"},
+    [BAR_DONE] = {"progress.bars", "done"},
+    [BAR_MEAN] = {"progress.bars", "mean_ns"},
+    [TRACED_RANK] = {"steps.by_step", "rank"},
+    [TRACED] = {"steps.by_step", "step"},
+    [TRACED_HOST] = {"steps.by_step", "host_dur_ns"},
     [TRACED_BUSY] = {"steps.by_step", "gpu_busy_ns"},
     [TRACED_LOST] = {"steps.by_step", "lost"},
 };
@@ -202,7 +208,8 @@ static void advise_warmup(struct ta_ctx *ctx, const struct ta_refs *in, struct t
               });
 }
 
-/* ---- beside a trace --------------------------------------------------------------------------- */
+/* ---- with a trace -----------------------------------------------------------------------------
+ */
 
 /* The steps of the first rank of a trace that has any: how many, and medians. */
 struct traced {
@@ -286,33 +293,32 @@ static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct t
         return;
     const struct ta_evidence evidence[] = {ta_place_evidence(&shown),
                                            ta_place_evidence(&traced->place)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "first-step",
-                  .rule = "first_step",
-                  .title = ta_advice_printf(
-                      advice,
-                      "Steps are timed without synchronizing with the GPU: %s show%s %s a step, on "
-                      "which the GPU works %s",
-                      is_reported ? "the log" : "the ranges", is_reported ? "s" : "",
-                      ta_advice_number(advice, time, TA_UNIT_NS),
-                      ta_advice_number(advice, traced->busy, TA_UNIT_NS)),
-                  .why = "Such a clock shows how fast the host launches, not how long a step takes.",
-                  .advice = "Call torch.cuda.synchronize() before the clock is read, or use CUDA "
-                            "events.",
-                  .details = ta_advice_printf(advice, "Both are medians, over %.0f steps.",
-                                              traced->n),
-                  .severity = TA_LOW,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.8,
-                  .threshold = ta_advice_printf(
-                      advice, "time of a step < %.3g of the GPU's work on it",
-                      ta_ctx_option(ctx, LACK)),
-                  .about_input = true,
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "first-step",
+            .rule = "first_step",
+            .title = ta_advice_printf(
+                advice,
+                "Steps are timed without synchronizing with the GPU: %s show%s %s a step, on "
+                "which the GPU works %s",
+                is_reported ? "the log" : "the ranges", is_reported ? "s" : "",
+                ta_advice_number(advice, time, TA_UNIT_NS),
+                ta_advice_number(advice, traced->busy, TA_UNIT_NS)),
+            .why = "Such a clock shows how fast the host launches, not how long a step takes.",
+            .advice = "Call torch.cuda.synchronize() before the clock is read, or use CUDA "
+                      "events.",
+            .details = ta_advice_printf(advice, "Both are medians, over %.0f steps.", traced->n),
+            .severity = TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.8,
+            .threshold = ta_advice_printf(advice, "time of a step < %.3g of the GPU's work on it",
+                                          ta_ctx_option(ctx, LACK)),
+            .about_input = true,
+        });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

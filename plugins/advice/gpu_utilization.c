@@ -48,10 +48,11 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice, size_
     if (most <= 0)
         return "No kernel ran at any sample.";
     if (most < 0.6)
-        return ta_advice_printf(advice,
-                                "No sample is above %s: kernels run with gaps between them, as when "
-                                "the host launches them too slowly.",
-                                ta_advice_number(advice, most, TA_UNIT_RATIO));
+        return ta_advice_printf(
+            advice,
+            "No sample is above %s: kernels run with gaps between them, as when "
+            "the host launches them too slowly.",
+            ta_advice_number(advice, most, TA_UNIT_RATIO));
     if (least < 0.1 && most > 0.9)
         return ta_advice_printf(advice,
                                 "It changes between %s and %s: the GPU works in phases, and waits "

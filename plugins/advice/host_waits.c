@@ -16,10 +16,10 @@ static const struct ta_option options[] = {
 enum { RANK, CALL, PLACE, CALLS, TOTAL, SAMPLES, PART, BUSY };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"waits.by_place", "rank"},         [CALL] = {"waits.by_place", "call"},
-    [PLACE] = {"waits.by_place", "place"},       [CALLS] = {"waits.by_place", "calls"},
-    [TOTAL] = {"waits.by_place", "total_ns"},    [SAMPLES] = {"waits.by_place", "samples"},
-    [PART] = {"waits.by_place", "share"},        [BUSY] = {"gpu_time.by_rank", "busy_ns"},
+    [RANK] = {"waits.by_place", "rank"},      [CALL] = {"waits.by_place", "call"},
+    [PLACE] = {"waits.by_place", "place"},    [CALLS] = {"waits.by_place", "calls"},
+    [TOTAL] = {"waits.by_place", "total_ns"}, [SAMPLES] = {"waits.by_place", "samples"},
+    [PART] = {"waits.by_place", "share"},     [BUSY] = {"gpu_time.by_rank", "busy_ns"},
 };
 
 /* What a rank waits in all, and the call and the place with most of it; rows. */
@@ -85,16 +85,14 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
         }
     if (!*name)
         return NULL;
-    const char *in_calls =
-        calls > 0 ? ta_advice_printf(advice, " (%s in %.0f call%s)",
-                                     ta_advice_number(advice, time, TA_UNIT_NS), calls,
-                                     calls == 1 ? "" : "s")
-                  : "";
+    const char *in_calls = calls > 0 ? ta_advice_printf(advice, " (%s in %.0f call%s)",
+                                                        ta_advice_number(advice, time, TA_UNIT_NS),
+                                                        calls, calls == 1 ? "" : "s")
+                                     : "";
     const double part = waits->of_place / waits->share;
-    return part > 0.995
-               ? ta_advice_printf(advice, "All of it is in %s%s.", name, in_calls)
-               : ta_advice_printf(advice, "%s has %s of it%s.", name,
-                                  ta_advice_number(advice, part, TA_UNIT_RATIO), in_calls);
+    return part > 0.995 ? ta_advice_printf(advice, "All of it is in %s%s.", name, in_calls)
+                        : ta_advice_printf(advice, "%s has %s of it%s.", name,
+                                           ta_advice_number(advice, part, TA_UNIT_RATIO), in_calls);
 }
 
 /* "Tensor.cpu", or "synchronize" of a frame in a file. */
@@ -123,7 +121,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         waits.time > 0
             ? ta_advice_printf(advice, "%s of %s (%s)",
                                ta_advice_number(advice, fmin(1, waits.share), TA_UNIT_RATIO),
-                               waits.samples > 0 || ta_ref_cell(in, CALLS, waits.call)->kind != TA_CELL_INT
+                               waits.samples > 0 ||
+                                       ta_ref_cell(in, CALLS, waits.call)->kind != TA_CELL_INT
                                    ? "the time of all call stacks"
                                    : "the run",
                                ta_advice_number(advice, waits.time, TA_UNIT_NS))
@@ -135,12 +134,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "host-waits",
             .rule = "host_waits",
-            .title = ta_advice_printf(
-                advice, "%s the host wait for the GPU: %s%s",
-                waits.of_call >= 0.5 * waits.share
-                    ? ta_advice_printf(advice, "%s makes", call)
-                    : "Synchronizing and reading values make",
-                what, ta_place_owner(advice, in->report, &place)),
+            .title = ta_advice_printf(advice, "%s the host wait for the GPU: %s%s",
+                                      waits.of_call >= 0.5 * waits.share
+                                          ? ta_advice_printf(advice, "%s makes", call)
+                                          : "Synchronizing and reading values make",
+                                      what, ta_place_owner(advice, in->report, &place)),
             .why = why(in, advice, &waits),
             .advice = ta_advice_printf(
                 advice,

@@ -81,7 +81,7 @@ static bool is_one_of_them(const struct ta_refs *in, size_t row)
     return false;
 }
 
-/* The row of the power of the device that draws most beside those that do little, which they may
+/* The row of the power of the device that draws most of those that work, which they may
  * wait for; SIZE_MAX without. */
 static size_t who_works(const struct ta_refs *in, size_t row)
 {
@@ -103,8 +103,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     const size_t n = count_devices(in, least), worker = who_works(in, part.row);
     const double time = ta_ref_number(in, TIME, part.row, 0);
-    const long long device =
-        worker == SIZE_MAX ? 0 : (long long)ta_ref_device(in, MEAN, worker);
+    const long long device = worker == SIZE_MAX ? 0 : (long long)ta_ref_device(in, MEAN, worker);
     const struct ta_evidence evidence[] = {
         ta_place_evidence(&part), ta_ref_evidence(in, USED, part.row),
         ta_ref_evidence(in, isnan(ta_ref_number(in, POWER, part.row, NAN)) ? SM : POWER, part.row)};
@@ -114,8 +113,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "little-work",
             .rule = "little_work",
             .title = ta_advice_printf(
-                advice,
-                "%s %s utilization but do%s little in %s%s of the busy samples%s: %s%s%s",
+                advice, "%s %s utilization but do%s little in %s%s of the busy samples%s: %s%s%s",
                 n > 1 ? ta_advice_printf(advice, "%zu GPUs show", n) : "The GPU shows",
                 number(advice, ta_ref_number(in, USED, part.row, 1), TA_UNIT_RATIO),
                 n > 1 ? "" : "es", n > 1 ? "up to " : "", number(advice, part.value, TA_UNIT_RATIO),
@@ -132,14 +130,15 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                          "waits, and launches that come one at a time."
                        : "Utilization counts all time with a kernel, also one of a collective that "
                          "waits for another rank.",
-            .advice =
-                worker == SIZE_MAX
-                    ? "Record a torch trace of a few steps: it tells small kernels (larger batches, "
-                      "CUDA graphs) from kernels that wait (links, a rank that hangs)."
-                    : ta_advice_printf(advice,
-                                       "See what the process on device %lld does that the others do "
-                                       "not; a torch trace of all ranks names who is late.",
-                                       device),
+            .advice = worker == SIZE_MAX
+                          ? "Record a torch trace of a few steps: it tells small kernels (larger "
+                            "batches, "
+                            "CUDA graphs) from kernels that wait (links, a rank that hangs)."
+                          : ta_advice_printf(
+                                advice,
+                                "See what the process on device %lld does that the others do "
+                                "not; a torch trace of all ranks names who is late.",
+                                device),
             .severity = part.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 3,

@@ -11,8 +11,9 @@ enum { RATIO, ORDERED, RUNS };
 static const struct ta_option options[] = {
     [RATIO] = {"ratio", TA_OPTION_NUMBER, 1.07, 1, 1e6, TA_OPTION_PLAIN,
                "Time of the last run over that of the first, above which the rule fires"},
-    [ORDERED] = {"ordered", TA_OPTION_NUMBER, 0.9, 0.5, 1, TA_OPTION_RATIO,
-                 "Share of pairs of runs in which the later run is slower, from which the rule fires"},
+    [ORDERED] =
+        {"ordered", TA_OPTION_NUMBER, 0.9, 0.5, 1, TA_OPTION_RATIO,
+         "Share of pairs of runs in which the later run is slower, from which the rule fires"},
     [RUNS] = {"runs", TA_OPTION_INTEGER, 4, 3, 1e6, TA_OPTION_PLAIN,
               "Least number of runs of a kind"},
     TA_OPTIONS_END,
@@ -227,7 +228,8 @@ struct reason {
     const char *why, *advice;
 };
 
-/* ---- why, by what was sampled beside ----------------------------------------------------------- */
+/* ---- why, by what was sampled -----------------------------------------------------------------
+ */
 
 /* The value of a signal early in the samples of a device at work, before their end, and at it. */
 struct trend {
@@ -282,18 +284,19 @@ static bool sampled_reason(struct ta_advice *advice, const struct ta_refs *in, s
         const bool is_hot = heat.late >= heat.early + 3;
         *reason = (struct reason){
             is_hot ? "Heat lowers the GPU's clock" : "The GPU's clock falls",
-            ta_advice_printf(advice, "The clock falls from %s to %s%s, so kernels take %s longer.",
-                             ta_advice_number(advice, clock.early, TA_UNIT_HERTZ),
-                             ta_advice_number(advice, clock.late, TA_UNIT_HERTZ),
-                             is_hot ? ta_advice_printf(
-                                          advice, " while the GPU heats up from %s to %s",
+            ta_advice_printf(
+                advice, "The clock falls from %s to %s%s, so kernels take %s longer.",
+                ta_advice_number(advice, clock.early, TA_UNIT_HERTZ),
+                ta_advice_number(advice, clock.late, TA_UNIT_HERTZ),
+                is_hot ? ta_advice_printf(advice, " while the GPU heats up from %s to %s",
                                           ta_advice_number(advice, heat.early, TA_UNIT_CELSIUS),
                                           ta_advice_number(advice, heat.late, TA_UNIT_CELSIUS))
-                                    : "",
-                             ta_advice_number(advice, slower, TA_UNIT_RATIO)),
-            is_hot ? "Cool the GPU (air flow, fans), or lower its power limit so that the clock "
-                     "stays even."
-                   : "Look at the clock's limit: nvidia-smi -q -d PERFORMANCE,POWER while it runs."};
+                       : "",
+                ta_advice_number(advice, slower, TA_UNIT_RATIO)),
+            is_hot
+                ? "Cool the GPU (air flow, fans), or lower its power limit so that the clock "
+                  "stays even."
+                : "Look at the clock's limit: nvidia-smi -q -d PERFORMANCE,POWER while it runs."};
         return true;
     }
     if (is_growing(&memory)) {
@@ -358,10 +361,10 @@ static bool recorded_reason(struct ta_advice *advice, const struct ta_refs *in, 
 {
     const size_t n = ta_ref_rows(in, SAMPLE_RANK);
     for (size_t first = 0, end; first < n; first = end) {
-        for (end = first + 1; end < n && ta_ref_integer(in, SAMPLE_RANK, end) ==
-                                             ta_ref_integer(in, SAMPLE_RANK, first) &&
-                              ta_ref_integer(in, SAMPLE_DEVICE, end) ==
-                                  ta_ref_integer(in, SAMPLE_DEVICE, first);)
+        for (end = first + 1;
+             end < n &&
+             ta_ref_integer(in, SAMPLE_RANK, end) == ta_ref_integer(in, SAMPLE_RANK, first) &&
+             ta_ref_integer(in, SAMPLE_DEVICE, end) == ta_ref_integer(in, SAMPLE_DEVICE, first);)
             end++;
         if (sampled_reason(advice, in, first, end, rise, reason))
             return true;
@@ -466,7 +469,7 @@ static struct subject bars_subject(struct ta_advice *advice, const struct ta_ref
 {
     const struct ta_place first = ta_place_at(in, BAR_MEAN, runs->rows[0]);
     struct reason reason = {
-        NULL, "No temperature, clock or memory was recorded beside the log that would name why.",
+        NULL, "No temperature, clock or memory was recorded that would name the cause.",
         "Sample clock, temperature and memory while it runs (nvidia-smi dmon -s pucm): free what "
         "stays from one run to the next, or cool the GPU."};
     recorded_reason(advice, in, runs->ns[runs->n - 1] / runs->ns[0], &reason);
@@ -493,9 +496,8 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
             .rule = "slower_runs",
             .title = ta_advice_printf(
                 advice, "%s %s is slower than the one before (%s to %s in %zu)%s: %s of %s (%s)",
-                subject->reason.cause
-                    ? ta_advice_printf(advice, "%s: each", subject->reason.cause)
-                    : "Each",
+                subject->reason.cause ? ta_advice_printf(advice, "%s: each", subject->reason.cause)
+                                      : "Each",
                 subject->name, ta_advice_number(advice, runs->ns[0], TA_UNIT_NS),
                 ta_advice_number(advice, runs->ns[runs->n - 1], TA_UNIT_NS), runs->n,
                 subject->owner,

@@ -19,9 +19,9 @@ enum { RANK, CALL, PLACE, CALLS, TOTAL, SAMPLES, FIELDS };
 enum { OF_RANK, OF_TIME, OF_SAMPLES, RANK_FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},      [CALL] = {"call", TA_FIELD_TEXT},
-    [PLACE] = {"place", TA_FIELD_TEXT},    [CALLS] = {"calls", TA_FIELD_SUM},
-    [TOTAL] = {"total_ns", TA_FIELD_SUM},  [SAMPLES] = {"samples", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},     [CALL] = {"call", TA_FIELD_TEXT},
+    [PLACE] = {"place", TA_FIELD_TEXT},   [CALLS] = {"calls", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM}, [SAMPLES] = {"samples", TA_FIELD_SUM},
 };
 
 static const struct ta_field rank_fields[RANK_FIELDS] = {
@@ -53,7 +53,9 @@ static const struct ta_column by_place_columns[] = {
 };
 
 static const struct ta_table_def by_place = {
-    "waits.by_place", "Waits seen from the host", TA_COLUMNS(by_place_columns),
+    "waits.by_place",
+    "Waits seen from the host",
+    TA_COLUMNS(by_place_columns),
     .doc = "One row per rank, call and place, of inputs without device activities: functions in "
            "which Python waits for a device (`Tensor.cpu`, `Tensor.item`, "
            "`torch.cuda.synchronize`, `Event.synchronize` and their like), and calls of the "
@@ -117,10 +119,10 @@ static void take(void *user, ta_row row, uint8_t kind)
     if (s->top == UINT32_MAX) {
         ta_sum(&s->totals[track], dur);
     } else if (s->top == track) {
-        const ta_row place =
-            ta_outward_find(&s->outward, s->spans.parent[row], is_of_program, s);
+        const ta_row place = ta_outward_find(&s->outward, s->spans.parent[row], is_of_program, s);
         int64_t *cells = place_row(
-            s->out, ta_key_int(ta_trace_rank(s->trace)), ta_trace_text(s->trace, s->spans.name[row]),
+            s->out, ta_key_int(ta_trace_rank(s->trace)),
+            ta_trace_text(s->trace, s->spans.name[row]),
             place == TA_NO_ROW ? TA_LIT("") : ta_trace_text(s->trace, s->spans.name[place]));
         ta_sum(&cells[CALLS], 1);
         ta_sum(&cells[TOTAL], dur);
@@ -167,7 +169,8 @@ static bool map_trace(const struct ta_trace *trace, struct ta_partial *const *ou
         const struct ta_program_window *window = ta_program_window(trace);
         done = window && each_wait(&s, top);
         if (done)
-            ta_sum(&rank_row(out, ta_key_int(ta_trace_rank(trace)))[OF_TIME], window_of(&s, window));
+            ta_sum(&rank_row(out, ta_key_int(ta_trace_rank(trace)))[OF_TIME],
+                   window_of(&s, window));
     }
     free(s.totals);
     free(s.of_program);
@@ -235,9 +238,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const int64_t whole = !all ? 0 : is_timed ? all[OF_TIME] : all[OF_SAMPLES];
         TA_ROW(out, by_place, [RANK] = ta_int(row[RANK]),
                [CALL] = ta_text(ta_partial_text(places, row, CALL)),
-               [PLACE] = ta_text(ta_partial_text(places, row, PLACE)),
-               [CALLS] = ta_int(row[CALLS]), [TOTAL] = ta_int(row[TOTAL]),
-               [SAMPLES] = ta_int(row[SAMPLES]),
+               [PLACE] = ta_text(ta_partial_text(places, row, PLACE)), [CALLS] = ta_int(row[CALLS]),
+               [TOTAL] = ta_int(row[TOTAL]), [SAMPLES] = ta_int(row[SAMPLES]),
                [SHARE] = whole > 0 ? ta_num((double)part / (double)whole) : ta_null());
     }
     return TA_OK;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The function or operator that takes most time: of devices, as far as sums say it, else of the
  * host. */
-#include "model/host.h"
-
 #include <traceanalyze/headline.h>
 
 #include <math.h>
@@ -21,7 +19,8 @@ enum {
     TOTAL_HOST,
     TOTAL_WAIT,
     TOTAL_BY_EVENTS,
-    RUN
+    RUN,
+    WAITS
 };
 static const struct ta_ref reads[] = {
     [CHECK] = {"health.checks", "check"},
@@ -38,7 +37,11 @@ static const struct ta_ref reads[] = {
     [TOTAL_WAIT] = {"ops.totals", "wait_ns"},
     [TOTAL_BY_EVENTS] = {"ops.totals", "by_events"},
     [RUN] = {"run.window", "window_ns"},
+    [WAITS] = {"waits.by_place", "share"},
 };
+
+/* Shares of the run and of the time in functions differ by so much. */
+#define WAITS_MARGIN 0.02
 
 /* What fits a sentence. */
 enum { NAME_MOST = 80 };
@@ -170,10 +173,7 @@ static void say_host(struct ta_line *line, const struct ta_refs *in, const struc
     ta_unit_format(share, most->share, TA_UNIT_RATIO);
     ta_unit_format(time, most->value, TA_UNIT_NS);
     ta_unit_format(all, threads, TA_UNIT_NS);
-    if (ta_host_frame_waits(most->name)) {
-        ta_say(line, "The host waits for the GPU in %.*s for %s of its time (%s).", (int)name.len,
-               name.ptr, share, time);
-    } else if (threads > 1.1 * run) {
+    if (threads > 1.1 * run) {
         ta_say(line, "%.*s takes %s of the time of all host threads (%s of %s,", (int)name.len,
                name.ptr, share, time, all);
         ta_say(line, "in a run of %s).", ta_unit_format(all, run, TA_UNIT_NS));
@@ -212,8 +212,12 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
                : has_foreign_devices(in)
                    ? "Work of devices is in a form that is not known, and counts as the host's."
                    : "No device activity was recorded: host figures only.");
-    const bool is_said = worst && strcmp(worst->id, "host-waits") == 0;
-    if (!isnan(on_host.share) && !(is_said && ta_host_frame_waits(on_host.name)))
+    /* The finding about waits for a device is not repeated, nor is a wait called the host's work.
+     */
+    double waits = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, WAITS) && worst; i++)
+        waits += strcmp(worst->id, "host-waits") ? 0 : ta_ref_number(in, WAITS, i, 0);
+    if (on_host.share > waits + WAITS_MARGIN)
         say_host(line, in, &on_host);
 }
 

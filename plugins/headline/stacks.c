@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The function that is innermost for most of the time of call stacks, or in most of their samples.
  */
-#include "model/host.h"
-
 #include <traceanalyze/headline.h>
 
 #include <math.h>
 
-enum { TOTAL, STACK, SAMPLES };
+enum { TOTAL, STACK, SAMPLES, WAITS };
 static const struct ta_ref reads[] = {
     [TOTAL] = {"stacks.folded", "total_ns"},
     [STACK] = {"stacks.folded", "stack"},
     [SAMPLES] = {"stacks.folded", "samples"},
+    [WAITS] = {"waits.by_place", "share"},
 };
 
 /* What fits a sentence. */
@@ -122,13 +121,13 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         return;
     const struct ta_slice name = ta_line_name(line, most.name, NAME_MOST);
     ta_unit_format(share, most.weight / all, TA_UNIT_RATIO);
-    const bool waits = ta_host_frame_waits(most.name);
-    if (waits && worst && strcmp(worst->id, "host-waits") == 0)
-        return; /* the finding says more */
-    if (waits)
-        ta_say(line, "The host waits for the GPU in %.*s for %s of the %s of all call stacks.",
-               (int)name.len, name.ptr, share, is_timed ? "time" : "samples");
-    else if (is_timed)
+    /* The finding about waits for a device is not repeated, nor is a wait called work. */
+    double waits = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, WAITS) && worst; i++)
+        waits += strcmp(worst->id, "host-waits") ? 0 : ta_ref_number(in, WAITS, i, 0);
+    if (most.weight / all <= 1.001 * waits)
+        return;
+    if (is_timed)
         ta_say(line, "%.*s itself takes %s of the time of all call stacks (%s).", (int)name.len,
                name.ptr, share, ta_unit_format(time, most.weight, TA_UNIT_NS));
     else

@@ -36,24 +36,42 @@ static struct ta_slice path_of(struct ta_slice name)
 /* Not of what every program runs on. */
 bool ta_function_is_of_program(struct ta_slice name)
 {
-    static const char *const starts[] = {"torch/",           "triton/",
-                                         "numpy/",           "PIL/",
-                                         "scipy/",           "cv2/",
-                                         "einops/",          "tqdm/",
-                                         "asyncio/",         "concurrent/",
-                                         "multiprocessing/", "importlib",
-                                         "logging/",         "json/",
-                                         "encodings/",       "collections/",
-                                         "threading.py",    "contextlib.py",
-                                         "functools.py",    "selectors.py",
-                                         "queue.py",        "typing.py",
-                                         "runpy.py",        "abc.py",
-                                         "copy.py",         "inspect.py",
-                                         "weakref.py",      "warnings.py",
-                                         "enum.py",         "dataclasses.py",
-                                         "os.py",           "socket.py",
-                                         "random.py",       "subprocess.py",
-                                         "traceback.py",    "<",
+    static const char *const starts[] = {"torch/",
+                                         "triton/",
+                                         "numpy/",
+                                         "PIL/",
+                                         "scipy/",
+                                         "cv2/",
+                                         "einops/",
+                                         "tqdm/",
+                                         "asyncio/",
+                                         "concurrent/",
+                                         "multiprocessing/",
+                                         "importlib",
+                                         "logging/",
+                                         "json/",
+                                         "encodings/",
+                                         "collections/",
+                                         "threading.py",
+                                         "contextlib.py",
+                                         "functools.py",
+                                         "selectors.py",
+                                         "queue.py",
+                                         "typing.py",
+                                         "runpy.py",
+                                         "abc.py",
+                                         "copy.py",
+                                         "inspect.py",
+                                         "weakref.py",
+                                         "warnings.py",
+                                         "enum.py",
+                                         "dataclasses.py",
+                                         "os.py",
+                                         "socket.py",
+                                         "random.py",
+                                         "subprocess.py",
+                                         "traceback.py",
+                                         "<",
                                          "nn.Module"};
     static const char *const parts[] = {"torchinductor", "(compiled code", "/torch/nn/",
                                         "/torch/_",      "/torch/utils/",  "/torch/autograd/"};
@@ -84,9 +102,10 @@ static uint8_t kind_of(struct ta_functions *f, ta_row row)
     uint8_t *known = &f->names[f->spans.name[row]];
     if (*known == NAME_UNKNOWN) {
         const struct ta_slice name = ta_trace_text(f->trace, f->spans.name[row]);
-        *known = f->spans.work[row] == TA_HOST_PYTHON && ta_function_is_of_program(name) ? NAME_FUNCTION
-                 : is_range(f, row, name)                                  ? NAME_RANGE
-                                                                           : NAME_OTHER;
+        *known = f->spans.work[row] == TA_HOST_PYTHON && ta_function_is_of_program(name)
+                     ? NAME_FUNCTION
+                 : is_range(f, row, name) ? NAME_RANGE
+                                          : NAME_OTHER;
     }
     return *known;
 }

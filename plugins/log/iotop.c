@@ -7,11 +7,13 @@
  *     21:14:00  4711 be/4 me       312.50 M/s    0.00 B/s  0.00 % 93.10 % python serve.py
  *
  * Actual traffic (iotop-c: current) is what the disks moved and counts; without it the total of all
- * processes does, and with -qqq the sum of the rows of one time.  A K is 1024 bytes. */
+ * processes does, and with -qqq the sum of the rows of one time.  A K is 1024 bytes.  The row that
+ * waits most for its disk says for how much of the time one does. */
 #include "lib/nvidia_smi.h"
 
 #include <traceanalyze/document.h>
 #include <traceanalyze/log.h>
+#include <traceanalyze/table.h>
 
 static const int64_t day_s = 86400;
 
@@ -26,6 +28,8 @@ struct state {
     int64_t refreshes;             /* seconds apart, unless the option -d said otherwise */
     bool begun, has_summaries;
     struct traffic total, rows; /* not yet added */
+    int64_t wait_ns;            /* time of the refresh that this is of: */
+    double wait;                /* share of it in which the row with most waits; 0 without rows */
 };
 
 static void add(struct ta_log_reading *log, struct traffic *traffic)
@@ -43,6 +47,19 @@ static void add(struct ta_log_reading *log, struct traffic *traffic)
     sample.value = traffic->written;
     ta_log_add_sample(log, &sample);
     traffic->is_known = false;
+}
+
+static void add_wait(struct ta_log_reading *log, struct state *st)
+{
+    const struct ta_sample sample = {.rank = TA_MISSING,
+                                     .device = TA_MISSING,
+                                     .signal = TA_SIGNAL_DISK_WAIT,
+                                     .time_ns = st->wait_ns,
+                                     .value = fmin(1, st->wait),
+                                     .relative = true};
+    if (st->wait > 0)
+        ta_log_add_sample(log, &sample);
+    st->wait = 0;
 }
 
 /* Since the first refresh. */
@@ -103,14 +120,34 @@ static enum ta_log_taken take_summary(struct ta_log_reading *log, struct state *
         return TA_LOG_BAD;
     if (is_total) {
         add(log, &st->total);
+        add_wait(log, st);
         st->refreshes += st->has_summaries;
     }
     st->has_summaries = true;
     traffic.time_ns = time_of(st, line);
     st->total = traffic;
+    st->wait_ns = traffic.time_ns;
     if (!is_total)
         add(log, &st->total);
     return TA_LOG_TAKEN;
+}
+
+/* The last share in "0.00 % 93.10 % python serve.py"; NAN where the kernel does not count it. */
+static double wait_of(struct ta_slice text)
+{
+    double share = NAN;
+    for (;;) {
+        text = ta_text_trim(text);
+        size_t n = 0;
+        while (n < text.len && text.ptr[n] != ' ')
+            n++;
+        const double value = ta_text_double(ta_slice_part(text, 0, n));
+        const struct ta_slice rest = ta_text_trim(ta_slice_from(text, n));
+        if (!(value >= 0) || !ta_slice_starts(rest, "% "))
+            return share;
+        share = value / 100;
+        text = ta_slice_from(rest, 1);
+    }
 }
 
 /* "4711 be/4 me 312.50 M/s 0.00 B/s …": only rows with a time say which belong together. */
@@ -135,6 +172,9 @@ static enum ta_log_taken take_row(struct ta_log_reading *log, struct state *st,
     is_row &= has_class && read >= 0 && written >= 0;
     if (!is_row)
         return TA_LOG_NOT_MINE;
+    const double wait = wait_of(text);
+    if (st->has_summaries && wait > st->wait) /* not NAN */
+        st->wait = wait;
     const struct ta_slice whole = ta_text_trim(line->whole);
     const bool has_clock = whole.len > 8 && smi_clock(ta_slice_part(whole, 0, 8)) != TA_MISSING;
     if (st->has_summaries || !has_clock)
@@ -165,6 +205,7 @@ static void end(struct ta_log_reading *log, void *state)
 {
     struct state *st = state;
     add(log, &st->total);
+    add_wait(log, st);
     if (!st->has_summaries)
         add(log, &st->rows);
 }

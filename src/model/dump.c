@@ -65,6 +65,9 @@ static const struct {
     [TA_SIGNAL_GPU_NVLINK_SENT] = {"gpu_nvlink_sent", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
     [TA_SIGNAL_DISK_READ] = {"disk_read", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
     [TA_SIGNAL_DISK_WRITTEN] = {"disk_written", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
+    [TA_SIGNAL_SWAP_READ] = {"swap_read", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
+    [TA_SIGNAL_SWAP_WRITTEN] = {"swap_written", TA_UNIT_BYTES_PER_S, TA_RANGE_BYTES},
+    [TA_SIGNAL_DISK_WAIT] = {"disk_wait", TA_UNIT_RATIO, TA_RANGE_RATIO},
 };
 
 const char *ta_signal_name(enum ta_signal signal)

@@ -147,12 +147,15 @@ enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_slice ca
 static const struct {
     const char *function, *of;
 } waiting[] = {
-    {"synchronize", "torch/"},  {"synchronize", "Event"},  {"synchronize", "Stream"},
-    {"cpu", "Tensor"},          {"cpu", "Parameter"},      {"item", "Tensor"},
-    {"item", "Parameter"},      {"tolist", "Tensor"},      {"tolist", "Parameter"},
-    {"numpy", "Tensor"},        {"numpy", "Parameter"},    {"is_nonzero", "Tensor"},
-    {"nonzero", "Tensor"},      {"__bool__", "Tensor"},    {"__int__", "Tensor"},
-    {"__float__", "Tensor"},    {"__index__", "Tensor"},   {"_cuda_synchronize", "torch"},
+    {"synchronize", "torch/"},     {"synchronize", "Event"},
+    {"synchronize", "Stream"},     {"cpu", "Tensor"},
+    {"cpu", "Parameter"},          {"item", "Tensor"},
+    {"item", "Parameter"},         {"tolist", "Tensor"},
+    {"tolist", "Parameter"},       {"numpy", "Tensor"},
+    {"numpy", "Parameter"},        {"is_nonzero", "Tensor"},
+    {"nonzero", "Tensor"},         {"__bool__", "Tensor"},
+    {"__int__", "Tensor"},         {"__float__", "Tensor"},
+    {"__index__", "Tensor"},       {"_cuda_synchronize", "torch"},
     {"_xpu_synchronize", "torch"},
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Profiles of the host alone, of VizTracer and py-spy, in which the host waits for a GPU: the wait is
-called one, with its place and its share, and no computation."""
+"""Profiles of the host alone, of VizTracer and py-spy, in which the host waits for a GPU: the wait
+is called one, with its place and its share, and no computation."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ CUDA = f"{TORCH}/cuda/__init__.py"
 
 
 class VizTracer:
-    """A process as VizTracer writes it: functions by their end, times of a monotonic clock in µs."""
+    """A process as VizTracer writes it: functions by their end, times of a monotonic clock."""
 
     def __init__(self):
         self.now, self.events = 2887098728.498, []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps that are timed without synchronizing, beside a trace that shows how long the GPU works on
+"""Steps that are timed without synchronizing, with a trace that shows how long the GPU works on
 them: said with both figures, and not of loops that merely launch ahead."""
 import json
 import os
@@ -12,7 +12,7 @@ PROGRAM = os.environ["TA_PROGRAM"]
 
 
 def trace(n, host_ms, gpu_ms, name="denoise", waits_in=None):
-    """`n` steps whose host range takes `host_ms`, and whose kernels take `gpu_ms`, one behind the
+    """`n` steps whose host range takes `host_ms`, and whose kernels take `gpu_ms`, one after the
     other on the stream; in the step `waits_in` the host waits for all that was launched."""
     events, now, free, correlation = [], 0.0, 0.0, 0
     for step in range(n):

@@ -79,6 +79,9 @@ const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
     [TA_SIGNAL_GPU_NVLINK_SENT] = {true, 1},
     [TA_SIGNAL_DISK_READ] = {false, 1},
     [TA_SIGNAL_DISK_WRITTEN] = {false, 1},
+    [TA_SIGNAL_SWAP_READ] = {false, 1},
+    [TA_SIGNAL_SWAP_WRITTEN] = {false, 1},
+    [TA_SIGNAL_DISK_WAIT] = {false, 1e9},
 };
 
 enum {
@@ -300,7 +303,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         telemetry_add_energy(out, &all, in, values);
         telemetry_add_sampling(out, &all, values);
         /* The last: it puts the means of several files in order. */
-        done = telemetry_add_timeline(out, &all, times) && telemetry_add_limits(out, &all);
+        done = telemetry_add_timeline(out, &all, times) && telemetry_add_limits(out, &all) &&
+               telemetry_add_disks(out, &all);
     }
     free(all.readings);
     free(all.at);
@@ -316,8 +320,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const struct ta_bound bounds[] = {{0, SIGNAL, TA_SIGNAL_COUNT}, TA_BOUNDS_END};
 
 static const struct ta_table_def *const tables[] = {
-    &telemetry_window,   &by_rank, &telemetry_energy, &telemetry_sampling, &telemetry_limits,
-    &telemetry_timeline, NULL};
+    &telemetry_window, &by_rank,         &telemetry_energy,   &telemetry_sampling,
+    &telemetry_limits, &telemetry_disks, &telemetry_timeline, NULL};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .section = "telemetry",

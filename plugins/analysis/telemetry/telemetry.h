@@ -166,6 +166,12 @@ extern const struct ta_table_def telemetry_limits;
 /* Sorts the means of series by time; false without memory. */
 bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all);
 
+/* ---- disks.c -------------------------------------------------------------------------------- */
+
+extern const struct ta_table_def telemetry_disks;
+/* False without memory. */
+bool telemetry_add_disks(struct ta_section_builder *out, const struct all *all);
+
 /* ---- timeline.c ----------------------------------------------------------------------------- */
 
 extern const struct ta_table_def telemetry_timeline;
