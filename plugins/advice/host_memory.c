@@ -92,18 +92,18 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 "Use less GPU memory (fewer frames or tiles at a time, weights in 8 bit, idle "
                 "models moved away); \"Prefer No Sysmem Fallback\" in the NVIDIA driver for "
                 "Windows turns the overflow into an error.",
-            .details =
-                has_gain ? ta_advice_printf(
-                               advice,
-                               "The saving is at most what is lost if the speed falls as the power "
-                               "does, to %s.",
-                               ta_advice_number(advice, speed, TA_UNIT_RATIO))
-                         : NULL,
+            .details = has_gain ? ta_advice_printf(
+                                      advice,
+                                      "The saving takes the work to be the same: at %s of the "
+                                      "power, a part of which an idle GPU draws too, at most that "
+                                      "share of it is done.",
+                                      ta_advice_number(advice, speed, TA_UNIT_RATIO))
+                                : NULL,
             .severity = TA_HIGH,
             .evidence = evidence,
             .n_evidence = isnan(pcie) ? 2 : 3,
-            .saving_low_ns = has_gain ? 0 : TA_MISSING,
-            .saving_high_ns = has_gain ? ta_whole((1 - speed) * time) : TA_MISSING,
+            .saving_low_ns = has_gain ? ta_whole((1 - speed) * time) : TA_MISSING,
+            .saving_high_ns = has_gain ? ta_whole(fmax(1 - speed, 0.95) * time) : TA_MISSING,
             .confidence = isnan(pcie) ? 0.4 : 0.5,
             .threshold = ta_advice_printf(advice, "share of busy samples > %s",
                                           ta_advice_number(advice, least, TA_UNIT_RATIO)),
