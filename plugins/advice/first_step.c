@@ -261,7 +261,7 @@ static bool read_traced(const struct ta_refs *in, struct traced *traced)
     return done;
 }
 
-/* Times of as many steps that are too short for the work of the GPU: those of a pass, or the mean
+/* Times of as many steps that are too short for the work of the GPU: of a pass, or the mean
  * of a bar of progress; no table without. */
 static struct ta_place too_short(struct ta_ctx *ctx, const struct ta_refs *in,
                                  const struct traced *traced, const struct pass *pass)
