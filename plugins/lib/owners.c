@@ -37,6 +37,9 @@ static struct ta_owned owned_of(const struct ta_refs *in, const struct ta_owners
     return owned;
 }
 
+/* Windows of ranks that were recorded together are as long, but for the ends. */
+#define ALIKE 0.99
+
 struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_asked *asked,
                                const struct ta_look *extra, size_t n_extra)
 {
@@ -59,8 +62,8 @@ struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_
             if (!owned.place.table || more.value > owned.place.value)
                 owned.place = more;
         }
-        owned.run = run;
-        owned.share = owned.ns / run.value;
+        owned.run = window.value >= ALIKE * run.value ? window : run;
+        owned.share = owned.ns / owned.run.value;
         if (owned.place.table && owned.share > worst.share)
             worst = owned;
     }
