@@ -28,7 +28,10 @@ enum {
     SITES,
     SITE_BYTES,
     PEAK,
-    FAILURES
+    FAILURES,
+    LOOP,
+    LOOP_TOTAL,
+    BAR_ELAPSED
 };
 
 static const struct ta_ref reads[] = {
@@ -43,6 +46,9 @@ static const struct ta_ref reads[] = {
     [SITE_BYTES] = {"memory.sites", "peak_block_bytes"},
     [PEAK] = {"memory.peaks", "peak_block_bytes"},
     [FAILURES] = {"memory.by_rank", "ooms"},
+    [LOOP] = {"iterations.by_name", "loop"},
+    [LOOP_TOTAL] = {"iterations.by_name", "total_ns"},
+    [BAR_ELAPSED] = {"progress.bars", "elapsed_ns"},
 };
 
 /* The largest request. */
@@ -246,26 +252,34 @@ static void advise_count(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
               });
 }
 
-/* What a program says that it did in another way, without an amount. */
+/* What a program says that it did in another way, without an amount.  It decodes in a prompt and
+ * outside its loops. */
 static void advise_retry(const struct ta_refs *in, struct ta_advice *advice)
 {
+    static const struct ta_look prompts = {.cells = LOOP_TOTAL, .where = {{LOOP, "prompt"}}};
     const struct ta_slice site = ta_ref_text(in, SITE, 0);
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, SITE, 0)};
+    const double outside = ta_look_sum(in, &prompts, 0) - ta_ref_sum(in, BAR_ELAPSED);
+    const char *part = outside > 0
+                           ? ta_advice_printf(advice, "; prompts take %s outside their loops",
+                                              ta_advice_number(advice, outside, TA_UNIT_NS))
+                           : "";
     ta_advise(advice, &(struct ta_finding){
                           .id = "failed-allocations",
                           .rule = "failed_allocations",
                           .title = ta_advice_printf(advice,
                                                     "GPU memory ran out in %.*s: the "
-                                                    "first attempt was lost",
-                                                    (int)site.len, site.ptr),
-                          .advice = "Decode in tiles from the start, or move models away "
-                                    "before that are not in use.",
+                                                    "first attempt was lost%s",
+                                                    (int)site.len, site.ptr, part),
+                          .advice = "Decode in tiles from the start (a tiled VAE decode node, "
+                                    "enable_tiling()), or move models away before that are not "
+                                    "in use.",
                           .severity = TA_MEDIUM,
                           .evidence = evidence,
                           .n_evidence = 1,
-                          .saving_low_ns = TA_MISSING,
-                          .saving_high_ns = TA_MISSING,
-                          .confidence = 0.9,
+                          .saving_low_ns = outside > 0 ? 0 : TA_MISSING,
+                          .saving_high_ns = outside > 0 ? ta_whole(outside / 2) : TA_MISSING,
+                          .confidence = outside > 0 ? 0.5 : 0.9,
                           .threshold = "a failure that was tried again in another way",
                       });
 }

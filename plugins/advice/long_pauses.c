@@ -14,12 +14,13 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { RANK, WORK, PAUSE, BEFORE, LOG };
+enum { RANK, WORK, PAUSE, BETWEEN, BEFORE, LOG, BAR };
 
 static const struct ta_ref reads[] = {
     [RANK] = {"progress.pauses", "rank"},      [WORK] = {"progress.pauses", "work"},
-    [PAUSE] = {"progress.pauses", "pause_ns"}, [BEFORE] = {"progress.pauses", "before"},
-    [LOG] = {"progress.pauses", "log_ns"},
+    [PAUSE] = {"progress.pauses", "pause_ns"}, [BETWEEN] = {"progress.pauses", "between_ns"},
+    [BEFORE] = {"progress.pauses", "before"},  [LOG] = {"progress.pauses", "log_ns"},
+    [BAR] = {"progress.bars", "elapsed_ns"},
 };
 
 static const struct kind {
@@ -49,12 +50,23 @@ static bool is_of_log(const struct ta_refs *in, size_t a, size_t b)
            ta_ref_number(in, LOG, a, 0) == ta_ref_number(in, LOG, b, 0);
 }
 
+/* Time of bars that is not between two lines with a clock: a log whose last lines have none lasts
+ * so much longer. */
+static double bars_beyond(const struct ta_refs *in)
+{
+    double ns = ta_ref_sum(in, BAR);
+    for (size_t i = 0; i < ta_ref_rows(in, PAUSE); i++)
+        ns -= ta_ref_number(in, BETWEEN, i, 0) - ta_ref_number(in, PAUSE, i, 0);
+    return fmax(0, ns);
+}
+
 /* The log where it takes the largest share. */
 static struct sum worst_sum(const struct ta_refs *in, const struct kind *kind)
 {
     struct sum worst = {0};
+    const double beyond = bars_beyond(in);
     for (size_t first = 0, end; first < ta_ref_rows(in, PAUSE); first = end) {
-        struct sum sum = {.log_ns = ta_ref_number(in, LOG, first, NAN)};
+        struct sum sum = {.log_ns = ta_ref_number(in, LOG, first, NAN) + beyond};
         for (end = first; end < ta_ref_rows(in, PAUSE) && is_of_log(in, first, end); end++) {
             if (!ta_ref_reads(in, WORK, end, kind->work))
                 continue;
@@ -88,10 +100,10 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                                       ta_advice_number(advice, sum.ns / sum.log_ns, TA_UNIT_RATIO),
                                       all, ta_advice_number(advice, sum.log_ns, TA_UNIT_NS),
                                       ta_place_owner(advice, in->report, &longest)),
-            .why = ta_advice_printf(
-                advice, "%s of it follows the line \"%s\".",
-                sum.n > 1 ? ta_advice_number(advice, longest.value, TA_UNIT_NS) : "All",
-                ta_place_text(advice, in, &longest, BEFORE)),
+            .why = ta_advice_printf(advice, "%s of it follows the line \"%s\".",
+                                    sum.n > 1 ? ta_advice_number(advice, longest.value, TA_UNIT_NS)
+                                              : "All",
+                                    ta_place_text(advice, in, &longest, BEFORE)),
             .advice = kind->advice,
             .details = kind->details,
             .severity = sum.ns > sum.log_ns / 3 ? TA_HIGH : TA_MEDIUM,

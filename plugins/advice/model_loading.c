@@ -27,16 +27,30 @@ enum {
     STAGE_RANK,
     STAGE,
     STAGE_CALLS,
-    STAGE_TIME
+    STAGE_TIME,
+    MODEL,
+    EXTENT,
+    BAR_ELAPSED,
+    BAR_MODEL
 };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"models.reloaded", "rank"},        [STEP] = {"models.reloaded", "step"},
-    [LOADS] = {"models.reloaded", "loads"},      [BYTES] = {"models.reloaded", "bytes"},
-    [COPIES] = {"models.reloaded", "copy_ns"},   [TOTAL] = {"models.reloaded", "total_ns"},
-    [FIRST] = {"models.reloaded", "first_ns"},   [WINDOW] = {"gpu_time.program", "window_ns"},
-    [STAGE_RANK] = {"stages.by_name", "rank"},   [STAGE] = {"stages.by_name", "stage"},
-    [STAGE_CALLS] = {"stages.by_name", "calls"}, [STAGE_TIME] = {"stages.by_name", "total_ns"},
+    [RANK] = {"models.reloaded", "rank"},
+    [STEP] = {"models.reloaded", "step"},
+    [LOADS] = {"models.reloaded", "loads"},
+    [BYTES] = {"models.reloaded", "bytes"},
+    [COPIES] = {"models.reloaded", "copy_ns"},
+    [TOTAL] = {"models.reloaded", "total_ns"},
+    [FIRST] = {"models.reloaded", "first_ns"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
+    [STAGE_RANK] = {"stages.by_name", "rank"},
+    [STAGE] = {"stages.by_name", "stage"},
+    [STAGE_CALLS] = {"stages.by_name", "calls"},
+    [STAGE_TIME] = {"stages.by_name", "total_ns"},
+    [MODEL] = {"models.loads", "model"},
+    [EXTENT] = {"models.loads", "extent"},
+    [BAR_ELAPSED] = {"progress.bars", "elapsed_ns"},
+    [BAR_MODEL] = {"progress.bars", "model"},
 };
 
 static const char advice_text[] = "Load the model once and keep it on the GPU between the runs, in "
@@ -122,6 +136,74 @@ static struct ta_place prompts_of(const struct ta_refs *in, int64_t rank)
     return prompts;
 }
 
+/* How often the model of a row was loaded as a whole. */
+static size_t loads_of(const struct ta_refs *in, size_t row)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, MODEL); i++)
+        n += ta_ref_reads(in, EXTENT, i, "complete") &&
+             ta_slice_equal(ta_ref_text(in, MODEL, i), ta_ref_text(in, MODEL, row));
+    return n;
+}
+
+/* Whether loops run the model of a row: the others are loaded for one pass. */
+static bool has_loop(const struct ta_refs *in, size_t row)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, BAR_MODEL); i++)
+        if (ta_slice_equal(ta_ref_text(in, BAR_MODEL, i), ta_ref_text(in, MODEL, row)))
+            return true;
+    return false;
+}
+
+/* Share of prompts outside their loops from which loads that have no time of their own are said. */
+#define MUCH 0.3
+
+/* Loads of which a log says that they were, not how long: they are part of what prompts take
+ * outside their loops. */
+static void advise_loads(const struct ta_refs *in, struct ta_advice *advice)
+{
+    size_t most = 0, row = SIZE_MAX;
+    for (size_t i = 0; i < ta_ref_rows(in, MODEL); i++) {
+        const size_t n = has_loop(in, i) ? loads_of(in, i) : 0;
+        if (n > most) {
+            most = n;
+            row = i;
+        }
+    }
+    const struct ta_place prompts =
+        row == SIZE_MAX ? (struct ta_place){.table = NULL} : prompts_of(in, 0);
+    const double n = prompts.table ? ta_ref_number(in, STAGE_CALLS, prompts.row, 0) : 0;
+    const double outside = prompts.value - ta_ref_sum(in, BAR_ELAPSED);
+    if (n < 2 || (double)most < n || outside < MUCH * prompts.value)
+        return;
+    const struct ta_place model = {.table = ta_ref_table(in, MODEL), .row = row};
+    const struct ta_evidence evidence[] = {ta_place_evidence(&prompts)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "model-reloaded",
+                  .rule = "model_loading",
+                  .title = ta_advice_printf(
+                      advice,
+                      "%s is loaded again in each of %.0f prompts, which spend %s of their time "
+                      "outside their loops (%s)",
+                      ta_place_text(advice, in, &model, MODEL), n,
+                      ta_advice_number(advice, outside / prompts.value, TA_UNIT_RATIO),
+                      ta_advice_number(advice, outside, TA_UNIT_NS)),
+                  .why = (double)most > n
+                             ? ta_advice_printf(advice, "It was loaded %zu times.", most)
+                             : NULL,
+                  .advice = advice_text,
+                  .details = details_text,
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = ta_whole(0.3 * outside),
+                  .saving_high_ns = ta_whole(0.9 * outside),
+                  .confidence = 0.5,
+                  .threshold = "loads >= prompts, and prompts outside their loops > 30 %",
+              });
+}
+
 static void advise_prompts(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct ta_place worst = {.table = NULL};
@@ -137,8 +219,10 @@ static void advise_prompts(struct ta_ctx *ctx, const struct ta_refs *in, struct 
         share = time.value / prompts.value;
         worst = time;
     }
-    if (!worst.table)
+    if (!worst.table) {
+        advise_loads(in, advice);
         return;
+    }
     const struct ta_place prompts = prompts_of(in, ta_ref_integer(in, STAGE_RANK, worst.row));
     const double calls = ta_ref_number(in, STAGE_CALLS, worst.row, 0);
     const double n = ta_ref_number(in, STAGE_CALLS, prompts.row, 0);

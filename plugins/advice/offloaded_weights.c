@@ -11,11 +11,12 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { LOAD_MODEL = BAR_REFS, LOAD_LOADED, LOAD_OFFLOADED, LOAD_SHARE, LOAD_EXTENT };
+enum { LOAD_MODEL = BAR_REFS, LOAD_USABLE, LOAD_LOADED, LOAD_OFFLOADED, LOAD_SHARE, LOAD_EXTENT };
 
 static const struct ta_ref reads[] = {
     BAR_READS,
     [LOAD_MODEL] = {"models.loads", "model"},
+    [LOAD_USABLE] = {"models.loads", "usable_bytes"},
     [LOAD_LOADED] = {"models.loads", "loaded_bytes"},
     [LOAD_OFFLOADED] = {"models.loads", "offloaded_bytes"},
     [LOAD_SHARE] = {"models.loads", "offloaded_share"},
@@ -77,8 +78,13 @@ static const char *what_is_where(const struct ta_refs *in, struct ta_advice *adv
 {
     const struct ta_place loaded = ta_place_at(in, LOAD_LOADED, load);
     const double offloaded = ta_ref_number(in, LOAD_OFFLOADED, load, NAN);
-    const char *model = ta_place_text(advice, in, &loaded, LOAD_MODEL);
+    const struct ta_place name = {.table = ta_ref_table(in, LOAD_MODEL), .row = load};
+    const char *model = ta_place_text(advice, in, &name, LOAD_MODEL);
     model = model[0] ? model : "The model";
+    if (!loaded.table)
+        return ta_advice_printf(
+            advice, "%s has at most %s of its weights on the GPU", model,
+            ta_advice_number(advice, ta_ref_number(in, LOAD_USABLE, load, 0), TA_UNIT_BYTES));
     if (isnan(offloaded))
         return ta_advice_printf(advice, "%s has only %s of its weights on the GPU", model,
                                 ta_advice_number(advice, loaded.value, TA_UNIT_BYTES));
@@ -147,8 +153,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct cost cost = cost_of(&loop, bytes);
     if (cost.is_measured && !(cost.high > 0))
         return TA_OK; /* it runs as fast with them in host memory */
-    const struct ta_evidence evidence[] = {ta_ref_evidence(in, LOAD_LOADED, load),
-                                           ta_ref_evidence(in, LOAD_OFFLOADED, load)};
+    const bool is_known = ta_place_at(in, LOAD_LOADED, load).table;
+    const struct ta_evidence evidence[] = {
+        ta_ref_evidence(in, is_known ? LOAD_LOADED : LOAD_USABLE, load),
+        ta_ref_evidence(in, LOAD_OFFLOADED, load)};
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -156,9 +164,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "offloaded_weights",
             .title = title_of(in, advice, load, &loop, &cost),
             .why = why_of(advice, &loop, bytes),
-            .advice = "Make the weights fit (an fp8 or GGUF checkpoint, fewer frames or pixels, no "
+            .advice =
+                is_known
+                    ? "Make the weights fit (an fp8 or GGUF checkpoint, fewer frames or pixels, no "
                       "other process on the GPU), or swap fewer blocks from pinned memory and "
-                      "prefetch them on a side stream.",
+                      "prefetch them on a side stream."
+                    : "Preserve less memory (\"GPU Inference Preserved Memory\"), as little as "
+                      "runs without failing, and close what else holds GPU memory.",
             .details = cost.is_measured
                            ? "The saving is what the slow iterations take more than the fast ones; "
                              "they may differ in more than offloading, such as frames or pixels."

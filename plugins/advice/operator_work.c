@@ -300,7 +300,7 @@ static bool advise_causes(const struct ta_refs *in, struct ta_advice *advice, do
         if (kernel_ns > 0 && ta_ref_reads(in, KIND, i, "kernel"))
             add(&of_kernels[cause_of(in, i, &facts)], kernel_ns, i);
     }
-    /* Where few kernels are listed the parts are those of operators, whose names say less. */
+    /* Where few kernels are listed the parts belong to operators, whose names say less. */
     for (size_t i = 0; i < CAUSES; i++)
         if (i != SMALL && of_kernels[i].ns > sums[i].ns)
             sums[i] = of_kernels[i];

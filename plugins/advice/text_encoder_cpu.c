@@ -26,9 +26,11 @@ static const struct ta_look prompts = {.cells = LOOP_TOTAL, .where = {{LOOP, "pr
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
+    static const char *const encoders[] = {"text encoder", "text_encoder", NULL};
     size_t row = 0;
     while (row < ta_ref_rows(in, WHERE) &&
-           !(ta_ref_reads(in, MODEL, row, "text encoder") && ta_ref_reads(in, WHERE, row, "cpu")))
+           !(ta_slice_has_any(ta_ref_text(in, MODEL, row), encoders) &&
+             ta_ref_reads(in, WHERE, row, "cpu")))
         row++;
     if (row == ta_ref_rows(in, WHERE))
         return TA_OK;

@@ -15,6 +15,8 @@ enum {
     CHANGE,
     BEFORE,
     AFTER,
+    FIRST_ONE,
+    REST,
     LOOP,
     COUNT,
     TOTAL,
@@ -33,6 +35,8 @@ static const struct ta_ref reads[] = {
     [CHANGE] = {"progress.bars", "change_at"},
     [BEFORE] = {"progress.bars", "before_ns"},
     [AFTER] = {"progress.bars", "after_ns"},
+    [FIRST_ONE] = {"progress.bars", "first_ns"},
+    [REST] = {"progress.bars", "rest_ns"},
     [LOOP] = {"iterations.by_name", "loop"},
     [COUNT] = {"iterations.by_name", "count"},
     [TOTAL] = {"iterations.by_name", "total_ns"},
@@ -44,6 +48,9 @@ static const struct ta_ref reads[] = {
 };
 
 enum { NAME_MOST = 60, SPEEDS_MOST = 3 };
+
+/* A first iteration that takes more than so many others also loads or compiles: it is no speed. */
+#define LONG_FIRST 3
 
 /* Bars whose means differ by no more than this have one speed. */
 #define SAME_SPEED 1.15
@@ -60,6 +67,12 @@ static double time_of(const struct ta_refs *in, size_t bar)
     return isnan(ns) ? 0 : ns;
 }
 
+/* A bar over the whole work, of which others count the parts. */
+static bool is_outer(const struct ta_refs *in, size_t bar)
+{
+    return ta_ref_reads(in, NAME, bar, "Total progress") && ta_ref_rows(in, NAME) > 1;
+}
+
 /* A bar of the loop that takes most time; SIZE_MAX without any. */
 static size_t main_loop(const struct ta_refs *in)
 {
@@ -72,7 +85,7 @@ static size_t main_loop(const struct ta_refs *in)
         double sum = 0;
         for (size_t other = bar; is_first && other < ta_ref_rows(in, NAME); other++)
             sum += is_of_loop(in, bar, other) ? time_of(in, other) : 0;
-        if (sum > most) {
+        if (sum > most && !is_outer(in, bar)) {
             most = sum;
             longest = bar;
         }
@@ -112,7 +125,10 @@ static size_t find_speeds(const struct ta_refs *in, size_t loop, struct speed *s
             continue;
         const double done = ta_ref_number(in, DONE, bar, 0);
         const double at = ta_ref_number(in, CHANGE, bar, NAN);
-        if (isnan(at)) {
+        const double rest = ta_ref_number(in, REST, bar, NAN);
+        if (done >= 3 && ta_ref_number(in, FIRST_ONE, bar, NAN) > LONG_FIRST * rest) {
+            add_iterations(speeds, &n, done - 1, rest);
+        } else if (isnan(at)) {
             add_iterations(speeds, &n, done, ta_ref_number(in, MEAN, bar, NAN));
         } else {
             add_iterations(speeds, &n, at - 1, ta_ref_number(in, BEFORE, bar, NAN));

@@ -8,11 +8,12 @@
  *     Prompt executed in 641.68 seconds
  *
  * Earlier versions write "loaded partially 4821.43 4050.79 370", whose last number counts patches
- * when it is whole, and before that only "Loading 1 new model"; later ones the time of long prompts
- * as "00:10:41".  Models are requested together and then loaded in the same order; a loop that
- * follows runs the largest of them that can have a loop.  A model that was loaded before is loaded
- * again without a request: one that was as large to the byte is the same.  A prompt that loads none
- * runs what the one before ran. */
+ * when it is whole, and before that only "Loading 1 new model", followed by "loading in lowvram
+ * mode 1074.63" where only so many MB of the last one fit; later ones the time of long prompts as
+ * "00:10:41".  Models are requested together and then loaded in the same order; a loop that follows
+ * runs the largest of them that can have a loop.  A model that was loaded before is loaded again
+ * without a request: one that was as large to the byte is the same.  A prompt that loads none runs
+ * what the one before ran. */
 #include "parse/log/pieces.h"
 
 #include <traceanalyze/document.h>
@@ -180,6 +181,26 @@ static void note_loading(struct ta_log_reading *log, struct state *st,
     }
 }
 
+/* "loading in lowvram mode 1074.63": the MB of the model just named that are on the device. */
+static bool note_lowvram(struct ta_log_reading *log, struct state *st,
+                         const struct ta_log_line *line, struct ta_slice amount)
+{
+    struct ta_model_load row = ta_unknown_model_load();
+    row.rank = line->rank;
+    row.loaded_bytes = megabytes(ta_log_number(&amount));
+    if (row.loaded_bytes == TA_MISSING || st->n_loaded == 0)
+        return false;
+    row.model = st->requested[st->n_loaded - 1];
+    row.extent = ta_log_string(log, TA_LIT("partial"));
+    ta_log_add_model_load(log, &row);
+    log->loads++;
+    if (!st->has_no_loop[st->n_loaded - 1]) {
+        log->load = log->loads;
+        log->model = row.model;
+    }
+    return true;
+}
+
 /* "cpu, offload device: cpu, current: cpu, dtype: torch.float16" of the text encoder. */
 static bool note_encoder(struct ta_log_reading *log, const struct ta_log_line *line,
                          struct ta_slice rest)
@@ -292,6 +313,9 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
             note_load(log, st, line, ta_slice_from(text, strlen("loaded completely")), false);
     else if (ta_slice_starts(text, "Prompt executed in "))
         is_whole = note_prompt(log, st, line, ta_slice_from(text, strlen("Prompt executed in ")));
+    else if (ta_slice_starts(text, "loading in lowvram mode "))
+        is_whole =
+            note_lowvram(log, st, line, ta_slice_from(text, strlen("loading in lowvram mode ")));
     else if ((rest = ta_log_after(text, "text encoder model load device: ")).ptr)
         is_whole = note_encoder(log, line, rest);
     else
@@ -326,17 +350,10 @@ static void end(struct ta_log_reading *log, void *state)
     }
 }
 
-static const char *const marks[] = {"Requested to load ",
-                                    " new model",
-                                    "loaded partially",
-                                    "loaded completely",
-                                    "Prompt executed in ",
-                                    "encoder model load ",
-                                    "Total VRAM ",
-                                    "Device: ",
-                                    "Set vram state to: ",
-                                    "pytorch version: ",
-                                    NULL};
+static const char *const marks[] = {
+    "Requested to load ", " new model",          "loading in lowvram mode ", "loaded partially",
+    "loaded completely",  "Prompt executed in ", "encoder model load ",      "Total VRAM ",
+    "Device: ",           "Set vram state to: ", "pytorch version: ",        NULL};
 
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};

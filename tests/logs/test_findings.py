@@ -27,8 +27,8 @@ torch.OutOfMemoryError: {0}
 PROCESSES = (
     "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 90.00 MiB. GPU 0 has a "
     "total capacity of 23.64 GiB of which 42.81 MiB is free. Process 2871 has 12.10 GiB memory "
-    "in use. Process 91021 has 11.49 GiB memory in use. Of the allocated memory 10.90 GiB is allocated by "
-    "PyTorch, and 123.10 MiB is reserved by PyTorch but unallocated.\n")
+    "in use. Process 91021 has 11.49 GiB memory in use. Of the allocated memory 10.90 GiB is "
+    "allocated by PyTorch, and 123.10 MiB is reserved by PyTorch but unallocated.\n")
 
 # ---- servers, caches, models ---------------------------------------------------------------------
 
@@ -49,6 +49,60 @@ loaded partially 9943.83151171875 9943.367309570312 0
 100%|##########| 20/20 [05:02<00:00, 15.10s/it]
 Prompt executed in 372.90 seconds
 """
+
+LOWVRAM = """Requested to load SDXLClipModel
+Loading 1 new model
+Requested to load SDXL
+Loading 1 new model
+loading in lowvram mode 1074.6301555633545
+100%|##########| 32/32 [06:23<00:00, 11.98s/it]
+Requested to load AutoencoderKL
+Loading 1 new model
+Prompt executed in 422.33 seconds
+"""
+INVOKE = ("[2025-02-10 21:42:35,152]::[ModelManagerService]::INFO --> [MODEL CACHE] Loaded model "
+          "'683c44e2:transformer' (Flux) onto cuda device in 9.80s. Total model size: 11350.09MB, "
+          "VRAM: 5320.75MB (46.9%)\n100%|##########| 30/30 [06:57<00:00, 13.93s/it]\n")
+FRAMEPACK = """Free VRAM {} GB
+High-VRAM Mode: False
+Moving DynamicSwap_HunyuanVideoTransformer3DModelPacked to cuda:0 with preserved memory: 6 GB
+100%|##########| 25/25 [06:57<00:00, 16.72s/it]
+"""
+RELOADED = "".join("""got prompt
+Requested to load WAN21
+loaded completely; 22000.00 MB usable, 13629.08 MB loaded, full load: True
+100%|##########| 4/4 [00:10<00:00,  2.60s/it]
+Requested to load WanVAE
+loaded completely; 5000.00 MB usable, 242.03 MB loaded, full load: True
+Prompt executed in 58.2 seconds
+""" for _ in range(3))
+TILED = """got prompt
+100%|##########| 20/20 [10:00<00:00, 30.02s/it]
+Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.
+Prompt executed in 1125.40 seconds
+"""
+
+# ---- notices of libraries ------------------------------------------------------------------------
+
+SKIPPED = """I0812 10:11:40.1 4411 torch/x.py:3] [0/0] [__perf_hints] skipping cudagraphs due to {}
+I0812 10:11:40.1 4411 torch/x.py:384] [0/0] [__perf_hints]    File "/app/flux.py", line 402, in f
+100%|##########| 28/28 [00:14<00:00,  1.93it/s]
+"""
+NCCL = """node1:4000:4100 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via {}
+node1:4000:4100 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[1] via {}
+100%|##########| 50/50 [10:10<00:00, 12.20s/it]
+"""
+LOOP = "100%|##########| 30/30 [02:11<00:00,  4.39s/it]\n"
+BNB = ("nn/modules.py:457: UserWarning: Input type into Linear4bit is torch.float16, but "
+       "bnb_4bit_compute_dtype=torch.float32 (default). This will lead to slow inference.\n")
+WEB_UI = """Applying attention optimization: InvokeAI... done.
+100%|##########| 30/30 [01:50<00:00,  3.69s/it]
+Total progress: 100%|##########| 30/30 [02:40<00:00,  5.34s/it]
+"""
+FIRST = "\r".join(["  0%|          | 0/28 [00:00<?, ?it/s]",
+                   "  4%|#         | 1/28 [01:05<29:40, 65.93s/it]",
+                   " 50%|#####     | 14/28 [01:11<00:06,  2.20it/s]",
+                   "100%|##########| 28/28 [01:17<00:00,  2.76s/it]"]) + "\n"
 
 # ---- tables of operators -------------------------------------------------------------------------
 
@@ -85,6 +139,22 @@ CASES = [  # what, text, patterns that the first finding holds, that no finding 
     ("a step cache of unknown threshold", NO_THRESHOLD, ["never hits.*at least 0.062"], []),
     ("weights of which the rest is not said", PARTIAL,
      ["only 9.71 GiB of its weights on the GPU and copies the rest"], ["copies them"]),
+    ("low memory of old versions", LOWVRAM, ["SDXL has only 1.05 GiB.*copies the rest"], []),
+    ("InvokeAI", INVOKE, ["transformer has 5.89 GiB of its 11.1 GiB of weights offloaded"], []),
+    ("FramePack", FRAMEPACK.format("6.93"), ["at most 952 MiB of its weights.*16.7 s",
+                                             "Preserve less"], []),
+    ("FramePack with room", FRAMEPACK.format("45"), [], ["weights"]),
+    ("models loaded again", RELOADED, ["WAN21 is loaded again in each of 3 prompts"], []),
+    ("decoding that is tried twice", TILED, ["first attempt was lost; prompts take 8.76 min"], []),
+    ("graphs and the CPU", SKIPPED.format("cpu device (arg3_1). Found from :"),
+     [r"skips CUDA graphs: cpu device \(arg3_1\), at flux.py:402", "device=.cuda"], []),
+    ("graphs and inputs", SKIPPED.format("mutated inputs (2 instances). Found from :"),
+     ["mutated inputs", "Do not write into inputs"], []),
+    ("NCCL and host memory", NCCL.format(*["SHM/direct/direct"] * 2), ["through host memory"], []),
+    ("NCCL and sockets", NCCL.format(*["NET/Socket/0"] * 2), ["TCP sockets"], []),
+    ("NCCL and NVLink", NCCL.format(*["P2P/CUMEM/read"] * 2), [], ["."]),
+    ("4 bit in fp32", BNB + LOOP, ["4-bit weights are computed in fp32", "bfloat16"], []),
+    ("attention of a web UI", WEB_UI, ["split or sub-quadratic", "--opt-sdp-attention"], []),
     ("a table of copies", table(
         12e6, 11e6, ("Memcpy HtoD (Pageable -> Device)", 0, 8.5e6, 8.5e6, 3000),
         ("cudaMemcpyAsync", 8.6e6, 0, 0, 3000), ("aten::copy_", .2e6, 8.5e6, 8.5e6, 3000), MIXED),
@@ -147,11 +217,26 @@ class Checks(checks.Checks):
                         [text for text in said if re.search(pattern, text)], [])
 
 
+    def speeds(self):
+        """What an iteration takes is not said of a first one that compiles, nor of outer bars."""
+        for what, text, wanted in (("a long first one", FIRST, "An iteration takes 4[0-9]{2} ms"),
+                                   ("an outer bar", WEB_UI, "An iteration takes 3.69 s")):
+            self.expect(what, bool(re.search(wanted, str(self.read(text).document))), True)
+
+    def clocks(self):
+        """Bars after the last line with a clock lengthen the log."""
+        report = self.read("W0812 10:11:12.1 4411 torch/x.py:7] [0/0] compiling\n"
+                           "I0812 10:11:40.1 4411 torch/x.py:8] [0/0] done\n" + LOOP * 3)
+        self.expect("a share of the log", report.finding("long-compiling"), None)
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         all_checks = Checks(sys.argv[1], pathlib.Path(scratch))
         for case in CASES:
             all_checks.case(*case)
+        all_checks.speeds()
+        all_checks.clocks()
     return 1 if all_checks.faults else 0
 
 
