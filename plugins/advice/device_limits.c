@@ -269,6 +269,13 @@ static double lost_ns(const struct ta_refs *in, size_t row)
     return clock < FAR_BELOW * most ? time * (1 - clock / most) : NAN;
 }
 
+/* Whether the power cap is what limits a device: most of the time, and nothing says how far its
+ * clock is below the most that it may have. */
+static bool is_held(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_number(in, PART, row, 0) >= 0.5 && isnan(ta_ref_number(in, CLOCK_MAX, row, NAN));
+}
+
 /* The hardware says that it slows down, and in a flag of its own that heat is why. */
 static bool is_said_by_heat(const struct ta_refs *in, size_t row)
 {
@@ -307,27 +314,29 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         const struct ta_evidence evidence[] = {
             ta_place_evidence(&part),
             ta_ref_evidence(in, isnan(ta_ref_number(in, CLOCK, row, NAN)) ? POWER : CLOCK, row)};
-        ta_advise(
-            advice,
-            &(struct ta_finding){
-                .id = causes[cause].id,
-                .rule = "device_limits",
-                .title = title_of(in, advice, row, &part),
-                .why = why_of(in, advice, row),
-                .advice = causes[cause].advice,
-                .details = isnan(lost) ? NULL
-                                       : "The saving is the part of the clock that is lost, of "
-                                         "the time with the limit; what memory or the host "
-                                         "bounds gains less.",
-                .severity = cause == BY_POWER && !isnan(lost) ? TA_LOW : causes[cause].severity,
-                .evidence = evidence,
-                .n_evidence = 2,
-                .saving_low_ns = isnan(lost) ? TA_MISSING : ta_whole(0.45 * lost),
-                .saving_high_ns = isnan(lost) ? TA_MISSING : ta_whole(1.35 * lost),
-                .confidence = ta_ref_reads(in, LIMIT, row, "temperature") ? 0.6 : 0.9,
-                .threshold = ta_advice_printf(advice, "%s > %s", causes[cause].predicate,
-                                              number(advice, least, TA_UNIT_RATIO)),
-            });
+        ta_advise(advice,
+                  &(struct ta_finding){
+                      .id = causes[cause].id,
+                      .rule = "device_limits",
+                      .title = title_of(in, advice, row, &part),
+                      .why = why_of(in, advice, row),
+                      .advice = causes[cause].advice,
+                      .details = isnan(lost)
+                                     ? NULL
+                                     : "The saving is the part of the clock that is lost, of "
+                                       "the time with the limit; what memory or the host "
+                                       "bounds gains less.",
+                      .severity = cause == BY_POWER && (!isnan(lost) || is_held(in, row))
+                                      ? TA_LOW
+                                      : causes[cause].severity,
+                      .evidence = evidence,
+                      .n_evidence = 2,
+                      .saving_low_ns = isnan(lost) ? TA_MISSING : ta_whole(0.45 * lost),
+                      .saving_high_ns = isnan(lost) ? TA_MISSING : ta_whole(1.35 * lost),
+                      .confidence = ta_ref_reads(in, LIMIT, row, "temperature") ? 0.6 : 0.9,
+                      .threshold = ta_advice_printf(advice, "%s > %s", causes[cause].predicate,
+                                                    number(advice, least, TA_UNIT_RATIO)),
+                  });
     }
     return TA_OK;
 }

@@ -2,6 +2,7 @@
 /* Exposed communication: collectives that no computation covers.  What a finding about a straggler
  * or a slow link says already is left out; the rest is waiting for each other, or transfer that
  * nothing overlaps. */
+#include "lib/degrees.h"
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -41,7 +42,8 @@ enum {
     PLACE,
     PLACE_CAUSE,
     PLACE_CALLS,
-    PLACE_EXPOSED
+    PLACE_EXPOSED,
+    DEGREES
 };
 
 static const struct ta_ref reads[] = {
@@ -68,6 +70,7 @@ static const struct ta_ref reads[] = {
     [PLACE_CAUSE] = {"collectives.exposed_by_place", "cause"},
     [PLACE_CALLS] = {"collectives.exposed_by_place", "calls"},
     [PLACE_EXPOSED] = {"collectives.exposed_by_place", "exposed_ns"},
+    DEGREES_READS(DEGREES),
 };
 
 #define LITTLE 0.02
@@ -458,6 +461,8 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
         ta_advice_number(advice, s->transfer, TA_UNIT_NS),
         ta_ref_rows(in, RANK) > 1 ? ta_advice_printf(advice, " of rank %.0f", s->rank) : "");
     const bool is_joinable = has_no_buckets(in, &p);
+    const struct ta_degrees degrees = is_rest || is_joinable ? (struct ta_degrees){.what = NULL}
+                                                             : ta_degrees_of(in, advice, DEGREES);
     const char *rest = details_of(in, advice, s, e);
     const char *details =
         joined(advice,
@@ -477,6 +482,8 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
                                        "exposed for %s",
                                        ta_advice_number(advice, p.calls, TA_UNIT_COUNT),
                                        op_of_row(in, advice, &p), share)
+                : degrees.what
+                    ? ta_advice_printf(advice, "%s: %s is exposed for %s", degrees.what, op, share)
                 : !s->wait.table
                     ? ta_advice_printf(advice, "%s waits in %s for %s, for data or for other ranks",
                                        ta_ref_rows(in, RANK) > 1 ? "A GPU" : "The GPU", op, share)
@@ -494,7 +501,8 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
                              is_of_host ? "the host had not launched yet what is computed next"
                              : p.end > p.all / 2 ? "nothing is computed after it"
                                                  : "what is computed next needs the result"),
-            .advice = s->wait.table || is_joinable || ta_ref_rows(in, RANK) > 1
+            .advice = degrees.what ? degrees.advice
+                      : s->wait.table || is_joinable || ta_ref_rows(in, RANK) > 1
                           ? overlap(in, &p, is_of_host)
                           : ta_advice_printf(advice,
                                              "Read the traces of the other ranks as well, which "
@@ -505,8 +513,10 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
             .evidence = evidence,
             .n_evidence = TA_LENGTH(evidence),
             /* Where little is free to overlap; without the other ranks all may be waiting. */
-            .saving_low_ns = s->wait.table ? ta_whole(s->hideable / 3) : 0,
-            .saving_high_ns = ta_whole(s->hideable),
+            .saving_low_ns = degrees.what    ? ta_whole(degrees.least * s->hideable)
+                             : s->wait.table ? ta_whole(s->hideable / 3)
+                                             : 0,
+            .saving_high_ns = ta_whole((degrees.what ? degrees.most : 1) * s->hideable),
             .confidence = s->wait.table ? 0.6 : 0.4,
             .threshold = ta_advice_printf(advice, "exposed communication > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

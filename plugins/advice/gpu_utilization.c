@@ -41,6 +41,20 @@ static struct ta_place least_used(const struct ta_refs *in, bool used)
     return least;
 }
 
+/* From here on PCIe is busy: that is what weights need which are copied in again and again. */
+#define PCIE_BUSY 4e9
+
+/* What the device receives over PCIe each second, on average; 0 where that was not sampled. */
+static double received_by(const struct ta_refs *in, size_t row)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, MEAN); i++)
+        if (ta_ref_reads(in, SIGNAL, i, "gpu_pcie_received") &&
+            ta_ref_rank(in, MEAN, i) == ta_ref_rank(in, MEAN, row) &&
+            ta_ref_device(in, MEAN, i) == ta_ref_device(in, MEAN, row))
+            return ta_ref_number(in, MEAN, i, 0);
+    return 0;
+}
+
 /* What the samples alone tell of the reason. */
 static const char *why(const struct ta_refs *in, struct ta_advice *advice, size_t row)
 {
@@ -68,19 +82,32 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                  bool has_trace, double share, double high)
 {
     const struct ta_evidence evidence = ta_place_evidence(least);
+    const double received = received_by(in, least->row);
+    const bool is_copying = received >= PCIE_BUSY;
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "gpu-utilization",
             .rule = "gpu_utilization",
             .title = ta_advice_printf(
-                advice, "%s GPU is idle %s of the sampled time: its utilization is %s on average%s",
+                advice, "%s GPU %s%s of the sampled time: its utilization is %s on average%s",
                 has_trace ? "Over all samples, not only while the trace was recorded, the" : "The",
+                is_copying ? "waits for copies over PCIe and is idle " : "is idle ",
                 ta_advice_number(advice, 1 - least->value, TA_UNIT_RATIO),
                 ta_advice_number(advice, least->value, TA_UNIT_RATIO),
                 ta_place_owner(advice, in->report, least)),
-            .why = why(in, advice, least->row),
-            .advice = "Record a torch trace of a few steps: its gaps name what the GPU waits for.",
+            .why = is_copying ? ta_advice_printf(
+                                    advice,
+                                    "It receives %s on average, as when weights are copied in "
+                                    "for each step.",
+                                    ta_advice_number(advice, received, TA_UNIT_BYTES_PER_S))
+                              : why(in, advice, least->row),
+            .advice =
+                is_copying
+                    ? "Keep more of the model on the GPU (offload fewer blocks, weights in 8 bit), "
+                      "or "
+                      "copy the next block from pinned memory while this one computes."
+                    : "Record a torch trace of a few steps: its gaps name what the GPU waits for.",
             .details = "Samples cover all of the time that was sampled, with what came before and "
                        "after the run.",
             .severity = has_trace             ? TA_INFO

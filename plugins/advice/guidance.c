@@ -82,14 +82,18 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                                           second->module, second->steps)
                        : ta_advice_printf(advice, "Each of %.0f steps has two records.",
                                           second->steps),
-            .advice =
-                is_short ? ta_advice_printf(
-                               advice,
-                               "Run both passes as one batch: kernels are short (%s each, gaps "
-                               "included) and fill the GPU badly one pass at a time.",
-                               ta_advice_number(advice, second->kernel_ns, TA_UNIT_NS))
-                         : "Use a model distilled with its guidance, leave guidance out of part of "
-                           "the steps, or run both passes on two GPUs (CFG parallel).",
+            .advice = is_short
+                          ? ta_advice_printf(
+                                advice,
+                                "Run both passes as one batch: kernels are short (%s each, gaps "
+                                "included) and fill the GPU badly one pass at a time.",
+                                ta_advice_number(advice, second->kernel_ns, TA_UNIT_NS))
+                          : ta_advice_printf(
+                                advice,
+                                "Use a model distilled with its guidance, leave guidance out of "
+                                "part of the steps, or run %s (CFG parallel).",
+                                ta_ref_rows(in, WINDOW) > 1 ? "each pass on half of the GPUs"
+                                                            : "both passes on two GPUs"),
             .details = is_short
                            ? "A model distilled with its guidance needs no second pass at all."
                            : "One batch of both passes gains little where the GPU is busy: it is "

@@ -62,6 +62,9 @@ static const char details_text[] = "A load itself is faster from a local NVMe di
                                    "run:ai streamer) and from pinned "
                                    "buffers.";
 
+/* Loading that copies for less of its time than this reads or converts for most of it. */
+#define COPIES_LITTLE 0.3
+
 /* ---- traces -------------------------------------------------------------------------------- */
 
 static void advise_runs(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -99,11 +102,19 @@ static void advise_runs(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .why = ta_advice_printf(
                 advice,
                 "Before its first kernels each copies %s to the GPU, which takes %s; "
-                "copying itself is %s of it.",
+                "copying itself is %s of it%s.",
                 ta_advice_number(advice, ta_ref_number(in, BYTES, worst.row, 0) / loads,
                                  TA_UNIT_BYTES),
                 ta_advice_number(advice, worst.value / loads, TA_UNIT_NS),
-                ta_advice_number(advice, fmin(1, copies / worst.value), TA_UNIT_RATIO)),
+                ta_advice_number(advice, fmin(1, copies / worst.value), TA_UNIT_RATIO),
+                copies < COPIES_LITTLE * worst.value
+                    ? ta_advice_printf(
+                          advice, ", so the disk or the host limits it, at %s",
+                          ta_advice_number(advice,
+                                           1e9 * ta_ref_number(in, BYTES, worst.row, 0) /
+                                               (worst.value - copies),
+                                           TA_UNIT_BYTES_PER_S))
+                    : ""),
             .advice = advice_text,
             .details = details_text,
             .severity = TA_MEDIUM,

@@ -23,7 +23,7 @@ class Plan:
     def __init__(self, ranks=8, steps=12, seed=1, culprit=None, groups=None, noise=0.01,
                  clocks=True, spread=0.002, ops=("allreduce", "_allgather_base"), drop=(),
                  facts=True, transfer=180_000, elements=None, slow=None, description="tp",
-                 splits=None, device=None):
+                 splits=None, device=None, passes=None):
         self.ranks, self.steps, self.seed, self.culprit = ranks, steps, seed, culprit
         self.groups = groups or [list(range(ranks))]
         self.noise, self.clocks, self.spread, self.ops = noise, clocks, spread, ops
@@ -33,6 +33,7 @@ class Plan:
         self.slow = slow or {}  # group → how many times as long its transfers take
         self.splits = splits  # of all_to_allv, as recorded: a text by rank
         self.device = device  # its name
+        self.passes = passes  # name of a range around each half of the operations of a step
 
 
 class Rank:
@@ -126,12 +127,18 @@ def simulate(plan):
     index = 0
     for step in range(plan.steps):
         begin = [r.now for r in ranks]
-        for op, elements in zip(plan.ops, plan.elements):
+        for i, (op, elements) in enumerate(zip(plan.ops, plan.elements)):
+            if plan.passes and i % (len(plan.ops) // 2) == 0:
+                half = [r.now for r in ranks]
             for r in ranks:
                 work(plan, r, step, rng)
             for group, members in enumerate(plan.groups):
                 meet(plan, [ranks[m] for m in members], group, op, elements, rng, index)
             index += 1
+            if plan.passes and (i + 1) % (len(plan.ops) // 2) == 0:
+                for r in ranks:
+                    r.span("user_annotation", plan.passes, 1, 1, half[r.rank] - 152_000,
+                           r.now - half[r.rank] - 8_000)
         for r in ranks:
             r.span("user_annotation", f"ProfilerStep#{step}", 1, 1, begin[r.rank] - 160_000,
                    r.now - begin[r.rank])

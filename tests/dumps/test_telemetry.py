@@ -145,6 +145,21 @@ class Telemetry(unittest.TestCase):
         self.assertEqual(self.said(dmon(rows(60)))[0], ["little-work"])
         self.assertEqual(self.said(dmon(rows(5000, activity=50)))[0], [])
 
+    def test_copies_over_pcie(self):
+        def titles(received):
+            self.report(dmon([(90, 55, 25, 8, 1800, 0, 0, 9000, received, 40)] * 60))
+            return " ".join(self.whole.replace("\u00a0", " ").split())
+        self.assertIn("The GPU waits for copies over PCIe and is idle 75.0 % of the sampled time: "
+                      "its utilization is 25.0 % on average", titles(12000))
+        self.assertIn("The GPU is idle 75.0 % of the sampled time", titles(300))
+
+    def test_held_by_the_power_cap(self):
+        """Power at the cap all the time, and no clock to compare with."""
+        self.report(dmon([(298, 70, 99, 60, 1400, 80, 0, 9000, 50, 40)] * 60))
+        found = [item["severity"] for section in json.loads(self.whole)["sections"]
+                 for item in section["items"] if item.get("id") == "power-cap"]
+        self.assertEqual(found, ["low"])
+
     def signals(self, text):
         """The mean of each signal of device 0, and how many samples it is of."""
         found = self.report(text, sections=True)["telemetry.by_rank"]
