@@ -160,6 +160,27 @@ class Telemetry(unittest.TestCase):
                  for item in section["items"] if item.get("id") == "power-cap"]
         self.assertEqual(found, ["low"])
 
+    def test_slower_from_run_to_run(self):
+        """Loops of a log that get slower, and what the samples of the GPU say meanwhile."""
+        log = "".join(f"100%|██████████| 20/20 [00:{20 + 2 * i:02}<00:00,  {1 + i / 10:.2f}s/it]\n"
+                      for i in range(6))
+
+        def why(**parts):
+            rows = [row(i, **{name: at(i) for name, at in parts.items()}) for i in range(150)]
+            self.report({"run.log": log, "gpu.csv": query(rows)})
+            return next(" ".join((item["title"], item["why"])).replace("\u00a0", " ")
+                        for section in json.loads(self.whole)["sections"]
+                        for item in section["items"] if item.get("id") == "slower-runs")
+        self.assertIn("Heat lowers the GPU's clock: each run of the loop is slower than the one "
+                      "before (20.0 s to 30.0 s in 6)",
+                      why(clock=lambda i: 1900 - 5 * i, heat=lambda i: 60 + i // 5))
+        self.assertIn("The GPU's clock falls: each run", why(clock=lambda i: 1900 - 5 * i))
+        self.assertIn("GPU memory grows: each run", why(memory=lambda i: 8000 + 90 * i))
+        # Loading, and a clock that falls by less than the runs take more, are no cause.
+        for parts in ({}, {"memory": lambda i: 500 if i < 20 else 18000},
+                      {"clock": lambda i: 1900 - i // 10}):
+            self.assertTrue(why(**parts).startswith("Each run of the loop is slower"), parts)
+
     def signals(self, text):
         """The mean of each signal of device 0, and how many samples it is of."""
         found = self.report(text, sections=True)["telemetry.by_rank"]
