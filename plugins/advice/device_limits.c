@@ -269,8 +269,8 @@ static double lost_ns(const struct ta_refs *in, size_t row)
     return clock < FAR_BELOW * most ? time * (1 - clock / most) : NAN;
 }
 
-/* Whether the power cap is what limits a device: most of the time, and nothing says how far its
- * clock is below the most that it may have. */
+/* Whether the power cap is what limits a device: most of the time, and nothing says which
+ * clock it may have at most. */
 static bool is_held(const struct ta_refs *in, size_t row)
 {
     return ta_ref_number(in, PART, row, 0) >= 0.5 && isnan(ta_ref_number(in, CLOCK_MAX, row, NAN));

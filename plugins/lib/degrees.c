@@ -89,9 +89,9 @@ static struct ta_degrees across_nodes(const struct ta_refs *in, struct ta_advice
     };
 }
 
-/* Groups of n ranks run two passes; of n/2 ranks one pass each.  Of a pass, ranks of sequence
- * parallelism send (n - 1) / n of a n-th of the data, those of tensor parallelism 2 (n - 1) / n of
- * all of it. */
+/* Groups of n ranks run two passes; of n/2 ranks one pass each.  In a pass each
+ * rank sends (n - 1) / n of an n-th of the data with sequence parallelism, and 2 (n - 1) / n of all
+ * of it with tensor parallelism. */
 static struct ta_degrees of_guidance(const struct ta_refs *in, struct ta_advice *advice,
                                      size_t first, size_t row, int64_t size)
 {

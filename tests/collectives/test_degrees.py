@@ -48,7 +48,8 @@ def main():
     expect("on two ranks", finding(ranks=2, passes="transformer"),
            "Both guidance passes of a step run on all 2 ranks",
            "then only the results of a step are exchanged")
-    silent("groups in nodes", finding(ranks=16, groups=[[2 * i, 2 * i + 1] for i in range(8)]))
+    silent("groups in nodes",
+           finding(ranks=16, groups=[[2 * i, 2 * i + 1] for i in range(8)]))
     silent("one node", finding(ranks=8))
     silent("one pass", finding(ranks=4))
     silent("groups of half of the ranks", finding(ranks=4, groups=[[0, 1], [2, 3]], passes="transformer"))
