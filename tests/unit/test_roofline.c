@@ -337,6 +337,10 @@ static void attention(void **state)
         {FLASH, "[2,16,6,8],[2,16,2,8],[2,16,2,8]" FLASH_REST, FLASH_TYPES,
          "'','','','','','16','16','0.','False','False','0.5','','','',''", 2 * 49152,
          (2 * 1536 + 2 * 512) * 2, "B=2 H=6/2 Nq=16 Nk=16 d=8", NULL},
+        /* 512 heads of 4 tokens are 4 heads of 512. */
+        {FLASH, "[1,4,512,8],[1,4,512,8],[1,4,512,8]" FLASH_REST, FLASH_TYPES,
+         "'','','','','','512','512','0.','False','False','0.5','','','',''", 2 * 4 * 262144 * 16,
+         4 * 16384 * 2, "B=1 H=4 Nq=512 Nk=512 d=8", NULL},
         /* Causal with lengths that differ ends in the last corner: 4·16 - 4·4/2 = 56 pairs, or
          * starts in the first: 4·4/2 = 8 pairs. */
         {FLASH, "[1,4,1,8],[1,16,1,8],[1,16,1,8]" FLASH_REST, FLASH_TYPES,

@@ -77,13 +77,23 @@ struct tensors {
     const struct operand *q, *k, *v;
 };
 
+/* Some wrappers hand the two sizes over in the other order. No model has so many heads, of so few
+ * tokens. */
+static bool is_swapped(const struct attention_arguments *at, const struct operand *q)
+{
+    enum { HEADS_MOST = 256 };
+    const size_t heads = at->heads_first ? 1 : 2, length = at->heads_first ? 2 : 1;
+    return q->dims[heads] > HEADS_MOST && q->dims[length] <= HEADS_MOST;
+}
+
 /* Batch, heads, length, depth in either order; a tensor of three sizes has no batch. */
 static bool read_sizes(const struct attention_arguments *at, const struct tensors *t,
                        struct attention *a)
 {
-    const size_t heads = at->heads_first ? 1 : 2, length = at->heads_first ? 2 : 1;
     if (t->q->rank != 4 || t->k->rank != 4 || t->v->rank != 4)
         return false;
+    const bool heads_first = at->heads_first != is_swapped(at, t->q);
+    const size_t heads = heads_first ? 1 : 2, length = heads_first ? 2 : 1;
     *a = (struct attention){.batch = t->q->dims[0],
                             .heads = t->q->dims[heads],
                             .key_heads = t->k->dims[heads],
