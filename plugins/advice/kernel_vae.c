@@ -56,8 +56,8 @@ static const char *what_to_do(const struct vae *vae, const struct kernel_device 
     case VAE_FALLBACK:
         return "Let MIOpen tune once (MIOPEN_FIND_ENFORCE=3), and decode in 16 bit.";
     case VAE_TILES:
-        return "Switch tiling off (vae.disable_tiling()) where the memory allows, or use larger "
-               "tiles.";
+        return "Switch tiling and slicing off (vae.disable_tiling(), vae.disable_slicing()) where "
+               "the memory allows, or use larger tiles.";
     case VAE_TRANSPOSED:
         return device->is_amd ? "Use vae.to(memory_format=torch.channels_last) with "
                                 "PYTORCH_MIOPEN_SUGGEST_NHWC=1."
@@ -86,7 +86,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (!vae_is_said(&vae, &run, threshold))
         return TA_OK;
     const struct gain gain = gain_of(&vae, &device);
-    const bool tiles = vae.is_marked && vae.passes >= VAE_LEAST_TILES * vae.decodes;
+    const bool tiles = vae.passes >= VAE_LEAST_TILES * vae.decodes;
     const char *passes =
         tiles ? ta_advice_printf(advice, "It makes %.0f passes a decode, one after the other.",
                                  vae.passes / vae.decodes)

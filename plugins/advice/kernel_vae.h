@@ -9,13 +9,13 @@ enum {
     VAE_TIME,
     VAE_DECODES,
     VAE_PASSES,
+    VAE_FEW_FRAMES,
     VAE_KERNELS,
     VAE_CONV,
     VAE_WIDE,
     VAE_TF32,
     VAE_LAYOUT,
     VAE_NAIVE,
-    VAE_FOUND_BY,
     VAE_TRUST,
     VAE_REFS
 };
@@ -24,13 +24,13 @@ enum {
     [(first) + VAE_TIME] = {"kernels.vae_decode", "window_ns"},                                    \
                [(first) + VAE_DECODES] = {"kernels.vae_decode", "decodes"},                        \
                [(first) + VAE_PASSES] = {"kernels.vae_decode", "passes"},                          \
+               [(first) + VAE_FEW_FRAMES] = {"kernels.vae_decode", "few_frames"},                  \
                [(first) + VAE_KERNELS] = {"kernels.vae_decode", "total_ns"},                       \
                [(first) + VAE_CONV] = {"kernels.vae_decode", "conv_ns"},                           \
                [(first) + VAE_WIDE] = {"kernels.vae_decode", "fp32_ns"},                           \
                [(first) + VAE_TF32] = {"kernels.vae_decode", "tf32_ns"},                           \
                [(first) + VAE_LAYOUT] = {"kernels.vae_decode", "layout_ns"},                       \
                [(first) + VAE_NAIVE] = {"kernels.vae_decode", "naive_ns"},                         \
-               [(first) + VAE_FOUND_BY] = {"kernels.vae_decode", "found_by"},                      \
                [(first) + VAE_TRUST] = {.scalar = "trust_score"}
 
 enum vae_cause {
@@ -52,10 +52,10 @@ enum { VAE_LEAST_TILES = 4 };
 
 /* Of the device that decodes longest. */
 struct vae {
-    double time, decodes, passes, kernels, conv, wide, tf32, layout, naive;
-    size_t row, n;  /* SIZE_MAX: none; devices that decode */
-    bool is_marked; /* a range, module or function says where a decode begins */
-    bool is_whole;  /* the recordings of all ranks are trusted: who was not seen did not decode */
+    double time, decodes, kernels, conv, wide, tf32, layout, naive;
+    double passes; /* but those over a few frames of a video */
+    size_t row, n; /* SIZE_MAX: none; devices that decode */
+    bool is_whole; /* the recordings of all ranks are trusted: who was not seen did not decode */
     enum vae_cause cause;
 };
 
@@ -67,7 +67,7 @@ static inline enum vae_cause vae_cause_of(const struct vae *vae, const struct ke
         return VAE_FP32;
     if (vae->naive > 0.2 * vae->conv)
         return VAE_FALLBACK;
-    if (vae->is_marked && vae->passes >= VAE_LEAST_TILES * vae->decodes)
+    if (vae->passes >= VAE_LEAST_TILES * vae->decodes)
         return VAE_TILES;
     return vae->layout > 0.15 * vae->kernels ? VAE_TRANSPOSED : VAE_PLAIN;
 }
@@ -84,14 +84,14 @@ static inline struct vae vae_find(const struct ta_refs *in, size_t first,
             continue;
         vae = (struct vae){.time = time,
                            .decodes = ta_ref_number(in, first + VAE_DECODES, i, 1),
-                           .passes = ta_ref_number(in, first + VAE_PASSES, i, 0),
+                           .passes = ta_ref_number(in, first + VAE_PASSES, i, 0) -
+                                     ta_ref_number(in, first + VAE_FEW_FRAMES, i, 0),
                            .kernels = ta_ref_number(in, first + VAE_KERNELS, i, 0),
                            .conv = ta_ref_number(in, first + VAE_CONV, i, 0),
                            .wide = ta_ref_number(in, first + VAE_WIDE, i, 0),
                            .tf32 = ta_ref_number(in, first + VAE_TF32, i, 0),
                            .layout = ta_ref_number(in, first + VAE_LAYOUT, i, 0),
                            .naive = ta_ref_number(in, first + VAE_NAIVE, i, 0),
-                           .is_marked = !ta_ref_reads(in, first + VAE_FOUND_BY, i, "kernels"),
                            .row = i,
                            .n = vae.n};
     }

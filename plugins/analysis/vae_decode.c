@@ -27,17 +27,25 @@ enum {
     TF32,
     LAYOUT,
     NAIVE,
+    FEW_FRAMES,
     FIELDS
 };
 enum source { BY_RANGE, BY_MODULE, BY_FUNCTION, BY_KERNELS, SOURCES };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},       [DEVICE] = {"device", TA_FIELD_INT},
-    [SOURCE] = {"found_by", TA_FIELD_INT},  [DECODES] = {"decodes", TA_FIELD_SUM},
-    [PASSES] = {"passes", TA_FIELD_SUM},    [WINDOW] = {"window_ns", TA_FIELD_SUM},
-    [TOTAL] = {"total_ns", TA_FIELD_SUM},   [CONV] = {"conv_ns", TA_FIELD_SUM},
-    [WIDE] = {"fp32_ns", TA_FIELD_SUM},     [TF32] = {"tf32_ns", TA_FIELD_SUM},
-    [LAYOUT] = {"layout_ns", TA_FIELD_SUM}, [NAIVE] = {"naive_ns", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [DEVICE] = {"device", TA_FIELD_INT},
+    [SOURCE] = {"found_by", TA_FIELD_INT},
+    [DECODES] = {"decodes", TA_FIELD_SUM},
+    [PASSES] = {"passes", TA_FIELD_SUM},
+    [WINDOW] = {"window_ns", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [CONV] = {"conv_ns", TA_FIELD_SUM},
+    [WIDE] = {"fp32_ns", TA_FIELD_SUM},
+    [TF32] = {"tf32_ns", TA_FIELD_SUM},
+    [LAYOUT] = {"layout_ns", TA_FIELD_SUM},
+    [NAIVE] = {"naive_ns", TA_FIELD_SUM},
+    [FEW_FRAMES] = {"few_frames", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"decodes", fields, FIELDS}, {0}};
@@ -54,7 +62,7 @@ static const struct ta_column decodes_columns[] = {
                 .doc =
                     "How often the decoder ran, once per tile or group of frames: convolutions to "
                     "three channels, or, where shapes were not recorded, the convolution that "
-                    "ran least often, if at least three different kernels ran as often"},
+                    "ran least often, if at least eight different kernels ran as often"},
     [WINDOW] = {"window_ns", "Time", TA_NS, .better = TA_LOWER,
                 .doc = "From the first kernel of a decode to the end of its last, all decodes"},
     [TOTAL] = {"total_ns", "Kernels", TA_NS, .better = TA_LOWER,
@@ -68,6 +76,8 @@ static const struct ta_column decodes_columns[] = {
                 .doc = "Kernels that change the layout for convolutions"},
     [NAIVE] = {"naive_ns", "Naive", TA_NS, .better = TA_LOWER,
                .doc = "Convolutions by kernels that MIOpen falls back to (naive_conv)"},
+    [FEW_FRAMES] = {"few_frames", "Few frames", TA_COUNT, .detail = true,
+                    .doc = "Of the passes, those over fewer than 12 frames of a video"},
 };
 
 static const struct ta_table_def decodes = {
@@ -116,7 +126,7 @@ static bool is_decode(struct ta_slice name)
 /* ---- map ------------------------------------------------------------------------------------- */
 
 struct sums {
-    int64_t passes, total, conv, wide, tf32, layout, naive;
+    int64_t passes, few_frames, total, conv, wide, tf32, layout, naive;
     int64_t start, end;
     ta_row last_pass;
 };
@@ -187,6 +197,22 @@ static struct ta_slice text_of(const struct work *w, const struct ta_args *args,
     return text == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(w->trace, text);
 }
 
+/* Decoders of videos that go through fewer frames at a time are not in tiles. */
+enum { LEAST_FRAMES = 12 };
+
+/* Whether the first tensor, "[[1, 96, 4, 480, 832], …", is a few frames of a video. */
+static bool is_few_frames(struct ta_slice dims)
+{
+    int64_t frames = 0;
+    int sizes = 0;
+    for (size_t i = 0; i < dims.len && dims.ptr[i] != ']'; i++) {
+        sizes += dims.ptr[i] == ',';
+        if (sizes == 2 && dims.ptr[i] >= '0' && dims.ptr[i] <= '9')
+            frames = ta_min_i64(frames * 10 + (dims.ptr[i] - '0'), INT64_C(1) << 40);
+    }
+    return sizes == 4 && frames < LEAST_FRAMES;
+}
+
 /* Whether a convolution makes three channels: weights are the second input, "[[…], [3, 128, …". */
 static bool makes_colors(struct ta_slice dims)
 {
@@ -220,6 +246,7 @@ static void add_kernel(const struct work *w, const struct ta_activity *a, struct
         sums->naive = ta_add_sat(sums->naive, dur);
     if (a->op != sums->last_pass && makes_colors(text_of(w, &w->dims, a->op))) {
         sums->passes++;
+        sums->few_frames += is_few_frames(text_of(w, &w->dims, a->op));
         sums->last_pass = a->op;
     }
 }
@@ -299,6 +326,7 @@ static void add_row(struct ta_partial *out, const struct work *w, int64_t device
     ta_sum(&row[TF32], sums->tf32);
     ta_sum(&row[LAYOUT], sums->layout);
     ta_sum(&row[NAIVE], sums->naive);
+    ta_sum(&row[FEW_FRAMES], sums->few_frames);
 }
 
 /* ---- by kernels alone ------------------------------------------------------------------------ */
@@ -414,7 +442,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [PASSES] = row[PASSES] ? ta_int(row[PASSES]) : ta_null(),
                [WINDOW] = ta_int(row[WINDOW]), [TOTAL] = ta_int(row[TOTAL]),
                [CONV] = ta_int(row[CONV]), [WIDE] = ta_int(row[WIDE]), [TF32] = ta_int(row[TF32]),
-               [LAYOUT] = ta_int(row[LAYOUT]), [NAIVE] = ta_int(row[NAIVE]));
+               [LAYOUT] = ta_int(row[LAYOUT]), [NAIVE] = ta_int(row[NAIVE]),
+               [FEW_FRAMES] = row[PASSES] ? ta_int(row[FEW_FRAMES]) : ta_null());
     }
     return TA_OK;
 }

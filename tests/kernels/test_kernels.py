@@ -294,6 +294,49 @@ def vae_tiles(trace):
     trace.host += 1
 
 
+def colors(trace, sizes, passes, marked=True):
+    """Passes of a decoder, each ending with three channels."""
+    trace.host += 1
+    start = trace.host
+    for _ in range(passes):
+        for size in (512, 3):
+            trace.kernel(CONV, 400, "aten::conv2d", [sizes, [size, 512] + [3] * (len(sizes) - 2)],
+                         types=[BF16, BF16])
+    if marked:
+        trace.add(cat="user_annotation", name="vae_decode", ts=start - 0.5,
+                  dur=trace.host - start + 1)
+    trace.host += 1
+
+
+def vae_frames(trace):
+    """A decoder of videos that goes through the frames four at a time."""
+    colors(trace, [1, 512, 6, 480, 832], 20)
+
+
+def vae_video_tiles(trace):
+    colors(trace, [1, 512, 61, 256, 256], 9)
+
+
+def vae_unmarked():
+    """Tiles behind the last attention, which nothing but kernels and shapes tells."""
+    trace = Trace()
+
+    def step():
+        work(trace)
+        colors(trace, [1, 512, 256, 256], 9, marked=False)
+    trace.step(0, step)
+    return trace
+
+
+def check_vae_title(passes, words, found_by="range"):
+    def check(report):
+        row = report.row("kernels.vae_decode", found_by=found_by)
+        expect("passes", row["passes"] or 0, passes)
+        titles = [f["title"] for f in report.findings if f["id"] == "vae-decode"]
+        expect("title", any("tile after tile" in t for t in titles), words)
+    return check
+
+
 def without_shapes(trace):
     for event in trace.events:
         event.get("args", {}).pop("Input Dims", None)
@@ -779,6 +822,9 @@ CASES = {
     "weights": (lambda: make(weights), check_weights),
     "vae": (lambda: make(vae), check_vae),
     "vae-layers": (lambda: without_shapes(make(vae_layers)), check_vae_passes(None, "")),
+    "vae-frames": (lambda: make(vae_frames), check_vae_title(20, False)),
+    "vae-video-tiles": (lambda: make(vae_video_tiles), check_vae_title(9, True)),
+    "vae-unmarked": (vae_unmarked, check_vae_title(9, True, "kernels")),
     "vae-tiles": (lambda: without_shapes(make(vae_tiles)), check_vae_passes(9, "tile after tile")),
     "packed": (lambda: without_shapes(make(packed)), check_packed),
     "masks": (lambda: without_shapes(make(masks)), check_masks),
