@@ -24,6 +24,7 @@ enum {
     SOURCE_TIME,
     OP_CLASS,
     OP_SHAPE,
+    OP_TYPE,
     OP_UNIT,
     OP_BOUND,
     OP_CALLS,
@@ -46,6 +47,7 @@ static const struct ta_ref reads[] = {
     [SOURCE_TIME] = {"attention.by_backend", "total_ns"},
     [OP_CLASS] = {"roofline.by_op", "class"},
     [OP_SHAPE] = {"roofline.by_op", "shape"},
+    [OP_TYPE] = {"roofline.by_op", "type"},
     [OP_UNIT] = {"roofline.by_op", "unit"},
     [OP_BOUND] = {"roofline.by_op", "bound"},
     [OP_CALLS] = {"roofline.by_op", "calls"},
@@ -410,7 +412,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         worst = found[c].high > found[worst].high ? (enum cause)c : worst;
     }
     const double slow_high = slow.time - slow.ideal / (2 * GOAL);
-    if (slow.row != SIZE_MAX && slow_high > found[worst].high) {
+    /* No kernel is fast on inputs too wide for it. */
+    const bool too_wide =
+        slow.row != SIZE_MAX && ta_ref_reads(in, OP_TYPE, slow.row, "fp32") && found[WIDE].time > 0;
+    if (too_wide)
+        worst = WIDE;
+    else if (slow.row != SIZE_MAX && slow_high > found[worst].high) {
         if (kernel_matters(&run, slow_high, threshold))
             advise_slow(in, advice, &slow, &found[WIDE], &run, &device);
         return TA_OK;

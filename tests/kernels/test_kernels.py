@@ -222,6 +222,26 @@ def attention_by(kernel, kind, name, capability):
     return lambda: make(plant)
 
 
+def slow_and_wide():
+    """Inputs of fp32 whose shapes and arguments say that the kernel is far below the peak."""
+    def plant(trace):
+        trace.name, trace.capability = "NVIDIA H100 80GB HBM3", (9, 0)
+        for _ in range(10):
+            trace.kernel(EFFICIENT_FP32, 600, "aten::_scaled_dot_product_efficient_attention",
+                         [[16, 8, 512, 64]] * 3, types=["float"] * 3)
+    trace = make(plant)
+    for event in trace.events:
+        if event["name"].endswith("efficient_attention"):
+            event["args"]["Concrete Inputs"] = ["", "", "", "", "False", "0.", "False"]
+    return trace
+
+
+def check_slow_and_wide(report):
+    finding, = (f for f in report.findings if f["rule"] == "kernel_attention")
+    expect("title", finding["title"].startswith("Attention computes on fp32 inputs"), True)
+    expect("advice", finding["advice"].startswith("Cast Q, K and V to bf16"), True)
+
+
 def preparing(trace):
     """Quantizing that takes half as long as the attention that it is for."""
     for _ in range(10):
@@ -822,6 +842,7 @@ CASES = {
     "weights": (lambda: make(weights), check_weights),
     "vae": (lambda: make(vae), check_vae),
     "vae-layers": (lambda: without_shapes(make(vae_layers)), check_vae_passes(None, "")),
+    "slow-and-wide": (slow_and_wide, check_slow_and_wide),
     "vae-frames": (lambda: make(vae_frames), check_vae_title(20, False)),
     "vae-video-tiles": (lambda: make(vae_video_tiles), check_vae_title(9, True)),
     "vae-unmarked": (vae_unmarked, check_vae_title(9, True, "kernels")),
