@@ -2,7 +2,7 @@
 /* Chains of kernels that a compiler could fuse, norms in pieces where others of their kind are one
  * kernel, transposes around convolutions, and kernels that only cast, copy or reorder.  A copy in a
  * chain is the chain's, casts of weights have a rule of their own. */
-#include "kernel_vae.h"
+#include "kernel.h"
 
 enum { THRESHOLD, CASTS };
 

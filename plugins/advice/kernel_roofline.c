@@ -3,7 +3,7 @@
  * shapes, or far below GEMMs of similar size.  Makers' peaks are out of reach: good kernels reach
  * two thirds of the arithmetic and more of the memory.  Attention, fp32 without tensor cores, and
  * what could be fused have rules of their own, and their time is left out. */
-#include "kernel_vae.h"
+#include "kernel.h"
 
 #include <stdlib.h>
 

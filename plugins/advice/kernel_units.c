@@ -3,7 +3,7 @@
  * What that costs follows from their roof where shapes and peaks are known: a GEMM that memory
  * bounds gains nothing.  Narrower types that run without are left out: nobody can choose another
  * unit for them.  Attention has a rule of its own. */
-#include "kernel_vae.h"
+#include "kernel.h"
 
 enum { THRESHOLD, FACTOR_LOW, FACTOR_HIGH };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* VAE decoding that takes much of the run, and what makes it slow: a rank alone, fp32, tiles one
  * after the other, layouts. */
-#include "kernel_vae.h"
+#include "kernel.h"
 
 enum { THRESHOLD };
 

@@ -293,7 +293,7 @@ static bool unpack(const struct work *w, const struct ta_activity *a, struct pen
 static int64_t elements_in(struct ta_slice dims, int nth)
 {
     int64_t elements = 0;
-    for (size_t i = 1; i < dims.len && nth >= 0; i++) { /* behind the bracket around all */
+    for (size_t i = 1; i < dims.len && nth >= 0; i++) { /* after the bracket around all */
         int64_t number = 0;
         bool digits = false;
         for (; i < dims.len && dims.ptr[i] >= '0' && dims.ptr[i] <= '9'; i++, digits = true)
@@ -306,7 +306,7 @@ static int64_t elements_in(struct ta_slice dims, int nth)
 }
 
 /* Whether blocks of 8-bit integers are multiplied by their scales, as ComfyUI-GGUF does with Q8_0;
- * the product has to be a whole weight of the GEMM behind it. */
+ * the product has to be a whole weight of the GEMM after it. */
 static bool scale(const struct work *w, const struct ta_activity *a, struct pending *pending)
 {
     const struct ta_slice op =

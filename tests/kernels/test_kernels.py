@@ -338,7 +338,7 @@ def vae_video_tiles(trace):
 
 
 def vae_unmarked():
-    """Tiles behind the last attention, which nothing but kernels and shapes tells."""
+    """Tiles after the last attention, which nothing but kernels and shapes tells."""
     trace = Trace()
 
     def step():
@@ -641,7 +641,7 @@ def scaled_blocks(trace):
 
 
 def scaled_activations(trace):
-    """As many integers, which are no weights of the GEMM behind."""
+    """As many integers, which are no weights of the GEMM after them."""
     for _ in range(20):
         trace.kernel(MUL, 60, "aten::mul", [[512, 1], [512, 2048]],
                      types=["c10::Half", "signed char"])
