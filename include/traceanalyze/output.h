@@ -145,13 +145,15 @@ enum { TA_SAVING_TEXT_MAX = 3 * TA_UNIT_TEXT_MAX + 32 };
 static inline const char *ta_saving_share_text(const struct ta_finding *finding,
                                                char text[TA_SAVING_TEXT_MAX])
 {
-    const double low = 100 * finding->saving_low_share, high = 100 * finding->saving_high_share;
+    char low[32], high[32];
+    const double least = 100 * finding->saving_low_share, most = 100 * finding->saving_high_share;
     *text = '\0';
-    if (high >= 0.1 && low >= 0.05)
-        snprintf(text, TA_SAVING_TEXT_MAX, "%.*f to %.*f %% of the run", low < 9.95, low,
-                 high < 9.95, high);
-    else if (high >= 0.1)
-        snprintf(text, TA_SAVING_TEXT_MAX, "%.*f %% of the run", high < 9.95, high);
+    snprintf(low, sizeof low, "%.*f", least < 9.95, least);
+    snprintf(high, sizeof high, "%.*f", most < 9.95, most);
+    if (most >= 0.1 && least >= 0.05 && strcmp(low, high) != 0)
+        snprintf(text, TA_SAVING_TEXT_MAX, "%s to %s %% of the run", low, high);
+    else if (most >= 0.1)
+        snprintf(text, TA_SAVING_TEXT_MAX, "%s %% of the run", high);
     return text;
 }
 

@@ -143,7 +143,7 @@ static const char *whole_of(const struct ta_refs *in, struct ta_advice *advice,
                ? ta_advice_printf(advice, "%s",
                                   ta_session_words(in, SESSION_RANK, SESSION_KIND, words))
            : ta_ref_reads(in, SHARE_OF, share->row, "sum") ? "the time in all stages"
-                                                           : "the run";
+                                                           : "its outermost scope";
 }
 
 static bool same_rank(const struct ta_refs *in, size_t layer, size_t other)

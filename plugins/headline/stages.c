@@ -79,7 +79,7 @@ static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row
     else if (ta_ref_reads(in, SHARE_OF, row, "sum"))
         ta_say(line, "%s takes %s of the time in all stages (%s).", what, share, total);
     else
-        ta_say(line, "%s takes %s of the run (%s of %s).", what, share, total, whole);
+        ta_say(line, "%s takes %s of its outermost scope (%s of %s).", what, share, total, whole);
 }
 
 /* Says it where it is more than any stage takes. */

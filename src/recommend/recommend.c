@@ -32,6 +32,7 @@ struct ta_advice {
     double trust;                /* in the traces, 0…1 */
     double window;               /* of the program or the run, in ns; 0 where it is not known */
     struct ta_path_part kernels; /* on the critical path */
+    bool of_devices;             /* the window is of recorded devices, not of logs or dumps */
     bool one_device;             /* of which nobody needs the number */
     const char *recorded;        /* "Python stacks and memory": what could be left out; or "" */
 };
@@ -101,12 +102,15 @@ static void bound_by_path(const struct ta_advice *advice, struct ta_finding *fin
     finding->saving_high_ns = ta_whole(fmin((double)finding->saving_high_ns, advice->kernels.ns));
 }
 
-/* No saving is longer than the run it is of. */
+/* No saving is longer than the run it is of.  Logs and dumps of a folder may be of several runs:
+ * one that is longer than what tells how long they took is of another. */
 static void state_as_of_run(const struct ta_advice *advice, struct ta_finding *finding)
 {
     if (finding->saving_high_ns == TA_MISSING || advice->window <= 0)
         return;
     const int64_t run = ta_whole(advice->window);
+    if (!advice->of_devices && finding->saving_high_ns > run)
+        return;
     finding->saving_high_ns = ta_min_i64(finding->saving_high_ns, run);
     finding->saving_low_ns = ta_min_i64(finding->saving_low_ns, finding->saving_high_ns);
     finding->saving_low_share = (double)finding->saving_low_ns / advice->window;
@@ -206,7 +210,7 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     if (!copy.about_input && copy.confidence < CONFIDENCE_LEAST)
         return; /* not even a hint */
     if (copy.saving_high_ns != TA_MISSING && advice->window > 0 &&
-        copy.saving_high_share < TRIVIAL)
+        (double)copy.saving_high_ns < TRIVIAL * advice->window)
         return;
     copy.severity = grade(advice, &copy);
     reword(advice, &copy);
@@ -367,6 +371,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
                                .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
                                .window = run_time(&in, registry, report),
                                .kernels = kernels_on_path(&in),
+                               .of_devices = ta_ref_rows(&in, TA_AS_DEVICE_WINDOW) > 0,
                                .one_device = ta_ref_rows(&in, TA_AS_DEVICE_WINDOW) == 1};
     advice.recorded = recorded_options(&advice, &in);
     enum ta_status status = run_rules(ctx, registry, report, &advice);
