@@ -134,18 +134,6 @@ static bool is_telling(double share, const struct limits *limits, size_t n, bool
     return n > 1 && share > limits->share && (!of_sum || share * (double)n > limits->even);
 }
 
-/* What the share of a stage is of. */
-static const char *whole_of(const struct ta_refs *in, struct ta_advice *advice,
-                            const struct ta_place *share)
-{
-    char words[SESSION_WORDS_MAX];
-    return ta_ref_reads(in, SHARE_OF, share->row, "session")
-               ? ta_advice_printf(advice, "%s",
-                                  ta_session_words(in, SESSION_RANK, SESSION_KIND, words))
-           : ta_ref_reads(in, SHARE_OF, share->row, "sum") ? "the time in all stages"
-                                                           : "its outermost scope";
-}
-
 static bool same_rank(const struct ta_refs *in, size_t layer, size_t other)
 {
     return ta_ref_integer(in, LAYER_RANK, layer) == ta_ref_integer(in, LAYER_RANK, other);
@@ -179,6 +167,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
                  const struct ta_place *share, const struct ta_place *total,
                  const struct limits *limits)
 {
+    char words[SESSION_WORDS_MAX];
     const char *name = ta_place_text(advice, in, share, is_stage ? STAGE_NAME : LAYER_NAME);
     /* Made of other records. */
     if (is_stage && (ta_ref_reads(in, SOURCE, share->row, "blocks") ||
@@ -198,7 +187,9 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
             .title =
                 ta_advice_printf(advice, "%s takes %s of %s (%s)%s%s", name,
                                  ta_advice_number(advice, share->value, TA_UNIT_RATIO),
-                                 is_stage ? whole_of(in, advice, share) : "the time in the layers",
+                                 is_stage ? ta_share_words(in, SHARE_OF, share->row, SESSION_RANK,
+                                                           SESSION_KIND, words)
+                                          : "the time in the layers",
                                  ta_advice_number(advice, total->value, TA_UNIT_NS),
                                  is_stage ? "" : say_next(in, advice, share->row, limits->share),
                                  ta_place_owner(advice, in->report, share)),

@@ -71,15 +71,13 @@ static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row
     ta_unit_format(total, ns, TA_UNIT_NS);
     ta_unit_format(share, of, TA_UNIT_RATIO);
     ta_unit_format(whole, ns / of, TA_UNIT_NS);
-    if (ta_ref_reads(in, SHARE_OF, row, "session"))
-        ta_say(line, "%s takes %s of %s (%s of %s).", what, share,
-               ta_session_words(in, SESSION_RANK, SESSION_KIND, words), total, whole);
-    else if (ta_ref_reads(in, SHARE_OF, row, "sum") && of >= 1)
+    const char *all = ta_share_words(in, SHARE_OF, row, SESSION_RANK, SESSION_KIND, words);
+    if (ta_ref_reads(in, SHARE_OF, row, "sum") && of >= 1)
         ta_say(line, "%s takes %s; no other stage was timed.", what, total);
     else if (ta_ref_reads(in, SHARE_OF, row, "sum"))
-        ta_say(line, "%s takes %s of the time in all stages (%s).", what, share, total);
+        ta_say(line, "%s takes %s of %s (%s).", what, share, all, total);
     else
-        ta_say(line, "%s takes %s of its outermost scope (%s of %s).", what, share, total, whole);
+        ta_say(line, "%s takes %s of %s (%s of %s).", what, share, all, total, whole);
 }
 
 /* Says it where it is more than any stage takes. */

@@ -36,3 +36,19 @@ const char *ta_session_words(const struct ta_refs *in, size_t ranks, size_t kind
         snprintf(words, SESSION_WORDS_MAX, "the %s", word);
     return words;
 }
+
+const char *ta_share_words(const struct ta_refs *in, size_t share_of, size_t row, size_t ranks,
+                           size_t kinds, char words[SESSION_WORDS_MAX])
+{
+    static const struct {
+        const char *of, *words;
+    } known[] = {{"sum", "the time in all stages"},
+                 {"scope", "its scope"},
+                 {"outer scope", "the time of the engine"},
+                 {"parent", "the stage around it"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (ta_ref_reads(in, share_of, row, known[i].of))
+            return known[i].words;
+    return ta_ref_reads(in, share_of, row, "session") ? ta_session_words(in, ranks, kinds, words)
+                                                      : "the run";
+}
