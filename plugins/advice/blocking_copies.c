@@ -6,6 +6,8 @@
 
 #include <traceanalyze/rule.h>
 
+#include <math.h>
+
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
@@ -31,6 +33,7 @@ enum {
     WINDOW,
     WEIGHTS,
     WEIGHTS_BACK,
+    RELOADED,
     LATE_RANK,
     IS_LATE,
     LATE_COST,
@@ -57,6 +60,7 @@ static const struct ta_ref reads[] = {
     [WINDOW] = {"gpu_time.program", "window_ns"},
     [WEIGHTS] = {"copies.weights", "bytes"},
     [WEIGHTS_BACK] = {"copies.weights", "back_bytes"},
+    [RELOADED] = {"models.reloaded", "bytes"},
     [LATE_RANK] = {"stragglers.by_rank", "rank"},
     [IS_LATE] = {"stragglers.by_rank", "is_late"},
     [LATE_COST] = {"stragglers.by_rank", "cost_ns"},
@@ -66,11 +70,14 @@ static const struct ta_ref reads[] = {
     OWNERS_READS(OWNERS),
 };
 
-/* Copies of weights are weight_copies.c's: whether most bytes of a row are theirs. */
+/* Copies of weights are weight_copies.c's, or where a model is loaded again model_loading.c's:
+ * whether most bytes of a row are theirs. */
 static bool is_weights(const struct ta_refs *in, size_t row, int64_t rank)
 {
     const struct ta_look there = {.cells = WEIGHTS}, back = {.cells = WEIGHTS_BACK};
-    const double weights = ta_ref_reads(in, DIRECTION, row, "HtoD") ? ta_look_sum(in, &there, rank)
+    const struct ta_look again = {.cells = RELOADED};
+    const double weights = ta_ref_reads(in, DIRECTION, row, "HtoD")
+                               ? fmax(ta_look_sum(in, &there, rank), ta_look_sum(in, &again, rank))
                            : ta_ref_reads(in, DIRECTION, row, "DtoH") ? ta_look_sum(in, &back, rank)
                                                                       : 0;
     return weights > 0.5 * ta_ref_number(in, BYTES, row, 0);
@@ -157,11 +164,9 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                 ta_advice_number(advice, lost / cost->window, TA_UNIT_RATIO),
                 ta_advice_number(advice, lost, TA_UNIT_NS)),
             .why = ta_advice_printf(
-                advice,
-                "%s; %s copies by %s%s%s take most.",
-                what_it_does(advice, cost), ta_place_text(advice, in, &host, PATH),
-                ta_place_text(advice, in, &host, CALL), is_named ? ", in " : "",
-                is_named ? where.function : ""),
+                advice, "%s; %s copies by %s%s%s take most.", what_it_does(advice, cost),
+                ta_place_text(advice, in, &host, PATH), ta_place_text(advice, in, &host, CALL),
+                is_named ? ", in " : "", is_named ? where.function : ""),
             .advice = ta_ref_reads(in, DIRECTION, cost->worst, "DtoH")
                           ? "Copy results into pinned memory with non_blocking=True, and read them "
                             "after an event, while the GPU works on."

@@ -52,7 +52,8 @@ def main():
            finding(ranks=16, groups=[[2 * i, 2 * i + 1] for i in range(8)]))
     silent("one node", finding(ranks=8))
     silent("one pass", finding(ranks=4))
-    silent("groups of half of the ranks", finding(ranks=4, groups=[[0, 1], [2, 3]], passes="transformer"))
+    silent("groups of half of the ranks",
+           finding(ranks=4, groups=[[0, 1], [2, 3]], passes="transformer"))
     silent("ring attention across nodes", finding(ranks=16, groups=apart, description="ring"))
     print("\n".join(wrong))
     return 1 if wrong else 0
