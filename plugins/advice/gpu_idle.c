@@ -3,6 +3,7 @@
 #include "lib/gaps.h"
 #include "lib/owners.h"
 #include "lib/recorder.h"
+#include "lib/reloads.h"
 
 #include <math.h>
 
@@ -16,13 +17,21 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { LATE_RANK, IS_LATE, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
+enum {
+    LATE_RANK,
+    IS_LATE,
+    RECORDER,
+    GAPS = RECORDER + 3,
+    RELOADS = GAPS + 4,
+    OWNERS = RELOADS + RELOADS_READ
+};
 
 static const struct ta_ref reads[] = {
     [LATE_RANK] = {"stragglers.by_rank", "rank"},
     [IS_LATE] = {"stragglers.by_rank", "is_late"},
     RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
+    RELOADS_READS(RELOADS),
     OWNERS_READS(OWNERS),
 };
 
@@ -92,7 +101,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_owned owned = {.share = 0};
     const struct owner *owner = find_worst(in, &owned);
-    if (!owner || owned.share <= threshold || is_straggling(in, owner, &owned.place))
+    if (!owner || owned.share <= threshold || is_straggling(in, owner, &owned.place) ||
+        (strcmp(owner->owner, "host untraced") == 0 &&
+         ta_owned_reloads(in, RELOADS, OWNERS, &owned)))
         return TA_OK;
     const struct ta_owners_asked asked = {OWNERS, &owner->owner, 1};
     const struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);

@@ -3,6 +3,7 @@
 #include "lib/edges.h"
 #include "lib/owners.h"
 #include "lib/recorder.h"
+#include "lib/reloads.h"
 
 #include <math.h>
 
@@ -24,7 +25,8 @@ enum {
     SITE,
     SITE_TIME,
     RECORDER,
-    OWNERS = RECORDER + 3
+    RELOADS = RECORDER + 3,
+    OWNERS = RELOADS + RELOADS_READ
 };
 
 static const struct ta_ref reads[] = {
@@ -37,6 +39,7 @@ static const struct ta_ref reads[] = {
     [SITE] = {"gpu_idle.edge_sites", "site"},
     [SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
     RECORDER_READS(RECORDER),
+    RELOADS_READS(RELOADS),
     OWNERS_READS(OWNERS),
 };
 
@@ -126,7 +129,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     /* Weights that are loaded first are host_edges.c's. */
     const bool has_before = site.table && !ta_edge_loads_weights(first);
     const struct ta_owned owned = ta_owned_worst(in, &asked, &before, has_before);
-    if (!owned.place.table || owned.share <= threshold)
+    if (!owned.place.table || owned.share <= threshold ||
+        ta_owned_reloads(in, RELOADS, OWNERS, &owned))
         return TA_OK;
     struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);
     if (!*where.site)
