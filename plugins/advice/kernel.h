@@ -165,7 +165,7 @@ static inline struct kernel_device kernel_device_of(const struct ta_refs *in, si
             device.name = ta_advice_printf(advice, "%.*s", (int)name.len, name.ptr);
         break;
     }
-    if (!device.is_amd && device.capability <= 0 && strcmp(device.name, "GPU") == 0)
+    if (!device.is_amd && device.capability <= 0 && !*run->devices)
         kernel_device_by_kernels(in, first + DEVICE_KERNEL, &device);
     device.is_nvidia = !device.is_amd && (device.capability > 0 || strstr(run->devices, "NVIDIA") ||
                                           strstr(run->devices, "Tesla"));

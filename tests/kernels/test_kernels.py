@@ -242,6 +242,16 @@ def check_slow_and_wide(report):
     expect("advice", finding["advice"].startswith("Cast Q, K and V to bf16"), True)
 
 
+def contradicting(trace):
+    """The name is of another generation than the rest: nothing is said of what it could use."""
+    trace.name, trace.units, trace.capability = "NVIDIA A100-SXM4-80GB", 132, (9, 0)
+
+
+def check_contradicting(report):
+    expect("architecture", report.rows("roofline.by_rank")[0]["capability"] is None, True)
+    expect("attention", any(f["rule"] == "kernel_attention" for f in report.findings), False)
+
+
 def preparing(trace):
     """Quantizing that takes half as long as the attention that it is for."""
     for _ in range(10):
@@ -842,6 +852,7 @@ CASES = {
     "weights": (lambda: make(weights), check_weights),
     "vae": (lambda: make(vae), check_vae),
     "vae-layers": (lambda: without_shapes(make(vae_layers)), check_vae_passes(None, "")),
+    "contradicting": (lambda: make(contradicting), check_contradicting),
     "slow-and-wide": (slow_and_wide, check_slow_and_wide),
     "vae-frames": (lambda: make(vae_frames), check_vae_title(20, False)),
     "vae-video-tiles": (lambda: make(vae_video_tiles), check_vae_title(9, True)),

@@ -204,7 +204,8 @@ static const struct ta_column roofline_by_rank_columns[] = {
     [BY_RANK_CAPABILITY] =
         {"capability", "Architecture", TA_NUMBER, .role = TA_NOTE, .detail = true,
          .doc = "Major and minor number of the architecture, as the trace or the list of devices "
-                "says: 8.0 of Ampere, 9.0 of Hopper and of CDNA 2, 9.4 of CDNA 3"},
+                "says: 8.0 of Ampere, 9.0 of Hopper and of CDNA 2, 9.4 of CDNA 3; none where the "
+                "trace contradicts the name"},
 };
 
 const struct ta_table_def roofline_by_rank = {
@@ -438,6 +439,22 @@ static int64_t program_window(const struct ta_refs *in, const int64_t *device)
     return device[DEV_END] - device[DEV_START];
 }
 
+/* As the trace says, else as the list does; none where the name is that of another architecture. */
+static int64_t capability_of(struct ta_ctx *ctx, const struct ta_partial *devices,
+                             const int64_t *row, const struct ta_hardware *hardware)
+{
+    const struct ta_device named = {.id = TA_MISSING,
+                                    .name = ta_partial_text(devices, row, DEV_NAME),
+                                    .memory_bytes = row[DEV_BYTES]};
+    const int64_t said = row[DEV_CAPABILITY];
+    const char *why;
+    if (said <= 0)
+        return hardware ? hardware->capability : 0;
+    const struct ta_hardware *of_name =
+        hardware || !named.name.len ? NULL : ta_ctx_hardware(ctx, &named, &why);
+    return of_name && of_name->capability > 0 && of_name->capability != said ? 0 : said;
+}
+
 static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                       const struct ta_refs *in, struct ta_section_builder *out, struct total *total)
 {
@@ -454,9 +471,7 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
         const double whole_flop = (double)whole / 1e9 * flops.peak;
         const int64_t product_ns = ta_max_i64(row[DEV_PRODUCT_NS], 0);
         const int64_t product_flop_ns = ta_max_i64(row[DEV_PRODUCT_FLOP_NS], 0);
-        const int64_t capability = row[DEV_CAPABILITY] > 0 ? row[DEV_CAPABILITY]
-                                   : hardware              ? hardware->capability
-                                                           : 0;
+        const int64_t capability = capability_of(ctx, devices, row, hardware);
         total->kernel_ns = ta_add_sat(total->kernel_ns, row[DEV_KERNEL_NS]);
         total->product_ns = ta_add_sat(total->product_ns, product_ns);
         total->product_flop_ns = ta_add_sat(total->product_flop_ns, product_flop_ns);
