@@ -439,7 +439,7 @@ static int64_t program_window(const struct ta_refs *in, const int64_t *device)
     return device[DEV_END] - device[DEV_START];
 }
 
-/* As the trace says, else as the list does; none where the name is that of another architecture. */
+/* As the trace says, else as the list does; none where the name says another one. */
 static int64_t capability_of(struct ta_ctx *ctx, const struct ta_partial *devices,
                              const int64_t *row, const struct ta_hardware *hardware)
 {
