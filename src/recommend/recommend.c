@@ -103,7 +103,7 @@ static void bound_by_path(const struct ta_advice *advice, struct ta_finding *fin
 }
 
 /* No saving is longer than the run it is of.  Logs and dumps of a folder may be of several runs:
- * one that is longer than what tells how long they took is of another. */
+ * one that is longer than the known run is of another. */
 static void state_as_of_run(const struct ta_advice *advice, struct ta_finding *finding)
 {
     if (finding->saving_high_ns == TA_MISSING || advice->window <= 0)

@@ -41,7 +41,8 @@ class AmdSmi(unittest.TestCase):
                     "gpu_memory_clock": (5, 1300e6), "gpu_power_limit": (5, 750),
                     "gpu_utilization": (5, 1)}
         for heading, row in (
-                (OLD, "1    71.0c  682.0W  1653Mhz  1300Mhz  29.8%  auto  750.0W    43%   100%    "),
+                (OLD,
+                 "1    71.0c  682.0W  1653Mhz  1300Mhz  29.8%  auto  750.0W    43%   100%    "),
                 (NEW, "1       2     0x74a1,   47056  71.0°C      682.0W    NPS1, SPX, 0        "
                  "1653Mhz  1300Mhz  0%   auto  750.0W  43%    100%   ")):
             first = row.replace("1 ", "0 ", 1)
