@@ -54,6 +54,60 @@ static void prefer_kernels(struct diff *diff, const struct diff_bar *bars, size_
     note(diff, ta_slice_of(name), diff_compute, ns);
 }
 
+/* Idle time has many causes, which change together: all of it is the cause, and the one that
+ * changed most is its part. */
+static void prefer_idle(struct diff *diff, const struct diff_bar *bars, size_t n)
+{
+    const struct diff_cause part = diff->cause;
+    int64_t ns[TA_DIFF_SIDES] = {0, 0};
+    for (size_t i = 0; i < n; i++)
+        for (int side = 0; side < TA_DIFF_SIDES; side++)
+            ns[side] += ta_slice_equal(bars[i].kind, part.kind) ? bars[i].ns[side] : 0;
+    const double all = change_of(diff, ns);
+    const double own = part.ns[TA_DIFF_NEW] - part.ns[TA_DIFF_BASE];
+    if ((all > 0) != (own > 0) || fabs(all) < fabs(own))
+        return;
+    note(diff, part.name, part.kind, ns);
+    diff->cause.part = part.name;
+    diff->cause.part_ns[TA_DIFF_BASE] = part.ns[TA_DIFF_BASE];
+    diff->cause.part_ns[TA_DIFF_NEW] = part.ns[TA_DIFF_NEW];
+}
+
+/* Kernels that both sides call as often, and of which each takes as much longer as the others: what
+ * changed is none of them, but the device or its clock. */
+static bool find_clock(struct diff *diff, const struct diff_bar *bars, size_t n, double whole)
+{
+    int64_t ns[TA_DIFF_SIDES] = {0, 0}, all = 0;
+    size_t kernels = 0;
+    double apart = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!ta_slice_equal(bars[i].kind, diff_compute))
+            continue;
+        all += bars[i].ns[TA_DIFF_BASE];
+        if (bars[i].calls[TA_DIFF_BASE] != bars[i].calls[TA_DIFF_NEW])
+            continue;
+        kernels++;
+        for (int side = 0; side < TA_DIFF_SIDES; side++)
+            ns[side] += bars[i].ns[side];
+    }
+    if (kernels < 4 || ns[TA_DIFF_BASE] < all / 10 * 9)
+        return false;
+    const double ratio = (double)ns[TA_DIFF_NEW] / (double)ns[TA_DIFF_BASE];
+    for (size_t i = 0; i < n; i++)
+        if (ta_slice_equal(bars[i].kind, diff_compute) &&
+            bars[i].calls[TA_DIFF_BASE] == bars[i].calls[TA_DIFF_NEW])
+            apart +=
+                fabs((double)bars[i].ns[TA_DIFF_NEW] - ratio * (double)bars[i].ns[TA_DIFF_BASE]);
+    const double change = change_of(diff, ns);
+    if (fabs(ratio - 1) < 0.02 || apart > 0.25 * fabs(ratio - 1) * (double)ns[TA_DIFF_BASE] ||
+        (change > 0) != (whole > 0) || fabs(change) < 0.7 * fabs(whole))
+        return false;
+    const char *name =
+        ta_arena_printf(&diff->arena, "all %zu kernels alike (device or clock)", kernels);
+    note(diff, ta_slice_of(name), diff_compute, ns);
+    return true;
+}
+
 /* The term that changed most in the direction of the whole. */
 void diff_find_cause(struct diff *diff, const struct diff_bar *bars, size_t n)
 {
@@ -67,9 +121,11 @@ void diff_find_cause(struct diff *diff, const struct diff_bar *bars, size_t n)
         largest = fabs(change);
         most = &bars[i];
     }
-    if (!most)
+    if (!most || find_clock(diff, bars, n, whole))
         return;
     note(diff, diff_bar_name(diff, most), most->kind, most->ns);
+    if (ta_slice_equal(most->kind, TA_LIT("idle")))
+        prefer_idle(diff, bars, n);
     if (!ta_slice_equal(most->kind, diff_compute))
         prefer_kernels(diff, bars, n, whole, largest);
 }

@@ -151,6 +151,8 @@ enum diff_unit { DIFF_STEPS, DIFF_FRAMES };
 struct diff_cause {
     struct ta_slice name, kind; /* empty: nothing does */
     double ns[TA_DIFF_SIDES];   /* for each unit, where the runs did different numbers of them */
+    struct ta_slice part;       /* of idle time the cause that changed most; else empty */
+    double part_ns[TA_DIFF_SIDES];
 };
 
 /* Memory at a label of both runs. */
@@ -163,6 +165,8 @@ struct diff_level_change {
 struct diff_part_of_peak {
     struct ta_slice site; /* empty: none */
     int64_t bytes[TA_DIFF_SIDES];
+    struct ta_slice next; /* another one that changed nearly as much; empty: none */
+    int64_t next_bytes[TA_DIFF_SIDES];
 };
 
 /* Whether models stay on the device that did not, or the other way. */

@@ -248,16 +248,26 @@ static size_t unite_moved(struct diff *diff, struct term *terms, size_t n)
     return kept;
 }
 
-/* What changed most in the direction of the whole. */
+/* What changed most in the direction of the whole, and what did half as much or more. */
 static void note_most(struct diff *diff, const struct term *terms, size_t n,
                       const struct device devices[TA_DIFF_SIDES])
 {
     const bool is_more = devices[TA_DIFF_NEW].peak > devices[TA_DIFF_BASE].peak;
-    for (size_t i = 0; i < n && diff->peak.site.len == 0; i++)
-        if (terms[i].name.ptr && terms[i].name.ptr[0] != '(' &&
-            (terms[i].bytes[TA_DIFF_NEW] > terms[i].bytes[TA_DIFF_BASE]) == is_more)
-            diff->peak = (struct diff_part_of_peak){
-                terms[i].name, {terms[i].bytes[TA_DIFF_BASE], terms[i].bytes[TA_DIFF_NEW]}};
+    struct diff_part_of_peak *most = &diff->peak;
+    for (size_t i = 0; i < n && most->next.len == 0; i++) {
+        const int64_t base = terms[i].bytes[TA_DIFF_BASE], new = terms[i].bytes[TA_DIFF_NEW];
+        if (!terms[i].name.ptr || terms[i].name.ptr[0] == '(' || (new > base) != is_more)
+            continue;
+        if (most->site.len == 0) {
+            *most = (struct diff_part_of_peak){.site = terms[i].name, .bytes = {base, new}};
+            continue;
+        }
+        if (2 * llabs(new - base) < llabs(most->bytes[TA_DIFF_NEW] - most->bytes[TA_DIFF_BASE]))
+            return;
+        most->next = terms[i].name;
+        most->next_bytes[TA_DIFF_BASE] = base;
+        most->next_bytes[TA_DIFF_NEW] = new;
+    }
 }
 
 static bool add_peak(struct diff *diff, struct ta_section_builder *out,

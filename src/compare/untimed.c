@@ -28,11 +28,16 @@ static const char *gap(const struct text *text)
     return text->at[0] ? "; " : "";
 }
 
-/* Bytes that a run wanted last and did not get; NaN without such an error. */
+/* Bytes that a run wanted last and did not get; NaN without such an error.  What was done again in
+ * another way, without an amount, is none. */
 static double wanted(const struct ta_refs *in)
 {
-    const size_t n = ta_ref_rows(in, TA_AS_FAILED);
-    return n ? ta_ref_number(in, TA_AS_FAILED, n - 1, 0) : (double)NAN;
+    double bytes = (double)NAN;
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_FAILED); i++) {
+        const double here = ta_ref_number(in, TA_AS_FAILED, i, (double)NAN);
+        bytes = isnan(here) ? bytes : here;
+    }
+    return bytes;
 }
 
 static void put_failures(const struct diff *diff, struct text *text)

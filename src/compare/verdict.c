@@ -107,6 +107,15 @@ static void put_program(const struct diff *diff, double share, char *line)
         return;
     const size_t n = strlen(line);
     ta_unit_format_pair(pair, ns[TA_DIFF_BASE], ns[TA_DIFF_NEW], TA_UNIT_NS);
+    if (is_none && strcmp(line, "No change") == 0) {
+        char by[TA_UNIT_TEXT_MAX];
+        snprintf(line, LINE,
+                 "%s by %s before and after the work of the devices: the program's window%s%s %s; "
+                 "no change from their first work to their last",
+                 change > 0 ? "Slower" : "Faster", ta_unit_format(by, fabs(change), TA_UNIT_RATIO),
+                 diff->unit ? " per " : "", diff->unit ? diff->unit : "", pair);
+        return;
+    }
     snprintf(line + n, LINE - n,
              " from the first work of the devices to the last, though the program's window%s%s is "
              "%s (%s)",
@@ -180,8 +189,8 @@ static void put_evidence(const struct diff *diff, char *line)
     else if (diff->change == TA_CHANGE_INCONCLUSIVE && before == 1 && after == 1)
         snprintf(line + n, LINE - n, " (one run each: noise unknown)");
     else if (diff->change == TA_CHANGE_INCONCLUSIVE)
-        snprintf(line + n, LINE - n, " (%zu against %zu run%s: noise unknown)",
-                 before, after, after == 1 ? "" : "s");
+        snprintf(line + n, LINE - n, " (%zu against %zu run%s: noise unknown)", before, after,
+                 after == 1 ? "" : "s");
 }
 
 /* A name as it fits the line; of "old → new (set 1)" both, without the number, which tables tell.
@@ -217,9 +226,17 @@ static void put_cause(struct diff *diff, char *line)
     const struct ta_slice name = brief_cause(diff, cause->name, &is_pair);
     const size_t n = strlen(line);
     ta_unit_format_pair(pair, cause->ns[TA_DIFF_BASE], cause->ns[TA_DIFF_NEW], TA_UNIT_NS);
+    if (cause->part.len) {
+        char part[TA_UNIT_PAIR_MAX];
+        ta_unit_format_pair(part, cause->part_ns[TA_DIFF_BASE], cause->part_ns[TA_DIFF_NEW],
+                            TA_UNIT_NS);
+        snprintf(line + n, LINE - n, ": the GPU's idle time %s (of it %.*s %s)", pair,
+                 (int)cause->part.len, cause->part.ptr, part);
+        return;
+    }
     snprintf(line + n, LINE - n, ": %s%.*s%s %s%s",
-             ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle, " : "", (int)name.len, name.ptr,
-             is_pair ? "," : "", pair,
+             ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle time of the GPU, " : "",
+             (int)name.len, name.ptr, is_pair ? "," : "", pair,
              ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks" : "");
 }
 
@@ -237,6 +254,45 @@ static bool put_swap(struct diff *diff, double whole, char *line)
     const char *text = diff_swap_text(diff, &swap);
     const size_t n = strlen(line);
     snprintf(line + n, LINE - n, ": %s%s", text ? text : "", ranks > 1 ? " on all ranks" : "");
+    return true;
+}
+
+/* The kind of attention that takes the devices longest, and the time of all of it per unit. */
+static struct ta_slice attention_of(const struct diff *diff, int side, double *ns)
+{
+    const struct ta_refs *in = &diff->in[side];
+    struct ta_slice most = {.len = 0};
+    double longest = 0, all = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_ATTENTION); i++) {
+        const double time = ta_ref_number(in, TA_AS_ATTENTION_TIME, i, 0);
+        all += time;
+        if (time > longest) {
+            longest = time;
+            most = ta_ref_text(in, TA_AS_ATTENTION, i);
+        }
+    }
+    *ns = diff_per_unit(diff, side, ta_whole(all));
+    return most;
+}
+
+/* ": attention math → flash 2: its kernels 411 ms → 94.1 ms": another implementation whose kernels
+ * are no pairs, such as GEMMs and softmax against one fused kernel; false where that is not most of
+ * the change. */
+static bool put_attention(const struct diff *diff, double whole, char *line)
+{
+    char pair[TA_UNIT_PAIR_MAX];
+    double ns[TA_DIFF_SIDES];
+    const struct ta_slice base = attention_of(diff, TA_DIFF_BASE, &ns[TA_DIFF_BASE]);
+    const struct ta_slice new = attention_of(diff, TA_DIFF_NEW, &ns[TA_DIFF_NEW]);
+    const double ranks = fmax(1, (double)diff->ranks.n); /* kernels are summed over all */
+    const double change = ns[TA_DIFF_NEW] - ns[TA_DIFF_BASE];
+    const size_t n = strlen(line);
+    if (diff->is_other_work || base.len == 0 || new.len == 0 || ta_slice_equal(base, new) ||
+        (change > 0) != (whole > 0) || fabs(change) / ranks < fabs(whole) / 2)
+        return false;
+    ta_unit_format_pair(pair, ns[TA_DIFF_BASE], ns[TA_DIFF_NEW], TA_UNIT_NS);
+    snprintf(line + n, LINE - n, ": attention %.*s → %.*s: its kernels %s%s", (int)base.len,
+             base.ptr, (int)new.len, new.ptr, pair, ranks > 1 ? " on all ranks" : "");
     return true;
 }
 
@@ -265,7 +321,7 @@ static void put_recompilations(const struct diff *diff, char *line)
         snprintf(line + n, LINE - n, ", recompilations %.0f → %.0f", base, new);
 }
 
-/* "; 12.8 GiB more in optimizers.py:82 (step)". */
+/* "; 12.8 GiB more in optimizers.py:82 (step) and 12.7 GiB in optimizers.py:84 (step)". */
 static void put_site(struct diff *diff, char *line)
 {
     const struct diff_part_of_peak *peak = &diff->peak;
@@ -278,6 +334,13 @@ static void put_site(struct diff *diff, char *line)
     snprintf(line + n, LINE - n, "; %s %s in %.*s",
              ta_unit_format(size, fabs((double)change), TA_UNIT_BYTES),
              change > 0 ? "more" : "less", (int)name.len, name.ptr);
+    if (peak->next.len == 0)
+        return;
+    const struct ta_slice next = diff_brief(diff, peak->next, CAUSE_MOST);
+    const int64_t further = peak->next_bytes[TA_DIFF_NEW] - peak->next_bytes[TA_DIFF_BASE];
+    const size_t end = strlen(line);
+    snprintf(line + end, LINE - end, " and %s in %.*s",
+             ta_unit_format(size, fabs((double)further), TA_UNIT_BYTES), (int)next.len, next.ptr);
 }
 
 /* Of runs that took no time, as far as is known, loops, devices or memory may say something. */
@@ -374,7 +437,7 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
         put_shared(diff, line);
     const double whole =
         diff_per_unit(diff, TA_DIFF_NEW, new) - diff_per_unit(diff, TA_DIFF_BASE, base);
-    if (!is_none && !put_swap(diff, whole, line))
+    if (!is_none && !put_swap(diff, whole, line) && !put_attention(diff, whole, line))
         put_cause(diff, line);
     put_offloading(diff, line);
     put_recompilations(diff, line);

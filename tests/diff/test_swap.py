@@ -20,6 +20,7 @@ PROGRAM = None
 GEMM = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1"
 FLASH = "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4> >(Flash_fwd_params)"
 SAGE = "qk_int8_sv_f16_accum_f32_attn_kernel<128u, 64u, 32u, 64u, 128u>"
+SOFTMAX = "void (anonymous namespace)::cunn_SoftMaxForward<8, c10::BFloat16, float>(int)"
 QUANT = "void QuantInt8Kernel<128u, 64u, true, c10::BFloat16>(c10::BFloat16*)"
 
 
@@ -44,12 +45,34 @@ def replay(kernels, layers=40):
     return events
 
 
-def snapshot(path, folder, line, size):
+def attention(kernels, gap_us=0.5, op="aten::_scaled_dot_product_flash_attention"):
+    """Kernels of an operator of attention, step by step, with the time that the device idles."""
+    events, at, number = [], 100.0, 0
+    for step in range(4):
+        start = at
+        for _ in range(20):
+            events.append({"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 1, "ts": at,
+                           "dur": 8 * len(kernels) + 2})
+            for place, (name, dur) in enumerate(kernels):
+                number += 1
+                events += [
+                    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+                     "tid": 1, "ts": at + 1 + 8 * place, "dur": 4, "args": {"correlation": number}},
+                    {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7,
+                     "ts": at + 60 + sum(dur for _, dur in kernels[:place]), "dur": dur,
+                     "args": {"device": 0, "stream": 7, "correlation": number}}]
+            at += 60 + sum(dur for _, dur in kernels) + gap_us
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}",
+                       "pid": 1, "tid": 1, "ts": start, "dur": at - start})
+    return events
+
+
+def snapshot(path, folder, line, size, first=1 << 30):
     """Blocks of two call sites; one of them is in a library."""
     def frame(name, file, at):
         return {"name": name, "filename": file, "line": at}
 
-    sizes = ((1 << 30, frame("encode", f"{folder}/model/vae.py", line)),
+    sizes = ((first, frame("encode", f"{folder}/model/vae.py", line)),
              (size, frame("attend", "/usr/lib/python3/attention.py", 88)))
     blocks, entries, at = [], [], 0x7f0000000000
     for number, (nbytes, site) in enumerate(sizes):
@@ -81,12 +104,15 @@ class Swaps(unittest.TestCase):
         diff = reports.Report((self.folder / "out/diff.json").read_text(encoding="utf-8"))
         return diff, diff.document["verdict"]["headline"]
 
-    def traces(self, before, after):
+    def events(self, before, after):
         paths = []
-        for name, kernels in (("before", before), ("after", after)):
+        for name, events in (("before", before), ("after", after)):
             paths.append(self.folder / f"{name}.json")
-            paths[-1].write_text(json.dumps({"traceEvents": replay(kernels)}), encoding="utf-8")
+            paths[-1].write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
         return self.compare(*paths)
+
+    def traces(self, before, after):
+        return self.events(replay(before), replay(after))
 
     def test_attention(self):
         """Faster or slower by itself is not the point: quantization comes with it."""
@@ -97,6 +123,28 @@ class Swaps(unittest.TestCase):
         pairs = {(row["name"], row["matched_as"]) for row in diff.rows("diff.kernels")}
         self.assertIn((FLASH, SAGE), pairs)
         self.assertFalse({pair for pair in pairs if QUANT in pair and None not in pair})
+
+    def test_attention_of_many_kernels(self):
+        """Separate GEMMs and softmax against one kernel are no pair; the kinds of attention are."""
+        _, line = self.events(attention([(GEMM, 300), (SOFTMAX, 200), (GEMM, 300)],
+                                        op="aten::_scaled_dot_product_attention_math"),
+                              attention([(FLASH, 230)]))
+        self.assertRegex(line, "^Faster .*attention math → flash 2.*: its kernels 64 ms → 18.4 ms")
+
+    def test_idle_time(self):
+        """All of it is the cause, and what the host did most in it a part."""
+        _, line = self.events(attention([(FLASH, 230)], 400), attention([(FLASH, 230)]))
+        self.assertRegex(line, r"^Faster .*: the GPU's idle time \S+ ms → \S+ ms \(of it ")
+
+    def test_clock(self):
+        names = [f"{GEMM}_{word}" for word in ("a", "b", "c", "d", "e")]
+        _, line = self.traces([(name, 100) for name in names], [(name, 80) for name in names])
+        self.assertIn("all 5 kernels alike (device or clock)", line)
+
+    def test_two_sites(self):
+        _, line = self.compare(snapshot(self.folder / "a.pickle", "/app", 3, 1 << 30),
+                               snapshot(self.folder / "b.pickle", "/app", 3, 3 << 30, 3 << 30))
+        self.assertRegex(line, r"2.00 GiB more in \S+ \(\w+\) and 2.00 GiB in \S+ \(\w+\)")
 
     def test_other_work_is_no_pair(self):
         """As alike in name and as often in the same place, and yet another kind of work."""
