@@ -254,7 +254,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                           ? "A trace does not say what copies hold: these have copies back to the "
                             "host of the same sizes."
                           : "A trace does not say what copies hold: these come between the kernels "
-                            "of the model, a few kernels apart, in several sizes.",
+                            "of the model, a few kernels apart.",
                   .severity = TA_HIGH,
                   .evidence = evidence,
                   .n_evidence = 3,

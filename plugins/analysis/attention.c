@@ -329,24 +329,33 @@ static int mask_in(struct ta_slice dims)
     return MASK_UNKNOWN;
 }
 
+/* Heads are no larger; scores are as long as the sequence. */
+#define HEAD_MOST 256
+
 /* From the operator that launched it outwards, as far as attention goes. */
 static struct inputs inputs_of(const struct work *w, ta_row op, const struct ta_kernel_facts *facts)
 {
     struct inputs inputs = {.type = "", .head = TA_MISSING, .mask = MASK_UNKNOWN};
+    bool is_told = false; /* by an operator of attention; softmax and GEMMs have scores as inputs */
     for (int up = 0; up < 5 && op != TA_NO_ROW; up++, op = w->spans.parent[op]) {
         const struct ta_slice name = ta_trace_text(w->trace, w->spans.name[op]);
         const ta_str dims = ta_args_text(&w->dims, op), types = ta_args_text(&w->types, op);
-        if (up && !memmem(name.ptr, name.len, "attention", 9) &&
-            !memmem(name.ptr, name.len, "attn", 4))
+        const bool is_attention =
+            memmem(name.ptr, name.len, "attention", 9) || memmem(name.ptr, name.len, "attn", 4);
+        if (up && !is_attention)
             continue;
         if (!*inputs.type && types != TA_STR_ABSENT)
             inputs.type = type_in(ta_trace_text(w->trace, types));
-        if (inputs.head == TA_MISSING && dims != TA_STR_ABSENT)
+        if (dims != TA_STR_ABSENT && (inputs.head == TA_MISSING || (is_attention && !is_told))) {
             inputs.head = head_in(ta_trace_text(w->trace, dims));
+            is_told = is_attention;
+        }
         if (dims != TA_STR_ABSENT &&
             ta_slice_equal(name, TA_LIT("aten::scaled_dot_product_attention")))
             inputs.mask = mask_in(ta_trace_text(w->trace, dims));
     }
+    if (!is_told && inputs.head > HEAD_MOST)
+        inputs.head = TA_MISSING;
     if (!*inputs.type && facts && facts->precision != TA_PRECISION_ANY)
         inputs.type = ta_precision_name(facts->precision);
     return inputs;

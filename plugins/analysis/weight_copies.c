@@ -53,6 +53,8 @@ enum { TENSOR_BYTES = 64 << 10 };
 /* What makes copies the weights of layers. */
 enum { GROUPS_LEAST = 8, GROUPS_A_STEP = 4, SIZES_LEAST = 3, KERNELS_A_GROUP = 48 };
 enum { LAYERS_BYTES = 32 << 20 };
+/* Of fewer sizes, where the tensors of a layer lie in one buffer: what a copy brings at least. */
+enum { BUFFER_BYTES = 64 << 20 };
 /* What shows that models move. */
 enum { MODELS_COPIES = 16 };
 #define MODELS_BYTES (INT64_C(256) << 20)
@@ -289,16 +291,18 @@ static bool is_layers(const struct walk *w, const struct size *sizes, size_t n_s
     /* Layers are alike: most bytes are of sizes that come several times a pass.  Inputs of a step,
      * which may be copied while kernels run, are not. */
     const size_t passes = pass->n > 1 ? pass->n : in->n > 1 ? in->n : 1;
-    int64_t bytes = 0, repeated = 0;
+    int64_t bytes = 0, repeated = 0, copies = 0;
     for (size_t i = 0; i < n_sizes; i++) {
         const int64_t sum = (int64_t)sizes[i].n * sizes[i].bytes;
         bytes += sum;
+        copies += (int64_t)sizes[i].n;
         repeated += sizes[i].n >= 2 * passes ? sum : 0;
     }
     if (2 * repeated < bytes)
         return false;
-    if (w->groups < GROUPS_LEAST || n_sizes < SIZES_LEAST || bytes < LAYERS_BYTES ||
-        w->matrix > (size_t)w->groups * KERNELS_A_GROUP)
+    const bool is_buffers = bytes >= copies * BUFFER_BYTES && w->groups >= 2 * GROUPS_LEAST;
+    if (w->groups < GROUPS_LEAST || (n_sizes < SIZES_LEAST && !is_buffers) ||
+        bytes < LAYERS_BYTES || w->matrix > (size_t)w->groups * KERNELS_A_GROUP)
         return false;
     /* An input comes once a step, however short it is. */
     return in->n ? 2 * in->layered >= in->n : pass->n > 0 || n_sizes * 4 <= w->groups;
@@ -539,7 +543,8 @@ static const struct ta_table_def table = {
     .doc = "One row per rank and pattern, of ranks that copy weights to the device to use them. "
            "A trace does not say what copies hold: layers are at least 8 groups of copies between "
            "matrix products, attention or convolutions, at most 48 of those apart on average, of "
-           "at least 3 sizes, most bytes of sizes that come several times a pass, and 32 MiB in "
+           "at least 3 sizes or 64 MiB each, most bytes of sizes that come several times a pass, "
+           "and 32 MiB in "
            "all, at least 4 groups in most marked steps; models are "
            "at least 16 copies and 256 MiB that have a copy back of the same size.",
     .tier = TA_TIER_DETAIL};

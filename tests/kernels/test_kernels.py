@@ -504,6 +504,8 @@ def check_attention(report):
     expect("sequences", row["calls"], 10)
     expect("kernels", row["kernels"], 40)
     expect("time", row["total_ns"], 6000000)
+    sizes = {row["head_size"] for row in report.rows("attention.calls")}
+    expect("no length of a sequence is a head size", sizes <= {None, 128}, True)
 
 
 def check_units(report):

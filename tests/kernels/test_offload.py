@@ -128,6 +128,14 @@ def unmarked(trace):
         forward(trace, pageable(trace))
 
 
+def buffers(trace):
+    """The tensors of a block lie in one buffer, and copies are of one size."""
+    def weights(*sizes):
+        if len(sizes) > 1:
+            trace.copy(sum(sizes))
+    steps(trace, 5, lambda: forward(trace, weights))
+
+
 def swapped(trace):
     """Blocks go back, too."""
     def weights(*sizes):
@@ -308,6 +316,14 @@ no_weights = silent("weight-copies")
 no_guidance = silent("guidance-passes")
 
 
+def check_buffers(report):
+    row, faults = report.row("copies.weights"), []
+    near(faults, "bytes", row["bytes"], 5 * BLOCKS * sum(BLOCK))
+    if row["pattern"] != "layers" or not report.finding("weight-copies"):
+        faults.append("the pattern is %s" % row["pattern"])
+    return faults
+
+
 def check_layers(passes, moved=1):
     def check(report):
         row, faults = report.row("copies.weights"), []
@@ -372,6 +388,7 @@ def check_guidance(source, module):
 
 CASES = {
     "layers": (layers, check_layers(5)),
+    "buffers": (buffers, check_buffers),
     "unmarked": (unmarked, check_layers(5)),
     "swapped": (swapped, check_layers(4, moved=2)),
     "prefetched": (prefetched, no_weights),
