@@ -272,6 +272,8 @@ enum ta_reading {
     TA_AS_RECORDED_COST,
     TA_AS_PATH_CLASS, /* of the critical path of each rank */
     TA_AS_PATH_TIME,
+    TA_AS_RANK_WAIT, /* of a rank for others in collectives, and what a late one costs the run */
+    TA_AS_RANK_COST,
     TA_AS_IDLE_CAUSE,
     TA_AS_IDLE_GAPS,
     TA_AS_IDLE_TIME,
@@ -424,9 +426,11 @@ struct ta_evidence {
 
 /* What a saving is time of. */
 enum ta_gain {
-    TA_GAIN_RUN,   /* the run itself would be shorter by it */
-    TA_GAIN_DEVICE /* kernels of a device: it shortens the run only as far as they are on its
-                      critical path, which the core takes into account */
+    TA_GAIN_RUN,    /* of the run, or of the rank of the first evidence: the core takes into account
+                       what the others wait for it */
+    TA_GAIN_DEVICE, /* kernels of a device: it shortens the run only as far as they are on its
+                       critical path, which the core takes into account */
+    TA_GAIN_RANKS   /* of all ranks together: they wait for each other */
 };
 
 /* What is wrong, why, what to do and what that brings: three sentences and a range of time. */

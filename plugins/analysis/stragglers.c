@@ -42,7 +42,7 @@ static const struct ta_column by_rank_columns[] = {
                 "the other ranks that come to the same place of the program from the same place "
                 "before. None without peers, such as of a pipeline stage that has no replicas"},
     [COST_NS] =
-        {"cost_ns", "Cost", TA_NS, .better = TA_LOWER,
+        {"cost_ns", "Cost", TA_NS, .better = TA_LOWER, .read_as = TA_AS_RANK_COST,
          .doc = "Of late ranks: by how much the run would be shorter had the rank taken as long as "
                 "its peers; the collectives are gone through once more, where each rank goes on "
                 "when the last one has come. All of its excess where ranks of its groups were not "
@@ -70,6 +70,7 @@ static const struct ta_column by_rank_columns[] = {
     [MAX_LATENESS_NS] = {"max_lateness_ns", "Most lateness", TA_NS, .better = TA_LOWER,
                          .weight = 0.3, .doc = "The longest of these"},
     [WAIT_NS] = {"wait_ns", "Waits", TA_NS, .better = TA_LOWER, .weight = 0.6,
+                 .read_as = TA_AS_RANK_WAIT,
                  .doc = "Time in these collectives before the last one came"},
     [OWN_NS] = {"own_ns", "Own time", TA_NS, .better = TA_LOWER, .weight = 0.9,
                 .doc = "Time before these collectives, each since the end of the collective "

@@ -7,6 +7,7 @@
 #include "base/template.h"
 #include "base/vec.h"
 #include "recommend/data_rule.h"
+#include "recommend/rank_bound.h"
 #include "report/report.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
@@ -23,9 +24,17 @@ struct ta_path_part {
     double ns;    /* of a rank on average; INFINITY where the path is not known */
 };
 
+/* A finding, and what of it belongs to one rank. */
+struct found {
+    struct ta_finding finding;
+    struct ta_rank_bound ranks;
+};
+
 struct ta_advice {
     struct ta_arena *arena; /* of the report */
-    TA_VEC(struct ta_finding) findings;
+    const struct ta_report *report;
+    const struct ta_refs *in; /* its readings */
+    TA_VEC(struct found) findings;
     bool failed;
     const char *unfounded;       /* id of a finding without evidence: a bug of its rule */
     const struct ta_entry *rule; /* the running one */
@@ -102,6 +111,22 @@ static void bound_by_path(const struct ta_advice *advice, struct ta_finding *fin
     finding->saving_high_ns = ta_whole(fmin((double)finding->saving_high_ns, advice->kernels.ns));
 }
 
+/* What one rank saves as time of the run: no more than the others let it be shorter. */
+static struct ta_rank_bound bound_by_ranks(const struct ta_advice *advice,
+                                           struct ta_finding *finding)
+{
+    if (finding->saving_high_ns == TA_MISSING || finding->gain != TA_GAIN_RUN)
+        return (struct ta_rank_bound){.rank = TA_MISSING};
+    const double high = (double)finding->saving_high_ns;
+    const struct ta_rank_bound bound = ta_rank_bound(advice->in, advice->report, finding, high);
+    if (bound.most_ns < high) {
+        finding->saving_high_ns = ta_whole(bound.most_ns);
+        finding->saving_low_ns =
+            ta_whole((double)finding->saving_low_ns * bound.most_ns / fmax(1, high));
+    }
+    return bound;
+}
+
 /* No saving is longer than the run it is of.  Logs and dumps of a folder may be of several runs:
  * one that is longer than the known run is of another. */
 static void state_as_of_run(const struct ta_advice *advice, struct ta_finding *finding)
@@ -148,8 +173,8 @@ static enum ta_severity grade(const struct ta_advice *advice, const struct ta_fi
                                                               : TA_LOW;
 }
 
-/* A finding that recording explains in part says so first and promises the rest alone: of the most
- * it leaves out what is estimated, of the least all that it may be. */
+/* A finding that recording explains in part says so first and promises the rest alone: the most is
+ * of what the estimate leaves, the least of what all that it may be leaves. */
 static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *finding)
 {
     if (finding->saving_high_ns == TA_MISSING || finding->recorder_ns <= 0 ||
@@ -172,8 +197,12 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
     /* What every recording costs is a guess, and may be little. */
     const bool is_chosen = *advice->recorded;
     const int64_t least = is_chosen ? finding->recorder_most_ns : recorder / 2;
-    finding->saving_low_ns = ta_max_i64(0, finding->saving_low_ns - least);
+    const double all = (double)finding->saving_high_ns;
+    finding->saving_low_ns =
+        ta_whole((double)finding->saving_low_ns * fmax(0, all - (double)least) / all);
     finding->saving_high_ns -= is_chosen ? recorder : 0;
+    if (is_chosen) /* what is left of it is less sure than the finding */
+        finding->confidence *= 1 - (double)recorder / (2 * all);
     if (is_explained) {
         finding->saving_low_ns = finding->saving_high_ns = TA_MISSING;
         finding->severity = TA_INFO;
@@ -199,6 +228,7 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
             evidence[copy.n_evidence++] = finding->evidence[i];
     copy.evidence = evidence;
     bound_by_path(advice, &copy);
+    const struct ta_rank_bound ranks = bound_by_ranks(advice, &copy);
     set_recorder_apart(advice, &copy);
     state_as_of_run(advice, &copy);
     if (!copy.about_input) {
@@ -214,7 +244,7 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
         return;
     copy.severity = grade(advice, &copy);
     reword(advice, &copy);
-    if (!ta_vec_push(&advice->findings, copy))
+    if (!ta_vec_push(&advice->findings, ((struct found){copy, ranks})))
         advice->failed = true;
 }
 
@@ -254,7 +284,8 @@ static int place_of(const struct ta_finding *finding)
 
 static int by_worth(const void *left, const void *right)
 {
-    const struct ta_finding *a = left, *b = right;
+    const struct ta_finding *a = &((const struct found *)left)->finding;
+    const struct ta_finding *b = &((const struct found *)right)->finding;
     const double x = worth(a), y = worth(b);
     if (place_of(a) != place_of(b))
         return place_of(a) - place_of(b);
@@ -273,11 +304,92 @@ static void leave_out_others(struct ta_advice *advice)
     bool only = false;
     size_t kept = 0;
     for (size_t i = 0; i < advice->findings.n; i++)
-        only |= advice->findings.at[i].is_only;
+        only |= advice->findings.at[i].finding.is_only;
     for (size_t i = 0; only && i < advice->findings.n; i++)
-        if (advice->findings.at[i].about_input)
+        if (advice->findings.at[i].finding.about_input)
             advice->findings.at[kept++] = advice->findings.at[i];
     advice->findings.n = only ? kept : advice->findings.n;
+}
+
+/* The share of it that all other ranks have as well, up to which something is one rank's own. */
+#define OF_ONE_RANK 0.5
+
+static bool is_own(const struct found *found, int64_t rank)
+{
+    return found->ranks.rank != TA_MISSING && found->ranks.of_others <= OF_ONE_RANK &&
+           (rank == TA_MISSING || found->ranks.rank == rank);
+}
+
+static void add_details(struct ta_advice *advice, struct ta_finding *finding, const char *sentence)
+{
+    finding->details = finding->details
+                           ? ta_advice_printf(advice, "%s %s.", finding->details, sentence)
+                           : ta_advice_printf(advice, "%s.", sentence);
+}
+
+/* The finding that is one rank's own and saves most; SIZE_MAX without any. */
+static size_t own_of(const struct ta_advice *advice, int64_t rank)
+{
+    const struct found *at = advice->findings.at;
+    size_t most = SIZE_MAX;
+    for (size_t i = 0; i < advice->findings.n; i++)
+        if (is_own(&at[i], rank) &&
+            (most == SIZE_MAX || worth(&at[i].finding) > worth(&at[most].finding)))
+            most = i;
+    return most;
+}
+
+/* What one rank does that the others do not is why they wait for it: that is told there, once, with
+ * what to do about the cause that costs most. */
+static void tell_causes_of_lateness(struct ta_advice *advice, size_t late)
+{
+    struct found *at = advice->findings.at;
+    struct ta_finding told = at[late].finding;
+    const int64_t rank = told.evidence[0].row.kind == TA_CELL_INT ? told.evidence[0].row.i : -1;
+    const size_t most = rank < 0 ? SIZE_MAX : own_of(advice, rank);
+    size_t kept = 0;
+    if (most == SIZE_MAX)
+        return;
+    told.advice = ta_advice_printf(advice, "%s %s", told.advice, at[most].finding.advice);
+    /* Its first delay comes before all collectives. */
+    told.saving_high_ns = ta_max_i64(told.saving_high_ns, at[most].finding.saving_high_ns);
+    for (size_t i = 0; i < advice->findings.n; i++)
+        if (is_own(&at[i], rank))
+            add_details(advice, &told, at[i].finding.title);
+    at[late].finding = told;
+    state_as_of_run(advice, &at[late].finding);
+    for (size_t i = 0; i < advice->findings.n; i++)
+        if (!is_own(&at[i], rank))
+            at[kept++] = at[i];
+    advice->findings.n = kept;
+}
+
+/* That ranks wait for each other is no other effect than what makes one of them late, where that
+ * saves as much. */
+static void tell_waiting_with_cause(struct ta_advice *advice, size_t waiting)
+{
+    struct found *at = advice->findings.at;
+    const size_t most = own_of(advice, TA_MISSING);
+    if (most == SIZE_MAX || !at[most].ranks.is_last ||
+        at[most].finding.saving_high_ns < at[waiting].finding.saving_high_ns)
+        return;
+    add_details(advice, &at[most].finding, at[waiting].finding.title);
+    memmove(&at[waiting], &at[waiting + 1], (advice->findings.n - waiting - 1) * sizeof *at);
+    advice->findings.n--;
+}
+
+static void tell_once(struct ta_advice *advice)
+{
+    for (size_t i = 0; i < advice->findings.n; i++)
+        if (ta_is_about_late_rank(advice->in, &advice->findings.at[i].finding)) {
+            tell_causes_of_lateness(advice, i);
+            break;
+        }
+    for (size_t i = 0; i < advice->findings.n; i++)
+        if (advice->findings.at[i].finding.gain == TA_GAIN_RANKS) {
+            tell_waiting_with_cause(advice, i);
+            break;
+        }
 }
 
 static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *registry,
@@ -368,6 +480,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     struct ta_refs in;
     ta_readings_open(&in, registry, report);
     struct ta_advice advice = {.arena = ta_report_arena(report),
+                               .report = report,
+                               .in = &in,
                                .trust = ta_ref_scalar(&in, TA_AS_TRUST, 1),
                                .window = run_time(&in, registry, report),
                                .kernels = kernels_on_path(&in),
@@ -377,14 +491,15 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         leave_out_others(&advice);
+        tell_once(&advice);
+        const struct found *at = advice.findings.at;
         if (advice.findings.n)
-            qsort(advice.findings.at, advice.findings.n, sizeof *advice.findings.at, by_worth);
+            qsort(advice.findings.at, advice.findings.n, sizeof *at, by_worth);
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
-            ta_add_finding(section, &advice.findings.at[i]);
-        const bool is_bottleneck = advice.findings.n && advice.findings.at[0].severity > TA_INFO;
-        status =
-            ta_headline_set(ctx, registry, report, is_bottleneck ? &advice.findings.at[0] : NULL);
+            ta_add_finding(section, &at[i].finding);
+        const bool is_bottleneck = advice.findings.n && at[0].finding.severity > TA_INFO;
+        status = ta_headline_set(ctx, registry, report, is_bottleneck ? &at[0].finding : NULL);
     }
     free(advice.findings.at);
     return status;
