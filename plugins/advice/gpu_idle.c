@@ -11,7 +11,7 @@ enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] =
-        {"threshold", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
+        {"threshold", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
          "Share of the window, idle for reasons without a rule of their own, from which the rule "
          "fires"},
     TA_OPTIONS_END,
@@ -35,29 +35,35 @@ static const struct ta_ref reads[] = {
     OWNERS_READS(OWNERS),
 };
 
+/* A host that is late loses nearly all of this time, whatever it does: waits, computes, or launches
+ * too slowly.  Of kernels that follow each other fusing joins two or more. */
+#define LEAST (1. / 3)
+
 /* The owners that the rule is about (set-up is setup.c's): what the title says, with the idle time
  * after it, and what to do. */
 static const struct owner {
     const char *owner, *what, *advice;
     const char *recorded; /* kind of idle time that recording explains */
+    double least;         /* part of it that is saved whatever the reason is */
 } owners[] = {
     {"host untraced", "What the host does was not recorded",
      "Record again with with_stack=True, or with ranges (record_function) around the phases of the "
      "program.",
-     "host untraced"},
+     "host untraced", LEAST},
     {"host collective", "The host waits for other hosts",
      "Look at which host comes late, and move collectives to the GPU (NCCL).", NULL},
     {"within a graph", "Kernels of a graph wait for each other",
-     "Fuse short kernels: each starts about a microsecond after the one it depends on.", NULL},
+     "Fuse short kernels: each starts about a microsecond after the one it depends on.", NULL,
+     LEAST},
     {"micro gap", "Short kernels follow each other",
-     "Fuse them: each kernel starts about a microsecond after the one before.", "queued"},
+     "Fuse them: each kernel starts about a microsecond after the one before.", "queued", LEAST},
     {"queued, same stream", "Queued work begins late", "Look at what its stream waits for.",
      "queued"},
     {"queued, dependency", "Queued work waits for other work",
      "Look at what its stream waits for (events, copies, other streams), and at other devices.",
      NULL},
     {"launch not recorded", "The launches were not recorded",
-     "Record host and device together, and all threads: activities=[CPU, CUDA].", NULL},
+     "Record host and device together, and all threads: activities=[CPU, CUDA].", NULL, LEAST},
     {"late start", "The GPU begins launched work late",
      "Look for other processes on the GPU, or work that was not recorded.", NULL},
     {"profiler", "The profiler holds the program up", "Record without stacks and memory.", NULL},
@@ -139,7 +145,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = gaps.n ? 3 : 2,
-            .saving_low_ns = 0,
+            .saving_low_ns = ta_whole(owner->least * owned.ns),
             .saving_high_ns = ta_whole(owned.ns),
             .recorder_ns = recorded.ns,
             .recorder_most_ns = recorded.most_ns,

@@ -10,7 +10,7 @@
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.03, 0, 1, TA_OPTION_RATIO,
                    "Share of the window from which the rule fires"},
     TA_OPTIONS_END,
 };

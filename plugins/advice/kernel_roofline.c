@@ -179,8 +179,9 @@ static struct ta_slice odd_size(struct ta_slice shape, unsigned multiple)
     return TA_LIT("");
 }
 
+/* `unaligned_ns`: of kernels that a finding of their own is about if they take longer. */
 static bool advise_straggler(const struct ta_refs *in, struct ta_advice *advice,
-                             const struct kernel_run *run)
+                             const struct kernel_run *run, double unaligned_ns)
 {
     size_t worst = SIZE_MAX;
     double most = 0;
@@ -191,7 +192,7 @@ static bool advise_straggler(const struct ta_refs *in, struct ta_advice *advice,
             worst = row;
         }
     }
-    if (worst == SIZE_MAX || !kernel_matters(run, most, 0))
+    if (worst == SIZE_MAX || most < unaligned_ns || !kernel_matters(run, most, 0))
         return false;
     const struct ta_slice name = ta_ref_text(in, NAME, worst);
     const unsigned multiple = aligned_to(ta_ref_text(in, TYPE, worst));
@@ -239,25 +240,34 @@ static bool is_unaligned(struct ta_slice name)
            !memmem(name.ptr, name.len, "simt", 4);
 }
 
-static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
-                             const struct kernel_run *run)
+/* Such kernels. */
+struct unaligned {
+    double time, most; /* most: of row `row` */
+    size_t row;
+};
+
+static struct unaligned find_unaligned(const struct ta_refs *in)
 {
-    double time = 0, most = 0;
-    size_t worst = 0;
-    struct ta_slice shape = TA_LIT(""), odd = TA_LIT("");
+    struct unaligned found = {.time = 0};
     for (size_t i = 0; i < ta_ref_rows(in, KERNEL_NAME); i++) {
         const struct ta_slice name = ta_ref_text(in, KERNEL_NAME, i);
         const double ns = ta_ref_number(in, KERNEL_TIME, i, 0);
         if (!is_unaligned(name))
             continue;
-        time += ns;
-        if (ns > most) {
-            most = ns;
-            worst = i;
+        found.time += ns;
+        if (ns > found.most) {
+            found.most = ns;
+            found.row = i;
         }
     }
-    if (!kernel_matters(run, time, 0))
-        return;
+    return found;
+}
+
+static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
+                             const struct kernel_run *run, const struct unaligned *found)
+{
+    const double time = found->time, most = found->most;
+    struct ta_slice shape = TA_LIT(""), odd = TA_LIT("");
     unsigned multiple = 8;
     for (size_t i = 0; i < ta_ref_rows(in, SHAPE) && !odd.len; i++)
         if (ta_ref_reads(in, CLASS, i, "gemm")) {
@@ -265,8 +275,8 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
             multiple = aligned_to(ta_ref_text(in, TYPE, i));
             odd = odd_size(shape, multiple);
         }
-    const struct ta_evidence evidence = ta_ref_evidence(in, KERNEL_TIME, worst);
-    const struct ta_place largest = ta_place_at(in, KERNEL_TIME, worst);
+    const struct ta_evidence evidence = ta_ref_evidence(in, KERNEL_TIME, found->row);
+    const struct ta_place largest = ta_place_at(in, KERNEL_TIME, found->row);
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -288,6 +298,7 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
             .evidence = &evidence,
             .n_evidence = 1,
             .gain = TA_GAIN_DEVICE,
+            /* They take 1.3 to 3.3 times as long as those of padded sizes. */
             .saving_low_ns = kernel_saving(run, time / 4),
             .saving_high_ns = kernel_saving(run, time * 0.7),
             .confidence = 0.5,
@@ -379,8 +390,15 @@ static const char *others(struct ta_advice *advice, const struct kernel_run *run
     return text;
 }
 
+/* Whether a GEMM of an odd size is told with the others. */
+static bool is_odd(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_reads(in, CLASS, row, "gemm") &&
+           odd_size(ta_ref_text(in, SHAPE, row), aligned_to(ta_ref_text(in, TYPE, row))).len;
+}
+
 static void advise_slow(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,
-                        const struct kernel_run *run)
+                        const struct kernel_run *run, bool without_unaligned)
 {
     static const struct ta_look math = {.cells = BACKEND_TIME, .where = {{BACKEND, "math"}}};
     const bool has_math = kernel_matters(run, ta_look_sum(in, &math, TA_MISSING), 0);
@@ -390,7 +408,8 @@ static void advise_slow(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
     enum family worst = GEMM;
     for (size_t row = 0; row < ta_ref_rows(in, BUSY); row++) {
         const enum family family = family_of(in, row, has_math);
-        if (family != FAMILIES && !is_straggler(in, row))
+        if (family != FAMILIES && !is_straggler(in, row) &&
+            !(without_unaligned && is_odd(in, row)))
             add_up(ctx, in, row, family == CONV ? rest : 1, &slow[family]);
     }
     for (int f = 0; f < FAMILIES; f++)
@@ -416,10 +435,17 @@ static void advise_slow(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                           : ta_advice_printf(advice, "%.*s peak", (int)unit.len, unit.ptr),
                 kernel_time(advice, run, it->time)),
             .why = ta_advice_printf(
-                advice, "%.*s with %.*s has %s of it (%s).", (int)name.len, name.ptr,
+                advice, "%.*s with %.*s has %s of it (%s in %s%s).", (int)name.len, name.ptr,
                 (int)shape.len, shape.ptr,
                 ta_advice_number(advice, it->most / it->time, TA_UNIT_RATIO),
-                kernel_count(advice, ta_ref_number(in, CALLS, it->row, 0), "call")),
+                kernel_ns(advice, run, it->most),
+                kernel_count(advice, ta_ref_number(in, CALLS, it->row, 0), "call"),
+                it->shapes > 1
+                    ? ta_advice_printf(advice, ", at %s",
+                                       ta_advice_number(advice,
+                                                        ta_ref_number(in, REACHED, it->row, 0),
+                                                        TA_UNIT_RATIO))
+                    : ""),
             .advice = what_to_do(worst, is_memory, &device),
             .details = others(advice, run, slow, worst),
             .severity = TA_MEDIUM,
@@ -442,9 +468,13 @@ static void advise_slow(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const struct kernel_run run = kernel_run_of(in, RUN);
-    if (!advise_straggler(in, advice, &run))
-        advise_unaligned(in, advice, &run);
-    advise_slow(ctx, in, advice, &run);
+    const struct unaligned unaligned = find_unaligned(in);
+    const bool has_unaligned = kernel_matters(&run, unaligned.time, 0);
+    const bool is_one =
+        advise_straggler(in, advice, &run, has_unaligned ? unaligned.time : 0);
+    if (!is_one && has_unaligned)
+        advise_unaligned(in, advice, &run, &unaligned);
+    advise_slow(ctx, in, advice, &run, !is_one && has_unaligned);
     return TA_OK;
 }
 

@@ -115,11 +115,14 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_place median = figure_of(in, first, "residual_diff_p50");
     const struct ta_place threshold = figure_of(in, first, "residual_diff_threshold");
     const struct ta_place warmup = figure_of(in, first, "max_warmup_steps");
+    const struct ta_place limit = figure_of(in, first, "max_cached_steps");
     /* At the median difference half of the steps after the warm-up are alike. */
     const struct ta_place loop = longest_loop(in);
     const double steps = loop.table ? loop.value : 0;
     const double after = warmup.table ? fmax(0, steps - warmup.value) : steps;
-    const double most_ns = loop.table ? 0.5 * after * ta_ref_number(in, BAR_MEAN, loop.row, 0) : 0;
+    const double skipped = limit.table && limit.value > 0 ? fmin(0.5 * after, limit.value)
+                                                          : 0.5 * after;
+    const double most_ns = loop.table ? skipped * ta_ref_number(in, BAR_MEAN, loop.row, 0) : 0;
     const struct ta_evidence evidence[] = {ta_place_evidence(&hits), ta_place_evidence(&least),
                                            ta_place_evidence(&threshold)};
     ta_advise(
@@ -132,7 +135,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .details =
                 most_ns > 0
                     ? "The saving is of a cache that skips up to half of the steps after its "
-                      "warm-up, at less quality; a model of few steps has none that are alike."
+                      "warm-up, within its limit, at less quality; a model of few steps has none that are alike."
                     : "A model of few steps has none that are alike.",
             .severity = TA_MEDIUM,
             .evidence = evidence,

@@ -409,8 +409,10 @@ static int64_t *row_of(struct work *w, const struct chain *chain)
 
 static void end_chain(struct work *w, struct chain *chain)
 {
-    /* Shifts unpack quantized weights: kernels.weight_casts has them. */
-    if (chain->members >= CHAIN_MIN && chain->varies && !(chain->all_signs & SIGN_SHIFT)) {
+    /* Shifts unpack quantized weights: kernels.weight_casts has them.  What mostly casts and copies
+     * is no chain to be fused, but copies to be left out: kernels.copies_by_op has them. */
+    if (chain->members >= CHAIN_MIN && chain->varies && !(chain->all_signs & SIGN_SHIFT) &&
+        2 * chain->copy_ns <= chain->total_ns) {
         int64_t *row = row_of(w, chain);
         const double parts = (double)(chain->kernels - 1) / (double)chain->kernels;
         ta_sum(&row[FIELD_CHAINS], 1);
