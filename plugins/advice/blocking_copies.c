@@ -142,12 +142,14 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                  double threshold)
 {
     const struct ta_place host = ta_place_at(in, HOST, cost->worst);
-    struct ta_evidence evidence[3] = {ta_ref_evidence(in, HOST, cost->worst)};
-    size_t n_evidence = 1;
+    struct ta_evidence evidence[2];
+    size_t n_evidence = 0;
     if (ta_ref_number(in, EXPOSED, cost->worst, 0) > 0)
         evidence[n_evidence++] = ta_ref_evidence(in, EXPOSED, cost->worst);
     if (ta_ref_number(in, IDLE, cost->worst, 0) > 0)
         evidence[n_evidence++] = ta_ref_evidence(in, IDLE, cost->worst);
+    if (n_evidence == 0)
+        evidence[n_evidence++] = ta_ref_evidence(in, HOST, cost->worst);
     const bool pageable = ta_ref_reads(in, MEMORY, cost->worst, "pageable");
     const double lost = cost->exposed + cost->idle;
     const struct ta_owned_where where = where_of(in, advice, ta_ref_integer(in, RANK, cost->worst));

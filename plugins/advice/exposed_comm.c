@@ -12,7 +12,7 @@
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                    "Exposed share of the run from which the rule fires"},
     TA_OPTIONS_END,
 };
@@ -26,6 +26,7 @@ enum {
     COMPUTE,
     EXPOSED,
     WAIT,
+    TRANSFER,
     UNKNOWN,
     BEFORE,
     STEPS,
@@ -53,6 +54,7 @@ static const struct ta_ref reads[] = {
     [COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
     [EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"},
     [WAIT] = {"collectives.exposed", "wait_ns"},
+    [TRANSFER] = {"collectives.exposed", "transfer_ns"},
     [UNKNOWN] = {"collectives.exposed", "unknown_ns"},
     [BEFORE] = {"collectives.exposed", "before_ns"},
     [STEPS] = {"steps.by_rank", "steps"},
@@ -376,7 +378,8 @@ static struct share share_of(const struct ta_refs *in, struct extremes e, double
     s.wait = waiting(in, &s.exposed);
     const double all = exposed_of(in, e.most);
     const double wait = s.wait.table ? fmin(s.wait.value, all) : 0;
-    s.transfer = fmax(0, all - wait - said_of_links(in, run));
+    const struct ta_place transfer = ta_place_beside(in, &s.wait, TRANSFER);
+    s.transfer = fmax(0, (transfer.table ? transfer.value : all - wait) - said_of_links(in, run));
     s.hideable = fmax(0, fmin(s.transfer, run - ta_ref_number(in, COMM, e.most, 0)));
     s.waiting = has_straggler(in, run) ? 0 : wait;
     s.mean_wait = ta_ref_rows(in, WAIT) ? ta_ref_sum(in, WAIT) / (double)ta_ref_rows(in, WAIT) : 0;
@@ -435,6 +438,7 @@ static void advise_waiting(struct ta_advice *advice, const struct ta_refs *in,
                   .evidence = evidence,
                   .n_evidence = TA_LENGTH(evidence),
                   /* Ranks that share the work evenly end when the average rank does. */
+                  .gain = TA_GAIN_RANKS,
                   .saving_low_ns = ta_whole(s->mean_wait / 3),
                   .saving_high_ns = ta_whole(s->mean_wait),
                   .confidence = 0.6,
@@ -452,15 +456,17 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
     const bool is_of_host = p.host > p.all / 2;
     const char *op = is_rest ? "other collectives" : op_of(in, advice, &p);
     const bool is_all = s->transfer > NEARLY_ALL * p.all;
-    const struct ta_evidence evidence[] = {ta_place_evidence(&s->exposed),
-                                           p.most == SIZE_MAX
-                                               ? ta_place_evidence(&s->exposed)
+    const struct ta_place transfer = ta_place_beside(in, &s->wait, TRANSFER);
+    const struct ta_place *all = transfer.table ? &transfer : &s->exposed;
+    const bool is_joinable = has_no_buckets(in, &p);
+    const struct ta_evidence evidence[] = {ta_place_evidence(all),
+                                           p.most == SIZE_MAX || is_joinable
+                                               ? ta_place_evidence(all)
                                                : ta_ref_evidence(in, PLACE_EXPOSED, p.most)};
     const char *share = ta_advice_printf(
         advice, "%s of the run (%s%s)", ta_advice_number(advice, s->transfer / run, TA_UNIT_RATIO),
         ta_advice_number(advice, s->transfer, TA_UNIT_NS),
         ta_ref_rows(in, RANK) > 1 ? ta_advice_printf(advice, " of rank %.0f", s->rank) : "");
-    const bool is_joinable = has_no_buckets(in, &p);
     const struct ta_degrees degrees = is_rest || is_joinable ? (struct ta_degrees){.what = NULL}
                                                              : ta_degrees_of(in, advice, DEGREES);
     const char *rest = details_of(in, advice, s, e);

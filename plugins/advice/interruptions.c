@@ -222,18 +222,20 @@ static const char *in_steps(struct ta_advice *advice, const struct again *again)
 }
 
 static const char *why_again(const struct ta_refs *in, struct ta_advice *advice,
-                             const struct again *again)
+                             const struct again *again, const struct sums *sums)
 {
+    const char *idle = ta_advice_number(advice, sums->idle, TA_UNIT_NS);
     const double frame = ta_ref_number(in, MADE_FRAME, again->row, NAN);
     const double code = ta_ref_number(in, MADE_CODE, again->row, NAN);
     const char *each = ta_advice_number(advice, again->host / again->times, TA_UNIT_NS);
     if (isnan(frame))
-        return ta_advice_printf(advice, "A compilation takes %s, and the GPU waits for it.", each);
+        return ta_advice_printf(advice, "A compilation takes %s; the GPU is idle for %s of all.",
+                                each, idle);
     return ta_advice_printf(
         advice,
         "A guard of the compiled code fails, so the function (compile id %.0f/%.0f) is compiled "
-        "anew, which takes %s%s.",
-        frame, code, each, again->times > 1 ? " each time" : "");
+        "anew, which takes %s%s; the GPU is idle for %s of all.",
+        frame, code, each, again->times > 1 ? " each time" : "", idle);
 }
 
 /* The share of its run that a rank spends with what is in the middle of it; the kind that has most,
@@ -282,13 +284,14 @@ struct texts {
 
 /* `sums` is "98.0 % of the run (16.6 s)". */
 static struct texts compiled_again(const struct ta_refs *in, struct ta_advice *advice,
-                                   const struct again *again, const char *owner, const char *sums)
+                                   const struct again *again, const struct worst *worst,
+                                   const char *owner, const char *sums)
 {
     return (struct texts){
         .title = ta_advice_printf(advice, "torch.compile recompiles%s %s%s%s: compiling takes %s",
                                   what_again(in, advice, again), times(advice, again->times),
                                   in_steps(advice, again), owner, sums),
-        .why = why_again(in, advice, again),
+        .why = why_again(in, advice, again, &worst->sums),
         .advice = "TORCH_LOGS=recompiles names the guard that fails; if it is a size, make it "
                   "dynamic (torch.compile(dynamic=True), torch._dynamo.mark_dynamic) or pad to a "
                   "few fixed sizes.",
@@ -361,7 +364,7 @@ static struct texts texts_of(const struct ta_refs *in, struct ta_advice *advice,
                                         ta_advice_number(advice, worst->share, TA_UNIT_RATIO),
                                         ta_advice_number(advice, worst->sums.host, TA_UNIT_NS));
     if (again->times > 0)
-        return compiled_again(in, advice, again, owner, sums);
+        return compiled_again(in, advice, again, worst, owner, sums);
     if (!worst->kind->is_of_code && is_uncached(in, worst->rank))
         return uncached(in, advice, worst, owner, sums);
     return others(in, advice, worst, owner, sums);

@@ -364,7 +364,7 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
                     : ta_advice_printf(advice, "%.*s peak", (int)unit.len, unit.ptr),
                 kernel_time(advice, run, slow->time)),
             .why = ta_advice_printf(
-                advice, "%s with %.*s has %s of it (%s).",
+                advice, "%s with %.*s has %s of it (%s in %s).",
                 ta_ref_rows(in, BACKEND)
                     ? ta_advice_printf(advice, "%c%s",
                                        backend_title(ta_ref_text(in, BACKEND, 0))[0] & ~0x20,
@@ -372,6 +372,7 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
                     : "Its kernel",
                 (int)shape.len, shape.ptr,
                 ta_advice_number(advice, fmin(1, slow->most / slow->time), TA_UNIT_RATIO),
+                kernel_ns(advice, run, slow->most),
                 kernel_count(advice, ta_ref_number(in, OP_CALLS, slow->row, 0), "call")),
             .advice = advice_of(advice, in, is_too_wide ? WIDE : SLOW, wide, device),
             .severity = TA_MEDIUM,

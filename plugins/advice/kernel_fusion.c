@@ -27,7 +27,6 @@ enum {
     COPY_OP,
     COPY_CALLS,
     COPY_TIME,
-    COPY_SHARE,
     CAST_WHAT,
     CAST_TIME,
     OP,
@@ -50,7 +49,6 @@ static const struct ta_ref reads[] = {
     [COPY_OP] = {"kernels.copies_by_op", "op"},
     [COPY_CALLS] = {"kernels.copies_by_op", "calls"},
     [COPY_TIME] = {"kernels.copies_by_op", "total_ns"},
-    [COPY_SHARE] = {"kernels.copies_by_op", "share"},
     [CAST_WHAT] = {"kernels.weight_casts", "what"},
     [CAST_TIME] = {"kernels.weight_casts", "total_ns"},
     [OP] = {"kernels.by_op", "op"},
@@ -151,7 +149,7 @@ static struct chains add_up(const struct ta_refs *in, enum group group, const do
 
 /* "RMSNorm in pieces has 45 % of it (384 kernels), most of that in LlamaRMSNorm." */
 static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
-                             const struct chains *chains)
+                             const struct kernel_run *run, const struct chains *chains)
 {
     const struct ta_place place = ta_place_at(in, TIME, chains->row);
     const char *where = ta_place_text(advice, in, &place, PLACE);
@@ -160,10 +158,11 @@ static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
                            ta_slice_equal(kind, TA_LIT("element-wise operators")) ||
                            memmem(kind.ptr, kind.len, " and ", 5); /* "ReLU and addition" */
     return ta_advice_printf(
-        advice, "%c%.*s %s %s of it (%s)%s%s.",
+        advice, "%c%.*s %s %s of it (%s in %s)%s%s.",
         *kind.ptr >= 'a' ? *kind.ptr - 'a' + 'A' : *kind.ptr, (int)kind.len - 1,
         ta_slice_at(kind, 1), is_plural ? "have" : "has",
         ta_advice_number(advice, chains->kind_time / chains->time, TA_UNIT_RATIO),
+        kernel_ns(advice, run, chains->kind_time),
         kernel_count(advice, chains->kind_kernels, "kernel"),
         *where && chains->place_time > 0.5 * chains->kind_time ? ", most of that in " : "",
         *where && chains->place_time > 0.5 * chains->kind_time ? where : "");
@@ -203,7 +202,7 @@ static void advise_chains(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                                       compiled && !optimizer ? " outside compiled code" : "",
                                       kernel_time(advice, run, chains.time),
                                       ta_advice_number(advice, chains.kernels, TA_UNIT_COUNT)),
-            .why = optimizer ? NULL : main_kind(in, advice, &chains),
+            .why = optimizer ? NULL : main_kind(in, advice, run, &chains),
             .advice =
                 optimizer ? "Create the optimizer with fused=True."
                 : compiled
@@ -399,7 +398,7 @@ static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct t
     const struct ta_place most = ta_place_at(in, COPY_TIME, copies.row);
     const char *op = ta_place_text(advice, in, &most, COPY_OP);
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_TIME, copies.row),
-                                           ta_ref_evidence(in, COPY_SHARE, copies.row)};
+                                           ta_ref_evidence(in, COPY_CALLS, copies.row)};
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -421,8 +420,9 @@ static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .evidence = evidence,
             .n_evidence = 2,
             .gain = TA_GAIN_DEVICE,
-            .saving_low_ns = kernel_saving(run, 0.3 * time),
-            .saving_high_ns = kernel_saving(run, 0.9 * time),
+            /* Some of them are needed. */
+            .saving_low_ns = kernel_saving(run, 0.35 * time),
+            .saving_high_ns = kernel_saving(run, time),
             .confidence = 0.5,
             .threshold = ta_advice_printf(advice, "casts, copies and layout > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

@@ -262,8 +262,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                           ? "Their tiles have few rows: reading the weights of the experts bounds "
                             "them, whatever the number of tokens."
                           : NULL;
-    const struct ta_evidence evidence[] = {ta_ref_evidence(in, BUSY_SHARE, first.row),
-                                           ta_ref_evidence(in, EXPOSED, first.row),
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, EXPOSED, first.row),
                                            ta_ref_evidence(in, MEAN, kernel)};
     ta_advise(advice,
               &(struct ta_finding){
@@ -274,7 +273,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .advice = what_to_do(in, kernel, name),
                   .severity = moe ? TA_LOW : TA_INFO,
                   .evidence = evidence,
-                  .n_evidence = 3,
+                  .n_evidence = 2,
                   .saving_low_ns = TA_MISSING,
                   .saving_high_ns = TA_MISSING,
                   .confidence = 0.3,

@@ -3,16 +3,16 @@
 """Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
 
 usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|identities|dumps|
-       expected|peers|roofline|tracelens|diffs|said|truth|faults|every [CLASS]
+       expected|peers|roofline|tracelens|diffs|said|truth|agree|faults|every [CLASS]
 
 `figures` compares the tables of real traces with figures computed elsewhere, `identities` looks
 whether sums close, `dumps` compares the tables of dumps of other profilers, `expected` every figure
 that stands beside a dump, `peers` every figure of other tools about real traces, `roofline` FLOPs
 and what follows from them, `tracelens` FLOPs of that tool, `diffs` comparisons of many pairs of
 runs, `said` and `truth` what the terminal says and what the report holds of inputs whose right
-answer is known; `faults CLASS` runs one class of damaged inputs; `every reports|folders|diffs`
-reads every input there is, for sanitizers to look at.  Ends with 77, "skipped", when the folder is
-not there.
+answer is known, `agree` whether the numbers that findings say agree with their evidence; `faults
+CLASS` runs one class of damaged inputs; `every reports|folders|diffs` reads every input there is,
+for sanitizers to look at.  Ends with 77, "skipped", when the folder is not there.
 """
 import argparse
 import pathlib
@@ -71,6 +71,11 @@ def truth(args, shared):
             "--shared", shared]
 
 
+def agree(args, shared):
+    return [pathlib.Path(__file__).parent / "agree.py", "--program", args.program,
+            "--shared", shared, "--samples", args.root / "samples"]
+
+
 def every(args, shared):
     return [pathlib.Path(__file__).parent / "every.py", "--program", args.program,
             "--data", shared / "data", args.name]
@@ -93,7 +98,7 @@ def faults(args, shared):
 
 CHECKS = {"figures": figures, "identities": identities, "dumps": dumps, "expected": expected,
           "peers": peers, "roofline": roofline, "tracelens": tracelens, "diffs": diffs,
-          "said": said, "truth": truth, "faults": faults, "every": every}
+          "said": said, "truth": truth, "agree": agree, "faults": faults, "every": every}
 
 
 def main():
