@@ -25,6 +25,7 @@ class Cause:
     plant: object = None
     write: object = None
     alone: bool = False  # does not go with others
+    least: float = LEAST_GAIN
 
 
 def offloading(rng):
@@ -142,6 +143,51 @@ def straggler(rng):
             {"rank": rng.randrange(ranks), "slow": rng.uniform(1.1, 1.6)})
 
 
+def loading_input(rng):
+    return {"marks": "profiler"}, {"ns": rng.uniform(0.005, 0.3) * 1e9}
+
+
+def without_tensor_cores(rng):
+    return ({"gpu": [g for g in GPUS if g.capability[0] >= 8 and not g.is_rocm and
+                     g.peaks["tf32"] > g.peaks["fp32"]]}, {"kind": "fp32"})
+
+
+def casts(rng):
+    hidden, size = rng.choice(((3072, 128), (5120, 128), (1536, 64), (2432, 64)))
+    return ({"compiled": False, "stacks": 0, "model": [(hidden, size)]},
+            {"of": rng.choice(((hidden,), (hidden, 4 * hidden), (hidden, 3 * hidden, 4 * hidden))),
+             "needed": rng.choice((0, 1, 2))})
+
+
+def odd_sizes(rng):
+    return ({"gpu": [g for g in GPUS if g.capability[0] >= 8 and not g.is_rocm]},
+            {"slower": rng.uniform(1.4, 3.3)})
+
+
+def exposed(rng):
+    """Split in parts, all but the first of them overlap with attention."""
+    return ({"ranks": rng.choice((2, 4)), "steps": 4, "layers": 5,
+             "gpu": [g for g in GPUS if LINKS[g.name][0] < 100]},
+            {"left": 1, "without": rng.uniform(0.25, 0.6)})
+
+
+def lone(rng):
+    """The others wait for it, as far as they are not late themselves."""
+    ranks = rng.choice((2, 4))
+    ns = rng.uniform(0.004, 0.08) * 1e9
+    return ({"ranks": ranks, "steps": 6, "layers": 5, "gpu": [g for g in GPUS if
+                                                              LINKS[g.name][0] > 100]},
+            {"rank": rng.randrange(ranks), "ns": ns, "all": ns,
+             "others": rng.choice((0, 0, 0, 0.3))})
+
+
+def untold(rng):
+    """A slow host of which nothing was recorded."""
+    name = rng.choice(("launching", "C7", "input"))
+    fixed, defect = CAUSES[name].plant(rng)
+    return fixed | {"stacks": 0}, {"of": name, "how": defect}
+
+
 NO_LAUNCHES = r"^(?!.*wait.* for the host)(?!.*launch).*"  # what is said of a slow host
 
 CAUSES = {
@@ -178,6 +224,17 @@ CAUSES = {
     "launching": Cause("a host that launches too slowly", (), r"launch", launching, alone=True),
     "straggler": Cause("one rank slower than the others", (), r"straggler|late|slow", straggler,
                        alone=True),
+    "input": Cause("batches loaded by the process itself", (), r"loading", loading_input,
+                   alone=True),
+    "fp32": Cause("GEMMs without tensor cores", (), r"without tensor cores", without_tensor_cores,
+                  alone=True),
+    "casts": Cause("casts between layers", (), r"cast", casts, alone=True),
+    "odd": Cause("GEMMs of odd sizes", (), r"odd sizes", odd_sizes, alone=True),
+    "exposed": Cause("communication that nothing overlaps", (), r"overlap|exposed|waits? in|moves",
+                     exposed, alone=True),
+    "untold": Cause("a slow host that was not recorded", (), r"idle", untold, alone=True,
+                    least=0.12),
+    "lone": Cause("one rank computes on the CPU", (), r"straggler|CPU", lone, alone=True),
 }
 TEXTS = 0.25  # of the runs whose cause can be in a log as well
 
@@ -262,6 +319,26 @@ def harmless(rng, plan):
     return plan
 
 
+def without(name, defects):
+    """The defects of the program that does not have this one."""
+    left = {k: v for k, v in defects.items() if k != name}
+    if name == "untold":
+        return without(defects[name]["of"], left)
+    if name == "C13":  # who loads once still loads in the first run
+        left[name] = {**defects[name], "runs": 1}
+    if name == "launching":  # as with a graph
+        left[name] = {"cpu": 0.02}
+    if name == "lone":  # the others as before
+        left[name] = {**defects[name], "ns": 0}
+    if name == "casts":
+        left[name] = {**defects[name], "of": ()}
+    if name == "fp32":
+        left[name] = {"kind": "tf32"}
+    if name == "exposed":
+        left[name] = {"left": defects[name]["without"]}
+    return left
+
+
 def make_trace(names, seed):
     for attempt in range(40):
         rng = random.Random(f"{'+'.join(names)}/{seed}/{attempt}")
@@ -269,6 +346,8 @@ def make_trace(names, seed):
         for name in names:
             wanted, defects[name] = CAUSES[name].plant(rng)
             fixed = both(fixed, wanted)
+        if "untold" in defects:
+            defects[defects["untold"]["of"]] = defects["untold"]["how"]
         plan = plans.drawn(rng, f"{seed}/{attempt}", **fixed)
         plan = dataclasses.replace(plan, defects=defects)
         if not names:
@@ -276,13 +355,9 @@ def make_trace(names, seed):
         ranks, total = pipeline.run(plan)
         gains = {}
         for name in names:
-            left = {k: v for k, v in defects.items() if k != name}
-            if name == "C13":  # who loads once still loads in the first run
-                left[name] = {**defects[name], "runs": 1}
-            if name == "launching":  # as with a graph
-                left[name] = {"cpu": 0.02}
+            left = without(name, defects)
             gains[name] = total - length(dataclasses.replace(plan, defects=left))
-        if all(LEAST_GAIN <= gain / total <= MOST_GAIN for gain in gains.values()):
+        if all(CAUSES[name].least <= gain / total <= MOST_GAIN for name, gain in gains.items()):
             case = Case(tuple(names), plan, ranks, total, gains)
             if not names and not plan.gpu.is_rocm and rng.random() < 0.2:
                 case.texts["gpu.csv"] = texts.clocks(rng, plan.gpu, 60, 1)

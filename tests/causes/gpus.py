@@ -143,6 +143,14 @@ def gemm(gpu, m, n, k, kind, batch=1):
                   168 if gpu.capability[0] == 9 else 224, min(gpu.shared - 2048, 147_456))
 
 
+def unaligned(kernel, gpu, slower):
+    """The same GEMM of an odd size: a kernel that loads one element at a time."""
+    return dataclasses.replace(kernel, ns=kernel.ns * slower, name=(
+        f"void cutlass::Kernel2<cutlass_80_tensorop_{gpu.precision}_s16816gemm_relu_"
+        f"{gpu.precision}_128x128_32x5_tn_align1>(cutlass_80_tensorop_{gpu.precision}_s16816gemm_"
+        f"relu_{gpu.precision}_128x128_32x5_tn_align1::Params)"))
+
+
 def fused_attention(gpu, batch, heads, queries, keys, size, kind, is_best=True):
     """Flash attention where the device has it, of the newest generation or the one before."""
     rounded = 64 if size <= 64 else 128

@@ -260,4 +260,7 @@ class Host(process.Trace):
                                     for i in range(max(1, self.world))]
         head["record_shapes"] = int(self.plan.shapes)
         head["with_stack"] = int(self.writing.stacks)
+        if "untold" in self.plan.defects:  # the device alone was recorded
+            head["traceEvents"] = [e for e in head["traceEvents"] if e["ph"] == "M" or
+                                   e.get("cat") in process.ACTIVITIES]
         return head

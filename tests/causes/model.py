@@ -227,6 +227,7 @@ class Model(Operators):
         begun = self.collective("c10d::alltoall_base_", "all_to_allv",
                                 EXCHANGE[self.gpu.is_rocm], elements)
         ns = 14_000 + size * (self.world - 1) / self.world / rate
+        ns *= (self.defect("exposed") or {}).get("left", 1)
         end = yield begun["ready"], ns * self.noise("link", 0.02)
         self.collective_ends(begun, end)
 

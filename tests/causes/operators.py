@@ -23,20 +23,33 @@ class Operators(Host):
         return self.plan.defects.get(name)
 
     def linear(self, m, n, k, bias=True, kind=None):
-        kind = kind or self.gpu.precision
-        quantized = self.defect("C17")
-        if quantized and m > 1 and n >= self.plan.hidden:
-            self.dequantize(n, k, quantized["format"])
+        is_large = m > 1 and n >= self.plan.hidden
+        kind = kind or (is_large and (self.defect("fp32") or {}).get("kind")) or self.gpu.precision
+        if is_large and self.defect("C17"):
+            self.dequantize(n, k, self.defect("C17")["format"])
+        if is_large and self.defect("casts") and n in self.defect("casts")["of"]:
+            self.cast([1, m, k], "fp32")
+            self.cast([1, m, k], self.gpu.precision)
+        if is_large and k == self.plan.hidden and n == k:  # the heads of attention, joined: needed
+            for _ in range((self.defect("casts") or {}).get("needed", 0)):
+                with self.op("aten::contiguous", [[1, m, k]]):
+                    self.elementwise("aten::copy_", [1, m, k], 1, extra=([1, m, k], []))
+        kernel = gpus.gemm(self.gpu, m, n, k, kind)
+        if is_large and self.defect("odd") and n != self.plan.hidden:
+            n -= 3
+            kernel = gpus.unaligned(kernel, self.gpu, self.defect("odd")["slower"])
         outer = "aten::linear" if not (self.plan.compiled and not self.open_eager) else None
         inner = "aten::addmm" if bias else "aten::mm"
         dims = [[n], [m, k], [k, n], [], []] if bias else [[m, k], [k, n]]
+        kinds = [TYPES.get(kind, "float") if d else "Scalar" for d in dims]
         if outer is None:
-            with self.op(inner, dims, before=1500):
-                self.launch(gpus.gemm(self.gpu, m, n, k, kind))
+            with self.op(inner, dims, kinds, before=1500):
+                self.launch(kernel)
             return
-        with self.op(outer, [[m, k], [n, k], [n]] if bias else [[m, k], [n, k]]):
-            with self.op(inner, dims):
-                self.launch(gpus.gemm(self.gpu, m, n, k, kind))
+        with self.op(outer, [[m, k], [n, k], [n]] if bias else [[m, k], [n, k]],
+                     [kinds[0]] * (3 if bias else 2)):
+            with self.op(inner, dims, kinds):
+                self.launch(kernel)
 
     def dequantize(self, n, k, form):
         wide = BYTES[self.gpu.precision] * n * k

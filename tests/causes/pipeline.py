@@ -42,18 +42,27 @@ class Pipeline(Model):
                 self.small(name)
             self.open_eager = False
 
+    def make_noise(self, ns):
+        """On the host."""
+        if not ns:
+            return
+        with self.op("aten::randn", [[]], before=8000):
+            with self.op("aten::normal_", [[1, 16, self.plan.tokens]], ["float"],
+                         before=ns / self.cost * self.noise("host", 0.03)):
+                pass
+        self.copy(4 * 16 * self.plan.tokens, within=("aten::to", "aten::_to_copy", "aten::copy_"))
+
     def step(self, number):
         plan = self.plan
         throttled = self.defect("C14")
         if throttled and number >= throttled["from"] * plan.steps:
             self.stretch = 1 / throttled["slow"]
-        noise = self.defect("C8")
+        noise, lone = self.defect("C8"), self.defect("lone")
         if noise and noise["what"] == "noise":
-            with self.op("aten::randn", [[]], before=8000):
-                with self.op("aten::normal_", [[1, 16, plan.tokens]], ["float"],
-                             before=noise["ns"] / self.cost * self.noise("host", 0.03)):
-                    pass
-            self.copy(4 * 16 * plan.tokens, within=("aten::to", "aten::_to_copy", "aten::copy_"))
+            self.make_noise(noise["ns"])
+        if lone:
+            self.make_noise(lone["ns"] if lone["rank"] == self.rank else
+                            lone["others"] * lone["all"])
         twice = self.defect("C10")
         with self.range("transformer" if plan.marks == "stages" else ""):
             if twice:
@@ -100,6 +109,7 @@ class Pipeline(Model):
         for number in range(plan.steps):
             name = {"profiler": f"ProfilerStep#{number + 3}", "steps": "denoise_step"}
             with self.range(name.get(plan.marks, "")):
+                self.next_batch()
                 self.compile(number)
                 yield from self.step(number)
         with self.range("vae_decode" if stages else ""):
@@ -122,6 +132,15 @@ class Pipeline(Model):
         self.end = self.host
 
     # ---- what happens now and then ---------------------------------------------------------------
+
+    def next_batch(self):
+        """The process itself loads it, where no workers do."""
+        loading = self.defect("input")
+        if loading:
+            with self.op("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                         category="user_annotation",
+                         before=loading["ns"] / self.cost * self.noise("loading", 0.1)):
+                pass
 
     def compile(self, number):
         """In the steps of the plan Dynamo compiles the transformer."""

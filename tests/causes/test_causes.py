@@ -112,14 +112,19 @@ def run(options):
 
 
 def right_of(groups):
-    """Runs that are right, by cause; pairs together."""
-    found = {kind: group.right for kind, group in groups.items() if "+" not in kind}
+    """Runs that are right, and savings that hold the gain, by cause; pairs together."""
+    found = {}
+    for kind, group in groups.items():
+        if "+" not in kind:
+            found[kind] = group.right
+            if group.savings:
+                found[f"{kind}, savings"] = group.within
     return found | {"pairs": sum(group.right for kind, group in groups.items() if "+" in kind)}
 
 
 def less_than_before(groups, path):
     before, now = json.loads(path.read_text(encoding="utf-8")), right_of(groups)
-    return [f"{kind}: {now[kind]} runs are right, {right} were"
+    return [f"{kind}: {now[kind]} are right, {right} were"
             for kind, right in before.items() if now.get(kind, right) < right]
 
 

@@ -98,11 +98,15 @@ def loads_in_each_prompt(rng):
 
 
 def offloaded(rng):
+    """Copies of pageable memory, tensor by tensor, before each layer computes."""
     n, model, steps = rng.randint(1, 3), rng.choice(MODELS), rng.randint(8, 30)
-    seconds = rng.uniform(5, 30)
-    prompts = [prompt(rng, model, steps_of(rng, steps, seconds),
-                      offloaded=rng.uniform(6, 20) * 1000) for _ in range(n)]
-    return Files(console(prompts, rng.choice((12282, 16376))))
+    computes, rate = rng.uniform(1, 15), rng.uniform(3, 7.5) * 1e9
+    sizes = [rng.uniform(6, 20) * 1000 for _ in range(n)]  # MiB
+    copies = [size * 2**20 / rate for size in sizes]
+    prompts = [prompt(rng, model, steps_of(rng, steps, computes + copy), offloaded=size)
+               for size, copy in zip(sizes, copies)]
+    return Files(console(prompts, rng.choice((12282, 16376))),
+                 sum(seconds for _, seconds in prompts), steps * sum(copies))
 
 
 def encoder_on_cpu(rng):
@@ -120,13 +124,16 @@ def recompiles(rng):
     place = "forward in /app/diffusers/models/transformers/transformer_flux.py:" \
         f"{rng.randint(200, 700)}"
     sizes = [rng.randint(2, 60) * 64 for _ in range(rng.randint(2, 6))]
-    text, guards = "", []
+    text, guards, total, gain, slower = "", [], 0, 0, rng.uniform(8, 60)
     for old, new in zip(sizes, sizes[1:]):
         guards.insert(0, f"tensor 'hidden_states' size mismatch at index 1. expected {old}, "
                          f"actual {new}")
         text += recompilation(place, guards)
-        text += bar("", steps_of(rng, 20, 0.5, 30))
-    return Files({"run.log": text})
+        times = steps_of(rng, 20, 0.5, slower * rng.uniform(0.8, 1.2))
+        text += bar("", times)
+        total += sum(times)
+        gain += times[0] - sum(times[1:]) / 19
+    return Files({"run.log": text}, total, gain)
 
 
 def broken_graphs(rng):
@@ -149,14 +156,18 @@ def idle_cache(rng):
                                                           "QwenImageTransformer2DModel"))
     least = rng.uniform(0.1, 0.3)
     diffs = [round(least * f, 3) for f in (1, 1.2, 1.6, 2.1, 2.6, 3.2)]
-    text = bar("", steps_of(rng, steps, rng.uniform(0.2, 2)))
+    seconds = rng.uniform(0.2, 2)
+    text = bar("", steps_of(rng, steps, seconds))
+    # Of DICTIONARY: 2 steps of warm-up, 8 that are skipped at most.  After a step that is skipped
+    # the next ones differ more; of a skipped one the first blocks are computed.
+    skipped = min(8, rng.uniform(0.2, 0.5) * (steps - 2)) * rng.uniform(0.85, 0.97)
     text += "🤗Cache Options: " + model + "\n\n" + DICTIONARY.replace(
         "'residual_diff_threshold': 0.08", f"'residual_diff_threshold': "
         f"{round(least * rng.uniform(0.1, 0.8), 3)}") + "\n\n"
     text += statistics(model, 0, diffs)
     if rng.random() < 0.5:
         text += statistics(model, 0, diffs, "CFG ")
-    return Files({"run.log": text})
+    return Files({"run.log": text}, steps * seconds, skipped * seconds)
 
 
 # ---- timing ------------------------------------------------------------------------------------
@@ -302,8 +313,11 @@ DMON = ("#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem   mclk  
 
 
 def slow_clocks(rng):
+    """A part of the work is bound by memory or the host, whose clocks stay."""
     gpu = rng.choice([g for g in GPUS if not g.is_rocm])
-    return Files({"gpu.csv": clocks(rng, gpu, rng.randint(60, 180), rng.uniform(0.5, 0.85), 0.4)})
+    samples, slow = rng.randint(60, 180), rng.uniform(0.5, 0.85)
+    gain = 0.6 * samples * (1 - slow) * rng.uniform(0.5, 1)
+    return Files({"gpu.csv": clocks(rng, gpu, samples, slow, 0.4)}, samples, gain)
 
 
 def clocks(rng, gpu, samples, slow, from_=0.0):
@@ -328,17 +342,19 @@ def spilled(rng):
     """dmon of a GPU whose driver moved its memory into that of the host."""
     samples, turn = rng.randint(60, 200), rng.randint(15, 40)
     capacity, watts = rng.choice(((16376, 160), (24564, 430), (12282, 200)))
+    slower = 2 * 5 ** rng.random()  # as people report it: twice to ten times
     text = DMON
     for i in range(samples):
         after = i >= turn
         used = capacity - rng.randint(40, 300) if after else round(capacity * 0.85)
-        power = watts * (rng.uniform(0.28, 0.38) if after else rng.uniform(0.93, 0.99))
+        # A GPU that waits draws some power as well.
+        power = watts * (0.12 + 0.83 / slower if after else 0.95) * rng.uniform(0.96, 1.04)
         bus = rng.randint(4800, 9000) if after else rng.randint(20, 300)
         text += (f" 20251030   10:{15 + i // 60:02}:{i % 60:02}      0 {power:6.0f} "
                  f"{48 if after else 68:6}      -    {99 if after else 98:3} "
                  f"{rng.randint(2, 6) if after else 55:6}   7001   2745 {used:6}     27 {bus:6} "
                  f"{round(bus * 0.9):6} \n")
-    return Files({"dmon.txt": text})
+    return Files({"dmon.txt": text}, samples, (samples - turn) * (1 - 1 / slower))
 
 
 # ---- without a cause ---------------------------------------------------------------------------
