@@ -448,8 +448,8 @@ struct ta_finding {
     int64_t saving_low_ns, saving_high_ns; /* both TA_MISSING when it cannot be estimated */
     enum ta_gain gain;
     double saving_low_share, saving_high_share; /* of the run, set by the core; 0 when not known */
-    double confidence;                     /* 0…1 */
-    const char *threshold;                 /* the predicate that fired, as text */
+    double confidence;                          /* 0…1 */
+    const char *threshold;                      /* the predicate that fired, as text */
     /* What of its time recording explains, as estimated and at most, from recording.explained. */
     int64_t recorder_ns, recorder_most_ns;
     bool

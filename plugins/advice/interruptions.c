@@ -260,8 +260,8 @@ static struct worst find_worst(const struct ta_refs *in, bool is_of_code)
             if (kinds[k].is_of_code != is_of_code)
                 continue;
             const double before = of.sums.host;
-            add(in, run->ranks[r], kinds[k].what,
-                !is_of_code && is_uncached(in, run->ranks[r]), &of.sums);
+            add(in, run->ranks[r], kinds[k].what, !is_of_code && is_uncached(in, run->ranks[r]),
+                &of.sums);
             if (of.sums.host - before > most) {
                 most = of.sums.host - before;
                 of.kind = &kinds[k];
@@ -385,7 +385,9 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
     static const struct ta_look windows = {.cells = WINDOW}, busy = {.cells = BUSY};
     const double idle = /* at all: what the GPU computes stays */
         ta_look_most(in, &windows, worst.rank) - ta_look_most(in, &busy, worst.rank);
-    const double around = fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle));
+    /* When the driver has taken memory back, the host has to catch up as well. */
+    const double around =
+        is_of_code ? fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle)) : 1.3 * sums->idle;
     const double high = fmin(idle, around > 0 ? around : sums->host); /* before the first work */
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, sums->row),
                                            ta_ref_evidence(in, IDLE, sums->row)};

@@ -122,6 +122,7 @@ static bool is_long(const struct ta_refs *in, size_t row)
 
 /* How much slower it is at least, of which work, and what work is similar. */
 enum { TIMES_SLOWER = 3, SIMILAR = 4 };
+#define LEAST_OF_BEST 2.5 /* how much slower than the best one it may stay */
 #define LEAST_FLOP 1e9
 #define LEAST_INTENSITY 64.0
 
@@ -183,16 +184,23 @@ static struct ta_slice odd_size(struct ta_slice shape, unsigned multiple)
 static bool advise_straggler(const struct ta_refs *in, struct ta_advice *advice,
                              const struct kernel_run *run, double unaligned_ns)
 {
-    size_t worst = SIZE_MAX;
-    double most = 0;
+    size_t worst = SIZE_MAX, n = 0;
+    double most = 0, time = 0, low = 0, high = 0;
     for (size_t row = 0; row < ta_ref_rows(in, NAME); row++) {
-        const double lost = is_straggler(in, row) ? ta_ref_number(in, BUSY, row, 0) : 0;
-        if (lost > most) {
-            most = lost;
+        if (!is_straggler(in, row))
+            continue;
+        const double ns = ta_ref_number(in, BUSY, row, 0);
+        const double slower = ta_ref_number(in, RATE, row, 0) / best_rate(in, row);
+        n++;
+        time += ns;
+        low += ns * fmax(0, 1 - LEAST_OF_BEST * slower);
+        high += ns * (1 - slower);
+        if (ns > most) {
+            most = ns;
             worst = row;
         }
     }
-    if (worst == SIZE_MAX || most < unaligned_ns || !kernel_matters(run, most, 0))
+    if (worst == SIZE_MAX || time < unaligned_ns || !kernel_matters(run, time, 0))
         return false;
     const struct ta_slice name = ta_ref_text(in, NAME, worst);
     const unsigned multiple = aligned_to(ta_ref_text(in, TYPE, worst));
@@ -205,26 +213,36 @@ static bool advise_straggler(const struct ta_refs *in, struct ta_advice *advice,
         &(struct ta_finding){
             .id = "gemm-straggler",
             .rule = "kernel_roofline",
-            .title = ta_advice_printf(
-                advice, "One GEMM shape is %.1f times slower than others of its size and takes %s",
-                best / rate, kernel_time(advice, run, most)),
-            .why =
-                ta_advice_printf(advice, "%.*s with %.*s reaches %s, others of similar work %s%s.",
-                                 (int)name.len, name.ptr, (int)shape.len, shape.ptr,
-                                 ta_advice_number(advice, rate, TA_UNIT_FLOP_PER_S),
-                                 ta_advice_number(advice, best, TA_UNIT_FLOP_PER_S),
-                                 odd.len ? ta_advice_printf(advice, ": %.*s is no multiple of %u",
-                                                            (int)odd.len, odd.ptr, multiple)
-                                         : ""),
-            .advice = odd.len ? "Pad that size to a multiple of 64."
-                              : "Tune this shape (TunableOp, or torch.compile with max-autotune), "
-                                "or pad it to one of the fast ones.",
+            .title =
+                n == 1 ? ta_advice_printf(
+                             advice,
+                             "One GEMM shape is %.1f times slower than others of its size and "
+                             "takes %s",
+                             best / rate, kernel_time(advice, run, time))
+                       : ta_advice_printf(advice,
+                                          "%zu GEMM shapes are several times slower than others of "
+                                          "their size and take %s",
+                                          n, kernel_time(advice, run, time)),
+            .why = ta_advice_printf(
+                advice, "%.*s with %.*s%s reaches %s, others of similar work %s%s.", (int)name.len,
+                name.ptr, (int)shape.len, shape.ptr,
+                n > 1 ? ta_advice_printf(advice, " (%s)", kernel_ns(advice, run, most)) : "",
+                ta_advice_number(advice, rate, TA_UNIT_FLOP_PER_S),
+                ta_advice_number(advice, best, TA_UNIT_FLOP_PER_S),
+                odd.len ? ta_advice_printf(advice, ": %.*s is no multiple of %u", (int)odd.len,
+                                           odd.ptr, multiple)
+                        : ""),
+            .advice = odd.len  ? "Pad that size to a multiple of 64."
+                      : n == 1 ? "Tune this shape (TunableOp, or torch.compile with max-autotune), "
+                                 "or pad it to one of the fast ones."
+                               : "Tune these shapes (TunableOp, or torch.compile with "
+                                 "max-autotune), or pad them to fast ones.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
             .gain = TA_GAIN_DEVICE,
-            .saving_low_ns = kernel_saving(run, most * fmax(0, 1 - 2 * rate / best)),
-            .saving_high_ns = kernel_saving(run, most * (1 - rate / best)),
+            .saving_low_ns = kernel_saving(run, low),
+            .saving_high_ns = kernel_saving(run, high),
             .confidence = 0.6,
             .threshold = "a GEMM reaches less than a third of the rate of one of similar work",
         });
@@ -298,7 +316,7 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
             .evidence = &evidence,
             .n_evidence = 1,
             .gain = TA_GAIN_DEVICE,
-            /* They take 1.3 to 3.3 times as long as those of padded sizes. */
+            /* They take 1.3 to 3.3 times as long as with padded sizes. */
             .saving_low_ns = kernel_saving(run, time / 4),
             .saving_high_ns = kernel_saving(run, time * 0.7),
             .confidence = 0.5,
@@ -470,8 +488,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct kernel_run run = kernel_run_of(in, RUN);
     const struct unaligned unaligned = find_unaligned(in);
     const bool has_unaligned = kernel_matters(&run, unaligned.time, 0);
-    const bool is_one =
-        advise_straggler(in, advice, &run, has_unaligned ? unaligned.time : 0);
+    const bool is_one = advise_straggler(in, advice, &run, has_unaligned ? unaligned.time : 0);
     if (!is_one && has_unaligned)
         advise_unaligned(in, advice, &run, &unaligned);
     advise_slow(ctx, in, advice, &run, !is_one && has_unaligned);

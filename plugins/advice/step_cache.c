@@ -120,32 +120,32 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_place loop = longest_loop(in);
     const double steps = loop.table ? loop.value : 0;
     const double after = warmup.table ? fmax(0, steps - warmup.value) : steps;
-    const double skipped = limit.table && limit.value > 0 ? fmin(0.5 * after, limit.value)
-                                                          : 0.5 * after;
+    const double skipped =
+        limit.table && limit.value > 0 ? fmin(0.5 * after, limit.value) : 0.5 * after;
     const double most_ns = loop.table ? skipped * ta_ref_number(in, BAR_MEAN, loop.row, 0) : 0;
     const struct ta_evidence evidence[] = {ta_place_evidence(&hits), ta_place_evidence(&least),
                                            ta_place_evidence(&threshold)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "step-cache",
-            .rule = "step_cache",
-            .title = title_of(in, advice, &hits, &least, &threshold, n),
-            .advice = advice_of(advice, &least, &median, &threshold, &warmup),
-            .details =
-                most_ns > 0
-                    ? "The saving is of a cache that skips up to half of the steps after its "
-                      "warm-up, within its limit, at less quality; a model of few steps has none that are alike."
-                    : "A model of few steps has none that are alike.",
-            .severity = TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = threshold.table ? 3 : 2,
-            .saving_low_ns = most_ns > 0 ? ta_whole(most_ns / 3) : TA_MISSING,
-            .saving_high_ns = most_ns > 0 ? ta_whole(most_ns) : TA_MISSING,
-            .confidence = 0.8,
-            .threshold = ta_advice_printf(
-                advice, "skipped steps <= %.0f although differences were measured", most),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "step-cache",
+                  .rule = "step_cache",
+                  .title = title_of(in, advice, &hits, &least, &threshold, n),
+                  .advice = advice_of(advice, &least, &median, &threshold, &warmup),
+                  .details =
+                      most_ns > 0
+                          ? "The saving is of a cache that skips up to half of the steps after its "
+                            "warm-up, within its limit, at less quality; a model of few steps has "
+                            "none that are alike."
+                          : "A model of few steps has none that are alike.",
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = threshold.table ? 3 : 2,
+                  .saving_low_ns = most_ns > 0 ? ta_whole(most_ns / 3) : TA_MISSING,
+                  .saving_high_ns = most_ns > 0 ? ta_whole(most_ns) : TA_MISSING,
+                  .confidence = 0.8,
+                  .threshold = ta_advice_printf(
+                      advice, "skipped steps <= %.0f although differences were measured", most),
+              });
     return TA_OK;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the saving of one rank is to a run of several.
  *
- * A rank q that waits w for the others, and would itself be faster by s, lets the run get shorter by
- * w + s at most: then it is the one that others wait for.  So the run gets shorter by no more than
- * the smallest w + s of all ranks. */
+ * A rank q that waits w for the others, and would itself be faster by s, lets the run get shorter
+ * by w + s at most: then it is the one that others wait for.  So the run gets shorter by no more
+ * than the smallest w + s of all ranks. */
 #include "recommend/rank_bound.h"
 
 #include "report/report.h"

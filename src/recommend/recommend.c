@@ -173,40 +173,45 @@ static enum ta_severity grade(const struct ta_advice *advice, const struct ta_fi
                                                               : TA_LOW;
 }
 
+/* "at least 156 ms", "12.1 ms to 48.4 ms": what recording costs is known to a factor of two. */
+static const char *explained(struct ta_advice *advice, double least, double most, double all)
+{
+    const char *from = ta_advice_number(advice, least, TA_UNIT_NS);
+    return most < all ? ta_advice_printf(advice, "%s to %s", from,
+                                         ta_advice_number(advice, most, TA_UNIT_NS))
+                      : ta_advice_printf(advice, "at least %s", from);
+}
+
 /* A finding that recording explains in part says so first and promises the rest alone: the most is
- * of what the estimate leaves, the least of what all that it may be leaves. */
+ * of what the least that recording costs leaves, the least of what the most that it costs leaves.
+ * What every recording costs is a guess, and may be little. */
 static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *finding)
 {
     if (finding->saving_high_ns == TA_MISSING || finding->recorder_ns <= 0 ||
         (double)finding->recorder_ns < RECORDER_LEAST * (double)finding->saving_high_ns)
         return;
-    const int64_t recorder = ta_min_i64(finding->recorder_ns, finding->saving_high_ns);
-    const bool is_explained =
-        *advice->recorded && (double)recorder >= RECORDER_ALL * (double)finding->saving_high_ns;
-    const char *cost = ta_advice_number(advice, (double)recorder, TA_UNIT_NS);
-    if (is_explained) {
+    const double all = (double)finding->saving_high_ns;
+    const double recorder = fmin((double)finding->recorder_ns, all);
+    const double most = fmin(fmax(recorder, (double)finding->recorder_most_ns), all);
+    const bool is_chosen = *advice->recorded;
+    const double taken = is_chosen ? most : recorder / 2;
+    finding->saving_low_ns = ta_whole((double)finding->saving_low_ns * (all - taken) / all);
+    if (!is_chosen)
+        return;
+    if (recorder >= RECORDER_ALL * all) {
         finding->title =
             ta_advice_printf(advice, "%s, which the recorder explains", finding->title);
         finding->advice = ta_advice_printf(advice, "Record without %s.", advice->recorded);
-    } else if (*advice->recorded) {
-        finding->title =
-            ta_advice_printf(advice, "%s; the recorder explains %s of it", finding->title, cost);
-        finding->advice = ta_advice_printf(advice, "Record without %s first. %s", advice->recorded,
-                                           finding->advice);
-    }
-    /* What every recording costs is a guess, and may be little. */
-    const bool is_chosen = *advice->recorded;
-    const int64_t least = is_chosen ? finding->recorder_most_ns : recorder / 2;
-    const double all = (double)finding->saving_high_ns;
-    finding->saving_low_ns =
-        ta_whole((double)finding->saving_low_ns * fmax(0, all - (double)least) / all);
-    finding->saving_high_ns -= is_chosen ? recorder : 0;
-    if (is_chosen) /* what is left of it is less sure than the finding */
-        finding->confidence *= 1 - (double)recorder / (2 * all);
-    if (is_explained) {
         finding->saving_low_ns = finding->saving_high_ns = TA_MISSING;
         finding->severity = TA_INFO;
+        return;
     }
+    finding->title = ta_advice_printf(advice, "%s; the recorder explains %s of it", finding->title,
+                                      explained(advice, recorder / 2, most, all));
+    finding->advice =
+        ta_advice_printf(advice, "Record without %s first. %s", advice->recorded, finding->advice);
+    finding->saving_high_ns = ta_whole(all - recorder / 2);
+    finding->confidence *= 1 - recorder / all;
 }
 
 void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
@@ -314,6 +319,9 @@ static void leave_out_others(struct ta_advice *advice)
 /* The share of it that all other ranks have as well, up to which something is one rank's own. */
 #define OF_ONE_RANK 0.5
 
+/* How much more than what others wait for a rank its cause has to be, to be another number. */
+#define MORE 1.1
+
 static bool is_own(const struct found *found, int64_t rank)
 {
     return found->ranks.rank != TA_MISSING && found->ranks.of_others <= OF_ONE_RANK &&
@@ -351,8 +359,9 @@ static void tell_causes_of_lateness(struct ta_advice *advice, size_t late)
     if (most == SIZE_MAX)
         return;
     told.advice = ta_advice_printf(advice, "%s %s", told.advice, at[most].finding.advice);
-    /* Its first delay comes before all collectives. */
-    told.saving_high_ns = ta_max_i64(told.saving_high_ns, at[most].finding.saving_high_ns);
+    /* Its first delay may come before all collectives. */
+    if ((double)at[most].finding.saving_high_ns > MORE * (double)told.saving_high_ns)
+        told.saving_high_ns = at[most].finding.saving_high_ns;
     for (size_t i = 0; i < advice->findings.n; i++)
         if (is_own(&at[i], rank))
             add_details(advice, &told, at[i].finding.title);

@@ -171,6 +171,21 @@ def exposed(rng):
             {"left": 1, "without": rng.uniform(0.25, 0.6)})
 
 
+def slow_gemms(rng):
+    """Kernels that a library chose badly for some shapes."""
+    return {"shapes": True}, {"reached": rng.uniform(0.1, 0.28), "best": rng.uniform(0.35, 0.6)}
+
+
+def emptied(rng):
+    return {}, {"blocks": rng.randint(5, 40), "ns": rng.uniform(0.05, 0.6) * 1e6}
+
+
+def recorded(rng):
+    """A slow host, slowed further by a recorder that follows Python."""
+    fixed, defect = launching(rng)
+    return fixed | {"stacks": 1}, defect | {"times": 2 ** rng.uniform(-1, 1)}
+
+
 def lone(rng):
     """The others wait for it, as far as they are not late themselves."""
     ranks = rng.choice((2, 4))
@@ -234,6 +249,10 @@ CAUSES = {
                      exposed, alone=True),
     "untold": Cause("a slow host that was not recorded", (), r"idle", untold, alone=True,
                     least=0.12),
+    "slow": Cause("GEMMs far below the roofline", (), r"GEMMs? (run|shape)", slow_gemms,
+                  alone=True),
+    "emptied": Cause("memory given back in each step", (), r"memory", emptied, alone=True),
+    "recorded": Cause("a slow host whose Python was recorded", (), r"launch", recorded, alone=True),
     "lone": Cause("one rank computes on the CPU", (), r"straggler|CPU", lone, alone=True),
 }
 TEXTS = 0.25  # of the runs whose cause can be in a log as well
@@ -330,6 +349,10 @@ def without(name, defects):
         left[name] = {"cpu": 0.02}
     if name == "lone":  # the others as before
         left[name] = {**defects[name], "ns": 0}
+    if name == "slow":
+        left[name] = {"reached": defects[name]["best"]}
+    if name == "recorded":
+        left[name] = {"cpu": 0.02}
     if name == "casts":
         left[name] = {**defects[name], "of": ()}
     if name == "fp32":
@@ -356,7 +379,11 @@ def make_trace(names, seed):
         gains = {}
         for name in names:
             left = without(name, defects)
-            gains[name] = total - length(dataclasses.replace(plan, defects=left))
+            kept = total
+            if name == "recorded":  # what the recorder costs is no gain
+                kept = length(dataclasses.replace(plan, defects={name: {**defects[name],
+                                                                        "times": 0}}))
+            gains[name] = kept - length(dataclasses.replace(plan, defects=left))
         if all(CAUSES[name].least <= gain / total <= MOST_GAIN for name, gain in gains.items()):
             case = Case(tuple(names), plan, ranks, total, gains)
             if not names and not plan.gpu.is_rocm and rng.random() < 0.2:

@@ -13,6 +13,10 @@ import process
 QUEUE = 1022       # launches that a stream takes before the host waits
 LATENCY = 4000     # ns from the end of a launch to the start of what it launches
 COMPUTE, COPIES, LINKS = 7, 24, 20
+CALLS = ("diffusers/models/transformers/transformer.py(312): forward",
+         *(f"torch/nn/modules/module.py({1739 + 4 * n}): {name}" for n, name in
+           enumerate(("_wrapped_call_impl", "_call_impl", "inner", "__getattr__"))),
+         "torch/nn/modules/linear.py(124): forward", "torch/nn/functional.py(88): wrapper")
 
 
 class Host(process.Trace):
@@ -24,9 +28,11 @@ class Host(process.Trace):
                          rank % 8, plan.writing)
         self.plan, self.gpu = plan, plan.gpu
         self.cost = plan.cpu * (1.3 if plan.writing.stacks else 1)
-        launching = plan.defects.get("launching")
+        launching = plan.defects.get("launching") or plan.defects.get("recorded")
         if launching:
             self.cost = launching["cpu"]
+        # What recording costs, in terms of the estimates of recording_overhead.c.
+        self.dear = (plan.defects.get("recorded") or {}).get("times", 0)
         straggler = plan.defects.get("straggler") or {"rank": None}
         # Of kernels: a clock below its best.
         self.stretch = straggler["slow"] if straggler["rank"] == rank else 1.0
@@ -59,15 +65,37 @@ class Host(process.Trace):
         self.externals += 1
         number, start = self.externals, self.host
         self.open.append(number)
+        calls = self.python_calls() if category == "cpu_op" else ()
+        self.pay(1600 + 800 * self.plan.shapes)
         self.spend(before)
         yield number
         self.spend(after)
         self.open.pop()
+        for call in reversed(calls):
+            call()
         args = {"External id": number, "Record function id": 0}
         if self.plan.shapes and dims is not None:
             args |= {"Input Dims": dims, "Input type": kinds or
                      [self.plan.kind if d else "Scalar" for d in dims]}
         self.span(category, name, start, self.host - start, **args)
+
+    def pay(self, ns):
+        self.work(max(0, round(ns * self.dear)))
+
+    def python_calls(self):
+        """Opens the functions around an operator, where a recorder follows them; closes each."""
+        if "recorded" not in self.plan.defects or not self.writing.stacks:
+            return ()
+        return [self.python_call(name) for name in CALLS]
+
+    def python_call(self, name):
+        self.frames += 1
+        number, start = self.frames, self.host
+        self.pay(1300)
+
+        def end():
+            self.span("python_function", name, start, self.host - start, **{"Python id": number})
+        return end
 
     @contextlib.contextmanager
     def range(self, name):
@@ -105,6 +133,7 @@ class Host(process.Trace):
             name = "hip" + name[4:]
         args = {"External id": self.open[-1]} if self.open else {}
         start = self.host
+        self.pay(4000)
         self.spend(ns)
         return self.span(category, name, start, self.host - start,
                          **{"cid" if self.gpu.is_rocm else "cbid": 211, "correlation": self.ids},

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operators of PyTorch, with the kernels that they launch for a shape on a device."""
+import dataclasses
+
 import gpus
 from gpus import BYTES, TYPES, Kernel
 from host import Host
@@ -35,6 +37,9 @@ class Operators(Host):
                 with self.op("aten::contiguous", [[1, m, k]]):
                     self.elementwise("aten::copy_", [1, m, k], 1, extra=([1, m, k], []))
         kernel = gpus.gemm(self.gpu, m, n, k, kind)
+        if is_large and self.defect("slow") and n != self.plan.hidden:
+            ns = 2 * m * n * k / (self.gpu.peaks[kind] * 1000 * self.defect("slow")["reached"])
+            kernel = dataclasses.replace(kernel, ns=ns)
         if is_large and self.defect("odd") and n != self.plan.hidden:
             n -= 3
             kernel = gpus.unaligned(kernel, self.gpu, self.defect("odd")["slower"])

@@ -110,6 +110,7 @@ class Pipeline(Model):
             name = {"profiler": f"ProfilerStep#{number + 3}", "steps": "denoise_step"}
             with self.range(name.get(plan.marks, "")):
                 self.next_batch()
+                self.empty_cache()
                 self.compile(number)
                 yield from self.step(number)
         with self.range("vae_decode" if stages else ""):
@@ -141,6 +142,18 @@ class Pipeline(Model):
                          category="user_annotation",
                          before=loading["ns"] / self.cost * self.noise("loading", 0.1)):
                 pass
+
+    def empty_cache(self):
+        """The driver takes the memory back, and gives it out again."""
+        emptied = self.defect("emptied")
+        if not emptied:
+            return
+        self.synchronize(name="cudaDeviceSynchronize")
+        for _ in range(emptied["blocks"]):
+            self.runtime("cudaFree", emptied["ns"] / self.cost)
+        for _ in range(emptied["blocks"]):
+            with self.op("aten::empty_strided", [[], [], [], [], [], []]):
+                self.runtime("cudaMalloc", emptied["ns"] / self.cost)
 
     def compile(self, number):
         """In the steps of the plan Dynamo compiles the transformer."""

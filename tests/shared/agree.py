@@ -5,8 +5,8 @@
 usage: agree.py --program PROGRAM --shared FOLDER [--samples FOLDER]
 
 A number of the evidence that is nearly one of the title or of the sentence after it, but not quite,
-looks like the same quantity with two values.  It is right where the sentences say it as well, or the
-share that it has of the other ("97.3 % of it"), and where it is the window that shares are of.
+looks like the same quantity with two values.  It is right where the sentences say it as well, or
+the share that it has of the other ("97.3 % of it"), and where it is the window that shares are of.
 """
 import argparse
 import pathlib
@@ -19,8 +19,8 @@ UNITS = {"ns": ("ns", 1), "µs": ("ns", 1e3), "ms": ("ns", 1e6), "s": ("ns", 1e9
          "min": ("ns", 6e10), "h": ("ns", 3.6e12), "%": ("ratio", 0.01), "KiB": ("bytes", 2**10),
          "MiB": ("bytes", 2**20), "GiB": ("bytes", 2**30), "GB/s": ("bytes_per_s", 1e9)}
 SPACES = "[\u00a0\u2009\u202f ]"
-QUANTITY = re.compile(rf"(?<![\w.=/])(\d+(?:{SPACES}\d{{3}})*(?:\.\d+)?){SPACES}?({'|'.join(UNITS)})"
-                      r"(?!\w)")
+NUMBER = rf"(\d+(?:{SPACES}\d{{3}})*(?:\.\d+)?)"
+QUANTITY = re.compile(rf"(?<![\w.=/]){NUMBER}{SPACES}?({'|'.join(UNITS)})(?!\w)")
 SAME, NEARLY = 0.006, 0.06  # three digits are shown
 
 
