@@ -321,11 +321,12 @@ static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
         .why = ta_advice_printf(
             advice,
             "%s allocations, %s frees: PyTorch's cache of memory is off or emptied; %s has "
-            "%s, since it waits for the GPU.",
+            "%s (%s after the warm-up), since it waits for the GPU.",
             ta_advice_number(advice, count_memory(in, worst->rank, false, true), TA_UNIT_COUNT),
             ta_advice_number(advice, count_memory(in, worst->rank, true, true), TA_UNIT_COUNT),
             ta_place_text(advice, in, &host, CALL),
-            ta_advice_number(advice, time_of_call(in, worst), TA_UNIT_NS)),
+            ta_advice_number(advice, time_of_call(in, worst), TA_UNIT_NS),
+            ta_advice_number(advice, host.value, TA_UNIT_NS)),
         .advice = "Turn the cache on (unset PYTORCH_NO_CUDA_MEMORY_CACHING), and take "
                   "torch.cuda.empty_cache() out of the loop.",
     };
