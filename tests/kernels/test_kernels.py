@@ -348,7 +348,7 @@ def vae_video_tiles(trace):
 
 
 def vae_unmarked():
-    """Tiles after the last attention, which nothing but kernels and shapes tells."""
+    """Tiles after the last attention, found by kernels and shapes alone."""
     trace = Trace()
 
     def step():

@@ -311,7 +311,7 @@ static void add_activity(struct mapping *m, size_t i, struct current *device)
 
 /* ---- map ------------------------------------------------------------------------------------ */
 
-/* FLOPs by type, with what most of the time of each kind of call tells of the unit. */
+/* FLOPs by type, with what most of the time of each kind of call says of the unit. */
 static void add_flops(struct mapping *m)
 {
     for (size_t i = 0; i < m->n_entries; i++) {
