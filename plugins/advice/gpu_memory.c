@@ -129,8 +129,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "gpu-memory",
             .rule = "gpu_memory",
             .title = ta_advice_printf(advice, "%s %s of the GPU's memory at the peak (%s of %s)%s",
-                                      fullest.is_tensors ? "Tensors fill"
-                                                         : "Tensors and the allocator's cache fill",
+                                      strncmp(fullest.used.table->id, "telemetry.", 10) == 0
+                                          ? "All processes together fill"
+                                      : fullest.is_tensors ? "Tensors fill"
+                                                           : "Tensors and the allocator's cache "
+                                                             "fill",
                                       ta_advice_number(advice, fullest.share, TA_UNIT_RATIO),
                                       ta_advice_number(advice, fullest.used.value, TA_UNIT_BYTES),
                                       ta_advice_number(advice, fullest.total.value, TA_UNIT_BYTES),

@@ -104,6 +104,9 @@ FIRST = "\r".join(["  0%|          | 0/28 [00:00<?, ?it/s]",
                    " 50%|#####     | 14/28 [01:11<00:06,  2.20it/s]",
                    "100%|##########| 28/28 [01:17<00:00,  2.76s/it]"]) + "\n"
 
+QUERY = ("timestamp, index, utilization.gpu [%], memory.used [MiB], memory.total [MiB]\n" + "".join(
+    f"2025/09/30 21:14:{second:02}.412, 0, 99 %, 23810 MiB, 24564 MiB\n" for second in range(30)))
+
 # ---- tables of operators -------------------------------------------------------------------------
 
 
@@ -155,6 +158,8 @@ CASES = [  # what, text, patterns that the first finding holds, that no finding 
     ("NCCL and NVLink", NCCL.format(*["P2P/CUMEM/read"] * 2), [], ["."]),
     ("4 bit in fp32", BNB + LOOP, ["4-bit weights are computed in fp32", "bfloat16"], []),
     ("attention of a web UI", WEB_UI, ["split or sub-quadratic", "--opt-sdp-attention"], []),
+    ("memory of a device", QUERY, ["All processes together fill 9[0-9.]+ %"],
+     ["allocator's cache"]),
     ("a table of copies", table(
         12e6, 11e6, ("Memcpy HtoD (Pageable -> Device)", 0, 8.5e6, 8.5e6, 3000),
         ("cudaMemcpyAsync", 8.6e6, 0, 0, 3000), ("aten::copy_", .2e6, 8.5e6, 8.5e6, 3000), MIXED),
