@@ -336,8 +336,10 @@ static void advise_transposes(const struct ta_refs *in, struct ta_advice *advice
         return;
     const bool is_amd = ta_run_is_amd(ta_report_run(in->report));
     const struct ta_place most = ta_place_at(in, COPY_TIME, copies.row);
-    const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_TIME, copies.row),
-                                           ta_ref_evidence(in, COPY_CALLS, copies.row)};
+    /* A time that another finding has a part of is no evidence. */
+    const bool is_whole = copies.most <= copies.time;
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_CALLS, copies.row),
+                                           ta_ref_evidence(in, COPY_TIME, copies.row)};
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -359,7 +361,7 @@ static void advise_transposes(const struct ta_refs *in, struct ta_advice *advice
                              : "Use memory_format=torch.channels_last for model and input.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
-            .n_evidence = 2,
+            .n_evidence = is_whole ? 2 : 1,
             .gain = TA_GAIN_DEVICE,
             .saving_low_ns = kernel_saving(run, copies.time / 2),
             .saving_high_ns = kernel_saving(run, copies.time),
@@ -397,8 +399,8 @@ static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct t
         return;
     const struct ta_place most = ta_place_at(in, COPY_TIME, copies.row);
     const char *op = ta_place_text(advice, in, &most, COPY_OP);
-    const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_TIME, copies.row),
-                                           ta_ref_evidence(in, COPY_CALLS, copies.row)};
+    const struct ta_evidence evidence[] = {ta_ref_evidence(in, COPY_CALLS, copies.row),
+                                           ta_ref_evidence(in, COPY_TIME, copies.row)};
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -418,7 +420,7 @@ static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .advice = avoid(in, copies.row),
             .severity = TA_MEDIUM,
             .evidence = evidence,
-            .n_evidence = 2,
+            .n_evidence = copies.most <= time ? 2 : 1,
             .gain = TA_GAIN_DEVICE,
             /* Some of them are needed. */
             .saving_low_ns = kernel_saving(run, 0.35 * time),

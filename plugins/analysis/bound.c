@@ -143,7 +143,7 @@ static const struct ta_table_def bound = {
         "communication that is waiting for the last rank, as in `collectives.exposed`. Where "
         "the allocator holds 90 % or more of the memory of a device, `memory` is the part of "
         "computing that kernels lose by too few blocks (`kernels.waves`): a larger batch "
-        "would use it, and does not fit; `kernel wait` is that of kernels that only wait for "
+        "would use it, and does not fit; `kernel wait` belongs to kernels that only wait for "
         "others "
         "(family `wait`). The class of the largest part names the run in the "
         "verdict; of parts within 5 points of each other both do.",
