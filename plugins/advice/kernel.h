@@ -24,16 +24,18 @@ enum { RUN_WINDOW, RUN_NAME_CLASS, RUN_EXPOSED, RUN_CLASS, RUN_CLASS_TIME, RUN_R
 
 /* Tables of kernels are sums over devices that run side by side: a time is of one of them. */
 struct kernel_run {
-    double window_ns; /* of all devices; 0: not known */
+    double window_ns; /* the run once for each device; 0: not known */
     double exposed;   /* share of kernel time that nothing else on the device runs beside */
     double devices;
 };
 
 static inline struct kernel_run kernel_run_of(const struct ta_refs *in, size_t first)
 {
-    struct kernel_run run = {.devices = fmax(1, (double)ta_ref_rows(in, first + RUN_WINDOW)),
-                             .window_ns = ta_ref_sum(in, first + RUN_WINDOW)};
-    double exposed = 0, all = 0;
+    struct kernel_run run = {.devices = fmax(1, (double)ta_ref_rows(in, first + RUN_WINDOW))};
+    double exposed = 0, all = 0, longest = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, first + RUN_WINDOW); i++)
+        longest = fmax(longest, ta_ref_number(in, first + RUN_WINDOW, i, 0));
+    run.window_ns = run.devices * longest;
     for (size_t i = 0; i < ta_ref_rows(in, first + RUN_EXPOSED); i++)
         if (ta_ref_reads(in, first + RUN_NAME_CLASS, i, "compute"))
             exposed += ta_ref_number(in, first + RUN_EXPOSED, i, 0);
