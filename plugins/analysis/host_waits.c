@@ -41,7 +41,7 @@ static const struct ta_column by_place_columns[] = {
     [RANK] = TA_DUMP_RANK_COLUMN,
     [CALL] = {"call", "Call", TA_TEXT, .doc = "The outermost frame or call that waits"},
     [PLACE] = {"place", "Place", TA_TEXT,
-               .doc = "The nearest function of the program around it; empty without any"},
+               .doc = "The nearest function or range of the program around it; empty without any"},
     [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
                .doc = "Number of waits; null of stacks"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
@@ -59,7 +59,8 @@ static const struct ta_table_def by_place = {
     .doc = "One row per rank, call and place, of inputs without device activities: functions in "
            "which Python waits for a device (`Tensor.cpu`, `Tensor.item`, "
            "`torch.cuda.synchronize`, `Event.synchronize` and their like), and calls of the "
-           "runtime that do. Of a trace, the waits of the thread that waits longest. Whether the "
+           "runtime that do. Of a trace, the waits of the thread that waits longest, from 20 µs "
+           "on. Whether the "
            "device works meanwhile is not recorded.",
     .tier = TA_TIER_DETAIL,
     .order = {&by_place_columns[SHARE], TA_DESCENDING},
@@ -99,10 +100,19 @@ static bool is_of_program(void *user, ta_row row)
 {
     struct search *s = user;
     uint8_t *known = &s->of_program[s->spans.name[row]];
-    if (!*known)
-        *known = ta_function_is_of_program(ta_trace_text(s->trace, s->spans.name[row])) ? 2 : 1;
+    if (!*known) {
+        const struct ta_slice name = ta_trace_text(s->trace, s->spans.name[row]);
+        const struct ta_category *category = &s->categories.at[s->spans.cat[row]];
+        const bool is_range =
+            ta_slice_equal(ta_trace_text(s->trace, category->name), TA_LIT("user_annotation")) &&
+            !ta_host_is_step(name);
+        *known = is_range || ta_function_is_of_program(name) ? 2 : 1;
+    }
     return *known == 2;
 }
+
+/* A call that returns so soon has not waited: the value was there, or on the host. */
+enum { AT_ONCE_NS = 20000 };
 
 /* Waits within a wait are part of it. */
 static void take(void *user, ta_row row, uint8_t kind)
@@ -111,7 +121,7 @@ static void take(void *user, ta_row row, uint8_t kind)
     struct search *s = user;
     const uint32_t track = s->spans.track[row];
     const int64_t start = s->spans.ts[row], dur = s->spans.dur[row];
-    if (!ta_class_is_host(s->categories.at[s->spans.cat[row]].class) ||
+    if (!ta_class_is_host(s->categories.at[s->spans.cat[row]].class) || dur < AT_ONCE_NS ||
         (track == s->track && start < s->reach))
         return;
     s->track = track;
