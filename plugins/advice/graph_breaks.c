@@ -2,6 +2,7 @@
 /* Compiled code in many pieces: between them the host runs guards, bytecode and operators of its
  * own, while the device has nothing to do.  A model whose blocks are compiled one by one calls one
  * function many times, which is no break. */
+#include "lib/pieces.h"
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -14,35 +15,34 @@ static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
                    "Share of the run in which the GPU is idle between compiled graphs, from which "
                    "the rule fires"},
-    [PIECES] = {"pieces", TA_OPTION_NUMBER, 4, 2, 1e6, TA_OPTION_PLAIN,
+    [PIECES] = {"pieces", TA_OPTION_NUMBER, PIECES_LEAST, 2, 1e6, TA_OPTION_PLAIN,
                 "Calls of compiled code in a step from which they count as pieces of one function"},
     TA_OPTIONS_END,
 };
 
-enum { RANK, CALLS, PER_STEP, BREAKS, LOOKUP, BETWEEN, IDLE, WINDOW, OP, OP_CALLS, OP_TIME };
+enum {
+    COMPILED,
+    RANK = COMPILED + PIECES_RANK,
+    CALLS = COMPILED + PIECES_CALLS,
+    PER_STEP = COMPILED + PIECES_PER_STEP,
+    IDLE = COMPILED + PIECES_IDLE,
+    LOOKUP = COMPILED + PIECES_READ,
+    BETWEEN,
+    WINDOW,
+    OP,
+    OP_CALLS,
+    OP_TIME
+};
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"compile.by_rank", "rank"},
-    [CALLS] = {"compile.by_rank", "calls"},
-    [PER_STEP] = {"compile.by_rank", "per_step"},
-    [BREAKS] = {"compile.by_rank", "breaks"},
+    PIECES_READS(COMPILED),
     [LOOKUP] = {"compile.by_rank", "lookup_ns"},
     [BETWEEN] = {"compile.by_rank", "between_ns"},
-    [IDLE] = {"compile.by_rank", "between_idle_ns"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
     [OP] = {"compile.between", "op"},
     [OP_CALLS] = {"compile.between", "calls"},
     [OP_TIME] = {"compile.between", "total_ns"},
 };
-
-/* Whether the compiled code of a rank is functions in pieces: about each second call follows that
- * of another function, as blocks that are compiled one by one do not. */
-static bool is_broken(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
-{
-    const double calls = ta_ref_number(in, CALLS, row, 0);
-    return ta_ref_number(in, BREAKS, row, 0) >= 0.4 * calls &&
-           ta_ref_number(in, PER_STEP, row, calls) >= ta_ctx_option(ctx, PIECES);
-}
 
 /* "5 pieces per step", "120 pieces". */
 static const char *pieces_of(const struct ta_refs *in, struct ta_advice *advice, size_t row)
@@ -87,7 +87,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     for (size_t row = 0; row < ta_ref_rows(in, IDLE); row++) {
         const struct ta_place idle = ta_place_at(in, IDLE, row);
         const double window = ta_look_most(in, &windows, ta_ref_integer(in, RANK, row));
-        if (!idle.table || !is_broken(ctx, in, row) || window <= 0 || idle.value / window <= most)
+        if (!idle.table || !ta_is_in_pieces(in, COMPILED, row, ta_ctx_option(ctx, PIECES)) ||
+            window <= 0 || idle.value / window <= most)
             continue;
         most = idle.value / window;
         worst = idle;

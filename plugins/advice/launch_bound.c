@@ -4,6 +4,7 @@
  * computation on the CPU to host_computation.c. */
 #include "lib/gaps.h"
 #include "lib/owners.h"
+#include "lib/pieces.h"
 #include "lib/recorder.h"
 
 #include <math.h>
@@ -17,7 +18,15 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { DISPATCH, GRAPH_SHARE, RECORDED, RECORDER, GAPS = RECORDER + 3, OWNERS = GAPS + 4 };
+enum {
+    DISPATCH,
+    GRAPH_SHARE,
+    RECORDED,
+    RECORDER,
+    GAPS = RECORDER + 3,
+    COMPILED = GAPS + 4,
+    OWNERS = COMPILED + PIECES_READ
+};
 
 static const struct ta_ref reads[] = {
     [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
@@ -25,6 +34,7 @@ static const struct ta_ref reads[] = {
     [RECORDED] = {"ops.by_name", "category"},
     RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
+    PIECES_READS(COMPILED),
     OWNERS_READS(OWNERS),
 };
 
@@ -126,6 +136,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (!owned.place.table || owned.share <= threshold ||
         !ta_look_same(in, &dispatch_look, &owned.place, &dispatch) || dispatch.value <= 0)
         return TA_OK;
+    /* The finding about graph breaks is about that time, and they rule a graph out. */
+    const int64_t rank = ta_ref_rank(in, OWNERS + OWNERS_WINDOW, owned.window.row);
+    if (ta_idle_between_pieces(in, COMPILED, rank) >= owned.ns / 2)
+        return TA_OK;
     const bool graphs = has_graphs(in, &owned.window);
     const struct ta_gaps_asked gaps_asked = {GAPS, dispatch, owned.ns, causes, TA_LENGTH(causes)};
     const struct ta_gaps gaps = ta_gaps_find(in, &gaps_asked);
@@ -141,19 +155,17 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "launch-bound",
             .rule = "launch_bound",
             .title = ta_advice_printf(advice, "%s%s: the GPU%s is idle %s of the run (%s)",
-                                      graphs ? "The host is late between graphs"
-                                             : who_launches(in),
+                                      graphs ? "The host is late between graphs" : who_launches(in),
                                       graphs ? "" : " launches kernels too slowly",
                                       ta_owned_of(advice, &owned.place),
                                       ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
                                       ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
             .why = why(in, advice, &owned),
-            .advice = graphs
-                          ? "Prepare and launch the next graph while the GPU works on the last "
-                            "one (overlapped scheduling), and let graphs hold what runs between "
-                            "them."
-                          : ta_advice_printf(advice, "%s%s", first_of_all(in, advice, &owned),
-                                             capture(in, advice, &owned, is_amd)),
+            .advice = graphs ? "Prepare and launch the next graph while the GPU works on the last "
+                               "one (overlapped scheduling), and let graphs hold what runs between "
+                               "them."
+                             : ta_advice_printf(advice, "%s%s", first_of_all(in, advice, &owned),
+                                                capture(in, advice, &owned, is_amd)),
             .details = ta_advice_printf(
                 advice, "%s%s", ta_gaps_sentence(in, advice, &gaps_asked, &gaps),
                 graphs ? is_amd ? "Large graphs can be uploaded ahead (hipGraphUpload)."
