@@ -130,15 +130,15 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                          "waits, and launches that come one at a time."
                        : "Utilization counts all time with a kernel, also one of a collective that "
                          "waits for another rank.",
-            .advice = worker == SIZE_MAX
-                          ? "Record a torch trace of a few steps: it tells small kernels (larger "
-                            "batches, "
-                            "CUDA graphs) from kernels that wait (links, a rank that hangs)."
-                          : ta_advice_printf(
-                                advice,
-                                "See what the process on device %lld does that the others do "
-                                "not; a torch trace of all ranks names who is late.",
-                                device),
+            .advice =
+                worker == SIZE_MAX
+                    ? "Record a torch trace of a few steps: it shows whether kernels are small "
+                      "(larger batches, CUDA graphs) or wait (links, a rank that hangs)."
+                    : ta_advice_printf(
+                          advice,
+                          "See what the process on device %lld does that the others do "
+                          "not; a torch trace of all ranks names who is late.",
+                          device),
             .severity = part.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 3,
