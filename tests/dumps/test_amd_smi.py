@@ -41,12 +41,8 @@ class AmdSmi(unittest.TestCase):
                     "gpu_memory_clock": (5, 1300e6), "gpu_power_limit": (5, 750),
                     "gpu_utilization": (5, 1)}
         for heading, row in (
-<<<<<<< HEAD
                 (OLD,
                  "1    71.0c  682.0W  1653Mhz  1300Mhz  29.8%  auto  750.0W    43%   100%    "),
-=======
-                (OLD, "1    71.0c  682.0W  1653Mhz  1300Mhz  29.8%  auto  750.0W   43%   100%   "),
->>>>>>> fa5563b0 (analysis: Waits seen from the host take time, and ranges are places)
                 (NEW, "1       2     0x74a1,   47056  71.0°C      682.0W    NPS1, SPX, 0        "
                  "1653Mhz  1300Mhz  0%   auto  750.0W  43%    100%   ")):
             first = row.replace("1 ", "0 ", 1)
