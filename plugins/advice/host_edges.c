@@ -30,6 +30,8 @@ enum {
     IDLE_CAUSE,
     IDLE_TIME,
     TRUST,
+    DAMAGE,
+    DAMAGE_SHARE,
     RECORDER
 };
 
@@ -47,6 +49,8 @@ static const struct ta_ref reads[] = {
     [IDLE_CAUSE] = {"gpu_idle.by_cause", "cause"},
     [IDLE_TIME] = {"gpu_idle.by_cause", "total_ns"},
     [TRUST] = {.scalar = "trust_score"},
+    [DAMAGE] = {"health.damage", "damage"},
+    [DAMAGE_SHARE] = {"health.damage", "share"},
     RECORDER_READS(RECORDER),
 };
 
@@ -207,7 +211,8 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                                       edge->when, ta_place_owner(advice, in->report, &worst),
                                       ta_advice_number(advice, most, TA_UNIT_RATIO),
                                       ta_advice_number(advice, worst.value, TA_UNIT_NS)),
-            .why = *place && site.value > PLACE_LEAST * worst.value
+            .why = *place && strcmp(place, "ProfilerStep") != 0 &&
+                           site.value > PLACE_LEAST * worst.value
                        ? ta_advice_printf(
                              advice, "%s has %s of it.", place,
                              ta_advice_number(advice, fmin(site.value, worst.value), TA_UNIT_NS))
@@ -224,6 +229,17 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         });
 }
 
+/* Where kernels are missing nobody knows when the GPU was done. */
+static bool lacks_kernels(const struct ta_refs *in)
+{
+    static const double much = 0.02;
+    for (size_t i = 0; i < ta_ref_rows(in, DAMAGE); i++)
+        if (ta_slice_ends(ta_ref_text(in, DAMAGE, i), " lost") &&
+            ta_ref_number(in, DAMAGE_SHARE, i, 0) > much)
+            return true;
+    return false;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     static const struct edge edges[] = {
@@ -232,7 +248,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     };
     if (ta_ref_scalar(in, TRUST, 1) < TA_TRUST_LEAST)
         return TA_OK;
-    for (size_t i = 0; i < TA_LENGTH(edges); i++)
+    for (size_t i = 0; i < TA_LENGTH(edges) - lacks_kernels(in); i++)
         advise_edge(ctx, in, advice, &edges[i]);
     return TA_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Allocation from the driver, loading of code, compilation, tuning or capture after the warm-up. */
+#include "lib/uncached.h"
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -33,7 +34,8 @@ enum {
     MADE_STEP,
     MADE_TIMES,
     MADE_HOST,
-    RETRIED
+    RETRIED,
+    UNCACHED
 };
 
 static const struct ta_ref reads[] = {
@@ -55,6 +57,7 @@ static const struct ta_ref reads[] = {
     [MADE_TIMES] = {"compile.compilations", "times"},
     [MADE_HOST] = {"compile.compilations", "host_ns"},
     [RETRIED] = {"memory.retries", "host_ns"},
+    UNCACHED_READS(UNCACHED),
 };
 
 /* Of one rank, after the warm-up; `row` has the most of it. */
@@ -63,18 +66,17 @@ struct sums {
     size_t row;
 };
 
-/* Memory that no cache keeps is allocated in each step: the warm-up counts as well. */
-static bool is_counted(const struct ta_refs *in, size_t i, bool has_warm_up)
+/* Memory that no cache keeps is allocated in each step: the whole run counts. */
+static bool is_counted(const struct ta_refs *in, size_t i, bool is_whole)
 {
-    return ta_ref_reads(in, PHASE, i, "steady") ||
-           (has_warm_up && ta_ref_reads(in, PHASE, i, "warm-up"));
+    return is_whole || ta_ref_reads(in, PHASE, i, "steady");
 }
 
-static void add(const struct ta_refs *in, int64_t rank, const char *what, bool has_warm_up,
+static void add(const struct ta_refs *in, int64_t rank, const char *what, bool is_whole,
                 struct sums *sums)
 {
     for (size_t i = 0; i < ta_ref_rows(in, WHAT); i++) {
-        if (!is_counted(in, i, has_warm_up) || !ta_ref_reads(in, WHAT, i, what) ||
+        if (!is_counted(in, i, is_whole) || !ta_ref_reads(in, WHAT, i, what) ||
             ta_ref_integer(in, RANK, i) != rank)
             continue;
         const double host = ta_ref_number(in, HOST, i, 0);
@@ -117,27 +119,6 @@ static const struct kind {
      "buffers made once, a first pass with the largest shapes.",
      false},
 };
-
-/* Calls of a rank that give memory out, or take it back; pinned memory has other names. */
-static double count_memory(const struct ta_refs *in, int64_t rank, bool is_free, bool has_warm_up)
-{
-    double calls = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, WHAT); i++)
-        if (ta_ref_integer(in, RANK, i) == rank && ta_ref_reads(in, WHAT, i, "allocation") &&
-            is_counted(in, i, has_warm_up) &&
-            ta_slice_has_word(ta_ref_text(in, CALL, i), "Free") == is_free)
-            calls += ta_ref_number(in, CALLS, i, 0);
-    return calls;
-}
-
-/* From so many allocations on, most of which are taken back, no cache is at work. */
-enum { UNCACHED_LEAST = 100 };
-
-static bool is_uncached(const struct ta_refs *in, int64_t rank)
-{
-    const double given = count_memory(in, rank, false, false);
-    return given >= UNCACHED_LEAST && count_memory(in, rank, true, false) >= given / 2;
-}
 
 /* What torch.compile compiled again on a rank. */
 struct again {
@@ -260,8 +241,8 @@ static struct worst find_worst(const struct ta_refs *in, bool is_of_code)
             if (kinds[k].is_of_code != is_of_code)
                 continue;
             const double before = of.sums.host;
-            add(in, run->ranks[r], kinds[k].what, !is_of_code && is_uncached(in, run->ranks[r]),
-                &of.sums);
+            add(in, run->ranks[r], kinds[k].what,
+                !is_of_code && ta_uncached(in, UNCACHED, run->ranks[r]), &of.sums);
             if (of.sums.host - before > most) {
                 most = of.sums.host - before;
                 of.kind = &kinds[k];
@@ -298,7 +279,7 @@ static struct texts compiled_again(const struct ta_refs *in, struct ta_advice *a
     };
 }
 
-/* Of the call that has most, with the warm-up. */
+/* Of the call that has most, in the whole run. */
 static double time_of_call(const struct ta_refs *in, const struct worst *worst)
 {
     double sum = 0;
@@ -321,12 +302,17 @@ static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
         .why = ta_advice_printf(
             advice,
             "%s allocations, %s frees: PyTorch's cache of memory is off or emptied; %s has "
-            "%s (%s after the warm-up), since it waits for the GPU.",
-            ta_advice_number(advice, count_memory(in, worst->rank, false, true), TA_UNIT_COUNT),
-            ta_advice_number(advice, count_memory(in, worst->rank, true, true), TA_UNIT_COUNT),
+            "%s%s, since it waits for the GPU.",
+            ta_advice_number(advice, ta_uncached_calls(in, UNCACHED, worst->rank, false),
+                             TA_UNIT_COUNT),
+            ta_advice_number(advice, ta_uncached_calls(in, UNCACHED, worst->rank, true),
+                             TA_UNIT_COUNT),
             ta_place_text(advice, in, &host, CALL),
             ta_advice_number(advice, time_of_call(in, worst), TA_UNIT_NS),
-            ta_advice_number(advice, host.value, TA_UNIT_NS)),
+            ta_ref_reads(in, PHASE, worst->sums.row, "steady")
+                ? ta_advice_printf(advice, " (%s after the warm-up)",
+                                   ta_advice_number(advice, host.value, TA_UNIT_NS))
+                : ""),
         .advice = "Turn the cache on (unset PYTORCH_NO_CUDA_MEMORY_CACHING), and take "
                   "torch.cuda.empty_cache() out of the loop.",
     };
@@ -366,7 +352,7 @@ static struct texts texts_of(const struct ta_refs *in, struct ta_advice *advice,
                                         ta_advice_number(advice, worst->sums.host, TA_UNIT_NS));
     if (again->times > 0)
         return compiled_again(in, advice, again, worst, owner, sums);
-    if (!worst->kind->is_of_code && is_uncached(in, worst->rank))
+    if (!worst->kind->is_of_code && ta_uncached(in, UNCACHED, worst->rank))
         return uncached(in, advice, worst, owner, sums);
     return others(in, advice, worst, owner, sums);
 }

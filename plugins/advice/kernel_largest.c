@@ -42,6 +42,7 @@ enum {
     BOUND_SHARE,
     BEFORE,
     AFTER,
+    ATTENTION_BACKEND,
     RUN
 };
 
@@ -70,6 +71,7 @@ static const struct ta_ref reads[] = {
     [BOUND_SHARE] = {"run.bound", "share"},
     [BEFORE] = {"gpu_time.program", "before_ns"},
     [AFTER] = {"gpu_time.program", "after_ns"},
+    [ATTENTION_BACKEND] = {"attention.calls", "backend"},
     KERNEL_RUN_READS(RUN),
 };
 
@@ -135,6 +137,10 @@ static bool is_spoken_for(const struct ta_refs *in, struct ta_slice class)
     double all = 0, known = 0, vector = 0;
     if (ta_slice_equal(class, TA_LIT("attention")))
         return true;
+    for (size_t i = 0; ta_slice_equal(class, TA_LIT("softmax")) &&
+                       i < ta_ref_rows(in, ATTENTION_BACKEND); i++)
+        if (ta_slice_starts(ta_ref_text(in, ATTENTION_BACKEND, i), "math"))
+            return true; /* a part of attention */
     for (size_t i = 0; i < ta_ref_rows(in, CLASS); i++)
         if (ta_slice_equal(ta_ref_text(in, CLASS, i), class))
             all = ta_ref_number(in, CLASS_TIME, i, 0);

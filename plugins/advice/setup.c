@@ -2,6 +2,7 @@
 /* Recordings of what happens once: code is loaded and compiled, libraries set themselves up, the
  * driver gives out memory, before the first work of a device and between its activities.  What is
  * made ready again and again is a finding of its own (interruptions). */
+#include "lib/uncached.h"
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -21,7 +22,6 @@ static const struct ta_option options[] = {
 enum {
     WINDOW,
     SETUP,
-    RANK,
     CAUSE,
     CAUSE_TIME,
     EDGE,
@@ -35,13 +35,13 @@ enum {
     EDGE_SITE,
     EDGE_SITE_TIME,
     PHASE,
-    PHASE_IDLE
+    PHASE_IDLE,
+    UNCACHED
 };
 
 static const struct ta_ref reads[] = {
     [WINDOW] = {"gpu_time.program", "window_ns"},
     [SETUP] = {"gpu_idle.by_rank", "setup_ns"},
-    [RANK] = {"gpu_idle.by_rank", "rank"},
     [CAUSE] = {"gpu_idle.by_cause", "cause"},
     [CAUSE_TIME] = {"gpu_idle.by_cause", "total_ns"},
     [EDGE] = {"gpu_idle.edges", "edge"},
@@ -56,6 +56,7 @@ static const struct ta_ref reads[] = {
     [EDGE_SITE_TIME] = {"gpu_idle.edge_sites", "total_ns"},
     [PHASE] = {"interruptions.by_call", "phase"},
     [PHASE_IDLE] = {"interruptions.by_call", "idle_ns"},
+    UNCACHED_READS(UNCACHED),
 };
 
 enum { FIRST_CALLS, COMPILATION, ALLOCATION, CAUSES };
@@ -81,10 +82,13 @@ struct setup {
 static struct setup setup_of(const struct ta_refs *in, const struct ta_place *window)
 {
     static const struct ta_look setup_look = {.cells = SETUP};
-    static const struct ta_look steady = {.cells = PHASE_IDLE, .where = {{PHASE, "steady"}}};
     struct setup setup = {.window = *window};
     struct ta_place idle = {.table = NULL}, at;
+    const int64_t rank = ta_ref_rank(in, WINDOW, window->row);
+    const bool is_cached = !ta_uncached(in, UNCACHED, rank);
     for (size_t c = 0; c < CAUSES; c++) {
+        if (c == ALLOCATION && !is_cached)
+            continue;
         const struct ta_look before = {.cells = EDGE_TIME,
                                        .where = {{EDGE, "before"}, {EDGE_CAUSE, causes[c].cause}}};
         const struct ta_look within = {.cells = CAUSE_TIME, .where = {{CAUSE, causes[c].cause}}};
@@ -95,10 +99,13 @@ static struct setup setup_of(const struct ta_refs *in, const struct ta_place *wi
         if (ta_look_same(in, &within, window, &at))
             setup.by_cause[c] += at.value;
     }
-    if (ta_look_same(in, &setup_look, window, &idle)) {
-        const int64_t rank = ta_ref_integer(in, RANK, idle.row);
-        setup.ns += fmax(0, idle.value - (rank == TA_MISSING ? 0 : ta_look_sum(in, &steady, rank)));
-    }
+    if (ta_look_same(in, &setup_look, window, &idle))
+        for (size_t row = 0; row < ta_ref_rows(in, PHASE_IDLE); row++)
+            if (ta_ref_integer(in, UNCACHED + UNCACHED_RANK, row) == rank &&
+                (ta_ref_reads(in, PHASE, row, "steady") ||
+                 (!is_cached && ta_ref_reads(in, UNCACHED + UNCACHED_WHAT, row, "allocation"))))
+                idle.value -= ta_ref_number(in, PHASE_IDLE, row, 0);
+    setup.ns += fmax(0, idle.value);
     return setup;
 }
 
