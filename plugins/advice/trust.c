@@ -58,7 +58,7 @@ static const struct remedy {
      "Operators were removed from the trace, so what launches a kernel and "
      "why the GPU is idle is unknown",
      "Take a trace that was not thinned out, of fewer steps if it is too large.", NULL},
-    {"activities recorded", "The trace ends in the middle of the work",
+    {"activities recorded", "Too few GPU activities were recorded to tell what bounds a run",
      "Record whole steps: schedule(wait=1, warmup=2, active=3).", NULL},
     {"holes in samples", "Samples are missing", "Sample less often, or from a process of its own.",
      NULL},

@@ -43,7 +43,7 @@ enum {
 enum { HEALTH_NAMES_RANK, HEALTH_NAMES = 64, HEALTH_NAMES_FIELDS };
 
 /* With fewer records of a kind there is little to tell from. */
-enum { HEALTH_FEW = 30 };
+enum { HEALTH_FEW = 30, HEALTH_FEWEST = 4 };
 
 /* What is looked at, in the order of the table. */
 enum health_check {
@@ -524,10 +524,12 @@ static const struct {
          "it"},
 };
 
-/* What whole microseconds take from the trust, and any device work that is not known as such. */
+/* What whole microseconds take from the trust, any device work that is not known as such, and what
+ * is hardly more than one kernel. */
 #define COARSE_NS 1000
 #define COARSE_PENALTY 0.05
 #define FOREIGN_PENALTY 0.5
+#define FEWEST_PENALTY 0.8
 
 static double penalty_of(enum health_check check, double value)
 {
@@ -536,7 +538,8 @@ static double penalty_of(enum health_check check, double value)
     case CHECK_FOREIGN:
         return FOREIGN_PENALTY + weight * value;
     case CHECK_ACTIVITIES:
-        return weight * (1 - value / HEALTH_FEW);
+        return weight * (1 - value / HEALTH_FEW) +
+               FEWEST_PENALTY * fmax(0, 1 - value / HEALTH_FEWEST);
     case CHECK_GRAIN:
         return value >= COARSE_NS ? COARSE_PENALTY : 0;
     default:

@@ -249,9 +249,12 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
     return true;
 }
 
-/* Where something other than computing bounds the run, and the first finding is about it. */
+/* Where something other than computing bounds the run, and the first finding is about it; or where
+ * the recording does not show what bounds it. */
 static bool is_the_cause(const struct ta_refs *in, const struct ta_finding *worst)
 {
+    if (worst && worst->about_input && strcmp(worst->rule, "trust") == 0)
+        return true;
     return worst && worst->severity > TA_INFO && worst->gain == TA_GAIN_RUN &&
            ta_ref_rows(in, SHARE) > 0 && !is_computing(in, 0);
 }

@@ -148,8 +148,9 @@ static void state_as_of_run(const struct ta_advice *advice, struct ta_finding *f
 /* From this share on there is nothing to save but the recorder. */
 #define RECORDER_ALL 0.9
 
-/* Nobody acts on what saves less of the run. */
+/* Nobody acts on what saves less of the run, or no more than that at all. */
 #define TRIVIAL 0.005
+#define TRIVIAL_NS 3e4
 
 /* What is believed less is not said. */
 #define CONFIDENCE_LEAST 0.05
@@ -244,8 +245,10 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     copy.confidence = round(copy.confidence * 100) / 100; /* no false precision */
     if (!copy.about_input && copy.confidence < CONFIDENCE_LEAST)
         return; /* not even a hint */
+    const bool is_asked_for = advice->rule->data || advice->rule->words[TA_RULE_SEVERITY].text;
     if (copy.saving_high_ns != TA_MISSING && advice->window > 0 &&
-        (double)copy.saving_high_ns < TRIVIAL * advice->window)
+        ((double)copy.saving_high_ns < TRIVIAL * advice->window ||
+         (!is_asked_for && (double)copy.saving_high_ns <= TRIVIAL_NS)))
         return;
     copy.severity = grade(advice, &copy);
     reword(advice, &copy);

@@ -10,7 +10,7 @@ import reports
 import test_kernels
 
 RULES = {"kernel_roofline", "kernel_fusion", "input_bound", "launch_bound", "damage", "trust",
-         "sync_wait", "kernel_attention"}
+         "sync_wait", "kernel_attention", "interruptions", "setup", "kernel_largest", "host_edges"}
 SIMT = "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x256_8x4_nt_align1>"
 LIBRARY_CAST = "SubTensorOpWithCastTensor1d"
 FAULTS = []
@@ -39,6 +39,14 @@ def loading_by(loader):
         trace.host = max(trace.host, trace.device)
         trace.call("enumerate(DataLoader)#" + loader + ".__next__", 3000.0, "user_annotation")
     return plant
+
+
+def allocating(trace):
+    for _ in range(100):
+        trace.host = max(trace.host, trace.device)
+        trace.call("cudaMalloc", 10.0)
+        trace.call("cudaFree", 200.0)
+        trace.kernel(test_kernels.GEMM, 20, "aten::mm")
 
 
 def late_launches(trace):
@@ -103,6 +111,27 @@ def main():
         event["args"] = {key: value for key, value in event.get("args", {}).items()
                          if key != "correlation"}
     expect("kernels that name no launch are not lost", not finding(loose, "damage-lost-kernels"))
+
+    uncached = trace_of(allocating)
+    for event in uncached.events: # no step is marked
+        event["name"] = event["name"].replace("ProfilerStep", "run")
+    report = read(uncached)
+    found = report.finding("steady-allocation")
+    expect("no cache keeps memory", found and "300 allocations, 300 frees" in found["why"])
+    expect("which is no set-up", not report.finding("setup"))
+    busy = sum(event["dur"] for event in uncached.events if event["cat"] == "kernel")
+    window = report.rows("gpu_time.program")[0]["window_ns"]
+    expect("what the GPU computes is not saved",
+           found and found["saving_ns"]["high"] <= window - busy * 1e3)
+
+    softmax = trace_of(kernels_of(test_kernels.SOFTMAX, "aten::_softmax", us=2000), layers=1)
+    expect("a softmax is the largest kernel", finding(softmax, "largest-kernel"))
+
+    few = trace_of(layers=1)
+    few.events = [event for event in few.events if event["cat"] != "kernel"] + [
+        event for event in few.events if event["cat"] == "kernel"][:1]
+    found = finding(few, "trust")
+    expect("one kernel is no run", found and found["title"].startswith("Too few"))
 
     found = finding(trace_of(waiting_in("sampler", "guider")), "value-read")
     expect("waits of one operator in two functions are all counted",
