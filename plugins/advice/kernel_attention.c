@@ -342,10 +342,8 @@ static const char *advice_of(struct ta_advice *advice, const struct ta_refs *in,
 }
 
 static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, const struct slow *slow,
-                        const struct found *wide, const struct kernel_run *run,
-                        const struct kernel_device *device)
+                        const struct kernel_run *run, const struct kernel_device *device)
 {
-    const bool is_too_wide = wide->time > 0.5 * slow->time;
     const struct ta_slice shape = ta_ref_text(in, OP_SHAPE, slow->row);
     const struct ta_slice unit = ta_ref_text(in, OP_UNIT, slow->row);
     const double reached = slow->ideal / slow->time, high = 1 - reached / (2 * GOAL);
@@ -374,7 +372,7 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
                 ta_advice_number(advice, fmin(1, slow->most / slow->time), TA_UNIT_RATIO),
                 kernel_ns(advice, run, slow->most),
                 kernel_count(advice, ta_ref_number(in, OP_CALLS, slow->row, 0), "call")),
-            .advice = advice_of(advice, in, is_too_wide ? WIDE : SLOW, wide, device),
+            .advice = advice_of(advice, in, SLOW, NULL, device),
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
@@ -420,7 +418,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         worst = WIDE;
     else if (slow.row != SIZE_MAX && slow_high > found[worst].high) {
         if (kernel_matters(&run, slow_high, threshold))
-            advise_slow(in, advice, &slow, &found[WIDE], &run, &device);
+            advise_slow(in, advice, &slow, &run, &device);
         return TA_OK;
     }
     const struct found *it = &found[worst];
