@@ -195,8 +195,9 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
     const double recorder = fmin((double)finding->recorder_ns, all);
     const double most = fmin(fmax(recorder, (double)finding->recorder_most_ns), all);
     const bool is_chosen = *advice->recorded;
-    const double taken = is_chosen ? most : recorder / 2;
-    finding->saving_low_ns = ta_whole((double)finding->saving_low_ns * (all - taken) / all);
+    const double low = (double)finding->saving_low_ns;
+    finding->saving_low_ns =
+        ta_whole(is_chosen ? low * (all - most) / all : fmax(0, low - recorder / 2));
     if (!is_chosen)
         return;
     if (recorder >= RECORDER_ALL * all) {
