@@ -113,7 +113,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     /* A trace with device activities says what these waits cost. */
     if (ta_ref_rows(in, BUSY) > 0 || waits.share <= least)
         return TA_OK;
-    const struct ta_place place = ta_place_at(in, PART, waits.call);
+    const struct ta_place place = ta_place_at(in, waits.time > 0 ? TOTAL : PART, waits.call);
     const struct ta_evidence evidence = ta_place_evidence(&place);
     const char *call = function_of(in, advice, waits.call);
     const bool synchronizes = strstr(call, "ynchronize") != NULL;
