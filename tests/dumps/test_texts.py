@@ -168,7 +168,7 @@ class Texts(unittest.TestCase):
             text = self.summary({"stage_timing.csv": "scope,rank,pid,step,stage,cpu_ms\n"
                                  "multi_block,0,1,0,%s,80.0\nmulti_block,0,1,0,other,15.0\n"
                                  "multi_block,0,1,0,total,100.0\n" % stage})
-            self.assertIn("multi_block/%s takes 80.0 %% of the run" % stage, text)
+            self.assertIn("multi_block/%s takes 80.0 %% of its scope" % stage, text)
             self.assertIn(words, text)
 
     def test_event_timer(self):

@@ -299,31 +299,43 @@ static const struct {
     {SCALING("1,,,\n4,1,2.76,0.69\n"), "scaling ", NULL},
     {SCALING("1,,,\n4,1,2.76,0.69\n"), "", "scaling.efficiency=50%"},
     {SCALING("1,,,\n4,,,\n"), "", NULL},
-    {GPU("0,0,100,90,10,5,5\n"), "", NULL},
-    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,host untraced,20,0\n"), "gpu-idle ", NULL},
-    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,host untraced,20,0\n"), "", "gpu_idle.threshold=20%"},
-    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,host untraced,10,0\n"), "", NULL},
-    {GPU("0,0,100,80,20,0,0\n") IDLE("1,0,host untraced,20,0\n"), "", NULL},
-    {GPU("0,0,100,90,10,6,0\n"), "exposed-comm ", NULL},
-    {GPU("0,0,100,90,10,11,0\n"), "", "exposed_comm.enabled=false"},
-    {GPU("0,0,100,90,10,0,6\n"), "exposed-copies ", NULL},
-    {GPU("0,0,100,90,10,0,6\n") COPIES("0,HtoD pinned,HtoD,pinned,9,9,6\n"), "exposed-copies ",
-     NULL},
-    {GPU("0,0,100,90,10,0,5\n") COPIES("0,HtoD pinned,HtoD,pinned,9,9,5\n"), "", NULL},
-    {GPU("0,0,100,90,10,0,6\n"), "", "copies.exposed=10%"},
-    /* What the host waits for is of the other rule alone. */
-    {GPU("0,0,100,90,10,0,6\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,6,0\n"),
-     "pageable-copy ", NULL},
-    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,4,6\n")
-         IDLE("0,0,pageable copy,6,0\n"),
+    {GPU("0,0,100000000,90000000,10000000,5000000,5000000\n"), "", NULL},
+    {GPU("0,0,100000000,80000000,20000000,0,0\n") IDLE("0,0,host untraced,20000000,0\n"),
+     "gpu-idle ", NULL},
+    {GPU("0,0,100000000,80000000,20000000,0,0\n") IDLE("0,0,host untraced,20000000,0\n"), "",
+     "gpu_idle.threshold=20%"},
+    {GPU("0,0,100000000,80000000,20000000,0,0\n") IDLE("0,0,host untraced,10000000,0\n"), "", NULL},
+    {GPU("0,0,100000000,80000000,20000000,0,0\n") IDLE("1,0,host untraced,20000000,0\n"), "", NULL},
+    {GPU("0,0,100000000,90000000,10000000,6000000,0\n"), "exposed-comm ", NULL},
+    {GPU("0,0,100000000,90000000,10000000,11000000,0\n"), "", "exposed_comm.enabled=false"},
+    {GPU("0,0,100000000,90000000,10000000,0,6000000\n"), "exposed-copies ", NULL},
+    {GPU("0,0,100000000,90000000,10000000,0,6000000\n")
+         COPIES("0,HtoD pinned,HtoD,pinned,9,9,6000000\n"),
+     "exposed-copies ", NULL},
+    {GPU("0,0,100000000,90000000,10000000,0,5000000\n")
+         COPIES("0,HtoD pinned,HtoD,pinned,9,9,5000000\n"),
      "", NULL},
-    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,4,7\n")
-         IDLE("0,0,pageable copy,7,0\n"),
+    {GPU("0,0,100000000,90000000,10000000,0,6000000\n"), "", "copies.exposed=10%"},
+    /* What the host waits for is of the other rule alone. */
+    {GPU("0,0,100000000,90000000,10000000,0,6000000\n")
+         WAITS("0,HtoD pageable,HtoD,pageable,c,1,9000000,6000000,0\n"),
      "pageable-copy ", NULL},
-    {GPU("0,0,1000,990,10,0,0\n") WAITS("1,HtoD pageable,HtoD,pageable,c,1,9,90,0\n"), "", NULL},
-    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,DtoH,DtoH,unknown,c,1,9,90,0\n"), "blocking-copy ",
-     NULL},
-    {GPU("0,0,0,0,0,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,9,9\n"), "", NULL},
+    {GPU("0,0,1000000000,990000000,10000000,0,0\n")
+         WAITS("0,HtoD pageable,HtoD,pageable,c,1,9000000,4000000,6000000\n")
+             IDLE("0,0,pageable copy,6000000,0\n"),
+     "", NULL},
+    {GPU("0,0,1000000000,990000000,10000000,0,0\n")
+         WAITS("0,HtoD pageable,HtoD,pageable,c,1,9000000,4000000,7000000\n")
+             IDLE("0,0,pageable copy,7000000,0\n"),
+     "pageable-copy ", NULL},
+    {GPU("0,0,1000000000,990000000,10000000,0,0\n")
+         WAITS("1,HtoD pageable,HtoD,pageable,c,1,9000000,90000000,0\n"),
+     "", NULL},
+    {GPU("0,0,1000000000,990000000,10000000,0,0\n")
+         WAITS("0,DtoH,DtoH,unknown,c,1,9000000,90000000,0\n"),
+     "blocking-copy ", NULL},
+    {GPU("0,0,0,0,0,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9000000,9000000,9000000\n"),
+     "", NULL},
     {CACHES("0,c,2,8,0.2\n"), "", NULL},
     {CACHES("0,c,1,9,0.1\n"), "cache-hits ", NULL},
     {CACHES("0,c,0,10,0.0\n"), "cache-hits ", NULL},

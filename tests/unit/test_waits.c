@@ -16,6 +16,17 @@
     "{'ph':'X','cat':'gpu_memcpy','name':'Memcpy DtoH (Device -> Pageable)','pid':0,'tid':7,"      \
     "'ts':" #ts ",'dur':" #dur ",'args':{'correlation':" #id ",'device':0,'bytes':" #bytes "}},"
 
+/* Kernels in the queue up to 10 µs, or after 1 ms: fewer than four activities say
+ * nothing of a run. */
+#define BUSY_BEFORE                                                                                \
+    LAUNCH(91, -40, 1)                                                                             \
+    LAUNCH(92, -39, 1)                                                                             \
+    LAUNCH(93, -38, 1) KERNEL(91, -30, 10) KERNEL(92, -20, 10) KERNEL(93, -10, 20)
+#define BUSY_AFTER                                                                                 \
+    LAUNCH(91, 916, 1)                                                                             \
+    LAUNCH(92, 917, 1)                                                                             \
+    LAUNCH(93, 918, 1) KERNEL(91, 1000, 1) KERNEL(92, 1001, 1) KERNEL(93, 1002, 1)
+
 static int64_t wait(const struct ta_report *report, const char *kind, const char *column)
 {
     return report_number(report, "sync.by_site", "kind", kind, column);
@@ -27,7 +38,7 @@ static int64_t wait(const struct ta_report *report, const char *kind, const char
 static void a_wait_that_does_harm(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 90) SPAN(
+    struct ta_report *report = report_on_events(BUSY_BEFORE LAUNCH(1, 0, 5) KERNEL(1, 10, 90) SPAN(
         "cpu_op", "aten::item", 20, 100) SYNC(30, 80) LAUNCH(2, 130, 5) KERNEL(2, 140, 60));
     assert_int_equal(wait(report, "synchronization", "count"), 1);
     assert_int_equal(wait(report, "synchronization", "total_ns"), 80000);
@@ -36,7 +47,7 @@ static void a_wait_that_does_harm(void **state)
     assert_int_equal(wait(report, "synchronization", "harmful_ns"), 40000);
     assert_int_equal(report_number(report, "sync.by_site", "site", "aten::item", "count"), 1);
     assert_int_equal(report_sum(report, "sync.by_rank", "harmful_ns"), 40000);
-    assert_int_equal(report_sum(report, "sync.by_rank", "window_ns"), 190000);
+    assert_int_equal(report_sum(report, "sync.by_rank", "window_ns"), 230000);
     const struct ta_finding *finding = ta_report_finding(report, "value-read");
     assert_non_null(finding);
     assert_int_equal(finding->severity, TA_MEDIUM);
@@ -151,9 +162,9 @@ static void a_wait_owns_what_it_lasted(void **state)
 static void computation_after_a_wait(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 990) SYNC(10, 990)
-                                                    SPAN("cpu_op", "aten::normal_", 1000, 200)
-                                                        LAUNCH(2, 1210, 5) KERNEL(2, 1220, 100));
+    struct ta_report *report = report_on_events(
+        BUSY_BEFORE LAUNCH(1, 0, 5) KERNEL(1, 10, 990) SYNC(10, 990)
+            SPAN("cpu_op", "aten::normal_", 1000, 200) LAUNCH(2, 1210, 5) KERNEL(2, 1220, 100));
     assert_int_equal(owned(report, "host computation"), 200000);
     assert_int_equal(owned(report, "value read"), TA_MISSING);
     assert_int_equal(owned(report, "synchronization"), TA_MISSING);
@@ -216,7 +227,7 @@ static void the_thread_of_autograd(void **state)
 static void launch_bound(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
+    struct ta_report *report = report_on_events(BUSY_BEFORE LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
         "cpu_op", "aten::mm", 8, 90) LAUNCH(2, 85, 10) KERNEL(2, 100, 10));
     const struct ta_finding *finding = ta_report_finding(report, "launch-bound");
     assert_non_null(finding);
@@ -232,7 +243,7 @@ static void launch_bound(void **state)
 static void input_bound(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
+    struct ta_report *report = report_on_events(BUSY_BEFORE LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
         "user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 20, 60)
                                                     LAUNCH(2, 85, 10) KERNEL(2, 100, 10));
     const struct ta_finding *finding = ta_report_finding(report, "input-bound");
@@ -257,7 +268,8 @@ static void what_prepares_input(void **state)
                 KERNEL(1, 620, 100) SPAN("python_function",
                                          "torch/utils/data/dataloader.py(728): __next__", 720, 600)
                     SPAN("python_function", "app/images.py(30): resize", 730, 500)
-                        LAUNCH(2, 1330, 5) KERNEL(2, 1340, 100));
+                        LAUNCH(2, 1330, 5) KERNEL(2, 1340, 100) LAUNCH(3, 1341, 1)
+                            LAUNCH(4, 1343, 1) KERNEL(3, 1440, 1) KERNEL(4, 1441, 1));
     const struct ta_finding *finding = ta_report_finding(report, "input-bound");
     assert_non_null(finding);
     assert_int_equal(finding->saving_high_ns, 1200000);
@@ -276,7 +288,7 @@ static void input_that_is_computed(void **state)
         SPAN("user_annotation", "ProfilerStep#1", 0, 1000)
             SPAN("python_function", "app/video.py(3): read", 0, 400)
                 SPAN("python_function", "numpy/core/fromnumeric.py(69): clip", 400, 500)
-                    LAUNCH(1, 910, 5) KERNEL(1, 920, 80));
+                    LAUNCH(1, 910, 5) KERNEL(1, 920, 80) BUSY_AFTER);
     const struct ta_finding *finding = ta_report_finding(report, "host-computation");
     assert_non_null(finding);
     assert_non_null(strstr(finding->title, "prepares input on the CPU"));
@@ -289,7 +301,7 @@ static void input_that_is_computed(void **state)
 static void gradients_set_to_zero(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
+    struct ta_report *report = report_on_events(BUSY_BEFORE LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
         "cpu_op", "Optimizer.zero_grad#SGD.zero_grad", 8, 90) LAUNCH(2, 85, 10) KERNEL(2, 100, 10));
     const struct ta_finding *finding = ta_report_finding(report, "launch-bound");
     assert_non_null(finding);
