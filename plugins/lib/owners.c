@@ -17,22 +17,82 @@ static bool is_asked(const struct ta_refs *in, const struct ta_owners_asked *ask
     return false;
 }
 
-/* All that is asked for of the device of a window. */
+/* Idle time that is asked for, of a device. */
+struct part {
+    int64_t rank, device;
+    size_t ref, row;
+};
+
+static int by_device(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->ref != b->ref)
+        return a->ref < b->ref ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+struct parts {
+    struct part *at; /* by device */
+    size_t n;
+};
+
+static void add_part(struct parts *parts, const struct ta_refs *in, size_t ref, size_t row)
+{
+    parts->at[parts->n++] =
+        (struct part){ta_ref_rank(in, ref, row), ta_ref_device(in, ref, row), ref, row};
+}
+
+/* Thousands of ranks have tens of thousands of rows: they are looked through once. */
+static struct parts parts_asked(const struct ta_refs *in, const struct ta_owners_asked *asked,
+                                const struct ta_look *extra, size_t n_extra)
+{
+    const size_t total = asked->reads + OWNERS_TOTAL;
+    size_t most = ta_ref_rows(in, total);
+    for (size_t i = 0; i < n_extra; i++)
+        most += ta_ref_rows(in, extra[i].cells);
+    struct parts parts = {.at = calloc(most + 1, sizeof *parts.at)};
+    for (size_t row = 0; parts.at && row < ta_ref_rows(in, total); row++)
+        if (is_asked(in, asked, asked->reads + OWNERS_OWNER, row))
+            add_part(&parts, in, total, row);
+    for (size_t i = 0; parts.at && i < n_extra; i++)
+        for (size_t row = 0; row < ta_ref_rows(in, extra[i].cells); row++)
+            if (ta_look_takes(in, &extra[i], row))
+                add_part(&parts, in, extra[i].cells, row);
+    if (parts.n)
+        qsort(parts.at, parts.n, sizeof *parts.at, by_device);
+    return parts;
+}
+
+/* Of the device of a window. */
 static struct ta_owned owned_of(const struct ta_refs *in, const struct ta_owners_asked *asked,
-                                const struct ta_place *window)
+                                const struct parts *parts, const struct ta_place *window)
 {
     const size_t total = asked->reads + OWNERS_TOTAL, windows = asked->reads + OWNERS_WINDOW;
+    const struct part first = {ta_ref_rank(in, windows, window->row),
+                               ta_ref_device(in, windows, window->row), 0, 0};
     struct ta_owned owned = {.window = *window};
-    for (size_t row = 0; row < ta_ref_rows(in, total); row++) {
-        if (ta_ref_rank(in, total, row) != ta_ref_rank(in, windows, window->row) ||
-            ta_ref_device(in, total, row) != ta_ref_device(in, windows, window->row) ||
-            !is_asked(in, asked, asked->reads + OWNERS_OWNER, row))
-            continue;
-        const struct ta_place place = ta_place_at(in, total, row);
+    size_t from = 0;
+    for (size_t to = parts->n; from < to;) {
+        const size_t middle = from + (to - from) / 2;
+        if (by_device(&parts->at[middle], &first) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (; from < parts->n && parts->at[from].rank == first.rank &&
+           parts->at[from].device == first.device;
+         from++) {
+        const struct part *part = &parts->at[from];
+        const struct ta_place place = ta_place_at(in, part->ref, part->row);
         if (!owned.place.table || place.value > owned.place.value)
             owned.place = place;
         owned.ns += place.value;
-        owned.later += ta_ref_number(in, asked->reads + OWNERS_LATER, row, 0);
+        if (part->ref == total)
+            owned.later += ta_ref_number(in, asked->reads + OWNERS_LATER, part->row, 0);
     }
     return owned;
 }
@@ -49,24 +109,18 @@ struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_
     if (ta_ref_scalar(in, asked->reads + OWNERS_TRUST, 1) < TA_TRUST_LEAST ||
         !ta_look_worst(in, &windows, &run) || run.value <= 0)
         return worst;
+    const struct parts parts = parts_asked(in, asked, extra, n_extra);
     for (size_t row = 0; row < ta_ref_rows(in, windows.cells); row++) {
         const struct ta_place window = ta_place_at(in, windows.cells, row);
         if (!window.table || window.value <= 0)
             continue;
-        struct ta_owned owned = owned_of(in, asked, &window);
-        for (size_t i = 0; i < n_extra; i++) {
-            struct ta_place more;
-            if (!ta_look_same(in, &extra[i], &window, &more))
-                continue;
-            owned.ns += more.value;
-            if (!owned.place.table || more.value > owned.place.value)
-                owned.place = more;
-        }
+        struct ta_owned owned = owned_of(in, asked, &parts, &window);
         owned.run = window.value >= ALIKE * run.value ? window : run;
         owned.share = owned.ns / owned.run.value;
         if (owned.place.table && owned.share > worst.share)
             worst = owned;
     }
+    free(parts.at);
     return worst;
 }
 

@@ -11,6 +11,7 @@
 #include "report/words.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Whether two rows are about the same thing of other ranks. */
 static bool is_alike(const struct ta_table *table, size_t a, size_t b)
@@ -23,27 +24,75 @@ static bool is_alike(const struct ta_table *table, size_t a, size_t b)
     return true;
 }
 
-/* What a rank has of a column, in rows like `row`. */
-static double its_part(const struct ta_table *table, size_t row, size_t column, int64_t rank)
+/* One number a rank, in order. */
+struct of_rank {
+    int64_t rank;
+    double value;
+};
+
+struct of_ranks {
+    struct of_rank *at; /* NULL without memory */
+    size_t n;
+};
+
+static int by_rank(const void *left, const void *right)
 {
-    const size_t ranks = ta_table_rank(table);
-    double sum = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const struct ta_cell *of = ta_table_cell(table, i, ranks);
-        if (of->kind == TA_CELL_INT && of->i == rank && is_alike(table, row, i))
-            sum += ta_cell_number(ta_table_cell(table, i, column), 0);
-    }
-    return sum;
+    const struct of_rank *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* The longest window of a rank; 0 without any. */
-static double window_of(const struct ta_refs *in, int64_t rank)
+static double add(double a, double b)
 {
-    double most = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, TA_AS_DEVICE_WINDOW); row++)
-        if (ta_ref_rank(in, TA_AS_DEVICE_WINDOW, row) == rank)
-            most = fmax(most, ta_ref_number(in, TA_AS_DEVICE_WINDOW, row, 0));
-    return most;
+    return a + b;
+}
+
+/* Makes one of several numbers of a rank. */
+static void settle(struct of_ranks *all, double (*join)(double, double))
+{
+    size_t n = 0;
+    if (all->n)
+        qsort(all->at, all->n, sizeof *all->at, by_rank);
+    for (size_t i = 0; i < all->n; i++)
+        if (n && all->at[n - 1].rank == all->at[i].rank)
+            all->at[n - 1].value = join(all->at[n - 1].value, all->at[i].value);
+        else
+            all->at[n++] = all->at[i];
+    all->n = n;
+}
+
+static double of_rank(const struct of_ranks *all, int64_t rank, double preset)
+{
+    const struct of_rank wanted = {.rank = rank};
+    const struct of_rank *found =
+        all->n ? bsearch(&wanted, all->at, all->n, sizeof *all->at, by_rank) : NULL;
+    return found ? found->value : preset;
+}
+
+/* What the ranks have of a column, in rows like `row`. */
+static struct of_ranks parts_of(const struct ta_table *table, size_t row, size_t column)
+{
+    const size_t ranks = ta_table_rank(table);
+    struct of_ranks all = {.at = calloc(table->n_rows + 1, sizeof *all.at)};
+    for (size_t i = 0; all.at && i < table->n_rows; i++) {
+        const struct ta_cell *of = ta_table_cell(table, i, ranks);
+        if (of->kind == TA_CELL_INT && is_alike(table, row, i))
+            all.at[all.n++] =
+                (struct of_rank){of->i, ta_cell_number(ta_table_cell(table, i, column), 0)};
+    }
+    settle(&all, add);
+    return all;
+}
+
+/* The longest window of each rank. */
+static struct of_ranks windows_of(const struct ta_refs *in)
+{
+    const size_t n = ta_ref_rows(in, TA_AS_DEVICE_WINDOW);
+    struct of_ranks all = {.at = calloc(n + 1, sizeof *all.at)};
+    for (size_t row = 0; all.at && row < n; row++)
+        all.at[all.n++] = (struct of_rank){ta_ref_rank(in, TA_AS_DEVICE_WINDOW, row),
+                                           ta_ref_number(in, TA_AS_DEVICE_WINDOW, row, 0)};
+    settle(&all, fmax);
+    return all;
 }
 
 static double wait_of(const struct ta_refs *in, int64_t rank)
@@ -52,6 +101,27 @@ static double wait_of(const struct ta_refs *in, int64_t rank)
         if (ta_ref_rank(in, TA_AS_RANK_WAIT, row) == rank)
             return ta_ref_number(in, TA_AS_RANK_WAIT, row, NAN);
     return NAN;
+}
+
+/* Over all ranks but the one that saves. */
+static void bound_by_others(const struct ta_refs *in, const struct of_ranks *parts,
+                            const struct of_ranks *windows, int64_t rank, double saved_ns,
+                            struct ta_rank_bound *bound)
+{
+    const double its = of_rank(parts, rank, 0), window = of_rank(windows, rank, 0);
+    const double its_wait = wait_of(in, rank);
+    for (size_t i = 0; its > 0 && i < ta_ref_rows(in, TA_AS_RANK_WAIT); i++) {
+        const int64_t other = ta_ref_rank(in, TA_AS_RANK_WAIT, i);
+        const double waits = ta_ref_number(in, TA_AS_RANK_WAIT, i, NAN);
+        if (other == rank || isnan(waits))
+            continue;
+        const double part = fmin(1, of_rank(parts, other, 0) / its);
+        const double later = fmax(0, window - of_rank(windows, other, 0));
+        bound->is_last = (bound->rank == TA_MISSING || bound->is_last) && its_wait < waits;
+        bound->rank = rank;
+        bound->of_others = fmin(bound->of_others, part);
+        bound->most_ns = fmin(bound->most_ns, waits + later + part * saved_ns);
+    }
 }
 
 struct ta_rank_bound ta_rank_bound(const struct ta_refs *in, const struct ta_report *report,
@@ -67,21 +137,10 @@ struct ta_rank_bound ta_rank_bound(const struct ta_refs *in, const struct ta_rep
         table == ta_ref_table(in, TA_AS_RANK_COST) ||
         ta_table_cell(table, row, ranks)->kind != TA_CELL_INT)
         return bound;
-    const int64_t rank = ta_table_cell(table, row, ranks)->i;
-    const double its = its_part(table, row, column, rank), window = window_of(in, rank);
-    const double its_wait = wait_of(in, rank);
-    for (size_t i = 0; its > 0 && i < ta_ref_rows(in, TA_AS_RANK_WAIT); i++) {
-        const int64_t other = ta_ref_rank(in, TA_AS_RANK_WAIT, i);
-        const double waits = ta_ref_number(in, TA_AS_RANK_WAIT, i, NAN);
-        if (other == rank || isnan(waits))
-            continue;
-        const double part = fmin(1, its_part(table, row, column, other) / its);
-        const double later = fmax(0, window - window_of(in, other));
-        bound.is_last = (bound.rank == TA_MISSING || bound.is_last) && its_wait < waits;
-        bound.rank = rank;
-        bound.of_others = fmin(bound.of_others, part);
-        bound.most_ns = fmin(bound.most_ns, waits + later + part * saved_ns);
-    }
+    const struct of_ranks parts = parts_of(table, row, column), windows = windows_of(in);
+    bound_by_others(in, &parts, &windows, ta_table_cell(table, row, ranks)->i, saved_ns, &bound);
+    free(parts.at);
+    free(windows.at);
     return bound;
 }
 
