@@ -374,7 +374,7 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         ta_look_most(in, &windows, worst.rank) - ta_look_most(in, &busy, worst.rank);
     /* When the driver has taken memory back, the host has to catch up as well. */
     const double around =
-        is_of_code ? fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle)) : 1.3 * sums->idle;
+        is_of_code ? fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle)) : 1.6 * sums->idle;
     const double high = fmin(idle, around > 0 ? around : sums->host); /* before the first work */
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, sums->row),
                                            ta_ref_evidence(in, IDLE, sums->row)};

@@ -165,10 +165,10 @@ def odd_sizes(rng):
 
 
 def exposed(rng):
-    """Split in parts, all but the first of them overlap with attention."""
+    """Split in parts, all but the first of them overlap with attention; large messages."""
     return ({"ranks": rng.choice((2, 4)), "steps": 4, "layers": 5,
-             "gpu": [g for g in GPUS if LINKS[g.name][0] < 100]},
-            {"left": 1, "without": rng.uniform(0.25, 0.6)})
+             "gpu": [g for g in GPUS if LINKS[g.name][0] < 100 and g.capability[0] >= 8]},
+            {"larger": rng.randint(2, 6), "left": 1, "without": rng.uniform(0.25, 0.6)})
 
 
 def slow_gemms(rng):
@@ -358,7 +358,7 @@ def without(name, defects):
     if name == "fp32":
         left[name] = {"kind": "tf32"}
     if name == "exposed":
-        left[name] = {"left": defects[name]["without"]}
+        left[name] = {**defects[name], "left": defects[name]["without"]}
     return left
 
 

@@ -223,6 +223,7 @@ class Model(Operators):
         slow = self.defect("C9")
         pair, all_ = LINKS[self.gpu.name]
         rate = slow["rate"] if slow else min(pair * (self.world - 1), all_)
+        elements *= (self.defect("exposed") or {}).get("larger", 1)
         size = elements * BYTES[self.gpu.precision]
         begun = self.collective("c10d::alltoall_base_", "all_to_allv",
                                 EXCHANGE[self.gpu.is_rocm], elements)

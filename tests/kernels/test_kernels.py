@@ -755,7 +755,7 @@ def check_full(report):
 
 
 def check_interruptions(report):
-    expect_finding(report, "steady-allocation", 4000, 4000)
+    expect_finding(report, "steady-allocation", 3600, 6400)
     row = report.row("interruptions.by_call", call="cudaMalloc", phase="steady")
     expect("calls", row["calls"], 4)
     expect("idle", row["idle_ns"], 4000000)
