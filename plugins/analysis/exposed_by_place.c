@@ -61,6 +61,7 @@ struct walk {
     struct ta_args ops;
     struct ta_cover compute;
     struct ta_map rows[CAUSES]; /* of the partial, by the names of operation and place */
+    uint8_t *names;             /* by name: what is known of it */
     size_t next;                /* activity of compute that was looked at last */
     struct ta_partial *out;
 };
@@ -89,6 +90,17 @@ static bool hands_on(struct ta_slice name)
     return ta_slice_has_any(name, words) || ta_host_is_step(name);
 }
 
+enum { NAME_UNKNOWN, NAME_OTHER, NAME_MODULE, NAME_HANDS_ON };
+
+static uint8_t kind_of(const struct walk *w, ta_row row)
+{
+    uint8_t *known = &w->names[w->spans.name[row]];
+    const struct ta_slice name = *known ? TA_LIT("") : name_of(w, row);
+    if (*known == NAME_UNKNOWN)
+        *known = ta_is_module(name) ? NAME_MODULE : hands_on(name) ? NAME_HANDS_ON : NAME_OTHER;
+    return *known;
+}
+
 /* The name of the place, TA_STR_ABSENT without. */
 static ta_str place_of(const struct walk *w, const struct ta_activity *a)
 {
@@ -96,10 +108,10 @@ static ta_str place_of(const struct walk *w, const struct ta_activity *a)
     ta_row row = a->op == TA_NO_ROW ? a->launch : a->op;
     for (int i = 0; i < ANCESTORS && row != TA_NO_ROW; i++, row = w->spans.parent[row]) {
         const struct ta_category *category = &w->categories.at[w->spans.cat[row]];
-        const struct ta_slice name = name_of(w, row);
-        if (ta_is_module(name) || category->class == TA_CLASS_CAPTURED_MODULE)
+        const uint8_t kind = kind_of(w, row);
+        if (kind == NAME_MODULE || category->class == TA_CLASS_CAPTURED_MODULE)
             return w->spans.name[row];
-        if (hands_on(name))
+        if (kind == NAME_HANDS_ON)
             continue;
         if (ta_class_is_op(category->class))
             op = w->spans.name[row];
@@ -176,11 +188,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .categories = ta_trace_categories(trace),
                      .ops = ta_trace_args(trace, "Collective name"),
                      .out = out[0]};
-    bool communicates = false, done = true;
+    bool communicates = false;
     for (size_t i = 0; i < w.kernels.n; i++)
         communicates |= w.kernels.at[i].facts.class == TA_KERNEL_COMM;
     if (!communicates)
         return TA_OK;
+    w.names = calloc(ta_trace_string_count(trace) + 1, sizeof *w.names);
+    bool done = w.names != NULL;
     w.compute = (struct ta_cover){
         .activities = w.activities, .spans = w.spans, .counts = computes, .user = &w.kernels};
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
@@ -191,6 +205,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                 done = add(&w, i, to);
         }
     }
+    free(w.names);
     for (size_t i = 0; i < CAUSES; i++)
         ta_map_free(&w.rows[i]);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the places of collectives");
