@@ -110,11 +110,12 @@ static bool is_of_model(enum ta_kernel_kind kind)
 
 static void take_copy(struct walk *w, const struct ta_activity *a)
 {
+    int64_t bytes = TA_MISSING;
+    if (!ta_args_find(&w->sizes, a->span, &bytes) || bytes < TENSOR_BYTES)
+        return;
     const struct ta_slice name = name_of(w, a->span);
     const bool is_back = has_letters(name, "dtoh") || has_letters(name, "devicetohost");
-    int64_t bytes = TA_MISSING;
-    if ((!is_back && !has_letters(name, "htod") && !has_letters(name, "hosttodevice")) ||
-        !ta_args_find(&w->sizes, a->span, &bytes) || bytes < TENSOR_BYTES)
+    if (!is_back && !has_letters(name, "htod") && !has_letters(name, "hosttodevice"))
         return;
     struct copy copy = {.span = a->span,
                         .launch = a->launch,
