@@ -163,7 +163,8 @@ const char *ta_list_device(struct ta_arena *arena, const char *list, struct ta_s
     return ta_arena_printf(arena, "%s%s%.*s", list, *list ? ", " : "", (int)name.len, name.ptr);
 }
 
-/* Distinct device names of all files, "NVIDIA H200, AMD MI300X". */
+/* Distinct device names of all files, "NVIDIA H200, AMD MI300X"; without any "AMD GPU" where the
+ * calls are those of ROCm. */
 static const char *list_devices(struct ta_arena *arena, const struct ta_ingestion *ingestion)
 {
     const char *text = "";
@@ -173,6 +174,9 @@ static const char *list_devices(struct ta_arena *arena, const struct ta_ingestio
         for (; name && *name && text; name++)
             text = ta_list_device(arena, text, ta_slice_of(*name));
     }
+    for (size_t i = 0; text && !*text && i < ingestion->n_files; i++)
+        if (ingestion->files[i].vendor && strcmp(ingestion->files[i].vendor, "ROCm") == 0)
+            text = "AMD GPU";
     return text ? text : "";
 }
 

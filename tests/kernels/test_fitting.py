@@ -106,6 +106,13 @@ def main():
     expect("without operators the host launches", found and
            found["title"].startswith("The host launches"))
 
+    on_amd = trace_of(late_launches)
+    on_amd.name = ""
+    for event in on_amd.events:
+        event["name"] = event["name"].replace("cudaLaunch", "hipLaunch")
+    found = finding(on_amd, "launch-bound")
+    expect("calls of ROCm are those of an AMD GPU", found and "HIP graph" in found["advice"])
+
     loose = trace_of()
     for event in loose.events:
         event["args"] = {key: value for key, value in event.get("args", {}).items()
