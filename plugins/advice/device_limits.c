@@ -178,10 +178,13 @@ static const char *what_it_costs(const struct ta_refs *in, struct ta_advice *adv
 {
     const int64_t moment = ta_ref_integer(in, IN_TRACE, row);
     const size_t n = ta_ref_rows(in, STEP_START);
-    double *times =
-        moment == TA_MISSING || n == 0 || has_kinds(in) ? NULL : calloc(n, sizeof *times);
-    if (!times)
+    if (moment == TA_MISSING || n == 0 || has_kinds(in))
         return "";
+    double *times = calloc(n, sizeof *times);
+    if (!times) {
+        ta_advice_fail(advice);
+        return "";
+    }
     const double before = median_step(in, times, moment, false);
     const double after = median_step(in, times, moment, true);
     free(times);

@@ -86,12 +86,13 @@ static bool is_straggling(const struct ta_refs *in, const struct owner *owner,
 }
 
 /* The owner that takes the largest share of the run on any device. */
-static const struct owner *find_worst(const struct ta_refs *in, struct ta_owned *worst)
+static const struct owner *find_worst(const struct ta_refs *in, struct ta_advice *advice,
+                                      struct ta_owned *worst)
 {
     const struct owner *found = NULL;
     for (size_t i = 0; i < TA_LENGTH(owners); i++) {
         const struct ta_owners_asked asked = {OWNERS, &owners[i].owner, 1};
-        struct ta_owned owned = ta_owned_worst(in, &asked, NULL, 0);
+        struct ta_owned owned = ta_owned_worst(in, advice, &asked, NULL, 0);
         if (!owned.place.table)
             continue;
         if (!found || owned.share > worst->share) {
@@ -106,7 +107,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_owned owned = {.share = 0};
-    const struct owner *owner = find_worst(in, &owned);
+    const struct owner *owner = find_worst(in, advice, &owned);
     if (!owner || owned.share <= threshold || is_straggling(in, owner, &owned.place) ||
         (strcmp(owner->owner, "host untraced") == 0 &&
          ta_owned_reloads(in, RELOADS, OWNERS, &owned)))

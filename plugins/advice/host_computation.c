@@ -155,8 +155,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     static const struct ta_look at_edges = {.cells = EDGE_SITE_TIME,
                                             .where = {{EDGE_SITE_CAUSE, "host computation"}}};
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    struct ta_owned owned = ta_owned_worst(in, &asked, edges, OF_COMPUTATION);
-    const struct ta_owned phase = ta_owned_worst(in, &asked, edges, TA_LENGTH(edges));
+    struct ta_owned owned = ta_owned_worst(in, advice, &asked, edges, OF_COMPUTATION);
+    const struct ta_owned phase = ta_owned_worst(in, advice, &asked, edges, TA_LENGTH(edges));
     const bool has_python = is_phase(in, &owned) && is_phase(in, &phase);
     if (has_python)
         owned = phase;

@@ -128,7 +128,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         ta_look_worst(in, &before_sites, &site) ? ta_place_text(advice, in, &site, SITE) : "";
     /* Weights that are loaded first are host_edges.c's. */
     const bool has_before = site.table && !ta_edge_loads_weights(first);
-    const struct ta_owned owned = ta_owned_worst(in, &asked, &before, has_before);
+    const struct ta_owned owned = ta_owned_worst(in, advice, &asked, &before, has_before);
     if (!owned.place.table || owned.share <= threshold ||
         ta_owned_reloads(in, RELOADS, OWNERS, &owned))
         return TA_OK;

@@ -131,7 +131,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     static const struct ta_look dispatch_look = {.cells = DISPATCH};
-    const struct ta_owned owned = ta_owned_worst(in, &asked, NULL, 0);
+    const struct ta_owned owned = ta_owned_worst(in, advice, &asked, NULL, 0);
     struct ta_place dispatch;
     if (!owned.place.table || owned.share <= threshold ||
         !ta_look_same(in, &dispatch_look, &owned.place, &dispatch) || dispatch.value <= 0)

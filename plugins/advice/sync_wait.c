@@ -104,7 +104,7 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
                          const char *owner, bool is_read)
 {
     const struct ta_owners_asked asked = {OWNERS, &owner, 1};
-    const struct ta_owned owned = ta_owned_worst(in, &asked, NULL, 0);
+    const struct ta_owned owned = ta_owned_worst(in, advice, &asked, NULL, 0);
     if (!owned.place.table || owned.share <= threshold)
         return;
     /* Allocations that are tried again wait, too, and are a finding of their own. */
@@ -141,7 +141,7 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
             .advice = !is_read ? "Take torch.cuda.synchronize() and its like out of the loop: wait "
                                  "once, where the result is needed."
                       : is_most ? what_to_do(where.site)
-                               : no_reading,
+                                : no_reading,
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,

@@ -100,8 +100,9 @@ static struct ta_owned owned_of(const struct ta_refs *in, const struct ta_owners
 /* Windows of ranks that were recorded together are as long, but for the ends. */
 #define ALIKE 0.99
 
-struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_asked *asked,
-                               const struct ta_look *extra, size_t n_extra)
+struct ta_owned ta_owned_worst(const struct ta_refs *in, struct ta_advice *advice,
+                               const struct ta_owners_asked *asked, const struct ta_look *extra,
+                               size_t n_extra)
 {
     const struct ta_look windows = {.cells = asked->reads + OWNERS_WINDOW};
     struct ta_owned worst = {.share = 0};
@@ -110,6 +111,8 @@ struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_
         !ta_look_worst(in, &windows, &run) || run.value <= 0)
         return worst;
     const struct parts parts = parts_asked(in, asked, extra, n_extra);
+    if (!parts.at)
+        ta_advice_fail(advice);
     for (size_t row = 0; row < ta_ref_rows(in, windows.cells); row++) {
         const struct ta_place window = ta_place_at(in, windows.cells, row);
         if (!window.table || window.value <= 0)
@@ -199,6 +202,8 @@ struct ta_owned_where ta_owned_where(const struct ta_refs *in, struct ta_advice 
 {
     struct ta_owned_where where = {.function = "", .site = ""};
     const struct sites sites = sites_asked(in, asked, window);
+    if (!sites.rows)
+        ta_advice_fail(advice);
     double all = 0;
     for (size_t i = 0; i < sites.n; i++)
         all += ta_ref_number(in, sites.total, sites.rows[i], 0);

@@ -52,8 +52,9 @@ struct ta_owned {
 /* Of the device that loses most.  What the looks in `extra`
  * find in its rows counts as well.  Nothing of a recording that is trusted less than
  * TA_TRUST_LEAST: of it nobody knows why a device was idle. */
-struct ta_owned ta_owned_worst(const struct ta_refs *in, const struct ta_owners_asked *asked,
-                               const struct ta_look *extra, size_t n_extra);
+struct ta_owned ta_owned_worst(const struct ta_refs *in, struct ta_advice *advice,
+                               const struct ta_owners_asked *asked, const struct ta_look *extra,
+                               size_t n_extra);
 
 /* Where a device lost the time: the function with most of it, and there the place.  Ranges that
  * differ in the number at their end are one: "denoise_step_*". */

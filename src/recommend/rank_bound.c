@@ -138,6 +138,7 @@ struct ta_rank_bound ta_rank_bound(const struct ta_refs *in, const struct ta_rep
         ta_table_cell(table, row, ranks)->kind != TA_CELL_INT)
         return bound;
     const struct of_ranks parts = parts_of(table, row, column), windows = windows_of(in);
+    bound.failed = !parts.at || !windows.at;
     bound_by_others(in, &parts, &windows, ta_table_cell(table, row, ranks)->i, saved_ns, &bound);
     free(parts.at);
     free(windows.at);

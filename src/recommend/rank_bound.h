@@ -12,6 +12,7 @@ struct ta_rank_bound {
     double most_ns;   /* INFINITY where nothing says */
     double of_others; /* what the rank that has least of it has, as a share of its: 0…1 */
     bool is_last;     /* it waits least for the others: they wait for it */
+    bool failed;      /* out of memory */
 };
 
 /* `in`: the readings of the report.  `saved_ns`: what the finding would save its rank. */

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "recommend/data_rule.h"
 #include "recommend/rank_bound.h"
+#include "recommend/rule.h"
 #include "report/report.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
@@ -112,13 +113,13 @@ static void bound_by_path(const struct ta_advice *advice, struct ta_finding *fin
 }
 
 /* What one rank saves as time of the run: no more than the others let it be shorter. */
-static struct ta_rank_bound bound_by_ranks(const struct ta_advice *advice,
-                                           struct ta_finding *finding)
+static struct ta_rank_bound bound_by_ranks(struct ta_advice *advice, struct ta_finding *finding)
 {
     if (finding->saving_high_ns == TA_MISSING || finding->gain != TA_GAIN_RUN)
         return (struct ta_rank_bound){.rank = TA_MISSING};
     const double high = (double)finding->saving_high_ns;
     const struct ta_rank_bound bound = ta_rank_bound(advice->in, advice->report, finding, high);
+    advice->failed |= bound.failed;
     if (bound.most_ns < high) {
         finding->saving_high_ns = ta_whole(bound.most_ns);
         finding->saving_low_ns =
@@ -255,6 +256,11 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     reword(advice, &copy);
     if (!ta_vec_push(&advice->findings, ((struct found){copy, ranks})))
         advice->failed = true;
+}
+
+void ta_advice_fail(struct ta_advice *advice)
+{
+    advice->failed = true;
 }
 
 bool ta_advice_has_one_device(const struct ta_advice *advice)

@@ -14,4 +14,7 @@ double ta_look_most(const struct ta_refs *in, const struct ta_look *look, int64_
 bool ta_look_same(const struct ta_refs *in, const struct ta_look *look,
                   const struct ta_place *place, struct ta_place *same);
 
+/* Memory ran out: the report fails after the rule. */
+void ta_advice_fail(struct ta_advice *advice);
+
 #endif
