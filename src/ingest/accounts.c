@@ -164,7 +164,7 @@ const char *ta_list_device(struct ta_arena *arena, const char *list, struct ta_s
 }
 
 /* Distinct device names of all files, "NVIDIA H200, AMD MI300X"; without any "AMD GPU" where the
- * calls are those of ROCm. */
+ * runtime is ROCm. */
 static const char *list_devices(struct ta_arena *arena, const struct ta_ingestion *ingestion)
 {
     const char *text = "";

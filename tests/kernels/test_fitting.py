@@ -111,7 +111,7 @@ def main():
     for event in on_amd.events:
         event["name"] = event["name"].replace("cudaLaunch", "hipLaunch")
     found = finding(on_amd, "launch-bound")
-    expect("calls of ROCm are those of an AMD GPU", found and "HIP graph" in found["advice"])
+    expect("calls of ROCm mean an AMD GPU", found and "HIP graph" in found["advice"])
 
     loose = trace_of()
     for event in loose.events:
