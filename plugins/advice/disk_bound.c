@@ -79,7 +79,7 @@ static void advise_disk(const struct ta_refs *in, struct ta_advice *advice,
             .id = "disk-bound",
             .rule = "disk_bound",
             .title =
-                ta_advice_printf(advice, "Loading waits for the disk in %s: it delivers %s%s",
+                ta_advice_printf(advice, "The host waits for the disk in %s: it delivers %s%s",
                                  how_much(in, advice, part),
                                  ta_advice_number(advice, ta_ref_number(in, READ, part->row, 0),
                                                   TA_UNIT_BYTES_PER_S),

@@ -68,7 +68,7 @@ class Monitors(unittest.TestCase):
             self.assertEqual(found["disk_read"], (25, 300012 * 1024))
             self.assertEqual(found["disk_wait"], (25, 1))
             self.assertEqual(found["swap_read"], (25, 0))
-            self.assertIn("Loading waits for the disk in 100 % of the samples (25.0 s): it "
+            self.assertIn("The host waits for the disk in 100 % of the samples (25.0 s): it "
                           "delivers 307 MB/s", self.said["disk-bound"])
 
     def test_swap(self):

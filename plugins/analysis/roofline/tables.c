@@ -126,7 +126,7 @@ const struct ta_table_def roofline_by_op = {
            "backend keeps them | | elementwise operators, softmax, norms, reductions | some per "
            "element, rounded: 1 for a sum, 5 for softmax, 7 for a norm; 0 on integers | | "
            "copies, fills | 0 | | generated kernels (`triton_…`) | not known; bytes of their "
-           "operands | | templates of the compiler (`triton_tem_…`) | those of the GEMM or "
+           "operands | | templates of the compiler (`triton_tem_…`) | as of the GEMM or "
            "convolution when only one fits the sizes of the buffers | | mixtures of experts "
            "(vLLM's `fused_experts`, aiter's `fused_moe_`) | 2 · rows · experts of a row · "
            "elements of the weights of an expert, where all experts are on the device and at least "
