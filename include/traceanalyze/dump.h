@@ -163,6 +163,15 @@ struct ta_cache_hit {
     int64_t video_ns, frame;
 };
 
+/* A denoising step of a run with a step cache: whether the cache answered it. */
+struct ta_cache_step {
+    int64_t rank;
+    ta_str cache;
+    int64_t step; /* from 0 */
+    bool is_cached;
+    double difference; /* from the step before, as the cache measures it; NAN: not measured */
+};
+
 /* A section with its tokens.  0 is what a section has whose tokens were not recorded. */
 struct ta_section_tokens {
     int64_t rank;
@@ -293,6 +302,7 @@ struct ta_log_pause {
     X(memory_mark, struct ta_memory_mark)                                                          \
     X(cache, struct ta_cache_count)                                                                \
     X(cache_hit, struct ta_cache_hit)                                                              \
+    X(cache_step, struct ta_cache_step)                                                            \
     X(section_tokens, struct ta_section_tokens)                                                    \
     X(request, struct ta_request)                                                                  \
     X(figure, struct ta_figure)                                                                    \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A cache that hardly ever answers. */
 #include "lib/bars.h"
+#include "lib/step_caches.h"
 
 enum { SHARE, LOOKUPS };
 
@@ -65,15 +66,6 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
                             ta_advice_number(advice, worst->value, TA_UNIT_RATIO), owner);
 }
 
-/* Whether a cache answers denoising steps, by its name: TeaCache, EasyCache … */
-static bool skips_steps(struct ta_slice cache)
-{
-    static const char *const words[] = {"teacache",   "magcache",    "easycache",   "lazycache",
-                                        "fbcache",    "first_block", "first block", "step cache",
-                                        "step_cache", NULL};
-    return ta_slice_has_any(cache, words);
-}
-
 /* What a cache saves that skips half of the steps: of the longest loop. */
 static double half_of_loop(const struct ta_refs *in)
 {
@@ -91,7 +83,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (!find_worst(in, ta_ctx_option(ctx, LOOKUPS), &worst) || worst.value >= threshold)
         return TA_OK;
     const struct ta_place misses = ta_place_beside(in, &worst, MISSES);
-    const bool is_of_steps = skips_steps(ta_ref_text(in, CACHE, worst.row));
+    const bool is_of_steps = ta_is_step_cache(ta_ref_text(in, CACHE, worst.row));
     const double most = is_of_steps ? half_of_loop(in) : 0;
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&misses)};
     ta_advise(

@@ -4,7 +4,7 @@
 #include "recommend/rule.h"
 #include "stage.h"
 
-enum { STAGE, LAYER, HIGH, EVEN, LEAD };
+enum { STAGE, LAYER, HIGH, EVEN, LEAD, DECODER };
 
 static const struct ta_option options[] = {
     [STAGE] = {"stage", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
@@ -17,6 +17,8 @@ static const struct ta_option options[] = {
               "Times an even part that a share of a sum must be to tell anything"},
     [LEAD] = {"lead", TA_OPTION_NUMBER, 1.4, 1, 1e6, TA_OPTION_PLAIN,
               "Or times the next layer that a layer must be"},
+    [DECODER] = {"decoder", TA_OPTION_NUMBER, 0.25, 0, 1, TA_OPTION_RATIO,
+                 "Share of VAE decoding above which the rule fires, whatever takes more"},
     TA_OPTIONS_END,
 };
 
@@ -125,7 +127,7 @@ static const struct to_do *what_to_do(const char *name)
 #define LONG_STEP_NS 200e6
 
 struct limits {
-    double share, high, even, lead;
+    double share, high, even, lead, decoder;
 };
 
 /* A share of the sum of n parts tells something only beyond an even part. */
@@ -163,11 +165,12 @@ static const char *say_next(const struct ta_refs *in, struct ta_advice *advice, 
                : "";
 }
 
-static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_stage,
+static void give(const struct ta_refs *in, struct ta_advice *advice, const char *id,
                  const struct ta_place *share, const struct ta_place *total,
                  const struct limits *limits)
 {
     char words[SESSION_WORDS_MAX];
+    const bool is_stage = strcmp(id, "layer-share") != 0;
     const char *name = ta_place_text(advice, in, share, is_stage ? STAGE_NAME : LAYER_NAME);
     /* Made of other records. */
     if (is_stage && (ta_ref_reads(in, SOURCE, share->row, "blocks") ||
@@ -182,7 +185,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
     ta_advise(
         advice,
         &(struct ta_finding){
-            .id = is_stage ? "stage-share" : "layer-share",
+            .id = id,
             .rule = "stage_share",
             .title =
                 ta_advice_printf(advice, "%s takes %s of %s (%s)%s%s", name,
@@ -212,8 +215,10 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, bool is_sta
 
 /* A part of an enclosing stage says nothing about the whole, nor does a large part of a scope that
  * is short itself.  Stages that are one in several parts are looked at when no other fires. */
-static bool advise_stages(const struct ta_refs *in, struct ta_advice *advice,
-                          const struct limits *limits, bool parts)
+static const char *const decoding[] = {"vae_dec", "vae dec", "vae-dec", "vaedec", NULL};
+
+static size_t advise_stages(const struct ta_refs *in, struct ta_advice *advice,
+                            const struct limits *limits, bool parts)
 {
     static const struct ta_look totals = {.cells = STAGE_TIME};
     struct ta_place most = {0};
@@ -238,19 +243,46 @@ static bool advise_stages(const struct ta_refs *in, struct ta_advice *advice,
             most = here;
     }
     if (!most.table || !is_telling(most.value, limits, n, of_sum))
-        return false;
+        return SIZE_MAX;
     const struct ta_place total = ta_place_at(in, STAGE_TIME, most.row);
-    if (total.table)
-        give(in, advice, true, &most, &total, limits);
-    return total.table;
+    if (!total.table)
+        return SIZE_MAX;
+    give(in, advice, "stage-share", &most, &total, limits);
+    return most.row;
+}
+
+/* Decoding makes pictures of what is there: it is to be a small part, so that it is told though the
+ * model takes more, whose finding is of row `told`. */
+static void advise_decoder(const struct ta_refs *in, struct ta_advice *advice,
+                           const struct limits *limits, size_t told)
+{
+    struct ta_place most = {0};
+    size_t n = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, STAGE_SHARE); row++) {
+        const struct ta_place here = ta_place_at(in, STAGE_SHARE, row);
+        n += here.table != NULL;
+        if (here.table && here.value > limits->decoder &&
+            !ta_ref_reads(in, SHARE_OF, row, "parent") &&
+            ta_slice_has_any(ta_ref_text(in, STAGE_NAME, row), decoding) &&
+            (!most.table || here.value > most.value))
+            most = here;
+    }
+    const struct ta_place total = ta_place_at(in, STAGE_TIME, most.row);
+    if (most.table && most.row != told && total.table && n > 1) {
+        struct limits own = *limits;
+        own.share = limits->decoder;
+        give(in, advice, "vae-share", &most, &total, &own);
+    }
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct limits limits = {ta_ctx_option(ctx, STAGE), ta_ctx_option(ctx, HIGH),
-                            ta_ctx_option(ctx, EVEN), ta_ctx_option(ctx, LEAD)};
-    if (!advise_stages(in, advice, &limits, false))
-        advise_stages(in, advice, &limits, true);
+                            ta_ctx_option(ctx, EVEN), ta_ctx_option(ctx, LEAD),
+                            ta_ctx_option(ctx, DECODER)};
+    size_t told = advise_stages(in, advice, &limits, false);
+    told = told == SIZE_MAX ? advise_stages(in, advice, &limits, true) : told;
+    advise_decoder(in, advice, &limits, told);
     limits.share = ta_ctx_option(ctx, LAYER);
     static const struct ta_look look = {.cells = LAYER_SHARE};
     struct ta_place most;
@@ -263,7 +295,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         const bool leads =
             next.table && most.value > limits.share && most.value >= limits.lead * next.value;
         if (total.table && (leads || is_telling(most.value, &limits, n, true)))
-            give(in, advice, false, &most, &total, &limits);
+            give(in, advice, "layer-share", &most, &total, &limits);
     }
     return TA_OK;
 }

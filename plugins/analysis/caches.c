@@ -38,7 +38,7 @@ static const struct ta_column by_name_columns[] = {
 };
 
 static const struct ta_chart_def count_chart = {
-    .id = "cache",
+    .id = "cache-lookups",
     .title = "Cache lookups",
     .caption = "Hits and misses of each cache and rank.",
     .kind = TA_CHART_STACKED_BARS,
@@ -51,7 +51,7 @@ static const struct ta_table_def by_name = {
     "caches.by_name",
     "Caches",
     TA_COLUMNS(by_name_columns),
-    .doc = "One row per rank and cache. Chart `cache`.",
+    .doc = "One row per rank and cache. Chart `cache-lookups`.",
     .chart = {&count_chart},
     .rank_words = "Cache",
     .brief =

@@ -15,7 +15,9 @@
  * The branch with classifier-free guidance has the same once more, with "CFG " before it, and block
  * pruning counts blocks instead of steps.  The settings come before, as a Python dictionary or as
  * the arguments of a configuration.  Only some versions say how many steps there were; without that
- * the steps whose difference was looked at are those that could have been answered. */
+ * the steps whose difference was looked at are those that could have been answered.
+ *
+ * Python's pprint breaks both lists into strings, one a line. */
 #include "parse/log/pieces.h"
 
 #include <traceanalyze/document.h>
@@ -24,11 +26,17 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { NAME_MOST = 120, HEADING_MOST = 240 };
+enum { NAME_MOST = 120, HEADING_MOST = 240, STEPS_MOST = 1024, LIST_MOST = 32 << 10 };
+
+/* What is known of a step. */
+struct step {
+    bool is_cached, is_measured;
+    double difference;
+};
 
 struct state {
-    enum { NOTHING, SETTINGS, STATISTICS, ROW } next; /* what the lines that follow may be */
-    char model[NAME_MOST];                            /* of these statistics */
+    enum { NOTHING, SETTINGS, STATISTICS, ROW, LIST } next; /* what the lines that follow may be */
+    char model[NAME_MOST];                                  /* of these statistics */
     char settings_of[NAME_MOST];
     char heading[HEADING_MOST]; /* of the table */
     bool is_cfg, is_pruning;
@@ -38,6 +46,14 @@ struct state {
     /* A cache whose misses may still be told. */
     bool is_open;
     int64_t hits, misses;
+
+    struct step steps[STEPS_MOST]; /* of that cache */
+    size_t n_steps;                /* up to the last that a list has */
+
+    /* The list that is being read, of pieces of a Python string. */
+    bool is_of_differences;
+    size_t n_list;
+    char list[LIST_MOST];
 };
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -51,10 +67,43 @@ static ta_str name_of_cache(struct ta_log_reading *log, const struct state *st)
     return ta_log_string(log, ta_slice_of(name));
 }
 
+/* Steps of the branch.  With guidance on its own both branches are counted together, too.  0 where
+ * the counts do not fit each other. */
+static int64_t steps_of_branch(const struct state *st)
+{
+    const int64_t plain = st->executed, all = st->executed_all;
+    if (plain == TA_MISSING || all == TA_MISSING || plain < 0 || all < plain)
+        return 0;
+    const int64_t guided = all - plain;
+    if (st->is_cfg)
+        return guided;
+    return guided == 0 || guided == plain || guided == plain - 1 ? plain : 0;
+}
+
+/* Steps that no list has were computed: the cache looks at none before its warm-up is over. */
+static void add_steps(struct ta_log_reading *log, struct state *st)
+{
+    const int64_t executed = steps_of_branch(st);
+    const bool is_known = executed <= STEPS_MOST && executed > (int64_t)st->n_steps;
+    const size_t n = st->n_steps && is_known ? (size_t)executed : st->n_steps;
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_cache_step row = {
+            .rank = st->rank,
+            .cache = name_of_cache(log, st),
+            .step = (int64_t)i,
+            .is_cached = st->steps[i].is_cached,
+            .difference = st->steps[i].is_measured ? st->steps[i].difference : (double)NAN};
+        ta_log_add_cache_step(log, &row);
+    }
+    memset(st->steps, 0, st->n_steps * sizeof *st->steps);
+    st->n_steps = 0;
+}
+
 static void close_cache(struct ta_log_reading *log, struct state *st)
 {
     if (!st->is_open)
         return;
+    add_steps(log, st);
     const struct ta_cache_count row = {.rank = st->rank,
                                        .cache = name_of_cache(log, st),
                                        .hits = st->hits,
@@ -73,19 +122,6 @@ static void add_figure(struct ta_log_reading *log, int64_t rank, ta_str group, c
                                   .value = value,
                                   .unit = TA_UNIT_NONE};
     ta_log_add_figure(log, &row);
-}
-
-/* Steps of the branch.  With guidance on its own both branches are counted together, too.  0 where
- * the counts do not fit each other. */
-static int64_t steps_of_branch(const struct state *st)
-{
-    const int64_t plain = st->executed, all = st->executed_all;
-    if (plain == TA_MISSING || all == TA_MISSING || plain < 0 || all < plain)
-        return 0;
-    const int64_t guided = all - plain;
-    if (st->is_cfg)
-        return guided;
-    return guided == 0 || guided == plain || guided == plain - 1 ? plain : 0;
 }
 
 static void open_cache(struct ta_log_reading *log, struct state *st, int64_t hits)
@@ -178,6 +214,86 @@ static bool take_row(struct ta_log_reading *log, struct state *st, struct ta_sli
     return true;
 }
 
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+/* The step of a list; NULL for a number that no list of steps has. */
+static struct step *step_at(struct state *st, int64_t step)
+{
+    if (step < 0 || step >= STEPS_MOST)
+        return NULL;
+    st->n_steps = (size_t)step >= st->n_steps ? (size_t)step + 1 : st->n_steps;
+    return &st->steps[step];
+}
+
+/* "13, [9, 11]". */
+static void take_cached_steps(struct state *st, struct ta_slice list)
+{
+    for (struct ta_slice rest = ta_log_after(ta_log_after(list, "Steps: "), "["); rest.len;) {
+        const int64_t number = ta_log_integer(&rest);
+        struct step *step = number == TA_MISSING ? NULL : step_at(st, number);
+        if (!step)
+            return;
+        step->is_cached = true;
+        while (rest.len && strchr(", ", rest.ptr[0]))
+            rest = ta_slice_from(rest, 1);
+    }
+}
+
+/* "20, {'8': 0.21, '9': 0.19}"; of several differences of a step, "'8': [0.21, 0.2]", the first. */
+static void take_differences(struct state *st, struct ta_slice list)
+{
+    for (struct ta_slice rest = list; (rest = ta_log_after(rest, "'")).len;) {
+        const int64_t number = ta_log_integer(&rest);
+        if (number == TA_MISSING || !ta_slice_starts(rest, "': "))
+            return;
+        rest = ta_slice_from(rest, strlen("': "));
+        if (ta_slice_starts(rest, "["))
+            rest = ta_slice_from(rest, 1);
+        const double difference = ta_log_number(&rest);
+        struct step *step = difference >= 0 ? step_at(st, number) : NULL;
+        if (!step)
+            return;
+        step->is_measured = true;
+        step->difference = difference;
+    }
+}
+
+/* A piece of the list: "('Cache Steps: 3, [9, '", "'11]')", or all of it without quotes.  Whether
+ * more pieces follow. */
+static bool take_piece(struct state *st, struct ta_slice piece)
+{
+    piece = ta_text_trim(piece);
+    if (ta_slice_starts(piece, "("))
+        piece = ta_slice_from(piece, 1);
+    const char quote = piece.len ? piece.ptr[0] : '\0';
+    const bool is_quoted = quote == '\'' || quote == '"';
+    if (is_quoted) {
+        const char *end = memrchr(piece.ptr, quote, piece.len);
+        const size_t n = (size_t)(end - piece.ptr);
+        piece = n ? ta_slice_part(piece, 1, n) : TA_LIT("");
+    }
+    if (piece.len == 0 || piece.len > LIST_MOST - st->n_list || (st->n_list && !is_quoted))
+        return false;
+    memcpy(st->list + st->n_list, piece.ptr, piece.len);
+    st->n_list += piece.len;
+    const struct ta_slice list = {st->list, st->n_list};
+    const char last = list.ptr[list.len - 1];
+    const bool is_whole = st->is_of_differences ? last == '}' : last == ']';
+    if (is_whole && st->is_of_differences)
+        take_differences(st, list);
+    else if (is_whole)
+        take_cached_steps(st, list);
+    return !is_whole && is_quoted;
+}
+
+/* The list that begins in this line, which other lines may go on with. */
+static void open_list(struct state *st, struct ta_slice line, bool is_of_differences)
+{
+    st->n_list = 0;
+    st->is_of_differences = is_of_differences;
+    st->next = take_piece(st, line) ? LIST : NOTHING;
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 static void copy(char *to, size_t size, struct ta_slice text)
@@ -218,6 +334,8 @@ static bool take_details(struct ta_log_reading *log, struct state *st,
             st->is_cfg == is_cfg && st->misses == TA_MISSING && !st->is_pruning &&
             looked_at >= st->hits)
             st->misses = looked_at - st->hits;
+        if (st->is_open && st->is_cfg == is_cfg && !st->is_pruning)
+            open_list(st, line->text, true);
         return true;
     }
     n = ta_log_after(line->text, "Cache Steps: ");
@@ -225,8 +343,11 @@ static bool take_details(struct ta_log_reading *log, struct state *st,
     const int64_t hits = n.ptr ? ta_log_integer(&n) : TA_MISSING;
     if (hits == TA_MISSING || hits < 0 || !ta_slice_starts(n, ", ["))
         return false;
-    if (st->is_open && st->is_cfg == is_cfg)
-        return true; /* its table has said it */
+    if (st->is_open && st->is_cfg == is_cfg) {
+        if (!st->is_pruning) /* its table has said how many there are */
+            open_list(st, line->text, false);
+        return true;
+    }
     if (is_cfg != st->is_cfg || !st->is_open)
         st->is_pruning = false;
     st->rank = line->rank;
@@ -235,6 +356,7 @@ static bool take_details(struct ta_log_reading *log, struct state *st,
         st->is_cfg = is_cfg;
     }
     open_cache(log, st, hits);
+    open_list(st, line->text, false);
     return true;
 }
 
@@ -261,6 +383,10 @@ static enum ta_log_taken take_next(struct ta_log_reading *log, struct state *st,
     const struct ta_slice text = line->text;
     if (text.len == 0 && st->next != NOTHING)
         return TA_LOG_MORE;
+    if (st->next == LIST) {
+        st->next = take_piece(st, text) ? LIST : NOTHING;
+        return st->next == LIST ? TA_LOG_MORE : TA_LOG_TAKEN;
+    }
     if (st->next == SETTINGS && memchr(text.ptr, '{', text.len)) {
         st->next = NOTHING;
         take_settings(log, st, line->rank, text);
@@ -307,7 +433,7 @@ static enum ta_log_taken take(struct ta_log_reading *log, void *state,
     if (rest.ptr)
         return take_prune_ratio(st, rest) ? TA_LOG_TAKEN : TA_LOG_BAD;
     if (take_details(log, st, line))
-        return TA_LOG_TAKEN;
+        return st->next == LIST ? TA_LOG_MORE : TA_LOG_TAKEN;
     return take_next(log, st, line);
 }
 

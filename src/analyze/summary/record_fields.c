@@ -99,6 +99,11 @@ static const struct ta_record_field cache_hit_fields[] = {
     INTEGER(ta_cache_hit, video_ns), INTEGER(ta_cache_hit, frame), {0},
 };
 
+static const struct ta_record_field cache_step_fields[] = {
+    INTEGER(ta_cache_step, rank),   TEXT(ta_cache_step, cache),      INTEGER(ta_cache_step, step),
+    FLAG(ta_cache_step, is_cached), REAL(ta_cache_step, difference), {0},
+};
+
 static const struct ta_record_field section_tokens_fields[] = {
     INTEGER(ta_section_tokens, rank),
     TEXT(ta_section_tokens, section),
