@@ -395,12 +395,11 @@ static void add_compilation(const struct work *w, const struct call *call, int64
 {
     const struct call *first = &w->calls[call->compilation];
     const size_t step = ta_program_step_at(w->steps, first->start);
-    char text[TA_STEP_LABEL_ROOM];
+    char name[TA_STEP_NAME_ROOM], text[TA_STEP_LABEL_ROOM];
     struct ta_slice label = {.len = 0};
-    if (step != SIZE_MAX) {
-        const struct ta_program_step *at = &w->steps->at[step];
-        label = ta_step_label(ta_trace_text(w->trace, w->spans.name[at->mark]), at->repeat, text);
-    }
+    if (step != SIZE_MAX)
+        label = ta_step_label(ta_program_step_name(w->trace, w->steps, step, name),
+                              w->steps->at[step].repeat, text);
     int64_t *row =
         TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)), ta_key_int(first->id.frame),
                        ta_key_int(first->id.code), name_key(w, place_of(w, first->row)),

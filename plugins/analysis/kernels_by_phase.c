@@ -297,11 +297,13 @@ static int64_t **step_row(struct work *w, ta_row step, int64_t kind)
     if (*row)
         return row;
     const struct ta_program_step *of = place ? &w->found->at[step] : NULL;
-    *row = ta_partial_cached(
-        w->out[PARTIAL_STEPS], &w->step_rows, place << 8 | (uint64_t)kind,
-        (const struct ta_key[]){
-            ta_key_text(of ? ta_trace_text(w->trace, w->spans.name[of->mark]) : TA_LIT("")),
-            ta_key_int(of ? (int64_t)of->repeat : OUTSIDE), ta_key_int(kind)});
+    char text[TA_STEP_NAME_ROOM];
+    const struct ta_slice name =
+        of ? ta_program_step_name(w->trace, w->found, step, text) : TA_LIT("");
+    *row = ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows, place << 8 | (uint64_t)kind,
+                             (const struct ta_key[]){ta_key_text(name),
+                                                     ta_key_int(of ? (int64_t)of->repeat : OUTSIDE),
+                                                     ta_key_int(kind)});
     ta_least(&(*row)[STEP_ORDER], of ? of->number : INT64_MAX);
     return row;
 }

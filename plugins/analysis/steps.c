@@ -37,7 +37,8 @@ static const struct ta_column by_step_columns[] = {
                        .doc = "Label of the step"},
     [BY_STEP_SOURCE] = {"source", "Source", TA_WORD, .role = TA_NOTE,
                         .doc = "How the step was found: marker is a ProfilerStep#N range, record "
-                               "another range or call of the program"},
+                               "another range or call of the program, module the calls of the "
+                               "denoiser, detected the kernels of these"},
     [BY_STEP_HOST_START] = {"host_start_ns", "Host start", TA_NS, .read_as = TA_AS_STEP_START,
                             .doc = "Start of the marker since the earliest span of the rank"},
     [BY_STEP_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
@@ -56,7 +57,8 @@ static const struct ta_column by_step_columns[] = {
         {"counted_ns", "Step time", TA_NS, .better = TA_LOWER,
          .doc = "Time of the step for statistics, where the marker of a step is not that: busy "
                 "time of its device work, or the marker where that is longer, if most markers "
-                "only enclose the launches; the part that was recorded of a marker that is written "
+                "only enclose the launches; the part that was recorded of a marker that is "
+                "written "
                 "longer than the recording; null for steps that lost more than 5 % of their "
                 "kernels, which are left out"},
     [BY_STEP_PART] =
@@ -107,8 +109,12 @@ static const struct ta_table_def by_step = {
            "from the end of one `Optimizer.step#…` to the end of the next, and the last one to its "
            "optimizer; ranges of `record_function` or NVTX of one name, or a sequence of names "
            "that repeats, at one level of one thread, which hold at least half of the time of "
-           "that level. A range that holds the whole program is none. `source` is marker for "
-           "`ProfilerStep#N`, else record. A label that repeats within a rank is numbered: "
+           "that level. A range that holds the whole program is none. Where none of this is there, "
+           "or a single step, the steps of a diffusion are those of its denoiser, found by "
+           "ranges, modules or functions of known names, else by kernels; the single step is "
+           "listed too, and counts in no statistics. `source` is marker for "
+           "`ProfilerStep#N`, module or detected for the denoiser's, else record. A label that "
+           "repeats within a rank is numbered: "
            "`ProfilerStep#2 (2)`. The device side of a step is what runtime calls inside "
            "[start, end) of the step launched, from any thread; activities are never cut at its "
            "ends. Without device work the `gpu_…` columns are null and `kernels` is 0. Chart "
@@ -510,6 +516,30 @@ static bool *set_up_of(const struct ta_steps *steps, bool of_device)
 
 /* ---- by step ------------------------------------------------------------------------------- */
 
+static struct ta_slice source_of(enum ta_steps_by by)
+{
+    return by == TA_STEPS_BY_PROFILER   ? TA_LIT("marker")
+           : by == TA_STEPS_BY_DENOISER ? TA_LIT("module")
+                                        : TA_LIT("record");
+}
+
+static void add_step(const struct ta_step *step, struct ta_cell counted, bool sets_up,
+                     struct ta_section_builder *out)
+{
+    char text[TA_STEP_LABEL_ROOM];
+    const struct ta_slice label = ta_step_label(step->label, step->repeats, text);
+    const bool on_gpu = step->gpu_start != TA_MISSING;
+    TA_ROW(
+        out, by_step, [BY_STEP_RANK] = ta_int(step->rank), [BY_STEP_LABEL] = ta_text(label),
+        [BY_STEP_SOURCE] = ta_text(source_of(step->by)),
+        [BY_STEP_HOST_START] = ta_int(step->host_start),
+        [BY_STEP_HOST_DUR] = ta_int(step->host_dur), [BY_STEP_GPU_START] = ta_int(step->gpu_start),
+        [BY_STEP_GPU_DUR] = on_gpu ? ta_int(step->gpu_end - step->gpu_start) : ta_null(),
+        [BY_STEP_GPU_BUSY] = ta_int(step->gpu_busy), [BY_STEP_KERNELS] = ta_int(step->kernels),
+        [BY_STEP_LOST] = ta_int(step->lost), [BY_STEP_COUNTED] = counted,
+        [BY_STEP_PART] = sets_up ? ta_text(TA_LIT("set-up")) : ta_null());
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -526,23 +556,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         is_cut |= steps->at[i].recorded < steps->at[i].host_dur;
     }
     const bool has_times = lacking || of_device || is_cut;
-    for (size_t i = 0; i < steps->n; i++) {
-        const struct ta_step *step = &steps->at[i];
-        char text[TA_STEP_LABEL_ROOM];
-        const struct ta_slice label = ta_step_label(step->label, step->repeats, text);
-        const bool on_gpu = step->gpu_start != TA_MISSING;
-        TA_ROW(out, by_step, [BY_STEP_RANK] = ta_int(step->rank), [BY_STEP_LABEL] = ta_text(label),
-               [BY_STEP_SOURCE] =
-                   ta_text(step->by == TA_STEPS_BY_PROFILER ? TA_LIT("marker") : TA_LIT("record")),
-               [BY_STEP_HOST_START] = ta_int(step->host_start),
-               [BY_STEP_HOST_DUR] = ta_int(step->host_dur),
-               [BY_STEP_GPU_START] = ta_int(step->gpu_start),
-               [BY_STEP_GPU_DUR] = on_gpu ? ta_int(step->gpu_end - step->gpu_start) : ta_null(),
-               [BY_STEP_GPU_BUSY] = ta_int(step->gpu_busy),
-               [BY_STEP_KERNELS] = ta_int(step->kernels), [BY_STEP_LOST] = ta_int(step->lost),
-               [BY_STEP_COUNTED] = has_times ? step_time(step, of_device) : ta_null(),
-               [BY_STEP_PART] = sets_up[i] ? ta_text(TA_LIT("set-up")) : ta_null());
-    }
+    for (size_t i = 0; i < steps->n; i++)
+        add_step(&steps->at[i], has_times ? step_time(&steps->at[i], of_device) : ta_null(),
+                 sets_up[i], out);
+    for (size_t i = 0; i < steps->n_around; i++)
+        add_step(&steps->around[i], ta_null(), false, out);
     const bool done = add_ranks(steps, sets_up, out) && add_kinds(steps, sets_up, of_device, out);
     free(sets_up);
     if (steps->n > 1) /* of a single one there is nothing to see */

@@ -110,7 +110,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     if (loads < 2)
         return TA_OK;
-    const struct ta_slice name = ta_trace_text(trace, spans.name[steps->at[0].mark]);
+    char text[TA_STEP_NAME_ROOM];
+    const struct ta_slice name = ta_program_step_name(trace, steps, 0, text);
     int64_t *row =
         TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)), ta_key_text(ta_host_place(name)));
     ta_sum(&row[STEPS], (int64_t)steps->n);

@@ -29,6 +29,7 @@ enum {
     BY,
     NUMBER,
     RECORDED,
+    AROUND,
     FIELDS
 };
 enum { REQUEST_RANK, REQUEST_START, REQUEST_ORDER, REQUEST_NAME, REQUEST_DUR, REQUEST_FIELDS };
@@ -48,6 +49,7 @@ static const struct ta_field fields[FIELDS] = {
     [BY] = {"by", TA_FIELD_MAX},
     [NUMBER] = {"number", TA_FIELD_MAX},
     [RECORDED] = {"recorded_ns", TA_FIELD_SUM},
+    [AROUND] = {"around", TA_FIELD_MAX},
 };
 
 static const struct ta_field request_fields[REQUEST_FIELDS] = {
@@ -63,11 +65,14 @@ static const struct ta_partial_def partials[] = {
     {"steps", fields, FIELDS}, {"requests", request_fields, REQUEST_FIELDS}, {0}};
 
 /* Rows may come from a saved summary. */
-static const struct ta_bound bounds[] = {{PARTIAL_STEPS, BY, TA_STEPS_BY_RANGE + 1}, TA_BOUNDS_END};
+static const struct ta_bound bounds[] = {{PARTIAL_STEPS, BY, TA_STEPS_BY_DENOISER + 1},
+                                         TA_BOUNDS_END};
 
 /* A step, and the activities launched inside it. */
 struct step {
-    ta_row mark;
+    const struct ta_program_steps *of;
+    size_t place;   /* among these */
+    bool is_around; /* it is none of the steps, but holds them */
     int64_t start, end, number;
     int64_t first, last, kernels;
     int64_t busy_ns;          /* where all are of one device, and come by their starts, or */
@@ -129,18 +134,21 @@ static struct ta_slice name_of(const struct ta_trace *trace, ta_row row)
 }
 
 static bool write_step(const struct ta_trace *trace, struct step *step, int64_t order,
-                       enum ta_steps_by by, const struct ta_lost *lost,
-                       const struct ta_program_window *program, struct ta_partial *out)
+                       const struct ta_lost *lost, const struct ta_program_window *program,
+                       struct ta_partial *out)
 {
     const int64_t origin = ta_trace_origin(trace);
+    char text[TA_STEP_NAME_ROOM];
+    const struct ta_slice name = ta_program_step_name(trace, step->of, step->place, text);
     int64_t *row =
         TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(step->start - origin),
-                       ta_key_int(order), ta_key_text(name_of(trace, step->mark)));
+                       ta_key_int(order), ta_key_text(name));
     ta_sum(&row[HOST_DUR], step->end - step->start);
     ta_sum(&row[RECORDED], ta_max_i64(0, ta_min_i64(step->end, program->to) -
                                              ta_max_i64(step->start, program->from)));
     ta_sum(&row[KERNELS], step->kernels);
-    ta_most(&row[BY], by);
+    ta_most(&row[BY], step->of->by);
+    ta_most(&row[AROUND], step->is_around);
     ta_most(&row[NUMBER], step->number);
     ta_sum(&row[LOST], ta_lost_kernels(lost, step->start, step->end) +
                            ta_damage_calls(ta_trace_damage(trace), step->start, step->end));
@@ -168,6 +176,39 @@ static void write_requests(const struct ta_trace *trace, const struct ta_program
     }
 }
 
+static int by_start(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->is_around != b->is_around)
+        return a->is_around ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static size_t count_steps(const struct ta_program_steps *found)
+{
+    return found->n + (found->around ? found->around->n : 0);
+}
+
+static void add_steps(struct steps *steps, const struct ta_trace *trace,
+                      const struct ta_program_steps *found, bool is_around)
+{
+    for (size_t i = 0; i < found->n; i++) {
+        const struct ta_program_step *at = &found->at[i];
+        struct step *step = &steps->at[steps->n++];
+        *step = (struct step){.of = found,
+                              .place = i,
+                              .is_around = is_around,
+                              .start = at->start,
+                              .end = at->end,
+                              .number = at->number,
+                              .first = INT64_MAX,
+                              .last = INT64_MIN};
+        steps->longest = ta_max_i64(steps->longest, at->end - at->start);
+    }
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -175,29 +216,24 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_program_steps *found = ta_program_steps(trace);
     const struct ta_lost *lost = ta_trace_lost(trace);
-    struct steps steps = {.at = found ? calloc(found->n + 1, sizeof *steps.at) : NULL};
+    struct steps steps = {.at = found ? calloc(count_steps(found) + 1, sizeof *steps.at) : NULL};
     const struct ta_program_window *program = ta_program_window(trace);
     bool done = steps.at && lost && program;
     if (activities.n)
         steps.has_one_device = ta_device_end(&activities, 0) == activities.n;
-    for (; done && steps.n < found->n; steps.n++) {
-        const struct ta_program_step *step = &found->at[steps.n];
-        steps.at[steps.n] = (struct step){.mark = step->mark,
-                                          .start = step->start,
-                                          .end = step->end,
-                                          .number = step->number,
-                                          .first = INT64_MAX,
-                                          .last = INT64_MIN};
-        steps.longest = ta_max_i64(steps.longest, step->end - step->start);
-    }
+    if (done && found->around)
+        add_steps(&steps, trace, found->around, true);
+    if (done)
+        add_steps(&steps, trace, found, false);
+    if (steps.n)
+        qsort(steps.at, steps.n, sizeof *steps.at, by_start);
     for (size_t i = 0; steps.n && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->launch != TA_NO_ROW)
             give(&steps, &s, s.ts[a->launch], a->span, a->kernel != TA_NO_KERNEL);
     }
     for (size_t i = 0; program && i < steps.n; i++)
-        done &= write_step(trace, &steps.at[i], (int64_t)i, found->by, lost, program,
-                           out[PARTIAL_STEPS]);
+        done &= write_step(trace, &steps.at[i], (int64_t)i, lost, program, out[PARTIAL_STEPS]);
     if (done)
         write_requests(trace, found, out[PARTIAL_REQUESTS]);
     free(steps.at);
@@ -217,29 +253,37 @@ const struct ta_entry ta_steps_entry = {
     .origin = TA_BUILT_IN,
 };
 
+static struct ta_step step_of(const struct ta_partial *partial, const int64_t *row)
+{
+    return (struct ta_step){.rank = row[RANK],
+                            .label = ta_partial_text(partial, row, STEP),
+                            .by = (enum ta_steps_by)row[BY],
+                            .number = row[NUMBER],
+                            .host_start = row[HOST_START],
+                            .host_dur = row[HOST_DUR],
+                            .recorded = row[RECORDED],
+                            .gpu_start = row[GPU_START],
+                            .gpu_end = row[GPU_END],
+                            .gpu_busy = row[GPU_BUSY],
+                            .kernels = row[KERNELS],
+                            .lost = row[LOST]};
+}
+
 static bool list_steps(const struct ta_partial *partial, struct ta_steps *steps)
 {
+    const size_t n = ta_partial_rows(partial);
     struct ta_map labels = {0};
-    steps->at = calloc(ta_partial_rows(partial) + 1, sizeof *steps->at);
-    if (!steps->at)
+    steps->at = calloc(n + 1, sizeof *steps->at);
+    steps->around = calloc(n + 1, sizeof *steps->around);
+    if (!steps->at || !steps->around)
         return false;
-    for (size_t i = 0; i < ta_partial_rows(partial); i++) {
+    for (size_t i = 0; i < n; i++) {
         const int64_t *row = ta_partial_at(partial, i);
         uint64_t *count = ta_map_at(&labels, (uint64_t)row[RANK] << 32 | (uint64_t)row[STEP], 0);
-        const struct ta_slice label = ta_partial_text(partial, row, STEP);
-        steps->at[steps->n++] = (struct ta_step){.rank = row[RANK],
-                                                 .label = label,
-                                                 .by = (enum ta_steps_by)row[BY],
-                                                 .number = row[NUMBER],
-                                                 .repeats = count ? (*count)++ : 0,
-                                                 .host_start = row[HOST_START],
-                                                 .host_dur = row[HOST_DUR],
-                                                 .recorded = row[RECORDED],
-                                                 .gpu_start = row[GPU_START],
-                                                 .gpu_end = row[GPU_END],
-                                                 .gpu_busy = row[GPU_BUSY],
-                                                 .kernels = row[KERNELS],
-                                                 .lost = row[LOST]};
+        struct ta_step *step =
+            row[AROUND] > 0 ? &steps->around[steps->n_around++] : &steps->at[steps->n++];
+        *step = step_of(partial, row);
+        step->repeats = count ? (*count)++ : 0;
     }
     const bool done = !labels.failed;
     ta_map_free(&labels);
@@ -279,6 +323,7 @@ enum ta_status ta_steps_run(struct ta_ctx *ctx, const struct ta_plan *plan,
 void ta_steps_free(struct ta_steps *steps)
 {
     free(steps->at);
+    free(steps->around);
     free(steps->requests);
     *steps = (struct ta_steps){0};
 }

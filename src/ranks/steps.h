@@ -35,6 +35,9 @@ struct ta_request_mark {
 struct ta_steps {
     struct ta_step *at; /* by rank, then start; malloc'd */
     size_t n;
+    /* What a rank whose steps are those of its denoiser marks itself: one step around them. */
+    struct ta_step *around; /* likewise */
+    size_t n_around;
     struct ta_request_mark *requests; /* likewise */
     size_t n_requests;
 };

@@ -411,9 +411,9 @@ static void *make_steps(const struct ta_trace *trace)
     return NULL;
 }
 
-const struct ta_program_steps *ta_program_steps(const struct ta_trace *trace)
+const struct ta_program_steps *ta_marked_steps(const struct ta_trace *trace)
 {
-    return ta_trace_fact(trace, TA_FACT_STEPS, make_steps, free_steps);
+    return ta_trace_fact(trace, TA_FACT_MARKED_STEPS, make_steps, free_steps);
 }
 
 struct ta_slice ta_step_label(struct ta_slice name, uint64_t repeat, char text[TA_STEP_LABEL_ROOM])

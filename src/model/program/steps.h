@@ -4,7 +4,8 @@
  * Of the ways in which programs mark steps the first that a trace has counts: ranges that the user
  * names (--step-marker), ProfilerStep#N, the steps of an inference engine, the calls of a training
  * loop (data loader, zero_grad, optimizer), ranges of the program that repeat at one level.  A
- * range that holds the whole program is no step. */
+ * range that holds the whole program is no step.  Where there is none of all this, or a single step
+ * around the whole of a diffusion, the steps are those of the denoiser (generation.h). */
 #ifndef TA_PROGRAM_STEPS_H
 #define TA_PROGRAM_STEPS_H
 
@@ -17,7 +18,8 @@ enum ta_steps_by {
     TA_STEPS_BY_PROFILER,
     TA_STEPS_BY_ENGINE,
     TA_STEPS_BY_LOOP,
-    TA_STEPS_BY_RANGE
+    TA_STEPS_BY_RANGE,
+    TA_STEPS_BY_DENOISER
 };
 
 struct ta_program_step {
@@ -34,15 +36,25 @@ struct ta_program_steps {
     /* Requests and steps of engines that are not the steps, each in no other. */
     ta_row *requests;
     size_t n_requests;
+    const struct ta_program_steps *around; /* of steps of the denoiser: what the program marks */
 };
 
 /* Found once and kept with the trace, from any thread; NULL without memory. */
 const struct ta_program_steps *ta_program_steps(const struct ta_trace *trace);
 
+/* Those that the program marks, none by the denoiser; likewise. */
+const struct ta_program_steps *ta_marked_steps(const struct ta_trace *trace);
+
+/* The name of a step: that of its mark, or "denoising step 3". */
+enum { TA_STEP_NAME_ROOM = 48 };
+struct ta_slice ta_program_step_name(const struct ta_trace *trace,
+                                     const struct ta_program_steps *steps, size_t i,
+                                     char text[TA_STEP_NAME_ROOM]);
+
 /* The step that is open at a time, of several the one that began last; SIZE_MAX without one. */
 size_t ta_program_step_at(const struct ta_program_steps *steps, int64_t time);
 
-/* What a step is called, which is unique in its trace: the name of its mark, numbered where it
+/* What a step is called, which is unique in its trace: its name, numbered where that
  * repeats ("ProfilerStep#2 (2)"). */
 enum { TA_STEP_LABEL_ROOM = 160 };
 struct ta_slice ta_step_label(struct ta_slice name, uint64_t repeat, char text[TA_STEP_LABEL_ROOM]);

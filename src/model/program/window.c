@@ -105,10 +105,8 @@ static void find_window(struct looking *l, const struct ta_intervals *busy,
                         struct ta_program_window *window)
 {
     const struct ta_tracks tracks = ta_trace_tracks(l->trace);
-    *window = (struct ta_program_window){.start = INT64_MAX,
-                                         .end = INT64_MIN,
-                                         .first_track = UINT32_MAX,
-                                         .last_track = UINT32_MAX};
+    *window = (struct ta_program_window){
+        .start = INT64_MAX, .end = INT64_MIN, .first_track = UINT32_MAX, .last_track = UINT32_MAX};
     find_devices(l, busy, window);
     read_categories(l);
     window->from = l->from;

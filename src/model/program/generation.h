@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a program that generates images or videos by diffusion does, as far as one trace tells: its
+ * phases, the calls of its models, and of the denoiser's the steps and images that they belong to.
+ *
+ * Of the ways in which a trace tells it the first that it has counts: ranges of the program that
+ * name a phase, calls of modules of a known kind, Python functions of a known name, kernels alone.
+ * What lies inside a call of the denoiser is denoising, whatever it is called.  A program without
+ * denoiser (a language model that serves, training, vision) has no phases and no calls. */
+#ifndef TA_PROGRAM_GENERATION_H
+#define TA_PROGRAM_GENERATION_H
+
+#include "traceanalyze/model.h"
+
+enum ta_generation_phase {
+    TA_GENERATION_LOAD,         /* models are loaded */
+    TA_GENERATION_TEXT_ENCODE,  /* prompts become embeddings */
+    TA_GENERATION_IMAGE_ENCODE, /* images become embeddings or latents */
+    TA_GENERATION_DENOISE,      /* from the first call of the denoiser to the end of the last */
+    TA_GENERATION_VAE_DECODE,   /* latents become pixels */
+    TA_GENERATION_POST,         /* pixels become files, or are scaled */
+    TA_GENERATION_PHASES
+};
+
+/* "load", "text encode", "image encode", "denoise", "VAE decode", "post-process". */
+extern const char *const ta_generation_phase_names[TA_GENERATION_PHASES];
+
+enum ta_generation_by {
+    TA_GENERATION_BY_NOTHING,
+    TA_GENERATION_BY_RANGE,
+    TA_GENERATION_BY_MODULE,
+    TA_GENERATION_BY_FUNCTION,
+    TA_GENERATION_BY_KERNELS
+};
+
+/* Words for programs: "", "range", "module", "function", "kernels". */
+extern const char *const ta_generation_by_words[];
+
+/* Time on the host, and on devices what was launched in it.  TA_MISSING what is not known;
+ * `gpu_start` and `gpu_end` of what launched nothing. */
+struct ta_generation_time {
+    int64_t host_start, host_end;
+    int64_t gpu_start, gpu_end; /* first start and last end of these activities, of all devices */
+    int64_t gpu_busy;           /* union of them, of all devices together */
+    int64_t activities, kernels;
+};
+
+/* A call of a model: of an encoder, of the denoiser (a forward), of a decoder. */
+struct ta_generation_call {
+    enum ta_generation_phase phase;
+    enum ta_generation_by by;
+    ta_row mark;    /* the range, module or function; TA_NO_ROW where kernels tell it */
+    uint32_t track; /* thread of the mark; UINT32_MAX without one */
+    size_t image;   /* number of the image (or video, or request) that it is for, from 0 on */
+    size_t step;    /* of the denoiser: index into the steps; else SIZE_MAX */
+    uint32_t kind;  /* calls of one phase that launch the same kernels have the same number, by
+                       their mean time, longest first: of the denoiser 0 is a full forward */
+    struct ta_generation_time time;
+};
+
+/* A step of denoising: one call of the denoiser, or as many as guidance makes. */
+struct ta_generation_step {
+    size_t first_call, n_calls;     /* of the calls, which are next to each other */
+    size_t image, block;            /* block: of a video that is denoised in parts, from 0 on */
+    int64_t number;                 /* within its block, from 1 on */
+    uint32_t kind;                  /* of its first call */
+    struct ta_generation_time time; /* from the first call to the end of the last, on the host */
+};
+
+/* A phase of an image: from the start of the first to the end of the last of calls that follow each
+ * other, or of the range around them.  A video that is denoised in blocks has several of a phase.
+ */
+struct ta_generation_stage {
+    enum ta_generation_phase phase;
+    enum ta_generation_by by;
+    size_t image;
+    size_t first_call, n_calls; /* of the calls, which are next to each other */
+    uint32_t track;
+    struct ta_generation_time time;
+};
+
+struct ta_generation {
+    enum ta_generation_by
+        by;          /* how the denoiser was found; NOTHING: no diffusion, all lists empty */
+    ta_str denoiser; /* class of the module, name of the range or function; or ABSENT */
+    size_t n_images, n_blocks;        /* blocks of all images; as many as images without blocks */
+    struct ta_generation_call *calls; /* by start on the host, else on the device */
+    size_t n_calls;
+    struct ta_generation_step *steps; /* likewise */
+    size_t n_steps;
+    struct ta_generation_stage *stages; /* by image, then start */
+    size_t n_stages;
+    size_t forwards_per_step; /* 2: guidance in two calls; 0 where steps differ */
+    size_t layers;            /* calls of attention in one forward; 0 where that is not known */
+    double confidence;        /* 1 where the program says it; of kernels less */
+    /* Of each activity of the trace (by its place among them): index into the calls, or
+     * UINT32_MAX for those that no call launched.  NULL without calls. */
+    uint32_t *call_of;
+};
+
+/* Found once and kept with the trace, from any thread; NULL without memory. */
+const struct ta_generation *ta_program_generation(const struct ta_trace *trace);
+
+/* ---- for the files of this folder ---------------------------------------------------------- */
+
+/* Of denoising: a call or a step, all of it, a call if other marks say that this is diffusion. */
+enum generation_level { GENERATION_CALL, GENERATION_LOOP, GENERATION_WEAK };
+
+/* What a span is by its name alone. */
+struct generation_name {
+    enum ta_generation_by by; /* NOTHING: of no phase */
+    enum ta_generation_phase phase;
+    enum generation_level level;
+};
+
+struct generation_name generation_name_of(struct ta_slice name);
+
+/* The times of calls, and call_of; adds to between[i] how many activities were launched after the
+ * end of call i, on its thread, before the next one there.  False without memory. */
+TA_MUST_CHECK bool generation_time_calls(const struct ta_trace *trace, struct ta_generation *found,
+                                         size_t *between);
+
+/* The times of steps and stages, whose host times are known.  False without memory. */
+TA_MUST_CHECK bool generation_time_parts(const struct ta_trace *trace, struct ta_generation *found);
+
+/* The kinds of calls and steps, and the layers of the denoiser.  False without memory. */
+TA_MUST_CHECK bool generation_kinds(const struct ta_trace *trace, struct ta_generation *found);
+
+#endif

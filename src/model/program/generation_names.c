@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The one table of what ranges, modules and functions of programs that generate images and videos
+ * are called: those of diffusers, xDiT, ComfyUI, Wan, HunyuanVideo, FramePack, Inferix. */
+#include "model/program/generation.h"
+#include "model/program/marker.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const char *const ta_generation_phase_names[TA_GENERATION_PHASES] = {
+    [TA_GENERATION_LOAD] = "load",
+    [TA_GENERATION_TEXT_ENCODE] = "text encode",
+    [TA_GENERATION_IMAGE_ENCODE] = "image encode",
+    [TA_GENERATION_DENOISE] = "denoise",
+    [TA_GENERATION_VAE_DECODE] = "VAE decode",
+    [TA_GENERATION_POST] = "post-process",
+};
+
+const char *const ta_generation_by_words[] = {
+    [TA_GENERATION_BY_NOTHING] = "",        [TA_GENERATION_BY_RANGE] = "range",
+    [TA_GENERATION_BY_MODULE] = "module",   [TA_GENERATION_BY_FUNCTION] = "function",
+    [TA_GENERATION_BY_KERNELS] = "kernels",
+};
+
+/* How a word has to stand in a name. */
+enum place { ANYWHERE, START, END, WHOLE };
+
+struct word {
+    const char *text; /* of ranges in lower case, '_' for any of "_ -.:/" */
+    enum place place;
+    enum ta_generation_phase phase;
+    enum generation_level level;
+};
+
+static char plain(char c)
+{
+    return strchr(" -.:/", c) && c ? '_' : (char)tolower((unsigned char)c);
+}
+
+static bool fits(struct ta_slice name, const struct word *word, bool is_plain)
+{
+    const size_t n = strlen(word->text);
+    if (n > name.len || (word->place == WHOLE && n != name.len))
+        return false;
+    const size_t first = word->place == END ? name.len - n : 0;
+    const size_t last = word->place == START ? 0 : name.len - n;
+    for (size_t at = first; at <= last; at++) {
+        size_t k = 0;
+        while (k < n && (is_plain ? plain(name.ptr[at + k]) : name.ptr[at + k]) == word->text[k])
+            k++;
+        if (k == n)
+            return true;
+    }
+    return false;
+}
+
+static const struct word *first_fit(struct ta_slice name, const struct word *words, size_t n,
+                                    bool is_plain)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fits(name, &words[i], is_plain))
+            return &words[i];
+    return NULL;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+/* Of several that fit the first counts. */
+static const struct word range_words[] = {
+    {"encode_prompt", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"text_encod", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"textencod", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"prompt_encod", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"prompt_embed", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"encode_text", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"cliptextencode", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"vae_encod", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"encode_vae", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"vaeencode", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"image_encod", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"encode_image", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"clip_vision", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"vae_decod", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"vaedecod", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"decode_vae", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"decode_latent", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"latent_decod", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"decode_first_stage", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"vae", WHOLE, TA_GENERATION_VAE_DECODE, 0},
+    {"denoising_loop", ANYWHERE, TA_GENERATION_DENOISE, GENERATION_LOOP},
+    {"denoise_loop", ANYWHERE, TA_GENERATION_DENOISE, GENERATION_LOOP},
+    {"sampling_loop", ANYWHERE, TA_GENERATION_DENOISE, GENERATION_LOOP},
+    {"denois", ANYWHERE, TA_GENERATION_DENOISE, GENERATION_CALL},
+    {"diffusion_step", ANYWHERE, TA_GENERATION_DENOISE, GENERATION_CALL},
+    {"noise_pred", ANYWHERE, TA_GENERATION_DENOISE, GENERATION_CALL},
+    {"unet", WHOLE, TA_GENERATION_DENOISE, GENERATION_CALL},
+    {"unet_", START, TA_GENERATION_DENOISE, GENERATION_CALL},
+    {"dit", WHOLE, TA_GENERATION_DENOISE, GENERATION_CALL},
+    {"dit_forward", ANYWHERE, TA_GENERATION_DENOISE, GENERATION_CALL},
+    {"dit_step", ANYWHERE, TA_GENERATION_DENOISE, GENERATION_CALL},
+    {"transformer", WHOLE, TA_GENERATION_DENOISE, GENERATION_WEAK},
+    {"transformer_forward", WHOLE, TA_GENERATION_DENOISE, GENERATION_WEAK},
+    {"load_model", ANYWHERE, TA_GENERATION_LOAD, 0},
+    {"load_weight", ANYWHERE, TA_GENERATION_LOAD, 0},
+    {"load_pipeline", ANYWHERE, TA_GENERATION_LOAD, 0},
+    {"load_checkpoint", ANYWHERE, TA_GENERATION_LOAD, 0},
+    {"model_load", ANYWHERE, TA_GENERATION_LOAD, 0},
+    {"from_pretrained", ANYWHERE, TA_GENERATION_LOAD, 0},
+    {"postprocess", ANYWHERE, TA_GENERATION_POST, 0},
+    {"post_process", ANYWHERE, TA_GENERATION_POST, 0},
+    {"save_video", ANYWHERE, TA_GENERATION_POST, 0},
+    {"save_image", ANYWHERE, TA_GENERATION_POST, 0},
+    {"export_to_video", ANYWHERE, TA_GENERATION_POST, 0},
+    {"write_video", ANYWHERE, TA_GENERATION_POST, 0},
+};
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+/* Parts of models, whatever else their names say. */
+static const char *const part_ends[] = {"Block",      "Blocks",    "Layer",  "Norm", "Embedding",
+                                        "Embeddings", "Attention", "Embed",  "MLP",  "Processor",
+                                        "Head",       "Proj",      "Stack2", NULL};
+
+static const struct word module_words[] = {
+    {"Transformer2D", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"Transformer3D", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"ImageTransformer", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"VideoTransformer", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"DiffusionTransformer", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"DiffusionModel", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"DiffusionWrapper", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"UNet2DCondition", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"UNet3DCondition", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"UNetSpatioTemporal", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"UNetMotion", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"UNet2DModel", WHOLE, TA_GENERATION_DENOISE, 0},
+    {"UNetModel", END, TA_GENERATION_DENOISE, 0},
+    {"DiT", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"WanModel", END, TA_GENERATION_DENOISE, 0},
+    {"WanTransformer", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"LTXModel", END, TA_GENERATION_DENOISE, 0},
+    {"NextDiT", ANYWHERE, TA_GENERATION_DENOISE, 0},
+    {"Lumina", START, TA_GENERATION_DENOISE, 0},
+    {"Flux", WHOLE, TA_GENERATION_DENOISE, 0},
+    {"Flux2", WHOLE, TA_GENERATION_DENOISE, 0},
+    {"FluxModel", END, TA_GENERATION_DENOISE, 0},
+    {"UViT", START, TA_GENERATION_DENOISE, 0},
+    {"CLIPVision", START, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"Siglip", START, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"Dino", START, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"VisionModel", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"ImageEncoder", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"Encoder", WHOLE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"EncoderTiny", WHOLE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"Encoder3d", END, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"Encoder3D", END, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"VAEEncoder", END, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"Autoencoder", START, TA_GENERATION_VAE_DECODE, 0},
+    {"Decoder", WHOLE, TA_GENERATION_VAE_DECODE, 0},
+    {"DecoderTiny", WHOLE, TA_GENERATION_VAE_DECODE, 0},
+    {"Decoder3d", END, TA_GENERATION_VAE_DECODE, 0},
+    {"Decoder3D", END, TA_GENERATION_VAE_DECODE, 0},
+    {"VAEDecoder", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"VaeDecoder", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"VideoDecoder", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"TemporalDecoder", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
+    {"CLIPText", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"TextEncoder", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"TextModel", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"PromptEncoder", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"T5", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"UMT5", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"MT5", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"Llama", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"Qwen", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"Gemma", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"Mistral", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"ChatGLM", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"Glm", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"Bert", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"XLMRoberta", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"Phi", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"SmolLM", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"RRDBNet", ANYWHERE, TA_GENERATION_POST, 0},
+    {"SafetyChecker", ANYWHERE, TA_GENERATION_POST, 0},
+    {"Upscaler", ANYWHERE, TA_GENERATION_POST, 0},
+};
+
+/* "SD3Transformer2DModel" of "nn.Module: SD3Transformer2DModel_0". */
+static struct ta_slice class_of(struct ta_slice name)
+{
+    name = ta_slice_from(name, sizeof "nn.Module: " - 1);
+    size_t end = name.len;
+    while (end > 0 && isdigit((unsigned char)name.ptr[end - 1]))
+        end--;
+    if (end > 1 && end < name.len && name.ptr[end - 1] == '_')
+        name.len = end - 1;
+    return name;
+}
+
+static const struct word *module_word(struct ta_slice name)
+{
+    const struct ta_slice class = class_of(name);
+    for (const char *const *end = part_ends; *end; end++)
+        if (ta_slice_ends(class, *end))
+            return NULL;
+    return first_fit(class, module_words, sizeof module_words / sizeof *module_words, false);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* A function counts if its file has one of these words, NULL for any. */
+static const struct {
+    const char *file;
+    struct word function;
+} function_words[] = {
+    {"transformers/transformer_", {"forward", WHOLE, TA_GENERATION_DENOISE, 0}},
+    {"unets/unet_", {"forward", WHOLE, TA_GENERATION_DENOISE, 0}},
+    {"diffusionmodules/openaimodel", {"forward", WHOLE, TA_GENERATION_DENOISE, 0}},
+    {"/wan/modules/model", {"forward", WHOLE, TA_GENERATION_DENOISE, 0}},
+    {"pipeline", {"encode_prompt", END, TA_GENERATION_TEXT_ENCODE, 0}},
+    {"pipeline", {"encode_text", END, TA_GENERATION_TEXT_ENCODE, 0}},
+    {"pipeline", {"encode_image", END, TA_GENERATION_IMAGE_ENCODE, 0}},
+    {"pipeline", {"encode_vae_image", END, TA_GENERATION_IMAGE_ENCODE, 0}},
+    {"autoencoder", {"decode", WHOLE, TA_GENERATION_VAE_DECODE, 0}},
+    {"vae", {"decode", WHOLE, TA_GENERATION_VAE_DECODE, 0}},
+    {"vae", {"tiled_decode", WHOLE, TA_GENERATION_VAE_DECODE, 0}},
+    {NULL, {"decode_latents", END, TA_GENERATION_VAE_DECODE, 0}},
+    {NULL, {"decode_first_stage", END, TA_GENERATION_VAE_DECODE, 0}},
+    {NULL, {"vae_decode", START, TA_GENERATION_VAE_DECODE, 0}},
+    {"diffusers/", {"from_pretrained", WHOLE, TA_GENERATION_LOAD, 0}},
+    {"image_processor", {"postprocess", WHOLE, TA_GENERATION_POST, 0}},
+    {"video_processor", {"postprocess_video", WHOLE, TA_GENERATION_POST, 0}},
+    {NULL, {"export_to_video", WHOLE, TA_GENERATION_POST, 0}},
+};
+
+/* Of "diffusers/…/autoencoder_kl.py(213): decode"; `colon` is at "): ". */
+static const struct word *function_word(struct ta_slice name, const char *colon)
+{
+    const struct ta_slice file = {name.ptr, (size_t)(colon - name.ptr)};
+    const struct ta_slice function = ta_slice_from(name, (size_t)(colon + 3 - name.ptr));
+    for (size_t i = 0; i < sizeof function_words / sizeof *function_words; i++) {
+        const char *const in = function_words[i].file;
+        if (fits(function, &function_words[i].function, false) &&
+            (!in || memmem(file.ptr, file.len, in, strlen(in))))
+            return &function_words[i].function;
+    }
+    return NULL;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static struct generation_name name_by(const struct word *word, enum ta_generation_by by)
+{
+    if (!word)
+        return (struct generation_name){.by = TA_GENERATION_BY_NOTHING};
+    return (struct generation_name){.by = by, .phase = word->phase, .level = word->level};
+}
+
+struct generation_name generation_name_of(struct ta_slice name)
+{
+    if (ta_slice_starts(name, "nn.Module: "))
+        return name_by(module_word(name), TA_GENERATION_BY_MODULE);
+    const char *const colon = memmem(name.ptr, name.len, "): ", 3);
+    if (colon && memmem(name.ptr, name.len, ".py(", 4))
+        return name_by(function_word(name, colon), TA_GENERATION_BY_FUNCTION);
+    const enum ta_marker marks = ta_marker_of(name);
+    if (marks != TA_MARKS_NOTHING || memmem(name.ptr, name.len, "::", 2))
+        return name_by(NULL, TA_GENERATION_BY_NOTHING);
+    return name_by(first_fit(name, range_words, sizeof range_words / sizeof *range_words, true),
+                   TA_GENERATION_BY_RANGE);
+}
