@@ -11,6 +11,7 @@ static const struct {
     {"gates", "Gates"},
     {"overview", "Overview"},
     {"gpu_time", "GPU time"},
+    {"phases", "Phases and denoising"},
     {"steps", "Steps"},
     {"stages", "Stages"},
     {"diffusion", "Diffusion and throughput"},

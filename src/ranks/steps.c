@@ -191,8 +191,7 @@ static size_t count_steps(const struct ta_program_steps *found)
     return found->n + (found->around ? found->around->n : 0);
 }
 
-static void add_steps(struct steps *steps, const struct ta_trace *trace,
-                      const struct ta_program_steps *found, bool is_around)
+static void add_steps(struct steps *steps, const struct ta_program_steps *found, bool is_around)
 {
     for (size_t i = 0; i < found->n; i++) {
         const struct ta_program_step *at = &found->at[i];
@@ -222,9 +221,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (activities.n)
         steps.has_one_device = ta_device_end(&activities, 0) == activities.n;
     if (done && found->around)
-        add_steps(&steps, trace, found->around, true);
+        add_steps(&steps, found->around, true);
     if (done)
-        add_steps(&steps, trace, found, false);
+        add_steps(&steps, found, false);
     if (steps.n)
         qsort(steps.at, steps.n, sizeof *steps.at, by_start);
     for (size_t i = 0; steps.n && i < activities.n; i++) {

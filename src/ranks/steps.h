@@ -35,7 +35,7 @@ struct ta_request_mark {
 struct ta_steps {
     struct ta_step *at; /* by rank, then start; malloc'd */
     size_t n;
-    /* What a rank whose steps are those of its denoiser marks itself: one step around them. */
+    /* What a rank marks itself whose steps are the denoiser's: one step around them. */
     struct ta_step *around; /* likewise */
     size_t n_around;
     struct ta_request_mark *requests; /* likewise */

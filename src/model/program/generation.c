@@ -235,8 +235,7 @@ struct borders {
 static bool begins_one(const struct finding *f, struct borders *b, int64_t time)
 {
     const size_t before = b->request + b->step;
-    const bool steps_count =
-        b->steps->by == TA_STEPS_BY_PROFILER || b->steps->by == TA_STEPS_BY_ENGINE;
+    const bool steps_count = b->steps->by == TA_STEPS_BY_ENGINE;
     while (b->request < b->steps->n_requests && f->spans.ts[b->steps->requests[b->request]] <= time)
         b->request++;
     while (steps_count && b->step < b->steps->n && b->steps->at[b->step].start <= time)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a program that generates images or videos by diffusion does, as far as one trace tells: its
+/* What a program that generates images or videos by diffusion does, as far as one trace shows: its
  * phases, the calls of its models, and of the denoiser's the steps and images that they belong to.
  *
- * Of the ways in which a trace tells it the first that it has counts: ranges of the program that
+ * Of the ways in which a trace shows it the first that it has counts: ranges of the program that
  * name a phase, calls of modules of a known kind, Python functions of a known name, kernels alone.
  * What lies inside a call of the denoiser is denoising, whatever it is called.  A program without
  * denoiser (a language model that serves, training, vision) has no phases and no calls. */
@@ -48,7 +48,7 @@ struct ta_generation_time {
 struct ta_generation_call {
     enum ta_generation_phase phase;
     enum ta_generation_by by;
-    ta_row mark;    /* the range, module or function; TA_NO_ROW where kernels tell it */
+    ta_row mark;    /* the range, module or function; TA_NO_ROW where kernels show it */
     uint32_t track; /* thread of the mark; UINT32_MAX without one */
     size_t image;   /* number of the image (or video, or request) that it is for, from 0 on */
     size_t step;    /* of the denoiser: index into the steps; else SIZE_MAX */

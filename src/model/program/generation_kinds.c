@@ -25,7 +25,7 @@ struct walk {
     const struct ta_trace *trace;
     struct ta_generation *found;
     size_t *first;     /* of each call, where its kernels begin among all; one more at the end */
-    uint32_t *kernels; /* of the calls, in the order of the device; those of a call ascend */
+    uint32_t *kernels; /* of the calls, call by call, ascending in each */
     TA_VEC(struct kind) kinds;
     uint32_t *kind_of; /* of each call */
 };

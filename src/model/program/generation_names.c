@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The one table of what ranges, modules and functions of programs that generate images and videos
- * are called: those of diffusers, xDiT, ComfyUI, Wan, HunyuanVideo, FramePack, Inferix. */
+ * called, in diffusers, xDiT, ComfyUI, Wan, HunyuanVideo, FramePack and Inferix. */
 #include "model/program/generation.h"
 #include "model/program/marker.h"
 
@@ -227,7 +227,6 @@ static const struct {
     {"vae", {"tiled_decode", WHOLE, TA_GENERATION_VAE_DECODE, 0}},
     {NULL, {"decode_latents", END, TA_GENERATION_VAE_DECODE, 0}},
     {NULL, {"decode_first_stage", END, TA_GENERATION_VAE_DECODE, 0}},
-    {NULL, {"vae_decode", START, TA_GENERATION_VAE_DECODE, 0}},
     {"diffusers/", {"from_pretrained", WHOLE, TA_GENERATION_LOAD, 0}},
     {"image_processor", {"postprocess", WHOLE, TA_GENERATION_POST, 0}},
     {"video_processor", {"postprocess_video", WHOLE, TA_GENERATION_POST, 0}},

@@ -5,7 +5,7 @@
  * names (--step-marker), ProfilerStep#N, the steps of an inference engine, the calls of a training
  * loop (data loader, zero_grad, optimizer), ranges of the program that repeat at one level.  A
  * range that holds the whole program is no step.  Where there is none of all this, or a single step
- * around the whole of a diffusion, the steps are those of the denoiser (generation.h). */
+ * around the whole of a diffusion, the steps are the denoiser's (generation.h). */
 #ifndef TA_PROGRAM_STEPS_H
 #define TA_PROGRAM_STEPS_H
 
@@ -45,7 +45,7 @@ const struct ta_program_steps *ta_program_steps(const struct ta_trace *trace);
 /* Those that the program marks, none by the denoiser; likewise. */
 const struct ta_program_steps *ta_marked_steps(const struct ta_trace *trace);
 
-/* The name of a step: that of its mark, or "denoising step 3". */
+/* The name of a step: the name of its mark, or "denoising step 3". */
 enum { TA_STEP_NAME_ROOM = 48 };
 struct ta_slice ta_program_step_name(const struct ta_trace *trace,
                                      const struct ta_program_steps *steps, size_t i,

@@ -1,0 +1,751 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diffusion.loops, phases.by_rank, phases.stages, diffusion.calls: what a program that generates
+ * images or videos does, as src/model/program/generation.h finds it in a trace.
+ *
+ * The time of a phase is the device's, from the first activity that was launched in it to the end
+ * of the last: a host that launches ahead is done with a step long before the device is.  What the
+ * host works in a phase while the device is in none, counts too: an encoder on the host, a video
+ * that is written. */
+#include "model/program/generation.h"
+#include "model/program/marker.h"
+#include "lib/modules.h"
+#include "model/program/window.h"
+
+#include <traceanalyze/analysis.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PARTIAL_RUNS, PARTIAL_STAGES, PARTIAL_CALLS };
+
+enum {
+    RUN_RANK,
+    RUN_BY,
+    RUN_DENOISER,
+    RUN_IMAGES,
+    RUN_COMPLETE,
+    RUN_BLOCKS,
+    RUN_STEPS,
+    RUN_FORWARDS,
+    RUN_PER_STEP,
+    RUN_LAYERS,
+    RUN_FULL,
+    RUN_PERIODS,
+    RUN_PERIODS_NS,
+    RUN_WINDOW,
+    RUN_COVERED,
+    RUN_CONFIDENCE,
+    RUN_FIELDS
+};
+static const struct ta_field run_fields[RUN_FIELDS] = {
+    [RUN_RANK] = {"rank", TA_FIELD_RANK},
+    [RUN_BY] = {"by", TA_FIELD_INT},
+    [RUN_DENOISER] = {"denoiser", TA_FIELD_TEXT},
+    [RUN_IMAGES] = {"images", TA_FIELD_SUM},
+    [RUN_COMPLETE] = {"complete", TA_FIELD_SUM},
+    [RUN_BLOCKS] = {"blocks", TA_FIELD_SUM},
+    [RUN_STEPS] = {"steps", TA_FIELD_SUM},
+    [RUN_FORWARDS] = {"forwards", TA_FIELD_SUM},
+    [RUN_PER_STEP] = {"forwards_per_step", TA_FIELD_MAX},
+    [RUN_LAYERS] = {"layers", TA_FIELD_MAX},
+    [RUN_FULL] = {"full", TA_FIELD_SUM},
+    [RUN_PERIODS] = {"periods", TA_FIELD_SUM},
+    [RUN_PERIODS_NS] = {"periods_ns", TA_FIELD_SUM},
+    [RUN_WINDOW] = {"window_ns", TA_FIELD_SUM},
+    [RUN_COVERED] = {"covered_ns", TA_FIELD_SUM},
+    [RUN_CONFIDENCE] = {"confidence_ppm", TA_FIELD_MIN},
+};
+
+enum {
+    OF_RANK,
+    OF_START,
+    OF_ORDER,
+    OF_PHASE,
+    OF_BY,
+    OF_NAME,
+    OF_IMAGE,
+    OF_STEP,
+    OF_KIND,
+    OF_CALLS,
+    OF_CALLS_HOST,
+    OF_HOST_START,
+    OF_HOST_DUR,
+    OF_GPU_START,
+    OF_GPU_DUR,
+    OF_GPU_BUSY,
+    OF_TIME,
+    OF_KERNELS,
+    OF_FIELDS
+};
+/* A stage or a call; each is written once, so that it does not matter how cells are merged. */
+static const struct ta_field part_fields[OF_FIELDS] = {
+    [OF_RANK] = {"rank", TA_FIELD_RANK},
+    [OF_START] = {"start_ns", TA_FIELD_INT},
+    [OF_ORDER] = {"order", TA_FIELD_INT},
+    [OF_PHASE] = {"phase", TA_FIELD_INT},
+    [OF_BY] = {"by", TA_FIELD_INT},
+    [OF_NAME] = {"name", TA_FIELD_TEXT},
+    [OF_IMAGE] = {"image", TA_FIELD_MAX},
+    [OF_STEP] = {"step", TA_FIELD_MAX},
+    [OF_KIND] = {"kind", TA_FIELD_MAX},
+    [OF_CALLS] = {"calls", TA_FIELD_MAX},
+    [OF_CALLS_HOST] = {"calls_host_ns", TA_FIELD_MAX},
+    [OF_HOST_START] = {"host_start_ns", TA_FIELD_MAX},
+    [OF_HOST_DUR] = {"host_dur_ns", TA_FIELD_MAX},
+    [OF_GPU_START] = {"gpu_start_ns", TA_FIELD_MAX},
+    [OF_GPU_DUR] = {"gpu_dur_ns", TA_FIELD_MAX},
+    [OF_GPU_BUSY] = {"gpu_busy_ns", TA_FIELD_MAX},
+    [OF_TIME] = {"time_ns", TA_FIELD_MAX},
+    [OF_KERNELS] = {"kernels", TA_FIELD_MAX},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_RUNS] = {"runs", run_fields, RUN_FIELDS},
+    [PARTIAL_STAGES] = {"stages", part_fields, OF_FIELDS},
+    [PARTIAL_CALLS] = {"calls", part_fields, OF_FIELDS},
+    {0},
+};
+
+/* Rows may come from a saved summary. */
+static const struct ta_bound bounds[] = {{PARTIAL_RUNS, RUN_BY, TA_GENERATION_BY_KERNELS + 1},
+                                         {PARTIAL_STAGES, OF_PHASE, TA_GENERATION_PHASES},
+                                         {PARTIAL_STAGES, OF_BY, TA_GENERATION_BY_KERNELS + 1},
+                                         {PARTIAL_CALLS, OF_PHASE, TA_GENERATION_PHASES},
+                                         {PARTIAL_CALLS, OF_BY, TA_GENERATION_BY_KERNELS + 1},
+                                         TA_BOUNDS_END};
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+enum {
+    LOOP_RANK,
+    LOOP_LINE,
+    LOOP_SOURCE,
+    LOOP_DENOISER,
+    LOOP_IMAGES,
+    LOOP_BLOCKS,
+    LOOP_STEPS,
+    LOOP_FORWARDS,
+    LOOP_PER_STEP,
+    LOOP_LAYERS,
+    LOOP_FULL,
+    LOOP_PERIOD,
+    LOOP_RATE,
+    LOOP_IMAGE_NS,
+    LOOP_IMAGES_PER_S,
+    LOOP_CONFIDENCE
+};
+static const struct ta_column loop_columns[] = {
+    [LOOP_RANK] = TA_RANK_COLUMN,
+    [LOOP_LINE] = {"loop", "Loop", TA_TEXT,
+                   .doc =
+                       "Images, blocks, steps of each, passes of the denoiser in a step, layers"},
+    [LOOP_SOURCE] = {"source", "Seen in", TA_WORD,
+                     .doc = "What shows it: range, module, function or kernels"},
+    [LOOP_DENOISER] = {"denoiser", "Denoiser", TA_TEXT,
+                       .doc = "Class of the module, name of the range or function"},
+    [LOOP_IMAGES] = {"images", "Images", TA_COUNT,
+                     .doc = "Images, videos or requests; one begins with its prompt, or where the "
+                            "program marks it"},
+    [LOOP_BLOCKS] = {"blocks", "Blocks", TA_COUNT,
+                     .doc = "Parts that are denoised one after the other, with a decode or another "
+                            "phase in between; one an image where they are not apart"},
+    [LOOP_STEPS] = {"steps", "Steps", TA_COUNT, .better = TA_LOWER,
+                    .doc = "Denoising steps, of all blocks of all images"},
+    [LOOP_FORWARDS] = {"forwards", "Forwards", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Passes of the denoiser in them"},
+    [LOOP_PER_STEP] = {"forwards_per_step", "Forwards/step", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Passes of the denoiser in each step: 2 are guidance (CFG) in two "
+                              "calls; null where steps differ"},
+    [LOOP_LAYERS] = {"layers", "Layers", TA_COUNT,
+                     .doc = "Calls of self-attention in a pass; null without attention"},
+    [LOOP_FULL] = {"full", "Full", TA_COUNT,
+                   .doc = "Passes that launch what the longest kind of pass does; the others are "
+                          "shortened by a cache, or by the program"},
+    [LOOP_PERIOD] =
+        {"step_period_ns", "Step period", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Mean time from the first kernel of a step to the first of the next, in one "
+                "block; of the host where steps launched nothing"},
+    [LOOP_RATE] = {"steps_per_s", "Steps/s", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+                   .doc = "One over that"},
+    [LOOP_IMAGE_NS] = {"image_ns", "Time/image", TA_NS_MEAN, .better = TA_LOWER,
+                       .doc = "Window of the program over the images, where each is denoised and "
+                              "decoded"},
+    [LOOP_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+                           .better = TA_HIGHER, .doc = "One over that"},
+    [LOOP_CONFIDENCE] = {"confidence", "Confidence", TA_RATIO,
+                         .doc = "1 where the program says it; of kernels alone less"},
+};
+
+static const struct ta_table_def loop = {
+    "diffusion.loops", "Denoising loop", TA_COLUMNS(loop_columns),
+    .doc = "One row per rank that denoises: how its loops nest. Passes are ranges of the program "
+           "that name the denoiser, else calls of modules that are one, else functions, else "
+           "sequences of kernels that repeat. Passes with hardly anything launched between them "
+           "are one step; a step ends with the kernels of the scheduler. Not of training, nor of "
+           "programs without denoiser.",
+    .brief = &(const struct ta_brief){.place = 255, .rows = 4}};
+
+enum {
+    PHASE_RANK,
+    PHASE_PHASE,
+    PHASE_SOURCE,
+    PHASE_TIMES,
+    PHASE_CALLS,
+    PHASE_TIME,
+    PHASE_SHARE,
+    PHASE_BUSY,
+    PHASE_IDLE,
+    PHASE_HOST,
+    PHASE_CALLS_HOST,
+    PHASE_KERNELS
+};
+static const struct ta_column phase_columns[] = {
+    [PHASE_RANK] = TA_RANK_COLUMN,
+    [PHASE_PHASE] = {"phase", "Phase", TA_TEXT,
+                     .doc = "load, text encode, image encode, denoise, VAE decode, post-process; "
+                            "unknown: the rest of the window"},
+    [PHASE_SOURCE] = {"source", "Seen in", TA_WORD,
+                      .doc = "What shows it: range, module, function or kernels"},
+    [PHASE_TIMES] = {"times", "Times", TA_COUNT, .doc = "How often the phase occurs"},
+    [PHASE_CALLS] = {"calls", "Calls", TA_COUNT,
+                     .doc =
+                         "Calls of its models: of an encoder, passes of the denoiser or decoder"},
+    [PHASE_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER, .weight = 0.7,
+                    .doc = "Of the program: from the first activity that the phase launched to the "
+                           "end of the last, and what the host works in it while the device is in "
+                           "no phase"},
+    [PHASE_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the program's window"},
+    [PHASE_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .better = TA_LOWER, .weight = 0.6,
+                    .doc = "Union of what it launched"},
+    [PHASE_IDLE] = {"gpu_idle_ns", "GPU idle", TA_NS, .better = TA_LOWER, .weight = 0.5,
+                    .doc = "Time minus busy: the device works on nothing of this phase"},
+    [PHASE_HOST] = {"host_ns", "Host", TA_NS, .better = TA_LOWER, .weight = 0.5,
+                    .doc = "From the start of its first call to the end of its last, on the host"},
+    [PHASE_CALLS_HOST] = {"calls_host_ns", "In calls", TA_NS, .better = TA_LOWER, .weight = 0.3,
+                          .doc = "Sum of the times of its calls on the host"},
+    [PHASE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that it launched"},
+};
+
+static const struct ta_chart_def waterfall = {
+    .id = "stage-waterfall",
+    .title = "Phases",
+    .caption = "Time of each phase, and the part of it in which the device works.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {&phase_columns[PHASE_RANK], &phase_columns[PHASE_PHASE]},
+    .y = {{&phase_columns[PHASE_BUSY], "GPU busy", TA_INK_COMPUTE},
+          {&phase_columns[PHASE_IDLE], "GPU idle, or the host alone", TA_INK_IDLE}},
+};
+
+static const struct ta_table_def phase = {
+    "phases.by_rank", "Phases", TA_COLUMNS(phase_columns),
+    .doc = "One row per rank and phase of a program that generates images or videos, in their "
+           "order, and what is left of the program's window. A phase is found by ranges of the "
+           "program that name it, else by calls of modules of a known kind, else by functions of a "
+           "known name; what lies in a pass of the denoiser is denoising, and so is what lies "
+           "between its passes. Chart `stage-waterfall`.",
+    .brief = &(const struct ta_brief){.place = 256, .rows = 8}};
+
+enum {
+    STAGE_RANK,
+    STAGE_INDEX,
+    STAGE_PHASE,
+    STAGE_SOURCE,
+    STAGE_IMAGE,
+    STAGE_CALLS,
+    STAGE_HOST_START,
+    STAGE_HOST_DUR,
+    STAGE_GPU_START,
+    STAGE_GPU_DUR,
+    STAGE_GPU_BUSY,
+    STAGE_KERNELS
+};
+#define HOST_START_DOC "Since the earliest span of the rank; null where kernels alone show it"
+#define GPU_START_DOC "First start of what was launched in it"
+#define GPU_DUR_DOC "First start to last end of these activities"
+#define GPU_BUSY_DOC "Union of these activities, all devices together"
+static const struct ta_column stage_columns[] = {
+    [STAGE_RANK] = TA_RANK_COLUMN,
+    [STAGE_INDEX] = {"index", "Index", TA_TYPE_INTEGER, .role = TA_KEY,
+                     .doc = "Place in the order of time, from 0"},
+    [STAGE_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [STAGE_SOURCE] = {"source", "Seen in", TA_WORD, .doc = "range, module, function or kernels"},
+    [STAGE_IMAGE] = {"image", "Image", TA_TYPE_INTEGER, .role = TA_NOTE,
+                     .doc = "Number of the image, video or request, from 1"},
+    [STAGE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls of models in it"},
+    [STAGE_HOST_START] = {"host_start_ns", "Host start", TA_NS, .doc = HOST_START_DOC},
+    [STAGE_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
+                        .doc = "First start to last end of its calls, or of the range around them"},
+    [STAGE_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS, .doc = GPU_START_DOC},
+    [STAGE_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER, .doc = GPU_DUR_DOC},
+    [STAGE_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .doc = GPU_BUSY_DOC},
+    [STAGE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in it"},
+};
+
+static const struct ta_table_def stage = {
+    "phases.stages",
+    "Phases in the order of time",
+    TA_COLUMNS(stage_columns),
+    .doc = "One row per rank and stretch of one phase: calls that follow each other.",
+    .tier = TA_TIER_DETAIL,
+    .not_of_ranks = true};
+
+enum {
+    CALL_RANK,
+    CALL_INDEX,
+    CALL_PHASE,
+    CALL_NAME,
+    CALL_SOURCE,
+    CALL_IMAGE,
+    CALL_STEP,
+    CALL_KIND,
+    CALL_HOST_START,
+    CALL_HOST_DUR,
+    CALL_GPU_START,
+    CALL_GPU_DUR,
+    CALL_GPU_BUSY,
+    CALL_KERNELS
+};
+static const struct ta_column call_columns[] = {
+    [CALL_RANK] = TA_RANK_COLUMN,
+    [CALL_INDEX] = {"index", "Index", TA_TYPE_INTEGER, .role = TA_KEY,
+                    .doc = "Place in the order of time, from 0"},
+    [CALL_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [CALL_NAME] = {"name", "Model", TA_TEXT, .doc = "The range, module or function"},
+    [CALL_SOURCE] = {"source", "Seen in", TA_WORD, .doc = "range, module, function or kernels"},
+    [CALL_IMAGE] = {"image", "Image", TA_TYPE_INTEGER, .role = TA_NOTE,
+                    .doc = "Number of the image, video or request, from 1"},
+    [CALL_STEP] = {"step", "Step", TA_TYPE_INTEGER, .role = TA_NOTE,
+                   .doc = "Of a pass of the denoiser: number of its step among all, from 1"},
+    [CALL_KIND] = {"kind", "Kind", TA_TYPE_INTEGER, .role = TA_NOTE,
+                   .doc = "Calls of a phase that launch the same kernels have the same number, "
+                          "those that take longest 0"},
+    [CALL_HOST_START] = {"host_start_ns", "Host start", TA_NS, .doc = HOST_START_DOC},
+    [CALL_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
+                       .doc = "Duration of the range, module or function"},
+    [CALL_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS, .doc = GPU_START_DOC},
+    [CALL_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER, .doc = GPU_DUR_DOC},
+    [CALL_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .doc = GPU_BUSY_DOC},
+    [CALL_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in it"},
+};
+
+static const struct ta_table_def call = {
+    "diffusion.calls",
+    "Calls of models",
+    TA_COLUMNS(call_columns),
+    .doc = "One row per rank and call of an encoder, the denoiser or a decoder, in the order of "
+           "time.",
+    .tier = TA_TIER_DETAIL,
+    .not_of_ranks = true};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+/* A point in time since the origin, or TA_MISSING. */
+static int64_t since(const struct ta_trace *trace, int64_t time)
+{
+    return time == TA_MISSING ? TA_MISSING : time - ta_trace_origin(trace);
+}
+
+static int64_t length(int64_t start, int64_t end)
+{
+    return start == TA_MISSING ? TA_MISSING : end - start;
+}
+
+static int64_t *add_part(const struct ta_trace *trace, const struct ta_generation_time *time,
+                         int64_t order, enum ta_generation_phase of, enum ta_generation_by by,
+                         struct ta_slice name, struct ta_partial *out)
+{
+    const int64_t start = time->host_start != TA_MISSING ? time->host_start : time->gpu_start;
+    int64_t *row =
+        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(since(trace, start)),
+                       ta_key_int(order), ta_key_int(of), ta_key_int(by), ta_key_text(name));
+    ta_most(&row[OF_HOST_START], since(trace, time->host_start));
+    ta_most(&row[OF_HOST_DUR], length(time->host_start, time->host_end));
+    ta_most(&row[OF_GPU_START], since(trace, time->gpu_start));
+    ta_most(&row[OF_GPU_DUR], length(time->gpu_start, time->gpu_end));
+    ta_most(&row[OF_GPU_BUSY], time->gpu_busy);
+    ta_most(&row[OF_KERNELS], time->kernels);
+    return row;
+}
+
+/* The name as people know it: the class of a module. */
+static struct ta_slice model_name(const struct ta_trace *trace, ta_row mark)
+{
+    enum { NAME_MOST = 200 };
+    if (mark == TA_NO_ROW)
+        return TA_LIT("");
+    struct ta_slice name = ta_trace_text(trace, ta_trace_spans(trace).name[mark]);
+    if (ta_is_module(name))
+        return ta_module_name(name);
+    for (name.len = name.len < NAME_MOST ? name.len : NAME_MOST;
+         name.len == NAME_MOST && (name.ptr[name.len - 1] & 0x80);)
+        name.len--; /* not within a letter */
+    return name;
+}
+
+static void add_parts(const struct ta_trace *trace, const struct ta_generation *found,
+                      const int64_t *times, struct ta_partial *const *out)
+{
+    for (size_t i = 0; i < found->n_stages; i++) {
+        const struct ta_generation_stage *at = &found->stages[i];
+        int64_t host = 0;
+        for (size_t c = 0; c < at->n_calls; c++) {
+            const struct ta_generation_time *time = &found->calls[at->first_call + c].time;
+            host += time->host_start == TA_MISSING ? 0 : time->host_end - time->host_start;
+        }
+        int64_t *row = add_part(trace, &at->time, (int64_t)i, at->phase, at->by, TA_LIT(""),
+                                out[PARTIAL_STAGES]);
+        ta_most(&row[OF_IMAGE], (int64_t)at->image + 1);
+        ta_most(&row[OF_CALLS], (int64_t)at->n_calls);
+        ta_most(&row[OF_TIME], times[i]);
+        if (at->time.host_start != TA_MISSING)
+            ta_most(&row[OF_CALLS_HOST], host);
+    }
+    for (size_t i = 0; i < found->n_calls; i++) {
+        const struct ta_generation_call *at = &found->calls[i];
+        int64_t *row = add_part(trace, &at->time, (int64_t)i, at->phase, at->by,
+                                model_name(trace, at->mark), out[PARTIAL_CALLS]);
+        ta_most(&row[OF_IMAGE], (int64_t)at->image + 1);
+        ta_most(&row[OF_KIND], at->kind);
+        if (at->step != SIZE_MAX)
+            ta_most(&row[OF_STEP], (int64_t)at->step + 1);
+    }
+}
+
+/* The time of a step: the device's, else the host's. */
+static struct ta_interval span_of(const struct ta_generation_time *time)
+{
+    return time->gpu_start != TA_MISSING ? (struct ta_interval){time->gpu_start, time->gpu_end}
+                                         : (struct ta_interval){time->host_start, time->host_end};
+}
+
+/* Length of [start, end) that a united set does not cover. */
+static int64_t outside(const struct ta_intervals *set, int64_t start, int64_t end)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (set->at[middle].end <= start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int64_t ns = end - start;
+    for (; low < set->n && set->at[low].start < end; low++)
+        ns -= ta_min_i64(end, set->at[low].end) - ta_max_i64(start, set->at[low].start);
+    return ns;
+}
+
+/* The times of stages, at times[], and what all of them cover; false without memory. */
+static bool find_times(const struct ta_generation *found, int64_t *times, int64_t *covered)
+{
+    struct ta_intervals devices = {0}, all = {0};
+    for (size_t i = 0; i < found->n_stages; i++) {
+        const struct ta_generation_time *time = &found->stages[i].time;
+        if (time->gpu_start != TA_MISSING)
+            ta_intervals_add(&devices, time->gpu_start, time->gpu_end);
+        if (time->host_start != TA_MISSING)
+            ta_intervals_add(&all, time->host_start, time->host_end);
+    }
+    ta_intervals_unite(&devices);
+    for (size_t i = 0; i < devices.n; i++)
+        ta_intervals_add(&all, devices.at[i].start, devices.at[i].end);
+    ta_intervals_unite(&all);
+    for (size_t i = 0; i < found->n_stages; i++) {
+        const struct ta_generation_time *time = &found->stages[i].time;
+        times[i] = time->gpu_start != TA_MISSING ? time->gpu_end - time->gpu_start : 0;
+        if (time->host_start != TA_MISSING)
+            times[i] += outside(&devices, time->host_start, time->host_end);
+    }
+    *covered = ta_intervals_length(&all);
+    const bool done = !devices.failed && !all.failed;
+    ta_intervals_free(&devices);
+    ta_intervals_free(&all);
+    return done;
+}
+
+/* Images that are both denoised and decoded. */
+static int64_t complete_images(const struct ta_generation *found)
+{
+    int64_t n = 0;
+    size_t image = SIZE_MAX;
+    for (size_t i = 0; i < found->n_stages; i++)
+        if (found->stages[i].phase == TA_GENERATION_VAE_DECODE && found->stages[i].image != image) {
+            image = found->stages[i].image;
+            for (size_t s = 0; s < i; s++)
+                if (found->stages[s].image == image &&
+                    found->stages[s].phase == TA_GENERATION_DENOISE) {
+                    n++;
+                    break;
+                }
+        }
+    return n;
+}
+
+static void add_periods(const struct ta_generation *found, int64_t *row)
+{
+    for (size_t i = 1; i < found->n_steps; i++) {
+        const struct ta_generation_step *a = &found->steps[i - 1], *b = &found->steps[i];
+        if (a->image != b->image || a->block != b->block)
+            continue;
+        ta_sum(&row[RUN_PERIODS], 1);
+        ta_sum(&row[RUN_PERIODS_NS],
+               ta_max_i64(0, span_of(&b->time).start - span_of(&a->time).start));
+    }
+}
+
+static void add_run(const struct ta_trace *trace, const struct ta_generation *found,
+                    const struct ta_program_window *window, int64_t covered, struct ta_partial *out)
+{
+    struct ta_slice name =
+        found->denoiser == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(trace, found->denoiser);
+    char text[64];
+    name = ta_is_module(name) ? ta_module_class(name) : ta_marker_kind(name, text);
+    int64_t forwards = 0, full = 0;
+    for (size_t i = 0; i < found->n_calls; i++)
+        if (found->calls[i].phase == TA_GENERATION_DENOISE) {
+            forwards++;
+            full += found->calls[i].kind == 0;
+        }
+    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(found->by),
+                                  ta_key_text(name));
+    ta_sum(&row[RUN_IMAGES], (int64_t)found->n_images);
+    ta_sum(&row[RUN_COMPLETE], complete_images(found));
+    ta_sum(&row[RUN_BLOCKS], (int64_t)found->n_blocks);
+    ta_sum(&row[RUN_STEPS], (int64_t)found->n_steps);
+    ta_sum(&row[RUN_FORWARDS], forwards);
+    ta_sum(&row[RUN_FULL], full);
+    ta_most(&row[RUN_PER_STEP], (int64_t)found->forwards_per_step);
+    ta_most(&row[RUN_LAYERS], (int64_t)found->layers);
+    ta_sum(&row[RUN_WINDOW], window->end - window->start);
+    ta_least(&row[RUN_CONFIDENCE], ta_whole(found->confidence * 1e6));
+    ta_sum(&row[RUN_COVERED], covered);
+    add_periods(found, row);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_generation *found = ta_program_generation(trace);
+    const struct ta_program_window *window = ta_program_window(trace);
+    if (!found || !window)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace");
+    if (found->by == TA_GENERATION_BY_NOTHING)
+        return TA_OK;
+    int64_t covered = 0, *times = calloc(found->n_stages + 1, sizeof *times);
+    const bool done = times && find_times(found, times, &covered);
+    if (done) {
+        add_parts(trace, found, times, out);
+        add_run(trace, found, window, covered, out[PARTIAL_RUNS]);
+    }
+    free(times);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace");
+}
+
+/* ---- finish -------------------------------------------------------------------------------- */
+
+static struct ta_cell rate(int64_t n, int64_t ns)
+{
+    return n > 0 && ns > 0 ? ta_num((double)n * 1e9 / (double)ns) : ta_null();
+}
+
+static struct ta_cell mean(int64_t ns, int64_t n)
+{
+    return n > 0 && ns > 0 ? ta_num((double)ns / (double)n) : ta_null();
+}
+
+static struct ta_cell some(int64_t n)
+{
+    return n > 0 ? ta_int(n) : ta_null();
+}
+
+/* "2 blocks × " where there are several. */
+static int add_count(char *line, size_t room, int at, int64_t n, const char *one, const char *many)
+{
+    return at + snprintf(line + at, room - (size_t)at, "%s%lld %s", at ? " × " : "", (long long)n,
+                         n == 1 ? one : many);
+}
+
+/* "1 image × 4 steps × 2 forwards × 38 layers", as far as levels divide. */
+static void write_loop(char *line, size_t room, const int64_t *row)
+{
+    const int64_t images = row[RUN_IMAGES], blocks = row[RUN_BLOCKS], steps = row[RUN_STEPS];
+    int at = 0;
+    if (blocks > images)
+        at = add_count(line, room, at, images, "video", "videos");
+    else
+        at = add_count(line, room, at, images, "image", "images");
+    if (blocks > images && blocks % images == 0)
+        at = add_count(line, room, at, blocks / images, "block", "blocks");
+    const int64_t of = blocks > images && blocks % images ? images : blocks;
+    if (of > 0 && steps % of == 0)
+        at = add_count(line, room, at, steps / of, "step", "steps");
+    else
+        at += snprintf(line + at, room - (size_t)at, " · %lld steps in all", (long long)steps);
+    if (row[RUN_PER_STEP] > 0)
+        at = add_count(line, room, at, row[RUN_PER_STEP], "forward", "forwards");
+    if (row[RUN_LAYERS] > 0)
+        add_count(line, room, at, row[RUN_LAYERS], "layer", "layers");
+}
+
+static void add_loop(const struct ta_partial *runs, const int64_t *row,
+                     struct ta_section_builder *out)
+{
+    char line[192];
+    write_loop(line, sizeof line, row);
+    const bool is_whole = row[RUN_COMPLETE] == row[RUN_IMAGES];
+    TA_ROW(out, loop, [LOOP_RANK] = ta_int(row[RUN_RANK]), [LOOP_LINE] = ta_string(line),
+           [LOOP_SOURCE] = ta_string(ta_generation_by_words[row[RUN_BY]]),
+           [LOOP_DENOISER] = ta_text_or_null(ta_partial_text(runs, row, RUN_DENOISER)),
+           [LOOP_IMAGES] = ta_int(row[RUN_IMAGES]), [LOOP_BLOCKS] = ta_int(row[RUN_BLOCKS]),
+           [LOOP_STEPS] = ta_int(row[RUN_STEPS]), [LOOP_FORWARDS] = ta_int(row[RUN_FORWARDS]),
+           [LOOP_PER_STEP] = some(row[RUN_PER_STEP]), [LOOP_LAYERS] = some(row[RUN_LAYERS]),
+           [LOOP_FULL] = ta_int(row[RUN_FULL]),
+           [LOOP_PERIOD] = mean(row[RUN_PERIODS_NS], row[RUN_PERIODS]),
+           [LOOP_RATE] = rate(row[RUN_PERIODS], row[RUN_PERIODS_NS]),
+           [LOOP_IMAGE_NS] = is_whole ? mean(row[RUN_WINDOW], row[RUN_IMAGES]) : ta_null(),
+           [LOOP_IMAGES_PER_S] = is_whole ? rate(row[RUN_IMAGES], row[RUN_WINDOW]) : ta_null(),
+           [LOOP_CONFIDENCE] = ta_num((double)row[RUN_CONFIDENCE] / 1e6));
+}
+
+static struct ta_slice phase_name(int64_t of)
+{
+    return ta_slice_of(ta_generation_phase_names[of]);
+}
+
+/* The sums of the stages of one phase. */
+struct sums {
+    int64_t by, times, calls, time, busy, host, in_calls, kernels;
+};
+
+static void add_stage(struct sums *sums, const int64_t *row)
+{
+    sums->by = sums->times++ && sums->by < row[OF_BY] ? sums->by : row[OF_BY];
+    ta_sum(&sums->calls, row[OF_CALLS]);
+    ta_sum(&sums->time, row[OF_TIME]);
+    ta_sum(&sums->busy, row[OF_GPU_BUSY]);
+    ta_sum(&sums->host, row[OF_HOST_DUR]);
+    ta_sum(&sums->in_calls, row[OF_CALLS_HOST]);
+    ta_sum(&sums->kernels, row[OF_KERNELS]);
+}
+
+/* The phases of one rank, in the order in which they begin first. */
+static void add_phases(const struct ta_partial *of, size_t first, size_t end, int64_t window,
+                       int64_t covered, struct ta_section_builder *out)
+{
+    struct sums sums[TA_GENERATION_PHASES] = {0};
+    int order[TA_GENERATION_PHASES], n = 0;
+    for (size_t i = first; i < end; i++) {
+        const int64_t *row = ta_partial_at(of, i);
+        if (sums[row[OF_PHASE]].times == 0)
+            order[n++] = (int)row[OF_PHASE];
+        add_stage(&sums[row[OF_PHASE]], row);
+    }
+    const int64_t rank = ta_partial_at(of, first)[OF_RANK];
+    for (int i = 0; i < n; i++) {
+        const struct sums *s = &sums[order[i]];
+        TA_ROW(out,
+               phase, [PHASE_RANK] = ta_int(rank), [PHASE_PHASE] = ta_text(phase_name(order[i])),
+               [PHASE_SOURCE] = ta_string(ta_generation_by_words[s->by]),
+               [PHASE_TIMES] = ta_int(s->times), [PHASE_CALLS] = ta_int(s->calls),
+               [PHASE_TIME] = ta_int(s->time),
+               [PHASE_SHARE] = window > 0 ? ta_num((double)s->time / (double)window) : ta_null(),
+               [PHASE_BUSY] = ta_int(s->busy), [PHASE_IDLE] = ta_int(s->time - s->busy),
+               [PHASE_HOST] = some(s->host), [PHASE_CALLS_HOST] = some(s->in_calls),
+               [PHASE_KERNELS] = ta_int(s->kernels));
+    }
+    const int64_t rest = ta_max_i64(0, window - covered);
+    if (window > 0)
+        TA_ROW(out, phase, [PHASE_RANK] = ta_int(rank), [PHASE_PHASE] = ta_text(TA_LIT("unknown")),
+               [PHASE_SOURCE] = ta_null(), [PHASE_TIMES] = ta_null(), [PHASE_CALLS] = ta_null(),
+               [PHASE_BUSY] = ta_null(), [PHASE_IDLE] = ta_null(), [PHASE_HOST] = ta_null(),
+               [PHASE_CALLS_HOST] = ta_null(), [PHASE_KERNELS] = ta_null(),
+               [PHASE_TIME] = ta_int(rest), [PHASE_SHARE] = ta_num((double)rest / (double)window));
+}
+
+/* The window of a rank and what of it stages cover; 0 of a rank that is not there. */
+static int64_t of_rank(const struct ta_partial *runs, int64_t rank, size_t field)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < ta_partial_rows(runs); i++)
+        if (ta_partial_at(runs, i)[RUN_RANK] == rank)
+            ta_sum(&sum, ta_partial_at(runs, i)[field]);
+    return sum;
+}
+
+static void add_stages(const struct ta_partial *of, const struct ta_partial *runs,
+                       struct ta_section_builder *out)
+{
+    const size_t n = ta_partial_rows(of);
+    for (size_t first = 0, end; first < n; first = end) {
+        const int64_t rank = ta_partial_at(of, first)[OF_RANK];
+        for (end = first; end < n && ta_partial_at(of, end)[OF_RANK] == rank; end++) {
+            const int64_t *row = ta_partial_at(of, end);
+            TA_ROW(
+                out,
+                stage, [STAGE_RANK] = ta_int(rank), [STAGE_INDEX] = ta_int((int64_t)(end - first)),
+                [STAGE_PHASE] = ta_text(phase_name(row[OF_PHASE])),
+                [STAGE_SOURCE] = ta_string(ta_generation_by_words[row[OF_BY]]),
+                [STAGE_IMAGE] = ta_int(row[OF_IMAGE]), [STAGE_CALLS] = ta_int(row[OF_CALLS]),
+                [STAGE_HOST_START] = ta_int(row[OF_HOST_START]),
+                [STAGE_HOST_DUR] = ta_int(row[OF_HOST_DUR]),
+                [STAGE_GPU_START] = ta_int(row[OF_GPU_START]),
+                [STAGE_GPU_DUR] = ta_int(row[OF_GPU_DUR]),
+                [STAGE_GPU_BUSY] = ta_int(row[OF_GPU_BUSY]),
+                [STAGE_KERNELS] = ta_int(row[OF_KERNELS]));
+        }
+        add_phases(of, first, end, of_rank(runs, rank, RUN_WINDOW),
+                   of_rank(runs, rank, RUN_COVERED), out);
+    }
+}
+
+static void add_calls(const struct ta_partial *of, struct ta_section_builder *out)
+{
+    int64_t rank = TA_MISSING, index = 0;
+    for (size_t i = 0; i < ta_partial_rows(of); i++) {
+        const int64_t *row = ta_partial_at(of, i);
+        index = i && row[OF_RANK] == rank ? index + 1 : 0;
+        rank = row[OF_RANK];
+        TA_ROW(
+            out, call, [CALL_RANK] = ta_int(rank), [CALL_INDEX] = ta_int(index),
+            [CALL_PHASE] = ta_text(phase_name(row[OF_PHASE])),
+            [CALL_NAME] = ta_text_or_null(ta_partial_text(of, row, OF_NAME)),
+            [CALL_SOURCE] = ta_string(ta_generation_by_words[row[OF_BY]]),
+            [CALL_IMAGE] = ta_int(row[OF_IMAGE]), [CALL_STEP] = ta_int(row[OF_STEP]),
+            [CALL_KIND] = ta_int(row[OF_KIND]), [CALL_HOST_START] = ta_int(row[OF_HOST_START]),
+            [CALL_HOST_DUR] = ta_int(row[OF_HOST_DUR]),
+            [CALL_GPU_START] = ta_int(row[OF_GPU_START]), [CALL_GPU_DUR] = ta_int(row[OF_GPU_DUR]),
+            [CALL_GPU_BUSY] = ta_int(row[OF_GPU_BUSY]), [CALL_KERNELS] = ta_int(row[OF_KERNELS]));
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)in;
+    const struct ta_partial *runs = merged[PARTIAL_RUNS];
+    for (size_t i = 0; i < ta_partial_rows(runs); i++)
+        add_loop(runs, ta_partial_at(runs, i), out);
+    add_stages(merged[PARTIAL_STAGES], runs, out);
+    add_calls(merged[PARTIAL_CALLS], out);
+    if (ta_partial_rows(merged[PARTIAL_STAGES]))
+        ta_draw(out, &phase, &waterfall);
+    return TA_OK;
+}
+
+static const struct ta_table_def *const tables[] = {&loop, &phase, &stage, &call, NULL};
+
+static const char *const needs_args[] = {"grid", NULL};
+
+static const struct ta_analysis_ops ops = {.section = "phases",
+                                           .needs_args = needs_args,
+                                           .bounds = bounds,
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, generation, &ops, .title = "Phases and denoising",
+          .summary = "Phases, denoising steps and calls of models of a diffusion: diffusion.loops, "
+                     "phases.by_rank, phases.stages, diffusion.calls",
+          .version = "1");
