@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generation slower than its video plays: frames and blocks over the time of the blocks. */
+/* Generation slower than its video plays: by the frames of a video as its blocks become ready;
+ * where the records do not say when they did, by frames and blocks over the time of the blocks. */
 #include <traceanalyze/rule.h>
+
+#include <math.h>
 
 enum { FPS, GOAL, BPS, HIGH, BPS_HIGH };
 
@@ -17,7 +20,21 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { METRIC, BASIS, VALUE, BLOCK_FRAMES, BLOCK_TIME, BLOCK_STEPS };
+enum {
+    METRIC,
+    BASIS,
+    VALUE,
+    BLOCK_FRAMES,
+    BLOCK_TIME,
+    BLOCK_STEPS,
+    VIDEO_FACTOR,
+    VIDEO_RATE,
+    VIDEO_PLAYBACK,
+    VIDEO_FRAMES,
+    VIDEO_BLOCKS,
+    VIDEO_DECODE,
+    VIDEO_READY
+};
 
 static const struct ta_ref reads[] = {
     [METRIC] = {"throughput.values", "metric"},
@@ -26,6 +43,13 @@ static const struct ta_ref reads[] = {
     [BLOCK_FRAMES] = {"diffusion.by_rank", "frames_per_block"},
     [BLOCK_TIME] = {"diffusion.by_rank", "block_mean_ns"},
     [BLOCK_STEPS] = {"diffusion.by_rank", "steps_per_pass"},
+    [VIDEO_FACTOR] = {"playback.by_video", "real_time_factor"},
+    [VIDEO_RATE] = {"playback.by_video", "rate"},
+    [VIDEO_PLAYBACK] = {"playback.by_video", "playback"},
+    [VIDEO_FRAMES] = {"playback.by_video", "frames"},
+    [VIDEO_BLOCKS] = {"playback.by_video", "blocks"},
+    [VIDEO_DECODE] = {"playback.by_video", "decode_ns"},
+    [VIDEO_READY] = {"playback.by_video", "ready"},
 };
 
 /* "A block of 12 frames takes 5.00 s and 50 denoising steps."; NULL where ranks differ too much to
@@ -114,9 +138,72 @@ static void advise_blocks(struct ta_ctx *ctx, const struct ta_refs *in, struct t
               });
 }
 
+/* "A block of 12 frames takes 674 ms in 4 denoising steps, decoding 168 ms." */
+static const char *parts_of(const struct ta_refs *in, struct ta_advice *advice, size_t video)
+{
+    const int64_t rank = ta_ref_rank(in, VIDEO_FACTOR, video);
+    const double blocks = ta_ref_number(in, VIDEO_BLOCKS, video, NAN);
+    const double frames = ta_ref_number(in, VIDEO_FRAMES, video, NAN);
+    const double decode = ta_ref_number(in, VIDEO_DECODE, video, NAN);
+    const bool is_whole = ta_ref_reads(in, VIDEO_READY, video, "with the video");
+    for (size_t i = 0; i < ta_ref_rows(in, BLOCK_TIME); i++) {
+        const double ns = ta_ref_number(in, BLOCK_TIME, i, NAN);
+        const double steps = ta_ref_number(in, BLOCK_STEPS, i, 0);
+        if (ta_ref_rank(in, BLOCK_TIME, i) != rank || isnan(ns))
+            continue;
+        return ta_advice_printf(
+            advice, "A block of %.3g frames takes %s%s%s.", frames / blocks,
+            ta_advice_number(advice, ns, TA_UNIT_NS),
+            steps > 1 ? ta_advice_printf(advice, " in %.0f denoising steps", steps) : "",
+            isnan(decode)
+                ? ""
+                : ta_advice_printf(advice, ", decoding%s %s", is_whole ? " the video" : "",
+                                   ta_advice_number(advice, decode, TA_UNIT_NS)));
+    }
+    return NULL;
+}
+
+/* Videos of which it is known when their blocks are ready; says whether there are any. */
+static bool advise_videos(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    static const struct ta_look look = {.cells = VIDEO_FACTOR};
+    struct ta_place factor;
+    if (!ta_look_worst(in, &look, &factor))
+        return false;
+    const struct ta_place rate = ta_place_beside(in, &factor, VIDEO_RATE);
+    if (factor.value <= 1)
+        return true;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&rate), ta_place_evidence(&factor)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "frame-rate",
+            .rule = "frame_rate",
+            .title = ta_advice_printf(
+                advice,
+                "The video is made at %.3g frames/s; real time (%.3g frames/s) needs %.3g× that%s",
+                rate.value, ta_ref_number(in, VIDEO_PLAYBACK, factor.row, NAN), factor.value,
+                ta_place_owner(advice, in->report, &factor)),
+            .why = parts_of(in, advice, factor.row),
+            .advice = "In this order: fewer denoising steps or a distilled model, a faster step "
+                      "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
+                      "resolution.",
+            .severity = rate.value < ta_ctx_option(ctx, HIGH)  ? TA_HIGH
+                        : rate.value < ta_ctx_option(ctx, FPS) ? TA_MEDIUM
+                                                               : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.9,
+            .threshold = "frames played over frames made per second > 1",
+        });
+    return true;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    if (!advise_frames(ctx, in, advice))
+    if (!advise_videos(ctx, in, advice) && !advise_frames(ctx, in, advice))
         advise_blocks(ctx, in, advice);
     return TA_OK;
 }

@@ -193,7 +193,8 @@ enum {
     BLOCKS_DUR,
     BLOCKS_FPS,
     BLOCKS_MEMORY,
-    BLOCKS_END
+    BLOCKS_END,
+    BLOCKS_VIDEO
 };
 static const struct ta_column block_table_columns[] = {
     [BLOCKS_RANK] = TA_DUMP_RANK_COLUMN,
@@ -211,6 +212,9 @@ static const struct ta_column block_table_columns[] = {
     [BLOCKS_END] = {"end_ns", "End", TA_NS,
                     .doc =
                         "When the block was ready, since the end of the first block of the rank"},
+    [BLOCKS_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_IN_SERIES,
+                      .doc = "Video of the rank that it belongs to, from 0: one begins where the "
+                             "number of a block does not go up"},
 };
 
 static const struct ta_chart_def block_chart = {
@@ -411,13 +415,20 @@ static size_t count_of_rank(const struct ta_partial *rows, int64_t rank)
     return n;
 }
 
+/* By the numbers of a block and of the one before it. */
+static bool begins_video(int64_t number, int64_t before)
+{
+    return number != TA_MISSING && before != TA_MISSING && number <= before;
+}
+
 static void add_blocks(struct ta_section_builder *out, const struct ta_partial *blocks)
 {
     for (size_t first = 0, end; first < ta_partial_rows(blocks); first = end) {
         end = rank_end(blocks, first);
-        int64_t ready = TA_MISSING;
+        int64_t ready = TA_MISSING, video = 0;
         for (size_t i = first; i < end; i++) {
             const int64_t *row = ta_partial_at(blocks, i);
+            video += i > first && begins_video(row[BLOCK], ta_partial_at(blocks, i - 1)[BLOCK]);
             const bool timed = row[FRAMES] != TA_MISSING && row[BLOCK_NS] != TA_MISSING &&
                                row[FRAMES] >= 0 && row[BLOCK_NS] > 0;
             ready = ready == TA_MISSING ? row[BLOCK_END] : ready;
@@ -429,7 +440,8 @@ static void add_blocks(struct ta_section_builder *out, const struct ta_partial *
                     timed ? ta_num((double)row[FRAMES] * 1e9 / (double)row[BLOCK_NS]) : ta_null(),
                 [BLOCKS_MEMORY] = ta_int(row[MEMORY]),
                 [BLOCKS_END] =
-                    row[BLOCK_END] != TA_MISSING ? ta_int(row[BLOCK_END] - ready) : ta_null());
+                    row[BLOCK_END] != TA_MISSING ? ta_int(row[BLOCK_END] - ready) : ta_null(),
+                [BLOCKS_VIDEO] = ta_int(video));
         }
     }
 }

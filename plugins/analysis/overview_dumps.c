@@ -26,7 +26,10 @@ enum {
     SAMPLED_SHARE,
     ENERGY_RANK,
     ENERGY_JOULES,
-    ENERGY_SHARE
+    ENERGY_SHARE,
+    VIDEO_RATIO,
+    VIDEO_RATE,
+    VIDEO_WAIT
 };
 static const struct ta_ref reads[] = {
     [THROUGHPUT_METRIC] = {"throughput.values", "metric"},
@@ -48,9 +51,14 @@ static const struct ta_ref reads[] = {
     [ENERGY_RANK] = {"energy.by_rank", "rank"},
     [ENERGY_JOULES] = {"energy.by_rank", "energy_j"},
     [ENERGY_SHARE] = {"energy.by_rank", "session_share"},
+    [VIDEO_RATIO] = {"playback.by_video", "ratio"},
+    [VIDEO_RATE] = {"playback.by_video", "rate"},
+    [VIDEO_WAIT] = {"playback.by_video", "wait_ns"},
 };
 
 enum {
+    VIDEO_FPS,
+    PLAYS_FROM,
     FPS_WALL,
     FPS_CUT,
     FPS_BLOCKS,
@@ -69,6 +77,12 @@ enum {
 };
 
 static const struct ta_scalar_def scalars[] = {
+    [VIDEO_FPS] = {"video_fps", "Video made at", TA_UNIT_PER_S, TA_HIGHER,
+                   .doc = "Frames of the video per second, as its blocks become ready, slowest "
+                          "rank; as many as latent frames where nothing tells them apart"},
+    [PLAYS_FROM] = {"plays_from_ns", "Plays without stall from", TA_UNIT_NS, TA_LOWER,
+                    .doc = "Earliest start of playback without a stall, slowest rank",
+                    .gate = "plays_from"},
     [FPS_WALL] = {"fps_wall", "FPS of the session", TA_UNIT_PER_S, TA_HIGHER,
                   .doc = "Frames of the blocks over the time of the session, slowest rank"},
     [FPS_CUT] =
@@ -118,6 +132,28 @@ static void add(struct ta_section_builder *out, size_t scalar, struct ta_cell va
         ta_word_scalar(out, &scalars[scalar], value, title, NULL);
 }
 
+static struct ta_cell whole(double value)
+{
+    return value >= 0 && value < 9e18 ? ta_int(ta_whole(value)) : ta_null();
+}
+
+/* The largest and the smallest number of a column; NaN without any. */
+static double most_of(const struct ta_refs *in, size_t column)
+{
+    double found = NAN;
+    for (size_t i = 0; i < ta_ref_rows(in, column); i++)
+        found = fmax(found, ta_ref_number(in, column, i, NAN));
+    return found;
+}
+
+static double least_of(const struct ta_refs *in, size_t column)
+{
+    double found = NAN;
+    for (size_t i = 0; i < ta_ref_rows(in, column); i++)
+        found = fmin(found, ta_ref_number(in, column, i, NAN));
+    return found;
+}
+
 static void add_throughput(struct ta_section_builder *out, const struct ta_refs *in)
 {
     static const struct {
@@ -133,6 +169,10 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
         {FIRST_BLOCK, "first_block_ns", "wall", false},
         {TOKENS, "tokens_per_s", "sections", true},
     };
+    char title[64];
+    const bool is_latent = most_of(in, VIDEO_RATIO) > 1;
+    add(out, VIDEO_FPS, ta_num(least_of(in, VIDEO_RATE)), NULL);
+    add(out, PLAYS_FROM, whole(most_of(in, VIDEO_WAIT)), NULL);
     for (size_t i = 0; i < TA_LENGTH(rates); i++) {
         /* The worst of all ranks: the smallest rate, the longest time; NaN without one. */
         const bool smallest = rates[i].smallest;
@@ -145,7 +185,9 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
             if (isnan(found) || (smallest ? value < found : value > found))
                 found = value;
         }
-        add(out, rates[i].scalar, ta_num(found), NULL);
+        const bool is_frames = strcmp(rates[i].metric, "fps") == 0;
+        snprintf(title, sizeof title, "Latent %s", scalars[rates[i].scalar].title);
+        add(out, rates[i].scalar, ta_num(found), is_latent && is_frames ? title : NULL);
     }
 }
 
@@ -210,11 +252,6 @@ static bool has_several_sessions(const struct ta_refs *in)
         if (ta_ref_integer(in, SESSION_RANK, i) == ta_ref_integer(in, SESSION_RANK, i - 1))
             return true;
     return false;
-}
-
-static struct ta_cell whole(double value)
-{
-    return value >= 0 && value < 9e18 ? ta_int(ta_whole(value)) : ta_null();
 }
 
 /* A figure of samples, whose title says so when they are of a part of the session only. */

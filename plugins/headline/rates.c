@@ -7,12 +7,13 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SESSION_RANK, SESSION_KIND, VALUES_RANK, VALUE, METRIC, BASIS, GROUP, FIGURE };
+enum { SESSION_RANK, SESSION_KIND, VALUES_RANK, VALUE, METRIC, BASIS, GROUP, FIGURE, PLAYED };
 static const struct ta_ref reads[] = {
     [SESSION_RANK] = {"run.sessions", "rank"},     [SESSION_KIND] = {"run.sessions", "kind"},
     [VALUES_RANK] = {"throughput.values", "rank"}, [VALUE] = {"throughput.values", "value"},
     [METRIC] = {"throughput.values", "metric"},    [BASIS] = {"throughput.values", "basis"},
     [GROUP] = {"figures.reported", "group"},       [FIGURE] = {"figures.reported", "figure"},
+    [PLAYED] = {"playback.by_video", "rate"},
 };
 
 /* Whether a log says the rate rather than a profiler. */
@@ -25,10 +26,13 @@ static bool is_of_log(const struct ta_refs *in, const char *metric)
     return false;
 }
 
-/* The most telling rate: of frames before tokens, ours before the profiler's. */
+/* The most telling rate: of frames before tokens, ours before the profiler's; none where the
+ * sentence about playback has said how fast videos are made. */
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     (void)worst;
+    if (ta_ref_rows(in, PLAYED) > 0)
+        return;
     char words[SESSION_WORDS_MAX], over_session[48];
     snprintf(over_session, sizeof over_session, "over %s",
              ta_session_words(in, SESSION_RANK, SESSION_KIND, words));

@@ -127,7 +127,7 @@ struct ta_cmdline {
     const char *shard;
     struct ta_texts fail_on;
     int gate; /* order of its words */
-    double confidence;
+    double confidence, playback_fps; /* 0: the default */
     const char *min_effect, *noise_floor, *save_baseline;
     const char *summary_md, *junit, *bench_json, *bmf_json;
     int annotate; /* enum ta_annotate */

@@ -273,6 +273,8 @@ const struct ta_arg_option ta_arg_options[] = {
     {"step-marker", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(step_marker), NULL},
     {"world-size", 0, NULL, READING, TA_GROUP_SELECTION, WHOLE(world_size, 0, 0), NULL},
     {"ranks-per-node", 0, NULL, RUNNING, TA_GROUP_SELECTION, WHOLE(ranks_per_node, 0, 0), NULL},
+    {"playback-fps", 0, NULL, RUNNING | FOR(CHART), TA_GROUP_SELECTION, NUMBER(playback_fps, 0, 0),
+     NULL},
     {"input", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(input), NULL},
 
     {"map", 0, NULL, REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_SELECTION, TEXTS(maps), NULL},

@@ -116,6 +116,8 @@ static const struct row rows[] = {
           "number of ranks that there should be, whatever the files say"),
     WHOLE(ranks_per_node, "ranks-per-node", "N", 1, 1000000,
           "ranks of a node (default: by the numbers of devices, else 8)"),
+    NUMBER(playback_fps, "playback-fps", "N", 1, 1000,
+           "frames per second at which generated videos are played (default: 16)"),
     TEXT(input, "input", "ID",
          "read all files with this input plugin instead of deciding by content"),
     TEXTS(runs, "run", "NAME", "run, or recording of a run, to report on where there are several"),
@@ -216,6 +218,7 @@ static bool is_of_plugins(size_t offset)
                                      offsetof(struct ta_run_settings, disabled_rules),
                                      offsetof(struct ta_run_settings, by),
                                      offsetof(struct ta_run_settings, outliers),
+                                     offsetof(struct ta_run_settings, playback_fps),
                                      offsetof(struct ta_run_settings, ranks_per_node)};
     for (size_t i = 0; i < TA_LENGTH(offsets); i++)
         if (offsets[i] == offset)
@@ -306,10 +309,28 @@ static enum ta_status set_ranks(struct ta_run *run)
     return status;
 }
 
+/* Videos are played at one rate: in the analysis and in the rule that aims at it. */
+static enum ta_status set_playback(struct ta_run *run)
+{
+    static const char *const options[] = {"playback.fps", "frame_rate.goal"};
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; i < TA_LENGTH(options) && status == TA_OK; i++) {
+        char setting[64], number[TA_UNIT_TEXT_MAX];
+        snprintf(setting, sizeof setting, "%s=%s", options[i],
+                 ta_number_format(number, run->set.playback_fps));
+        if (run->set.playback_fps > 0)
+            status =
+                ta_registry_set(&run->ctx, run->registry, TA_SET_OPTION, setting, "--playback-fps");
+    }
+    return status;
+}
+
 enum ta_status ta_run_apply_plugin_options(struct ta_run *run)
 {
-    const enum ta_status status = set_plugins(run);
-    return status == TA_OK ? set_ranks(run) : status;
+    enum ta_status status = set_plugins(run);
+    if (status == TA_OK)
+        status = set_ranks(run);
+    return status == TA_OK ? set_playback(run) : status;
 }
 
 /* ---- checks before anything is read ---------------------------------------------------------- */

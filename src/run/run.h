@@ -40,7 +40,7 @@ struct ta_run_settings {
     int64_t outliers;             /* TA_MISSING: not given */
     int64_t ranks_per_node, jobs; /* 0: not given */
     int64_t top, columns, world_size;
-    double confidence, scale;
+    double confidence, scale, playback_fps; /* 0: the default */
     struct ta_extent size; /* 0 × 0: the default */
     const char *format, *charts, *title, *max_html_size, *memory_limit, *tmpdir;
     const char *input, *hardware, *rank_regex, *step_marker, *min_effect, *noise_floor;
