@@ -2,6 +2,8 @@
 /* Large blocks of a stream: nothing of a block can be shown before all of it is done. */
 #include <traceanalyze/rule.h>
 
+#include <math.h>
+
 enum { FRAMES, HIGH };
 
 static const struct ta_option options[] = {
@@ -12,13 +14,37 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { BLOCK_FRAMES, BLOCK_TIME, STREAMED };
+enum { BLOCK_FRAMES, BLOCK_TIME, STREAMED, FIXED, PER_FRAME };
 
 static const struct ta_ref reads[] = {
     [BLOCK_FRAMES] = {"diffusion.by_rank", "frames_per_block"},
     [BLOCK_TIME] = {"diffusion.by_rank", "block_mean_ns"},
     [STREAMED] = {"streaming.by_rank", "frames"},
+    [FIXED] = {"diffusion.block_law", "fixed_ns"},
+    [PER_FRAME] = {"diffusion.block_law", "per_frame_ns"},
 };
+
+/* What a small block would take and yield, where blocks of several sizes say it; NULL else. */
+static const char *smaller_block(const struct ta_refs *in, struct ta_advice *advice,
+                                 const struct ta_place *frames)
+{
+    enum { SMALL = 4 };
+    for (size_t i = 0; i < ta_ref_rows(in, FIXED); i++) {
+        const double fixed = ta_ref_number(in, FIXED, i, NAN);
+        const double each = ta_ref_number(in, PER_FRAME, i, NAN);
+        if (ta_ref_rank(in, FIXED, i) != ta_ref_rank(in, BLOCK_FRAMES, frames->row) ||
+            !(fixed + each > 0))
+            continue;
+        return ta_advice_printf(
+            advice,
+            "By the blocks of other sizes one of %d frames takes %s, at %.3g instead of %.3g "
+            "frames/s.",
+            SMALL, ta_advice_number(advice, fixed + SMALL * each, TA_UNIT_NS),
+            SMALL * 1e9 / (fixed + SMALL * each),
+            frames->value * 1e9 / (fixed + frames->value * each));
+    }
+    return NULL;
+}
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
@@ -42,6 +68,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                               ta_advice_number(advice, time.value, TA_UNIT_NS))
                            : "",
                 ta_place_owner(advice, in->report, &frames)),
+            .why = smaller_block(in, advice, &frames),
             .advice =
                 "Make blocks of 3 to 4 frames, and compare frames per second: each block costs "
                 "its fixed part.",

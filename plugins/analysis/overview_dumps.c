@@ -77,10 +77,10 @@ enum {
 };
 
 static const struct ta_scalar_def scalars[] = {
-    [VIDEO_FPS] = {"video_fps", "Video made at", TA_UNIT_PER_S, TA_HIGHER,
+    [VIDEO_FPS] = {"video_fps", "Video FPS", TA_UNIT_PER_S, TA_HIGHER,
                    .doc = "Frames of the video per second, as its blocks become ready, slowest "
                           "rank; as many as latent frames where nothing tells them apart"},
-    [PLAYS_FROM] = {"plays_from_ns", "Plays without stall from", TA_UNIT_NS, TA_LOWER,
+    [PLAYS_FROM] = {"plays_from_ns", "Plays from", TA_UNIT_NS, TA_LOWER,
                     .doc = "Earliest start of playback without a stall, slowest rank",
                     .gate = "plays_from"},
     [FPS_WALL] = {"fps_wall", "FPS of the session", TA_UNIT_PER_S, TA_HIGHER,
@@ -160,16 +160,16 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
         size_t scalar;
         const char *metric, *basis;
         bool smallest;
+        const char *latent; /* title where frames are latent ones */
     } rates[] = {
-        {FPS_WALL, "fps", "wall", true},
-        {FPS_CUT, "fps", "until_cut", true},
-        {FPS_BLOCKS, "fps", "blocks", true},
-        {BPS_WALL, "bps", "wall", true},
-        {BPS_BLOCKS, "bps", "blocks", true},
-        {FIRST_BLOCK, "first_block_ns", "wall", false},
-        {TOKENS, "tokens_per_s", "sections", true},
+        {FPS_WALL, "fps", "wall", true, "Latent FPS, session"},
+        {FPS_CUT, "fps", "until_cut", true, "Latent FPS, cut"},
+        {FPS_BLOCKS, "fps", "blocks", true, "Latent FPS, blocks"},
+        {BPS_WALL, "bps", "wall", true, NULL},
+        {BPS_BLOCKS, "bps", "blocks", true, NULL},
+        {FIRST_BLOCK, "first_block_ns", "wall", false, NULL},
+        {TOKENS, "tokens_per_s", "sections", true, NULL},
     };
-    char title[64];
     const bool is_latent = most_of(in, VIDEO_RATIO) > 1;
     add(out, VIDEO_FPS, ta_num(least_of(in, VIDEO_RATE)), NULL);
     add(out, PLAYS_FROM, whole(most_of(in, VIDEO_WAIT)), NULL);
@@ -185,9 +185,7 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
             if (isnan(found) || (smallest ? value < found : value > found))
                 found = value;
         }
-        const bool is_frames = strcmp(rates[i].metric, "fps") == 0;
-        snprintf(title, sizeof title, "Latent %s", scalars[rates[i].scalar].title);
-        add(out, rates[i].scalar, ta_num(found), is_latent && is_frames ? title : NULL);
+        add(out, rates[i].scalar, ta_num(found), is_latent ? rates[i].latent : NULL);
     }
 }
 

@@ -42,7 +42,7 @@ enum {
 static const struct ta_column by_video_columns[] = {
     [VIDEO_RANK] = TA_DUMP_RANK_COLUMN,
     [VIDEO_NUMBER] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                      .doc = "Number of the video among those of the rank, from 0: one begins "
+                      .doc = "Number of the video, counted by rank, from 0: one begins "
                              "where the number of a block goes back"},
     [VIDEO_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Blocks of the video"},
     [VIDEO_FRAMES] = {"frames", "Frames", TA_COUNT,
@@ -51,7 +51,7 @@ static const struct ta_column by_video_columns[] = {
                      .doc =
                          "Frames shown per recorded (latent) frame, by the shape of the finished "
                          "video or the frames that were streamed; none where they do not say it "
-                         "and recorded frames are taken for those of the video"},
+                         "and recorded frames are taken for frames of the video"},
     [VIDEO_RATE] = {"rate", "Made", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
                     .weight = 0.9,
                     .doc =
@@ -121,7 +121,7 @@ enum { RATE_RANK, RATE_VIDEO, RATE_FPS, RATE_WAIT, RATE_STALLS, RATE_STALLED, RA
 static const struct ta_column by_rate_columns[] = {
     [RATE_RANK] = TA_DUMP_RANK_COLUMN,
     [RATE_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                    .doc = "Number of the video among those of the rank"},
+                    .doc = "Number of the video, counted by rank"},
     [RATE_FPS] = {"playback", "Played", TA_TYPE_NUMBER, TA_UNIT_PER_S, .role = TA_KEY,
                   .doc = "Frames played per second"},
     [RATE_WAIT] = {"wait_ns", "Plays from", TA_NS, .better = TA_LOWER,
@@ -152,7 +152,7 @@ enum {
 static const struct ta_column by_buffer_columns[] = {
     [BY_BUFFER_RANK] = TA_DUMP_RANK_COLUMN,
     [BY_BUFFER_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                         .doc = "Number of the video among those of the rank"},
+                         .doc = "Number of the video, counted by rank"},
     [BY_BUFFER_BLOCKS] = {"blocks", "Blocks", TA_INTEGER, .role = TA_KEY,
                           .doc = "Blocks that are ready when playback starts"},
     [BY_BUFFER_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of these blocks"},
@@ -176,7 +176,7 @@ enum { BUFFER_RANK, BUFFER_VIDEO, BUFFER_TIME, BUFFER_SMOOTH, BUFFER_EARLY };
 static const struct ta_column buffer_columns[] = {
     [BUFFER_RANK] = TA_DUMP_RANK_COLUMN,
     [BUFFER_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_IN_SERIES,
-                      .doc = "Number of the video among those of the rank"},
+                      .doc = "Number of the video, counted by rank"},
     [BUFFER_TIME] = {"time_ns", "Time", TA_NS, .role = TA_IN_SERIES,
                      .doc = "Since the same moment as in `playback.by_video`"},
     [BUFFER_SMOOTH] = {"smooth_frames", "Started in time", TA_NUMBER,
@@ -213,7 +213,7 @@ enum { PACE_RANK, PACE_VIDEO, PACE_COUNT, PACE_P50, PACE_P95, PACE_P99, PACE_MAX
 static const struct ta_column pacing_columns[] = {
     [PACE_RANK] = TA_DUMP_RANK_COLUMN,
     [PACE_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                    .doc = "Number of the video among those of the rank"},
+                    .doc = "Number of the video, counted by rank"},
     [PACE_COUNT] = {"intervals", "Intervals", TA_COUNT,
                     .doc = "Times between blocks that become ready, each divided by the frames of "
                            "the later block"},

@@ -43,7 +43,7 @@ enum video_ready {
 };
 
 struct video {
-    int64_t rank, number; /* among those of the rank, from 0 */
+    int64_t rank, number; /* counted by rank, from 0 */
     struct ta_ready_block *blocks;
     int64_t *ends; /* of the blocks, before they are decoded */
     size_t n;
