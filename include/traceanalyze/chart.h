@@ -115,6 +115,9 @@ struct ta_chart {
     const struct ta_kind *kinds; /* of a tree: what says most first; ends with a NULL value */
     bool log_y;                  /* lines in one panel */
     int64_t whole;               /* Pareto: what shares are of; 0: the sum of all rows */
+    bool steps;                  /* lines: a value holds until the next one */
+    const char *band; /* lines: column of texts; stretches of the axis in which it stays the same
+                         are shaded and named, or NULL */
 };
 
 /* ---- scenes -------------------------------------------------------------------------- */

@@ -67,6 +67,8 @@ struct ta_chart_def {
     bool log_x, log_y;
     uint32_t top;
     int64_t whole;
+    bool steps;
+    const struct ta_column *band;
 };
 
 /* ---- declarations ---------------------------------------------------------------------- */

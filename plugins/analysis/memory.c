@@ -108,6 +108,7 @@ static const struct ta_chart_def timeline_chart = {
     .title = "Memory over time",
     .caption = "Memory at each snapshot; between snapshots nothing is known.",
     .kind = TA_CHART_LINES,
+    .steps = true,
     .x = &memory_snapshots_columns[SNAPSHOTS_TIME],
     .y = {{&memory_snapshots_columns[SNAPSHOTS_RESERVED], "Reserved", TA_INK_SERIES_2},
           {&memory_snapshots_columns[SNAPSHOTS_MAX_ALLOCATED], "Peak so far", TA_INK_SERIES_3},

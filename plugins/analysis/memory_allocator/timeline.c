@@ -150,6 +150,7 @@ bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial
                                : "Largest levels in each stretch of the history of the allocator; "
                                  "the gap to what is reserved is fragmentation and cache.",
                 .kind = TA_CHART_LINES,
+                .steps = true,
                 .x = &memory_timeline_columns[x],
                 .y = {{&memory_timeline_columns[LINE_RESERVED], "Reserved", TA_INK_SERIES_2},
                       {&memory_timeline_columns[LINE_BLOCK], "Allocated", TA_INK_SERIES_1}},

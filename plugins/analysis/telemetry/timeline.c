@@ -69,6 +69,7 @@ static const struct ta_chart_def chart = {
     .title = "Devices and host over time",
     .caption = "Samples of each rank and device; long series are means over equal spans of time.",
     .kind = TA_CHART_LINES,
+    .steps = true,
     .x = &telemetry_timeline_columns[TIMELINE_TIME],
     .y = {{&telemetry_timeline_columns[TIMELINE_GPU_UTILIZATION], "GPU utilization",
            TA_INK_SERIES_1},

@@ -239,11 +239,22 @@ static const char *tip_of(struct ta_layout *layout, const struct lines *lines,
                          ta_pen_value(layout, point->y, panel->unit));
 }
 
+/* A value that holds until the next one goes on at its height, then up or down. */
+static size_t add_point(struct ta_point *points, size_t n, struct ta_point at, bool steps)
+{
+    if (steps && n > 0 && at.y != points[n - 1].y) {
+        points[n] = (struct ta_point){at.x, points[n - 1].y};
+        n++;
+    }
+    points[n++] = at;
+    return n;
+}
+
 static void draw_line(struct ta_layout *layout, const struct lines *lines,
                       const struct panel *panel, const struct ta_axis *y_axis,
                       const struct ta_plot *plot, size_t first, size_t end)
 {
-    struct ta_point *points = ta_arena_alloc(layout->arena, (end - first + 1) * sizeof *points);
+    struct ta_point *points = ta_arena_alloc(layout->arena, 2 * (end - first + 1) * sizeof *points);
     const size_t group = panel->points[first].group;
     const bool rest = !lines->together && ta_groups_rest(&lines->groups, group);
     const enum ta_ink ink = lines->together ? panel->ink : lines->groups.inks[group];
@@ -255,7 +266,7 @@ static void draw_line(struct ta_layout *layout, const struct lines *lines,
         if (n > 0 && i + 1 < end && fabs(at.x - points[n - 1].x) < CLOSEST &&
             fabs(at.y - points[n - 1].y) < CLOSEST)
             continue;
-        points[n++] = at;
+        n = add_point(points, n, at, layout->chart->steps);
     }
     if (n > 1)
         ta_pen_line(layout, ink, points, n, rest ? 1 : 1.6,
@@ -355,6 +366,70 @@ static void draw_panel(struct ta_layout *layout, const struct lines *lines,
         }
 }
 
+/* ---- bands ----------------------------------------------------------------------------------- */
+
+/* A row by its place on the axis. */
+struct band_row {
+    double x;
+    size_t row;
+};
+
+static int by_place(const void *left, const void *right)
+{
+    const struct band_row *a = left, *b = right;
+    if (a->x != b->x)
+        return (a->x > b->x) - (a->x < b->x);
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The rows of the first group by their places; NULL without memory. */
+static struct band_row *list_band_rows(struct ta_layout *layout, const struct lines *lines,
+                                       size_t *n)
+{
+    struct band_row *rows =
+        ta_arena_alloc(layout->arena, (layout->table->n_rows + 1) * sizeof *rows);
+    *n = 0;
+    for (size_t row = 0; rows && row < layout->table->n_rows; row++) {
+        const double x = ta_data_value(layout, row, lines->x_column);
+        if (lines->groups.of_row[row] == 0 && !isnan(x))
+            rows[(*n)++] = (struct band_row){x, row};
+    }
+    if (rows)
+        qsort(rows, *n, sizeof *rows, by_place);
+    return rows;
+}
+
+static void draw_band_of(struct ta_layout *layout, const struct ta_plot *plot, double from,
+                         double to, const char *name, bool shaded, bool named)
+{
+    enum { NAME_LINE = 11, NAME_GAP = 3 };
+    if (shaded)
+        ta_pen_rect(layout, TA_INK_BAND, from, plot->y, to - from, plot->h, name);
+    if (named && ta_pen_width(layout, TA_FACE_SMALL, name) + 2 * NAME_GAP <= to - from)
+        ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, from + NAME_GAP,
+                    plot->y + NAME_LINE, name, NULL);
+}
+
+/* Stretches in which a text stays the same, every other one shaded; named in the first panel. */
+static void draw_bands(struct ta_layout *layout, const struct lines *lines,
+                       const struct ta_plot *plot, bool named)
+{
+    const size_t column = ta_data_column(layout, layout->chart->band);
+    size_t n = 0, stretches = 0;
+    const struct band_row *rows = column == SIZE_MAX ? NULL : list_band_rows(layout, lines, &n);
+    for (size_t first = 0, end; rows && first < n; first = end) {
+        const struct ta_cell *text = ta_table_cell(layout->table, rows[first].row, column);
+        for (end = first + 1; end < n; end++)
+            if (!ta_cell_equal(text, ta_table_cell(layout->table, rows[end].row, column)))
+                break;
+        if (text->kind == TA_CELL_NULL)
+            continue;
+        draw_band_of(layout, plot, ta_plot_x(plot, &lines->x_axis, rows[first].x),
+                     ta_plot_x(plot, &lines->x_axis, rows[end < n ? end : n - 1].x),
+                     ta_data_cell(layout, rows[first].row, column), stretches++ % 2 == 0, named);
+    }
+}
+
 static void draw(struct ta_layout *layout, struct lines *lines)
 {
     const size_t panels = lines->together ? 1 : lines->n_panels;
@@ -371,6 +446,7 @@ static void draw(struct ta_layout *layout, struct lines *lines)
     lines->x_axis = x_axis_of(layout, lines, plot.w);
     for (size_t i = 0; i < panels; i++) {
         plot.y = y + TITLE_LINE;
+        draw_bands(layout, lines, &plot, i == 0);
         ta_guide_x_grid(layout, &lines->x_axis, &plot);
         ta_guide_y_axis(layout, &axes[i], &plot);
         ta_guide_y_title(layout,
