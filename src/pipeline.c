@@ -628,6 +628,8 @@ static enum ta_status open_work(struct ta_ctx *ctx, struct work *work)
         status = ta_check_step_marker(ctx, work->options->step_marker);
     if (status == TA_OK)
         status = load_hardware(ctx, work);
+    if (status == TA_OK)
+        status = ta_price_parse(ctx, work->options->price, &ctx->shared->price);
     const struct ta_run_options *options = work->options;
     ctx->shared->step_marker = options->step_marker;
     const struct ta_survey *survey = options->survey;

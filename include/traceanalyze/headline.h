@@ -36,6 +36,7 @@ enum ta_headline_level {
     TA_HEADLINE_WORK,     /* which operators, loops, layers; memory */
     TA_HEADLINE_USE,      /* how much devices were used, as sampled */
     TA_HEADLINE_FIGURES,  /* any other figure, or why there is none */
+    TA_HEADLINE_ADDED,    /* said at the end, whatever else is said: what was asked for */
     TA_HEADLINE_LEVELS
 };
 

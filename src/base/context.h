@@ -4,6 +4,7 @@
 #define TA_BASE_CONTEXT_H
 
 #include "base/limits.h"
+#include "base/price.h"
 #include "base/stopwatch.h"
 #include "base/store.h"
 #include "base/temp.h"
@@ -31,6 +32,7 @@ struct ta_shared {
     const struct ta_hardware_list *hardware; /* peaks of devices; NULL: none */
     const char *hardware_choice;             /* --hardware, or NULL */
     const struct ta_log_formats *log_formats; /* who knows lines of logs; NULL: nobody */
+    struct ta_price price;   /* --price */
     const char *step_marker; /* --step-marker, or NULL: an expression that the run has checked */
 
     struct ta_space space; /* what the columns of the run may take */

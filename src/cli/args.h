@@ -135,7 +135,7 @@ struct ta_cmdline {
     bool man;
     struct ta_texts runs;
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files, maps;
-    const char *input, *hardware, *rank_regex, *step_marker, *out, *format, *title;
+    const char *input, *hardware, *price, *rank_regex, *step_marker, *out, *format, *title;
     const char *memory_limit, *tmpdir;
     const char *max_html_size;
     const char *rank, *steps, *time_range, *drop_category;

@@ -16,6 +16,7 @@ static const struct {
     {"top", "output", "analysis.top"},
     {"input", "input", "input.plugin"},
     {"hardware", "input", "analysis.hardware"},
+    {"price", "input", "analysis.price"},
     {"memory-limit", "", "analysis.memory_limit"},
     {"limit", "", "limits"},
     {"set", "", "plugins"},

@@ -286,6 +286,7 @@ const struct ta_arg_option ta_arg_options[] = {
 
     {"hardware", 0, NULL, REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_SELECTION, TEXT(hardware),
      NULL},
+    {"price", 0, NULL, REPORTING, TA_GROUP_SELECTION, TEXT(price), NULL},
 
     {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TEXT(config),
      "configuration to read besides those at the usual places"},

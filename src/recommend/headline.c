@@ -98,12 +98,17 @@ enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *reg
         entries[i] = ta_registry_at(registry, TA_KIND_headline, i);
     qsort(entries, n, sizeof *entries, by_place);
     enum ta_headline_level level = TA_HEADLINE_RECORDING;
-    for (size_t i = 0; i < n && (!line.n || entries[i]->plugin.headline->level == level); i++) {
+    size_t added = n;
+    while (added > 0 && entries[added - 1]->plugin.headline->level == TA_HEADLINE_ADDED)
+        added--;
+    for (size_t i = 0; i < added && (!line.n || entries[i]->plugin.headline->level == level); i++) {
         level = entries[i]->plugin.headline->level;
         say_one(entries[i], report, worst, &line);
     }
     if (worst && !line.covers_finding)
         ta_say(&line, "%s.", worst->title);
+    for (size_t i = added; i < n; i++)
+        say_one(entries[i], report, worst, &line);
     ta_report_set_verdict(report, line.text, worst ? worst->id : NULL);
     free(entries);
     return TA_OK;

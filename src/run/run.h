@@ -43,7 +43,7 @@ struct ta_run_settings {
     double confidence, scale, playback_fps; /* 0: the default */
     struct ta_extent size; /* 0 × 0: the default */
     const char *format, *charts, *title, *max_html_size, *memory_limit, *tmpdir;
-    const char *input, *hardware, *rank_regex, *step_marker, *min_effect, *noise_floor;
+    const char *input, *hardware, *price, *rank_regex, *step_marker, *min_effect, *noise_floor;
     const char *rank, *steps, *time_range, *drop_category;
     ta_given_texts limits, plugin_paths, plugin_settings, disabled_rules, fail_on, maps, runs;
 };

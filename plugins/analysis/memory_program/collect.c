@@ -60,18 +60,40 @@ static int by_time(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Adds the samples of a series; those of both series of a thread are of the same records. */
-static void add_series(const struct walk *w, const struct ta_counters *counters,
-                       const struct ta_counter_series *series, struct levels *levels)
+static int64_t bytes_at(const struct ta_counters *counters, const struct ta_counter_series *series,
+                        size_t i)
 {
-    const bool reserved =
-        ta_slice_equal(ta_trace_text(w->trace, series->series), TA_LIT("reserved bytes"));
+    const double value = counters->value[series->first + i];
+    return value >= 0 && value < 9e18 ? ta_whole(value) : TA_MISSING;
+}
+
+static bool is_reserved(const struct walk *w, const struct ta_counter_series *series)
+{
+    return ta_slice_equal(ta_trace_text(w->trace, series->series), TA_LIT("reserved bytes"));
+}
+
+/* Whether both are of the same records: the reader makes a sample of each per record. */
+static bool are_one(const struct walk *w, const struct ta_counters *counters,
+                    const struct ta_counter_series *a, const struct ta_counter_series *b)
+{
+    return a->track == b->track && a->n == b->n && !is_reserved(w, a) && is_reserved(w, b) &&
+           memcmp(counters->ts + a->first, counters->ts + b->first, a->n * sizeof *counters->ts) ==
+               0;
+}
+
+/* Adds the samples of a series, with those of the other one of the same records, or NULL. */
+static void add_series(const struct walk *w, const struct ta_counters *counters,
+                       const struct ta_counter_series *series,
+                       const struct ta_counter_series *other, struct levels *levels)
+{
+    const bool reserved = is_reserved(w, series);
     for (size_t i = 0; i < series->n; i++) {
-        const double value = counters->value[series->first + i];
-        const int64_t bytes = value >= 0 && value < 9e18 ? ta_whole(value) : TA_MISSING;
+        const int64_t bytes = bytes_at(counters, series, i);
         levels->at[levels->n] = (struct record){.time = counters->ts[series->first + i],
                                                 .allocated = reserved ? TA_MISSING : bytes,
-                                                .reserved = reserved ? bytes : TA_MISSING,
+                                                .reserved = reserved ? bytes
+                                                            : other  ? bytes_at(counters, other, i)
+                                                                     : TA_MISSING,
                                                 .order = levels->n};
         levels->n++;
     }
@@ -125,8 +147,14 @@ static void read_levels(const struct walk *w, const struct ta_counters *counters
 {
     levels->device = list[first].device;
     levels->n = 0;
-    for (size_t i = first; i < end; i++)
-        add_series(w, counters, &counters->series[list[i].at], levels);
+    for (size_t i = first; i < end; i++) {
+        const struct ta_counter_series *series = &counters->series[list[i].at];
+        const struct ta_counter_series *next =
+            i + 1 < end ? &counters->series[list[i + 1].at] : NULL;
+        const bool both = next && are_one(w, counters, series, next);
+        add_series(w, counters, series, both ? next : NULL, levels);
+        i += both;
+    }
     qsort(levels->at, levels->n, sizeof *levels->at, by_time);
     fill(levels);
 }

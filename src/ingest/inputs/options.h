@@ -22,6 +22,7 @@ struct ta_run_options {
     bool partial;            /* ranks may be missing: that is no notice of data quality */
     const char *input;       /* id of the input plugin to use, NULL decides by content */
     const char *hardware;    /* name of a device, or a file of them; NULL takes the traces' word */
+    const char *price;       /* of a GPU per hour, such as "2.50USD"; NULL: not known */
     const char *run;         /* name of the run, or recording, to report on; NULL: all */
     const char *const *run_of; /* of several inputs to compare: by input; NULL: `run` of all */
     bool together;           /* all files are one recording, whatever they look like */
