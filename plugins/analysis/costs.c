@@ -28,18 +28,31 @@ enum {
     BASIS,
     RATE,
     POWER,
-    SESSION
+    SESSION,
+    LOOP_IMAGES,
+    LOOP_IMAGE_TIME,
+    LOOP_STEPS
 };
 
 static const struct ta_ref reads[] = {
-    [WINDOW] = {"gpu_time.program", "window_ns"}, [STEPS] = {"steps.by_rank", "steps"},
-    [KIND_RANK] = {"steps.by_kind", "rank"},      [KIND_PHASE] = {"steps.by_kind", "phase"},
-    [KIND_BATCH] = {"steps.by_kind", "batch"},    [KIND_WIDTH] = {"steps.by_kind", "width"},
-    [KIND_STEPS] = {"steps.by_kind", "steps"},    [KIND_SET_UP] = {"steps.by_kind", "set_up"},
-    [KIND_TOKENS] = {"steps.by_kind", "tokens"},  [KIND_TIME] = {"steps.by_kind", "total_ns"},
-    [METRIC] = {"throughput.values", "metric"},   [BASIS] = {"throughput.values", "basis"},
-    [RATE] = {"throughput.values", "value"},      [POWER] = {"energy.by_rank", "mean_w"},
+    [WINDOW] = {"gpu_time.program", "window_ns"},
+    [STEPS] = {"steps.by_rank", "steps"},
+    [KIND_RANK] = {"steps.by_kind", "rank"},
+    [KIND_PHASE] = {"steps.by_kind", "phase"},
+    [KIND_BATCH] = {"steps.by_kind", "batch"},
+    [KIND_WIDTH] = {"steps.by_kind", "width"},
+    [KIND_STEPS] = {"steps.by_kind", "steps"},
+    [KIND_SET_UP] = {"steps.by_kind", "set_up"},
+    [KIND_TOKENS] = {"steps.by_kind", "tokens"},
+    [KIND_TIME] = {"steps.by_kind", "total_ns"},
+    [METRIC] = {"throughput.values", "metric"},
+    [BASIS] = {"throughput.values", "basis"},
+    [RATE] = {"throughput.values", "value"},
+    [POWER] = {"energy.by_rank", "mean_w"},
     [SESSION] = {"run.sessions", "dur_ns"},
+    [LOOP_IMAGES] = {"diffusion.loops", "images"},
+    [LOOP_IMAGE_TIME] = {"diffusion.loops", "image_ns"},
+    [LOOP_STEPS] = {"diffusion.loops", "steps"},
 };
 
 /* ---- table ----------------------------------------------------------------------------------- */
@@ -229,16 +242,24 @@ static double most_images(const struct ta_refs *in)
     return most;
 }
 
-/* Of the first rank; where marks are of whole images they are no steps. */
-static double most_steps(const struct ta_refs *in)
+/* The largest number in a column; 0 without any. */
+static double most_in(const struct ta_refs *in, size_t ref)
 {
     double most = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, ref); row++)
+        most = fmax(most, ta_ref_number(in, ref, row, 0));
+    return most;
+}
+
+/* Steps of the denoiser, else those that the program marks, unless its marks are of whole images.
+ */
+static double most_steps(const struct ta_refs *in)
+{
+    const double denoising = most_in(in, LOOP_STEPS);
     for (size_t row = 0; row < ta_ref_rows(in, KIND_STEPS); row++)
         if (is_image(in, row))
-            return 0;
-    for (size_t row = 0; row < ta_ref_rows(in, STEPS); row++)
-        most = fmax(most, ta_ref_number(in, STEPS, row, 0));
-    return most;
+            return denoising;
+    return denoising > 0 ? denoising : most_in(in, STEPS);
 }
 
 /* Tokens that a server writes, over the time of the steps that write them. */
@@ -261,7 +282,9 @@ static void add_tokens(struct ta_section_builder *out, const struct ta_refs *in,
 static void add_counted(struct ta_section_builder *out, const struct ta_refs *in,
                         const struct run *run)
 {
-    const double images = most_images(in), steps = most_steps(in);
+    const double marked = most_images(in), steps = most_steps(in);
+    const bool whole = most_in(in, LOOP_IMAGE_TIME) > 0; /* from the prompt to the decoder */
+    const double images = marked > 0 ? marked : whole ? most_in(in, LOOP_IMAGES) : 0;
     if (images > 0)
         add_row(out, run, "image", "program", images, run->window_ns / images);
     if (steps > 0)

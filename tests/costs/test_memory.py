@@ -144,6 +144,57 @@ def trace(levels, bytes_each=64 * MIB):
             "traceEvents": events}
 
 
+# Ranges of a program that generates two images, in us, and what it holds in them, in MiB.
+PHASES = [("encode_prompt", "text encode", 300), ("denoise_step", "denoise", 900),
+          ("denoise_step", "denoise", 950), ("denoise_step", "denoise", 900),
+          ("vae_decode", "VAE decode", 2500)]
+
+
+def generation():
+    """Each range lasts 900 of 1000 us; memory rises in it and falls to 100 MiB at its end."""
+    events, held, rows = [], 0, []
+    kinds = PHASES * 2
+    for number, (name, phase, level) in enumerate(kinds):
+        start = number * 1000
+        events += [{"ph": "X", "cat": "user_annotation", "name": name, "pid": 1, "tid": 1,
+                    "ts": start, "dur": 900},
+                   {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+                    "tid": 1, "ts": start + 10, "dur": 5, "args": {"correlation": number + 1}},
+                   {"ph": "X", "cat": "kernel", "name": f"gemm_{phase}", "pid": 0, "tid": 7,
+                    "ts": start + 20, "dur": 850,
+                    "args": {"correlation": number + 1, "device": 0, "stream": 7}}]
+        for at, to in (start + 100, level), (start + 800, 100):
+            change = to * MIB - held
+            held += change
+            rows.append((at, phase, held, change))
+            events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]",
+                           "pid": 1, "tid": 1, "ts": at,
+                           "args": {"Total Reserved": 4096 * MIB, "Total Allocated": held,
+                                    "Bytes": change, "Device Id": 0, "Device Type": 1}})
+    return {"traceEvents": events}, rows
+
+
+def phases(checks, program, folder):
+    document, rows = generation()
+    path = folder / "generation.pt.trace.json"
+    path.write_text(json.dumps(document))
+    report = reports.read(program, path)
+    for phase in {p for _, p, _ in PHASES}:
+        row = report.row("memory.by_phase", phase=phase)
+        inside = [r for r in rows if r[1] == phase and r is not rows[0]]
+        grown = [r[3] for r in inside if r[3] > 0]
+        wanted = {"peak_allocated_bytes": max(r[2] for r in rows if r[1] == phase),
+                  "allocations": len(grown), "allocated_bytes": sum(grown),
+                  "frees": sum(r[3] < 0 for r in inside)}
+        for key, value in wanted.items():
+            checks.that(row[key] == value, f"{phase} {key}: {row[key]} instead of {value}")
+    points = report.rows("memory.over_time")
+    for at, phase, held, _ in rows:
+        point = [p for p in points if p["time_ns"] <= at * 1000][-1]
+        checks.that(point["phase"] == phase and point["allocated_bytes"] == held,
+                    f"at {at}: {point} instead of {phase}, {held}")
+
+
 def planted(checks, program, folder):
     kinds = {"leak": [1000 * MIB + i * 10 * MIB for i in range(12)],
              "jump": [1000 * MIB] * 2 + [1500 * MIB] * 10,
@@ -169,6 +220,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         planted(checks, options.program, pathlib.Path(folder))
+        phases(checks, options.program, pathlib.Path(folder))
     for path in options.traces:
         check(checks, options.program, path)
     print(f"{len(options.traces)} traces and 4 planted ones: {checks.failed} differences")

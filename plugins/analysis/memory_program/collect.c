@@ -207,10 +207,9 @@ static void add_steps(struct walk *w, const struct levels *levels)
     w->failed |= !steps;
     for (size_t i = 0; steps && i < steps->n; i++) {
         const struct ta_program_step *step = &steps->at[i];
-        char text[TA_STEP_LABEL_ROOM];
-        const ta_str name = ta_trace_spans(w->trace).name[step->mark];
-        const struct ta_slice label =
-            ta_step_label(ta_trace_text(w->trace, name), step->repeat, text);
+        char label_room[TA_STEP_LABEL_ROOM], name_room[TA_STEP_NAME_ROOM];
+        const struct ta_slice name = ta_program_step_name(w->trace, steps, i, name_room);
+        const struct ta_slice label = ta_step_label(name, step->repeat, label_room);
         int64_t *row =
             TA_PARTIAL_ROW(w->out[STEPS], ta_key_int(ta_trace_rank(w->trace)),
                            ta_key_int(levels->device), ta_key_int((int64_t)i), ta_key_text(label));

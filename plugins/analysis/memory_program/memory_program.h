@@ -4,6 +4,8 @@
 #ifndef TA_MEMORY_PROGRAM_H
 #define TA_MEMORY_PROGRAM_H
 
+#include "model/program/generation.h"
+
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 #include <traceanalyze/table.h>
@@ -33,7 +35,7 @@ enum {
 };
 
 /* What a moment of the recording is in, where no phase is known; and how many phases there are. */
-enum { NO_PHASE = -1, MEMORY_PHASES = 8 };
+enum { NO_PHASE = -1, MEMORY_PHASES = TA_GENERATION_PHASES };
 
 /* ---- phases.c ------------------------------------------------------------------------------- */
 

@@ -52,10 +52,19 @@ static bool flatten(struct stretch *all, size_t n, struct phases *out)
 
 bool memory_find_phases(const struct ta_trace *trace, struct phases *phases)
 {
-    struct stretch *all = NULL;
-    (void)trace;
+    const struct ta_generation *generation = ta_program_generation(trace);
+    struct stretch *all = generation ? calloc(generation->n_stages + 1, sizeof *all) : NULL;
     *phases = (struct phases){.n = 0};
-    const bool done = flatten(all, 0, phases);
+    if (!all)
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < generation->n_stages; i++) {
+        const struct ta_generation_stage *stage = &generation->stages[i];
+        if (stage->time.host_start != TA_MISSING && stage->time.host_end > stage->time.host_start)
+            all[n++] = (struct stretch){stage->time.host_start, stage->time.host_end,
+                                        (int64_t)stage->phase};
+    }
+    const bool done = flatten(all, n, phases);
     free(all);
     return done;
 }
@@ -75,6 +84,5 @@ int64_t memory_phase_at(const struct phases *phases, int64_t time)
 
 const char *memory_phase_name(int64_t phase)
 {
-    (void)phase;
-    return "";
+    return phase >= 0 && phase < MEMORY_PHASES ? ta_generation_phase_names[phase] : "";
 }
