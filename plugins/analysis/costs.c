@@ -69,7 +69,7 @@ static const struct ta_column costs_columns[] = {
     [COUNT] = {"count", "Count", TA_NUMBER,
                .doc = "How many were made in that time; null of a rate"},
     [DEVICES] = {"devices", "Devices", TA_NUMBER,
-                 .doc = "Devices of the run, those of ranks that were not read included"},
+                 .doc = "Devices of the run, also of ranks that were not read"},
     [GPU_TIME] = {"gpu_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER,
                   .doc = "Wall time times devices, for one"},
     [GPU_HOURS] = {"gpu_hours", "GPU hours", TA_NUMBER, .better = TA_LOWER,
@@ -96,7 +96,7 @@ static const struct ta_table_def costs = {
     TA_COLUMNS(costs_columns),
     .doc = "One row per thing that the run makes, as far as it is known how many or how fast; the "
            "row `run` is all of it. Ranks are taken to work on the same things: of different "
-           "counts the largest counts. The energy is that of the devices alone, without their "
+           "counts the largest counts. The energy is the devices' alone, without the "
            "host.",
     .joining = TA_JOIN_NOT,
     .brief = &(const struct ta_brief){.place = 275,
@@ -169,7 +169,7 @@ static void add_row(struct ta_section_builder *out, const struct run *run, const
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* What a rate is of, and on which bases it is that of the run, the best first. */
+/* What a rate is of, and on which bases it counts for the run, the best first. */
 static const struct rated {
     const char *metric, *per;
     double each; /* how many make one */

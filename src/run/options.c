@@ -132,7 +132,7 @@ static const struct row rows[] = {
     TEXT(hardware, "hardware", "NAME|FILE",
          "device whose peaks count, or a file of devices (default: auto)"),
     TEXT(price, "price", "MONEY",
-         "what a GPU costs per hour, such as 2.50 or 2.50USD: adds costs to the report"),
+         "what a GPU costs per hour, such as 2.50USD: adds costs to the report"),
     WHOLE(jobs, "jobs", "N", 1, 1024, "threads (default: one per core)"),
     TEXT(memory_limit, "memory-limit", "SIZE",
          "memory to use at most, such as 8GiB; the rest goes to --tmpdir"),

@@ -81,7 +81,7 @@ static bool are_one(const struct walk *w, const struct ta_counters *counters,
                0;
 }
 
-/* Adds the samples of a series, with those of the other one of the same records, or NULL. */
+/* Adds the samples of a series, and of the other series of the same records, or NULL. */
 static void add_series(const struct walk *w, const struct ta_counters *counters,
                        const struct ta_counter_series *series,
                        const struct ta_counter_series *other, struct levels *levels)

@@ -94,7 +94,7 @@ static bool add_steps(struct ta_section_builder *out, const struct ta_partial *s
     return done;
 }
 
-/* Blocks of a dump, those of a rank together. */
+/* Blocks of a dump, rank by rank. */
 static bool add_blocks(struct ta_section_builder *out, const struct ta_refs *in, double *levels,
                        double *sorted)
 {

@@ -21,7 +21,7 @@ enum { STRETCH = OWN, TIME, PHASE, ALLOCATED, RESERVED, POINT_FIELDS };
 
 /* What went on between two times: a step, or a phase. */
 enum {
-    PLACE = OWN, /* of a step among those of the trace; of a phase its number */
+    PLACE = OWN, /* of a step in the trace; of a phase its number */
     LABEL,
     START,
     PEAK_ALLOCATED,
