@@ -22,7 +22,11 @@ enum {
     KERNELS,
     KERNEL_NS,
     OPTION,
-    OPTION_COST
+    OPTION_PART,
+    OPTION_COST,
+    EXPLAINED,
+    EXPLAINED_OF,
+    LOOPS
 };
 static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BOUND] = {"run.bound", "bound"},
@@ -40,7 +44,11 @@ static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [KERNELS] = {"kernels.by_class", "class"},
                                       [KERNEL_NS] = {"kernels.by_class", "total_ns"},
                                       [OPTION] = {"recording.overhead", "is_option"},
-                                      [OPTION_COST] = {"recording.overhead", "cost_ns"}};
+                                      [OPTION_PART] = {"recording.overhead", "part"},
+                                      [OPTION_COST] = {"recording.overhead", "cost_ns"},
+                                      [EXPLAINED] = {"recording.explained", "explained_ns"},
+                                      [EXPLAINED_OF] = {"recording.explained", "idle_ns"},
+                                      [LOOPS] = {"diffusion.loops", "rank"}};
 
 /* What one GPU, or several, do meanwhile, of each part of run.bound: the words around its share. */
 static const struct {
@@ -220,7 +228,7 @@ static double say_busy(struct ta_line *line, const struct ta_refs *in)
     }
     say_share(line, "", ta_ref_scalar(in, BUSY, 0), " of");
     ta_say_on(line, " %s", ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS));
-    if (differ)
+    if (differ && ta_ref_rows(in, LOOPS) == 0) /* of a diffusion its phases say it */
         ta_say_on(line, " (%s of the %s from %s first work to %s last)", share, length, its, its);
     return program;
 }
@@ -232,20 +240,28 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
 {
     const double much = 0.1, waits = 0.25; /* of the window */
     double launch = 0, chosen = 0;
+    struct ta_slice part = {.len = 0};
     char cost[TA_UNIT_TEXT_MAX];
     for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
         if (ta_ref_reads(in, BOUND, row, "launch"))
             launch = ta_ref_number(in, SHARE, row, 0);
     for (size_t row = 0; row < ta_ref_rows(in, OPTION); row++) {
         const struct ta_cell *cell = ta_ref_cell(in, OPTION, row);
-        if (cell->kind == TA_CELL_BOOL && cell->b)
-            chosen = fmax(chosen, ta_ref_number(in, OPTION_COST, row, 0));
+        if (cell->kind == TA_CELL_BOOL && cell->b &&
+            ta_ref_number(in, OPTION_COST, row, 0) > chosen) {
+            chosen = ta_ref_number(in, OPTION_COST, row, 0);
+            part = ta_ref_text(in, OPTION_PART, row);
+        }
     }
     if ((worst && worst->recorder_ns > 0) || launch < waits ||
         chosen < much * ta_ref_scalar(in, WINDOW, INFINITY))
         return false;
     ta_unit_format(cost, ta_ref_scalar(in, RECORDER, 0), TA_UNIT_NS);
-    ta_say(line, "The recorder slows the host by about %s.", cost);
+    if (2 * sum(in, EXPLAINED) >= sum(in, EXPLAINED_OF))
+        ta_say(line, "The recorder is the likely reason: with %.*s it slows the host by about %s.",
+               (int)part.len, part.ptr, cost);
+    else
+        ta_say(line, "The recorder slows the host by about %s.", cost);
     return true;
 }
 
