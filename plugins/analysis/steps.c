@@ -110,7 +110,7 @@ static const struct ta_table_def by_step = {
            "optimizer; ranges of `record_function` or NVTX of one name, or a sequence of names "
            "that repeats, at one level of one thread, which hold at least half of the time of "
            "that level. A range that holds the whole program is none. Where none of this is there, "
-           "or a single step, the steps of a diffusion are those of its denoiser, found by "
+           "or a single step, the steps of a diffusion are its denoiser's, found by "
            "ranges, modules or functions of known names, else by kernels; the single step is "
            "listed too, and counts in no statistics. `source` is marker for "
            "`ProfilerStep#N`, module or detected for the denoiser's, else record. A label that "

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Made traces of diffusion whose structure is known: images, blocks, steps, guidance, layers, cached
-steps, phases; marked by modules, by ranges or by functions.  What the report says of them must be what
-was made, exactly."""
+"""Made traces of diffusion whose structure is known: images, blocks, steps, guidance, layers,
+cached steps, phases; marked by modules, by ranges or by functions.  What the report says of them
+must be what was made, exactly."""
 import argparse
 import json
 import pathlib
