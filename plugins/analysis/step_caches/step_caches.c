@@ -191,8 +191,8 @@ static const struct ta_column speedup_table_columns[] = {
     [C_POSSIBLE] = {"possible", "Possible", TA_NUMBER, .better = TA_HIGHER,
                     .doc = "What it would be with the same hits if cached steps took only the "
                            "blocks that they keep, without gaps: 1 / (1 − h (1 − r)) with h the "
-                           "hit ratio and r the share of kept blocks; r is 0 where it is not "
-                           "known"},
+                           "hit ratio and r the share of kept blocks, and up to 5 % of a full step "
+                           "for work outside the blocks; r is 0 where it is not known"},
     [C_KEPT] = {"kept", "Kept", TA_RATIO,
                 .doc = "Blocks that cached steps run over those of a full step, by their calls of "
                        "attention; null where these are not recorded"},
@@ -228,6 +228,10 @@ struct step {
     double kept, difference;
 };
 
+/* Embedding, last layer and scheduler run in cached steps, too: up to this of a full step is no
+ * leak. */
+#define OUTSIDE_MOST 0.05
+
 /* A cache of a rank, of one pass. */
 struct cache {
     int64_t rank, pass;
@@ -235,6 +239,7 @@ struct cache {
     TA_VEC(struct step) steps;
     int64_t n, of[CLASSES]; /* steps; n is TA_MISSING where only hits are known */
     double full_ns, cached_ns, least_ns, time_ns, kept, leak_ns, idle_ns; /* NAN: not known */
+    double outside; /* of a full step: what cached ones need beyond the blocks that they keep */
     int64_t checks, check_ns;
 };
 
@@ -318,7 +323,7 @@ static double median_full(const struct cache *cache, double *work)
 static void time_steps(struct caches *all, struct cache *cache)
 {
     double *work = calloc(cache->steps.n + 1, sizeof *work);
-    double sum = 0, cached = 0, kept = 0, idle = 0;
+    double sum = 0, cached = 0, kept = 0, idle = 0, busy = 0;
     size_t n_kept = 0;
     all->failed |= !work;
     if (!work)
@@ -334,6 +339,7 @@ static void time_steps(struct caches *all, struct cache *cache)
         if (step->class != CLASS_CACHED)
             continue;
         cached += (double)step->dur;
+        busy += (double)step->busy;
         idle += step->busy == TA_MISSING ? 0 : (double)(step->dur - step->busy);
         kept += isnan(step->kept) ? 0 : step->kept;
         n_kept += isnan(step->kept) ? 0 : 1;
@@ -347,6 +353,7 @@ static void time_steps(struct caches *all, struct cache *cache)
     if ((int64_t)n_kept == cache->of[CLASS_CACHED] && cache->full_ns > 0) {
         cache->kept = kept / n;
         cache->leak_ns = fmax(0, cached - kept * cache->full_ns);
+        cache->outside = fmin(OUTSIDE_MOST, fmax(0, busy / n / cache->full_ns - cache->kept));
     }
 }
 
@@ -559,7 +566,7 @@ static void add_cache(const struct cache *cache, struct ta_section_builder *out)
     const double n = is_counted ? (double)cache->n : NAN;
     const double hits = (double)cache->of[CLASS_CACHED] / n;
     const double kept = isnan(cache->kept) ? 0 : cache->kept;
-    const double left = 1 - hits * (1 - kept);
+    const double left = 1 - hits * (1 - kept - cache->outside);
     TA_ROW(out,
            speedup_table, [C_RANK] = ta_int(cache->rank), [C_CACHE] = ta_text_or_null(cache->name),
            [C_PASS] = ta_int(cache->pass), [C_METHOD] = ta_text_or_null(cache->method),
@@ -579,9 +586,10 @@ static void add_cache(const struct cache *cache, struct ta_section_builder *out)
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    (void)ctx;
     step_caches_of_dump(trace, out);
-    return TA_OK;
+    return step_caches_of_trace(trace, out)
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -610,7 +618,10 @@ static const struct ta_bound bounds[] = {{OF_STEPS, CLASS, CLASSES}, TA_BOUNDS_E
 
 static const struct ta_table_def *const tables[] = {&speedup_table, &steps_table, NULL};
 
+static const char *const needs_args[] = {"grid", NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .needs_args = needs_args,
                                            .section = "caches",
                                            .place = -1,
                                            .partials = partials,

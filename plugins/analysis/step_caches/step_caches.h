@@ -33,4 +33,7 @@ enum { CHECK_RANK, CHECK_CACHE, CHECK_METHOD, CHECK_CALLS, CHECK_NS, CHECK_FIELD
 /* Of a dump: what its rows say. */
 void step_caches_of_dump(const struct ta_trace *trace, struct ta_partial *const *out);
 
+/* Of a trace: what calls of the denoiser launch.  False without memory. */
+bool step_caches_of_trace(const struct ta_trace *trace, struct ta_partial *const *out);
+
 #endif
