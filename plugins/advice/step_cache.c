@@ -164,6 +164,8 @@ static const char *subject_of(const struct ta_refs *in, struct ta_advice *advice
                               const struct ta_place *place)
 {
     const char *name = ta_place_text(advice, in, place, LOOP_CACHE);
+    if (ta_ref_reads(in, LOOP_CACHE, place->row, "denoiser"))
+        return "The step cache"; /* whose model is not known */
     return ta_is_step_cache(ta_slice_of(name))
                ? name
                : ta_advice_printf(advice, "The step cache of %s", name);

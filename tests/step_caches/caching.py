@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Diffusion pipelines with a step cache: in some steps the model runs its first blocks only."""
-import random
-
 import gpus
 import pipeline
 import plans
@@ -15,7 +13,12 @@ class Cached(pipeline.Pipeline):
 
     def __init__(self, plan, rank):
         super().__init__(plan, rank)
-        self.cache, self.now = plan.cache, 0
+        self.cache, self.now, self.image = plan.cache, 0, 0
+        self.forwards = []  # what was planted: image, step, pass, hit, activities
+
+    def generate(self, turn):
+        self.image = turn + 1
+        yield from super().generate(turn)
 
     def step(self, number):
         self.now, self.turn = number, 0
@@ -36,6 +39,7 @@ class Cached(pipeline.Pipeline):
         self.turn += 1
         hit = self.now in self.cache["hits"][turn]
         rows, width = batch * plan.tokens // plan.ranks, plan.hidden
+        first = len(self.events)
         with self.frame("nn.Module: FluxTransformer2DModel_0"):
             self.linear(rows, width, 64)
             for layer in range(plan.layers):
@@ -48,6 +52,10 @@ class Cached(pipeline.Pipeline):
                 self.spend(self.cache["wait"])
                 self.elementwise("aten::add", [1, rows, width], extra=([1, rows, width],))
             self.head(rows, width)
+        work = [event for event in self.events[first:] if event.is_activity()]
+        self.forwards.append({"image": self.image, "step": self.now + 1, "pass": turn + 1,
+                              "hit": hit, "start": min(event.start for event in work),
+                              "end": max(event.end for event in work)})
 
 
 def plan_of(rng, seed, **fixed):
@@ -74,11 +82,8 @@ def plan_of(rng, seed, **fixed):
 
 
 def run(plan):
-    """One rank; its document, and when each forward began and ended on the device."""
+    """One rank, which has run."""
     rank = Cached(plan, 0)
-    program, answer = rank.program(), None
-    while True:
-        try:
-            program.send(answer)
-        except StopIteration:
-            return rank
+    for _ in rank.program():
+        pass
+    return rank

@@ -8,6 +8,7 @@
  * neither the first nor the last of the trace. */
 #include "step_caches.h"
 
+#include "lib/modules.h"
 #include "model/busy.h"
 #include "model/lost.h"
 #include "model/named.h"
@@ -39,6 +40,7 @@ struct call {
     int64_t dur, busy;
     double kept;
     int class;
+    bool is_last;  /* before another model works, or another image begins */
     bool is_known; /* no kernel of it was lost */
 };
 
@@ -109,15 +111,47 @@ static bool take_calls(struct walk *w)
     return true;
 }
 
-/* How long calls take: until the next one begins on the device, within an image. */
+/* The last call that begins before that time; NULL without one. */
+static struct call *call_before(const struct walk *w, int64_t time)
+{
+    size_t low = 0, high = w->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (w->calls[middle].start <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &w->calls[low - 1] : NULL;
+}
+
+/* Marks calls after which another model works before the next one. */
+static void find_ends(struct walk *w)
+{
+    for (size_t i = 0; i < w->activities.n; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        const uint32_t of = w->found->call_of[i];
+        if (a->kernel == TA_NO_KERNEL || (of != UINT32_MAX && w->place[of] != UINT32_MAX))
+            continue;
+        const enum ta_kernel_kind kind = w->kernels.at[a->kernel].facts.kind;
+        if (!is_matrix(kind) && kind != TA_KERNEL_ATTENTION)
+            continue;
+        struct call *call = call_before(w, w->spans.ts[a->span]);
+        if (call && w->spans.ts[a->span] >= call->end)
+            call->is_last = true;
+    }
+}
+
+/* How long calls take: until the next one begins on the device, where no other model works. */
 static bool time_calls(struct walk *w)
 {
     const struct ta_intervals *busy = ta_trace_busy(w->trace);
     if (!busy)
         return false;
+    find_ends(w);
     for (size_t i = 0; i < w->n; i++) {
         struct call *call = &w->calls[i];
-        const bool is_last = i + 1 == w->n || call[1].line != call->line ||
+        const bool is_last = call->is_last || i + 1 == w->n || call[1].line != call->line ||
                              call[1].start == TA_MISSING || call[1].start < call->start;
         if (call->start == TA_MISSING)
             continue;
@@ -197,8 +231,7 @@ static void class_pass(struct walk *w, size_t pass)
 /* ---- whether it is a cache ------------------------------------------------------------------- */
 
 /* What a product or attention is: kernel and grid. */
-static uint64_t symbol_of(const struct walk *w, const struct ta_args *grid,
-                          const struct ta_activity *a)
+static uint64_t symbol_of(const struct ta_args *grid, const struct ta_activity *a)
 {
     const ta_str at = ta_args_text(grid, a->span);
     return (uint64_t)a->kernel << 32 | (at == TA_STR_ABSENT ? UINT32_MAX : at);
@@ -221,12 +254,12 @@ static bool find_shared(const struct walk *w, double *all, double *shared)
             const struct call *call = &w->calls[w->place[w->found->call_of[i]]];
             if (!call->is_known || (kind != TA_KERNEL_ATTENTION && !is_matrix(kind)))
                 continue;
-            const uint64_t symbol = symbol_of(w, &grid, a);
+            const uint64_t symbol = symbol_of(&grid, a);
             if (pass == 0 && call->class == CLASS_FULL) {
                 ta_map_at(&full, symbol, 1);
             } else if (pass == 1 && call->class != CLASS_FULL) {
                 *all += (double)w->spans.dur[a->span];
-                *shared += ta_map_find(&full, symbol, NULL) ? (double)w->spans.dur[a->span] : 0;
+                *shared += ta_map_find(&full, symbol) ? (double)w->spans.dur[a->span] : 0;
             }
         }
     const bool done = !full.failed;
@@ -237,13 +270,10 @@ static bool find_shared(const struct walk *w, double *all, double *shared)
 /* Whether some step between others is cached; the first and the last may be cut. */
 static bool has_inner(const struct walk *w)
 {
-    size_t n = 0, inner = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        const bool is_short = w->calls[i].is_known && w->calls[i].class != CLASS_FULL;
-        n += is_short;
-        inner += is_short && i >= w->n_passes && i + w->n_passes < w->n;
-    }
-    return n >= 2 && inner > 0;
+    for (size_t i = w->n_passes; i + w->n_passes < w->n; i++)
+        if (w->calls[i].is_known && w->calls[i].class != CLASS_FULL)
+            return true;
+    return false;
 }
 
 /* ---- functions of caches --------------------------------------------------------------------- */
@@ -346,7 +376,8 @@ static bool judge(struct walk *w, struct ta_partial *const *out)
         for (size_t i = 0; i < w->n; i++)
             w->calls[i].class = CLASS_FULL;
     const struct ta_slice denoiser = ta_trace_text(w->trace, w->found->denoiser);
-    const struct ta_slice name = denoiser.len ? denoiser : TA_LIT("denoiser");
+    const struct ta_slice name =
+        ta_is_module(denoiser) ? ta_module_class(denoiser) : TA_LIT("denoiser");
     add_calls(w, name, out[OF_STEPS]);
     if (!checks.first)
         return true;
