@@ -25,6 +25,7 @@ enum {
     PASS_RANK,
     PASS_STEPS,
     PASS_MODULE,
+    PASS_TIMES,
     PASS_SECOND,
     PASS_KERNELS,
     WINDOW
@@ -40,6 +41,7 @@ static const struct ta_ref reads[] = {
     [PASS_RANK] = {"guidance.by_rank", "rank"},
     [PASS_STEPS] = {"guidance.by_rank", "steps"},
     [PASS_MODULE] = {"guidance.by_rank", "module"},
+    [PASS_TIMES] = {"guidance.by_rank", "passes"},
     [PASS_SECOND] = {"guidance.by_rank", "second_ns"},
     [PASS_KERNELS] = {"guidance.by_rank", "second_kernels"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
@@ -53,9 +55,16 @@ struct second {
     struct ta_place place; /* the cell that says so */
     double ns, run;        /* of the passes, and of the run; 0 where that is not known */
     double kernel_ns;      /* of one of their kernels, gaps included; NAN where it is not known */
-    double steps;
+    double steps, passes;
     const char *module; /* or "" */
+    bool is_record;     /* of a dump */
 };
+
+/* "twice", "3 times". */
+static const char *times_of(struct ta_advice *advice, const struct second *second)
+{
+    return second->passes > 2 ? ta_advice_printf(advice, "%.0f times", second->passes) : "twice";
+}
 
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct second *second,
                  double least)
@@ -70,18 +79,22 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
             .id = "guidance-passes",
             .rule = "guidance",
             .title = ta_advice_printf(
-                advice, "Each denoising step runs the model twice: the second pass takes %s%s",
+                advice, "Each denoising step runs the model %s: %s %s%s", times_of(advice, second),
+                second->passes > 2 ? "the passes after the first take" : "the second pass takes",
                 second->run > 0
                     ? ta_advice_printf(
                           advice, "%s of the run (%s)",
                           ta_advice_number(advice, second->ns / second->run, TA_UNIT_RATIO), time)
                     : time,
                 ta_place_owner(advice, in->report, &second->place)),
-            .why = second->module[0]
-                       ? ta_advice_printf(advice, "%s runs twice in each of %.0f steps.",
-                                          second->module, second->steps)
-                       : ta_advice_printf(advice, "Each of %.0f steps has two records.",
-                                          second->steps),
+            .why =
+                second->module[0]
+                    ? ta_advice_printf(advice, "%s runs %s in each of %.0f steps.", second->module,
+                                       times_of(advice, second), second->steps)
+                : second->is_record
+                    ? ta_advice_printf(advice, "Each of %.0f steps has two records.", second->steps)
+                    : ta_advice_printf(advice, "The same kernels run %s in each of %.0f steps.",
+                                       times_of(advice, second), second->steps),
             .advice = is_short
                           ? ta_advice_printf(
                                 advice,
@@ -131,6 +144,8 @@ static struct second of_records(const struct ta_refs *in)
                                    .run = run_of(in, ta_ref_integer(in, DUMP_RANK, row)),
                                    .steps = steps,
                                    .kernel_ns = NAN,
+                                   .passes = 2,
+                                   .is_record = true,
                                    .module = ""};
     }
     return most;
@@ -149,6 +164,7 @@ static struct second of_modules(const struct ta_refs *in, struct ta_advice *advi
                 .run = ta_look_most(in, &windows, ta_ref_integer(in, PASS_RANK, row)),
                 .kernel_ns = place.value / ta_ref_number(in, PASS_KERNELS, row, NAN),
                 .steps = ta_ref_number(in, PASS_STEPS, row, 0),
+                .passes = ta_ref_number(in, PASS_TIMES, row, 2),
                 .module = ta_place_text(advice, in, &place, PASS_MODULE)};
     }
     return most;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* guidance.by_rank: denoising steps that run the model twice, for classifier-free guidance.
  *
- * In marked steps: a module or a range that each of them calls twice, one call after the other;
+ * Where calls of the denoiser are known, steps that have several of one kind.  Else, in marked
+ * steps: a module or a range that each of them calls twice, one call after the other;
  * without either, kernels that come in two equal sequences.  Without marks: compiled code whose
  * calls come in pairs.  Blocks of a model repeat, too, but their kernels come more often than
  * twice, or not all of them do.  A few steps are looked at, the others are taken to be like them.
  */
+#include "model/program/generation.h"
 #include "model/program/steps.h"
 #include "lib/modules.h"
 #include "base/vec.h"
@@ -15,10 +17,10 @@
 
 #include <stdlib.h>
 
-enum { RANK, MODULE, SOURCE, STEPS, SECOND, IDLE, KERNELS, FIELDS };
-enum { BY_MODULE, BY_RANGE, BY_KERNELS, SOURCES };
+enum { RANK, MODULE, SOURCE, STEPS, PASSES, SECOND, IDLE, KERNELS, FIELDS };
+enum { BY_MODULE, BY_RANGE, BY_KERNELS, BY_FUNCTION, SOURCES };
 
-static const char *const source_words[SOURCES] = {"module", "range", "kernels"};
+static const char *const source_words[SOURCES] = {"module", "range", "kernels", "function"};
 
 enum { LOOKED_AT = 3, STEPS_LEAST = 3 };
 
@@ -382,6 +384,7 @@ static void add_row(struct walk *w, size_t n_steps, int source, ta_str name, str
                                   ta_key_int(source));
     const double scale = (double)n_steps / (double)w->n;
     ta_sum(&row[STEPS], (int64_t)n_steps);
+    ta_most(&row[PASSES], 2);
     ta_sum(&row[SECOND], ta_whole(scale * (double)ns));
     ta_sum(&row[IDLE], ta_whole(scale * (double)idle));
     ta_sum(&row[KERNELS], ta_whole(scale * (double)kernels));
@@ -405,6 +408,74 @@ static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
     add_row(w, n_steps, source, name, out);
 }
 
+/* ---- known calls of the denoiser ------------------------------------------------------------- */
+
+/* Whether some step begins with a call of this kind. */
+static bool is_first(const struct ta_generation *found, uint32_t kind)
+{
+    for (size_t i = 0; i < found->n_steps; i++)
+        if (found->calls[found->steps[i].first_call].kind == kind)
+            return true;
+    return false;
+}
+
+/* Whether the later calls of a step do what first ones do: a step of two models has calls of two
+ * kinds, where a step cache may answer any of them. */
+static bool is_repeated(const struct ta_generation *found, const struct ta_generation_step *step)
+{
+    for (size_t i = 1; i < step->n_calls; i++)
+        if (!is_first(found, found->calls[step->first_call + i].kind))
+            return false;
+    return step->n_calls > 1;
+}
+
+static void add_calls(const struct ta_generation *found, const struct ta_generation_step *step,
+                      int64_t *row)
+{
+    ta_sum(&row[STEPS], 1);
+    ta_most(&row[PASSES], (int64_t)step->n_calls);
+    for (size_t i = 1; i < step->n_calls; i++) {
+        const struct ta_generation_time *time = &found->calls[step->first_call + i].time;
+        const bool has_gpu = time->gpu_start != TA_MISSING;
+        const int64_t all =
+            has_gpu ? time->gpu_end - time->gpu_start : time->host_end - time->host_start;
+        ta_sum(&row[SECOND], all);
+        ta_sum(&row[IDLE], has_gpu ? all - time->gpu_busy : 0);
+        ta_sum(&row[KERNELS], time->kernels);
+    }
+}
+
+/* Steps that have several calls of one kind, or one call each; whether most have. */
+static bool add_known(const struct walk *w, const struct ta_generation *found,
+                      struct ta_partial *out)
+{
+    static const int sources[] = {[TA_GENERATION_BY_RANGE] = BY_RANGE,
+                                  [TA_GENERATION_BY_MODULE] = BY_MODULE,
+                                  [TA_GENERATION_BY_FUNCTION] = BY_FUNCTION,
+                                  [TA_GENERATION_BY_KERNELS] = BY_KERNELS};
+    size_t repeated = 0;
+    for (size_t i = 0; i < found->n_steps; i++)
+        repeated += is_repeated(found, &found->steps[i]);
+    const bool is_twice = repeated >= 2 && 2 * repeated >= found->n_steps;
+    if (!is_twice && (found->by != TA_GENERATION_BY_MODULE || found->forwards_per_step != 1))
+        return false;
+    const struct ta_slice name = ta_trace_text(w->trace, found->denoiser);
+    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)),
+                                  ta_key_text(found->by == TA_GENERATION_BY_KERNELS ? TA_LIT("")
+                                              : ta_is_module(name) ? ta_module_class(name)
+                                                                   : name),
+                                  ta_key_int(sources[found->by]));
+    if (!is_twice) { /* one pass, which may have both in one batch */
+        ta_sum(&row[STEPS], (int64_t)found->n_steps);
+        ta_most(&row[PASSES], 1);
+        return true;
+    }
+    for (size_t i = 0; i < found->n_steps; i++)
+        if (is_repeated(found, &found->steps[i]))
+            add_calls(found, &found->steps[i], row);
+    return true;
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -414,8 +485,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .categories = ta_trace_categories(trace),
                      .activities = ta_trace_activities(trace),
                      .names = ta_trace_kernels(trace)};
-    if (!steps)
+    const struct ta_generation *found = ta_program_generation(trace);
+    if (!steps || !found)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
+    /* One call of the module is one pass; a range or function may be around both. */
+    if (add_known(&w, found, out[0]) || found->by == TA_GENERATION_BY_MODULE)
+        return TA_OK;
     if (steps->by == TA_STEPS_BY_LOOP)
         return TA_OK;
     /* The last ones: the first may be warm-up. */
@@ -443,56 +518,96 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},
-    [MODULE] = {"module", TA_FIELD_TEXT},
-    [SOURCE] = {"source", TA_FIELD_INT},
-    [STEPS] = {"steps", TA_FIELD_SUM},
-    [SECOND] = {"second_ns", TA_FIELD_SUM},
-    [IDLE] = {"second_idle_ns", TA_FIELD_SUM},
-    [KERNELS] = {"second_kernels", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},          [MODULE] = {"module", TA_FIELD_TEXT},
+    [SOURCE] = {"source", TA_FIELD_INT},       [STEPS] = {"steps", TA_FIELD_SUM},
+    [PASSES] = {"passes", TA_FIELD_MAX},       [SECOND] = {"second_ns", TA_FIELD_SUM},
+    [IDLE] = {"second_idle_ns", TA_FIELD_SUM}, [KERNELS] = {"second_kernels", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
 
-static const struct ta_column table_columns[FIELDS] = {
+enum { BATCH = FIELDS, COLUMNS };
+
+static const struct ta_column table_columns[COLUMNS] = {
     [RANK] = TA_RANK_COLUMN,
     [MODULE] = {"module", "Runs twice", TA_TEXT,
-                .doc = "Module or range that each step calls twice; null where kernels tell it"},
+                .doc = "Module, range or function that each step calls several times; null where "
+                       "kernels tell it"},
     [SOURCE] = {"source", "Seen in", TA_WORD,
-                .doc = "module, range, or kernels that come in two equal sequences"},
-    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Marked steps"},
+                .doc = "module, range, function, or kernels that come in two equal sequences"},
+    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Steps that do so"},
+    [PASSES] = {"passes", "Passes", TA_COUNT, .doc = "Calls of the model in such a step"},
     [SECOND] = {"second_ns", "Second pass", TA_NS, .better = TA_LOWER,
-                .doc =
-                    "From the first kernel of the second pass to the end of its last, summed over "
-                    "the steps; the mean of the last three steps stands for all"},
+                .doc = "From the first kernel to the end of the last of each pass but the first "
+                       "of a step, summed over the steps; where a module or a range in marked "
+                       "steps, or their kernels, tell it, the mean of the last three steps stands "
+                       "for all"},
     [IDLE] = {"second_idle_ns", "Idle in it", TA_NS, .better = TA_LOWER,
               .doc = "Part of it in which none of its kernels runs"},
     [KERNELS] = {"second_kernels", "Kernels in it", TA_COUNT,
                  .doc = "Kernels of the second passes, of all steps alike"},
+    [BATCH] = {"batch", "Batch", TA_COUNT,
+               .doc = "Samples in one pass, by the shape of the attention that takes most time; 2 "
+                      "in a single pass is guidance in one batch, or two images; null without "
+                      "recorded shapes"},
 };
 
 static const struct ta_table_def table = {
-    "guidance.by_rank", "Two model calls a step", TA_COLUMNS(table_columns),
-    .doc = "One row per rank whose marked steps run the model twice, as for classifier-free "
-           "guidance: a module, else a range, that each of the last three steps calls twice for at "
+    "guidance.by_rank", "Passes of the model in a step", TA_COLUMNS(table_columns),
+    .doc = "One row per rank whose denoising steps run the model twice, as for classifier-free "
+           "guidance: where calls of the denoiser are known, most steps have several that launch "
+           "the same; else in marked steps a module, else a range, that each of the last three "
+           "steps calls twice for at "
            "least half of its time, else kernels in two equal sequences; without marked steps "
            "compiled "
            "code whose calls come in pairs, with no product, convolution or attention between "
-           "them. Not of training.",
+           "them; and ranks whose steps call a module once with a batch of several. Not of "
+           "training.",
     .tier = TA_TIER_DETAIL};
+
+enum { SHAPE_CLASS, SHAPE, SHAPE_BUSY };
+
+static const struct ta_ref reads[] = {
+    [SHAPE_CLASS] = {"roofline.by_op", "class"},
+    [SHAPE] = {"roofline.by_op", "shape"},
+    [SHAPE_BUSY] = {"roofline.by_op", "busy_ns"},
+};
+
+/* "2" of "B=2 H=38 Nq=4429 Nk=4429 d=64", of the attention that takes most time; TA_MISSING without
+ * one. */
+static int64_t batch_of(const struct ta_refs *in)
+{
+    int64_t batch = TA_MISSING;
+    double most = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, SHAPE); row++) {
+        const struct ta_slice shape = ta_ref_text(in, SHAPE, row);
+        const double busy = ta_ref_number(in, SHAPE_BUSY, row, 0);
+        if (!ta_ref_reads(in, SHAPE_CLASS, row, "attention") || busy <= most ||
+            !ta_slice_starts(shape, "B="))
+            continue;
+        most = busy;
+        batch = 0;
+        for (size_t i = 2; i < shape.len && shape.ptr[i] >= '0' && shape.ptr[i] <= '9'; i++)
+            batch = batch < INT32_MAX ? batch * 10 + (shape.ptr[i] - '0') : batch;
+    }
+    return batch;
+}
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)in;
+    const int64_t batch = batch_of(in);
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        TA_ROW(out, table, [RANK] = ta_int(row[RANK]),
-               [MODULE] = ta_text_or_null(ta_partial_text(merged[0], row, MODULE)),
-               [SOURCE] = ta_string(source_words[row[SOURCE]]), [STEPS] = ta_int(row[STEPS]),
-               [SECOND] = ta_int(row[SECOND]), [IDLE] = ta_int(row[IDLE]),
-               [KERNELS] = ta_int(row[KERNELS]));
+        if (row[PASSES] == 1 && batch < 2)
+            continue;
+        TA_ROW(
+            out, table, [RANK] = ta_int(row[RANK]),
+            [MODULE] = ta_text_or_null(ta_partial_text(merged[0], row, MODULE)),
+            [SOURCE] = ta_string(source_words[row[SOURCE]]), [STEPS] = ta_int(row[STEPS]),
+            [PASSES] = ta_int(row[PASSES]), [SECOND] = ta_int(row[SECOND]),
+            [IDLE] = ta_int(row[IDLE]), [KERNELS] = ta_int(row[KERNELS]), [BATCH] = ta_int(batch));
     }
     return TA_OK;
 }
@@ -508,7 +623,8 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,
-                                           .tables = tables};
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, guidance, &ops, .title = "Two model calls a step",
-          .summary = "Denoising steps that run the model twice: guidance.by_rank", .version = "1");
+          .summary = "Denoising steps that run the model twice: guidance.by_rank", .version = "2");

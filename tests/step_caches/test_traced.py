@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Step caches of traces: the steps that a cache answered are found one by one, whatever marks the
-denoiser; speed-ups are those of the planted times; pipelines without a cache have none.
+denoiser; speed-ups are right for the planted times; pipelines without a cache have none.
 
-usage: test_traced.py --program PROGRAM [--count N] [--first SEED] [--keep FOLDER]
+usage: test_traced.py --program PROGRAM --causes FOLDER [--count N] [--first SEED] [--keep FOLDER]
+
+FOLDER is tests/causes, which makes the pipelines.
 """
 import argparse
 import collections
+import importlib
 import pathlib
 import random
 import statistics
 import sys
 import tempfile
 
-import caching
 import reports
 
 
@@ -64,7 +66,7 @@ def check_pass(faults, report, number, of_pass, plan):
             faults.found.append(f"possible {audit['possible']}, not {least} to {most}")
 
 
-def check(program, seed, keep):
+def check(caching, program, seed, keep):
     rng = random.Random(f"step cache {seed}")
     plan = caching.plan_of(rng, seed)
     rank = caching.run(plan)
@@ -95,11 +97,14 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--causes", required=True)
     parser.add_argument("--keep")
     args = parser.parse_args()
+    sys.path.insert(0, args.causes)
+    caching = importlib.import_module("caching")
     wrong = unseen = 0
     for seed in range(args.first, args.first + args.count):
-        faults = check(args.program, seed, args.keep)
+        faults = check(caching, args.program, seed, args.keep)
         unseen += not faults.is_found
         if faults.found:
             wrong += 1

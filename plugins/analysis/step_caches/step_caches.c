@@ -97,8 +97,9 @@ static const struct ta_column steps_table_columns[] = {
                  .doc = "full: all blocks of the model run; partial: more than half of what a full "
                         "step runs; cached: at most half"},
     [S_WORK] = {"work", "Work", TA_RATIO,
-                .doc = "Part of a full step that runs: its kernels over those of a full step; 0 "
-                       "and 1 where only the decision is recorded"},
+                .doc =
+                    "Part of a full step that runs: its kernels over the kernels of a full step; 0 "
+                    "and 1 where only the decision is recorded"},
     [S_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
                .doc =
                    "From its first work on the device to the first of the next step; of the last "
@@ -194,7 +195,7 @@ static const struct ta_column speedup_table_columns[] = {
                            "hit ratio and r the share of kept blocks, and up to 5 % of a full step "
                            "for work outside the blocks; r is 0 where it is not known"},
     [C_KEPT] = {"kept", "Kept", TA_RATIO,
-                .doc = "Blocks that cached steps run over those of a full step, by their calls of "
+                .doc = "Blocks that cached steps run, over all of a full step, by their calls of "
                        "attention; null where these are not recorded"},
     [C_LEAK] = {"leak_ns", "Beyond blocks", TA_NS, .better = TA_LOWER,
                 .doc = "Time of cached steps that is not in the blocks that they keep"},

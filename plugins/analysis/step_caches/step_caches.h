@@ -19,7 +19,7 @@ enum {
     DUR,
     BUSY,
     KERNELS,
-    KEPT,       /* ta_real_cell(): blocks over those of a full step */
+    KEPT,       /* ta_real_cell(): blocks over the blocks of a full step */
     DIFFERENCE, /* ta_real_cell() */
     STEP_FIELDS
 };

@@ -35,7 +35,7 @@
 struct call {
     size_t line, pass;
     int64_t number;          /* of its step */
-    int64_t kernels, layers; /* layers: kernels of attention, without any those of products */
+    int64_t kernels, layers; /* layers: kernels of attention, without any the products */
     int64_t start, end;      /* of its work on the device */
     int64_t dur, busy;
     double kept;
