@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exposed communication: collectives that no computation covers.  What a finding about a straggler
- * or a slow link says already is left out; the rest is waiting for each other, or transfer that
- * nothing overlaps. */
+/* Exposed communication: collectives that no computation covers.  What a finding about a straggler,
+ * a slow link or a phase of one rank says already is left out; the rest is waiting for each other,
+ * or transfer that nothing overlaps. */
 #include "lib/degrees.h"
 #include "recommend/rule.h"
 
@@ -44,6 +44,8 @@ enum {
     PLACE_CAUSE,
     PLACE_CALLS,
     PLACE_EXPOSED,
+    ALONE_RANK,
+    ALONE,
     DEGREES
 };
 
@@ -72,6 +74,8 @@ static const struct ta_ref reads[] = {
     [PLACE_CAUSE] = {"collectives.exposed_by_place", "cause"},
     [PLACE_CALLS] = {"collectives.exposed_by_place", "calls"},
     [PLACE_EXPOSED] = {"collectives.exposed_by_place", "exposed_ns"},
+    [ALONE_RANK] = {"phases.alone", "rank"},
+    [ALONE] = {"phases.alone", "time_ns"},
     DEGREES_READS(DEGREES),
 };
 
@@ -139,6 +143,19 @@ static double said_of_links(const struct ta_refs *in, double run)
         if (ta_ref_text(in, LINK_LIMIT, row).len)
             sum += ta_ref_number(in, LINK_EXPOSED, row, 0);
     return sum > least * run ? sum : 0;
+}
+
+/* What a rank waits while others are in a phase that they alone are in. */
+static double said_of_phases(const struct ta_refs *in, double rank, double run)
+{
+    static const double least = 0.03; /* of the run, as in phase_alone */
+    double sum = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, ALONE); row++) {
+        const double time = ta_ref_number(in, ALONE, row, 0);
+        if (time > least * run && ta_ref_number(in, ALONE_RANK, row, rank) != rank)
+            sum = fmax(sum, time);
+    }
+    return sum;
 }
 
 static bool has_straggler(const struct ta_refs *in, double run)
@@ -377,12 +394,17 @@ static struct share share_of(const struct ta_refs *in, struct extremes e, double
                       .before = before_of(in, e.most)};
     s.wait = waiting(in, &s.exposed);
     const double all = exposed_of(in, e.most);
-    const double wait = s.wait.table ? fmin(s.wait.value, all) : 0;
+    const double phases = said_of_phases(in, s.rank, run);
+    const double waits = s.wait.table ? fmin(s.wait.value, all) : 0;
+    const double wait = fmax(0, waits - phases);
     const struct ta_place transfer = ta_place_beside(in, &s.wait, TRANSFER);
-    s.transfer = fmax(0, (transfer.table ? transfer.value : all - wait) - said_of_links(in, run));
+    /* A broadcast of what a rank alone has made may be long for that. */
+    s.transfer = fmax(0, (transfer.table ? transfer.value : all - waits) - fmax(0, phases - waits) -
+                             said_of_links(in, run));
     s.hideable = fmax(0, fmin(s.transfer, run - ta_ref_number(in, COMM, e.most, 0)));
     s.waiting = has_straggler(in, run) ? 0 : wait;
     s.mean_wait = ta_ref_rows(in, WAIT) ? ta_ref_sum(in, WAIT) / (double)ta_ref_rows(in, WAIT) : 0;
+    s.mean_wait *= waits > 0 ? wait / waits : 1;
     return s;
 }
 

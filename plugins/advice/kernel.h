@@ -193,7 +193,6 @@ enum {
     VAE_TF32,
     VAE_LAYOUT,
     VAE_NAIVE,
-    VAE_TRUST,
     VAE_REFS
 };
 
@@ -207,11 +206,9 @@ enum {
                [(first) + VAE_WIDE] = {"kernels.vae_decode", "fp32_ns"},                           \
                [(first) + VAE_TF32] = {"kernels.vae_decode", "tf32_ns"},                           \
                [(first) + VAE_LAYOUT] = {"kernels.vae_decode", "layout_ns"},                       \
-               [(first) + VAE_NAIVE] = {"kernels.vae_decode", "naive_ns"},                         \
-               [(first) + VAE_TRUST] = {.scalar = "trust_score"}
+               [(first) + VAE_NAIVE] = {"kernels.vae_decode", "naive_ns"}
 
 enum vae_cause {
-    VAE_ALONE,      /* one rank decodes, the others wait */
     VAE_FP32,       /* convolutions of fp32 inputs */
     VAE_FALLBACK,   /* MIOpen's naive convolutions */
     VAE_TILES,      /* many passes one after the other */
@@ -231,15 +228,12 @@ enum { VAE_LEAST_TILES = 4 };
 struct vae {
     double time, decodes, kernels, conv, wide, tf32, layout, naive;
     double passes; /* but those over a few frames of a video */
-    size_t row, n; /* SIZE_MAX: none; devices that decode */
-    bool is_whole; /* the recordings of all ranks are trusted: who was not seen did not decode */
+    size_t row;    /* SIZE_MAX: none */
     enum vae_cause cause;
 };
 
-static inline enum vae_cause vae_cause_of(const struct vae *vae, const struct kernel_run *run)
+static inline enum vae_cause vae_cause_of(const struct vae *vae)
 {
-    if (run->devices > 1 && vae->n == 1 && vae->is_whole)
-        return VAE_ALONE;
     if (vae->wide > 0.5 * vae->conv)
         return VAE_FP32;
     if (vae->naive > 0.2 * vae->conv)
@@ -249,14 +243,11 @@ static inline enum vae_cause vae_cause_of(const struct vae *vae, const struct ke
     return vae->layout > 0.15 * vae->kernels ? VAE_TRANSPOSED : VAE_PLAIN;
 }
 
-static inline struct vae vae_find(const struct ta_refs *in, size_t first,
-                                  const struct kernel_run *run)
+static inline struct vae vae_find(const struct ta_refs *in, size_t first)
 {
-    const double whole = 0.9;
     struct vae vae = {.row = SIZE_MAX};
     for (size_t i = 0; i < ta_ref_rows(in, first + VAE_TIME); i++) {
         const double time = ta_ref_number(in, first + VAE_TIME, i, 0);
-        vae.n++;
         if (time <= vae.time)
             continue;
         vae = (struct vae){.time = time,
@@ -269,11 +260,9 @@ static inline struct vae vae_find(const struct ta_refs *in, size_t first,
                            .tf32 = ta_ref_number(in, first + VAE_TF32, i, 0),
                            .layout = ta_ref_number(in, first + VAE_LAYOUT, i, 0),
                            .naive = ta_ref_number(in, first + VAE_NAIVE, i, 0),
-                           .row = i,
-                           .n = vae.n};
+                           .row = i};
     }
-    vae.is_whole = ta_ref_scalar(in, first + VAE_TRUST, 1) >= whole;
-    vae.cause = vae_cause_of(&vae, run);
+    vae.cause = vae_cause_of(&vae);
     return vae;
 }
 
@@ -290,7 +279,7 @@ static inline bool vae_is_said(const struct vae *vae, const struct kernel_run *r
 static inline double vae_part(const struct ta_refs *in, size_t first, size_t column,
                               const struct kernel_run *run)
 {
-    const struct vae vae = vae_find(in, first, run);
+    const struct vae vae = vae_find(in, first);
     return vae_is_said(&vae, run, VAE_SHARE) ? ta_ref_sum(in, first + column) : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* VAE decoding that takes much of the run, and what makes it slow: a rank alone, fp32, tiles one
- * after the other, layouts. */
+/* VAE decoding that takes much of the run, and what makes it slow: fp32, tiles one after the
+ * other, layouts. */
 #include "kernel.h"
 
 enum { THRESHOLD };
@@ -28,8 +28,7 @@ struct gain {
  * twice as much; a convolution in TF32 already uses them. */
 static struct gain gain_of(const struct vae *vae, const struct kernel_device *device)
 {
-    static const struct gain parts[VAE_CAUSES] = {[VAE_ALONE] = {0.4, 0.9},
-                                                  [VAE_FP32] = {0.45, 0.9},
+    static const struct gain parts[VAE_CAUSES] = {[VAE_FP32] = {0.45, 0.9},
                                                   [VAE_FALLBACK] = {0.2, 0.6},
                                                   [VAE_TILES] = {0.2, 0.55},
                                                   [VAE_PLAIN] = {0.1, 0.3}};
@@ -47,9 +46,6 @@ static const char *what_to_do(const struct vae *vae, const struct kernel_device 
 {
     const bool is_old = device->is_nvidia && device->capability > 0 && device->capability < 8;
     switch (vae->cause) {
-    case VAE_ALONE:
-        return "Split decoding over the ranks (a parallel VAE, such as DistVAE of xDiT), or decode "
-               "while the next request denoises.";
     case VAE_FP32:
         return is_old ? "Decode in fp16 (vae.to(torch.float16); SDXL's VAE needs its fp16 fix)."
                       : "Decode in bf16 (vae.to(torch.bfloat16)).";
@@ -73,7 +69,6 @@ static const char *what_to_do(const struct vae *vae, const struct kernel_device 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     static const char *const titles[VAE_CAUSES] = {
-        [VAE_ALONE] = "One rank alone decodes the VAE and takes",
         [VAE_FP32] = "The VAE decodes in fp32 and takes",
         [VAE_FALLBACK] = "VAE decoding falls back to MIOpen's naive convolutions and takes",
         [VAE_TILES] = "The VAE decodes tile after tile and takes",
@@ -82,7 +77,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     const struct kernel_run run = kernel_run_of(in, RUN);
     const struct kernel_device device = kernel_device_of(in, DEVICE, advice);
-    const struct vae vae = vae_find(in, VAE, &run);
+    const struct vae vae = vae_find(in, VAE);
     if (!vae_is_said(&vae, &run, threshold))
         return TA_OK;
     const struct gain gain = gain_of(&vae, &device);

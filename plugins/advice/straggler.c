@@ -45,7 +45,9 @@ enum {
     GPU_DEVICE,
     COMPUTE,
     WINDOW_RANK,
-    WINDOW
+    WINDOW,
+    ALONE_RANK,
+    ALONE
 };
 
 static const struct ta_ref reads[] = {
@@ -73,7 +75,20 @@ static const struct ta_ref reads[] = {
     [COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
     [WINDOW_RANK] = {"gpu_time.program", "rank"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
+    [ALONE_RANK] = {"phases.alone", "rank"},
+    [ALONE] = {"phases.alone", "time_ns"},
 };
+
+/* Whether at least half of what it costs is a phase that the rank is in alone, such as decoding:
+ * that is no slow rank, and has a finding. */
+static bool is_in_phase(const struct ta_refs *in, size_t row)
+{
+    double alone = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, ALONE); i++)
+        if (ta_ref_number(in, ALONE_RANK, i, NAN) == ta_ref_number(in, RANK, row, -1))
+            alone += ta_ref_number(in, ALONE, i, 0);
+    return 2 * alone >= ta_ref_number(in, COST, row, 0);
+}
 
 /* What the late rank costs that costs most; no table without one. */
 static struct ta_place find_worst(const struct ta_refs *in)
@@ -83,7 +98,7 @@ static struct ta_place find_worst(const struct ta_refs *in)
         const struct ta_place cost = ta_place_at(in, COST, row);
         const struct ta_cell *late = ta_ref_cell(in, IS_LATE, row);
         if (cost.table && late->kind == TA_CELL_BOOL && late->b &&
-            (!worst.table || cost.value > worst.value))
+            (!worst.table || cost.value > worst.value) && !is_in_phase(in, row))
             worst = cost;
     }
     return worst;

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* phases.over_ranks, phases.alone: phases of a diffusion on all ranks, on one clock.
+ *
+ * A rank is alone in a phase while others neither compute nor work on the host for another phase:
+ * they wait in a collective, for data of it, or are done.  Ranks that all decode, each a part or a
+ * video of its own, compute meanwhile; a range around the decode that all ranks enter, with one of
+ * them at work, does not make the others work.
+ *
+ * Of each trace come its phases, and the stretches in which its devices compute nothing: all of
+ * them from a 256th of the window on, so that they are few. */
+#include "model/program/generation.h"
+#include "model/program/window.h"
+#include "ranks/ranks.h"
+
+#include <traceanalyze/analysis.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PARTIAL_STAGES, PARTIAL_FREE, PARTIAL_RUNS };
+
+enum { OF_RANK, OF_PHASE, OF_START, OF_END, OF_COMPUTE, OF_HOST, OF_FIELDS };
+static const struct ta_field stage_fields[OF_FIELDS] = {
+    [OF_RANK] = {"rank", TA_FIELD_RANK},         [OF_PHASE] = {"phase", TA_FIELD_INT},
+    [OF_START] = {"start_ns", TA_FIELD_INT},     [OF_END] = {"end_ns", TA_FIELD_INT},
+    [OF_COMPUTE] = {"compute_ns", TA_FIELD_MAX}, /* of its devices, within */
+    [OF_HOST] = {"by_host", TA_FIELD_MAX},       /* 1: it launched nothing */
+};
+
+enum { FREE_RANK, FREE_START, FREE_END, FREE_FIELDS };
+static const struct ta_field free_fields[FREE_FIELDS] = {
+    [FREE_RANK] = {"rank", TA_FIELD_RANK},
+    [FREE_START] = {"start_ns", TA_FIELD_INT},
+    [FREE_END] = {"end_ns", TA_FIELD_INT},
+};
+
+enum { RUN_RANK, RUN_START, RUN_END, RUN_FIELDS };
+static const struct ta_field run_fields[RUN_FIELDS] = {
+    [RUN_RANK] = {"rank", TA_FIELD_RANK},
+    [RUN_START] = {"start_ns", TA_FIELD_MIN},
+    [RUN_END] = {"end_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_STAGES] = {"stages", stage_fields, OF_FIELDS},
+    [PARTIAL_FREE] = {"free", free_fields, FREE_FIELDS},
+    [PARTIAL_RUNS] = {"runs", run_fields, RUN_FIELDS},
+    {0},
+};
+
+/* Rows may come from a saved summary. */
+static const struct ta_bound bounds[] = {{PARTIAL_STAGES, OF_PHASE, TA_GENERATION_PHASES},
+                                         TA_BOUNDS_END};
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+enum { ALONE_PHASE, ALONE_RANK, ALONE_TIMES, ALONE_TIME, ALONE_SHARE, ALONE_RANKS, ALONE_WAITING };
+static const struct ta_column alone_columns[] = {
+    [ALONE_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [ALONE_RANK] = TA_RANK_COLUMN_OF("Rank that is in the phase"),
+    [ALONE_TIMES] = {"times", "Times", TA_COUNT, .doc = "How often others waited meanwhile"},
+    [ALONE_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
+                    .doc = "How long the phase took these times"},
+    [ALONE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                     .doc = "Of the longest window of a rank"},
+    [ALONE_RANKS] = {"at_work", "At work", TA_COUNT,
+                     .doc = "Ranks that are in the phase at once, this one among them; the most"},
+    [ALONE_WAITING] = {"waiting", "Waiting", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Ranks that compute less than a tenth of that time, and work on the "
+                              "host for no phase of their own; the fewest"},
+};
+
+static const struct ta_table_def alone = {
+    "phases.alone",
+    "Phases on some ranks while others wait",
+    TA_COLUMNS(alone_columns),
+    .doc = "One row per phase and rank that is in it, not of denoising, while other ranks wait. "
+           "On the clock of the run; ranks whose clocks could not be compared are left out.",
+    .not_of_ranks = true,
+    .joining = TA_JOIN_NOT,
+    .brief = &(const struct ta_brief){.place = 255, .rows = 4}};
+
+enum {
+    OVER_PHASE,
+    OVER_RANKS,
+    OVER_OF,
+    OVER_SHORTEST,
+    OVER_MEDIAN,
+    OVER_LONGEST,
+    OVER_RANK,
+    OVER_EXCESS
+};
+static const struct ta_column over_columns[] = {
+    [OVER_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [OVER_RANKS] =
+        {"ranks", "Ranks", TA_COUNT,
+         .doc = "Ranks that work in the phase: at least a tenth of what the one with most does"},
+    [OVER_OF] = {"of", "Of ranks", TA_COUNT, .doc = "Ranks of which phases are known"},
+    [OVER_SHORTEST] = {"shortest_ns", "Shortest", TA_NS, .better = TA_LOWER,
+                       .doc = "Work of the rank with least of it: what its devices compute in the "
+                              "phase; of a phase of the host its time"},
+    [OVER_MEDIAN] = {"median_ns", "Median", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "Of the ranks that work in it"},
+    [OVER_LONGEST] = {"longest_ns", "Longest", TA_NS, .better = TA_LOWER,
+                      .doc = "Of the rank with most of it"},
+    [OVER_RANK] = {"rank", "Rank", TA_INTEGER, .doc = "The rank with most of it"},
+    [OVER_EXCESS] = {"excess", "Extra time", TA_TYPE_NUMBER, TA_UNIT_RATIO, .better = TA_LOWER,
+                     .doc = "Longest beyond the median, over the median"},
+};
+
+static const struct ta_table_def over = {"phases.over_ranks",
+                                         "Phases compared between ranks",
+                                         TA_COLUMNS(over_columns),
+                                         .doc = "One row per phase of a run of several ranks.",
+                                         .not_of_ranks = true,
+                                         .joining = TA_JOIN_NOT,
+                                         .brief =
+                                             &(const struct ta_brief){.place = 255, .rows = 6}};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+enum { STRETCHES_MOST = 256 };
+
+/* What of [start, end) a united set covers. */
+static int64_t inside(const struct ta_intervals *set, int64_t start, int64_t end)
+{
+    size_t low = 0, high = set->n;
+    int64_t ns = 0;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (set->at[middle].end <= start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < set->n && set->at[low].start < end; low++)
+        ns += ta_min_i64(end, set->at[low].end) - ta_max_i64(start, set->at[low].start);
+    return ns;
+}
+
+/* When devices work at anything but communication; whether there is any. */
+static bool find_work(const struct ta_trace *trace, struct ta_intervals *work)
+{
+    const struct ta_trace_view *view = ta_trace_view(trace);
+    bool communicates = false;
+    for (size_t i = 0; i < view->activities.n; i++) {
+        const struct ta_activity *a = &view->activities.at[i];
+        if (a->kernel != TA_NO_KERNEL &&
+            view->kernels.at[a->kernel].facts.class == TA_KERNEL_COMM) {
+            communicates = true;
+            continue;
+        }
+        const int64_t start = view->spans.ts[a->span];
+        ta_intervals_add(work, start, start + view->spans.dur[a->span]);
+    }
+    ta_intervals_unite(work);
+    return communicates;
+}
+
+/* On the clock of the machine, where the trace says it. */
+static int64_t dated(const struct ta_trace *trace, int64_t time)
+{
+    const int64_t zero = ta_trace_base_ns(trace);
+    return zero == TA_MISSING ? time : ta_add_sat(zero, time);
+}
+
+static void add_stages(const struct ta_trace *trace, const struct ta_generation *found,
+                       const struct ta_intervals *work, struct ta_partial *out)
+{
+    for (size_t i = 0; i < found->n_stages; i++) {
+        const struct ta_generation_time *time = &found->stages[i].time;
+        const bool by_host = time->gpu_start == TA_MISSING;
+        const int64_t start = by_host ? time->host_start : time->gpu_start;
+        const int64_t end = by_host ? time->host_end : time->gpu_end;
+        int64_t *row = TA_PARTIAL_ROW(
+            out, ta_key_int(ta_trace_rank(trace)), ta_key_int(found->stages[i].phase),
+            ta_key_int(dated(trace, start)), ta_key_int(dated(trace, end)));
+        ta_most(&row[OF_COMPUTE], inside(work, start, end));
+        ta_most(&row[OF_HOST], by_host);
+    }
+}
+
+static void add_free(const struct ta_trace *trace, int64_t start, int64_t end, int64_t least,
+                     struct ta_partial *out)
+{
+    if (end - start >= least && end > start)
+        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(dated(trace, start)),
+                       ta_key_int(dated(trace, end)));
+}
+
+static void add_stretches(const struct ta_trace *trace, const struct ta_program_window *window,
+                          const struct ta_intervals *work, struct ta_partial *out)
+{
+    const int64_t least = (window->end - window->start) / STRETCHES_MOST;
+    int64_t from = window->start;
+    for (size_t i = 0; i < work->n; i++) {
+        add_free(trace, from, work->at[i].start, least, out);
+        from = work->at[i].end;
+    }
+    add_free(trace, from, window->end, least, out);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_generation *found = ta_program_generation(trace);
+    const struct ta_program_window *window = ta_program_window(trace);
+    if (!found || !window)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace");
+    struct ta_intervals work = {0};
+    const bool communicates = find_work(trace, &work);
+    /* Of ranks in whose traces nothing tells a phase it counts when they have nothing to do. */
+    if (!work.failed && (communicates || found->by != TA_GENERATION_BY_NOTHING)) {
+        int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_RUNS], ta_key_int(ta_trace_rank(trace)));
+        ta_least(&row[RUN_START], dated(trace, window->start));
+        ta_most(&row[RUN_END], dated(trace, window->end));
+        add_stages(trace, found, &work, out[PARTIAL_STAGES]);
+        add_stretches(trace, window, &work, out[PARTIAL_FREE]);
+    }
+    const bool failed = work.failed;
+    ta_intervals_free(&work);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace") : TA_OK;
+}
+
+/* ---- ranks on one clock ---------------------------------------------------------------------- */
+
+/* A rank, and its rows of the partials. */
+struct rank {
+    int64_t rank, start, end;
+    const struct ta_rank_clock *clock; /* NULL: not comparable */
+    size_t first_stage, n_stages, first_free, n_free;
+};
+
+struct run {
+    const struct ta_partial *stages, *free;
+    struct rank *at;
+    size_t n, n_clocked;
+    int64_t window;
+};
+
+static int64_t on_clock(const struct rank *rank, int64_t time)
+{
+    const struct ta_rank_clock *clock = rank->clock;
+    if (!clock->corrected)
+        return time;
+    return ta_add_sat(
+        time,
+        -ta_add_sat(clock->offset, ta_whole(round(clock->drift * (double)(time - clock->origin)))));
+}
+
+/* Rows of a rank, which are next to each other; `from` is where they may begin. */
+static size_t rows_of(const struct ta_partial *of, int64_t rank, size_t *from)
+{
+    size_t n = 0;
+    while (*from < ta_partial_rows(of) && ta_partial_at(of, *from)[0] < rank)
+        (*from)++;
+    while (*from + n < ta_partial_rows(of) && ta_partial_at(of, *from + n)[0] == rank)
+        n++;
+    return n;
+}
+
+/* False without memory. */
+static bool read_run(const struct ta_partial *const *merged, const struct ta_ranks *ranks,
+                     struct run *run)
+{
+    const struct ta_partial *runs = merged[PARTIAL_RUNS];
+    int64_t axis = TA_MISSING;
+    size_t stage = 0, stretch = 0;
+    *run = (struct run){.stages = merged[PARTIAL_STAGES],
+                        .free = merged[PARTIAL_FREE],
+                        .at = calloc(ta_partial_rows(runs) + 1, sizeof *run->at)};
+    if (!run->at)
+        return false;
+    for (size_t i = 0; i < ta_partial_rows(runs); i++) {
+        const int64_t *row = ta_partial_at(runs, i);
+        struct rank *rank = &run->at[run->n++];
+        *rank = (struct rank){.rank = row[RUN_RANK], .start = row[RUN_START], .end = row[RUN_END]};
+        const struct ta_rank_member *member =
+            ta_ranks_clock(ranks->members, ranks->n_members, rank->rank, &axis);
+        rank->clock = member ? &member->clock : NULL;
+        run->n_clocked += member != NULL;
+        rank->n_stages = rows_of(run->stages, rank->rank, &stage);
+        rank->first_stage = stage;
+        rank->n_free = rows_of(run->free, rank->rank, &stretch);
+        rank->first_free = stretch;
+        run->window = ta_max_i64(run->window, rank->end - rank->start);
+    }
+    return true;
+}
+
+static int64_t overlap(int64_t start, int64_t end, int64_t from, int64_t to)
+{
+    return ta_max_i64(0, ta_min_i64(end, to) - ta_max_i64(start, from));
+}
+
+/* What of [start, end), on the clock of the run, a rank computes nothing; after its end, too. */
+static int64_t free_time(const struct run *run, const struct rank *rank, int64_t start, int64_t end)
+{
+    int64_t ns = overlap(start, end, on_clock(rank, rank->end), INT64_MAX);
+    for (size_t i = 0; i < rank->n_free; i++) {
+        const int64_t *row = ta_partial_at(run->free, rank->first_free + i);
+        ns += overlap(start, end, on_clock(rank, row[FREE_START]), on_clock(rank, row[FREE_END]));
+    }
+    return ns;
+}
+
+/* What of [start, end) a rank is in a phase of its host. */
+static int64_t host_time(const struct run *run, const struct rank *rank, int64_t start, int64_t end)
+{
+    int64_t ns = 0;
+    for (size_t i = 0; i < rank->n_stages; i++) {
+        const int64_t *row = ta_partial_at(run->stages, rank->first_stage + i);
+        if (row[OF_HOST])
+            ns += overlap(start, end, on_clock(rank, row[OF_START]), on_clock(rank, row[OF_END]));
+    }
+    return ns;
+}
+
+/* ---- alone ----------------------------------------------------------------------------------- */
+
+/* Of another rank while one is in a phase: less work than this share is none. */
+#define LITTLE 0.1
+/* And of the phase itself the devices compute more, or the host is in it alone. */
+#define AT_WORK 0.3
+
+static bool does_work(const int64_t *stage)
+{
+    return stage[OF_HOST] ||
+           (double)stage[OF_COMPUTE] >= AT_WORK * (double)(stage[OF_END] - stage[OF_START]);
+}
+
+static bool is_in(const struct run *run, const struct rank *rank, int64_t phase, int64_t start,
+                  int64_t end)
+{
+    for (size_t i = 0; i < rank->n_stages; i++) {
+        const int64_t *row = ta_partial_at(run->stages, rank->first_stage + i);
+        if (row[OF_PHASE] == phase && does_work(row) &&
+            (double)overlap(start, end, on_clock(rank, row[OF_START]),
+                            on_clock(rank, row[OF_END])) > LITTLE * (double)(end - start))
+            return true;
+    }
+    return false;
+}
+
+/* How the other ranks fare during a stage of a rank. */
+struct others {
+    int64_t at_work, waiting;
+};
+
+static struct others look_at_others(const struct run *run, const struct rank *own,
+                                    const int64_t *stage)
+{
+    struct others others = {.at_work = 1};
+    const int64_t start = on_clock(own, stage[OF_START]), end = on_clock(own, stage[OF_END]);
+    const double length = (double)(end - start);
+    for (size_t i = 0; i < run->n; i++) {
+        const struct rank *rank = &run->at[i];
+        if (rank == own || !rank->clock)
+            continue;
+        if (is_in(run, rank, stage[OF_PHASE], start, end))
+            others.at_work++;
+        else if ((double)free_time(run, rank, start, end) >= (1 - LITTLE) * length &&
+                 (double)host_time(run, rank, start, end) <= LITTLE * length)
+            others.waiting++;
+    }
+    return others;
+}
+
+static void add_alone(const struct run *run, const struct rank *rank, int64_t phase,
+                      struct ta_section_builder *out)
+{
+    int64_t times = 0, time = 0, at_work = 0, waiting = 0;
+    for (size_t i = 0; i < rank->n_stages; i++) {
+        const int64_t *stage = ta_partial_at(run->stages, rank->first_stage + i);
+        if (stage[OF_PHASE] != phase || !does_work(stage) || stage[OF_END] <= stage[OF_START])
+            continue;
+        const struct others others = look_at_others(run, rank, stage);
+        if (others.waiting == 0)
+            continue;
+        time += stage[OF_END] - stage[OF_START];
+        at_work = ta_max_i64(at_work, others.at_work);
+        waiting = times++ ? ta_min_i64(waiting, others.waiting) : others.waiting;
+    }
+    if (times)
+        TA_ROW(out, alone, [ALONE_PHASE] = ta_string(ta_generation_phase_names[phase]),
+               [ALONE_RANK] = ta_int(rank->rank), [ALONE_TIMES] = ta_int(times),
+               [ALONE_TIME] = ta_int(time), [ALONE_SHARE] = ta_share(time, run->window),
+               [ALONE_RANKS] = ta_int(at_work), [ALONE_WAITING] = ta_int(waiting));
+}
+
+/* ---- over ranks ------------------------------------------------------------------------------ */
+
+static int by_value(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void add_over(const struct run *run, int64_t phase, int64_t *works,
+                     struct ta_section_builder *out)
+{
+    int64_t longest = 0, longest_rank = TA_MISSING;
+    size_t n = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        int64_t work = 0;
+        for (size_t s = 0; s < run->at[i].n_stages; s++) {
+            const int64_t *stage = ta_partial_at(run->stages, run->at[i].first_stage + s);
+            if (stage[OF_PHASE] == phase && does_work(stage))
+                work += stage[OF_HOST] ? stage[OF_END] - stage[OF_START] : stage[OF_COMPUTE];
+        }
+        if (work > longest) {
+            longest = work;
+            longest_rank = run->at[i].rank;
+        }
+        works[n++] = work;
+    }
+    if (longest == 0)
+        return;
+    qsort(works, n, sizeof *works, by_value);
+    while ((double)*works < LITTLE * (double)longest) {
+        works++;
+        n--;
+    }
+    const double median = ((double)works[(n - 1) / 2] + (double)works[n / 2]) / 2;
+    TA_ROW(out, over, [OVER_PHASE] = ta_string(ta_generation_phase_names[phase]),
+           [OVER_RANKS] = ta_int((int64_t)n), [OVER_OF] = ta_int((int64_t)run->n),
+           [OVER_SHORTEST] = ta_int(works[0]), [OVER_MEDIAN] = ta_num(median),
+           [OVER_LONGEST] = ta_int(longest), [OVER_RANK] = ta_int(longest_rank),
+           [OVER_EXCESS] = ta_num((double)longest / median - 1));
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    struct run run;
+    int64_t *works = NULL;
+    const bool done =
+        read_run(merged, in->ranks, &run) && (works = calloc(run.n + 1, sizeof *works));
+    for (int64_t phase = 0; done && run.n > 1 && phase < TA_GENERATION_PHASES; phase++) {
+        add_over(&run, phase, works, out);
+        for (size_t i = 0; i < run.n && phase != TA_GENERATION_DENOISE && run.n_clocked > 1; i++)
+            if (run.at[i].clock)
+                add_alone(&run, &run.at[i], phase, out);
+    }
+    free(works);
+    free(run.at);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare phases of ranks");
+}
+
+static const struct ta_table_def *const tables[] = {&alone, &over, NULL};
+
+static const struct ta_analysis_ops ops = {.section = "phases",
+                                           .place = 3,
+                                           .bounds = bounds,
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .needs_ranks = true,
+                                           .tables = tables};
+
+TA_PLUGIN(analysis, phases_alone, &ops, .title = "Phases of all ranks",
+          .summary =
+              "Phases of a diffusion on all ranks, and what one rank does while others wait: "
+              "phases.over_ranks, phases.alone",
+          .version = "1");
