@@ -276,15 +276,14 @@ static void give_idle(const struct ta_refs *in, struct ta_advice *advice, size_t
         &(struct ta_finding){
             .id = "step-cache",
             .rule = "step_cache",
-            .title = ta_advice_printf(
-                advice,
-                "The step cache%s of %s never hits: all %.0f steps are full, and its "
-                "checks take the host %s%s",
-                method[0] ? ta_advice_printf(advice, " (%s)", method) : "",
-                ta_place_text(advice, in, &cached, LOOP_CACHE),
-                ta_ref_number(in, LOOP_STEPS, row, 0),
-                ta_advice_number(advice, checking.value, TA_UNIT_NS),
-                ta_place_owner(advice, in->report, &cached)),
+            .title = ta_advice_printf(advice,
+                                      "The step cache%s of %s never hits: all %.0f steps are full, "
+                                      "and its checks cost %s%s",
+                                      method[0] ? ta_advice_printf(advice, " (%s)", method) : "",
+                                      ta_place_text(advice, in, &cached, LOOP_CACHE),
+                                      ta_ref_number(in, LOOP_STEPS, row, 0),
+                                      ta_advice_number(advice, checking.value, TA_UNIT_NS),
+                                      ta_place_owner(advice, in->report, &cached)),
             .advice = "Raise its threshold step by step and compare the pictures, or switch it off "
                       "where the model has few steps: then it only costs its check.",
             .details = "The saving is of a cache that skips a sixth to half of the steps, at less "

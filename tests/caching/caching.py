@@ -76,7 +76,8 @@ def plan_of(rng, seed, **fixed):
     hits = [sorted(i for i in range(warm, steps - 1) if rng.random() < share)
             for _ in range(passes)]
     plan.cache = {"hits": hits, "keep": rng.choice((0, 1, 1, 2)), "decision": rng.random() < 0.6,
-                  "wait": rng.choice((0, 0, 5e6)), "guided": guided}
+                  "wait": rng.choice((0, 0, 5e6))}
+    plan.cache_guided = guided
     plan.iterations = rng.choice((1, 1, 2))
     return plan
 

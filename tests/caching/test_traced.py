@@ -92,6 +92,39 @@ def check(caching, program, seed, keep):
     return faults
 
 
+def never_hits(caching, program, seed):
+    """The same pipeline with a cache that decides and never answers, and without."""
+    lengths, found = [], []
+    for decides in (True, False):
+        plan = caching.plan_of(random.Random(f"never {seed}"), seed, stacks=1)
+        plan.iterations, plan.steps = 1, 24 if seed % 2 else 12
+        plan.cache = {"hits": [[], []], "keep": 1, "decision": decides, "wait": 0}
+        rank = caching.run(plan)
+        lengths.append(rank.forwards[-1]["end"] - rank.forwards[0]["start"])
+        with tempfile.TemporaryDirectory() as folder:
+            rank.write(pathlib.Path(folder) / "trace.json")
+            found.append(reports.read(program, pathlib.Path(folder) / "trace.json"))
+    with_cache, without = found
+    faults = Faults(seed)
+    faults.is_found = True
+    audits = with_cache.rows("caches.speedup")
+    n = plan.steps - 1
+    faults.same("cached", {row["cached"] for row in audits}, {0})
+    faults.same("method", {row["method"] for row in audits}, {"first block cache"})
+    faults.same("checks", audits[0]["checks"], n * len(audits))
+    cost = lengths[0] - lengths[1]  # the small kernels and the gap after each value that is read
+    faults.near("cost of checks", audits[0]["check_ns"], cost, 0.35)
+    finding = with_cache.finding("step-cache")
+    if not finding or "never hits" not in finding["title"]:
+        faults.found.append(f"no finding: {finding}")
+    faults.same("without a cache", (without.rows("caches.speedup"), without.finding("step-cache")),
+                ([], None))
+    hint = without.finding("no-step-cache")
+    faults.same("a hint", bool(hint), plan.steps >= 20)
+    faults.same("no hint beside a cache", with_cache.finding("no-step-cache"), None)
+    return faults
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -106,6 +139,8 @@ def main():
     for seed in range(args.first, args.first + args.count):
         faults = check(caching, args.program, seed, args.keep)
         unseen += not faults.is_found
+        if seed < 6:
+            faults.found += never_hits(caching, args.program, seed).found
         if faults.found:
             wrong += 1
             print(f"seed {seed}:", "\n    ".join(str(fault)[:600] for fault in faults.found))

@@ -204,7 +204,8 @@ static const struct ta_column speedup_table_columns[] = {
     [C_CHECKS] = {"checks", "Checks", TA_COUNT,
                   .doc = "Calls of the function that decides, where it is recorded"},
     [C_CHECK_NS] = {"check_ns", "Checking", TA_NS, .better = TA_LOWER,
-                    .doc = "Time of the host in them, waiting included"},
+                    .doc = "Time in which devices idle while the host is in them, and of what they "
+                           "launch on devices"},
 };
 
 static const struct ta_table_def speedup_table = {

@@ -316,8 +316,8 @@ static uint8_t method_of(struct ta_slice name)
 
 struct checks {
     const struct walk *walk;
-    size_t n[sizeof methods / sizeof *methods];
-    int64_t calls, ns, until;
+    struct ta_intervals decisions; /* times of the host in functions that decide */
+    int64_t calls, until;
     uint8_t first; /* method, by its first function */
 };
 
@@ -326,13 +326,49 @@ static void take_function(void *user, ta_row row, uint8_t kind)
     struct checks *checks = user;
     const struct walk *w = checks->walk;
     const uint8_t method = kind & (uint8_t)~DECIDES;
-    checks->n[method - 1]++;
     checks->first = checks->first ? checks->first : method;
     if (!(kind & DECIDES) || w->spans.ts[row] < checks->until)
         return;
     checks->calls++;
-    checks->ns = ta_add_sat(checks->ns, w->spans.dur[row]);
     checks->until = w->spans.ts[row] + w->spans.dur[row]; /* the function calls itself */
+    ta_intervals_add(&checks->decisions, w->spans.ts[row], checks->until);
+}
+
+/* Between two pieces of work that are queued. */
+#define QUEUED_GAP_NS 5000
+
+/* How long devices idle in gaps that begin in [from, to); what they take from one piece of queued
+ * work to the next is no idling. */
+static int64_t idle_from(const struct ta_intervals *busy, int64_t from, int64_t to)
+{
+    int64_t idle = 0;
+    for (size_t i = ta_intervals_behind(busy, from); i + 1 < busy->n && busy->at[i].end < to; i++) {
+        const int64_t gap = busy->at[i + 1].start - busy->at[i].end;
+        idle += gap > QUEUED_GAP_NS ? gap : 0;
+    }
+    return idle;
+}
+
+/* What deciding costs: the device idles while the host decides, and works on what that launches.
+ * Waiting for work that was launched before costs nothing.  TA_MISSING without memory. */
+static int64_t cost_of(struct checks *checks)
+{
+    const struct walk *w = checks->walk;
+    const struct ta_intervals *busy = ta_trace_busy(w->trace);
+    struct ta_intervals *times = &checks->decisions;
+    int64_t cost = 0;
+    ta_intervals_unite(times);
+    if (!busy || times->failed)
+        return TA_MISSING;
+    for (size_t i = 0; i < times->n; i++)
+        cost = ta_add_sat(cost, idle_from(busy, times->at[i].start, times->at[i].end));
+    for (size_t i = 0; times->n && i < w->activities.n; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        if (a->launch != TA_NO_ROW &&
+            ta_intervals_within(times, w->spans.ts[a->launch], w->spans.ts[a->launch] + 1))
+            cost = ta_add_sat(cost, w->spans.dur[a->span]);
+    }
+    return cost;
 }
 
 /* ---- a trace --------------------------------------------------------------------------------- */
@@ -357,20 +393,32 @@ static void add_calls(const struct walk *w, struct ta_slice name, struct ta_part
     }
 }
 
-static bool judge(struct walk *w, struct ta_partial *const *out)
+static bool add_checks(const struct walk *w, struct ta_slice name, struct checks *checks,
+                       struct ta_partial *out)
+{
+    const int64_t cost = cost_of(checks);
+    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)), ta_key_text(name),
+                                  ta_key_text(ta_slice_of(methods[checks->first - 1].method)));
+    if (checks->calls) {
+        ta_sum(&row[CHECK_CALLS], checks->calls);
+        ta_sum(&row[CHECK_NS], cost);
+    }
+    return cost != TA_MISSING;
+}
+
+static bool judge(struct walk *w, struct checks *checks, struct ta_partial *const *out)
 {
     if (!take_calls(w) || !time_calls(w))
         return false;
     count_layers(w);
     for (size_t pass = 0; pass < w->n_passes; pass++)
         class_pass(w, pass);
-    struct checks checks = {.walk = w, .until = INT64_MIN};
     double all, shared;
     if (!find_shared(w, &all, &shared) ||
-        !ta_each_named(w->trace, method_of, take_function, &checks))
+        !ta_each_named(w->trace, method_of, take_function, checks))
         return false;
     const bool is_cache = has_inner(w) && shared >= SHARED_LEAST * all;
-    if (!is_cache && !checks.first)
+    if (!is_cache && !checks->first)
         return true;
     if (!is_cache)
         for (size_t i = 0; i < w->n; i++)
@@ -379,16 +427,7 @@ static bool judge(struct walk *w, struct ta_partial *const *out)
     const struct ta_slice name =
         ta_is_module(denoiser) ? ta_module_class(denoiser) : TA_LIT("denoiser");
     add_calls(w, name, out[OF_STEPS]);
-    if (!checks.first)
-        return true;
-    int64_t *row =
-        TA_PARTIAL_ROW(out[OF_CHECKS], ta_key_int(ta_trace_rank(w->trace)), ta_key_text(name),
-                       ta_key_text(ta_slice_of(methods[checks.first - 1].method)));
-    if (checks.calls) {
-        ta_sum(&row[CHECK_CALLS], checks.calls);
-        ta_sum(&row[CHECK_NS], checks.ns);
-    }
-    return true;
+    return !checks->first || add_checks(w, name, checks, out[OF_CHECKS]);
 }
 
 bool step_caches_of_trace(const struct ta_trace *trace, struct ta_partial *const *out)
@@ -400,7 +439,9 @@ bool step_caches_of_trace(const struct ta_trace *trace, struct ta_partial *const
                      .spans = ta_trace_spans(trace)};
     if (!w.found)
         return false;
-    const bool done = w.found->n_steps == 0 || !w.found->call_of || judge(&w, out);
+    struct checks checks = {.walk = &w, .until = INT64_MIN};
+    const bool done = w.found->n_steps == 0 || !w.found->call_of || judge(&w, &checks, out);
+    ta_intervals_free(&checks.decisions);
     free(w.calls);
     free(w.place);
     return done;
