@@ -23,30 +23,24 @@ static bool are_wanted(const struct ta_program_steps *marked,
     return marked->n <= 1 && marked->by != TA_STEPS_BY_USER && has_host_times(generation);
 }
 
-/* How many steps of that number come before, of the images and blocks before. */
-static uint64_t repeats_of(const struct ta_generation *generation, size_t step)
-{
-    const struct ta_generation_step *at = generation->steps;
-    uint64_t n = 0;
-    for (size_t i = 0; i < step; i++)
-        n += at[i].number == at[step].number;
-    return n;
-}
-
 static bool fill(struct ta_program_steps *steps, const struct ta_generation *generation)
 {
+    /* Of each number, how many steps had it so far: of the images and blocks before. */
+    uint64_t *repeats = calloc(generation->n_steps + 1, sizeof *repeats);
     steps->at = calloc(generation->n_steps + 1, sizeof *steps->at);
     steps->by = TA_STEPS_BY_DENOISER;
-    for (; steps->at && steps->n < generation->n_steps; steps->n++) {
-        const struct ta_generation_step *step = &generation->steps[steps->n];
-        steps->at[steps->n] =
+    for (size_t i = 0; repeats && steps->at && i < generation->n_steps; i++) {
+        const struct ta_generation_step *step = &generation->steps[i];
+        steps->at[steps->n++] =
             (struct ta_program_step){.start = step->time.host_start,
                                      .end = step->time.host_end,
                                      .mark = generation->calls[step->first_call].mark,
                                      .number = step->number,
-                                     .repeat = repeats_of(generation, steps->n)};
+                                     .repeat = repeats[step->number]++};
     }
-    return steps->at != NULL;
+    const bool done = repeats && steps->at;
+    free(repeats);
+    return done;
 }
 
 static void free_steps(void *at)

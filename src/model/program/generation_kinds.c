@@ -80,24 +80,45 @@ static int64_t time_of(const struct ta_generation_call *call)
                                              : call->time.host_end - call->time.host_start;
 }
 
+/* FNV-1a of what a call launches; equal calls have equal ones. */
+static uint64_t hash_of(const struct walk *w, size_t call)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)w->found->calls[call].phase;
+    for (size_t i = w->first[call]; i < w->first[call + 1]; i++)
+        hash = (hash ^ w->kernels[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The kind that a call is like, or a new one. */
+static bool kind_like(struct walk *w, size_t call, uint64_t *kind)
+{
+    enum { KINDS_MOST = 64 }; /* what differs more is of the last one */
+    const struct ta_generation_call *calls = w->found->calls;
+    size_t k = 0;
+    while (k < w->kinds.n && k + 1 < KINDS_MOST &&
+           (calls[w->kinds.at[k].call].phase != calls[call].phase ||
+            !are_alike(w, w->kinds.at[k].call, call)))
+        k++;
+    *kind = k;
+    return k < w->kinds.n || ta_vec_push(&w->kinds, ((struct kind){.call = call}));
+}
+
 static bool find_kinds(struct walk *w)
 {
-    enum { KINDS_MOST = 4096 }; /* what differs more is one more kind */
     const struct ta_generation *found = w->found;
-    w->kind_of = calloc(found->n_calls + 1, sizeof *w->kind_of);
-    for (size_t i = 0; w->kind_of && i < found->n_calls; i++) {
-        size_t k = 0;
-        while (k < w->kinds.n && k + 1 < KINDS_MOST &&
-               (found->calls[w->kinds.at[k].call].phase != found->calls[i].phase ||
-                !are_alike(w, w->kinds.at[k].call, i)))
-            k++;
-        if (k == w->kinds.n && !ta_vec_push(&w->kinds, ((struct kind){.call = i})))
-            return false;
-        w->kinds.at[k].n++;
-        w->kinds.at[k].ns = ta_add_sat(w->kinds.at[k].ns, time_of(&found->calls[i]));
-        w->kind_of[i] = (uint32_t)k;
+    struct ta_map known = {0}; /* kinds by hash */
+    bool done = (w->kind_of = calloc(found->n_calls + 1, sizeof *w->kind_of)) != NULL;
+    for (size_t i = 0; done && i < found->n_calls; i++) {
+        uint64_t *kind = ta_map_at(&known, hash_of(w, i), UINT64_MAX);
+        done = kind && (*kind != UINT64_MAX || kind_like(w, i, kind));
+        if (!done)
+            break;
+        w->kinds.at[*kind].n++;
+        w->kinds.at[*kind].ns = ta_add_sat(w->kinds.at[*kind].ns, time_of(&found->calls[i]));
+        w->kind_of[i] = (uint32_t)*kind;
     }
-    return w->kind_of;
+    ta_map_free(&known);
+    return done;
 }
 
 /* Numbers the kinds of each phase by their mean times. */
