@@ -226,8 +226,14 @@ static double say_busy(struct ta_line *line, const struct ta_refs *in)
                   ta_unit_format(length, (1 - before) * ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS));
         return program;
     }
+    ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
+    if (ta_ref_rows(in, LOOPS) && ta_ref_rows(in, PROGRAM) == 1) {
+        ta_say_on(line, " %s of %s (%s)", ta_unit_format(length, sum(in, BUSY_NS), TA_UNIT_NS),
+                  of_run, ta_unit_format(share, ta_ref_scalar(in, BUSY, 0), TA_UNIT_RATIO));
+        return program;
+    }
     say_share(line, "", ta_ref_scalar(in, BUSY, 0), " of");
-    ta_say_on(line, " %s", ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS));
+    ta_say_on(line, " %s", of_run);
     if (differ && ta_ref_rows(in, LOOPS) == 0) /* of a diffusion its phases say it */
         ta_say_on(line, " (%s of the %s from %s first work to %s last)", share, length, its, its);
     return program;
@@ -241,7 +247,7 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
     const double much = 0.1, waits = 0.25; /* of the window */
     double launch = 0, chosen = 0;
     struct ta_slice part = {.len = 0};
-    char cost[TA_UNIT_TEXT_MAX];
+    char cost[TA_UNIT_TEXT_MAX], idle[TA_UNIT_TEXT_MAX];
     for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
         if (ta_ref_reads(in, BOUND, row, "launch"))
             launch = ta_ref_number(in, SHARE, row, 0);
@@ -258,8 +264,12 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
         return false;
     ta_unit_format(cost, ta_ref_scalar(in, RECORDER, 0), TA_UNIT_NS);
     if (2 * sum(in, EXPLAINED) >= sum(in, EXPLAINED_OF))
-        ta_say(line, "The recorder is the likely reason: with %.*s it slows the host by about %s.",
-               (int)part.len, part.ptr, cost);
+        ta_say(line,
+               "The recorder is the likely reason that %s %s: with %.*s it slows the host by about "
+               "%s.",
+               ta_ref_rows(in, PROGRAM) < 2 ? "the GPU idles" : "the GPUs idle",
+               ta_unit_format(idle, 1 - ta_ref_scalar(in, BUSY, 1), TA_UNIT_RATIO), (int)part.len,
+               part.ptr, cost);
     else
         ta_say(line, "The recorder slows the host by about %s.", cost);
     return true;
