@@ -15,6 +15,7 @@
 struct ta_hardware_list;
 struct ta_plugin;
 struct ta_part;
+struct ta_what_if;
 
 /* Shared by all contexts of a run; must outlive them. */
 struct ta_shared {
@@ -34,6 +35,8 @@ struct ta_shared {
     const struct ta_log_formats *log_formats; /* who knows lines of logs; NULL: nobody */
     struct ta_price price;   /* --price */
     const char *step_marker; /* --step-marker, or NULL: an expression that the run has checked */
+
+    const struct ta_what_if *what_if; /* --plan; NULL: nothing is predicted */
 
     struct ta_space space; /* what the columns of the run may take */
     struct ta_temps temps; /* files that are not complete yet, for a handler of signals */

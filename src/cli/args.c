@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/suggest.h"
+#include "base/what_if.h"
 
 /* What getopt_long() calls the operands and the long options without a letter. */
 enum { OPERAND = 1, FIRST_LONG = 256, ROWS_MAX = 128 };
@@ -164,9 +165,24 @@ enum ta_status ta_command_choose(struct ta_ctx *ctx, const char *name,
     return ta_fail(ctx, TA_ERR_USAGE, "Unknown command: %s%s", name, ta_suggest_text(&close, hint));
 }
 
+/* Whether "block=3,6" goes on with the option before it, as in --plan steps=4,8 block=3,6, and is
+ * no file. */
+static bool follows_plan(const struct ta_cmdline *args, const char *text)
+{
+    const struct ta_given *last = args->n_given ? &args->given[args->n_given - 1] : NULL;
+    return last && strcmp(last->name, "plan") == 0 && last->operands == args->operands.n &&
+           ta_what_if_is(text) && access(text, F_OK) != 0;
+}
+
 static enum ta_status take_operand(struct parse *parse, const char *text)
 {
     struct ta_cmdline *args = parse->args;
+    if (follows_plan(args, text)) {
+        const struct ta_given *last = &args->given[args->n_given - 1];
+        args->given[args->n_given] = (struct ta_given){last->name, text, args->operands.n};
+        args->n_given++;
+        return TA_OK;
+    }
     if (args->command)
         return ta_texts_add(parse->ctx, &args->operands, text);
     return ta_command_choose(parse->ctx, text, &args->command);

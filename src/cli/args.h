@@ -133,7 +133,7 @@ struct ta_cmdline {
     int annotate; /* enum ta_annotate */
     bool allow_single_run;
     bool man;
-    struct ta_texts runs;
+    struct ta_texts runs, plan;
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files, maps;
     const char *input, *hardware, *price, *rank_regex, *step_marker, *out, *format, *title;
     const char *memory_limit, *tmpdir;

@@ -43,6 +43,7 @@ static const struct {
     {"partial", NULL, NULL},
     {"baseline", NULL, NULL},
     {"map", NULL, NULL},
+    {"plan", NULL, NULL},
     {"rank", NULL, NULL},
     {"steps", NULL, NULL},
     {"time-range", NULL, NULL},

@@ -275,6 +275,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"ranks-per-node", 0, NULL, RUNNING, TA_GROUP_SELECTION, WHOLE(ranks_per_node, 0, 0), NULL},
     {"playback-fps", 0, NULL, RUNNING | FOR(CHART), TA_GROUP_SELECTION, NUMBER(playback_fps, 0, 0),
      NULL},
+    {"plan", 0, NULL, FOR(REPORT), TA_GROUP_COMMAND, TEXTS(plan), NULL},
     {"input", 0, NULL, READING, TA_GROUP_SELECTION, TEXT(input), NULL},
 
     {"map", 0, NULL, REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_SELECTION, TEXTS(maps), NULL},

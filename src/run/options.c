@@ -118,6 +118,8 @@ static const struct row rows[] = {
           "ranks of a node (default: by the numbers of devices, else 8)"),
     NUMBER(playback_fps, "playback-fps", "N", 1, 1000,
            "frames per second at which generated videos are played (default: 16)"),
+    TEXTS(plan, "plan", "KEY=N[,N...]",
+          "predict a diffusion run with other steps, block, frames, guidance or cached"),
     TEXT(input, "input", "ID",
          "read all files with this input plugin instead of deciding by content"),
     TEXTS(runs, "run", "NAME", "run, or recording of a run, to report on where there are several"),
@@ -254,6 +256,10 @@ enum ta_status ta_run_set_from(struct ta_run *run, const char *name, const char 
     enum ta_status status = store(run, row, value, from);
     if (status == TA_OK && rows[row].offset == offsetof(struct ta_run_settings, limits))
         status = ta_limits_set(&run->ctx, value);
+    if (status == TA_OK && rows[row].offset == offsetof(struct ta_run_settings, plan)) {
+        status = ta_what_if_add(&run->ctx, &run->what_if, value);
+        run->shared.what_if = &run->what_if;
+    }
     if (status == TA_OK && rows[row].offset == offsetof(struct ta_run_settings, maps) &&
         !ta_vec_push(&run->maps, value))
         status = no_memory(run);

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/value.h"
 #include "base/vec.h"
+#include "base/what_if.h"
 #include "compare/gate/gates.h"
 #include "ingest/inputs/options.h"
 #include "ingest/survey.h"
@@ -45,7 +46,7 @@ struct ta_run_settings {
     const char *format, *charts, *title, *max_html_size, *memory_limit, *tmpdir;
     const char *input, *hardware, *price, *rank_regex, *step_marker, *min_effect, *noise_floor;
     const char *rank, *steps, *time_range, *drop_category;
-    ta_given_texts limits, plugin_paths, plugin_settings, disabled_rules, fail_on, maps, runs;
+    ta_given_texts limits, plugin_paths, plugin_settings, disabled_rules, fail_on, maps, runs, plan;
 };
 
 enum { TA_RUN_OUTPUTS = 32 };
@@ -71,6 +72,7 @@ struct ta_run {
     struct ta_gates gates;
     struct ta_noise *noise;
     struct ta_merge_choice *choice;
+    struct ta_what_if what_if; /* of --plan */
 
     struct ta_made made;
     const struct ta_report *report; /* of those the one that is asked for (ta_run_show()) */
