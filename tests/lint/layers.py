@@ -48,7 +48,8 @@ LIBRARIES = {
 # reports and plugins.
 PROGRAM = "src/cli"
 HELPERS = ("src/base/limits", "src/base/memory", "src/base/regex", "src/base/stopwatch",
-           "src/base/suggest", "src/base/value", "src/base/vec", "src/base/visible", "src/base/what_if",
+           "src/base/suggest", "src/base/value", "src/base/vec", "src/base/visible",
+           "src/base/what_if",
            "src/base/yaml/core", "src/base/yaml/file", "src/base/yaml/yaml")
 
 
