@@ -5,7 +5,7 @@
  * A kernel belongs to the innermost operator around its launch that has a formula; each call of
  * that operator counts its work once, whatever the number of its kernels. */
 #include "base/vec.h"
-#include "counted.h"
+#include "lib/counted.h"
 #include "lib/outward.h"
 #include "roofline.h"
 

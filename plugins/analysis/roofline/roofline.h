@@ -3,7 +3,7 @@
 #ifndef TA_ROOFLINE_ROOFLINE_H
 #define TA_ROOFLINE_ROOFLINE_H
 
-#include "work.h"
+#include "lib/work.h"
 
 #include <traceanalyze/analysis.h>
 

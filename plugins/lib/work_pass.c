@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Operators that go over their tensors once: elementwise ones, norms, softmax, reductions, copies.
  * Memory bounds them all, so their FLOPs are rounded: one per element and elementary function. */
-#include "work.h"
+#include "lib/work.h"
 
 #include <inttypes.h>
 

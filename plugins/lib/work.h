@@ -3,10 +3,10 @@
  *
  * A multiplication and an addition are one FLOP each. Bytes are those of each tensor read or
  * written once, as with a perfect cache: what no implementation can go below. */
-#ifndef TA_ROOFLINE_WORK_H
-#define TA_ROOFLINE_WORK_H
+#ifndef TA_LIB_WORK_H
+#define TA_LIB_WORK_H
 
-#include "call.h"
+#include "lib/call.h"
 
 enum work_class {
     WORK_GEMM,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The work of calls by the texts of their arguments: what was counted once is looked up. */
-#ifndef TA_ROOFLINE_COUNTED_H
-#define TA_ROOFLINE_COUNTED_H
+#ifndef TA_LIB_COUNTED_H
+#define TA_LIB_COUNTED_H
 
-#include "work.h"
+#include "lib/work.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/base.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads what is recorded of the arguments of an operator.  The texts come from the trace: they are
  * looked at byte by byte, and what makes no sense is said to make none. */
-#include "call.h"
+#include "lib/call.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Matrix products: 2·M·N·K FLOPs for each of the batch, M·N more for a bias that is added. */
-#include "work.h"
+#include "lib/work.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A call of an operator as the profiler records it: shapes, types and values of its arguments. */
-#ifndef TA_ROOFLINE_CALL_H
-#define TA_ROOFLINE_CALL_H
+#ifndef TA_LIB_CALL_H
+#define TA_LIB_CALL_H
 
 #include <traceanalyze/base.h>
 #include <traceanalyze/model.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Thousands of calls have the same arguments: their texts are read once. */
-#include "counted.h"
+#include "lib/counted.h"
 
 #include "base/vec.h"
-#include "call.h"
+#include "lib/call.h"
 
 #include <stdlib.h>
 

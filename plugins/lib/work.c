@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which formula is that of an operator, and what formulas share. */
-#include "work.h"
+#include "lib/work.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
  * Causal attention has half the pairs of a square; of a rectangle the part below the diagonal that
  * starts in its first or ends in its last corner, which differs between libraries. Backward makes
  * four products and, since no library keeps the weights, that of queries and keys once more. */
-#include "work.h"
+#include "lib/work.h"
 
 #include <inttypes.h>
 

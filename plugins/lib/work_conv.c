@@ -2,7 +2,7 @@
 /* Convolutions: 2 FLOPs for each element of the output and of the part of the filter that makes it;
  * transposed ones for each element of the input.  The second size of a filter is that of a group
  * already. */
-#include "work.h"
+#include "lib/work.h"
 
 #include <inttypes.h>
 #include <string.h>
