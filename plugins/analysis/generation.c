@@ -118,7 +118,6 @@ static const struct ta_bound bounds[] = {{PARTIAL_RUNS, RUN_BY, TA_GENERATION_BY
 
 enum {
     LOOP_RANK,
-    LOOP_LINE,
     LOOP_SOURCE,
     LOOP_DENOISER,
     LOOP_IMAGES,
@@ -127,18 +126,25 @@ enum {
     LOOP_FORWARDS,
     LOOP_PER_STEP,
     LOOP_LAYERS,
+    LOOP_LINE,
     LOOP_FULL,
     LOOP_PERIOD,
     LOOP_RATE,
     LOOP_IMAGE_NS,
     LOOP_IMAGES_PER_S,
-    LOOP_CONFIDENCE
+    LOOP_CONFIDENCE,
+    LOOP_WIDTH,
+    LOOP_HEIGHT,
+    LOOP_FRAMES,
+    LOOP_BATCH,
+    LOOP_GUIDANCE
 };
 static const struct ta_column loop_columns[] = {
     [LOOP_RANK] = TA_RANK_COLUMN,
     [LOOP_LINE] = {"loop", "Loop", TA_TEXT,
                    .doc =
-                       "Images, blocks, steps of each, passes of the denoiser in a step, layers"},
+                       "Images with their size, blocks, steps of each, passes of the denoiser in a "
+                       "step, layers"},
     [LOOP_SOURCE] = {"source", "Seen in", TA_WORD,
                      .doc = "What shows it: range, module, function or kernels"},
     [LOOP_DENOISER] = {"denoiser", "Denoiser", TA_TEXT,
@@ -169,11 +175,24 @@ static const struct ta_column loop_columns[] = {
                    .doc = "One over that"},
     [LOOP_IMAGE_NS] = {"image_ns", "Time/image", TA_NS_MEAN, .better = TA_LOWER,
                        .doc = "Window of the program over the images, where each is denoised and "
-                              "decoded"},
+                              "decoded; images that are made together count each, where shapes "
+                              "tell how many"},
     [LOOP_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                            .better = TA_HIGHER, .doc = "One over that"},
     [LOOP_CONFIDENCE] = {"confidence", "Confidence", TA_RATIO,
                          .doc = "1 where the program says it; of kernels alone less"},
+    [LOOP_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
+                    .role = TA_NOTE,
+                    .doc = "Pixels, by shapes (`diffusion.tokens`); null where those are not "
+                           "recorded or images differ, as what follows"},
+    [LOOP_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
+                     .role = TA_NOTE, .doc = "Pixels"},
+    [LOOP_FRAMES] = {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
+                     .role = TA_NOTE, .doc = "Of a video; 1 of an image"},
+    [LOOP_BATCH] = {"batch", "Batch", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
+                    .role = TA_NOTE, .doc = "Images or videos that are made together"},
+    [LOOP_GUIDANCE] = {"guidance", "Guidance", TA_WORD, .detail = true, .role = TA_NOTE,
+                       .doc = "batched, sequential, none or unknown, as there"},
 };
 
 static const struct ta_table_def loop = {
@@ -183,7 +202,13 @@ static const struct ta_table_def loop = {
            "sequences of kernels that repeat. Passes with hardly anything launched between them "
            "are one step; a step ends with the kernels of the scheduler. Not of training, nor of "
            "programs without denoiser.",
-    .brief = &(const struct ta_brief){.place = 255, .rows = 4}};
+    .brief = &(const struct ta_brief){
+        .place = 255,
+        .rows = 4,
+        .remark = &loop_columns[LOOP_LINE],
+        .never = {&loop_columns[LOOP_IMAGES], &loop_columns[LOOP_BLOCKS], &loop_columns[LOOP_STEPS],
+                  &loop_columns[LOOP_FORWARDS], &loop_columns[LOOP_PER_STEP],
+                  &loop_columns[LOOP_LAYERS]}}};
 
 enum {
     PHASE_RANK,
@@ -565,15 +590,71 @@ static int add_count(char *line, size_t room, int at, int64_t n, const char *one
                          n == 1 ? one : many);
 }
 
-/* "1 image × 4 steps × 2 forwards × 38 layers", as far as levels divide. */
-static void write_loop(char *line, size_t room, const int64_t *row)
+/* What shapes say of the images of a rank, where all of them are alike. */
+struct made {
+    int64_t width, height, frames, batch;
+    struct ta_slice guidance;
+};
+
+enum { SIZES_RANK, SIZES_WIDTH, SIZES_HEIGHT, SIZES_FRAMES, SIZES_BATCH, SIZES_GUIDANCE };
+
+static const struct ta_ref reads[] = {[SIZES_RANK] = {"diffusion.tokens", "rank"},
+                                      [SIZES_WIDTH] = {"diffusion.tokens", "width"},
+                                      [SIZES_HEIGHT] = {"diffusion.tokens", "height"},
+                                      [SIZES_FRAMES] = {"diffusion.tokens", "frames"},
+                                      [SIZES_BATCH] = {"diffusion.tokens", "batch"},
+                                      [SIZES_GUIDANCE] = {"diffusion.tokens", "guidance"}};
+
+static struct made made_of(const struct ta_refs *in, int64_t rank)
+{
+    struct made made = {TA_MISSING, TA_MISSING, TA_MISSING, TA_MISSING, {"", 0}};
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, SIZES_RANK); i++)
+        if (ta_ref_integer(in, SIZES_RANK, i) == rank) {
+            at = i;
+            n++;
+        }
+    if (n != 1)
+        return made;
+    return (struct made){ta_ref_integer(in, SIZES_WIDTH, at), ta_ref_integer(in, SIZES_HEIGHT, at),
+                         ta_ref_integer(in, SIZES_FRAMES, at), ta_ref_integer(in, SIZES_BATCH, at),
+                         ta_ref_text(in, SIZES_GUIDANCE, at)};
+}
+
+/* "2 images 1024×1024", "1 video 832×480 of 81 frames", "1 batch of 4 images". */
+static int add_images(char *line, size_t room, const int64_t *row, const struct made *made)
+{
+    const int64_t n = row[RUN_IMAGES];
+    const bool is_video = row[RUN_BLOCKS] > n || made->frames > 1;
+    int at = 0;
+    if (made->batch > 1)
+        at = snprintf(line, room, "%lld batch%s of %lld %s", (long long)n, n == 1 ? "" : "es",
+                      (long long)made->batch, is_video ? "videos" : "images");
+    else
+        at = add_count(line, room, 0, n, is_video ? "video" : "image",
+                       is_video ? "videos" : "images");
+    if (made->width != TA_MISSING)
+        at += snprintf(line + at, room - (size_t)at, " %lld×%lld", (long long)made->width,
+                       (long long)made->height);
+    if (made->frames > 1)
+        at += snprintf(line + at, room - (size_t)at, " of %lld frames", (long long)made->frames);
+    return at;
+}
+
+/* How guidance is calculated, after the passes of a step. */
+static const char *guidance_of(const struct made *made)
+{
+    return ta_slice_equal(made->guidance, TA_LIT("batched"))      ? " (guidance in one batch)"
+           : ta_slice_equal(made->guidance, TA_LIT("sequential")) ? " (guidance one by one)"
+                                                                  : "";
+}
+
+/* "1 image 1024×1024 × 4 steps × 1 forward (guidance in one batch) × 38 layers", as far as levels
+ * divide. */
+static void write_loop(char *line, size_t room, const int64_t *row, const struct made *made)
 {
     const int64_t images = row[RUN_IMAGES], blocks = row[RUN_BLOCKS], steps = row[RUN_STEPS];
-    int at = 0;
-    if (blocks > images)
-        at = add_count(line, room, at, images, "video", "videos");
-    else
-        at = add_count(line, room, at, images, "image", "images");
+    int at = add_images(line, room, row, made);
     if (blocks > images && blocks % images == 0)
         at = add_count(line, room, at, blocks / images, "block", "blocks");
     const int64_t of = blocks > images && blocks % images ? images : blocks;
@@ -581,18 +662,23 @@ static void write_loop(char *line, size_t room, const int64_t *row)
         at = add_count(line, room, at, steps / of, "step", "steps");
     else
         at += snprintf(line + at, room - (size_t)at, " · %lld steps in all", (long long)steps);
-    if (row[RUN_PER_STEP] > 0)
+    if (row[RUN_PER_STEP] > 0) {
         at = add_count(line, room, at, row[RUN_PER_STEP], "forward", "forwards");
+        at += snprintf(line + at, room - (size_t)at, "%s", guidance_of(made));
+    }
     if (row[RUN_LAYERS] > 0)
         add_count(line, room, at, row[RUN_LAYERS], "layer", "layers");
 }
 
-static void add_loop(const struct ta_partial *runs, const int64_t *row,
+static void add_loop(const struct ta_partial *runs, const int64_t *row, const struct made *made,
                      struct ta_section_builder *out)
 {
-    char line[192];
-    write_loop(line, sizeof line, row);
+    char line[320];
+    write_loop(line, sizeof line, row, made);
     const bool is_whole = row[RUN_COMPLETE] == row[RUN_IMAGES];
+    const int64_t n = made->batch > 1 && made->batch < INT32_MAX && row[RUN_IMAGES] < INT32_MAX
+                          ? row[RUN_IMAGES] * made->batch
+                          : row[RUN_IMAGES];
     TA_ROW(out, loop, [LOOP_RANK] = ta_int(row[RUN_RANK]), [LOOP_LINE] = ta_string(line),
            [LOOP_SOURCE] = ta_string(ta_generation_by_words[row[RUN_BY]]),
            [LOOP_DENOISER] = ta_text_or_null(ta_partial_text(runs, row, RUN_DENOISER)),
@@ -602,9 +688,12 @@ static void add_loop(const struct ta_partial *runs, const int64_t *row,
            [LOOP_FULL] = ta_int(row[RUN_FULL]),
            [LOOP_PERIOD] = mean(row[RUN_PERIODS_NS], row[RUN_PERIODS]),
            [LOOP_RATE] = rate(row[RUN_PERIODS], row[RUN_PERIODS_NS]),
-           [LOOP_IMAGE_NS] = is_whole ? mean(row[RUN_WINDOW], row[RUN_IMAGES]) : ta_null(),
-           [LOOP_IMAGES_PER_S] = is_whole ? rate(row[RUN_IMAGES], row[RUN_WINDOW]) : ta_null(),
-           [LOOP_CONFIDENCE] = ta_num((double)row[RUN_CONFIDENCE] / 1e6));
+           [LOOP_IMAGE_NS] = is_whole ? mean(row[RUN_WINDOW], n) : ta_null(),
+           [LOOP_IMAGES_PER_S] = is_whole ? rate(n, row[RUN_WINDOW]) : ta_null(),
+           [LOOP_CONFIDENCE] = ta_num((double)row[RUN_CONFIDENCE] / 1e6),
+           [LOOP_WIDTH] = ta_int(made->width), [LOOP_HEIGHT] = ta_int(made->height),
+           [LOOP_FRAMES] = ta_int(made->frames), [LOOP_BATCH] = ta_int(made->batch),
+           [LOOP_GUIDANCE] = ta_text_or_null(made->guidance));
 }
 
 static struct ta_slice phase_name(int64_t of)
@@ -722,10 +811,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)in;
     const struct ta_partial *runs = merged[PARTIAL_RUNS];
-    for (size_t i = 0; i < ta_partial_rows(runs); i++)
-        add_loop(runs, ta_partial_at(runs, i), out);
+    for (size_t i = 0; i < ta_partial_rows(runs); i++) {
+        const int64_t *row = ta_partial_at(runs, i);
+        const struct made made = made_of(in, row[RUN_RANK]);
+        add_loop(runs, row, &made, out);
+    }
     add_stages(merged[PARTIAL_STAGES], runs, out);
     add_calls(merged[PARTIAL_CALLS], out);
     if (ta_partial_rows(merged[PARTIAL_STAGES]))
@@ -738,7 +829,9 @@ static const struct ta_table_def *const tables[] = {&loop, &phase, &stage, &call
 static const char *const needs_args[] = {"grid", NULL};
 
 static const struct ta_analysis_ops ops = {.section = "phases",
+                                           .place = 1, /* it reads diffusion.tokens */
                                            .needs_args = needs_args,
+                                           TA_READS(reads),
                                            .bounds = bounds,
                                            .partials = partials,
                                            .map = map,

@@ -300,11 +300,13 @@ static const struct ta_column by_kind_columns[] = {
                     .doc = "prefill (prompts are read), decode (tokens are written), mixed; null "
                            "where the name does not say"},
     [KIND_BATCH] = {"batch", "Batch", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .doc = "Sequences or images of each, as the name says"},
+                    .doc = "Sequences or images of each, as the name says; as shapes say, where "
+                           "its pixels are others"},
     [KIND_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .doc = "Pixels, as the name says"},
+                    .doc = "Pixels, as the name says; where shapes say something else (the name "
+                           "may be that of a warm-up), as these do, or null where images differ"},
     [KIND_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                     .doc = "Pixels, as the name says"},
+                     .doc = "Likewise"},
     [KIND_STEPS] = {"steps", "Number", TA_COUNT,
                     .doc = "How many there are, without those that "
                            "set the run up"},
@@ -322,9 +324,11 @@ static const struct ta_column by_kind_columns[] = {
                             "number one for each sequence"},
     [KIND_TOKENS_PER_S] = {"tokens_per_s", "Tokens/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                            .better = TA_HIGHER, .weight = 0.8, .doc = "Tokens over total time"},
-    [KIND_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                           .better = TA_HIGHER, .weight = 0.8,
-                           .doc = "Batch over mean time, where the name says a size in pixels"},
+    [KIND_IMAGES_PER_S] =
+        {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+         .weight = 0.8,
+         .doc = "Batch over mean time, where the name says a size in pixels and shapes "
+                "do not deny it without a batch of theirs"},
     [KIND_SET_UP] = {"set_up", "Set-up", TA_COUNT,
                      .doc = "Further ones, which set the run up; of requests none"},
 };
@@ -382,11 +386,42 @@ static void set_piece(struct piece *piece, int64_t rank, struct ta_slice name, i
     snprintf(piece->kind, sizeof piece->kind, "%.*s", (int)kind.len, kind.ptr);
 }
 
+enum { SIZES_RANK, SIZES_WIDTH, SIZES_HEIGHT, SIZES_BATCH };
+
+static const struct ta_ref reads[] = {[SIZES_RANK] = {"diffusion.tokens", "rank"},
+                                      [SIZES_WIDTH] = {"diffusion.tokens", "width"},
+                                      [SIZES_HEIGHT] = {"diffusion.tokens", "height"},
+                                      [SIZES_BATCH] = {"diffusion.tokens", "batch"}};
+
+/* What the name of a step says, but for a size in pixels that shapes deny. */
+static struct ta_marked_work mend(const struct ta_refs *in, int64_t rank,
+                                  struct ta_marked_work work)
+{
+    size_t n = 0, at = 0;
+    if (work.width == TA_MISSING)
+        return work;
+    for (size_t i = 0; i < ta_ref_rows(in, SIZES_RANK); i++) {
+        const int64_t width = ta_ref_integer(in, SIZES_WIDTH, i);
+        if (ta_ref_integer(in, SIZES_RANK, i) != rank || width == TA_MISSING)
+            continue;
+        if (width == work.width && ta_ref_integer(in, SIZES_HEIGHT, i) == work.height)
+            return work;
+        at = i;
+        n++;
+    }
+    if (n == 0)
+        return work;
+    work.width = n == 1 ? ta_ref_integer(in, SIZES_WIDTH, at) : TA_MISSING;
+    work.height = n == 1 ? ta_ref_integer(in, SIZES_HEIGHT, at) : TA_MISSING;
+    work.batch = n == 1 ? ta_ref_integer(in, SIZES_BATCH, at) : TA_MISSING;
+    return work;
+}
+
 /* The pieces are of one kind, by their times. */
-static void add_kind(const struct piece *at, size_t n, double *times,
+static void add_kind(const struct ta_refs *in, const struct piece *at, size_t n, double *times,
                      struct ta_section_builder *out)
 {
-    const struct ta_marked_work *work = &at->work;
+    const struct ta_marked_work mended = mend(in, at->rank, at->work), *work = &mended;
     int64_t total = 0, tokens = 0, timed = 0;
     size_t set_up = 0;
     while (set_up + 1 < n && at[n - 1 - set_up].sets_up) /* they come last */
@@ -415,9 +450,10 @@ static void add_kind(const struct piece *at, size_t n, double *times,
            [KIND_SET_UP] = ta_int((int64_t)set_up));
 }
 
-static bool add_kinds(const struct ta_steps *steps, const bool *sets_up, bool of_device,
+static bool add_kinds(const struct ta_refs *in, const bool *sets_up, bool of_device,
                       struct ta_section_builder *out)
 {
+    const struct ta_steps *steps = in->steps;
     const size_t most = steps->n + steps->n_requests;
     struct piece *at = calloc(most + 1, sizeof *at);
     double *times = calloc(most + 1, sizeof *times);
@@ -442,7 +478,7 @@ static bool add_kinds(const struct ta_steps *steps, const bool *sets_up, bool of
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && is_same_kind(&at[first], &at[end]);)
             end++;
-        add_kind(&at[first], end - first, times, out);
+        add_kind(in, &at[first], end - first, times, out);
     }
     free(at);
     free(times);
@@ -561,7 +597,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                  sets_up[i], out);
     for (size_t i = 0; i < steps->n_around; i++)
         add_step(&steps->around[i], ta_null(), false, out);
-    const bool done = add_ranks(steps, sets_up, out) && add_kinds(steps, sets_up, of_device, out);
+    const bool done = add_ranks(steps, sets_up, out) && add_kinds(in, sets_up, of_device, out);
     free(sets_up);
     if (steps->n > 1) /* of a single one there is nothing to see */
         ta_draw(out, &by_step, has_times ? &counted_chart : &host_chart);
@@ -580,7 +616,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const struct ta_table_def *const tables[] = {&by_step, &by_rank, &by_kind, NULL};
 
 static const struct ta_analysis_ops ops = {
-    .section = "steps", .finish = finish, .needs_steps = true, .tables = tables};
+    .section = "steps", TA_READS(reads), .finish = finish, .needs_steps = true, .tables = tables};
 
 TA_PLUGIN(analysis, steps, &ops, .title = "Steps",
           .summary = "Marked steps on host and device: steps.by_step, "

@@ -36,10 +36,11 @@ static enum lack read_texts(const struct counting *c, const struct counted *coun
 
 static void count(struct counting *c, struct counted *counted)
 {
+    const struct formula *formula = counting_formula(c, counted->texts.name);
     struct call call;
-    counted->lack = read_texts(c, counted, &call);
+    counted->lack = formula == &no_formula ? LACK_MODEL : read_texts(c, counted, &call);
     if (counted->lack == LACK_NOTHING)
-        counted->lack = work_count(counting_formula(c, counted->texts.name), &call, &counted->work);
+        counted->lack = work_count(formula, &call, &counted->work);
 }
 
 static uint64_t step(struct counting *c, int level, uint64_t left, ta_str right)

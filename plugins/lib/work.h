@@ -133,6 +133,32 @@ bool conv_fits(const struct formula *formula, const struct call *call,
 enum lack conv_count_as(const struct formula *formula, const struct call *call,
                         const struct operand *out, struct work *work);
 
+/* ---- sizes --------------------------------------------------------------------------------- */
+
+/* Of a call of attention: the longest sequences, whatever a mask leaves of them. */
+struct attention_sizes {
+    int64_t batch, heads, queries, keys, depth;
+};
+
+/* False for calls of other formulas, and where shapes do not say it. */
+bool attention_sizes_of(const struct formula *formula, const struct call *call,
+                        struct attention_sizes *sizes);
+/* Of an operator without formula that is named after attention: its first three tensors. */
+bool attention_sizes_guess(const struct call *call, struct attention_sizes *sizes);
+
+enum { SPACE_MAX = 3 };
+
+/* Of a convolution: sizes in time, where it has three, and in space. */
+struct conv_shape {
+    size_t n;
+    int64_t batch, in_channels, out_channels, in[SPACE_MAX], out[SPACE_MAX];
+    bool is_told; /* the values of its arguments were recorded, else `out` is `in` */
+};
+
+/* False for other calls, gradients among them. */
+bool conv_shape_of(const struct formula *formula, const struct call *call,
+                   struct conv_shape *shape);
+
 /* ---- for formulas -------------------------------------------------------------------------- */
 
 /* Bytes of several operands; `lack` says the first that is missing. */

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SPACE_MAX = 3 };
-
 struct conv {
     const struct operand *input, *weight;
     const struct type *type;
@@ -153,6 +151,27 @@ static enum lack count_forward(const struct formula *formula, const struct call 
     describe(work, &conv);
     shape_add(work, biased ? " + bias" : "");
     return work_done(work, plus(product_flop(&conv), biased ? conv.out : 0), &traffic);
+}
+
+bool conv_shape_of(const struct formula *formula, const struct call *call, struct conv_shape *shape)
+{
+    struct conv conv;
+    if (formula->count != count_forward)
+        return false;
+    const enum lack lack = read_conv(&formula->conv, call, &conv);
+    const bool is_told = lack == LACK_NOTHING;
+    if ((!is_told && lack != LACK_ARGUMENTS) || (is_told && measure(&conv) != LACK_NOTHING))
+        return false;
+    *shape = (struct conv_shape){.n = conv.n,
+                                 .batch = conv.input->dims[0],
+                                 .in_channels = conv.input->dims[1],
+                                 .out_channels = is_told ? conv.out_channels : conv.weight->dims[0],
+                                 .is_told = is_told};
+    for (size_t i = 0; i < conv.n; i++) {
+        shape->in[i] = conv.input->dims[2 + i];
+        shape->out[i] = is_told ? out_length(&conv, i) : shape->in[i];
+    }
+    return true;
 }
 
 /* "[True, True, False]": which gradients are asked for, of input, weight and bias. */

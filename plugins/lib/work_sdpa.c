@@ -204,6 +204,35 @@ static enum lack count_attention(const struct formula *formula, const struct cal
     return work_done(work, times(times(times(a.batch, a.heads), depths), pairs), &traffic);
 }
 
+bool attention_sizes_of(const struct formula *formula, const struct call *call,
+                        struct attention_sizes *sizes)
+{
+    if (formula->count != count_attention || formula->attention.is_backward)
+        return false;
+    const struct attention_arguments *at = &formula->attention;
+    const struct tensors t = {&call->at[at->q], &call->at[at->q + 1], &call->at[at->q + 2]};
+    struct attention a;
+    if (t.q->kind != TENSOR || t.k->kind != TENSOR || t.v->kind != TENSOR ||
+        (!read_sizes(at, &t, &a) && read_packed(at, call, &t, &a) != LACK_NOTHING))
+        return false;
+    *sizes = (struct attention_sizes){a.batch, a.heads, a.queries, a.keys, a.depth};
+    return true;
+}
+
+/* No model has more heads than tokens. */
+bool attention_sizes_guess(const struct call *call, struct attention_sizes *sizes)
+{
+    const struct operand *q = &call->at[0], *k = &call->at[1];
+    const bool heads_first = q->rank == 4 && q->dims[1] < q->dims[2];
+    const struct attention_arguments at = {.heads_first = heads_first};
+    const struct tensors t = {q, k, &call->at[2]};
+    struct attention a;
+    if (q->kind != TENSOR || k->kind != TENSOR || t.v->kind != TENSOR || !read_sizes(&at, &t, &a))
+        return false;
+    *sizes = (struct attention_sizes){a.batch, a.heads, a.queries, a.keys, a.depth};
+    return true;
+}
+
 /* clang-format off: columns read better than lines filled up. */
 #define SDPA(form, q, causal, mask, bias, window, n_q, n_k, heads_first, corner, backward)         \
     {                                                                                              \
