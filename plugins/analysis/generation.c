@@ -175,10 +175,12 @@ static const struct ta_column loop_columns[] = {
                    .doc = "One over that"},
     [LOOP_IMAGE_NS] = {"image_ns", "Time/image", TA_NS_MEAN, .better = TA_LOWER,
                        .doc = "Window of the program over the images, where each is denoised and "
-                              "decoded; images that are made together count each, where shapes "
-                              "tell how many"},
+                              "decoded; of images that are made together the time of all"},
     [LOOP_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                           .better = TA_HIGHER, .doc = "One over that"},
+                           .better = TA_HIGHER,
+                           .doc =
+                               "Images over that window; those that are made together count each, "
+                               "where shapes tell how many"},
     [LOOP_CONFIDENCE] = {"confidence", "Confidence", TA_RATIO,
                          .doc = "1 where the program says it; of kernels alone less"},
     [LOOP_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
@@ -688,7 +690,7 @@ static void add_loop(const struct ta_partial *runs, const int64_t *row, const st
            [LOOP_FULL] = ta_int(row[RUN_FULL]),
            [LOOP_PERIOD] = mean(row[RUN_PERIODS_NS], row[RUN_PERIODS]),
            [LOOP_RATE] = rate(row[RUN_PERIODS], row[RUN_PERIODS_NS]),
-           [LOOP_IMAGE_NS] = is_whole ? mean(row[RUN_WINDOW], n) : ta_null(),
+           [LOOP_IMAGE_NS] = is_whole ? mean(row[RUN_WINDOW], row[RUN_IMAGES]) : ta_null(),
            [LOOP_IMAGES_PER_S] = is_whole ? rate(n, row[RUN_WINDOW]) : ta_null(),
            [LOOP_CONFIDENCE] = ta_num((double)row[RUN_CONFIDENCE] / 1e6),
            [LOOP_WIDTH] = ta_int(made->width), [LOOP_HEIGHT] = ta_int(made->height),

@@ -13,6 +13,10 @@ enum {
     STEPS,
     PERIOD,
     IMAGE_NS,
+    BATCH,
+    WIDTH,
+    HEIGHT,
+    FRAMES,
     PHASE_RANK,
     PHASE,
     TIME,
@@ -27,6 +31,10 @@ static const struct ta_ref reads[] = {
     [STEPS] = {"diffusion.loops", "steps"},
     [PERIOD] = {"diffusion.loops", "step_period_ns"},
     [IMAGE_NS] = {"diffusion.loops", "image_ns"},
+    [BATCH] = {"diffusion.loops", "batch"},
+    [WIDTH] = {"diffusion.loops", "width"},
+    [HEIGHT] = {"diffusion.loops", "height"},
+    [FRAMES] = {"diffusion.loops", "frames"},
     [PHASE_RANK] = {"phases.by_rank", "rank"},
     [PHASE] = {"phases.by_rank", "phase"},
     [TIME] = {"phases.by_rank", "time_ns"},
@@ -64,8 +72,23 @@ static size_t slowest(const struct ta_refs *in, bool *differ)
     return most;
 }
 
-/* "1.20 s per image (0.84/s)", "47.6 ms per block", "13.0 s": returns the time that all phases are
- * parts of, of how many images or blocks. */
+/* "image", "image of 1024×1024", "batch of 4 images of 1024×1024", "block". */
+static void say_what(struct ta_line *line, const struct ta_refs *in, size_t row, bool has_blocks)
+{
+    const double batch = ta_ref_number(in, BATCH, row, 1), width = ta_ref_number(in, WIDTH, row, 0);
+    const char *one = ta_ref_number(in, FRAMES, row, 1) > 1 ? "video" : "image";
+    if (has_blocks)
+        ta_say_on(line, "block");
+    else if (batch > 1)
+        ta_say_on(line, "batch of %.0f %ss", batch, one);
+    else
+        ta_say_on(line, "%s", one);
+    if (width > 0)
+        ta_say_on(line, " of %.0f×%.0f", width, ta_ref_number(in, HEIGHT, row, 0));
+}
+
+/* "1.20 s per image of 1024×1024 (0.84/s)", "47.6 ms per block", "13.0 s": returns the time that
+ * all phases are parts of, of how many images or blocks. */
 static double say_rate(struct ta_line *line, const struct ta_refs *in, size_t row)
 {
     const double images = ta_ref_number(in, IMAGES, row, 1),
@@ -78,8 +101,12 @@ static double say_rate(struct ta_line *line, const struct ta_refs *in, size_t ro
     ta_unit_format(length, time, TA_UNIT_NS);
     if (isnan(image))
         ta_say(line, "Of %s,", length);
-    else
-        ta_say(line, "%s per %s (%.3g/s):", length, has_blocks ? "block" : "image", 1e9 / time);
+    else {
+        const double batch = has_blocks ? 1 : ta_ref_number(in, BATCH, row, 1);
+        ta_say(line, "%s per ", length);
+        say_what(line, in, row, has_blocks);
+        ta_say_on(line, " (%.3g/s):", batch * 1e9 / time);
+    }
     return n;
 }
 
