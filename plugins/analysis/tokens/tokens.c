@@ -186,7 +186,7 @@ static const struct ta_column kinds_columns[] = {
                            "sample is long"},
     [COL_IMAGE_TOKENS] = {"image_tokens", "Image tokens", TA_COUNT,
                           .doc = "Of the picture or video; null where nothing tells them from "
-                                 "those of the text"},
+                                 "tokens of the text"},
     [COL_TEXT_TOKENS] = {"text_tokens", "Text tokens", TA_COUNT,
                          .doc = "The others of the sequence, or the keys of cross-attention; "
                                 "padding counts"},
@@ -199,7 +199,7 @@ static const struct ta_column kinds_columns[] = {
     [COL_LATENTS] = {"latents", "Latents", TA_TEXT,
                      .doc = "Channels, frames of a video, height and width"},
     [COL_KEYS] = {"keys", "Keys", TA_COUNT, .detail = true,
-                  .doc = "Keys of that attention: more than tokens where it reads those of blocks "
+                  .doc = "Keys of that attention: more than tokens where it reads keys of blocks "
                          "before"},
     [COL_HEADS] = {"heads", "Heads", TA_COUNT, .detail = true, .doc = "Of that attention"},
     [COL_DEPTH] = {"head_size", "Head size", TA_COUNT, .detail = true, .doc = "Likewise"},
@@ -209,8 +209,8 @@ static const struct ta_column kinds_columns[] = {
                               "their work"},
     [COL_ATTENTION_FLOP] =
         {"attention_flop_share", "of FLOPs", TA_RATIO,
-         .doc = "FLOPs of attention (4 × queries × keys × heads × head size) over those of all "
-                "products; null where those of less than nine tenths of them, by time, are known"},
+         .doc = "FLOPs of attention (4 × queries × keys × heads × head size) over the FLOPs of all "
+                "products; null where less than nine tenths of them, by time, have known FLOPs"},
     [COL_TEXT_SHARE] = {"text_pairs_share", "Text in attention", TA_RATIO,
                         .doc = "Pairs of a query and a key of which one is text, over all pairs: "
                                "what joint attention spends on the text, whatever of it is "
@@ -223,7 +223,7 @@ static const struct ta_table_def kinds = {
         "One row per rank and kind of image or video, by shapes of operators (`record_shapes`), "
         "whatever the names of ranges say. Pixels are latents times what the VAE makes of one; "
         "latents are the input of the denoiser's first convolution, else of the decoder's only "
-        "pass; without a decoder in the recording those of 4 and 16 channels count 8 pixels. "
+        "pass; without a decoder in the recording latents of 4 and 16 channels count 8 pixels. "
         "Tokens of the picture are what comes out of that convolution, or latents in squares of 1, "
         "2 or 4 so that the rest of the sequence is as long as the texts of the encoders.",
     .brief = &(const struct ta_brief){
