@@ -34,12 +34,12 @@ enum {
     MEMORY,
     SITE,
     SITE_BYTES,
-    RATE,
-    RATE_LINK,
-    RATE_DIRECTION,
-    RATE_MEMORY,
-    PEAK,
-    PEAK_RANK,
+    REACHED,
+    LINK_RATE,
+    LINK_SHARE,
+    PAGEABLE_SHARE,
+    AHEAD,
+    HELD,
     WINDOW
 };
 
@@ -61,30 +61,14 @@ static const struct ta_ref reads[] = {
     [MEMORY] = {"copies.weights", "memory_bytes"},
     [SITE] = {"copies.weights", "site"},
     [SITE_BYTES] = {"copies.weights", "site_bytes"},
-    [RATE] = {"copies.bandwidth", "bandwidth"},
-    [RATE_LINK] = {"copies.bandwidth", "link"},
-    [RATE_DIRECTION] = {"copies.bandwidth", "direction"},
-    [RATE_MEMORY] = {"copies.bandwidth", "memory"},
-    [PEAK] = {"memory.by_rank", "peak_reserved_bytes"},
-    [PEAK_RANK] = {"memory.by_rank", "rank"},
+    [REACHED] = {"copies.weights", "bandwidth"},
+    [LINK_RATE] = {"copies.weights", "link_bandwidth"},
+    [LINK_SHARE] = {"copies.weights", "link_share"},
+    [PAGEABLE_SHARE] = {"copies.weights", "pageable_share"},
+    [AHEAD] = {"copies.weights", "ahead_ns"},
+    [HELD] = {"copies.weights", "held_bytes"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
 };
-
-/* What copies to the device reach from pinned memory here, else what their link is stated to do; 0
- * where neither is known. */
-static double pinned_rate(const struct ta_refs *in)
-{
-    double pinned = 0, link = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
-        const double limit = ta_ref_number(in, RATE_LINK, i, 0);
-        const double rate = ta_ref_number(in, RATE, i, 0);
-        if (!(limit > 0) || !ta_ref_reads(in, RATE_DIRECTION, i, "HtoD"))
-            continue; /* small copies have no link: they are bound by latency */
-        link = fmax(link, limit);
-        pinned = ta_ref_reads(in, RATE_MEMORY, i, "pinned") ? fmax(pinned, rate) : pinned;
-    }
-    return pinned > 0 ? pinned : link;
-}
 
 /* Weights that are copied, and what that costs. */
 struct weights {
@@ -105,12 +89,9 @@ static struct weights weights_at(const struct ta_refs *in, size_t row)
         .window = ta_look_most(in, &windows, rank),
         .stay = ta_ref_number(in, PASS_BYTES, row, NAN),
         .memory = ta_ref_number(in, MEMORY, row, NAN),
-        .peak = NAN,
+        .peak = ta_ref_number(in, HELD, row, NAN),
         .is_models = ta_ref_reads(in, PATTERN, row, "models"),
     };
-    for (size_t i = 0; i < ta_ref_rows(in, PEAK); i++)
-        if (ta_ref_integer(in, PEAK_RANK, i) == rank)
-            weights.peak = ta_ref_number(in, PEAK, i, NAN);
     return weights;
 }
 
@@ -146,23 +127,25 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
 }
 
 static const char *why_of(const struct ta_refs *in, struct ta_advice *advice,
-                          const struct weights *weights, double rate)
+                          const struct weights *weights)
 {
     const size_t row = weights->row;
     const double bytes = ta_ref_number(in, BYTES, row, 0) + ta_ref_number(in, BACK, row, 0);
-    const double reached = bytes * 1e9 / ta_ref_number(in, COPY, row, NAN);
-    const double pageable = ta_ref_number(in, PAGEABLE, row, 0) / bytes;
+    const double reached = ta_ref_number(in, REACHED, row, NAN);
+    const double share = ta_ref_number(in, LINK_SHARE, row, NAN);
     const double there = ta_ref_number(in, SITE_BYTES, row, 0) / bytes;
     const struct ta_place place = ta_place_at(in, BYTES, row);
     const char *site = ta_place_text(advice, in, &place, SITE);
-    const char *link = rate > 1.2 * reached
-                           ? ta_advice_printf(advice, " of the %s that the link does",
-                                              number(advice, rate, TA_UNIT_BYTES_PER_S))
-                           : "";
+    const char *link =
+        share < 1 / 1.2
+            ? ta_advice_printf(
+                  advice, ", %s of the %s that the link does", number(advice, share, TA_UNIT_RATIO),
+                  number(advice, ta_ref_number(in, LINK_RATE, row, NAN), TA_UNIT_BYTES_PER_S))
+            : "";
     const char *where = site[0] ? ta_advice_printf(advice, "; %s copies %s of the bytes", site,
                                                    number(advice, there, TA_UNIT_RATIO))
                                 : "";
-    if (pageable > 0.5)
+    if (ta_ref_number(in, PAGEABLE_SHARE, row, 0) > 0.5)
         return ta_advice_printf(advice,
                                 "They come from pageable memory at %s%s, and the host waits in the "
                                 "calls for %s%s.",
@@ -224,19 +207,17 @@ static const char *advice_of(const struct ta_refs *in, struct ta_advice *advice,
 }
 
 /* What is gained where they are copied from pinned memory while kernels run. */
-static double gain_ahead(const struct ta_refs *in, const struct weights *weights, double rate)
+static double gain_ahead(const struct ta_refs *in, const struct weights *weights)
 {
-    const double bytes = ta_ref_number(in, BYTES, weights->row, 0);
+    const double ahead = ta_ref_number(in, AHEAD, weights->row, NAN);
     const double kernels = ta_ref_number(in, KERNELS, weights->row, 0);
-    if (rate <= 0)
-        return weights->lost / 2;
-    return fmax(0, weights->lost - fmax(0, bytes * 1e9 / rate - kernels));
+    return isnan(ahead) ? weights->lost / 2 : fmax(0, weights->lost - fmax(0, ahead - kernels));
 }
 
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct weights *weights,
                  double threshold)
 {
-    const double rate = pinned_rate(in), ahead = gain_ahead(in, weights, rate);
+    const double ahead = gain_ahead(in, weights);
     const enum room room = room_of(weights);
     const double most = room == ROOM_FOR_SOME || room == ROOM_FOR_NONE ? ahead : weights->lost;
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, EXPOSED, weights->row),
@@ -247,7 +228,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                   .id = "weight-copies",
                   .rule = "weight_copies",
                   .title = title_of(in, advice, weights),
-                  .why = why_of(in, advice, weights, rate),
+                  .why = why_of(in, advice, weights),
                   .advice = advice_of(in, advice, weights, room),
                   .details =
                       weights->is_models

@@ -17,6 +17,7 @@
 #include <traceanalyze/model.h>
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { PATTERN_LAYERS, PATTERN_MODELS, PATTERNS };
@@ -501,8 +502,20 @@ static const struct ta_field site_fields[SITE_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     [OF_RANKS] = {"ranks", fields, FIELDS}, [OF_SITES] = {"sites", site_fields, SITE_FIELDS}, {0}};
 
-/* The columns are the fields of the partial, and where most of the bytes are copied. */
-enum { COLUMN_SITE = FIELDS, COLUMN_SITE_BYTES, COLUMN_COUNT };
+/* The columns are the fields of the partial, where most of the bytes are copied, and what that
+ * means: how fast it is, and what it would be on the device or ahead of use. */
+enum {
+    COLUMN_SITE = FIELDS,
+    COLUMN_SITE_BYTES,
+    COLUMN_RATE,
+    COLUMN_LINK_RATE,
+    COLUMN_LINK_SHARE,
+    COLUMN_PAGEABLE_SHARE,
+    COLUMN_AHEAD,
+    COLUMN_HELD,
+    COLUMN_FREE,
+    COLUMN_COUNT
+};
 
 static const struct ta_column columns[COLUMN_COUNT] = {
     [RANK] = TA_RANK_COLUMN,
@@ -537,6 +550,24 @@ static const struct ta_column columns[COLUMN_COUNT] = {
                      .doc = "Where most of the bytes are copied: nearest Python function that is "
                             "not of torch, else the operator or range around the call"},
     [COLUMN_SITE_BYTES] = {"site_bytes", "There", TA_BYTES, .doc = "Bytes copied there"},
+    [COLUMN_RATE] = {"bandwidth", "Rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+                     .doc = "Bytes of both directions over the sum of durations"},
+    [COLUMN_LINK_RATE] = {"link_bandwidth", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+                          .doc = "What copies from pinned memory to the device reach in this run, "
+                                 "else what the link is stated to do; null where neither is known"},
+    [COLUMN_LINK_SHARE] = {"link_share", "Of the link", TA_RATIO, .better = TA_HIGHER,
+                           .doc = "The rate over the rate of the link"},
+    [COLUMN_PAGEABLE_SHARE] = {"pageable_share", "Pageable", TA_RATIO, .better = TA_LOWER,
+                               .doc = "Part of the bytes from or to pageable memory"},
+    [COLUMN_AHEAD] = {"ahead_ns", "Copied ahead", TA_NS,
+                      .doc = "Time of kernels and exposed copies if weights came from pinned "
+                             "memory while kernels run: the larger of the time of kernels and the "
+                             "time that the link needs for the bytes"},
+    [COLUMN_HELD] = {"held_bytes", "Held", TA_BYTES,
+                     .doc = "Most memory that the allocator of the rank held; null where that is "
+                            "not recorded"},
+    [COLUMN_FREE] = {"free_bytes", "Free", TA_BYTES,
+                     .doc = "Device memory without that: what is copied could stay there"},
 };
 
 static const struct ta_table_def table = {
@@ -550,26 +581,94 @@ static const struct ta_table_def table = {
            "at least 16 copies and 256 MiB that have a copy back of the same size.",
     .tier = TA_TIER_DETAIL};
 
+enum { RATE, RATE_LINK, RATE_DIRECTION, RATE_MEMORY, PEAK, PEAK_RANK };
+
+static const struct ta_ref reads[] = {
+    [RATE] = {"copies.bandwidth", "bandwidth"},
+    [RATE_LINK] = {"copies.bandwidth", "link"},
+    [RATE_DIRECTION] = {"copies.bandwidth", "direction"},
+    [RATE_MEMORY] = {"copies.bandwidth", "memory"},
+    [PEAK] = {"memory.by_rank", "peak_reserved_bytes"},
+    [PEAK_RANK] = {"memory.by_rank", "rank"},
+};
+
+/* What copies to the device reach from pinned memory here, else what their link is stated to do;
+ * NAN where neither is known. */
+static double link_rate(const struct ta_refs *in)
+{
+    double pinned = 0, link = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
+        const double limit = ta_ref_number(in, RATE_LINK, i, 0);
+        const double rate = ta_ref_number(in, RATE, i, 0);
+        if (!(limit > 0) || !ta_ref_reads(in, RATE_DIRECTION, i, "HtoD"))
+            continue; /* small copies have no link: they are bound by latency */
+        link = limit > link ? limit : link;
+        if (rate > pinned && ta_ref_reads(in, RATE_MEMORY, i, "pinned"))
+            pinned = rate;
+    }
+    return pinned > 0 ? pinned : link > 0 ? link : (double)NAN;
+}
+
+/* The most that the allocator of a rank held; TA_MISSING where that is not recorded. */
+static int64_t held_of(const struct ta_refs *in, int64_t rank)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, PEAK); i++)
+        if (ta_ref_integer(in, PEAK_RANK, i) == rank)
+            return ta_ref_integer(in, PEAK, i);
+    return TA_MISSING;
+}
+
+static struct ta_cell number(double value)
+{
+    return isfinite(value) ? ta_num(value) : ta_null();
+}
+
+/* What follows from a row of the partial. */
+static void add_derived(const struct ta_refs *in, const int64_t *row, struct ta_cell *cells)
+{
+    const double to = row[BYTES] < 0 ? 0 : (double)row[BYTES];
+    const double back = row[BACK_BYTES] < 0 ? 0 : (double)row[BACK_BYTES];
+    const double rate = (to + back) * 1e9 / (double)row[COPY], link = link_rate(in);
+    const double copying = to * 1e9 / link, kernels = (double)row[KERNELS];
+    const int64_t held = held_of(in, row[RANK]);
+    cells[COLUMN_RATE] = number(row[COPY] > 0 ? rate : (double)NAN);
+    cells[COLUMN_LINK_RATE] = number(link);
+    cells[COLUMN_LINK_SHARE] = number(row[COPY] > 0 ? rate / link : (double)NAN);
+    cells[COLUMN_PAGEABLE_SHARE] = number((double)row[PAGEABLE] / (to + back));
+    cells[COLUMN_AHEAD] = isfinite(copying) && row[KERNELS] >= 0
+                              ? ta_int(ta_whole(copying > kernels ? copying : kernels))
+                              : ta_null();
+    cells[COLUMN_HELD] = ta_int(held);
+    cells[COLUMN_FREE] = held >= 0 && row[MEMORY] >= held ? ta_int(row[MEMORY] - held) : ta_null();
+}
+
+/* The place where most is copied, of a row; NULL without one. */
+static const int64_t *largest_site(const struct ta_partial *sites, const int64_t *row)
+{
+    const int64_t *most = NULL;
+    for (size_t k = 0; k < ta_partial_rows(sites); k++) {
+        const int64_t *site = ta_partial_at(sites, k);
+        if (site[SITE_RANK] == row[RANK] && site[SITE_PATTERN] == row[PATTERN] &&
+            (!most || site[SITE_BYTES] > most[SITE_BYTES]))
+            most = site;
+    }
+    return most;
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)in;
     const struct ta_partial *ranks = merged[OF_RANKS], *sites = merged[OF_SITES];
     for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
-        const int64_t *row = ta_partial_at(ranks, i), *most = NULL;
-        for (size_t k = 0; k < ta_partial_rows(sites); k++) {
-            const int64_t *site = ta_partial_at(sites, k);
-            if (site[SITE_RANK] == row[RANK] && site[SITE_PATTERN] == row[PATTERN] &&
-                (!most || site[SITE_BYTES] > most[SITE_BYTES]))
-                most = site;
-        }
+        const int64_t *row = ta_partial_at(ranks, i), *most = largest_site(sites, row);
         struct ta_cell cells[COLUMN_COUNT];
         for (size_t c = 0; c < FIELDS; c++)
             cells[c] = ta_int(row[c]);
         cells[PATTERN] = ta_string(pattern_words[row[PATTERN]]);
         cells[COLUMN_SITE] = most ? ta_text_or_null(ta_partial_text(sites, most, SITE)) : ta_null();
         cells[COLUMN_SITE_BYTES] = most ? ta_int(most[SITE_BYTES]) : ta_null();
+        add_derived(in, row, cells);
         ta_add_row(ta_rows(out, &table), cells);
     }
     return TA_OK;
@@ -590,8 +689,9 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,
-                                           .tables = tables};
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, weight_copies, &ops, .title = "Weights in host memory",
           .summary = "Weights that are copied to the device to be used: copies.weights",
-          .version = "1");
+          .version = "2");

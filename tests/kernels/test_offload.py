@@ -122,6 +122,19 @@ def layers(trace):
     steps(trace, 5, lambda: forward(trace, pageable(trace)))
 
 
+def holding(gib):
+    """The same, and the allocator says what it holds."""
+    def make(trace):
+        for _ in range(2):
+            trace.events.append({
+                "ph": "i", "s": "t", "name": "[memory]", "cat": "cpu_instant_event", "pid": 1,
+                "tid": 1, "ts": trace.host,
+                "args": {"Total Allocated": (gib << 30) - MIB, "Total Reserved": gib << 30,
+                         "Bytes": 4096, "Addr": 4096, "Device Id": 0, "Device Type": 1}})
+            layers(trace)
+    return make
+
+
 def unmarked(trace):
     """Without marks the embedding says how long a pass is."""
     for _ in range(5):
@@ -348,6 +361,25 @@ def check_layers(passes, moved=1):
     return check
 
 
+def check_room(gib, words):
+    """What the device holds besides decides whether the weights can stay."""
+    def check(report):
+        row, faults = report.row("copies.weights"), check_layers(10)(report)
+        near(faults, "rate", row["bandwidth"], RATE)
+        near(faults, "pageable share", row["pageable_share"], 1)
+        near(faults, "held", row["held_bytes"], gib << 30)
+        near(faults, "free", row["free_bytes"], MEMORY - (gib << 30))
+        if row["link_bandwidth"]:
+            near(faults, "share of the link", row["link_share"], RATE / row["link_bandwidth"])
+            near(faults, "copied ahead", row["ahead_ns"],
+                 max(row["kernel_ns"], row["bytes"] * 1e9 / row["link_bandwidth"]))
+        advice = report.finding("weight-copies")["advice"]
+        if words not in advice:
+            faults.append("the advice lacks %r: %s" % (words, advice))
+        return faults
+    return check
+
+
 def check_models(report):
     row, faults = report.row("copies.weights"), []
     near(faults, "bytes", row["bytes"], 4 * BLOCKS * sum(BLOCK))
@@ -388,6 +420,8 @@ def check_guidance(source, module):
 
 CASES = {
     "layers": (layers, check_layers(5)),
+    "room": (holding(4), check_room(4, "Keep them on the GPU: it has 24")),
+    "no-room": (holding(23), check_room(23, "Only 1.00 GiB of them fit")),
     "buffers": (buffers, check_buffers),
     "unmarked": (unmarked, check_layers(5)),
     "swapped": (swapped, check_layers(4, moved=2)),
