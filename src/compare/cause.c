@@ -108,6 +108,30 @@ static bool find_clock(struct diff *diff, const struct diff_bar *bars, size_t n,
     return true;
 }
 
+/* Of stages the one that changed most after the cause, where it is a quarter of the change: what
+ * models have in common made them slower, or faster. */
+static void add_stage(struct diff *diff, const struct diff_bar *bars, size_t n,
+                      const struct diff_bar *most, double whole)
+{
+    const struct diff_bar *next = NULL;
+    double largest = fabs(whole) / 4;
+    for (size_t i = 0; i < n; i++) {
+        const double change = change_of(diff, bars[i].ns);
+        if (&bars[i] == most || !ta_slice_equal(bars[i].kind, most->kind) || !bars[i].name.len ||
+            (change > 0) != (whole > 0) || fabs(change) < largest)
+            continue;
+        largest = fabs(change);
+        next = &bars[i];
+    }
+    if (!next)
+        return;
+    diff->cause.also = next->name;
+    diff->cause.as_often = most->calls[TA_DIFF_BASE] == most->calls[TA_DIFF_NEW] &&
+                           next->calls[TA_DIFF_BASE] == next->calls[TA_DIFF_NEW] && !diff->unit;
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        diff->cause.also_ns[side] = diff_per_unit(diff, side, next->ns[side]);
+}
+
 /* The term that changed most in the direction of the whole. */
 void diff_find_cause(struct diff *diff, const struct diff_bar *bars, size_t n)
 {
@@ -124,6 +148,8 @@ void diff_find_cause(struct diff *diff, const struct diff_bar *bars, size_t n)
     if (!most || find_clock(diff, bars, n, whole))
         return;
     note(diff, diff_bar_name(diff, most), most->kind, most->ns);
+    if (ta_slice_equal(most->kind, TA_LIT("stage")))
+        add_stage(diff, bars, n, most, whole);
     if (ta_slice_equal(most->kind, TA_LIT("idle")))
         prefer_idle(diff, bars, n);
     if (!ta_slice_equal(most->kind, diff_compute))

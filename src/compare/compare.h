@@ -153,6 +153,9 @@ struct diff_cause {
     double ns[TA_DIFF_SIDES];   /* for each unit, where the runs did different numbers of them */
     struct ta_slice part;       /* of idle time the cause that changed most; else empty */
     double part_ns[TA_DIFF_SIDES];
+    struct ta_slice also; /* of stages the next one, where it is a good part as well */
+    double also_ns[TA_DIFF_SIDES];
+    bool as_often; /* both of them are called as often as before */
 };
 
 /* Memory at a label of both runs. */

@@ -215,6 +215,21 @@ static struct ta_slice brief_cause(struct diff *diff, struct ta_slice name, bool
         ta_arena_printf(&diff->arena, "%.*s → %.*s", (int)old.len, old.ptr, (int)new.len, new.ptr));
 }
 
+/* " and vae_decode 31.2 s → 44.9 s, each called as often". */
+static void put_also(struct diff *diff, char *line)
+{
+    char pair[TA_UNIT_PAIR_MAX];
+    const struct diff_cause *cause = &diff->cause;
+    const size_t n = strlen(line);
+    if (cause->also.len == 0)
+        return;
+    const struct ta_slice name = diff_brief(diff, cause->also, CAUSE_MOST);
+    ta_unit_format_pair(pair, cause->also_ns[TA_DIFF_BASE], cause->also_ns[TA_DIFF_NEW],
+                        TA_UNIT_NS);
+    snprintf(line + n, LINE - n, " and %.*s %s%s", (int)name.len, name.ptr, pair,
+             cause->as_often ? ", each called as often" : "");
+}
+
 /* ": vae_decode 45 s → 428 s". */
 static void put_cause(struct diff *diff, char *line)
 {
@@ -238,6 +253,7 @@ static void put_cause(struct diff *diff, char *line)
              ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle time of the GPU, " : "",
              (int)name.len, name.ptr, is_pair ? "," : "", pair,
              ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks" : "");
+    put_also(diff, line);
 }
 
 /* ": attention flash_fwd → qk_int8: its kernels +5.00 µs a call, quantization +19.0 ms" where that
