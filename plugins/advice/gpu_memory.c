@@ -25,7 +25,9 @@ enum {
     LIMIT,
     FAILED,
     GROUP,
-    OP
+    OP,
+    PHASE_PEAK,
+    PHASE
 };
 
 static const struct ta_ref reads[] = {
@@ -39,6 +41,8 @@ static const struct ta_ref reads[] = {
     [FAILED] = {"memory.failures", "wanted_bytes"},
     [GROUP] = {"figures.reported", "group"},
     [OP] = {"ops.by_name", "name"},
+    [PHASE_PEAK] = {"memory.by_phase", "peak_allocated_bytes"},
+    [PHASE] = {"memory.by_phase", "phase"},
 };
 
 struct fullest {
@@ -114,6 +118,25 @@ static bool is_said(const struct ta_refs *in)
     return ta_ref_rows(in, FAILED) > 0;
 }
 
+/* "The peak is reached in VAE decode.", where the trace says it. */
+static const char *where_of(const struct ta_refs *in, struct ta_advice *advice,
+                            const struct ta_place *used)
+{
+    const int64_t rank = ta_ref_rank(in, TOTAL, used->row);
+    const int64_t device = ta_ref_device(in, TOTAL, used->row);
+    size_t most = SIZE_MAX;
+    for (size_t row = 0; row < ta_ref_rows(in, PHASE_PEAK); row++)
+        if (ta_ref_rank(in, PHASE_PEAK, row) == rank &&
+            ta_ref_device(in, PHASE_PEAK, row) == device &&
+            (most == SIZE_MAX ||
+             ta_ref_number(in, PHASE_PEAK, row, 0) > ta_ref_number(in, PHASE_PEAK, most, 0)))
+            most = row;
+    const struct ta_slice phase = most == SIZE_MAX ? TA_LIT("") : ta_ref_text(in, PHASE, most);
+    return phase.len
+               ? ta_advice_printf(advice, "The peak is reached in %.*s.", (int)phase.len, phase.ptr)
+               : NULL;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
@@ -138,6 +161,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       ta_advice_number(advice, fullest.used.value, TA_UNIT_BYTES),
                                       ta_advice_number(advice, fullest.total.value, TA_UNIT_BYTES),
                                       ta_place_owner(advice, in->report, &fullest.used)),
+            .why = fullest.is_tensors ? where_of(in, advice, &fullest.used) : NULL,
             .advice =
                 "A little more resolution or length fails: decode in tiles or fewer frames at "
                 "a time, move models away that are not in use, or store weights in 8 bit.",

@@ -188,6 +188,9 @@ def phases(checks, program, folder):
                   "frees": sum(r[3] < 0 for r in inside)}
         for key, value in wanted.items():
             checks.that(row[key] == value, f"{phase} {key}: {row[key]} instead of {value}")
+    finding = report.finding("memory-peak")
+    checks.that(finding and "in VAE decode" in finding["title"] and "tiles" in finding["advice"],
+                f"the phase of the peak: {finding}")
     points = report.rows("memory.over_time")
     for at, phase, held, _ in rows:
         point = [p for p in points if p["time_ns"] <= at * 1000][-1]
@@ -208,6 +211,8 @@ def planted(checks, program, folder):
         checks.that(row["grows"] == (kind == "leak"), f"{kind}: grows is {row['grows']}")
         room = report.row("memory.headroom")
         checks.that(room["headroom_bytes"] == 4096 * MIB, f"{kind}: {room}")
+        checks.that((report.finding("memory-trend") is not None) == (kind == "leak"),
+                    f"{kind}: the finding about growth")
         if kind == "leak":
             checks.near(room["steps_left"], 4096 / 10, "steps left")
 
