@@ -26,6 +26,7 @@ enum ta_slice_kind {
     TA_SLICE_HOST,
     TA_SLICE_RANGE, /* annotations and windows */
     TA_SLICE_SYNC,
+    TA_SLICE_PHASE, /* a phase, block or step of what the program does */
     TA_SLICE_KIND_COUNT
 };
 
@@ -93,6 +94,8 @@ struct ta_timeline_file {
     const uint32_t *labels;      /* label of a slice → label of the timeline */
     const struct ta_timeline_track *tracks;
     size_t n_tracks;
+    struct ta_timeline_track program; /* phases, blocks and steps of a diffusion, where the devices
+                                         work on them; no lanes: none are known */
     const struct ta_timeline_counter *counters;
     size_t n_counters;
 };

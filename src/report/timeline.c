@@ -12,6 +12,7 @@ static const struct ta_slice_look looks[TA_SLICE_KIND_COUNT] = {
     [TA_SLICE_HOST] = {"Other host code", TA_INK_HOST},
     [TA_SLICE_RANGE] = {"Annotation", TA_INK_RANGE},
     [TA_SLICE_SYNC] = {"Synchronization", TA_INK_SYNC},
+    [TA_SLICE_PHASE] = {"Phase or step", TA_INK_TEXT},
 };
 
 const struct ta_slice_look *ta_slice_look(enum ta_slice_kind kind)

@@ -34,25 +34,30 @@ static struct ta_timeline *timeline_of(struct reading *readings, size_t n, int64
 }
 
 /* All of a file as text: a line per slice, the lanes of a track numbered from the top. */
+static void show_track(struct text *out, const struct ta_timeline *timeline,
+                       const struct ta_timeline_file *file, const struct ta_timeline_track *track)
+{
+    for (size_t l = 0; l < track->n_lanes; l++) {
+        struct ta_timeline_cursor cursor = ta_timeline_open(file, track, &track->lanes[l]);
+        struct ta_timeline_slice slice;
+        while (ta_timeline_next(&cursor, &slice)) {
+            const struct ta_timeline_label *label = &timeline->labels[slice.label];
+            text_add(out, "%s.%zu %.*s %" PRId64 "+%" PRId64, track->tid, l, (int)label->name.len,
+                     label->name.ptr, slice.start_ns, slice.dur_ns);
+            if (slice.launch_track != UINT32_MAX)
+                text_add(out, " from %s after %" PRId64, file->tracks[slice.launch_track].tid,
+                         slice.delay_ns);
+            text_add(out, " %s\n", ta_slice_look(label->kind)->title);
+        }
+    }
+}
+
 static void show_file(struct text *out, const struct ta_timeline *timeline, size_t at)
 {
     const struct ta_timeline_file *file = &timeline->files[at];
-    for (size_t t = 0; t < file->n_tracks; t++) {
-        const struct ta_timeline_track *track = &file->tracks[t];
-        for (size_t l = 0; l < track->n_lanes; l++) {
-            struct ta_timeline_cursor cursor = ta_timeline_open(file, track, &track->lanes[l]);
-            struct ta_timeline_slice slice;
-            while (ta_timeline_next(&cursor, &slice)) {
-                const struct ta_timeline_label *label = &timeline->labels[slice.label];
-                text_add(out, "%s.%zu %.*s %" PRId64 "+%" PRId64, track->tid, l,
-                         (int)label->name.len, label->name.ptr, slice.start_ns, slice.dur_ns);
-                if (slice.launch_track != UINT32_MAX)
-                    text_add(out, " from %s after %" PRId64, file->tracks[slice.launch_track].tid,
-                             slice.delay_ns);
-                text_add(out, " %s\n", ta_slice_look(label->kind)->title);
-            }
-        }
-    }
+    show_track(out, timeline, file, &file->program);
+    for (size_t t = 0; t < file->n_tracks; t++)
+        show_track(out, timeline, file, &file->tracks[t]);
 }
 
 #define SPAN(cat, name, tid, ts, dur, args)                                                        \
@@ -91,6 +96,85 @@ static void slices_are_those_of_the_trace(void **state)
     assert_int_equal(file->n_slices, 8);
     assert_int_equal(file->tracks[0].device, TA_MISSING);
     assert_int_equal(file->tracks[1].device, 3);
+    text_free(&text);
+    ta_timeline_free(timeline);
+    reading_free(&r);
+}
+
+/* ---- what the program does ----------------------------------------------------------------- */
+
+/* A range of the host, and a kernel that is launched at its start. */
+#define WORK(name, ts, dur, id, gpu, gpu_dur)                                                      \
+    SPAN("user_annotation", name, "main", ts, dur, "")                                             \
+    SPAN("cuda_runtime", "cudaLaunchKernel", "main", ts, 1, "'correlation':" #id)                  \
+    SPAN("kernel", "k" #id, "s7", gpu, gpu_dur, "'correlation':" #id ",'device':0,'stream':7")
+
+/* A video of two blocks of two steps; the host is ahead of the device, and writes the video alone.
+ * Phases, blocks and steps are where the device works on them, however few slices are kept. */
+static void phases_and_steps_have_lanes(void **state)
+{
+    (void)state;
+    struct reading r;
+    fixture_read_events(&fixture,
+                        SPAN("cpu_op", "first", "main", 0, 1, "") //
+                        WORK("text_encode", 10, 5, 1, 12, 10)     //
+                        WORK("denoise_step_0", 20, 5, 2, 30, 20)  //
+                        WORK("denoise_step_1", 26, 5, 3, 55, 20)  //
+                        WORK("vae_decode", 32, 5, 4, 80, 10)      //
+                        WORK("denoise_step_0", 50, 5, 5, 100, 20) //
+                        WORK("denoise_step_1", 56, 5, 6, 125, 20) //
+                        WORK("vae_decode", 62, 5, 7, 150, 10)     //
+                        SPAN("user_annotation", "save_video", "main", 170, 30, ""),
+                        &r);
+    struct text text = {0};
+    for (int64_t most = 4; most < 100; most *= 20) {
+        struct ta_timeline *timeline = timeline_of(&r, 1, most, 0);
+        const struct ta_timeline_file *file = &timeline->files[0];
+        show_track(&text, timeline, file, &file->program);
+        assert_string_equal(text.at, "program.0 text encode 12000+10000 Phase or step\n"
+                                     "program.0 denoise 30000+45000 Phase or step\n"
+                                     "program.0 VAE decode 80000+10000 Phase or step\n"
+                                     "program.0 denoise 100000+45000 Phase or step\n"
+                                     "program.0 VAE decode 150000+10000 Phase or step\n"
+                                     "program.0 post-process 170000+30000 Phase or step\n"
+                                     "program.1 block 1 30000+45000 Phase or step\n"
+                                     "program.1 block 2 100000+45000 Phase or step\n"
+                                     "program.2 denoising step 1 30000+20000 Phase or step\n"
+                                     "program.2 denoising step 2 55000+20000 Phase or step\n"
+                                     "program.2 denoising step 1 100000+20000 Phase or step\n"
+                                     "program.2 denoising step 2 125000+20000 Phase or step\n");
+        assert_int_equal(file->n_slices, 23);
+        text_free(&text);
+        text = (struct text){0};
+        ta_timeline_free(timeline);
+    }
+    reading_free(&r);
+}
+
+/* What lies at the same time has lanes of its kind, and images are numbered. */
+static void images_are_told_apart(void **state)
+{
+    (void)state;
+    struct reading r;
+    fixture_read_events(&fixture,
+                        WORK("text_encode", 0, 5, 1, 2, 10)      //
+                        WORK("denoise_step_0", 10, 5, 2, 30, 20) //
+                        WORK("denoise_step_1", 16, 5, 3, 45, 30) //
+                        WORK("vae_decode", 22, 5, 4, 80, 10)     //
+                        WORK("text_encode", 30, 5, 5, 85, 10)    //
+                        WORK("denoise_step_0", 40, 5, 6, 100, 20),
+                        &r);
+    struct ta_timeline *timeline = timeline_of(&r, 1, INT64_MAX, 0);
+    struct text text = {0};
+    show_track(&text, timeline, &timeline->files[0], &timeline->files[0].program);
+    assert_string_equal(text.at, "program.0 text encode · image 1 2000+10000 Phase or step\n"
+                                 "program.0 denoise · image 1 30000+45000 Phase or step\n"
+                                 "program.0 VAE decode · image 1 80000+10000 Phase or step\n"
+                                 "program.0 denoise · image 2 100000+20000 Phase or step\n"
+                                 "program.1 text encode · image 2 85000+10000 Phase or step\n"
+                                 "program.2 denoising step 1 30000+20000 Phase or step\n"
+                                 "program.2 denoising step 1 100000+20000 Phase or step\n"
+                                 "program.3 denoising step 2 45000+30000 Phase or step\n");
     text_free(&text);
     ta_timeline_free(timeline);
     reading_free(&r);
@@ -484,6 +568,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_are_those_of_the_trace),
+        cmocka_unit_test(phases_and_steps_have_lanes),
+        cmocka_unit_test(images_are_told_apart),
         cmocka_unit_test(nothing_is_lost_or_added),
         cmocka_unit_test(the_shortest_are_summed_up),
         cmocka_unit_test(threads_leave_no_trace),

@@ -20,38 +20,101 @@ enum { OVERVIEW_WIDTH = 760 };
 /* ---- rows about a stretch of time -------------------------------------------------------------
  */
 
+static const char start_word[] = "start_ns", dur_word[] = "dur_ns", device_word[] = "gpu_";
+
+/* The duration that belongs to a start: the same word is in front of both. */
+static size_t duration_of(const struct ta_table *table, size_t start)
+{
+    const char *const key = table->columns[start].key;
+    const size_t n = strlen(key), word = sizeof start_word - 1;
+    if (n < word || strcmp(key + n - word, start_word) != 0 || !ta_column_is_useful(table, start))
+        return SIZE_MAX;
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (strncmp(table->columns[i].key, key, n - word) == 0 &&
+            strcmp(table->columns[i].key + n - word, dur_word) == 0 &&
+            ta_column_is_useful(table, i))
+            return i;
+    return SIZE_MAX;
+}
+
 /* Those of tables with a rank, a start on the clock of the rank's file and a duration: "start_ns"
  * and "dur_ns", or both with the same word in front. */
 struct range_columns timeline_range_columns(const struct page *page, const struct ta_table *table)
 {
-    static const char start_word[] = "start_ns", dur_word[] = "dur_ns";
-    const size_t rank = ta_table_rank(table);
-    for (size_t i = 0; page->timeline && rank != SIZE_MAX && i < table->n_columns; i++) {
-        const char *const start = table->columns[i].key;
-        const size_t n = strlen(start), word = strlen(start_word);
-        if (n < word || strcmp(start + n - word, start_word) != 0 || !ta_column_is_useful(table, i))
-            continue;
-        for (size_t k = 0; k < table->n_columns; k++)
-            if (strncmp(table->columns[k].key, start, n - word) == 0 &&
-                strcmp(table->columns[k].key + n - word, dur_word) == 0 &&
-                ta_column_is_useful(table, k))
-                return (struct range_columns){rank, i, k};
-    }
-    return (struct range_columns){SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    struct range_columns found = {.rank = ta_table_rank(table)};
+    if (!page->timeline || found.rank == SIZE_MAX)
+        return found;
+    for (int of_device = 1; of_device >= 0; of_device--)
+        for (size_t i = 0; i < table->n_columns && found.n < RANGES_MOST; i++) {
+            const char *const key = table->columns[i].key;
+            const bool is_of_device = strncmp(key, device_word, sizeof device_word - 1) == 0;
+            const size_t dur = is_of_device == of_device ? duration_of(table, i) : SIZE_MAX;
+            if (dur == SIZE_MAX)
+                continue;
+            found.at[found.n].start = i;
+            found.at[found.n++].dur = dur;
+        }
+    return found;
 }
 
 bool timeline_range(const struct range_columns *columns, const struct ta_table *table, size_t row,
                     struct window *window)
 {
-    if (columns->rank == SIZE_MAX)
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct ta_cell *rank = ta_table_cell(table, row, columns->rank);
+        const struct ta_cell *start = ta_table_cell(table, row, columns->at[i].start);
+        const struct ta_cell *dur = ta_table_cell(table, row, columns->at[i].dur);
+        if (rank->kind != TA_CELL_INT || start->kind != TA_CELL_INT || dur->kind != TA_CELL_INT)
+            continue;
+        *window = (struct window){rank->i, start->i, ta_add_sat(start->i, dur->i)};
+        return true;
+    }
+    return false;
+}
+
+/* ---- rows about a phase or a step ---------------------------------------------------------- */
+
+/* Whether a slice is called so: "denoise" is also "denoise · image 2". */
+static bool is_called(struct ta_slice label, struct ta_slice name)
+{
+    static const char next[] = " · ";
+    const struct ta_slice rest = {next, sizeof next - 1};
+    if (label.len < name.len || !ta_slice_equal(ta_slice_part(label, 0, name.len), name))
         return false;
-    const struct ta_cell *rank = ta_table_cell(table, row, columns->rank);
-    const struct ta_cell *start = ta_table_cell(table, row, columns->start);
-    const struct ta_cell *dur = ta_table_cell(table, row, columns->dur);
-    if (rank->kind != TA_CELL_INT || start->kind != TA_CELL_INT || dur->kind != TA_CELL_INT)
-        return false;
-    *window = (struct window){rank->i, start->i, ta_add_sat(start->i, dur->i)};
-    return true;
+    return label.len == name.len ||
+           (label.len > name.len + rest.len &&
+            ta_slice_equal(ta_slice_part(label, name.len, name.len + rest.len), rest));
+}
+
+/* Looks in the phases and steps of a file for the longest of a name. */
+static void find_longest(const struct ta_timeline *timeline, const struct ta_timeline_file *file,
+                         struct ta_slice name, struct window *window)
+{
+    const struct ta_timeline_track *track = &file->program;
+    for (size_t i = 0; i < track->n_lanes; i++) {
+        struct ta_timeline_cursor cursor = ta_timeline_open(file, track, &track->lanes[i]);
+        struct ta_timeline_slice slice;
+        while (ta_timeline_next(&cursor, &slice))
+            if (is_called(timeline->labels[slice.label].name, name) &&
+                slice.dur_ns > window->end_ns - window->start_ns)
+                *window =
+                    (struct window){file->rank, slice.start_ns, slice.start_ns + slice.dur_ns};
+    }
+}
+
+/* The longest phase, block or step of the rank that a text of the row names. */
+static bool find_named(const struct page *page, const struct ta_table *table, size_t row,
+                       int64_t rank, struct window *window)
+{
+    const struct ta_timeline *timeline = page->timeline;
+    *window = (struct window){.rank = rank};
+    for (size_t c = 0; c < table->n_columns && window->end_ns == window->start_ns; c++) {
+        const struct ta_cell *cell = ta_table_cell(table, row, c);
+        for (size_t i = 0; cell->kind == TA_CELL_TEXT && i < timeline->n_files; i++)
+            if (timeline->files[i].rank == rank)
+                find_longest(timeline, &timeline->files[i], cell->text, window);
+    }
+    return window->end_ns > window->start_ns;
 }
 
 /* ---- the section --------------------------------------------------------------------------- */
@@ -150,7 +213,7 @@ static void put_choice(const struct page *page, const struct timeline_choice *ch
     html_value(page, &cell, TA_UNIT_NS);
     ta_puts(page->out, " and longer");
     if (choice->n_windows)
-        ta_puts(page->out, ", and all in the times that findings cite");
+        ta_puts(page->out, ", and all in short times that findings cite");
     ta_puts(page->out, ". Shorter ones are drawn as the share of time that they fill");
     if (packed->n_too_deep) {
         ta_puts(page->out, "; ");
@@ -231,7 +294,8 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
         g_free(escaped);
     }
     struct window window;
-    if (timeline_range(&columns, table, row, &window))
+    if (timeline_range(&columns, table, row, &window) ||
+        (is_on_rank && find_named(page, table, row, rank, &window)))
         html_put(page, "&amp;t=%ld,%ld", window.start_ns, window.end_ns);
     ta_puts(page->out, "\">timeline</a>");
 }
@@ -239,6 +303,7 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
 void html_timeline_column(const struct page *page, const struct ta_table *table, size_t column)
 {
     const struct range_columns columns = timeline_range_columns(page, table);
-    if (columns.start == column && columns.rank != SIZE_MAX)
-        ta_putf(page->out, " data-range=\"%zu,%zu\"", columns.rank, columns.dur);
+    for (size_t i = 0; i < columns.n; i++)
+        if (columns.at[i].start == column)
+            ta_putf(page->out, " data-range=\"%zu,%zu\"", columns.rank, columns.at[i].dur);
 }

@@ -42,13 +42,19 @@ struct timeline_choice {
 enum ta_status timeline_choose(const struct page *page, uint64_t left,
                                struct timeline_choice *choice) TA_MUST_CHECK;
 
-/* timeline.c: the stretch of time that a row of a table is about. */
+/* timeline.c: the stretches of time that a row of a table is about, on devices first: phases and
+ * steps are on the timeline where devices work on them. */
+enum { RANGES_MOST = 2 };
 struct range_columns {
-    size_t rank, start, dur; /* SIZE_MAX: its rows are not about one */
+    size_t rank;
+    struct {
+        size_t start, dur;
+    } at[RANGES_MOST];
+    size_t n; /* 0: its rows are not about any */
 };
 
 struct range_columns timeline_range_columns(const struct page *page, const struct ta_table *table);
-/* False when a row of such a table has no such time. */
+/* The first that the row has; false when it has none. */
 bool timeline_range(const struct range_columns *columns, const struct ta_table *table, size_t row,
                     struct window *window);
 

@@ -20,7 +20,8 @@ class Timeline {
     watchTimeline(this);
   }
 
-  /* Devices come first; the one with most slices stands for a rank that is closed. */
+  /* What the program does comes first, then devices; the one with most slices stands for a rank
+   * that is closed. */
   arrange(file, mayOpen) {
     const size = (track) => track.lanes.reduce((n, lane) => n + lane.n, 0);
     file.open = mayOpen && file.start < this.home[1] && file.end > this.home[0];
@@ -30,6 +31,10 @@ class Timeline {
       (isDevice(a) && byNumber.compare(a.tid, b.tid)));
     file.main = file.all.reduce((a, b) => isDevice(a) === isDevice(b) && size(b) > size(a) ? b : a,
       file.all[0]);
+    if (file.program.lanes.length) {
+      file.tracks.push(file.program);
+      file.all.unshift(file.program);
+    }
   }
 
   /* ---- parts */
@@ -194,6 +199,7 @@ class Timeline {
       const margin = (to - from) * 0.25;
       this.mark = [from, to];
       this.show(from - margin, to + margin);
+      this.chooseNamed(file, from, to);
     } else if (state.find) {
       this.step(1);
     }
@@ -261,6 +267,17 @@ class Timeline {
     this.details.replaceChildren(...describeSlice(this, slice));
     this.remember();
     this.draw();
+  }
+
+  /* The phase or step that a stretch of time is, unless the address names a track. */
+  chooseNamed({ program }, from, to) {
+    for (const lane of state.track ? [] : program.lanes) {
+      const i = lane.after(from);
+      if (i < lane.n && lane.starts[i] === from && lane.ends[i] === to) {
+        this.choose(sliceOf(lane, i), false);
+        return;
+      }
+    }
   }
 
   reveal({ lane, track, file, start, end }) {

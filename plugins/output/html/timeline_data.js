@@ -142,6 +142,7 @@ function readFile(bytes, texts) {
   file.start = bytes.signed();
   file.end = file.start + bytes.number();
   file.binWidth = bytes.number();
+  file.program = readTrack(bytes, texts, file);
   file.tracks = bytes.list(() => readTrack(bytes, texts, file));
   file.counters = bytes.list(() => readCounter(bytes, texts));
   return file;
@@ -198,7 +199,7 @@ function readTimeline(packed) {
     bytes.at += n;
   }
   for (const file of files) {
-    for (const track of file.tracks) {
+    for (const track of [file.program, ...file.tracks]) {
       for (const lane of track.lanes) {
         fillLane(lane, track, columns);
         lane.build(labels);

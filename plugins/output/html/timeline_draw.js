@@ -5,8 +5,9 @@
  * picture costs about as much as it has pixels, however many slices there are. */
 
 const laneHeight = 16, counterHeight = 40, headHeight = 24, rulerHeight = 22, rowGap = 6;
-/* Annotations, which say what others are about; and what stands for slices that were left out. */
-const rangeKind = 7, shortKind = 255;
+/* Annotations and phases, which say what others are about; and what stands for slices that were
+ * left out. */
+const phaseKind = 9, paleKinds = [7, phaseKind], shortKind = 255;
 /* Lanes of a track that is not opened. */
 const fewLanes = 8;
 
@@ -176,14 +177,25 @@ class Painter {
     const { inks, y, bar } = this;
     const x = Math.max(from, this.left - 2), width = Math.min(to, this.width + 2) - x;
     const label = this.labels[lane.labels[i]];
-    const isPale = label.kind === rangeKind;
+    const isPale = paleKinds.includes(label.kind);
     this.fill(inks.kinds[label.kind].css, x, y, Math.max(width - (width > 3 ? 0.5 : 0), 1), bar,
       isPale ? 0.25 : 1);
     const start = Math.max(x, this.left), room = Math.min(to, this.width) - start - 6;
     if (room > 22 && bar > 10) {
-      this.write(this.fit(label.name, room), start + 3, y + bar / 2 + 0.5,
+      const name = label.kind === phaseKind ? this.lastWords(label.name, room) : label.name;
+      this.write(this.fit(name, room), start + 3, y + bar / 2 + 0.5,
         isPale ? inks.text : inks.inside[label.kind]);
     }
+  }
+
+  /* As many words of the end of a name as there is room for: they tell steps apart. */
+  lastWords(name, room) {
+    const words = name.split(" "), width = (text) =>
+      Array.from(text).reduce((sum, letter) => sum + this.widthOf(letter), 0);
+    while (words.length > 1 && (words[0] === "·" || width(words.join(" ")) > room)) {
+      words.shift();
+    }
+    return words.join(" ");
   }
 
   /* As much of a name as there is room for, with "…" where that is not all. */
@@ -243,7 +255,7 @@ class Painter {
     const { cover, best, kinds, inks } = this, data = this.pixels.data;
     for (let i = 0; i < cover.length; i++) {
       data.set(kinds[i] === shortKind ? inks.short.rgb : inks.kinds[kinds[i]].rgb, i * 4);
-      const most = kinds[i] === rangeKind ? 64 : 255;
+      const most = paleKinds.includes(kinds[i]) ? 64 : 255;
       data[i * 4 + 3] = cover[i] > 0 ? most * (0.28 + 0.72 * Math.min(1, cover[i])) : 0;
     }
     this.pen.putImageData(this.pixels, 0, 0);

@@ -174,13 +174,15 @@ static void put_lane(const struct lanes *lanes, struct lanes_part *part, struct 
     struct bins bins = {
         .busy = busy, .n = lanes->pick->bins, .width = bin_width(lanes, lane->file)};
     const int64_t shortest_ns = lanes->pick->shortest_ns;
+    const bool is_program = lane->track == &lane->file->program; /* few, and others lead there */
     int64_t end_ns = 0;
     size_t window = lane->window;
     uint64_t kept = 0, left_out = lane->from->n_left_out;
     if (shortest_ns || left_out)
         memset(busy, 0, bins.n * sizeof *busy);
     while (ta_timeline_next(&cursor, &slice)) {
-        if (slice.dur_ns >= shortest_ns || is_in_window(lanes, lane, &window, &slice)) {
+        if (slice.dur_ns >= shortest_ns || is_program ||
+            is_in_window(lanes, lane, &window, &slice)) {
             put_slice(lanes, part, &slice, &end_ns, lane->track->has_launches);
             kept++;
         } else {
@@ -226,14 +228,32 @@ static enum ta_status pack_part(struct ta_ctx *ctx, size_t i, void *user)
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot pack the timeline");
 }
 
+/* Lists the lanes of a track; the part at hand has `bytes` so far. */
+static void list_lanes(struct lanes *lanes, const struct ta_timeline_file *file,
+                       const struct ta_timeline_track *track, size_t window, size_t *bytes)
+{
+    for (size_t l = 0; l < track->n_lanes; l++) {
+        if (*bytes >= PART_BYTES) {
+            lanes->parts[lanes->n_parts++].first = lanes->n;
+            *bytes = 0;
+        }
+        lanes->at[lanes->n++] =
+            (struct lane){.file = file, .track = track, .from = &track->lanes[l], .window = window};
+        lanes->parts[lanes->n_parts - 1].end = lanes->n;
+        *bytes += track->lanes[l].size;
+    }
+}
+
 /* Lists the lanes and cuts the list into parts. */
 static bool part_lanes(struct lanes *lanes)
 {
     const struct ta_timeline *timeline = lanes->timeline;
     size_t n = 0;
-    for (size_t i = 0; i < timeline->n_files; i++)
+    for (size_t i = 0; i < timeline->n_files; i++) {
+        n += timeline->files[i].program.n_lanes;
         for (size_t t = 0; t < timeline->files[i].n_tracks; t++)
             n += timeline->files[i].tracks[t].n_lanes;
+    }
     lanes->at = calloc(n + 1, sizeof *lanes->at);
     lanes->parts = calloc(n + 1, sizeof *lanes->parts);
     if (!lanes->at || !lanes->parts)
@@ -243,18 +263,9 @@ static bool part_lanes(struct lanes *lanes)
         const struct ta_timeline_file *file = &timeline->files[i];
         while (window < lanes->pick->n_windows && lanes->pick->windows[window].rank < file->rank)
             window++;
+        list_lanes(lanes, file, &file->program, window, &bytes);
         for (size_t t = 0; t < file->n_tracks; t++)
-            for (size_t l = 0; l < file->tracks[t].n_lanes; l++) {
-                const struct ta_timeline_lane *lane = &file->tracks[t].lanes[l];
-                if (bytes >= PART_BYTES) {
-                    lanes->parts[lanes->n_parts++].first = lanes->n;
-                    bytes = 0;
-                }
-                lanes->at[lanes->n++] = (struct lane){
-                    .file = file, .track = &file->tracks[t], .from = lane, .window = window};
-                lanes->parts[lanes->n_parts - 1].end = lanes->n;
-                bytes += lane->size;
-            }
+            list_lanes(lanes, file, &file->tracks[t], window, &bytes);
     }
     return true;
 }
@@ -306,7 +317,7 @@ static void put_labels(struct packer *p)
 
 /* The lanes of the track are those from *lane on. */
 static void put_track(struct packer *p, const struct ta_timeline_track *track,
-                      const struct lane **lane)
+                      const struct lane **lane, bool is_program)
 {
     put_text(p, &p->files, ta_slice_of(track->process));
     put_text(p, &p->files, ta_slice_of(track->thread));
@@ -319,7 +330,7 @@ static void put_track(struct packer *p, const struct ta_timeline_track *track,
         put_number(&p->files, (*lane)->kept);
         put_number(&p->files, (*lane)->left_out);
         put_number(&p->files, (*lane)->busy_size);
-        p->packed->n_kept += (*lane)->kept;
+        p->packed->n_kept += is_program ? 0 : (*lane)->kept; /* they are none of the trace */
     }
     p->packed->n_too_deep += track->n_too_deep;
 }
@@ -358,6 +369,9 @@ static void put_counter(struct packer *p, const struct ta_timeline_counter *coun
     }
 }
 
+static const struct ta_timeline_track no_program = {
+    .process = "", .thread = "", .pid = "", .tid = "", .device = TA_MISSING};
+
 static void put_file(struct packer *p, const struct ta_timeline_file *file,
                      const struct lane **lane)
 {
@@ -366,9 +380,10 @@ static void put_file(struct packer *p, const struct ta_timeline_file *file,
     put_signed(&p->files, file->offset_ns);
     put_number(&p->files, (uint64_t)file->end_ns);
     put_number(&p->files, (uint64_t)bin_width(&p->lanes, file));
+    put_track(p, file->program.n_lanes ? &file->program : &no_program, lane, true);
     put_number(&p->files, file->n_tracks);
     for (size_t i = 0; i < file->n_tracks; i++)
-        put_track(p, &file->tracks[i], lane);
+        put_track(p, &file->tracks[i], lane, false);
     put_number(&p->files, file->n_counters);
     for (size_t i = 0; i < file->n_counters; i++)
         put_counter(p, &file->counters[i]);

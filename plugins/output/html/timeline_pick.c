@@ -21,6 +21,8 @@
 #define SHRINKING 2.0
 /* What is shorter than this part of the run cannot be seen on the whole. */
 enum { VISIBLE_PARTS = 4096 };
+/* From this part of the run on a window is long. */
+enum { LONG_PARTS = 4 };
 enum { TRIES = 8, WINDOWS_MOST = 256, BINS_LEAST = 128 };
 
 /* ---- windows ------------------------------------------------------------------------------- */
@@ -48,7 +50,9 @@ static size_t unite(struct window *windows, size_t n)
     return kept;
 }
 
-static size_t list_windows(const struct page *page, struct window windows[WINDOWS_MOST])
+/* Those of a run that lasts so long; what lasts a large part of it is seen without all slices. */
+static size_t list_windows(const struct page *page, int64_t span_ns,
+                           struct window windows[WINDOWS_MOST])
 {
     size_t n = 0;
     struct ta_walk walk = {0};
@@ -62,7 +66,8 @@ static size_t list_windows(const struct page *page, struct window windows[WINDOW
                 continue;
             const struct range_columns columns = timeline_range_columns(page, table);
             struct window *window = &windows[n];
-            if (!timeline_range(&columns, table, row, window))
+            if (!timeline_range(&columns, table, row, window) ||
+                window->end_ns - window->start_ns > span_ns / LONG_PARTS)
                 continue;
             /* What surrounds it, too. */
             const int64_t margin_ns = (window->end_ns - window->start_ns) / 2 + 1;
@@ -236,7 +241,7 @@ enum ta_status timeline_choose(const struct page *page, uint64_t left,
     const struct census census = take_census(timeline);
     const struct room room = room_for(page->options->timeline, &census, left);
     struct pick pick = {.windows = windows,
-                        .n_windows = list_windows(page, windows),
+                        .n_windows = list_windows(page, census.span_ns, windows),
                         .bins = bins_of(&census, room.wanted)};
     *choice = (struct timeline_choice){.fits = false};
     if (page->options->timeline == TA_TIMELINE_LOD)

@@ -86,6 +86,25 @@ static bool intern(struct ta_strings *texts, struct ta_slice text, ta_str *id)
     return ta_strings_intern(texts, text, id) == TA_INTERN_OK;
 }
 
+bool ta_labels_intern(struct ta_timeline_pool *pool, struct ta_slice text, ta_str *id)
+{
+    pthread_mutex_lock(&pool->lock);
+    const bool done = intern(&pool->texts, text, id);
+    pthread_mutex_unlock(&pool->lock);
+    return done;
+}
+
+bool ta_labels_add(struct ta_timeline_part *part, struct ta_part_label label)
+{
+    struct ta_part_label *grown =
+        reallocarray(part->labels, part->n_labels + 1, sizeof *part->labels);
+    if (!grown)
+        return false;
+    part->labels = grown;
+    part->labels[part->n_labels++] = label;
+    return true;
+}
+
 static bool intern_str(struct ta_labels *labels, struct ta_strings *texts, ta_str name, ta_str *id)
 {
     *id = TA_STR_ABSENT;

@@ -39,6 +39,12 @@ static inline uint32_t ta_labels_of(struct ta_labels *labels, ta_str name, ta_ca
     return ta_labels_find(labels, (struct trace_label){name, shapes, cat});
 }
 
+/* Puts a text into the pool, cut where it is long; false without memory. */
+bool ta_labels_intern(struct ta_timeline_pool *pool, struct ta_slice text, ta_str *id);
+
+/* One more label of a part whose labels are settled; false without memory. */
+bool ta_labels_add(struct ta_timeline_part *part, struct ta_part_label label);
+
 /* Puts the texts into the pool and the labels into the part; false without memory. */
 bool ta_labels_settle(struct ta_labels *labels, struct ta_timeline_pool *pool,
                       struct ta_timeline_part *part);

@@ -6,6 +6,7 @@
  * walk over time.  When a trace has more spans than may be kept, those below a duration are left
  * out and summed up in bins. */
 #include "analyze/timeline/labels.h"
+#include "analyze/timeline/program.h"
 #include "analyze/timeline/samples.h"
 #include "model/backward.h"
 
@@ -377,7 +378,8 @@ static bool pack(struct packer *p, struct ta_timeline_pool *pool, int64_t most)
     read_categories(p);
     return p->by_duration && read_launches(p) && ta_labels_init(&p->labels, p->trace) &&
            pack_tracks(p) && ta_timeline_pack_samples(part, p->samples) &&
-           ta_labels_settle(&p->labels, pool, part);
+           ta_labels_settle(&p->labels, pool, part) &&
+           ta_timeline_pack_program(part, pool, p->trace);
 }
 
 static void packer_free(struct packer *p)

@@ -74,13 +74,17 @@ const struct ta_program_steps *ta_program_steps(const struct ta_trace *trace)
     return steps && steps->n == 0 ? steps->around : steps;
 }
 
+struct ta_slice ta_denoising_step_name(int64_t number, char text[TA_STEP_NAME_ROOM])
+{
+    const int n = snprintf(text, TA_STEP_NAME_ROOM, "denoising step %lld", (long long)number);
+    return (struct ta_slice){text, (size_t)n};
+}
+
 struct ta_slice ta_program_step_name(const struct ta_trace *trace,
                                      const struct ta_program_steps *steps, size_t i,
                                      char text[TA_STEP_NAME_ROOM])
 {
     if (steps->by != TA_STEPS_BY_DENOISER)
         return ta_trace_text(trace, ta_trace_spans(trace).name[steps->at[i].mark]);
-    const int n =
-        snprintf(text, TA_STEP_NAME_ROOM, "denoising step %lld", (long long)steps->at[i].number);
-    return (struct ta_slice){text, (size_t)n};
+    return ta_denoising_step_name(steps->at[i].number, text);
 }

@@ -51,6 +51,9 @@ struct ta_slice ta_program_step_name(const struct ta_trace *trace,
                                      const struct ta_program_steps *steps, size_t i,
                                      char text[TA_STEP_NAME_ROOM]);
 
+/* "denoising step 3" */
+struct ta_slice ta_denoising_step_name(int64_t number, char text[TA_STEP_NAME_ROOM]);
+
 /* The step that is open at a time, of several the one that began last; SIZE_MAX without one. */
 size_t ta_program_step_at(const struct ta_program_steps *steps, int64_t time);
 
