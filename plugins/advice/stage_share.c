@@ -35,7 +35,10 @@ enum {
     LAYER_TIME,
     SESSION_RANK,
     SESSION_KIND,
-    STEP_TIME
+    STEP_TIME,
+    PHASE,
+    PHASE_SHARE,
+    PHASE_TIME
 };
 
 static const struct ta_ref reads[] = {
@@ -52,6 +55,9 @@ static const struct ta_ref reads[] = {
     [SESSION_RANK] = {"run.sessions", "rank"},
     [SESSION_KIND] = {"run.sessions", "kind"},
     [STEP_TIME] = {"diffusion.by_rank", "step_mean_ns"},
+    [PHASE] = {"phases.by_rank", "phase"},
+    [PHASE_SHARE] = {"phases.by_rank", "share"},
+    [PHASE_TIME] = {"phases.by_rank", "time_ns"},
 };
 
 /* The model at work is what the run is for: its share alone is no fault. */
@@ -275,6 +281,43 @@ static void advise_decoder(const struct ta_refs *in, struct ta_advice *advice,
     }
 }
 
+/* The same of a trace. */
+static void advise_decode_phase(const struct ta_refs *in, struct ta_advice *advice,
+                                const struct limits *limits)
+{
+    struct ta_place most = {0};
+    for (size_t row = 0; row < ta_ref_rows(in, PHASE); row++) {
+        const struct ta_place here = ta_place_at(in, PHASE_SHARE, row);
+        if (here.table && here.value > limits->decoder &&
+            ta_ref_reads(in, PHASE, row, "VAE decode") && (!most.table || here.value > most.value))
+            most = here;
+    }
+    const struct ta_place time = ta_place_beside(in, &most, PHASE_TIME);
+    if (!most.table || !time.table)
+        return;
+    const struct to_do *todo = what_to_do("vae");
+    const struct ta_evidence evidence[] = {ta_place_evidence(&most), ta_place_evidence(&time)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "vae-share",
+            .rule = "stage_share",
+            .title = ta_advice_printf(advice, "VAE decoding takes %s of the run (%s)%s",
+                                      ta_advice_number(advice, most.value, TA_UNIT_RATIO),
+                                      ta_advice_number(advice, time.value, TA_UNIT_NS),
+                                      ta_place_owner(advice, in->report, &most)),
+            .advice = todo->advice,
+            .severity = TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = ta_whole(todo->low * time.value),
+            .saving_high_ns = ta_whole(todo->high * time.value),
+            .confidence = 0.3,
+            .threshold = ta_advice_printf(advice, "share of VAE decoding > %s",
+                                          ta_advice_number(advice, limits->decoder, TA_UNIT_RATIO)),
+        });
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct limits limits = {ta_ctx_option(ctx, STAGE), ta_ctx_option(ctx, HIGH),
@@ -283,6 +326,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     size_t told = advise_stages(in, advice, &limits, false);
     told = told == SIZE_MAX ? advise_stages(in, advice, &limits, true) : told;
     advise_decoder(in, advice, &limits, told);
+    advise_decode_phase(in, advice, &limits);
     limits.share = ta_ctx_option(ctx, LAYER);
     static const struct ta_look look = {.cells = LAYER_SHARE};
     struct ta_place most;

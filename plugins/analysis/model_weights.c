@@ -35,7 +35,7 @@ static const struct ta_column weights_columns[FIELDS] = {
     [PARAMETERS] = {"parameters", "Parameters", TA_COUNT,
                     .doc = "Elements of the weights that a call multiplies and convolves with, the "
                            "most of all calls: without embeddings, norms and biases; of a model "
-                           "that is split over ranks those of the rank"},
+                           "that is split over ranks the part of the rank"},
     [BYTES] = {"bytes", "Weights", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of these"},
     [MFLOP] = {"mflop", "MFLOP a call", TA_NUMBER, .better = TA_LOWER,
                .doc = "Millions of FLOPs of products, convolutions and attention of a call, as far "

@@ -123,12 +123,25 @@ static const struct ta_chart_def steps_chart = {
     .y = {{&steps_table_columns[S_WORK], "Work", TA_INK_HEAT_7}},
 };
 
+/* Drawn where some step was measured. */
+static const struct ta_chart_def difference_chart = {
+    .id = "cache-differences",
+    .title = "What steps differ by",
+    .caption = "Difference of each denoising step from the step before, as the cache measures it; "
+               "small ones are answered.",
+    .kind = TA_CHART_LINES,
+    .x = &steps_table_columns[S_STEP],
+    .y = {{&steps_table_columns[S_DIFFERENCE], "Difference", TA_INK_SERIES_1}},
+    .group = &steps_table_columns[S_LINE],
+};
+
 static const struct ta_table_def steps_table = {
     "caches.steps",
     "Steps of the step caches",
     TA_COLUMNS(steps_table_columns),
     .doc = "One row per denoising step, and call of the model in it, of runs whose step cache "
-           "answered some of them or says that it looked. Chart `cache`.",
+           "answered some of them or says that it looked. Charts `cache`, and "
+           "`cache-differences` where these are recorded.",
     .tier = TA_TIER_POINTS,
     .chart = {&steps_chart},
     .not_of_ranks = true};
@@ -562,6 +575,14 @@ static void add_steps(const struct caches *all, const struct cache *cache,
     }
 }
 
+static bool has_differences(const struct cache *cache)
+{
+    for (size_t i = 0; i < cache->steps.n; i++)
+        if (!isnan(cache->steps.at[i].difference))
+            return true;
+    return false;
+}
+
 static void add_cache(const struct cache *cache, struct ta_section_builder *out)
 {
     const bool is_counted = cache->n != TA_MISSING && cache->n > 0;
@@ -605,10 +626,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     take_hits(&all, merged[OF_HITS], merged[OF_LOOPS]);
     take_counts(&all, merged[OF_COUNTS]);
     take_checks(&all, merged[OF_CHECKS]);
+    bool is_measured = false;
     for (size_t i = 0; i < all.list.n && !all.failed; i++) {
         add_cache(&all.list.at[i], out);
         add_steps(&all, &all.list.at[i], out);
+        is_measured |= has_differences(&all.list.at[i]);
     }
+    if (is_measured)
+        ta_draw(out, &steps_table, &difference_chart);
     for (size_t i = 0; i < all.list.n; i++)
         free(all.list.at[i].steps.at);
     free(all.list.at);
