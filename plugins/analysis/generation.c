@@ -149,20 +149,21 @@ static const struct ta_column loop_columns[] = {
                      .doc = "What shows it: range, module, function or kernels"},
     [LOOP_DENOISER] = {"denoiser", "Denoiser", TA_TEXT,
                        .doc = "Class of the module, name of the range or function"},
-    [LOOP_IMAGES] = {"images", "Images", TA_COUNT,
+    [LOOP_IMAGES] = {"images", "Images", TA_COUNT, .detail = true,
                      .doc = "Images, videos or requests; one begins with its prompt, or where the "
                             "program marks it"},
-    [LOOP_BLOCKS] = {"blocks", "Blocks", TA_COUNT,
+    [LOOP_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .detail = true,
                      .doc = "Parts that are denoised one after the other, with a decode or another "
                             "phase in between; one an image where they are not apart"},
-    [LOOP_STEPS] = {"steps", "Steps", TA_COUNT, .better = TA_LOWER,
+    [LOOP_STEPS] = {"steps", "Steps", TA_COUNT, .better = TA_LOWER, .detail = true,
                     .doc = "Denoising steps, of all blocks of all images"},
-    [LOOP_FORWARDS] = {"forwards", "Forwards", TA_COUNT, .better = TA_LOWER,
+    [LOOP_FORWARDS] = {"forwards", "Forwards", TA_COUNT, .better = TA_LOWER, .detail = true,
                        .doc = "Passes of the denoiser in them"},
     [LOOP_PER_STEP] = {"forwards_per_step", "Forwards/step", TA_COUNT, .better = TA_LOWER,
+                       .detail = true,
                        .doc = "Passes of the denoiser in each step: 2 are guidance (CFG) in two "
                               "calls; null where steps differ"},
-    [LOOP_LAYERS] = {"layers", "Layers", TA_COUNT,
+    [LOOP_LAYERS] = {"layers", "Layers", TA_COUNT, .detail = true,
                      .doc = "Calls of self-attention in a pass; null without attention"},
     [LOOP_FULL] = {"full", "Full", TA_COUNT,
                    .doc = "Passes that launch what the longest kind of pass does; the others are "
@@ -181,7 +182,7 @@ static const struct ta_column loop_columns[] = {
                            .doc =
                                "Images over that window; those that are made together count each, "
                                "where shapes tell how many"},
-    [LOOP_CONFIDENCE] = {"confidence", "Confidence", TA_RATIO,
+    [LOOP_CONFIDENCE] = {"confidence", "Confidence", TA_RATIO, .detail = true,
                          .doc = "1 where the program says it; of kernels alone less"},
     [LOOP_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
                     .role = TA_NOTE,
@@ -208,9 +209,13 @@ static const struct ta_table_def loop = {
         .place = 255,
         .rows = 4,
         .remark = &loop_columns[LOOP_LINE],
-        .never = {&loop_columns[LOOP_IMAGES], &loop_columns[LOOP_BLOCKS], &loop_columns[LOOP_STEPS],
+        .first = {&loop_columns[LOOP_PERIOD], &loop_columns[LOOP_RATE],
+                  &loop_columns[LOOP_IMAGE_NS], &loop_columns[LOOP_IMAGES_PER_S]},
+        .together = {&loop_columns[LOOP_WIDTH], &loop_columns[LOOP_HEIGHT]},
+        .never = {&loop_columns[LOOP_SOURCE], &loop_columns[LOOP_IMAGES],
+                  &loop_columns[LOOP_BLOCKS], &loop_columns[LOOP_STEPS],
                   &loop_columns[LOOP_FORWARDS], &loop_columns[LOOP_PER_STEP],
-                  &loop_columns[LOOP_LAYERS]}}};
+                  &loop_columns[LOOP_LAYERS], &loop_columns[LOOP_CONFIDENCE]}}};
 
 enum {
     PHASE_RANK,
@@ -263,6 +268,17 @@ static const struct ta_chart_def waterfall = {
           {&phase_columns[PHASE_IDLE], "GPU idle, or the host alone", TA_INK_IDLE}},
 };
 
+/* With many phases of many ranks a bar of each says nothing. */
+static const struct ta_chart_def waterfall_of_ranks = {
+    .id = "stage-waterfall",
+    .title = "Phases",
+    .caption = "Time of each phase, by rank.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {&phase_columns[PHASE_RANK]},
+    .y = {{&phase_columns[PHASE_TIME]}},
+    .group = &phase_columns[PHASE_PHASE],
+};
+
 static const struct ta_table_def phase = {
     "phases.by_rank", "Phases", TA_COLUMNS(phase_columns),
     .doc = "One row per rank and phase of a program that generates images or videos, in their "
@@ -270,7 +286,12 @@ static const struct ta_table_def phase = {
            "program that name it, else by calls of modules of a known kind, else by functions of a "
            "known name; what lies in a pass of the denoiser is denoising, and so is what lies "
            "between its passes. Chart `stage-waterfall`.",
-    .brief = &(const struct ta_brief){.place = 256, .rows = 8}};
+    .brief = &(const struct ta_brief){
+        .place = 256,
+        .rows = 8,
+        .first = {&phase_columns[PHASE_TIME], &phase_columns[PHASE_SHARE]},
+        .never = {&phase_columns[PHASE_SOURCE], &phase_columns[PHASE_HOST],
+                  &phase_columns[PHASE_CALLS_HOST], &phase_columns[PHASE_KERNELS]}}};
 
 enum {
     STAGE_RANK,
@@ -300,10 +321,10 @@ static const struct ta_column stage_columns[] = {
                      .doc = "Number of the image, video or request, from 1"},
     [STAGE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls of models in it"},
     [STAGE_HOST_START] = {"host_start_ns", "Host start", TA_NS, .doc = HOST_START_DOC},
-    [STAGE_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
+    [STAGE_HOST_DUR] = {"host_dur_ns", "Host", TA_NS,
                         .doc = "First start to last end of its calls, or of the range around them"},
     [STAGE_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS, .doc = GPU_START_DOC},
-    [STAGE_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER, .doc = GPU_DUR_DOC},
+    [STAGE_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .doc = GPU_DUR_DOC},
     [STAGE_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .doc = GPU_BUSY_DOC},
     [STAGE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in it"},
 };
@@ -347,10 +368,10 @@ static const struct ta_column call_columns[] = {
                    .doc = "Calls of a phase that launch the same kernels have the same number, "
                           "those that take longest 0"},
     [CALL_HOST_START] = {"host_start_ns", "Host start", TA_NS, .doc = HOST_START_DOC},
-    [CALL_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
+    [CALL_HOST_DUR] = {"host_dur_ns", "Host", TA_NS,
                        .doc = "Duration of the range, module or function"},
     [CALL_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS, .doc = GPU_START_DOC},
-    [CALL_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER, .doc = GPU_DUR_DOC},
+    [CALL_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .doc = GPU_DUR_DOC},
     [CALL_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .doc = GPU_BUSY_DOC},
     [CALL_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in it"},
 };
@@ -809,6 +830,18 @@ static void add_calls(const struct ta_partial *of, struct ta_section_builder *ou
     }
 }
 
+/* A single bar compares nothing. */
+static void draw_phases(const struct ta_partial *of, struct ta_section_builder *out)
+{
+    bool ranks = false, phases = false;
+    for (size_t i = 1; i < ta_partial_rows(of); i++) {
+        ranks |= ta_partial_at(of, i)[OF_RANK] != ta_partial_at(of, 0)[OF_RANK];
+        phases |= ta_partial_at(of, i)[OF_PHASE] != ta_partial_at(of, 0)[OF_PHASE];
+    }
+    if (phases)
+        ta_draw(out, &phase, ranks ? &waterfall_of_ranks : &waterfall);
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -821,8 +854,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     add_stages(merged[PARTIAL_STAGES], runs, out);
     add_calls(merged[PARTIAL_CALLS], out);
-    if (ta_partial_rows(merged[PARTIAL_STAGES]))
-        ta_draw(out, &phase, &waterfall);
+    draw_phases(merged[PARTIAL_STAGES], out);
     return TA_OK;
 }
 

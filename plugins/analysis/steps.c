@@ -58,9 +58,9 @@ static const struct ta_column by_step_columns[] = {
          .doc = "Time of the step for statistics, where the marker of a step is not that: busy "
                 "time of its device work, or the marker where that is longer, if most markers "
                 "only enclose the launches; the part that was recorded of a marker that is "
-                "written "
-                "longer than the recording; null for steps that lost more than 5 % of their "
-                "kernels, which are left out"},
+                "written longer than the recording; null for what is left out: steps that lost "
+                "more than 5 % of their kernels, and the single marked step around denoising "
+                "steps"},
     [BY_STEP_PART] =
         {"part", "Part", TA_WORD, .role = TA_NOTE,
          .doc = "set-up: one of the first of its kind, each of which takes more than one and a "
@@ -83,9 +83,8 @@ static const struct ta_chart_def counted_chart = {
     .id = "step-time",
     .title = "Step time",
     .caption =
-        "Time of each marked step, in order: that of its marker, or the busy time of the device "
-        "where markers cover only the launches; without steps that lost more than 5 % of their "
-        "kernels.",
+        "Time of each step, in order: of its marker, or the busy time of the device where markers "
+        "cover only the launches; without steps that lost more than 5 % of their kernels.",
     .kind = TA_CHART_DOTS,
     .label = {&by_step_columns[BY_STEP_LABEL]},
     .y = {{&by_step_columns[BY_STEP_COUNTED], "Step time", TA_INK_SERIES_1}},
@@ -591,7 +590,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         lacking += lacks_kernels(&steps->at[i]);
         is_cut |= steps->at[i].recorded < steps->at[i].host_dur;
     }
-    const bool has_times = lacking || of_device || is_cut;
+    const bool has_times = lacking || of_device || is_cut || steps->n_around;
     for (size_t i = 0; i < steps->n; i++)
         add_step(&steps->at[i], has_times ? step_time(&steps->at[i], of_device) : ta_null(),
                  sets_up[i], out);

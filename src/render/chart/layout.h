@@ -173,7 +173,7 @@ size_t ta_data_legend(struct ta_layout *layout, const struct ta_groups *groups,
 
 /* ---- places along an axis of rows (slots.c) ---------------------------------------------- */
 
-/* Rows of the same label (step 17 of each rank) share a slot. */
+/* Rows of the same label (step 17 of each rank) share a slot; rows without a value have none. */
 struct ta_slots {
     size_t n;
     size_t *of_row;      /* slot of each row of the table */

@@ -32,16 +32,34 @@ static int64_t number_of(const struct ta_cell *cell, size_t *prefix)
     return at == cell->text.len ? -1 : number;
 }
 
+/* What is not drawn needs no place. */
+static bool is_drawn(const struct ta_layout *layout, size_t row)
+{
+    return !isnan(ta_data_value(layout, row, ta_data_column(layout, layout->chart->y[0].column)));
+}
+
+static size_t first_drawn(const struct ta_layout *layout)
+{
+    size_t row = 0;
+    while (row < layout->table->n_rows && !is_drawn(layout, row))
+        row++;
+    return row;
+}
+
 /* Whether all labels are numbers after one and the same text, close enough to each other. */
 static bool by_number(const struct ta_layout *layout, size_t column, struct ta_slots *slots)
 {
+    const size_t n_rows = layout->table->n_rows, first_row = first_drawn(layout);
     int64_t least = INT64_MAX, most = -1;
-    const struct ta_cell *first = ta_table_cell(layout->table, 0, column);
-    size_t first_prefix;
+    if (first_row == n_rows)
+        return false;
+    const struct ta_cell *first = ta_table_cell(layout->table, first_row, column);
+    size_t first_prefix, prefix;
     number_of(first, &first_prefix);
-    for (size_t row = 0; row < layout->table->n_rows; row++) {
+    for (size_t row = first_row; row < n_rows; row++) {
         const struct ta_cell *cell = ta_table_cell(layout->table, row, column);
-        size_t prefix;
+        if (!is_drawn(layout, row))
+            continue;
         int64_t number = number_of(cell, &prefix);
         if (number < 0 || cell->kind != first->kind || prefix != first_prefix ||
             (prefix && memcmp(cell->text.ptr, first->text.ptr, prefix) != 0))
@@ -49,28 +67,40 @@ static bool by_number(const struct ta_layout *layout, size_t column, struct ta_s
         least = ta_min_i64(least, number);
         most = ta_max_i64(most, number);
     }
-    if ((uint64_t)(most - least) / LEAST_DENSITY > layout->table->n_rows)
+    if ((uint64_t)(most - least) / LEAST_DENSITY > n_rows)
         return false;
     slots->numbered = true;
     slots->first = least;
     slots->n = (size_t)(most - least) + 1;
-    for (size_t row = 0; row < layout->table->n_rows; row++) {
-        size_t prefix;
-        slots->of_row[row] =
-            (size_t)(number_of(ta_table_cell(layout->table, row, column), &prefix) - least);
-    }
+    for (size_t row = first_row; row < n_rows; row++)
+        if (is_drawn(layout, row))
+            slots->of_row[row] =
+                (size_t)(number_of(ta_table_cell(layout->table, row, column), &prefix) - least);
     return true;
 }
 
+/* Texts in the order of their first rows; false without memory, too. */
 static bool by_text(struct ta_layout *layout, size_t column, struct ta_slots *slots)
 {
     struct ta_groups texts;
-    if (layout->table->n_rows > TEXTS_MAX || !ta_data_groups(layout, column, &texts))
+    const size_t n_rows = layout->table->n_rows;
+    if (n_rows > TEXTS_MAX || !ta_data_groups(layout, column, &texts))
         return false;
-    slots->n = texts.n;
-    slots->of_row = texts.of_row;
-    slots->labels = texts.names;
-    return true;
+    size_t *slot_of = ta_arena_alloc(layout->arena, (texts.n + 1) * sizeof *slot_of);
+    slots->labels = ta_arena_alloc(layout->arena, (texts.n + 1) * sizeof *slots->labels);
+    if (!slot_of || !slots->labels)
+        return false;
+    for (size_t row = 0; row < n_rows; row++) {
+        const size_t text = texts.of_row[row];
+        if (!is_drawn(layout, row))
+            continue;
+        if (!slot_of[text]) {
+            slots->labels[slots->n++] = texts.names[text];
+            slot_of[text] = slots->n;
+        }
+        slots->of_row[row] = slot_of[text] - 1;
+    }
+    return slots->n > 0;
 }
 
 bool ta_slots_make(struct ta_layout *layout, const struct ta_groups *groups, size_t group_column,
