@@ -256,7 +256,7 @@ static ta_str longest_region(struct walk *w, size_t *n_calls)
     return longest;
 }
 
-/* Kernels that are launched in [from, to); those of a model count far too many. */
+/* Kernels that are launched in [from, to); kernels of a model count far too many. */
 static size_t launched_in(const struct walk *w, const struct launched *all, size_t n, int64_t from,
                           int64_t to)
 {
