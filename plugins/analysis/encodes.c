@@ -59,8 +59,9 @@ static struct ta_slice name_of(const struct ta_trace *trace, const struct ta_gen
 /* Whether an earlier call for the same image does the same. */
 static bool is_again(const struct ta_trace *trace, const struct ta_generation *found, size_t i)
 {
+    enum { LOOKED_AT_MOST = 1024 }; /* calls of encoders for one image */
     const struct ta_generation_call *call = &found->calls[i];
-    for (size_t k = i; k-- > 0;) {
+    for (size_t k = i; k-- > 0 && i - k <= LOOKED_AT_MOST;) {
         const struct ta_generation_call *other = &found->calls[k];
         if (other->image == call->image && other->phase == call->phase &&
             other->kind == call->kind &&

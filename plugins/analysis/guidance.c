@@ -410,21 +410,23 @@ static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
 
 /* ---- known calls of the denoiser ------------------------------------------------------------- */
 
-/* Whether some step begins with a call of this kind. */
-static bool is_first(const struct ta_generation *found, uint32_t kind)
+/* Marks the kinds of calls that steps begin with; NULL without memory.  There are no more kinds
+ * than calls. */
+static bool *first_kinds(const struct ta_generation *found)
 {
-    for (size_t i = 0; i < found->n_steps; i++)
-        if (found->calls[found->steps[i].first_call].kind == kind)
-            return true;
-    return false;
+    bool *kinds = calloc(found->n_calls + 1, sizeof *kinds);
+    for (size_t i = 0; kinds && i < found->n_steps; i++)
+        kinds[found->calls[found->steps[i].first_call].kind] = true;
+    return kinds;
 }
 
 /* Whether the later calls of a step do what first ones do: a step of two models has calls of two
  * kinds, where a step cache may answer any of them. */
-static bool is_repeated(const struct ta_generation *found, const struct ta_generation_step *step)
+static bool is_repeated(const struct ta_generation *found, const bool *first,
+                        const struct ta_generation_step *step)
 {
     for (size_t i = 1; i < step->n_calls; i++)
-        if (!is_first(found, found->calls[step->first_call + i].kind))
+        if (!first[found->calls[step->first_call + i].kind])
             return false;
     return step->n_calls > 1;
 }
@@ -445,35 +447,46 @@ static void add_calls(const struct ta_generation *found, const struct ta_generat
     }
 }
 
-/* Steps that have several calls of one kind, or one call each; whether most have. */
-static bool add_known(const struct walk *w, const struct ta_generation *found,
-                      struct ta_partial *out)
+/* The row of a rank whose denoiser is known. */
+static int64_t *row_of(const struct walk *w, const struct ta_generation *found,
+                       struct ta_partial *out)
 {
     static const int sources[] = {[TA_GENERATION_BY_RANGE] = BY_RANGE,
                                   [TA_GENERATION_BY_MODULE] = BY_MODULE,
                                   [TA_GENERATION_BY_FUNCTION] = BY_FUNCTION,
                                   [TA_GENERATION_BY_KERNELS] = BY_KERNELS};
+    struct ta_slice name = found->denoiser == TA_STR_ABSENT || found->by == TA_GENERATION_BY_KERNELS
+                               ? TA_LIT("")
+                               : ta_trace_text(w->trace, found->denoiser);
+    name = ta_is_module(name) ? ta_module_class(name) : name;
+    return TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)), ta_key_text(name),
+                          ta_key_int(sources[found->by]));
+}
+
+/* Steps that have several calls of one kind, or one call each; whether most have. */
+static bool add_known(struct walk *w, const struct ta_generation *found, struct ta_partial *out)
+{
+    bool *first = found->n_steps ? first_kinds(found) : NULL;
     size_t repeated = 0;
-    for (size_t i = 0; i < found->n_steps; i++)
-        repeated += is_repeated(found, &found->steps[i]);
-    const bool is_twice = repeated >= 2 && 2 * repeated >= found->n_steps;
-    if (!is_twice && (found->by != TA_GENERATION_BY_MODULE || found->forwards_per_step != 1))
+    if (!first) {
+        w->failed |= found->n_steps > 0;
         return false;
-    const struct ta_slice name = ta_trace_text(w->trace, found->denoiser);
-    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)),
-                                  ta_key_text(found->by == TA_GENERATION_BY_KERNELS ? TA_LIT("")
-                                              : ta_is_module(name) ? ta_module_class(name)
-                                                                   : name),
-                                  ta_key_int(sources[found->by]));
-    if (!is_twice) { /* one pass, which may have both in one batch */
-        ta_sum(&row[STEPS], (int64_t)found->n_steps);
-        ta_most(&row[PASSES], 1);
-        return true;
     }
     for (size_t i = 0; i < found->n_steps; i++)
-        if (is_repeated(found, &found->steps[i]))
+        repeated += is_repeated(found, first, &found->steps[i]);
+    const bool is_twice = repeated >= 2 && 2 * repeated >= found->n_steps;
+    const bool is_once = !is_twice && found->by == TA_GENERATION_BY_MODULE &&
+                         found->forwards_per_step == 1; /* both may be in one batch */
+    int64_t *row = is_twice || is_once ? row_of(w, found, out) : NULL;
+    if (is_once) {
+        ta_sum(&row[STEPS], (int64_t)found->n_steps);
+        ta_most(&row[PASSES], 1);
+    }
+    for (size_t i = 0; is_twice && i < found->n_steps; i++)
+        if (is_repeated(found, first, &found->steps[i]))
             add_calls(found, &found->steps[i], row);
-    return true;
+    free(first);
+    return row;
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -489,8 +502,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (!steps || !found)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
     /* One call of the module is one pass; a range or function may be around both. */
-    if (add_known(&w, found, out[0]) || found->by == TA_GENERATION_BY_MODULE)
-        return TA_OK;
+    if (add_known(&w, found, out[0]) || found->by == TA_GENERATION_BY_MODULE || w.failed)
+        return w.failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the kinds of calls") : TA_OK;
     if (steps->by == TA_STEPS_BY_LOOP)
         return TA_OK;
     /* The last ones: the first may be warm-up. */

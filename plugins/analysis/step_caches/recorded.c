@@ -38,7 +38,7 @@ static void take_steps(const struct ta_trace *trace, struct ta_partial *out)
                                       ta_key_text(ta_trace_text(trace, steps[i].cache)),
                                       ta_key_int((int64_t)i));
         row[IMAGE] = image;
-        row[STEP] = steps[i].step + 1;
+        row[STEP] = ta_add_sat(steps[i].step, 1);
         row[CLASS] = steps[i].is_cached ? CLASS_CACHED : CLASS_FULL;
         row[DIFFERENCE] = ta_real_cell(steps[i].difference);
     }

@@ -260,12 +260,13 @@ struct cache {
 
 struct caches {
     TA_VEC(struct cache) list;
+    bool has_ranks, has_names; /* several */
     bool failed;
 };
 
 static struct cache *cache_of(struct caches *all, int64_t rank, struct ta_slice name, int64_t pass)
 {
-    for (size_t i = 0; i < all->list.n; i++)
+    for (size_t i = all->list.n; i-- > 0;) /* rows are ordered: mostly it is the last one */
         if (all->list.at[i].rank == rank && all->list.at[i].pass == pass &&
             ta_slice_equal(all->list.at[i].name, name))
             return &all->list.at[i];
@@ -355,7 +356,7 @@ static void time_steps(struct caches *all, struct cache *cache)
             continue;
         cached += (double)step->dur;
         busy += (double)step->busy;
-        idle += step->busy == TA_MISSING ? 0 : (double)(step->dur - step->busy);
+        idle += step->busy == TA_MISSING ? 0 : (double)step->dur - (double)step->busy;
         kept += isnan(step->kept) ? 0 : step->kept;
         n_kept += isnan(step->kept) ? 0 : 1;
     }
@@ -395,15 +396,16 @@ static const int64_t *loop_of(const struct ta_partial *loops, int64_t rank)
 static void place_hits(struct caches *all, struct cache *cache, const struct ta_partial *hits,
                        size_t first, size_t end, int64_t n)
 {
-    int64_t images = 1, most = 0;
+    int64_t images = 1, most = 0, least = 0;
     for (size_t i = first; i < end; i++) {
         const int64_t step = ta_partial_at(hits, i)[HIT_STEP];
         images += i > first && step <= ta_partial_at(hits, i - 1)[HIT_STEP];
         most = step > most ? step : most;
+        least = step < least ? step : least;
     }
     /* Programs count from 0, unless a number says otherwise. */
     const int64_t each = n / images, from = most >= each ? 1 : 0;
-    if (n % images || most >= each + from || n > 1 << 20)
+    if (n % images || least < 0 || most >= each + from || n > 1 << 20)
         return;
     int64_t image = 1, at = from;
     for (size_t i = first; i <= end; i++) {
@@ -516,22 +518,25 @@ static void take_checks(struct caches *all, const struct ta_partial *checks)
 static const char *line_of(const struct caches *all, const struct cache *cache, int64_t image,
                            char text[160])
 {
-    bool ranks = false, caches = false;
-    for (size_t i = 0; i < all->list.n; i++) {
-        ranks |= all->list.at[i].rank != cache->rank;
-        caches |= !ta_slice_equal(all->list.at[i].name, cache->name);
-    }
     size_t n = 0;
     text[0] = '\0';
-    if (ranks)
+    if (all->has_ranks)
         n += (size_t)snprintf(text + n, 160 - n, "rank %lld, ", (long long)cache->rank);
-    if (caches)
+    if (all->has_names)
         n += (size_t)snprintf(text + n, 160 - n, "%.*s, ",
                               (int)ta_min_i64((int64_t)cache->name.len, 60), cache->name.ptr);
     n += (size_t)snprintf(text + n, 160 - n, "image %lld", (long long)image);
     if (cache->pass != TA_MISSING)
         snprintf(text + n, 160 - n, ", pass %lld", (long long)cache->pass);
     return text;
+}
+
+static void look_around(struct caches *all)
+{
+    for (size_t i = 1; i < all->list.n; i++) {
+        all->has_ranks |= all->list.at[i].rank != all->list.at[0].rank;
+        all->has_names |= !ta_slice_equal(all->list.at[i].name, all->list.at[0].name);
+    }
 }
 
 static double kernels_full(const struct cache *cache)
@@ -626,6 +631,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     take_hits(&all, merged[OF_HITS], merged[OF_LOOPS]);
     take_counts(&all, merged[OF_COUNTS]);
     take_checks(&all, merged[OF_CHECKS]);
+    look_around(&all);
     bool is_measured = false;
     for (size_t i = 0; i < all.list.n && !all.failed; i++) {
         add_cache(&all.list.at[i], out);

@@ -408,8 +408,11 @@ static bool add_checks(const struct walk *w, struct ta_slice name, struct checks
 
 static bool judge(struct walk *w, struct checks *checks, struct ta_partial *const *out)
 {
+    enum { PASSES_MOST = 8 };
     if (!take_calls(w) || !time_calls(w))
         return false;
+    if (w->n_passes > PASSES_MOST)
+        return true; /* no guidance has so many */
     count_layers(w);
     for (size_t pass = 0; pass < w->n_passes; pass++)
         class_pass(w, pass);
@@ -423,7 +426,9 @@ static bool judge(struct walk *w, struct checks *checks, struct ta_partial *cons
     if (!is_cache)
         for (size_t i = 0; i < w->n; i++)
             w->calls[i].class = CLASS_FULL;
-    const struct ta_slice denoiser = ta_trace_text(w->trace, w->found->denoiser);
+    const struct ta_slice denoiser = w->found->denoiser == TA_STR_ABSENT
+                                         ? TA_LIT("")
+                                         : ta_trace_text(w->trace, w->found->denoiser);
     const struct ta_slice name =
         ta_is_module(denoiser) ? ta_module_class(denoiser) : TA_LIT("denoiser");
     add_calls(w, name, out[OF_STEPS]);
