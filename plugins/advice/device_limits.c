@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SHARE, POWER_SHARE };
+enum { SHARE, POWER_SHARE, LOSS };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.03, 0, 1, TA_OPTION_RATIO,
@@ -16,6 +16,10 @@ static const struct ta_option options[] = {
                "rule fires"},
     [POWER_SHARE] = {"power_share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
                      "The same of the power cap"},
+    [LOSS] =
+        {"loss", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
+         "Share of the busy time that a low clock without a known reason takes, above which the "
+         "rule fires"},
     TA_OPTIONS_END,
 };
 
@@ -38,7 +42,10 @@ enum {
     STEP_TIME,
     STEP_COUNTED,
     STEP_PART,
-    STEP_KINDS
+    STEP_KINDS,
+    LOST,
+    STEPS,
+    RHO
 };
 
 static const struct ta_ref reads[] = {
@@ -61,9 +68,12 @@ static const struct ta_ref reads[] = {
     [STEP_COUNTED] = {"steps.by_step", "counted_ns"},
     [STEP_PART] = {"steps.by_step", "part"},
     [STEP_KINDS] = {"steps.by_kind", "steps"},
+    [LOST] = {"telemetry.limits", "lost_ns"},
+    [STEPS] = {"telemetry.limits", "steps"},
+    [RHO] = {"telemetry.limits", "step_rho"},
 };
 
-enum cause { BY_HEAT, BY_HARDWARE, BY_POWER, CAUSES };
+enum cause { BY_HEAT, BY_HARDWARE, BY_POWER, BY_NOTHING, CAUSES };
 
 static const struct limit {
     const char *word;
@@ -78,6 +88,7 @@ static const struct limit {
     {"gpu_power_brake", BY_HARDWARE, "The driver reports the power brake of the supply"},
     {"gpu_power_cap", BY_POWER, "power cap"},
     {"power_limit", BY_POWER, "power at its limit"},
+    {"low_clock", BY_NOTHING, "Nothing that was recorded says why"},
 };
 
 static const struct {
@@ -96,6 +107,10 @@ static const struct {
                   "Raise the limit where the GPU allows it (nvidia-smi -pl); a cap is usual under "
                   "full load.",
                   "share of busy samples", TA_INFO},
+    [BY_NOTHING] = {"low-clock",
+                    "Record why with nvidia-smi --query-gpu=clocks_event_reasons.active,power.draw,"
+                    "temperature.gpu; another process on the GPU, or a fixed clock, are usual.",
+                    "busy time that the low clock takes", TA_LOW},
 };
 
 static const struct limit *limit_of(const struct ta_refs *in, size_t row)
@@ -226,6 +241,9 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
                 ? ""
                 : ta_advice_printf(advice, " of %s", number(advice, otherwise, TA_UNIT_HERTZ)),
             share, owner);
+    if (limit->cause == BY_NOTHING)
+        return ta_advice_printf(advice, "The GPU clock falls%s in %s of the busy samples%s",
+                                fall_of(advice, otherwise, clock, TA_UNIT_HERTZ), share, owner);
     const bool is_power = isnan(clock) && !isnan(ta_ref_number(in, POWER, row, NAN));
     const double since = ta_ref_number(in, SINCE, row, 0);
     return ta_advice_printf(
@@ -240,13 +258,35 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice, 
         isnan(heat) ? "" : " at ", isnan(heat) ? "" : number(advice, heat, TA_UNIT_CELSIUS), owner);
 }
 
+/* From this correlation on the clock slows the steps. */
+#define FOLLOWS (-0.5)
+
+/* "; steps take longer the lower the clock is (correlation −0.82 over 40 steps)" */
+static const char *how_steps_follow(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    const double rho = ta_ref_number(in, RHO, row, NAN);
+    if (isnan(rho))
+        return "";
+    return rho <= FOLLOWS
+               ? ta_advice_printf(
+                     advice,
+                     "; steps take longer the lower the clock is (correlation %.2f over %.0f "
+                     "steps)",
+                     rho, ta_ref_number(in, STEPS, row, 0))
+               : ta_advice_printf(advice,
+                                  "; the times of steps do not follow the clock (correlation %.2f "
+                                  "over %.0f steps)",
+                                  rho, ta_ref_number(in, STEPS, row, 0));
+}
+
 static const char *why_of(const struct ta_refs *in, struct ta_advice *advice, size_t row)
 {
     const struct limit *limit = limit_of(in, row);
     if (limit->cause == BY_POWER)
         return NULL;
-    return ta_advice_printf(advice, "%s%s%s.", limit->called, before_it(in, advice, row),
-                            what_it_costs(in, advice, row));
+    return ta_advice_printf(advice, "%s%s%s%s.", limit->called,
+                            limit->cause == BY_NOTHING ? "" : before_it(in, advice, row),
+                            what_it_costs(in, advice, row), how_steps_follow(in, advice, row));
 }
 
 /* A power cap at full load is usual: what it costs counts where the clock falls because of it, or
@@ -265,6 +305,8 @@ static double lost_ns(const struct ta_refs *in, size_t row)
     const double window = ta_look_most(in, &windows, TA_MISSING);
     const double time =
         window > 0 ? ta_ref_number(in, PART, row, 0) * window : ta_ref_number(in, TIME, row, NAN);
+    if (limit_of(in, row)->cause == BY_NOTHING)
+        return time * ta_ref_number(in, LOST, row, NAN) / ta_ref_number(in, TIME, row, NAN);
     if (limit_of(in, row)->cause != BY_POWER)
         return time * (1 - clock / free_clock(in, row));
     if (clock < FALLS * otherwise)
@@ -305,41 +347,61 @@ static size_t worst_of(const struct ta_refs *in, enum cause cause)
     return worst;
 }
 
+/* Of the busy time, by samples. */
+static double lost_share(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_number(in, LOST, row, 0) / ta_ref_number(in, TIME, row, NAN) *
+           ta_ref_number(in, PART, row, 0);
+}
+
+/* A low clock that the steps do not follow takes nothing that anybody saw. */
+static bool is_remark(const struct ta_refs *in, size_t row)
+{
+    return limit_of(in, row)->cause == BY_NOTHING && ta_ref_number(in, RHO, row, NAN) > FOLLOWS;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     for (enum cause cause = BY_HEAT; cause < CAUSES; cause++) {
         const double least = ta_ctx_option(ctx, cause == BY_POWER ? POWER_SHARE : SHARE);
         const size_t row = worst_of(in, cause);
-        if (row == SIZE_MAX || ta_ref_number(in, PART, row, 0) <= least)
+        if (row == SIZE_MAX ||
+            (cause == BY_NOTHING ? lost_share(in, row) <= ta_ctx_option(ctx, LOSS)
+                                 : ta_ref_number(in, PART, row, 0) <= least))
             continue;
         const struct ta_place part = ta_place_at(in, PART, row);
-        const double lost = lost_ns(in, row);
+        const double lost = is_remark(in, row) ? NAN : lost_ns(in, row);
         const struct ta_evidence evidence[] = {
             ta_place_evidence(&part),
             ta_ref_evidence(in, isnan(ta_ref_number(in, CLOCK, row, NAN)) ? POWER : CLOCK, row)};
-        ta_advise(advice,
-                  &(struct ta_finding){
-                      .id = causes[cause].id,
-                      .rule = "device_limits",
-                      .title = title_of(in, advice, row, &part),
-                      .why = why_of(in, advice, row),
-                      .advice = causes[cause].advice,
-                      .details = isnan(lost)
-                                     ? NULL
-                                     : "The saving is the part of the clock that is lost, of "
-                                       "the time with the limit; what memory or the host "
-                                       "bounds gains less.",
-                      .severity = cause == BY_POWER && (!isnan(lost) || is_held(in, row))
-                                      ? TA_LOW
-                                      : causes[cause].severity,
-                      .evidence = evidence,
-                      .n_evidence = 2,
-                      .saving_low_ns = isnan(lost) ? TA_MISSING : ta_whole(0.45 * lost),
-                      .saving_high_ns = isnan(lost) ? TA_MISSING : ta_whole(1.35 * lost),
-                      .confidence = ta_ref_reads(in, LIMIT, row, "temperature") ? 0.6 : 0.9,
-                      .threshold = ta_advice_printf(advice, "%s > %s", causes[cause].predicate,
-                                                    number(advice, least, TA_UNIT_RATIO)),
-                  });
+        ta_advise(
+            advice,
+            &(struct ta_finding){
+                .id = causes[cause].id,
+                .rule = "device_limits",
+                .title = title_of(in, advice, row, &part),
+                .why = why_of(in, advice, row),
+                .advice = causes[cause].advice,
+                .details = isnan(lost) ? NULL
+                                       : "The saving is the part of the clock that is lost, of "
+                                         "the time with the limit; what memory or the host "
+                                         "bounds gains less.",
+                .severity = is_remark(in, row) ? TA_INFO
+                            : cause == BY_POWER && (!isnan(lost) || is_held(in, row))
+                                ? TA_LOW
+                                : causes[cause].severity,
+                .evidence = evidence,
+                .n_evidence = 2,
+                .saving_low_ns = isnan(lost) ? TA_MISSING : ta_whole(0.45 * lost),
+                .saving_high_ns =
+                    isnan(lost) ? TA_MISSING : ta_whole((cause == BY_NOTHING ? 1 : 1.35) * lost),
+                .confidence =
+                    ta_ref_reads(in, LIMIT, row, "temperature") || cause == BY_NOTHING ? 0.6 : 0.9,
+                .threshold = ta_advice_printf(
+                    advice, "%s > %s", causes[cause].predicate,
+                    number(advice, cause == BY_NOTHING ? ta_ctx_option(ctx, LOSS) : least,
+                           TA_UNIT_RATIO)),
+            });
     }
     return TA_OK;
 }

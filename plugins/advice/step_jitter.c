@@ -37,7 +37,8 @@ enum {
     STEP_TIMES,
     STEP_SITE,
     STEP_TIME,
-    WINDOW
+    WINDOW,
+    LIMIT
 };
 
 static const struct ta_ref reads[] = {
@@ -56,13 +57,14 @@ static const struct ta_ref reads[] = {
     [STEP_SITE] = {"steps.outliers", "site"},
     [STEP_TIME] = {"steps.outliers", "dur_ns"},
     [WINDOW] = {"gpu_time.program", "window_ns"},
+    [LIMIT] = {"telemetry.limits", "limit"},
 };
 
 /* What is done about each cause.  A cause whose own finding says what it costs has no saving
  * here. */
 static const struct cause {
     const char *name, *clause, *advice;
-    bool is_told, is_idle;
+    bool is_told, is_idle, is_slower;
 } causes[] = {
     {"more kernels", "they launch more kernels",
      "Find what runs only in them (logging, previews, checkpoints, another shape) and move it out "
@@ -72,7 +74,7 @@ static const struct cause {
     {"slower kernels", "the same kernels take longer",
      "Record clock, power and temperature with them (nvidia-smi dmon -s puc): a falling clock or "
      "another process on the GPU slows the same kernels.",
-     false},
+     false, false, true},
     {"communication", "their collectives take longer",
      "Look at what the rank that arrives last does in these steps.", true},
     {"copies", "they copy more", "Copy what they need beforehand, from pinned memory.", false},
@@ -169,11 +171,31 @@ static const char *why_of(const struct ta_refs *in, struct ta_advice *advice, si
  * has what collectives, compiling and the profiler take. */
 #define TOLD_SHARE 0.03
 
+/* Limits that say why the same kernels take longer. */
+static const char *const of_clock[] = {"gpu_power_cap",
+                                       "gpu_thermal_slowdown",
+                                       "gpu_hardware_thermal_slowdown",
+                                       "gpu_hardware_slowdown",
+                                       "gpu_power_brake",
+                                       "temperature",
+                                       "power_limit",
+                                       "low_clock"};
+
+static bool is_clock_limited(const struct ta_refs *in)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, LIMIT); row++)
+        for (size_t i = 0; i < TA_LENGTH(of_clock); i++)
+            if (ta_ref_reads(in, LIMIT, row, of_clock[i]))
+                return true;
+    return false;
+}
+
 static bool is_told(const struct ta_refs *in, const struct cause *cause, double named)
 {
     static const struct ta_look windows = {.cells = WINDOW};
     const double window = ta_look_most(in, &windows, TA_MISSING);
-    return cause->is_told || (cause->is_idle && named > TOLD_SHARE * window);
+    return cause->is_told || (cause->is_slower && is_clock_limited(in)) ||
+           (cause->is_idle && named > TOLD_SHARE * window);
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* telemetry.limits: what kept a device slow while it was busy: its clock was lowered, or it waited
  * for memory of the host. */
+#include "stat/fit.h"
 #include "telemetry.h"
 
 #include <math.h>
@@ -30,7 +31,11 @@ enum {
     LIMITS_UTILIZATION,
     LIMITS_SM_ACTIVITY,
     LIMITS_IN_TRACE,
-    LIMITS_TIME
+    LIMITS_TIME,
+    LIMITS_LOST,
+    LIMITS_STEPS,
+    LIMITS_RHO,
+    LIMITS_P
 };
 #define HERTZ TA_TYPE_NUMBER, TA_UNIT_HERTZ
 #define WATT TA_TYPE_NUMBER, TA_UNIT_WATT
@@ -44,7 +49,8 @@ static const struct ta_column telemetry_limits_columns[] = {
                              "setting of the clock as the driver says; temperature, a clock that "
                              "falls for good on a hot device, where it does not say, or where "
                              "clocks were not sampled the power; the power limit, power at its "
-                             "limit, where it does not say; host memory, device memory that "
+                             "limit, where it does not say; low clock, where nothing says why; "
+                             "host memory, device memory that "
                              "overflows into it; little work, kernels that use little of the "
                              "device"},
     [LIMITS_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Busy samples with the limit"},
@@ -88,6 +94,16 @@ static const struct ta_column telemetry_limits_columns[] = {
                                 "trace, where the samples are on its clock"},
     [LIMITS_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
                      .doc = "Samples with the limit times the median interval of the device's"},
+    [LIMITS_LOST] = {"lost_ns", "Lost", TA_NS, .better = TA_LOWER,
+                     .doc = "What the lower clock takes of that time: over these samples, interval "
+                            "times 1 − clock over what 95 % of the busy samples stay below; work "
+                            "that memory or the host bounds loses less"},
+    [LIMITS_STEPS] = {"steps", "Steps", TA_COUNT, .role = TA_NOTE,
+                      .doc = "Steps of a trace with samples of the clock in them"},
+    [LIMITS_RHO] = {"step_rho", "Rho", TA_NUMBER,
+                    .doc = "Spearman's correlation of the times of these steps with the mean clock "
+                           "in each: −0.5 or less confirms that the clock slows them"},
+    [LIMITS_P] = {"step_p", "p", TA_NUMBER, .doc = "Of that correlation, from ten steps on"},
 };
 
 const struct ta_table_def telemetry_limits = {
@@ -106,7 +122,10 @@ const struct ta_table_def telemetry_limits = {
            "sampled, power of at most 45 % of its limit (35 % without memory activity, and below "
            "85 °C), or without a limit half of what 95 % of the busy samples stay below, and "
            "memory activity of at most 15 % (1 % where the power says nothing). `power_limit` are "
-           "samples with 98 % of the limit or more.",
+           "samples with 97 % of the limit or more. `low_clock` are samples with a utilization of "
+           "90 % "
+           "or more and a clock below 90 % of what 95 % of the busy samples stay below, which no "
+           "other limit explains.",
     .rank_words = ""};
 
 /* The signals of a device at one moment; NAN where one was not sampled yet. */
@@ -115,15 +134,22 @@ struct state {
     double of[TA_SIGNAL_COUNT];
     bool busy, limited;
     bool explained; /* another limit says why power and activity are low */
+    bool held;      /* another limit says why the clock is */
 };
 
 struct states {
     struct state *at;
     size_t n, n_busy;
     double *scratch;
+    double high_clock;           /* what 95 % of the busy states stay below; NAN */
+    struct ta_correlation steps; /* of the times of steps with the clock in them */
+    int64_t n_steps;
 };
 
 enum { LEAST_SAMPLES = 3, LEAST_SIDE = 5 };
+
+/* A clock is low below this part of the usual high one. */
+#define LOW_CLOCK 0.9
 
 /* ---- joining signals ----------------------------------------------------------------------- */
 
@@ -215,7 +241,7 @@ static void mark_power_limit(struct states *states)
         struct state *state = &states->at[k];
         state->limited =
             state->busy && isnan(state->of[TA_SIGNAL_GPU_POWER_CAP]) &&
-            state->of[TA_SIGNAL_GPU_POWER] >= 0.98 * state->of[TA_SIGNAL_GPU_POWER_LIMIT];
+            state->of[TA_SIGNAL_GPU_POWER] >= 0.97 * state->of[TA_SIGNAL_GPU_POWER_LIMIT];
     }
 }
 
@@ -352,6 +378,13 @@ static void explain(struct states *states)
         states->at[k].explained |= states->at[k].limited;
 }
 
+/* The same of limits that are no reason for little work. */
+static void hold(struct states *states)
+{
+    for (size_t k = 0; k < states->n; k++)
+        states->at[k].held |= states->at[k].limited;
+}
+
 /* Whether what was sampled of a device in use shows that its kernels use little of it. */
 static bool does_little(const struct state *state, double usual_power)
 {
@@ -382,6 +415,74 @@ static void mark_little_work(struct states *states)
     }
 }
 
+/* The clock is low though the device works, and nothing that was sampled says why. */
+static void mark_low_clock(struct states *states)
+{
+    clear(states);
+    for (size_t k = 0; k < states->n; k++) {
+        struct state *state = &states->at[k];
+        state->limited = state->busy && !state->explained && !state->held &&
+                         state->of[TA_SIGNAL_GPU_UTILIZATION] >= 0.9 &&
+                         state->of[TA_SIGNAL_GPU_CLOCK] < LOW_CLOCK * states->high_clock;
+    }
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+/* The mean clock in a stretch of the trace; NAN without a sample in it. */
+static double clock_in(const struct all *all, const struct states *states, int64_t from, int64_t to)
+{
+    double sum = 0;
+    size_t n = 0, low = 0, high = states->n;
+    const int64_t begin = ta_add_sat(from, all->window.begin);
+    const int64_t end = ta_add_sat(to, all->window.begin);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (states->at[middle].time < begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < states->n && states->at[low].time < end; low++)
+        if (!isnan(states->at[low].of[TA_SIGNAL_GPU_CLOCK])) {
+            sum += states->at[low].of[TA_SIGNAL_GPU_CLOCK];
+            n++;
+        }
+    return n ? sum / (double)n : NAN;
+}
+
+/* How the times of the steps of the rank and the clock in them go together, where the samples are
+ * on the clock of the trace.  False without memory. */
+static bool correlate_steps(const struct all *all, const struct ta_refs *in,
+                            const struct series *of, struct states *states)
+{
+    enum { LEAST_STEPS = 6 };
+    const size_t most = ta_ref_rows(in, STEP_START);
+    states->steps = (struct ta_correlation){.rho = NAN, .p = NAN};
+    if (!all->window.is_trace || !of->is_dated || most < LEAST_STEPS)
+        return true;
+    double *times = calloc(most, sizeof *times), *clocks = calloc(most, sizeof *clocks);
+    bool done = times && clocks;
+    size_t n = 0;
+    for (size_t row = 0; done && row < most; row++) {
+        const int64_t start = ta_ref_integer(in, STEP_START, row);
+        const int64_t time = ta_ref_integer(in, STEP_TIME, row);
+        if (ta_ref_rank(in, STEP_START, row) != of->rank || start == TA_MISSING ||
+            time == TA_MISSING || ta_ref_text(in, STEP_PART, row).len > 0)
+            continue;
+        clocks[n] = clock_in(all, states, start, ta_add_sat(start, time));
+        times[n] = (double)time;
+        n += (size_t)!isnan(clocks[n]);
+    }
+    if (done && n >= LEAST_STEPS) {
+        done = ta_spearman(times, clocks, n, &states->steps);
+        states->n_steps = (int64_t)n;
+    }
+    free(times);
+    free(clocks);
+    return done;
+}
+
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 /* The median time between two samples; 0 where they say none. */
@@ -391,6 +492,21 @@ static double interval_of(const struct states *states)
         states->scratch[k - 1] = (double)(states->at[k].time - states->at[k - 1].time);
     ta_sort_numbers(states->scratch, states->n - 1);
     return ta_quantile(states->scratch, states->n - 1, 0.5);
+}
+
+/* What the lower clock takes in the limited states; NAN where clocks were not sampled. */
+static double lost_of(const struct states *states, double interval)
+{
+    double lost = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < states->n; k++) {
+        const double clock = states->at[k].of[TA_SIGNAL_GPU_CLOCK];
+        if (!states->at[k].limited || isnan(clock))
+            continue;
+        lost += fmax(0, 1 - clock / states->high_clock) * interval;
+        n++;
+    }
+    return n ? lost : NAN;
 }
 
 static void add_limit(struct ta_section_builder *out, const struct all *all,
@@ -427,7 +543,10 @@ static void add_limit(struct ta_section_builder *out, const struct all *all,
         [LIMITS_IN_TRACE] = all->window.is_trace && of->is_dated
                                 ? ta_int(ta_max_i64(ta_add_sat(first->time, -all->window.begin), 0))
                                 : ta_null(),
-        [LIMITS_TIME] = ta_int(ta_whole((double)n * interval_of(states))));
+        [LIMITS_TIME] = ta_int(ta_whole((double)n * interval_of(states))),
+        [LIMITS_LOST] = ta_int(ta_whole(lost_of(states, interval_of(states)))),
+        [LIMITS_STEPS] = states->n_steps ? ta_int(states->n_steps) : ta_null(),
+        [LIMITS_RHO] = ta_num(states->steps.rho), [LIMITS_P] = ta_num(states->steps.p));
 #undef WITH
 #undef ELSE
 }
@@ -443,31 +562,38 @@ static size_t count_devices(const struct all *all)
 static void add_device(struct ta_section_builder *out, const struct all *all, struct states *states,
                        const struct series *of)
 {
+    states->high_clock = quantile_of(states, TA_SIGNAL_GPU_CLOCK, 0.95, false);
     for (int reason = TA_SIGNAL_GPU_POWER_CAP; reason <= TA_SIGNAL_GPU_CLOCK_SETTING; reason++) {
         mark_reason(states, (enum ta_signal)reason);
         add_limit(out, all, states, of, ta_signal_name((enum ta_signal)reason));
+        hold(states);
         if (reason != TA_SIGNAL_GPU_POWER_CAP && reason != TA_SIGNAL_GPU_CLOCK_SETTING)
             explain(states);
     }
     mark_power_limit(states);
     add_limit(out, all, states, of, "power_limit");
+    hold(states);
     mark_fall(states);
     add_limit(out, all, states, of, "temperature");
     explain(states);
     mark_overflow(states, count_devices(all) == 1);
     add_limit(out, all, states, of, "host_memory");
     explain(states);
+    mark_low_clock(states);
+    add_limit(out, all, states, of, "low_clock");
     mark_little_work(states);
     add_limit(out, all, states, of, "little_work");
 }
 
-bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all)
+bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all,
+                          const struct ta_refs *in)
 {
     bool done = true;
     for (size_t first = 0, end; done && first < all->n; first = end) {
         struct states states = {0};
         end = telemetry_device_end(all, first);
         done = join_series(all, first, end, &states);
+        done = done && (!states.at || correlate_steps(all, in, &all->at[first], &states));
         if (done && states.at)
             add_device(out, all, &states, &all->at[first]);
         free(states.at);

@@ -13,6 +13,9 @@
 static const struct ta_ref reads[] = {
     [DIFFUSION_RANK] = {"diffusion.by_rank", "rank"},
     [DIFFUSION_FRAMES] = {"diffusion.by_rank", "frames"},
+    [STEP_START] = {"steps.by_step", "host_start_ns"},
+    [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
+    [STEP_PART] = {"steps.by_step", "part"},
 };
 
 static const struct ta_field fields[FIELDS] = {
@@ -303,7 +306,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         telemetry_add_energy(out, &all, in, values);
         telemetry_add_sampling(out, &all, values);
         /* The last: it puts the means of several files in order. */
-        done = telemetry_add_timeline(out, &all, times) && telemetry_add_limits(out, &all) &&
+        done = telemetry_add_timeline(out, &all, times) && telemetry_add_limits(out, &all, in) &&
                telemetry_add_disks(out, &all);
     }
     free(all.readings);

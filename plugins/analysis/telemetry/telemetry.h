@@ -32,7 +32,7 @@ enum {
 };
 
 /* What is read of other analyses. */
-enum { DIFFUSION_RANK, DIFFUSION_FRAMES };
+enum { DIFFUSION_RANK, DIFFUSION_FRAMES, STEP_START, STEP_TIME, STEP_PART };
 
 /* Fields of the other partials: the sessions of a rank, and its blocks. */
 enum { SESSION_RANK, SESSION_NS, SESSION_FIELDS };
@@ -164,7 +164,8 @@ void telemetry_add_sampling(struct ta_section_builder *out, const struct all *al
 
 extern const struct ta_table_def telemetry_limits;
 /* Sorts the means of series by time; false without memory. */
-bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all);
+bool telemetry_add_limits(struct ta_section_builder *out, const struct all *all,
+                          const struct ta_refs *in);
 
 /* ---- disks.c -------------------------------------------------------------------------------- */
 
