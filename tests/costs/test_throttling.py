@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""telemetry.limits of planted clocks: what a low clock takes, and whether steps follow it; energy by
-trapezoids.  Figures are worked out anew from the samples."""
+"""telemetry.limits of planted clocks: what a low clock takes, and whether steps follow it; energy
+by trapezoids.  Figures are worked out anew from the samples."""
 import datetime
 import json
 import os
@@ -77,7 +77,8 @@ class Run:
             events += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1,
                         "tid": 1, "ts": start * 1e6, "dur": length * 1e6},
                        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
-                        "tid": 1, "ts": start * 1e6 + 10, "dur": 20, "args": {"correlation": i + 1}},
+                        "tid": 1, "ts": start * 1e6 + 10, "dur": 20,
+                        "args": {"correlation": i + 1}},
                        {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
                         "ts": start * 1e6 + 100, "dur": length * 1e6 - 200,
                         "args": {"correlation": i + 1, "device": 0, "stream": 7}}]
