@@ -142,6 +142,7 @@ def framepack(test, seed):
     near("cost", row["cost_ratio"], ratio, 0.05)
     near("possible", row["possible"], 1 / (1 - hits / n), 1e-9)
     same("a cache that does what it can", report.finding("step-cache-cost"), None)
+    assert f"teacache answers {hits} of {n} steps: " in json.dumps(report.document), "headline"
 
 
 def hits_that_save_nothing(test):
