@@ -333,6 +333,24 @@ enum ta_reading {
     TA_AS_LEVEL_LABEL,
     TA_AS_LEVEL_BYTES,
 
+    /* Phases and the loop of a diffusion. */
+    TA_AS_RANK_WINDOW, /* of the program */
+    TA_AS_PHASE,
+    TA_AS_PHASE_CALLS,
+    TA_AS_PHASE_TIME,
+    TA_AS_LOOP_IMAGES,
+    TA_AS_LOOP_BLOCKS,
+    TA_AS_LOOP_STEPS,
+    TA_AS_LOOP_FORWARDS,
+    TA_AS_LOOP_PER_STEP,
+    TA_AS_LOOP_LAYERS,
+    TA_AS_LOOP_FULL,
+    TA_AS_LOOP_IMAGE_TIME,
+    TA_AS_MODEL_CALL,
+    TA_AS_MODEL_CALL_KIND,
+    TA_AS_MODEL_CALL_HOST,
+    TA_AS_MODEL_CALL_GPU,
+
     TA_AS_PEAK_ALLOCATED, /* scalars */
     TA_AS_TRUST,
     TA_AS_RECORDER_COST,

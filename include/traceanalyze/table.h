@@ -270,7 +270,7 @@ struct ta_ref {
     const char *table, *column, *scalar;
 };
 
-#define TA_REFS_MAX 128
+#define TA_REFS_MAX 192
 
 /* A list of references, in the braces of the callbacks of a plugin. */
 #define TA_READS(array) .reads = (array), .n_reads = TA_LENGTH(array)

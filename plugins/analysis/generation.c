@@ -141,31 +141,31 @@ enum {
 };
 static const struct ta_column loop_columns[] = {
     [LOOP_RANK] = TA_RANK_COLUMN,
-    [LOOP_LINE] = {"loop", "Loop", TA_TEXT,
+    [LOOP_LINE] = {"loop", "Loop", TA_TEXT, .role = TA_NOTE,
                    .doc =
                        "Images with their size, blocks, steps of each, passes of the denoiser in a "
                        "step, layers"},
-    [LOOP_SOURCE] = {"source", "Seen in", TA_WORD,
+    [LOOP_SOURCE] = {"source", "Seen in", TA_WORD, .role = TA_NOTE,
                      .doc = "What shows it: range, module, function or kernels"},
-    [LOOP_DENOISER] = {"denoiser", "Denoiser", TA_TEXT,
+    [LOOP_DENOISER] = {"denoiser", "Denoiser", TA_TEXT, .role = TA_NOTE,
                        .doc = "Class of the module, name of the range or function"},
-    [LOOP_IMAGES] = {"images", "Images", TA_COUNT, .detail = true,
+    [LOOP_IMAGES] = {"images", "Images", TA_COUNT, .read_as = TA_AS_LOOP_IMAGES, .detail = true,
                      .doc = "Images, videos or requests; one begins with its prompt, or where the "
                             "program marks it"},
-    [LOOP_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .detail = true,
+    [LOOP_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .read_as = TA_AS_LOOP_BLOCKS, .detail = true,
                      .doc = "Parts that are denoised one after the other, with a decode or another "
                             "phase in between; one an image where they are not apart"},
-    [LOOP_STEPS] = {"steps", "Steps", TA_COUNT, .better = TA_LOWER, .detail = true,
-                    .doc = "Denoising steps, of all blocks of all images"},
-    [LOOP_FORWARDS] = {"forwards", "Forwards", TA_COUNT, .better = TA_LOWER, .detail = true,
-                       .doc = "Passes of the denoiser in them"},
-    [LOOP_PER_STEP] = {"forwards_per_step", "Forwards/step", TA_COUNT, .better = TA_LOWER,
-                       .detail = true,
+    [LOOP_STEPS] = {"steps", "Steps", TA_COUNT, .read_as = TA_AS_LOOP_STEPS, .better = TA_LOWER,
+                    .detail = true, .doc = "Denoising steps, of all blocks of all images"},
+    [LOOP_FORWARDS] = {"forwards", "Forwards", TA_COUNT, .read_as = TA_AS_LOOP_FORWARDS,
+                       .better = TA_LOWER, .detail = true, .doc = "Passes of the denoiser in them"},
+    [LOOP_PER_STEP] = {"forwards_per_step", "Forwards/step", TA_COUNT,
+                       .read_as = TA_AS_LOOP_PER_STEP, .better = TA_LOWER, .detail = true,
                        .doc = "Passes of the denoiser in each step: 2 are guidance (CFG) in two "
                               "calls; null where steps differ"},
-    [LOOP_LAYERS] = {"layers", "Layers", TA_COUNT, .detail = true,
+    [LOOP_LAYERS] = {"layers", "Layers", TA_COUNT, .read_as = TA_AS_LOOP_LAYERS, .detail = true,
                      .doc = "Calls of self-attention in a pass; null without attention"},
-    [LOOP_FULL] = {"full", "Full", TA_COUNT,
+    [LOOP_FULL] = {"full", "Full", TA_COUNT, .read_as = TA_AS_LOOP_FULL,
                    .doc = "Passes that launch what the longest kind of pass does; the others are "
                           "shortened by a cache, or by the program"},
     [LOOP_PERIOD] =
@@ -174,7 +174,8 @@ static const struct ta_column loop_columns[] = {
                 "block; of the host where steps launched nothing"},
     [LOOP_RATE] = {"steps_per_s", "Steps/s", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
                    .doc = "One over that"},
-    [LOOP_IMAGE_NS] = {"image_ns", "Time/image", TA_NS_MEAN, .better = TA_LOWER,
+    [LOOP_IMAGE_NS] = {"image_ns", "Time/image", TA_NS_MEAN, .read_as = TA_AS_LOOP_IMAGE_TIME,
+                       .better = TA_LOWER,
                        .doc = "Window of the program over the images, where each is denoised and "
                               "decoded; of images that are made together the time of all"},
     [LOOP_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
@@ -233,16 +234,17 @@ enum {
 };
 static const struct ta_column phase_columns[] = {
     [PHASE_RANK] = TA_RANK_COLUMN,
-    [PHASE_PHASE] = {"phase", "Phase", TA_TEXT,
+    [PHASE_PHASE] = {"phase", "Phase", TA_TEXT, .read_as = TA_AS_PHASE,
                      .doc = "load, text encode, image encode, denoise, VAE decode, post-process; "
                             "unknown: the rest of the window"},
-    [PHASE_SOURCE] = {"source", "Seen in", TA_WORD,
+    [PHASE_SOURCE] = {"source", "Seen in", TA_WORD, .role = TA_NOTE,
                       .doc = "What shows it: range, module, function or kernels"},
     [PHASE_TIMES] = {"times", "Times", TA_COUNT, .doc = "How often the phase occurs"},
-    [PHASE_CALLS] = {"calls", "Calls", TA_COUNT,
+    [PHASE_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_PHASE_CALLS,
                      .doc =
                          "Calls of its models: of an encoder, passes of the denoiser or decoder"},
-    [PHASE_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER, .weight = 0.7,
+    [PHASE_TIME] = {"time_ns", "Time", TA_NS, .read_as = TA_AS_PHASE_TIME, .better = TA_LOWER,
+                    .weight = 0.7,
                     .doc = "Of the program: from the first activity that the phase launched to the "
                            "end of the last, and what the host works in it while the device is in "
                            "no phase"},
@@ -357,7 +359,8 @@ static const struct ta_column call_columns[] = {
     [CALL_RANK] = TA_RANK_COLUMN,
     [CALL_INDEX] = {"index", "Index", TA_TYPE_INTEGER, .role = TA_KEY,
                     .doc = "Place in the order of time, from 0"},
-    [CALL_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [CALL_PHASE] = {"phase", "Phase", TA_TEXT, .read_as = TA_AS_MODEL_CALL,
+                    .doc = "As in the table of phases"},
     [CALL_NAME] = {"name", "Model", TA_TEXT, .doc = "The range, module or function"},
     [CALL_SOURCE] = {"source", "Seen in", TA_WORD, .doc = "range, module, function or kernels"},
     [CALL_IMAGE] = {"image", "Image", TA_TYPE_INTEGER, .role = TA_NOTE,
@@ -365,13 +368,15 @@ static const struct ta_column call_columns[] = {
     [CALL_STEP] = {"step", "Step", TA_TYPE_INTEGER, .role = TA_NOTE,
                    .doc = "Of a pass of the denoiser: number of its step among all, from 1"},
     [CALL_KIND] = {"kind", "Kind", TA_TYPE_INTEGER, .role = TA_NOTE,
+                   .read_as = TA_AS_MODEL_CALL_KIND,
                    .doc = "Calls of a phase that launch the same kernels have the same number, "
                           "those that take longest 0"},
     [CALL_HOST_START] = {"host_start_ns", "Host start", TA_NS, .doc = HOST_START_DOC},
-    [CALL_HOST_DUR] = {"host_dur_ns", "Host", TA_NS,
+    [CALL_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .read_as = TA_AS_MODEL_CALL_HOST,
                        .doc = "Duration of the range, module or function"},
     [CALL_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS, .doc = GPU_START_DOC},
-    [CALL_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .doc = GPU_DUR_DOC},
+    [CALL_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .read_as = TA_AS_MODEL_CALL_GPU,
+                      .doc = GPU_DUR_DOC},
     [CALL_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .doc = GPU_BUSY_DOC},
     [CALL_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in it"},
 };

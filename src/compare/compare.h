@@ -29,6 +29,7 @@ extern const struct diff_part diff_of_step_times, diff_of_step_classes, diff_of_
 extern const struct diff_part diff_of_divergence, diff_of_units, diff_of_means, diff_of_machine;
 extern const struct diff_part diff_of_environment, diff_of_offloading, diff_of_runs;
 extern const struct diff_part diff_of_loops, diff_of_signals, diff_of_verdict;
+extern const struct diff_part diff_of_phases;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -144,8 +145,9 @@ int64_t diff_pair_change(const struct diff_pair *pair);
 
 /* ---- the comparison --------------------------------------------------------------------- */
 
-/* Work that a run is made of. */
-enum diff_unit { DIFF_STEPS, DIFF_FRAMES };
+/* Work that a run is made of; images, videos or requests of a diffusion where each of them is
+ * denoised and decoded. */
+enum diff_unit { DIFF_IMAGES, DIFF_STEPS, DIFF_FRAMES, DIFF_UNITS };
 
 /* What explains most of a change. */
 struct diff_cause {
@@ -156,6 +158,12 @@ struct diff_cause {
     struct ta_slice also; /* of stages the next one, where it is a good part as well */
     double also_ns[TA_DIFF_SIDES];
     bool as_often; /* both of them are called as often as before */
+};
+
+/* What of a diffusion explains most of a change, in words that begin with none. */
+struct diff_phase_story {
+    const char *text; /* NULL: nothing does */
+    bool is_of_time;  /* the same work takes another time, for which there is a reason */
 };
 
 /* Memory at a label of both runs. */
@@ -247,8 +255,9 @@ struct diff {
     int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
     struct diff_warm_up warm_up[TA_DIFF_SIDES];
     const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
-    int64_t units[TA_DIFF_SIDES];   /* how many; 1 without */
-    struct diff_cause cause;        /* of the change of the longest window */
+    int64_t units[TA_DIFF_SIDES]; /* how many; 1 without */
+    struct diff_cause cause;      /* of the change of the longest window */
+    struct diff_phase_story phases;
     struct diff_level_change level; /* where memory changed most */
     struct diff_offload offload;
     struct diff_loop loop;

@@ -18,7 +18,8 @@ static const struct ta_column normalized_columns[] = {
              "first "
              "steps leave of it, which are warm-up and take longer than any other, one of the "
              "others; "
-             "frame: one frame of video"},
+             "frame: one frame of video; image: one image or video, where each is denoised and "
+             "decoded"},
     [BASE_UNITS] = {"base_units", "Of them before", TA_COUNT, .doc = "Units in the baseline"},
     [NEW_UNITS] = {"new_units", "Of them after", TA_COUNT, .doc = "Units in the other run"},
     [BASE] = {"base_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
@@ -59,8 +60,23 @@ static int64_t most_by_rank(const struct ta_refs *in, enum ta_reading of, bool i
     return most;
 }
 
+/* Images of the rank with most of them; TA_MISSING where one is not both denoised and decoded. */
+static int64_t whole_images(const struct ta_refs *in)
+{
+    const size_t n = ta_ref_rows(in, TA_AS_LOOP_IMAGES);
+    int64_t most = TA_MISSING;
+    for (size_t i = 0; i < n; i++) {
+        if (!(ta_ref_number(in, TA_AS_LOOP_IMAGE_TIME, i, 0) > 0))
+            return TA_MISSING;
+        most = ta_max_i64(most, ta_ref_integer(in, TA_AS_LOOP_IMAGES, i));
+    }
+    return most;
+}
+
 int64_t diff_units(const struct ta_refs *in, enum diff_unit unit)
 {
+    if (unit == DIFF_IMAGES)
+        return whole_images(in);
     if (unit == DIFF_FRAMES)
         return most_by_rank(in, TA_AS_DONE_FRAMES, false);
     return ta_ref_table(in, TA_AS_STEP) ? most_by_rank(in, TA_AS_STEP, true)
@@ -94,23 +110,33 @@ const char *diff_step_kind(struct diff *diff, const struct ta_refs *in)
     return n ? ta_arena_copy(&diff->arena, ta_slice_of(kinds[most])) : NULL;
 }
 
-static const char *const names[] = {[DIFF_STEPS] = "step", [DIFF_FRAMES] = "frame"};
+static const char *const names[] = {
+    [DIFF_IMAGES] = "image", [DIFF_STEPS] = "step", [DIFF_FRAMES] = "frame"};
 
-/* Steps come first: what runs did is compared by the first unit of which they did other numbers. */
+/* The units of both runs; false where one says none. */
+static bool read_units(const struct diff *diff, enum diff_unit unit, int64_t units[TA_DIFF_SIDES])
+{
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        units[side] = diff_units(&diff->in[side], unit);
+    return units[TA_DIFF_BASE] != TA_MISSING && units[TA_DIFF_NEW] != TA_MISSING;
+}
+
+/* What runs did is compared by the first unit of which they did other numbers, steps before frames.
+ * Of whole images others do not count: one of more steps is as much an image as one of few. */
 void diff_find_unit(struct diff *diff)
 {
     const char *base = diff_step_kind(diff, &diff->in[TA_DIFF_BASE]);
     const char *new = diff_step_kind(diff, &diff->in[TA_DIFF_NEW]);
     diff->has_other_steps = base && new &&strcmp(base, new) != 0;
-    for (int unit = diff->has_other_steps ? DIFF_FRAMES : DIFF_STEPS;
-         unit <= DIFF_FRAMES && !diff->unit; unit++) {
-        const int64_t before = diff_units(&diff->in[TA_DIFF_BASE], (enum diff_unit)unit);
-        const int64_t after = diff_units(&diff->in[TA_DIFF_NEW], (enum diff_unit)unit);
-        if (before == TA_MISSING || after == TA_MISSING || before == after)
+    int64_t units[TA_DIFF_SIDES];
+    const bool by_images = read_units(diff, DIFF_IMAGES, units);
+    for (int unit = DIFF_IMAGES; unit < DIFF_UNITS && !diff->unit; unit++) {
+        if ((unit == DIFF_STEPS && diff->has_other_steps) || (unit != DIFF_IMAGES && by_images) ||
+            !read_units(diff, (enum diff_unit)unit, units) ||
+            units[TA_DIFF_BASE] == units[TA_DIFF_NEW])
             continue;
         diff->unit = names[unit];
-        diff->units[TA_DIFF_BASE] = before;
-        diff->units[TA_DIFF_NEW] = after;
+        memcpy(diff->units, units, sizeof units);
     }
 }
 
@@ -156,11 +182,10 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     const double window_ns[] = {(double)diff->window_ns[TA_DIFF_BASE],
                                 (double)diff->window_ns[TA_DIFF_NEW]};
     add_row(out, "whole", (const int64_t[]){1, 1}, window_ns);
-    for (int unit = diff->has_other_steps ? DIFF_FRAMES : DIFF_STEPS; unit <= DIFF_FRAMES; unit++) {
+    for (int unit = DIFF_IMAGES; unit < DIFF_UNITS; unit++) {
         int64_t units[TA_DIFF_SIDES];
-        for (int side = 0; side < TA_DIFF_SIDES; side++)
-            units[side] = diff_units(&diff->in[side], (enum diff_unit)unit);
-        if (units[TA_DIFF_BASE] == TA_MISSING || units[TA_DIFF_NEW] == TA_MISSING)
+        if ((unit == DIFF_STEPS && diff->has_other_steps) ||
+            !read_units(diff, (enum diff_unit)unit, units))
             continue;
         add_row(out, names[unit], units, window_ns);
         if (unit == DIFF_STEPS)

@@ -359,6 +359,24 @@ static void put_site(struct diff *diff, char *line)
              ta_unit_format(size, fabs((double)further), TA_UNIT_BYTES), (int)next.len, next.ptr);
 }
 
+/* What explains most of the change: of a diffusion its phases and steps, and why these take another
+ * time; else the latter. */
+static void put_reasons(struct diff *diff, double whole, char *line)
+{
+    const char *phases = diff->is_other_work ? NULL : diff->phases.text;
+    size_t n = strlen(line);
+    if (phases) {
+        snprintf(line + n, LINE - n, ": %s", phases);
+        n = strlen(line);
+    }
+    if (phases && !diff->phases.is_of_time)
+        return;
+    if (!put_swap(diff, whole, line) && !put_attention(diff, whole, line))
+        put_cause(diff, line);
+    if (phases && line[n] == ':')
+        line[n] = ';';
+}
+
 /* Of runs that took no time, as far as is known, loops, devices or memory may say something. */
 static const char *untimed(struct diff *diff, char line[LINE])
 {
@@ -453,8 +471,8 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
         put_shared(diff, line);
     const double whole =
         diff_per_unit(diff, TA_DIFF_NEW, new) - diff_per_unit(diff, TA_DIFF_BASE, base);
-    if (!is_none && !put_swap(diff, whole, line) && !put_attention(diff, whole, line))
-        put_cause(diff, line);
+    if (!is_none)
+        put_reasons(diff, whole, line);
     put_offloading(diff, line);
     put_recompilations(diff, line);
     put_kinds(diff, line);
