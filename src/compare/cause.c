@@ -148,8 +148,10 @@ void diff_find_cause(struct diff *diff, const struct diff_bar *bars, size_t n)
     if (!most || find_clock(diff, bars, n, whole))
         return;
     note(diff, diff_bar_name(diff, most), most->kind, most->ns);
-    if (ta_slice_equal(most->kind, TA_LIT("stage")))
+    if (ta_slice_equal(most->kind, TA_LIT("stage"))) {
+        memcpy(diff->cause.calls, most->calls, sizeof most->calls);
         add_stage(diff, bars, n, most, whole);
+    }
     if (ta_slice_equal(most->kind, TA_LIT("idle")))
         prefer_idle(diff, bars, n);
     if (!ta_slice_equal(most->kind, diff_compute))

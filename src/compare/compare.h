@@ -157,7 +157,8 @@ struct diff_cause {
     double part_ns[TA_DIFF_SIDES];
     struct ta_slice also; /* of stages the next one, where it is a good part as well */
     double also_ns[TA_DIFF_SIDES];
-    bool as_often; /* both of them are called as often as before */
+    bool as_often;                /* both of them are called as often as before */
+    int64_t calls[TA_DIFF_SIDES]; /* of a stage; 0: not known */
 };
 
 /* What of a diffusion explains most of a change, in words that begin with none. */

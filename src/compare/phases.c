@@ -3,7 +3,7 @@
  * phase by phase, and what of it the first line says.
  *
  * The window of the program is the sum of its phases and of the rest, on both sides, so that the
- * changes add up to that of the window.  That of a phase is split by how often it happens, n, and
+ * changes add up to the change of the window.  A phase changes by how often it happens, n, and
  * by the time that each takes, m, as in waterfall.c:
  *
  *     count effect  (n' - n) (m + m') / 2        rate effect  (m' - m) (n + n') / 2
@@ -31,8 +31,8 @@ enum { PHASE, BASE, NEW, DELTA, CHANGE, COUNT_EFFECT, MIX_EFFECT, RATE_EFFECT, B
 
 static const struct ta_column phases_columns[] = {
     [PHASE] = {"phase", "Phase", TA_TEXT,
-               .doc = "Phase of the diffusion; unknown: the rest of the window, less what two "
-                      "phases have at once"},
+               .doc = "Phase of the diffusion; unknown: the rest of the window; at once: less what "
+                      "two phases have at once"},
     [BASE] = {"base_ns", "Before", TA_NS, .better = TA_LOWER,
               .doc = "Time in the window of the baseline"},
     [NEW] = {"new_ns", "After", TA_NS, .better = TA_LOWER,
@@ -115,7 +115,14 @@ struct side {
     struct passes passes;
 };
 
-static const struct ta_slice denoise = {"denoise", 7}, unknown = {"unknown", 7};
+static const struct ta_slice denoise = {"denoise", 7}, unknown = {"unknown", 7},
+                             at_once = {"at once", 7};
+
+/* Rows of the window that are no phase. */
+static bool is_rest(struct ta_slice name)
+{
+    return ta_slice_equal(name, unknown) || ta_slice_equal(name, at_once);
+}
 
 /* Of the ranks with phases the one whose window is longest; false without any. */
 static bool find_rank(const struct ta_refs *in, struct side *side)
@@ -170,7 +177,7 @@ static void read_phases(const struct ta_refs *in, struct side *side)
     int64_t sum = 0;
     for (size_t i = 0; i < ta_ref_rows(in, TA_AS_PHASE) && side->n + 1 < PHASES_MOST; i++) {
         const struct ta_slice name = ta_ref_text(in, TA_AS_PHASE, i);
-        if (ta_ref_rank(in, TA_AS_PHASE, i) != side->rank || ta_slice_equal(name, unknown))
+        if (ta_ref_rank(in, TA_AS_PHASE, i) != side->rank)
             continue;
         struct phase *phase = &side->phases[side->n++];
         *phase = (struct phase){.name = name,
@@ -180,7 +187,8 @@ static void read_phases(const struct ta_refs *in, struct side *side)
             phase->n = side->steps;
         sum = ta_add_sat(sum, phase->ns);
     }
-    side->phases[side->n++] = (struct phase){.name = unknown, .ns = side->window - sum};
+    if (sum != side->window)
+        side->phases[side->n++] = (struct phase){.name = at_once, .ns = side->window - sum};
 }
 
 static bool read_side(const struct ta_refs *in, struct side *side)
@@ -250,7 +258,7 @@ static void find_effects(const struct bars *bars, struct bar *bar)
     if (n[TA_DIFF_BASE] > 0 && n[TA_DIFF_NEW] > 0)
         bar->count =
             more * (ns[TA_DIFF_BASE] / n[TA_DIFF_BASE] + ns[TA_DIFF_NEW] / n[TA_DIFF_NEW]) / 2;
-    else if (!ta_slice_equal(bar->name, unknown))
+    else if (!is_rest(bar->name))
         bar->count = bar->change;
     bar->rate = bar->change - bar->count;
     if (!ta_slice_equal(bar->name, denoise))
@@ -333,7 +341,7 @@ static void add_loop(struct ta_section_builder *out, const struct side *base,
 
 /* ---- what the first line says ---------------------------------------------------------------- */
 
-/* The least of the change that what is said explains, and a second thing beside it. */
+/* The least of the change that what is said explains, and a second thing. */
 #define MOST 0.5
 #define ALSO 0.2
 
@@ -366,6 +374,14 @@ static double mean_of(const struct bar *bar, int side)
     return (double)bar->ns[side] / (double)bar->n[side];
 }
 
+/* Guidance that came, went, or became a part of the batch. */
+static bool has_other_passes(const struct bars *bars)
+{
+    const int64_t before = bars->sides[TA_DIFF_BASE].per_step;
+    const int64_t after = bars->sides[TA_DIFF_NEW].per_step;
+    return before > 0 && after > 0 && before != after;
+}
+
 static const char *of_step_time(struct diff *diff, const struct bars *bars, const struct bar *bar)
 {
     const struct side *base = &bars->sides[TA_DIFF_BASE], *new = &bars->sides[TA_DIFF_NEW];
@@ -374,7 +390,7 @@ static const char *of_step_time(struct diff *diff, const struct bars *bars, cons
                            ? ta_arena_printf(&diff->arena, "each of the %lld denoising steps",
                                              (long long)steps_of(new))
                            : "each denoising step";
-    if (base->per_step > 0 && new->per_step > 0 && base->per_step != new->per_step)
+    if (has_other_passes(bars))
         return ta_arena_printf(&diff->arena, "%s runs the denoiser %s instead of %s, and takes %s",
                                each, times(diff, new->per_step), times(diff, base->per_step),
                                change);
@@ -445,16 +461,17 @@ static void find_says(struct diff *diff, const struct bars *bars, struct say say
 {
     for (size_t i = 0; i < bars->n; i++) {
         const struct bar *bar = &bars->at[i];
-        const bool is_rest = ta_slice_equal(bar->name, unknown);
         const bool is_both = bar->n[TA_DIFF_BASE] > 0 && bar->n[TA_DIFF_NEW] > 0;
-        if (is_rest)
+        if (is_rest(bar->name))
             offer(says, (struct say){"", bar->change, true}, bars->whole);
         else if (!ta_slice_equal(bar->name, denoise) || !is_both)
-            offer(says, (struct say){of_phase(diff, bar), bar->change, true}, bars->whole);
+            offer(says, (struct say){of_phase(diff, bar), bar->change, is_both}, bars->whole);
         else {
             offer(says, (struct say){of_steps(diff, bars), bar->count, false}, bars->whole);
             offer(says, (struct say){of_mix(diff, bars), bar->mix, false}, bars->whole);
-            offer(says, (struct say){of_step_time(diff, bars, bar), bar->rate, true}, bars->whole);
+            offer(says,
+                  (struct say){of_step_time(diff, bars, bar), bar->rate, !has_other_passes(bars)},
+                  bars->whole);
         }
     }
 }
