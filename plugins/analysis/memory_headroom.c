@@ -32,7 +32,7 @@ enum {
 static const struct ta_column headroom_columns[] = {
     [ROOM_RANK] = TA_RANK_COLUMN,
     [ROOM_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
-    [ROOM_SOURCE] = {"source", "From", TA_WORD,
+    [ROOM_SOURCE] = {"source", "From", TA_WORD, .role = TA_NOTE,
                      .doc = "driver: memory of all processes, as sampled; allocator: what PyTorch "
                             "held at most, without contexts and other processes"},
     [ROOM_TOTAL] = {"total_bytes", "Capacity", TA_BYTES, .doc = "Memory of the device"},

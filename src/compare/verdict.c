@@ -215,33 +215,25 @@ static struct ta_slice brief_cause(struct diff *diff, struct ta_slice name, bool
         ta_arena_printf(&diff->arena, "%.*s → %.*s", (int)old.len, old.ptr, (int)new.len, new.ptr));
 }
 
-/* ": each of 216 calls of transformer_forward takes 522 ms instead of 401 ms (+30.1 %), +26.1 s of
- * +39.8 s" of a stage that both runs call as often; false of others. */
-static bool put_calls(const struct diff *diff, struct ta_slice name, double whole, char *line)
+/* " (each of 216 calls 402 ms → 522 ms)" of a stage that both runs call as often, unless offloading
+ * tells more. */
+static void put_calls(const struct diff *diff, char *line)
 {
     enum { FEW = 2 };
     const struct diff_cause *cause = &diff->cause;
     const double calls = (double)cause->calls[TA_DIFF_BASE];
-    const double before = cause->ns[TA_DIFF_BASE], after = cause->ns[TA_DIFF_NEW];
     const size_t n = strlen(line);
-    char old[TA_UNIT_TEXT_MAX], new[TA_UNIT_TEXT_MAX], change[TA_UNIT_TEXT_MAX];
-    char part[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX];
-    if (diff->unit || cause->calls[TA_DIFF_BASE] <= FEW || before <= 0 ||
+    char pair[TA_UNIT_PAIR_MAX];
+    if (diff->unit || diff->offload.sign || cause->calls[TA_DIFF_BASE] <= FEW ||
         cause->calls[TA_DIFF_BASE] != cause->calls[TA_DIFF_NEW])
-        return false;
-    snprintf(line + n, LINE - n,
-             ": each of %.0f calls of %.*s takes %s instead of %s (%s), %s of %s", calls,
-             (int)name.len, name.ptr, ta_unit_format(new, after / calls, TA_UNIT_NS),
-             ta_unit_format(old, before / calls, TA_UNIT_NS),
-             ta_unit_format(change, after / before - 1, TA_UNIT_RATIO_CHANGE),
-             ta_unit_format(part, after - before, TA_UNIT_NS_CHANGE),
-             ta_unit_format(all, whole, TA_UNIT_NS_CHANGE));
-    return true;
+        return;
+    snprintf(line + n, LINE - n, " (each of %.0f calls %s)", calls,
+             ta_unit_format_pair(pair, cause->ns[TA_DIFF_BASE] / calls,
+                                 cause->ns[TA_DIFF_NEW] / calls, TA_UNIT_NS));
 }
 
-/* "; vae_decode 31.2 s → 44.9 s" after what was said of calls; else " and vae_decode 31.2 s →
- * 44.9 s, each called as often". */
-static void put_also(struct diff *diff, bool after_calls, char *line)
+/* " and vae_decode 31.2 s → 44.9 s, each called as often". */
+static void put_also(struct diff *diff, char *line)
 {
     char pair[TA_UNIT_PAIR_MAX];
     const struct diff_cause *cause = &diff->cause;
@@ -251,12 +243,12 @@ static void put_also(struct diff *diff, bool after_calls, char *line)
     const struct ta_slice name = diff_brief(diff, cause->also, CAUSE_MOST);
     ta_unit_format_pair(pair, cause->also_ns[TA_DIFF_BASE], cause->also_ns[TA_DIFF_NEW],
                         TA_UNIT_NS);
-    snprintf(line + n, LINE - n, "%s %.*s %s%s", after_calls ? ";" : " and", (int)name.len,
-             name.ptr, pair, cause->as_often && !after_calls ? ", each called as often" : "");
+    snprintf(line + n, LINE - n, " and %.*s %s%s", (int)name.len, name.ptr, pair,
+             cause->as_often ? ", each called as often" : "");
 }
 
 /* ": vae_decode 45 s → 428 s". */
-static void put_cause(struct diff *diff, double whole, char *line)
+static void put_cause(struct diff *diff, char *line)
 {
     char pair[TA_UNIT_PAIR_MAX];
     const struct diff_cause *cause = &diff->cause;
@@ -274,15 +266,12 @@ static void put_cause(struct diff *diff, double whole, char *line)
                  (int)cause->part.len, cause->part.ptr, part);
         return;
     }
-    if (put_calls(diff, name, whole, line)) {
-        put_also(diff, true, line);
-        return;
-    }
     snprintf(line + n, LINE - n, ": %s%.*s%s %s%s",
              ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle time of the GPU, " : "",
              (int)name.len, name.ptr, is_pair ? "," : "", pair,
              ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks" : "");
-    put_also(diff, false, line);
+    put_calls(diff, line);
+    put_also(diff, line);
 }
 
 /* ": attention flash_fwd → qk_int8: its kernels +5.00 µs a call, quantization +19.0 ms" where that
@@ -402,7 +391,7 @@ static void put_reasons(struct diff *diff, double whole, char *line)
     if (phases && (!diff->phases.is_of_time || ta_slice_equal(diff->cause.kind, TA_LIT("stage"))))
         return;
     if (!put_swap(diff, whole, line) && !put_attention(diff, whole, line))
-        put_cause(diff, whole, line);
+        put_cause(diff, line);
     if (phases && line[n] == ':')
         line[n] = ';';
 }
