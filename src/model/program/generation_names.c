@@ -34,7 +34,9 @@ struct word {
 
 static char plain(char c)
 {
-    return strchr(" -.:/", c) && c ? '_' : (char)tolower((unsigned char)c);
+    if (c == ' ' || c == '-' || c == '.' || c == ':' || c == '/')
+        return '_';
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 static bool fits(struct ta_slice name, const struct word *word, bool is_plain)
