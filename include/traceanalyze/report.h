@@ -470,6 +470,8 @@ struct ta_finding {
     const char *threshold;                      /* the predicate that fired, as text */
     /* What of its time recording explains, as estimated and at most, from recording.explained. */
     int64_t recorder_ns, recorder_most_ns;
+    int64_t
+        needed_ns; /* what the run has to save to reach the goal that it misses; 0: it has none */
     bool
         about_input; /* it says what the input is worth, and is no less sure where that is little */
     bool is_only;    /* of such an input all findings but those about it are left out */

@@ -163,6 +163,19 @@ static const char *parts_of(const struct ta_refs *in, struct ta_advice *advice, 
     return NULL;
 }
 
+/* By how much the videos of a rank would have to be made faster. */
+static int64_t needed_ns(const struct ta_refs *in, int64_t rank)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, VIDEO_RATE); i++) {
+        const double ns =
+            ta_ref_number(in, VIDEO_FRAMES, i, 0) * 1e9 / ta_ref_number(in, VIDEO_RATE, i, NAN);
+        if (ta_ref_rank(in, VIDEO_RATE, i) == rank)
+            sum += fmax(ns * (1 - 1 / ta_ref_number(in, VIDEO_FACTOR, i, NAN)), 0);
+    }
+    return ta_whole(sum);
+}
+
 /* Videos of which it is known when their blocks are ready; says whether there are any. */
 static bool advise_videos(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
@@ -195,6 +208,7 @@ static bool advise_videos(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .n_evidence = 2,
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
+            .needed_ns = needed_ns(in, ta_ref_rank(in, VIDEO_FACTOR, factor.row)),
             .confidence = 0.9,
             .threshold = "frames played over frames made per second > 1",
         });

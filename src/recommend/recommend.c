@@ -411,6 +411,43 @@ static void tell_once(struct ta_advice *advice)
         }
 }
 
+/* What a run has to save to reach a goal, and what the other findings, in their order, bring of it:
+ * savings do not add up, so together they are an upper bound. */
+static void tell_goal(struct ta_advice *advice, size_t goal)
+{
+    struct ta_finding *finding = &advice->findings.at[goal].finding;
+    const double needed = (double)finding->needed_ns;
+    double least = 0, most = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < advice->findings.n && least < needed; i++) {
+        const struct ta_finding *other = &advice->findings.at[i].finding;
+        if (i == goal || other->saving_high_ns == TA_MISSING || other->saving_high_ns <= 0)
+            continue;
+        least += (double)ta_max_i64(other->saving_low_ns, 0);
+        most += (double)other->saving_high_ns;
+        n++;
+    }
+    if (n == 0)
+        return;
+    finding->why = ta_advice_printf(
+        advice, "%s%sThat goal takes %s less; %s %s: %s to %s at most together.",
+        finding->why ? finding->why : "", finding->why ? " " : "",
+        ta_advice_number(advice, needed, TA_UNIT_NS),
+        n == 1 ? "the finding with a saving"
+               : ta_advice_printf(advice, "the %zu findings that save most", n),
+        least >= needed  ? (n == 1 ? "reaches it" : "reach it")
+        : most >= needed ? ("may reach it")
+                         : (n == 1 ? "does not reach it" : "do not reach it"),
+        ta_advice_number(advice, least, TA_UNIT_NS), ta_advice_number(advice, most, TA_UNIT_NS));
+}
+
+static void tell_goals(struct ta_advice *advice)
+{
+    for (size_t i = 0; i < advice->findings.n; i++)
+        if (advice->findings.at[i].finding.needed_ns > 0)
+            tell_goal(advice, i);
+}
+
 static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *registry,
                                 const struct ta_report *report, struct ta_advice *advice)
 {
@@ -514,6 +551,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
         const struct found *at = advice.findings.at;
         if (advice.findings.n)
             qsort(advice.findings.at, advice.findings.n, sizeof *at, by_worth);
+        tell_goals(&advice);
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &at[i].finding);

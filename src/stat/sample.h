@@ -105,6 +105,11 @@ struct ta_classes {
 /* Not valid and NaN for fewer than 2 values, equal ones, and values that are not positive. */
 void ta_two_classes(const double *sorted, size_t n, struct ta_classes *out);
 
+/* Below which time steps are ones that a step cache shortens: of two classes, of which the shorter
+ * takes less than 0.8 of the longer, which is a tenth of all at least, since a few long steps among
+ * many are outliers.  NaN without such classes. */
+double ta_shortened_below(const double *sorted, size_t n);
+
 /* ---- histogram --------------------------------------------------------------------------- */
 
 /* `n_bins` bins of equal width from `low` to `high`, on the logarithm where `is_log`. */

@@ -50,3 +50,15 @@ void ta_two_classes(const double *sorted, size_t n, struct ta_classes *out)
     }
     judge(sorted, n, cut, out);
 }
+
+#define SHORTENED_MOST 0.8
+#define FULL_LEAST 0.1
+
+double ta_shortened_below(const double *sorted, size_t n)
+{
+    struct ta_classes classes;
+    ta_two_classes(sorted, n, &classes);
+    const bool are_two = classes.valid && classes.mean_low < SHORTENED_MOST * classes.mean_high &&
+                         (double)(n - classes.n_low) >= FULL_LEAST * (double)n;
+    return are_two ? classes.threshold : TA_NAN;
+}

@@ -55,17 +55,21 @@ def write(folder, blocks):
     path.write_text(json.dumps(written))
 
 
-def plans(blocks, *options):
+def table(name, blocks, *options):
     with tempfile.TemporaryDirectory() as folder:
         write(folder, blocks)
-        done = subprocess.run([PROGRAM, "report", "--plan", *options, folder, "--json",
-                               "--no-config"], capture_output=True, text=True, check=True)
+        done = subprocess.run([PROGRAM, "report", *options, folder, "--json", "--no-config"],
+                              capture_output=True, text=True, check=True)
     for section in json.loads(done.stdout)["sections"]:
         for item in section["items"]:
-            if item["id"] == "diffusion.plan":
+            if item["id"] == name:
                 keys = [column["key"] for column in item["columns"]]
                 return [dict(zip(keys, row)) for row in item["rows"]]
     return []
+
+
+def plans(blocks, *options):
+    return table("diffusion.plan", blocks, "--plan", *options)
 
 
 def mean(values):
@@ -125,6 +129,22 @@ def cached():
             assert abs(row["time_ns"] / truth - 1) < .03, (row, truth)
 
 
+def timesteps():
+    """The first, second … step of all blocks, with their median."""
+    for seed in range(10):
+        machine = Machine(random.Random(seed), .05)
+        blocks = [(4, *machine.block(4, 5)) for _ in range(9)]
+        rows = table("diffusion.by_timestep", blocks)
+        assert [row["place"] for row in rows] == [1, 2, 3, 4, 5], rows
+        for row in rows:
+            times = sorted(block[1][row["place"] - 1] for block in blocks)
+            assert row["steps"] == 9 and abs(row["step_p50_ns"] - times[4]) < 10, (row, times)
+            assert times[0] - 10 <= row["p50_low_ns"] <= times[4] <= row["p50_high_ns"], row
+            assert abs(row["timestep"] - (1 - (row["place"] - 1) / 100)) < 1e-9, row
+        assert abs(sum(row["share"] for row in rows) - 1) < 1e-9
+    assert not table("diffusion.by_timestep", blocks[:1]), "one pass"
+
+
 def said():
     """What cannot be predicted says why; unusable plans are refused at once."""
     machine = Machine(random.Random(1), .01)
@@ -143,6 +163,7 @@ def said():
 
 def main():
     said()
+    timesteps()
     one_size()
     cached()
     hold_out()

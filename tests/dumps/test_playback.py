@@ -145,6 +145,11 @@ def check(chance, folder):
         if all(stall > 4000 for stall in stalls):
             assert row["stalls"] == len(stalls), (row, stalls)
         near("longest", row["longest_ns"], max(stalls, default=0), 2000)
+    parts = tables["playback.first_frames"]
+    near("parts", sum(row["time_ns"] for row in parts), rows[0]["first_ns"], 10)
+    assert abs(sum(row["share"] for row in parts) - 1) < 1e-6, parts
+    decoded = [row["time_ns"] for row in parts if row["part"] == "VAE decoding"]
+    assert decoded == ([decode] if decode else []), (decoded, decode)
     for row in tables.get("playback.by_rate", []):
         assert row["wait_ns"] >= rows[row["video"]]["first_ns"] - 1
     waits = [row["wait_ns"] for row in tables.get("playback.by_rate", [])]

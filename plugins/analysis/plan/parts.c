@@ -220,18 +220,14 @@ static void read_video(const struct ta_refs *in, struct parts *parts)
     }
 }
 
-/* Steps of about two lengths are full ones and ones that a cache shortens. */
-#define SHORT_MOST 0.8
-
+/* Steps of two lengths are full ones and ones that a cache shortens. */
 static void mark_short(struct measured *steps, double *sorted)
 {
-    struct ta_classes classes;
     memcpy(sorted, steps->ns, steps->n * sizeof *sorted);
     ta_sort_numbers(sorted, steps->n);
-    ta_two_classes(sorted, steps->n, &classes);
+    const double below = ta_shortened_below(sorted, steps->n);
     for (size_t i = 0; i < steps->n; i++)
-        steps->is_short[i] = classes.valid && classes.mean_low < SHORT_MOST * classes.mean_high &&
-                             steps->ns[i] < classes.threshold;
+        steps->is_short[i] = steps->ns[i] < below;
 }
 
 static bool has_sizes(const struct measured *steps)
