@@ -463,26 +463,17 @@ static int64_t *row_of(const struct walk *w, const struct ta_generation *found,
                           ta_key_int(sources[found->by]));
 }
 
-/* Steps that have several calls of one kind, or one call each; whether most have. */
+/* Steps that have several calls of one kind; whether most have. */
 static bool add_known(struct walk *w, const struct ta_generation *found, struct ta_partial *out)
 {
     bool *first = found->n_steps ? first_kinds(found) : NULL;
     size_t repeated = 0;
-    if (!first) {
-        w->failed |= found->n_steps > 0;
-        return false;
-    }
-    for (size_t i = 0; i < found->n_steps; i++)
+    w->failed |= found->n_steps && !first;
+    for (size_t i = 0; first && i < found->n_steps; i++)
         repeated += is_repeated(found, first, &found->steps[i]);
     const bool is_twice = repeated >= 2 && 2 * repeated >= found->n_steps;
-    const bool is_once = !is_twice && found->by == TA_GENERATION_BY_MODULE &&
-                         found->forwards_per_step == 1; /* both may be in one batch */
-    int64_t *row = is_twice || is_once ? row_of(w, found, out) : NULL;
-    if (is_once) {
-        ta_sum(&row[STEPS], (int64_t)found->n_steps);
-        ta_most(&row[PASSES], 1);
-    }
-    for (size_t i = 0; is_twice && i < found->n_steps; i++)
+    int64_t *row = is_twice ? row_of(w, found, out) : NULL;
+    for (size_t i = 0; row && i < found->n_steps; i++)
         if (is_repeated(found, first, &found->steps[i]))
             add_calls(found, &found->steps[i], row);
     free(first);
@@ -539,9 +530,7 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
 
-enum { BATCH = FIELDS, COLUMNS };
-
-static const struct ta_column table_columns[COLUMNS] = {
+static const struct ta_column table_columns[FIELDS] = {
     [RANK] = TA_RANK_COLUMN,
     [MODULE] = {"module", "Runs twice", TA_TEXT,
                 .doc = "Module, range or function that each step calls several times; null where "
@@ -559,14 +548,10 @@ static const struct ta_column table_columns[COLUMNS] = {
               .doc = "Part of it in which none of its kernels runs"},
     [KERNELS] = {"second_kernels", "Kernels in it", TA_COUNT,
                  .doc = "Kernels of the second passes, of all steps alike"},
-    [BATCH] = {"batch", "Batch", TA_COUNT,
-               .doc = "Samples in one pass, by the shape of the attention that takes most time; 2 "
-                      "in a single pass is guidance in one batch, or two images; null without "
-                      "recorded shapes"},
 };
 
 static const struct ta_table_def table = {
-    "guidance.by_rank", "Passes of the model in a step", TA_COLUMNS(table_columns),
+    "guidance.by_rank", "Two model calls a step", TA_COLUMNS(table_columns),
     .doc = "One row per rank whose denoising steps run the model twice, as for classifier-free "
            "guidance: where calls of the denoiser are known, most steps have several that launch "
            "the same; else in marked steps a module, else a range, that each of the last three "
@@ -574,53 +559,21 @@ static const struct ta_table_def table = {
            "least half of its time, else kernels in two equal sequences; without marked steps "
            "compiled "
            "code whose calls come in pairs, with no product, convolution or attention between "
-           "them; and ranks whose steps call a module once with a batch of several. Not of "
-           "training.",
+           "them. Not of training.",
     .tier = TA_TIER_DETAIL};
-
-enum { SHAPE_CLASS, SHAPE, SHAPE_BUSY };
-
-static const struct ta_ref reads[] = {
-    [SHAPE_CLASS] = {"roofline.by_op", "class"},
-    [SHAPE] = {"roofline.by_op", "shape"},
-    [SHAPE_BUSY] = {"roofline.by_op", "busy_ns"},
-};
-
-/* "2" of "B=2 H=38 Nq=4429 Nk=4429 d=64", of the attention that takes most time; TA_MISSING without
- * one. */
-static int64_t batch_of(const struct ta_refs *in)
-{
-    int64_t batch = TA_MISSING;
-    double most = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, SHAPE); row++) {
-        const struct ta_slice shape = ta_ref_text(in, SHAPE, row);
-        const double busy = ta_ref_number(in, SHAPE_BUSY, row, 0);
-        if (!ta_ref_reads(in, SHAPE_CLASS, row, "attention") || busy <= most ||
-            !ta_slice_starts(shape, "B="))
-            continue;
-        most = busy;
-        batch = 0;
-        for (size_t i = 2; i < shape.len && shape.ptr[i] >= '0' && shape.ptr[i] <= '9'; i++)
-            batch = batch < INT32_MAX ? batch * 10 + (shape.ptr[i] - '0') : batch;
-    }
-    return batch;
-}
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    const int64_t batch = batch_of(in);
+    (void)in;
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        if (row[PASSES] == 1 && batch < 2)
-            continue;
-        TA_ROW(
-            out, table, [RANK] = ta_int(row[RANK]),
-            [MODULE] = ta_text_or_null(ta_partial_text(merged[0], row, MODULE)),
-            [SOURCE] = ta_string(source_words[row[SOURCE]]), [STEPS] = ta_int(row[STEPS]),
-            [PASSES] = ta_int(row[PASSES]), [SECOND] = ta_int(row[SECOND]),
-            [IDLE] = ta_int(row[IDLE]), [KERNELS] = ta_int(row[KERNELS]), [BATCH] = ta_int(batch));
+        TA_ROW(out, table, [RANK] = ta_int(row[RANK]),
+               [MODULE] = ta_text_or_null(ta_partial_text(merged[0], row, MODULE)),
+               [SOURCE] = ta_string(source_words[row[SOURCE]]), [STEPS] = ta_int(row[STEPS]),
+               [PASSES] = ta_int(row[PASSES]), [SECOND] = ta_int(row[SECOND]),
+               [IDLE] = ta_int(row[IDLE]), [KERNELS] = ta_int(row[KERNELS]));
     }
     return TA_OK;
 }
@@ -636,8 +589,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,
-                                           .tables = tables,
-                                           TA_READS(reads)};
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, guidance, &ops, .title = "Two model calls a step",
           .summary = "Denoising steps that run the model twice: guidance.by_rank", .version = "2");
