@@ -2,18 +2,14 @@
 /* recording.overhead, recording.explained: what recording itself cost the host, as far as the spans
  * show, and how much of the devices' idle time that explains.
  *
- * A profiler takes its time within the program that it records: for each operator, each call of
- * the runtime, and far more where it also walks Python stacks, writes down shapes, or follows
- * memory.  How much is in no trace, so it is estimated from how many spans of each kind there are
- * and what one costs, as measured on two hosts: torch 2.11 with an H200, and torch 2.9 with an
- * MI300X, where Python stacks cost 0.85 and 2 µs a call.  Half and twice the estimate are its
- * bounds.
+ * What recording costs is estimated by plugins/lib/recording_cost.h.
  *
  * A device idles for it only where its thread is late for it.  Without the recorder each launch
  * would have come earlier by what recording took of its thread since the launch that ended the gap
  * before, plus what that gap was too short to use up: the lead.  A gap is shorter by the lead, or
  * gone.  What the host waits for ends no earlier: a wait for a busy device, for a data loader or
  * for other hosts ends the lead.  Rules about the host give no saving that is explained so. */
+#include "lib/recording_cost.h"
 #include "model/extent.h"
 #include "model/idle/idle.h"
 #include "model/program/window.h"
@@ -23,26 +19,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-enum part { PART_STACKS, PART_SHAPES, PART_MEMORY, PART_SPANS, PART_CALLS, PARTS };
-
-/* ns for one of them, and whether it is an option of the profiler. */
-static const struct {
-    const char *name, *what;
-    double ns;
-    bool is_option;
-} parts[PARTS] = {
-    [PART_STACKS] = {"Python stacks", "calls of Python functions (with_stack)", 1300, true},
-    [PART_SHAPES] = {"shapes of inputs", "operators with shapes (record_shapes)", 800, true},
-    [PART_MEMORY] = {"memory", "allocations (profile_memory)", 100, true},
-    [PART_SPANS] = {"operators", "operators", 1600, false},
-    [PART_CALLS] = {"calls of the runtime", "calls of the runtime, and what they launch", 4000,
-                    false},
-};
-
-/* At least, as estimated, at most. */
-enum { LEAST, ESTIMATE, MOST, BOUNDS };
-static const double factors[BOUNDS] = {0.5, 1, 2};
 
 /* Between two kernels of a queue the recorder takes some of the device's own time. */
 static const double between_ns = 1000;
@@ -60,16 +36,16 @@ static const char *const kind_names[KINDS] = {
 };
 
 /* Fields of the partial: counts of the parts come after these. */
-enum { FACT_RANK, FACT_HOST, FACT_COUNTS, FACTS = FACT_COUNTS + PARTS };
+enum { FACT_RANK, FACT_HOST, FACT_COUNTS, FACTS = FACT_COUNTS + TA_RECORDED_PARTS };
 
 static const struct ta_field fields[FACTS] = {
     [FACT_RANK] = {"rank", TA_FIELD_RANK},
     [FACT_HOST] = {"host_ns", TA_FIELD_SUM},
-    [FACT_COUNTS + PART_STACKS] = {"python_calls", TA_FIELD_SUM},
-    [FACT_COUNTS + PART_SHAPES] = {"shaped", TA_FIELD_SUM},
-    [FACT_COUNTS + PART_MEMORY] = {"allocations", TA_FIELD_SUM},
-    [FACT_COUNTS + PART_SPANS] = {"operators", TA_FIELD_SUM},
-    [FACT_COUNTS + PART_CALLS] = {"calls", TA_FIELD_SUM},
+    [FACT_COUNTS + TA_RECORDED_STACKS] = {"python_calls", TA_FIELD_SUM},
+    [FACT_COUNTS + TA_RECORDED_SHAPES] = {"shaped", TA_FIELD_SUM},
+    [FACT_COUNTS + TA_RECORDED_MEMORY] = {"allocations", TA_FIELD_SUM},
+    [FACT_COUNTS + TA_RECORDED_SPANS] = {"operators", TA_FIELD_SUM},
+    [FACT_COUNTS + TA_RECORDED_CALLS] = {"calls", TA_FIELD_SUM},
 };
 
 /* Fields of the partial of idle time. */
@@ -79,7 +55,7 @@ enum {
     PART_KIND,
     PART_IDLE,
     PART_BOUNDS,
-    PART_FIELDS = PART_BOUNDS + BOUNDS
+    PART_FIELDS = PART_BOUNDS + TA_COST_BOUNDS
 };
 
 static const struct ta_field explained_fields[PART_FIELDS] = {
@@ -87,9 +63,9 @@ static const struct ta_field explained_fields[PART_FIELDS] = {
     [PART_DEVICE] = {"device", TA_FIELD_INT},
     [PART_KIND] = {"kind", TA_FIELD_INT},
     [PART_IDLE] = {"idle_ns", TA_FIELD_SUM},
-    [PART_BOUNDS + LEAST] = {"low_ns", TA_FIELD_SUM},
-    [PART_BOUNDS + ESTIMATE] = {"explained_ns", TA_FIELD_SUM},
-    [PART_BOUNDS + MOST] = {"high_ns", TA_FIELD_SUM},
+    [PART_BOUNDS + TA_COST_LEAST] = {"low_ns", TA_FIELD_SUM},
+    [PART_BOUNDS + TA_COST_ESTIMATE] = {"explained_ns", TA_FIELD_SUM},
+    [PART_BOUNDS + TA_COST_MOST] = {"high_ns", TA_FIELD_SUM},
 };
 
 enum { PARTIAL_COUNTS, PARTIAL_EXPLAINED };
@@ -170,8 +146,8 @@ static const struct ta_table_def explained = {
 /* A thread that launches work, on the way through its spans. */
 struct thread {
     ta_row next;
-    int64_t loading;     /* end of the last span that loads data */
-    double lead[BOUNDS]; /* how much earlier it would be */
+    int64_t loading;             /* end of the last span that loads data */
+    double lead[TA_COST_BOUNDS]; /* how much earlier it would be */
     bool is_met;
 };
 
@@ -186,7 +162,7 @@ struct walk {
     struct thread *threads;
     int64_t begin; /* of the device: when the call returned that launched its first activity */
     int64_t idle[KINDS];
-    double explained[KINDS][BOUNDS];
+    double explained[KINDS][TA_COST_BOUNDS];
 };
 
 static int64_t end_of(const struct walk *w, ta_row row)
@@ -216,18 +192,18 @@ static double cost_of(const struct walk *w, uint32_t track, int64_t from, int64_
     return cost;
 }
 
-static void explain(struct walk *w, enum kind kind, int64_t idle, const double cost[BOUNDS])
+static void explain(struct walk *w, enum kind kind, int64_t idle, const double cost[TA_COST_BOUNDS])
 {
     w->idle[kind] = ta_add_sat(w->idle[kind], idle);
-    for (int i = 0; i < BOUNDS; i++)
+    for (int i = 0; i < TA_COST_BOUNDS; i++)
         w->explained[kind][i] += fmin(cost[i], (double)idle);
 }
 
 static void explain_by(struct walk *w, enum kind kind, int64_t idle, double cost)
 {
-    double bounds[BOUNDS];
-    for (int i = 0; i < BOUNDS; i++)
-        bounds[i] = factors[i] * cost;
+    double bounds[TA_COST_BOUNDS];
+    for (int i = 0; i < TA_COST_BOUNDS; i++)
+        bounds[i] = ta_cost_factors[i] * cost;
     explain(w, kind, idle, bounds);
 }
 
@@ -250,8 +226,8 @@ static double follow(struct walk *w, struct thread *thread, ta_row end, int64_t 
             loading += w->spans.ts[row] >= busy_to ? cost : 0;
             continue;
         }
-        for (int i = 0; i < BOUNDS; i++)
-            thread->lead[i] += factors[i] * cost;
+        for (int i = 0; i < TA_COST_BOUNDS; i++)
+            thread->lead[i] += ta_cost_factors[i] * cost;
     }
     return loading;
 }
@@ -282,8 +258,8 @@ static void explain_gap(void *user, const struct ta_idle_gap *gap)
         follow(w, thread, end, gap->start, ta_min_i64(gap->end, end_of(w, launch)));
     if (dispatch == 0 && untraced == 0 && data == 0) /* most gaps */
         return;
-    double late[BOUNDS], unknown[BOUNDS];
-    for (int i = 0; i < BOUNDS; i++) {
+    double late[TA_COST_BOUNDS], unknown[TA_COST_BOUNDS];
+    for (int i = 0; i < TA_COST_BOUNDS; i++) {
         late[i] = fmin(thread->lead[i], (double)dispatch);
         unknown[i] = fmin(thread->lead[i] - late[i], (double)untraced);
         thread->lead[i] -= late[i] + unknown[i];
@@ -325,7 +301,7 @@ static void add_device(struct walk *w, int64_t device)
         int64_t *row = TA_PARTIAL_ROW(w->out, ta_key_int(ta_trace_rank(w->trace)),
                                       ta_key_int(device), ta_key_int(kind));
         ta_sum(&row[PART_IDLE], w->idle[kind]);
-        for (int i = 0; i < BOUNDS; i++)
+        for (int i = 0; i < TA_COST_BOUNDS; i++)
             ta_sum(&row[PART_BOUNDS + i], ta_whole(w->explained[kind][i]));
     }
     memset(w->idle, 0, sizeof w->idle);
@@ -382,41 +358,13 @@ static enum ta_status explain_trace(struct ta_ctx *ctx, const struct ta_trace *t
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* The part that the spans of a category are; PARTS for none. */
-static enum part part_of(const struct ta_trace *trace, const struct ta_category *category)
+static enum ta_status explain_costs(struct ta_ctx *ctx, const struct ta_trace *trace,
+                                    const int64_t counts[TA_RECORDED_PARTS], struct ta_partial *out)
 {
-    if (ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("python_function")))
-        return PART_STACKS;
-    return category->class == TA_CLASS_OP        ? PART_SPANS
-           : category->class == TA_CLASS_RUNTIME ? PART_CALLS
-                                                 : PARTS;
-}
-
-static bool has_options(const int64_t counts[PARTS])
-{
-    bool any = false;
-    for (size_t p = 0; p < PARTS; p++)
-        any |= parts[p].is_option && counts[p] > 0;
-    return any;
-}
-
-/* What one span of each category costs; shapes and memory are recorded with operators. */
-static enum ta_status explain_counts(struct ta_ctx *ctx, const struct ta_trace *trace,
-                                     const int64_t counts[PARTS], struct ta_partial *out)
-{
-    const struct ta_categories categories = ta_trace_categories(trace);
-    double *cost = calloc(categories.n + 1, sizeof *cost);
-    if (!cost)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the cost of spans");
-    for (size_t c = 0; c < categories.n; c++) {
-        const enum part part = part_of(trace, &categories.at[c]);
-        cost[c] = part < PARTS ? parts[part].ns : 0;
-        if (part == PART_SPANS)
-            cost[c] += ((double)counts[PART_SHAPES] * parts[PART_SHAPES].ns +
-                        (double)counts[PART_MEMORY] * parts[PART_MEMORY].ns) /
-                       (double)ta_max_i64(1, counts[PART_SPANS]);
-    }
-    const enum ta_status status = explain_trace(ctx, trace, cost, out);
+    double *cost = ta_recorded_costs(trace, counts);
+    const enum ta_status status = cost
+                                      ? explain_trace(ctx, trace, cost, out)
+                                      : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the cost of spans");
     free(cost);
     return status;
 }
@@ -425,33 +373,22 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_categories categories = ta_trace_categories(trace);
-    const struct ta_kind_counts kinds = ta_trace_kind_counts(trace);
     const struct ta_extent *extents = ta_trace_extents(trace);
     struct ta_extent host = TA_EXTENT_EMPTY;
-    int64_t counts[PARTS] = {0};
-    if (!extents)
+    int64_t counts[TA_RECORDED_PARTS];
+    if (!extents || !ta_recorded_counts(trace, counts))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the extent of a trace");
-    for (size_t c = 0; c < categories.n; c++) {
-        const enum part part = part_of(trace, &categories.at[c]);
+    for (size_t c = 0; c < categories.n; c++)
         if (ta_class_is_host(categories.at[c].class))
             host = ta_extent_join(host, extents[c]);
-        if (part < PARTS)
-            counts[part] += (int64_t)extents[c].n;
-    }
-    for (size_t i = 0; i < kinds.n; i++)
-        if (kinds.at[i].phase == 'i' &&
-            ta_slice_equal(ta_trace_text(trace, categories.at[kinds.at[i].cat].name),
-                           TA_LIT("cpu_instant_event")))
-            counts[PART_MEMORY] += kinds.at[i].count;
-    if (ta_trace_args(trace, "Input Dims").n)
-        counts[PART_SHAPES] = counts[PART_SPANS];
     if (host.n == 0)
         return TA_OK;
     int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_COUNTS], ta_key_int(ta_trace_rank(trace)));
     ta_sum(&row[FACT_HOST], host.end - host.start);
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < TA_RECORDED_PARTS; i++)
         ta_sum(&row[FACT_COUNTS + i], counts[i]);
-    return has_options(counts) ? explain_counts(ctx, trace, counts, out[PARTIAL_EXPLAINED]) : TA_OK;
+    return ta_recorded_options(counts) ? explain_costs(ctx, trace, counts, out[PARTIAL_EXPLAINED])
+                                       : TA_OK;
 }
 
 static const struct ta_scalar_def recorder_cost = {
@@ -475,20 +412,20 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < n; i++) {
         const int64_t *row = ta_partial_at(counts, i);
         const double most = (double)row[FACT_HOST];
-        for (size_t p = 0; p < PARTS && has_options(&row[FACT_COUNTS]); p++) {
-            const double ns = (double)row[FACT_COUNTS + p] * parts[p].ns;
+        for (size_t p = 0; p < TA_RECORDED_PARTS && ta_recorded_options(&row[FACT_COUNTS]); p++) {
+            const double ns = (double)row[FACT_COUNTS + p] * ta_recorded_parts[p].ns;
             if (ns <= 0)
                 continue;
             all += fmin(ns, most);
             TA_ROW(
                 out, by_part, [RANK] = ta_int(row[FACT_RANK]),
-                [PART] = ta_text(ta_slice_of(parts[p].name)),
+                [PART] = ta_text(ta_slice_of(ta_recorded_parts[p].name)),
                 [COUNT] = ta_int(row[FACT_COUNTS + p]), [COST] = ta_int(ta_whole(fmin(ns, most))),
-                [LOW] = ta_int(ta_whole(fmin(factors[LEAST] * ns, most))),
-                [HIGH] = ta_int(ta_whole(fmin(factors[MOST] * ns, most))),
+                [LOW] = ta_int(ta_whole(fmin(ta_cost_factors[TA_COST_LEAST] * ns, most))),
+                [HIGH] = ta_int(ta_whole(fmin(ta_cost_factors[TA_COST_MOST] * ns, most))),
                 [SHARE] = most > 0 ? ta_num(fmin(ns, most) / most) : ta_null(),
-                [OPTION] = ta_bool(parts[p].is_option),
-                [WHAT] = ta_text(ta_slice_of(parts[p].what)));
+                [OPTION] = ta_bool(ta_recorded_parts[p].is_option),
+                [WHAT] = ta_text(ta_slice_of(ta_recorded_parts[p].what)));
         }
     }
     for (size_t i = 0; i < ta_partial_rows(idle); i++) {
@@ -496,9 +433,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         TA_ROW(out, explained, [EXPLAINED_RANK] = ta_int(row[PART_RANK]),
                [EXPLAINED_DEVICE] = ta_int(row[PART_DEVICE]),
                [EXPLAINED_KIND] = ta_text(ta_slice_of(kind_names[row[PART_KIND]])),
-               [EXPLAINED_IDLE] = ta_int(row[PART_IDLE]), [EXPLAINED_NS] = ta_int(bounds[ESTIMATE]),
-               [EXPLAINED_LOW] = ta_int(bounds[LEAST]), [EXPLAINED_HIGH] = ta_int(bounds[MOST]),
-               [EXPLAINED_SHARE] = ta_num((double)bounds[ESTIMATE] / (double)row[PART_IDLE]));
+               [EXPLAINED_IDLE] = ta_int(row[PART_IDLE]),
+               [EXPLAINED_NS] = ta_int(bounds[TA_COST_ESTIMATE]),
+               [EXPLAINED_LOW] = ta_int(bounds[TA_COST_LEAST]),
+               [EXPLAINED_HIGH] = ta_int(bounds[TA_COST_MOST]),
+               [EXPLAINED_SHARE] =
+                   ta_num((double)bounds[TA_COST_ESTIMATE] / (double)row[PART_IDLE]));
     }
     if (all > 0)
         ta_set_scalar(out, &recorder_cost, ta_int(ta_whole(all / (double)n)));
