@@ -167,6 +167,32 @@ def check_made(program, folder, seed):
     return faults
 
 
+def check_finding(program, folder):
+    """A host that is near the device is said, one that is far from it or that bounds is not."""
+    faults = []
+    for us, said in ((12, True), (40, False), (3, False)):
+        machine = Machine()
+        for _ in range(6):
+            machine.begin_step()
+            start = machine.host
+            for i in range(60):
+                machine.launch([(GEMM if i % 2 else FLASH, us * 1000)])
+            machine.span("dit_forward", "user_annotation", start, machine.host)
+            for _ in range(6):
+                machine.launch([(SCALE, us * 1000)], op="aten::mul")
+        machine.synchronize("cudaDeviceSynchronize")
+        path = folder / f"near{us}.json"
+        path.write_text(json.dumps({"traceEvents": machine.events,
+                                    "distributedInfo": {"rank": 0}}))
+        report = reports.read(program, path)
+        bound = report.tables["steps.host_budget"][0]["bound"]
+        found = [f for f in report.findings if f["id"] == "host-near-bound"]
+        if bool(found) != said or (found and found[0]["severity"] != "info"):
+            faults.append(f"kernels of {us} µs: {found}")
+        faults += [] if bound == ("host" if us < 8 else "device") else [f"{us} µs: {bound}"]
+    return faults
+
+
 # ---- a real trace --------------------------------------------------------------------------------
 
 def check_real(program, shared):
@@ -239,6 +265,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         for seed in range(24):
             faults += check_made(options.program, pathlib.Path(temporary), seed)
+        faults += check_finding(options.program, pathlib.Path(temporary))
     if options.shared and (options.shared / "traces/xdit_sd_3.5").is_dir():
         faults += check_real(options.program, options.shared)
     print("\n".join(faults[:40]) or "host and device need what was made")

@@ -209,13 +209,14 @@ static const struct ta_table_def budget = {
            "its time; once steps of the GPU are shorter (a smaller picture, fewer layers, a step "
            "cache, a faster GPU) the host bounds them. Python stacks, shapes and memory slow the "
            "host: figures without them are `host_least_ns` to `host_most_ns`.",
-    .brief =
-        &(const struct ta_brief){.place = 263,
-                                 .rows = 4,
-                                 .applies = is_near,
-                                 TA_READS(near_reads),
-                                 .never = {&budget_columns[HOST_LEAST], &budget_columns[HOST_MOST],
-                                           &budget_columns[WAITS]}}};
+    .brief = &(const struct ta_brief){
+        .place = 263,
+        .rows = 4,
+        .applies = is_near,
+        TA_READS(near_reads),
+        .remark = &budget_columns[NOTE],
+        .never = {&budget_columns[HOST_LEAST], &budget_columns[HOST_MOST], &budget_columns[WAITS],
+                  &budget_columns[LARGEST_SHARE], &budget_columns[RECORDER]}}};
 
 enum { CALL_RANK, CALL_KIND, CALL_NAME, CALL_CALLS, CALL_SELF, CALL_SHARE };
 static const struct ta_column calls_columns[] = {
@@ -307,16 +308,21 @@ static const int64_t *largest_after(const struct part *part, size_t *at)
     return largest;
 }
 
+/* Without a tenth of its time left the least says nothing. */
+#define LEAST_SAID 0.1
+
 static int say_host(char *line, size_t room, const struct need *need)
 {
     char least[TA_UNIT_TEXT_MAX], most[TA_UNIT_TEXT_MAX];
     ta_unit_format(least, need->least, TA_UNIT_NS);
     ta_unit_format(most, need->most, TA_UNIT_NS);
-    if (need->has_options && strcmp(least, most) != 0)
+    if (!need->has_options || strcmp(least, most) == 0)
+        return snprintf(line, room, "the host needs %s of a step", most);
+    if (need->least < LEAST_SAID * need->host)
         return snprintf(line, room,
-                        "without what recording takes the host needs %s to %s of a step", least,
-                        most);
-    return snprintf(line, room, "the host needs %s of a step", most);
+                        "without what recording takes the host needs up to %s of a step", most);
+    return snprintf(line, room, "without what recording takes the host needs %s to %s of a step",
+                    least, most);
 }
 
 /* "384×384", "384×384 to 512×512". */
