@@ -9,7 +9,7 @@ enum { RATIO };
 
 static const struct ta_option options[] = {
     [RATIO] = {"ratio", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
-               "Time of the host over that of the GPU in a denoising step above which the rule "
+               "Host over GPU, in the time that a denoising step needs, above which the rule "
                "fires, as long as the GPU needs longer"},
     TA_OPTIONS_END,
 };

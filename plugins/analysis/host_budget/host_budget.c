@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* steps.host_budget, steps.host_calls, diffusion.resolutions: what a denoising step needs of the
- * host beside what it needs of the device, and at which resolution the one overtakes the other.
+ * host and of the device, and at which resolution the one overtakes the other.
  *
- * The work of the device grows with the tokens, attention with their square; that of the host does
- * not. */
+ * The work of the device grows with the tokens, attention with their square; the work of the host
+ * does not. */
 #include "lib/recording_cost.h"
 #include "measure.h"
 #include "scale.h"
@@ -144,9 +144,10 @@ static const struct ta_column budget_columns[] = {
                      "are numbered"},
     [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Denoising steps of the kind"},
     [HOST] = {"host_ns", "Host", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.7,
-              .doc = "Median time of the thread that launches, from the start of a step to that of "
-                     "the next one, or to the end of its last call, without its waits: Python, "
-                     "operators, launches"},
+              .doc =
+                  "Median time of the thread that launches, from the start of a step to the start "
+                  "of the next one, or to the end of its last call, without its waits: Python, "
+                  "operators, launches"},
     [DEVICE] = {"device_ns", "GPU", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.5,
                 .doc = "Median busy time of what it launched meanwhile"},
     [RATIO] = {"ratio", "Host/GPU", TA_RATIO, .better = TA_LOWER,

@@ -115,7 +115,7 @@ const struct ta_table_def resolutions = {
     TA_COLUMNS(resolutions_columns),
     .doc = "What a denoising step would take of the GPU at other resolutions, by its time now: "
            "attention with the square of the tokens, all else with their number, the text as long "
-           "as it is; with the host's need beside it, which stays. A picture of fewer pixels gains "
+           "as it is; and what the host needs, which stays. A picture of fewer pixels gains "
            "at most that, since small kernels fill a GPU less. One row per rank and half, three "
            "quarters, once, one and a half and twice the width and height, of a video also twice "
            "the frames.",

@@ -14,7 +14,7 @@
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-/* Each length once, since encoders of one text stand beside each other. */
+/* Each length once, since several encoders read one text. */
 static size_t find_lengths(const struct shown *shown, int64_t lengths[ENCODERS_MOST])
 {
     size_t n = 0;
