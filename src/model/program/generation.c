@@ -482,12 +482,27 @@ static void give_lists(struct finding *f)
     f->found->n_stages = f->stages.n;
 }
 
+/* What finds it has lists of its own. */
+static bool find_in_kernels(struct finding *f)
+{
+    const bool done = generation_by_kernels(f->trace, f->found);
+    f->calls.at = f->found->calls;
+    f->steps.at = f->found->steps;
+    f->stages.at = f->found->stages;
+    f->calls.n = f->found->n_calls;
+    f->steps.n = f->found->n_steps;
+    f->stages.n = f->found->n_stages;
+    return done;
+}
+
 static bool find_generation(struct finding *f)
 {
     const bool marked = find_marked(f);
     give_lists(f);
-    if (!marked || f->calls.n == 0)
-        return marked;
+    if (!marked)
+        return false;
+    if (f->calls.n == 0)
+        return f->trains || find_in_kernels(f);
     size_t *between = calloc(f->calls.n + 1, sizeof *between);
     bool done =
         between && generation_time_calls(f->trace, f->found, between) && find_steps(f, between);

@@ -122,6 +122,10 @@ TA_MUST_CHECK bool generation_time_calls(const struct ta_trace *trace, struct ta
 /* The times of steps and stages, whose host times are known.  False without memory. */
 TA_MUST_CHECK bool generation_time_parts(const struct ta_trace *trace, struct ta_generation *found);
 
+/* All of it from kernels alone, where nothing is marked; leaves it as it is where no denoiser is
+ * found.  False without memory; what it has allocated then is in it. */
+TA_MUST_CHECK bool generation_by_kernels(const struct ta_trace *trace, struct ta_generation *found);
+
 /* The kinds of calls and steps, and the layers of the denoiser.  False without memory. */
 TA_MUST_CHECK bool generation_kinds(const struct ta_trace *trace, struct ta_generation *found);
 

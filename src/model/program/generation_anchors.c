@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A generation from kernels alone, where the program marks nothing of it. */
+#include "model/program/anchors.h"
+#include "model/program/generation.h"
+
+#include <stdlib.h>
+
+static enum ta_generation_phase phase_of(enum ta_anchor_phase phase)
+{
+    static const enum ta_generation_phase phases[] = {
+        [TA_ANCHOR_TEXT] = TA_GENERATION_TEXT_ENCODE,
+        [TA_ANCHOR_IMAGE] = TA_GENERATION_IMAGE_ENCODE,
+        [TA_ANCHOR_DENOISE] = TA_GENERATION_DENOISE,
+        [TA_ANCHOR_DECODE] = TA_GENERATION_VAE_DECODE};
+    return phases[phase];
+}
+
+/* Of activities [first, end), in their order by start.  The host's time is not known. */
+static struct ta_generation_time time_of(const struct ta_trace *trace, size_t first, size_t end)
+{
+    const struct ta_spans spans = ta_trace_spans(trace);
+    const struct ta_activity *at = ta_trace_activities(trace).at;
+    struct ta_generation_time time = {.host_start = TA_MISSING,
+                                      .host_end = TA_MISSING,
+                                      .gpu_start = spans.ts[at[first].span],
+                                      .gpu_end = INT64_MIN,
+                                      .activities = (int64_t)(end - first)};
+    for (size_t i = first; i < end; i++) {
+        const int64_t start = spans.ts[at[i].span], until = start + spans.dur[at[i].span];
+        time.gpu_busy += ta_max_i64(0, until - ta_max_i64(start, time.gpu_end));
+        time.gpu_end = ta_max_i64(time.gpu_end, until);
+        time.kernels += at[i].kernel != TA_NO_KERNEL;
+    }
+    return time;
+}
+
+/* Another image begins with what is encoded for it, once the one before was denoised. */
+static void find_images(struct ta_generation *found)
+{
+    bool is_denoised = false;
+    size_t image = 0;
+    for (size_t i = 0; i < found->n_calls; i++) {
+        const enum ta_generation_phase phase = found->calls[i].phase;
+        if (is_denoised &&
+            (phase == TA_GENERATION_TEXT_ENCODE || phase == TA_GENERATION_IMAGE_ENCODE)) {
+            image++;
+            is_denoised = false;
+        }
+        is_denoised |= phase == TA_GENERATION_DENOISE;
+        found->calls[i].image = image;
+    }
+    found->n_images = image + 1;
+}
+
+static void add_calls(const struct ta_trace *trace, const struct ta_anchors *anchors,
+                      struct ta_generation *found)
+{
+    for (size_t i = 0; i < ta_trace_activities(trace).n; i++)
+        found->call_of[i] = UINT32_MAX;
+    for (size_t i = 0; i < anchors->n_calls; i++) {
+        const struct ta_anchor_call *call = &anchors->calls[i];
+        for (size_t k = call->first; k < call->end; k++)
+            found->call_of[k] = (uint32_t)i;
+        found->calls[found->n_calls++] =
+            (struct ta_generation_call){.phase = phase_of(call->phase),
+                                        .by = TA_GENERATION_BY_KERNELS,
+                                        .mark = TA_NO_ROW,
+                                        .track = UINT32_MAX,
+                                        .step = call->step,
+                                        .time = time_of(trace, call->first, call->end)};
+    }
+    find_images(found);
+}
+
+static void add_stages(const struct ta_trace *trace, const struct ta_anchors *anchors,
+                       struct ta_generation *found)
+{
+    const struct ta_generation_call *calls = found->calls;
+    for (size_t first = 0, end; first < found->n_calls; first = end) {
+        for (end = first + 1; end < found->n_calls && calls[end].phase == calls[first].phase &&
+                              calls[end].image == calls[first].image;)
+            end++;
+        found->stages[found->n_stages++] = (struct ta_generation_stage){
+            .phase = calls[first].phase,
+            .by = TA_GENERATION_BY_KERNELS,
+            .image = calls[first].image,
+            .first_call = first,
+            .n_calls = end - first,
+            .track = UINT32_MAX,
+            .time = time_of(trace, anchors->calls[first].first, anchors->calls[end - 1].end)};
+    }
+}
+
+static void add_steps(const struct ta_trace *trace, const struct ta_anchors *anchors,
+                      struct ta_generation *found)
+{
+    size_t block = 0, before = SIZE_MAX;
+    int64_t number = 0;
+    for (size_t i = 0; i < found->n_stages; i++) {
+        const struct ta_generation_stage *stage = &found->stages[i];
+        if (stage->phase != TA_GENERATION_DENOISE)
+            continue;
+        block = stage->image == before ? block + 1 : 0;
+        before = stage->image;
+        number = 0;
+        found->n_blocks++;
+        for (size_t c = stage->first_call; c < stage->first_call + stage->n_calls;) {
+            const struct ta_anchor_step *step = &anchors->steps[found->calls[c].step];
+            const size_t last = step->first_call + step->n_calls - 1;
+            found->steps[found->n_steps++] = (struct ta_generation_step){
+                .first_call = step->first_call,
+                .n_calls = step->n_calls,
+                .image = stage->image,
+                .block = block,
+                .number = ++number,
+                .time = time_of(trace, anchors->calls[c].first, anchors->calls[last].end)};
+            c = last + 1;
+        }
+    }
+}
+
+/* Kinds of the denoiser's calls do not count what was lost or is strange. */
+static void take_kinds(const struct ta_anchors *anchors, struct ta_generation *found)
+{
+    for (size_t i = 0; i < found->n_calls; i++)
+        if (found->calls[i].phase == TA_GENERATION_DENOISE)
+            found->calls[i].kind = anchors->calls[i].kind;
+    for (size_t i = 0; i < found->n_steps; i++)
+        found->steps[i].kind = found->calls[found->steps[i].first_call].kind;
+    if (found->layers == 0)
+        found->layers = anchors->layers;
+}
+
+static bool take(const struct ta_trace *trace, const struct ta_anchors *anchors,
+                 struct ta_generation *found)
+{
+    found->calls = calloc(anchors->n_calls, sizeof *found->calls);
+    found->steps = calloc(anchors->n_steps, sizeof *found->steps);
+    found->stages = calloc(anchors->n_calls, sizeof *found->stages);
+    found->call_of = malloc((ta_trace_activities(trace).n + 1) * sizeof *found->call_of);
+    if (!found->calls || !found->steps || !found->stages || !found->call_of)
+        return false;
+    found->by = TA_GENERATION_BY_KERNELS;
+    add_calls(trace, anchors, found);
+    add_stages(trace, anchors, found);
+    add_steps(trace, anchors, found);
+    found->forwards_per_step = anchors->forwards_per_step;
+    found->confidence = anchors->confidence;
+    if (!generation_kinds(trace, found))
+        return false;
+    take_kinds(anchors, found);
+    return true;
+}
+
+bool generation_by_kernels(const struct ta_trace *trace, struct ta_generation *found)
+{
+    struct ta_anchors anchors;
+    if (!ta_anchors_find(trace, &anchors))
+        return false;
+    const bool done = anchors.n_calls == 0 || take(trace, &anchors, found);
+    ta_anchors_free(&anchors);
+    return done;
+}
