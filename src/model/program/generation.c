@@ -243,6 +243,43 @@ static bool begins_one(const struct finding *f, struct borders *b, int64_t time)
     return b->request + b->step > before;
 }
 
+/* The end of the calls of one phase and image from `first` on. */
+static size_t run_end(const struct finding *f, size_t first)
+{
+    size_t end = first + 1;
+    while (end < f->calls.n && f->calls.at[end].phase == f->calls.at[first].phase &&
+           f->calls.at[end].image == f->calls.at[first].image)
+        end++;
+    return end;
+}
+
+/* A decode that comes once the next prompt is encoded is of the image before, which was denoised
+ * and not decoded; where several images were, and as many decodes follow each other, or a multiple,
+ * each has its part.  What comes after a decode is of its image. */
+static void give_decodes(struct finding *f)
+{
+    size_t denoised = 0, decoded = 0; /* images */
+    for (size_t i = 0, end; i < f->calls.n; i = end) {
+        struct ta_generation_call *calls = &f->calls.at[i];
+        end = run_end(f, i);
+        const size_t n = end - i, waiting = denoised - decoded, image = calls->image;
+        if (calls->phase == TA_GENERATION_DENOISE)
+            denoised = image + 1;
+        if (calls->phase == TA_GENERATION_VAE_DECODE && waiting && n % waiting == 0) {
+            for (size_t k = 0; k < n; k++)
+                calls[k].image = decoded + k / (n / waiting);
+            decoded = denoised;
+        } else if (calls->phase == TA_GENERATION_VAE_DECODE && waiting) {
+            decoded = denoised;
+        } else if ((calls->phase == TA_GENERATION_POST ||
+                    calls->phase == TA_GENERATION_VAE_DECODE) &&
+                   decoded && image >= denoised) {
+            for (size_t k = 0; k < n; k++)
+                calls[k].image = decoded - 1;
+        }
+    }
+}
+
 /* Another image begins with the encoding of a prompt, or where the program marks it, once the one
  * before was denoised. */
 static bool find_images(struct finding *f)
@@ -265,6 +302,8 @@ static bool find_images(struct finding *f)
         call->image = image;
     }
     f->found->n_images = image + 1;
+    if (image > 0)
+        give_decodes(f);
     return true;
 }
 
