@@ -38,7 +38,8 @@ enum {
     STEP_TIME,
     PHASE,
     PHASE_SHARE,
-    PHASE_TIME
+    PHASE_TIME,
+    PHASE_BUSY
 };
 
 static const struct ta_ref reads[] = {
@@ -58,6 +59,7 @@ static const struct ta_ref reads[] = {
     [PHASE] = {"phases.by_rank", "phase"},
     [PHASE_SHARE] = {"phases.by_rank", "share"},
     [PHASE_TIME] = {"phases.by_rank", "time_ns"},
+    [PHASE_BUSY] = {"phases.by_rank", "gpu_busy_ns"},
 };
 
 /* The model at work is what the run is for: its share alone is no fault. */
@@ -281,7 +283,7 @@ static void advise_decoder(const struct ta_refs *in, struct ta_advice *advice,
     }
 }
 
-/* The same of a trace. */
+/* The same of a trace, where a device is at it: why it idles others say. */
 static void advise_decode_phase(const struct ta_refs *in, struct ta_advice *advice,
                                 const struct limits *limits)
 {
