@@ -291,7 +291,9 @@ static void advise_decode_phase(const struct ta_refs *in, struct ta_advice *advi
     for (size_t row = 0; row < ta_ref_rows(in, PHASE); row++) {
         const struct ta_place here = ta_place_at(in, PHASE_SHARE, row);
         if (here.table && here.value > limits->decoder &&
-            ta_ref_reads(in, PHASE, row, "VAE decode") && (!most.table || here.value > most.value))
+            ta_ref_reads(in, PHASE, row, "VAE decode") &&
+            2 * ta_ref_number(in, PHASE_BUSY, row, 0) > ta_ref_number(in, PHASE_TIME, row, 0) &&
+            (!most.table || here.value > most.value))
             most = here;
     }
     const struct ta_place time = ta_place_beside(in, &most, PHASE_TIME);
