@@ -40,11 +40,16 @@ enum {
     BY_RANK_REQUESTS,
     BY_RANK_TOKENS,
     BY_RANK_TTFT_MEAN,
+    BY_RANK_TTFT_P50,
     BY_RANK_TTFT_P95,
+    BY_RANK_TTFT_P99,
     BY_RANK_TPOT_MEAN,
+    BY_RANK_TPOT_P50,
     BY_RANK_TPOT_P95,
+    BY_RANK_TPOT_P99,
     BY_RANK_TIME_P50,
     BY_RANK_TIME_P95,
+    BY_RANK_TIME_P99,
     BY_RANK_TPF,
     BY_RANK_DECODE_TOKENS_PER_S
 };
@@ -57,15 +62,25 @@ static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_TTFT_MEAN] = {"ttft_mean_ns", "TTFT mean", TA_NS_MEAN, .better = TA_LOWER,
                            .weight = 0.6,
                            .doc = "Time until the step with the first tokens, mean over requests"},
+    [BY_RANK_TTFT_P50] = {"ttft_p50_ns", "TTFT p50", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "Median of these times"},
+    [BY_RANK_TTFT_P99] = {"ttft_p99_ns", "TTFT p99", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "99th percentile: of fewer than a hundred nearly the longest"},
     [BY_RANK_TTFT_P95] = {"ttft_p95_ns", "TTFT p95", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "95th percentile of these times"},
     [BY_RANK_TPOT_MEAN] =
         {"tpot_mean_ns", "TPOT mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
          .doc = "Time after the first token, divided by the other tokens; mean over requests"},
+    [BY_RANK_TPOT_P50] = {"tpot_p50_ns", "TPOT p50", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "Median of these times"},
+    [BY_RANK_TPOT_P99] = {"tpot_p99_ns", "TPOT p99", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "99th percentile: of fewer than a hundred nearly the longest"},
     [BY_RANK_TPOT_P95] = {"tpot_p95_ns", "TPOT p95", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "95th percentile of these times"},
     [BY_RANK_TIME_P50] = {"time_p50_ns", "Time p50", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "Median time of a request, all steps"},
+    [BY_RANK_TIME_P99] = {"time_p99_ns", "Time p99", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "99th percentile: of fewer than a hundred nearly the longest"},
     [BY_RANK_TIME_P95] = {"time_p95_ns", "Time p95", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "95th percentile"},
     [BY_RANK_TPF] =
@@ -145,13 +160,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const struct ta_dist *first = ta_partial_dist_at(requests, row, FIRST_TOKEN);
         const struct ta_dist *per_token = ta_partial_dist_at(requests, row, PER_TOKEN);
         const struct ta_dist *time = ta_partial_dist_at(requests, row, TIME);
-        TA_ROW(out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
-               [BY_RANK_REQUESTS] = ta_int(row[REQUESTS]), [BY_RANK_TOKENS] = ta_int(row[TOKENS]),
-               [BY_RANK_TTFT_MEAN] = mean(first), [BY_RANK_TTFT_P95] = quantile(first, 95),
-               [BY_RANK_TPOT_MEAN] = mean(per_token), [BY_RANK_TPOT_P95] = quantile(per_token, 95),
-               [BY_RANK_TIME_P50] = quantile(time, 50), [BY_RANK_TIME_P95] = quantile(time, 95),
-               [BY_RANK_TPF] = ratio(row[DECODE_TOKENS], 1, row[DECODE_STEPS]),
-               [BY_RANK_DECODE_TOKENS_PER_S] = ratio(row[DECODE_TOKENS], 1e9, row[DECODE_NS]));
+        TA_ROW(
+            out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
+            [BY_RANK_REQUESTS] = ta_int(row[REQUESTS]), [BY_RANK_TOKENS] = ta_int(row[TOKENS]),
+            [BY_RANK_TTFT_MEAN] = mean(first), [BY_RANK_TTFT_P50] = quantile(first, 50),
+            [BY_RANK_TTFT_P95] = quantile(first, 95), [BY_RANK_TTFT_P99] = quantile(first, 99),
+            [BY_RANK_TPOT_MEAN] = mean(per_token), [BY_RANK_TPOT_P50] = quantile(per_token, 50),
+            [BY_RANK_TPOT_P95] = quantile(per_token, 95),
+            [BY_RANK_TPOT_P99] = quantile(per_token, 99), [BY_RANK_TIME_P50] = quantile(time, 50),
+            [BY_RANK_TIME_P95] = quantile(time, 95), [BY_RANK_TIME_P99] = quantile(time, 99),
+            [BY_RANK_TPF] = ratio(row[DECODE_TOKENS], 1, row[DECODE_STEPS]),
+            [BY_RANK_DECODE_TOKENS_PER_S] = ratio(row[DECODE_TOKENS], 1e9, row[DECODE_NS]));
     }
     return TA_OK;
 }

@@ -366,6 +366,7 @@ struct finish {
     const struct ta_partial *steps, *sites;
     const struct ta_refs *in;
     struct ta_section_builder *out;
+    size_t n_listed;      /* rows of `steps.by_step` before the steps around others */
     const int64_t **rows; /* of one kind, in the order of time */
     size_t n;
     double *values;
@@ -585,7 +586,7 @@ static bool is_timed(const struct ta_refs *in, size_t row)
 /* Which steps count: by rank and start, as `steps.by_step` has them. */
 static bool counts(const struct finish *f, const int64_t *row)
 {
-    size_t low = 0, high = ta_ref_rows(f->in, STEP_START);
+    size_t low = 0, high = f->n_listed;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const int64_t rank = ta_ref_integer(f->in, STEP_RANK, middle);
@@ -595,11 +596,23 @@ static bool counts(const struct finish *f, const int64_t *row)
         else
             high = middle;
     }
-    return low < ta_ref_rows(f->in, STEP_START) &&
-           ta_ref_integer(f->in, STEP_RANK, low) == row[RANK] &&
+    return low < f->n_listed && ta_ref_integer(f->in, STEP_RANK, low) == row[RANK] &&
            ta_ref_integer(f->in, STEP_START, low) == row[START] &&
-           ta_ref_text(f->in, STEP_PART, low).len == 0 &&
-           is_timed(f->in, low) && row[TIME] > 0;
+           ta_ref_text(f->in, STEP_PART, low).len == 0 && is_timed(f->in, low) && row[TIME] > 0;
+}
+
+/* The rows by rank and start, which steps around those come after. */
+static size_t count_listed(const struct ta_refs *in)
+{
+    size_t n = ta_ref_rows(in, STEP_START) > 0;
+    for (; n < ta_ref_rows(in, STEP_START); n++) {
+        const int64_t rank = ta_ref_integer(in, STEP_RANK, n);
+        const int64_t before = ta_ref_integer(in, STEP_RANK, n - 1);
+        if (rank < before || (rank == before && ta_ref_integer(in, STEP_START, n) <
+                                                    ta_ref_integer(in, STEP_START, n - 1)))
+            break;
+    }
+    return n;
 }
 
 /* By rank, device and kind, then time. */
@@ -627,6 +640,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     struct finish f = {
         .steps = merged[PARTIAL_STEPS], .sites = merged[PARTIAL_SITES], .in = in, .out = out};
+    f.n_listed = count_listed(in);
     const size_t most = ta_partial_rows(f.steps);
     const int64_t **all = calloc(most + 1, sizeof *all);
     f.values = calloc(most + 1, sizeof *f.values);

@@ -283,6 +283,8 @@ enum {
     KIND_TOTAL,
     KIND_MEAN,
     KIND_P50,
+    KIND_P95,
+    KIND_P99,
     KIND_MIN,
     KIND_MAX,
     KIND_TOKENS,
@@ -316,6 +318,10 @@ static const struct ta_column by_kind_columns[] = {
                    .doc = "Total divided by their number"},
     [KIND_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
                   .doc = "Median time"},
+    [KIND_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
+                  .doc = "95th percentile (type 7)"},
+    [KIND_P99] = {"p99_ns", "p99", TA_NS_MEAN, .better = TA_LOWER,
+                  .doc = "99th percentile (type 7): of fewer than a hundred nearly the longest"},
     [KIND_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
     [KIND_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"},
     [KIND_TOKENS] = {"tokens", "Tokens", TA_COUNT,
@@ -435,18 +441,20 @@ static void add_kind(const struct ta_refs *in, const struct piece *at, size_t n,
         timed = ta_add_sat(timed, at[i].dur);
     }
     const bool is_image = work->width != TA_MISSING && work->batch != TA_MISSING && total > 0;
-    TA_ROW(out, by_kind, [KIND_RANK] = ta_int(at->rank), [KIND_KIND] = ta_string(at->kind),
-           [KIND_PHASE] = ta_string(ta_phase_names[work->phase]),
-           [KIND_BATCH] = ta_int(work->batch), [KIND_WIDTH] = ta_int(work->width),
-           [KIND_HEIGHT] = ta_int(work->height), [KIND_STEPS] = ta_int((int64_t)n),
-           [KIND_TOTAL] = ta_int(total), [KIND_MEAN] = mean(total, (int64_t)n),
-           [KIND_P50] = ta_num(ta_quantile(times, n, 0.5)), [KIND_MIN] = ta_int(at[0].dur),
-           [KIND_MAX] = ta_int(at[n - 1].dur), [KIND_TOKENS] = tokens ? ta_int(tokens) : ta_null(),
-           [KIND_TOKENS_PER_S] =
-               timed > 0 && tokens ? ta_num((double)tokens * 1e9 / (double)timed) : ta_null(),
-           [KIND_IMAGES_PER_S] =
-               is_image ? ta_num((double)work->batch * (double)n * 1e9 / (double)total) : ta_null(),
-           [KIND_SET_UP] = ta_int((int64_t)set_up));
+    TA_ROW(
+        out, by_kind, [KIND_RANK] = ta_int(at->rank), [KIND_KIND] = ta_string(at->kind),
+        [KIND_PHASE] = ta_string(ta_phase_names[work->phase]), [KIND_BATCH] = ta_int(work->batch),
+        [KIND_WIDTH] = ta_int(work->width), [KIND_HEIGHT] = ta_int(work->height),
+        [KIND_STEPS] = ta_int((int64_t)n), [KIND_TOTAL] = ta_int(total),
+        [KIND_MEAN] = mean(total, (int64_t)n), [KIND_P50] = ta_num(ta_quantile(times, n, 0.5)),
+        [KIND_P95] = ta_num(ta_quantile(times, n, 0.95)),
+        [KIND_P99] = ta_num(ta_quantile(times, n, 0.99)), [KIND_MIN] = ta_int(at[0].dur),
+        [KIND_MAX] = ta_int(at[n - 1].dur), [KIND_TOKENS] = tokens ? ta_int(tokens) : ta_null(),
+        [KIND_TOKENS_PER_S] =
+            timed > 0 && tokens ? ta_num((double)tokens * 1e9 / (double)timed) : ta_null(),
+        [KIND_IMAGES_PER_S] =
+            is_image ? ta_num((double)work->batch * (double)n * 1e9 / (double)total) : ta_null(),
+        [KIND_SET_UP] = ta_int((int64_t)set_up));
 }
 
 static bool add_kinds(const struct ta_refs *in, const bool *sets_up, bool of_device,

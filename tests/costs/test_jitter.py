@@ -141,6 +141,24 @@ class Jitter(unittest.TestCase):
             trace.step(i, factor=1 + i % 5)
         self.assertEqual(self.read(trace).rows("steps.jitter"), [])
 
+    def test_requests(self):
+        """Images of two sizes in one recording: quantiles of each."""
+        trace, times = Trace(lambda i: f"execute_diffusion_1_{512 if i % 3 else 256}x512"), {}
+        for i in range(60):
+            trace.step(i, factor=1 + (i * 7 % 13) / 10)
+            times.setdefault(512 if i % 3 else 256, []).append(trace.lengths[-1])
+        report = self.read(trace)
+        for width, lengths in times.items():
+            row = report.row("steps.by_kind", width=width)
+            self.assertEqual(row["steps"] + row["set_up"], len(lengths))
+            ordered = sorted(lengths)[:row["steps"]]
+            for key, q in ("p50_ns", 0.5), ("p95_ns", 0.95), ("p99_ns", 0.99):
+                place = q * (len(ordered) - 1)
+                low = int(place)
+                wanted = ordered[low] + (ordered[min(low + 1, len(ordered) - 1)] -
+                                         ordered[low]) * (place - low)
+                self.assertAlmostEqual(row[key] / wanted, 1, places=4)
+
     def test_few_steps(self):
         trace = Trace()
         for i in range(7):

@@ -103,10 +103,16 @@ def trajectories(chance, folder, tables):
     tables["requests.by_rank"] = [{
         "rank": 0, "requests": len(known), "tokens": sum(row[2] for row in known),
         "ttft_mean_ns": f.plain(f.mean(firsts)) if firsts else None,
+        "ttft_p50_ns": f.plain(f.quantile(firsts, 0.5)) if firsts else None,
         "ttft_p95_ns": f.plain(f.quantile(firsts, 0.95)) if firsts else None,
+        "ttft_p99_ns": f.plain(f.quantile(firsts, 0.99)) if firsts else None,
         "tpot_mean_ns": f.plain(f.mean(per_token)) if per_token else None,
+        "tpot_p50_ns": f.plain(f.quantile(per_token, 0.5)) if per_token else None,
         "tpot_p95_ns": f.plain(f.quantile(per_token, 0.95)) if per_token else None,
+        "tpot_p99_ns": f.plain(f.quantile(per_token, 0.99)) if per_token else None,
         "time_p50_ns": f.plain(f.quantile([row[1] for row in known], 0.5)),
+        "time_p95_ns": f.plain(f.quantile([row[1] for row in known], 0.95)),
+        "time_p99_ns": f.plain(f.quantile([row[1] for row in known], 0.99)),
         "tpf": f.plain(fractions.Fraction(tokens, steps)) if steps else None,
         "decode_tokens_per_s": f.rate(tokens, spent)}]
 
