@@ -24,6 +24,7 @@ struct device {
     struct ta_partial *const *out;
     struct ta_slice label;
     struct ta_slice *sites; /* by stack; a NULL address: not looked at yet */
+    int64_t *phases;        /* likewise; of stacks that were looked at */
     int64_t id;
     struct device_state state;
     bool failed;
@@ -54,8 +55,10 @@ static struct ta_slice site_text(const struct device *d, uint32_t frames, bool k
     if (frames >= d->allocator->n_stacks)
         return TA_LIT("(no frames)");
     struct ta_slice *site = &d->sites[frames];
-    if (!site->ptr)
+    if (!site->ptr) {
         *site = site_of(d->trace, &d->allocator->stacks[frames]);
+        d->phases[frames] = phase_of(d->trace, &d->allocator->stacks[frames]);
+    }
     if (!site->len)
         *site = TA_LIT("(no frames)");
     return *site;
@@ -69,14 +72,22 @@ static int64_t class_of(uint64_t size)
     return class;
 }
 
-/* Adds a block to the rows of its site and of its class: `count` counts them, the field after it
- * adds up `bytes`. */
+/* After its site is known. */
+static int64_t phase_at(const struct device *d, uint32_t frames, bool known)
+{
+    return known && frames < d->allocator->n_stacks ? d->phases[frames] : PHASE_UNKNOWN;
+}
+
+/* Adds a block to the rows of its site, its class and its phase: `count` counts them, the field
+ * after it adds up `bytes`. */
 static void add_block(const struct device *d, const struct live_block *block, int count,
                       uint64_t bytes)
 {
-    int64_t *rows[] = {row_of(d, SITES, ta_key_text(site_text(d, block->frames, block->known))),
-                       row_of(d, CLASSES, ta_key_int(class_of(block->requested)))};
-    for (size_t i = 0; i < 2; i++) {
+    const struct ta_slice site = site_text(d, block->frames, block->known);
+    int64_t *rows[] = {row_of(d, SITES, ta_key_text(site)),
+                       row_of(d, CLASSES, ta_key_int(class_of(block->requested))),
+                       row_of(d, PHASES, ta_key_int(phase_at(d, block->frames, block->known)))};
+    for (size_t i = 0; i < TA_LENGTH(rows); i++) {
         ta_sum(&rows[i][count], 1);
         ta_sum(&rows[i][count + 1], bytes_of(bytes));
         if (count == PEAK_BLOCKS)
@@ -308,7 +319,8 @@ enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
         return TA_OK;
     const struct ta_alloc_segment **segments = calloc(a->n_segments + 1, sizeof *segments);
     d.sites = calloc(a->n_stacks + 1, sizeof *d.sites);
-    d.failed = !segments || !d.sites;
+    d.phases = calloc(a->n_stacks + 1, sizeof *d.phases);
+    d.failed = !segments || !d.sites || !d.phases;
     if (!d.failed) {
         for (size_t i = 0; i < a->n_segments; i++)
             segments[i] = &a->segments[i];
@@ -333,6 +345,7 @@ enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     free(segments);
     free(d.sites);
+    free(d.phases);
     return d.failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot replay the history of an allocator")
                     : TA_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the states and histories of PyTorch's caching allocator tell: memory.timeline, memory.sites,
- * memory.size_classes, memory.fragmentation, memory.segments, memory.peaks, memory.churn,
- * memory.failures. */
+ * memory.size_classes, memory.site_phases, memory.fragmentation, memory.segments, memory.peaks,
+ * memory.churn, memory.failures. */
 #include "tables.h"
 
 static const struct ta_field timeline_fields[TIMELINE_FIELDS] = {
@@ -25,6 +25,8 @@ static const struct ta_field timeline_fields[TIMELINE_FIELDS] = {
 
 static const struct ta_field site_fields[BLOCK_FIELDS] = {
     OWNER_FIELDS, [WHAT] = {"site", TA_FIELD_TEXT}, BLOCK_VALUES};
+static const struct ta_field phase_fields[BLOCK_FIELDS] = {
+    OWNER_FIELDS, [WHAT] = {"phase", TA_FIELD_INT}, BLOCK_VALUES};
 static const struct ta_field class_fields[BLOCK_FIELDS] = {
     OWNER_FIELDS, [WHAT] = {"class", TA_FIELD_INT}, BLOCK_VALUES};
 
@@ -83,6 +85,7 @@ static const struct ta_partial_def partials[] = {
     [TIMELINE] = {"timeline", timeline_fields, TIMELINE_FIELDS},
     [SITES] = {"sites", site_fields, BLOCK_FIELDS},
     [CLASSES] = {"classes", class_fields, BLOCK_FIELDS},
+    [PHASES] = {"phases", phase_fields, BLOCK_FIELDS},
     [STATES] = {"states", state_fields, STATE_FIELDS},
     [CHURN] = {"churn", churn_fields, CHURN_FIELDS},
     [FAILURES] = {"failures", failure_fields, FAIL_FIELDS},
@@ -90,14 +93,14 @@ static const struct ta_partial_def partials[] = {
 };
 
 static const struct ta_table_def *const tables[] = {
-    &memory_timeline,      &memory_sites,    &memory_by_size,
-    &memory_fragmentation, &memory_segments, &memory_peaks,
-    &memory_churn,         &memory_failures, NULL};
+    &memory_timeline, &memory_sites, &memory_by_size, &memory_site_phases, &memory_fragmentation,
+    &memory_segments, &memory_peaks, &memory_churn,   &memory_failures,    NULL};
 
 static const struct ta_ref reads[] = {[SNAPSHOTS_TABLE] = {"memory.snapshots", NULL}};
 
 /* Indices in the rows of saved summaries. */
-static const struct ta_bound bounds[] = {{CLASSES, WHAT, SIZE_CLASSES}, TA_BOUNDS_END};
+static const struct ta_bound bounds[] = {
+    {CLASSES, WHAT, SIZE_CLASSES}, {PHASES, WHAT, BLOCK_PHASES}, TA_BOUNDS_END};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .section = "memory",
@@ -110,6 +113,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
 
 TA_PLUGIN(analysis, memory_allocator, &ops, .title = "Allocator",
           .summary = "States and histories of PyTorch's allocator: memory.timeline, memory.sites, "
-                     "memory.size_classes, memory.fragmentation, memory.segments, memory.peaks, "
+                     "memory.size_classes, memory.site_phases, memory.fragmentation, "
+                     "memory.segments, memory.peaks, "
                      "memory.churn, memory.failures",
           .version = "1");

@@ -8,6 +8,8 @@
 
 #include "model/allocator.h"
 
+#include <stdio.h>
+
 /* ---- Python -------------------------------------------------------------------------------- */
 
 /* Paths of the framework, as folders or files of that name anywhere in a path; a backslash is a
@@ -193,4 +195,34 @@ struct ta_slice site_of(const struct ta_trace *trace, const struct ta_frames *st
     if (!innermost.len)
         innermost = native_site(trace, stack);
     return innermost.len || !stack->n ? innermost : TA_LIT("(no Python frame)");
+}
+
+/* ---- phases -------------------------------------------------------------------------------- */
+
+/* "forward (vae.py:30)" as traces write it, "vae.py(30): forward"; empty for other frames, and for
+ * very long ones. */
+static struct ta_slice as_traced(struct ta_slice frame, char text[512])
+{
+    const struct ta_slice place = place_of(frame);
+    size_t colon = place.len;
+    while (colon > 0 && place.ptr[colon - 1] != ':')
+        colon--;
+    if (colon < 2 || place.len + 3 >= frame.len || frame.len + 8 > 512)
+        return (struct ta_slice){0};
+    const int n = snprintf(text, 512, "%.*s(%.*s): %.*s", (int)(colon - 1), place.ptr,
+                           (int)(place.len - colon), place.ptr + colon,
+                           (int)(frame.len - place.len - 3), frame.ptr);
+    return n > 0 && n < 512 ? (struct ta_slice){text, (size_t)n} : (struct ta_slice){0};
+}
+
+int64_t phase_of(const struct ta_trace *trace, const struct ta_frames *stack)
+{
+    char text[512];
+    for (uint32_t i = 0; i < stack->n; i++) {
+        const struct ta_slice traced = as_traced(ta_trace_text(trace, stack->at[i]), text);
+        const struct generation_name name = generation_name_of(traced);
+        if (name.by == TA_GENERATION_BY_FUNCTION)
+            return name.phase;
+    }
+    return TA_GENERATION_PHASES;
 }

@@ -114,6 +114,20 @@ const struct ta_table_def memory_by_size = {"memory.size_classes", "Memory by si
                                             TA_COLUMNS(memory_by_size_columns),
                                             .doc = "The same by bytes asked for."};
 
+static const struct ta_column memory_site_phases_columns[] = {
+    OWNER_COLUMNS,
+    [BLOCK_WHAT] = {"phase", "Phase", TA_WORD,
+                    .doc = "Phase of the program that asked for it, by the innermost function of "
+                           "the stack that names one; unknown for all else"},
+    BLOCK_COLUMNS(TA_AS_NOTHING, TA_AS_NOTHING),
+};
+
+const struct ta_table_def memory_site_phases = {
+    "memory.site_phases", "Memory by phase of its call site",
+    TA_COLUMNS(memory_site_phases_columns),
+    .doc = "The same by the phase of a program that generates images or videos: text encode, "
+           "denoise, VAE decode and so on, where stacks show any."};
+
 /* What else names a row beside its site: with several snapshots of a rank, or of several ranks. */
 enum owners { ONE, RANKS, SNAPSHOTS };
 
@@ -155,10 +169,24 @@ static struct ta_cell known(int64_t value, bool is_known)
     return value == TA_MISSING && is_known ? ta_int(0) : ta_int(value);
 }
 
-/* One row per site or class; returns whether any device has a peak. */
-static bool add_blocks(struct ta_section_builder *out, const struct ta_partial *p, bool by_class)
+static struct ta_slice phase_text(int64_t phase)
 {
-    struct ta_table_builder *table = ta_rows(out, by_class ? &memory_by_size : &memory_sites);
+    return ta_slice_of(phase < PHASE_UNKNOWN ? ta_generation_phase_names[phase] : "unknown");
+}
+
+static bool has_phases(const struct ta_partial *p)
+{
+    for (size_t i = 0; i < ta_partial_rows(p); i++)
+        if (ta_partial_at(p, i)[WHAT] != PHASE_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* One row per site, class or phase; returns whether any device has a peak. */
+static bool add_blocks(struct ta_section_builder *out, const struct ta_partial *p,
+                       const struct ta_table_def *def)
+{
+    struct ta_table_builder *table = ta_rows(out, def);
     int64_t peak = TA_MISSING;
     bool any_peak = false;
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
@@ -167,8 +195,10 @@ static bool add_blocks(struct ta_section_builder *out, const struct ta_partial *
             peak = peak_of(p, i);
         const bool h = peak != TA_MISSING;
         any_peak |= h;
-        const struct ta_slice what = by_class ? ta_slice_of(memory_size_classes[row[WHAT]].name)
-                                              : ta_partial_text(p, row, WHAT);
+        const struct ta_slice what = def == &memory_by_size
+                                         ? ta_slice_of(memory_size_classes[row[WHAT]].name)
+                                     : def == &memory_site_phases ? phase_text(row[WHAT])
+                                                                  : ta_partial_text(p, row, WHAT);
         const int64_t peak_size = h && row[PEAK_SIZE] == TA_MISSING ? 0 : row[PEAK_SIZE];
         ta_add_row(table, (const struct ta_cell[TA_LENGTH(memory_sites_columns)]){
                               OWNER_CELLS(p, row), [BLOCK_WHAT] = ta_text(what),
@@ -517,7 +547,7 @@ enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (!memory_add_timeline(out, merged[TIMELINE], in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the histories of memory");
     const struct ta_partial *p = merged[SITES];
-    const bool any_peak = add_blocks(out, p, false);
+    const bool any_peak = add_blocks(out, p, &memory_sites);
     ta_order_rows(out, &memory_sites,
                   &memory_sites_columns[any_peak ? BLOCK_PEAK_SIZE : BLOCK_HELD_BYTES],
                   TA_DESCENDING);
@@ -544,7 +574,9 @@ enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const 
             chart.label[n] = &memory_sites_columns[OF_DEVICE];
         ta_draw(out, &memory_sites, &chart);
     }
-    add_blocks(out, merged[CLASSES], true);
+    add_blocks(out, merged[CLASSES], &memory_by_size);
+    if (has_phases(merged[PHASES]))
+        add_blocks(out, merged[PHASES], &memory_site_phases);
     add_states(out, merged[STATES], merged[CHURN]);
     add_segments(out, merged[STATES]);
     add_peaks(out, merged[CHURN]);

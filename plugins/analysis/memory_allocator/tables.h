@@ -3,6 +3,8 @@
 #ifndef TA_MEMORY_ALLOCATOR_TABLES_H
 #define TA_MEMORY_ALLOCATOR_TABLES_H
 
+#include "model/program/generation.h"
+
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
 
@@ -13,7 +15,7 @@ enum { RANK, FILE_KEY, DEVICE, LABEL, OWN };
     [RANK] = {"rank", TA_FIELD_RANK}, [FILE_KEY] = {"file", TA_FIELD_FILE},                        \
     [DEVICE] = {"device", TA_FIELD_INT}, [LABEL] = {"label", TA_FIELD_TEXT}
 
-enum partial { TIMELINE, SITES, CLASSES, STATES, CHURN, FAILURES, PARTIALS };
+enum partial { TIMELINE, SITES, CLASSES, PHASES, STATES, CHURN, FAILURES, PARTIALS };
 
 /* A stretch of the history. */
 enum {
@@ -27,7 +29,7 @@ enum {
     TIMELINE_FIELDS
 };
 
-/* Blocks by site or by class of size. */
+/* Blocks by site, by class of size, or by phase of the program. */
 enum {
     WHAT = OWN,
     PEAK_BLOCKS,
@@ -98,6 +100,10 @@ enum {
 
 /* Classes of sizes by their largest member; the last one has none. */
 enum { SIZE_CLASSES = 7 };
+
+/* What a block was allocated in: a phase (model/program/generation.h), or none that is known. */
+enum { PHASE_UNKNOWN = TA_GENERATION_PHASES, BLOCK_PHASES };
+
 extern const struct size_class {
     uint64_t most;
     const char *name;
@@ -132,7 +138,7 @@ enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const 
 /* What is read of other analyses: whether labelled snapshots are drawn. */
 enum { SNAPSHOTS_TABLE };
 
-extern const struct ta_table_def memory_timeline, memory_sites, memory_by_size,
+extern const struct ta_table_def memory_timeline, memory_sites, memory_by_size, memory_site_phases,
     memory_fragmentation, memory_segments, memory_peaks, memory_churn, memory_failures;
 enum { MEMORY_SCALARS = 1 };
 extern const struct ta_scalar_def memory_scalars[MEMORY_SCALARS];
