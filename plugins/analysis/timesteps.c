@@ -47,7 +47,7 @@ static const struct ta_column by_timestep_columns[] = {
                   .doc = "Lower end of its 95 % interval; none of fewer than 6 steps"},
     [STEP_HIGH] = {"p50_high_ns", "High", TA_NS_MEAN, .role = TA_NOTE, .doc = "Upper end"},
     [STEP_SHORT] = {"short", "Shortened", TA_COUNT,
-                    .doc = "Of them those of the shorter kind, where steps of the rank are clearly "
+                    .doc = "Shortened ones among them, where steps of the rank are clearly "
                            "of two lengths, as a step cache makes them"},
     [STEP_SHARE] = {"share", "Share", TA_RATIO,
                     .doc = "Of the time of all these steps of the rank"},
@@ -110,7 +110,7 @@ static size_t read_steps(const struct ta_refs *in, size_t first, struct step *st
     return i;
 }
 
-/* Leaves out the first steps and marks those of the shorter kind; `work` has room for all and one.
+/* Leaves out the first steps and marks the shortened ones; `work` has room for all and one.
  * Returns how many are left. */
 static size_t sort_out(struct step *steps, size_t n, double *times, double *work)
 {
