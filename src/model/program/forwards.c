@@ -388,11 +388,11 @@ static bool find_seam(const struct search *s, struct ta_stretch window,
     }
     if (found == 0)
         return false;
-    const int later = beats_too_early(s, places, found);
+    int later = beats_too_early(s, places, found);
+    if (later < 0 && start < window.from + (size_t)-later)
+        later = 0;
     for (size_t i = 0; i < found; i++)
         places[i] = (size_t)((ssize_t)places[i] + later);
-    if (later < 0 && start < window.from + (size_t)-later)
-        return false;
     *first = (struct begin){(size_t)((ssize_t)start + later), false};
     *at = most_common(s, places, found);
     return fits(s, *at);
