@@ -209,7 +209,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace");
     struct ta_intervals work = {0};
     const bool communicates = find_work(trace, &work);
-    /* Of ranks in whose traces nothing tells a phase it counts when they have nothing to do. */
+    /* Of ranks in whose traces nothing shows a phase it counts when they have nothing to do. */
     if (!work.failed && (communicates || found->by != TA_GENERATION_BY_NOTHING)) {
         int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_RUNS], ta_key_int(ta_trace_rank(trace)));
         ta_least(&row[RUN_START], dated(trace, window->start));

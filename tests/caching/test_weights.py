@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters and FLOPs of models by recorded shapes: as many as the pipeline multiplies with, and of
-a real trace as many as the models are published with.
+"""Parameters and FLOPs of models by recorded shapes: as many as the pipeline multiplies with, and
+of a real trace as many as the models are published with.
 
 usage: test_weights.py --program PROGRAM --causes FOLDER [--shared FOLDER]
 

@@ -210,7 +210,7 @@ static struct ta_slice as_traced(struct ta_slice frame, char text[512])
     if (colon < 2 || place.len + 3 >= frame.len || frame.len + 8 > 512)
         return (struct ta_slice){0};
     const int n = snprintf(text, 512, "%.*s(%.*s): %.*s", (int)(colon - 1), place.ptr,
-                           (int)(place.len - colon), place.ptr + colon,
+                           (int)(place.len - colon), ta_slice_at(place, colon),
                            (int)(frame.len - place.len - 3), frame.ptr);
     return n > 0 && n < 512 ? (struct ta_slice){text, (size_t)n} : (struct ta_slice){0};
 }

@@ -185,7 +185,7 @@ static const struct ta_column kinds_columns[] = {
                     .doc = "Queries of the attention that takes most: what the sequence of a "
                            "sample is long"},
     [COL_IMAGE_TOKENS] = {"image_tokens", "Image tokens", TA_COUNT,
-                          .doc = "Of the picture or video; null where nothing tells them from "
+                          .doc = "Of the picture or video; null where nothing sets them apart from "
                                  "tokens of the text"},
     [COL_TEXT_TOKENS] = {"text_tokens", "Text tokens", TA_COUNT,
                          .doc = "The others of the sequence, or the keys of cross-attention; "
