@@ -59,6 +59,13 @@ enum {
     STEPS_RANK,
     STEPS_INDEX,
     STEPS_TIME,
+    LOOP_RANK,
+    LOOP_BLOCKS,
+    LOOP_IMAGES,
+    LOOP_IMAGE_TIME,
+    LOOP_IMAGE_RATE,
+    LOOP_STEP_RATE,
+    LOOP_FRAMES,
     NO_COLUMN
 };
 static const struct ta_ref reads[] = {
@@ -71,6 +78,13 @@ static const struct ta_ref reads[] = {
     [STEPS_RANK] = {"diffusion.steps", "rank"},
     [STEPS_INDEX] = {"diffusion.steps", "index"},
     [STEPS_TIME] = {"diffusion.steps", "dur_ns"},
+    [LOOP_RANK] = {"diffusion.loops", "rank"},
+    [LOOP_BLOCKS] = {"diffusion.loops", "blocks"},
+    [LOOP_IMAGES] = {"diffusion.loops", "images"},
+    [LOOP_IMAGE_TIME] = {"diffusion.loops", "image_ns"},
+    [LOOP_IMAGE_RATE] = {"diffusion.loops", "images_per_s"},
+    [LOOP_STEP_RATE] = {"diffusion.loops", "steps_per_s"},
+    [LOOP_FRAMES] = {"diffusion.loops", "frames"},
 };
 
 static const struct ta_field rank_fields[RANK_FIELDS] = {
@@ -158,7 +172,8 @@ static const struct ta_table_def values = {
            "tokens over the time of the sections that recorded them. `first_block_ns` on the "
            "basis `wall` is from the start of the session to the end of the first block. "
            "`as_reported` is the profiler's own number, `as_reported (GROUP)` that of another "
-           "of its groups, and `note` says why it is not ours.\n\n"
+           "of its groups, and `note` says why it is not ours. Of a trace of a diffusion `wall` is "
+           "the window of the program.\n\n"
            "Rows without a rank are of the run, where several ranks have a rate. Ranks that "
            "make videos of their own (data parallel) add up; of ranks that share the work on "
            "one video the slowest counts. The tags `ulysses_size` × `ring_size` say how many "
@@ -652,6 +667,33 @@ static void fill(struct rank *rank, const struct ta_partial *partial, size_t *at
         rank->of[rate] = NAN;
 }
 
+/* What a trace shows of a diffusion, where no profiler of diffusion says more. */
+static void add_loops(const struct ta_refs *in, struct ta_section_builder *out)
+{
+    for (size_t i = 0; ta_ref_rows(in, RANKS_RANK) == 0 && i < ta_ref_rows(in, LOOP_RANK); i++) {
+        const int64_t rank = ta_whole(ta_ref_number(in, LOOP_RANK, i, 0));
+        const double images = ta_ref_number(in, LOOP_IMAGES, i, 0);
+        const double blocks = ta_ref_number(in, LOOP_BLOCKS, i, 0);
+        const double time = ta_ref_number(in, LOOP_IMAGE_TIME, i, NAN);
+        const double frames = ta_ref_number(in, LOOP_FRAMES, i, NAN);
+        const double image_rate = ta_ref_number(in, LOOP_IMAGE_RATE, i, NAN);
+        const bool is_video = blocks > images || frames > 1;
+        const struct {
+            const char *metric, *basis;
+            double value;
+        } rates_of[] = {
+            {"fps", "wall", frames > 1 ? 1e9 * frames / time : NAN},
+            {"bps", "wall", blocks > images ? 1e9 * blocks / images / time : NAN},
+            {"images_per_s", "wall", is_video ? NAN : image_rate},
+            {"steps_per_s", "steps", ta_ref_number(in, LOOP_STEP_RATE, i, NAN)},
+        };
+        for (size_t k = 0; k < TA_LENGTH(rates_of); k++)
+            if (isfinite(rates_of[k].value))
+                add_value(out, rank, rates_of[k].metric, rates_of[k].basis, rates_of[k].value,
+                          TA_UNIT_PER_S, NULL);
+    }
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -693,6 +735,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (n > 0 && ranks[0].rank != TA_MISSING) /* rows of no rank are of the run already */
         add_run(out, ranks, n);
     free(ranks);
+    add_loops(in, out);
     return TA_OK;
 }
 

@@ -303,7 +303,7 @@ static void add_rates(struct list *list, const struct ta_table_def *def)
             ta_table_unit(ta_ref_table(in, RATE_VALUE), i, ta_ref_column(in, RATE_VALUE));
         add(list,
             &(struct ta_run_figure){.id = id,
-                                    .title = def->figures->tell_speed ? words : id,
+                                    .title = words,
                                     .value = ta_ref_number(in, RATE_VALUE, i, (double)NAN),
                                     .unit = unit,
                                     .polarity = unit == TA_UNIT_NS ? TA_LOWER : TA_HIGHER,

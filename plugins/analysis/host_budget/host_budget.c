@@ -4,6 +4,7 @@
  *
  * The work of the device grows with the tokens, attention with their square; the work of the host
  * does not. */
+#include "lib/modules.h"
 #include "lib/recording_cost.h"
 #include "measure.h"
 #include "scale.h"
@@ -11,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PART_KINDS, PART_NAMES };
 enum {
@@ -74,6 +76,21 @@ static void add_step(const struct measured_step *step, int64_t rank, bool has_op
     ta_most(&row[KIND_OPTIONS], has_options);
 }
 
+/* Ranges that differ in the number at their end are one: "denoise_step_*". */
+static struct ta_slice family(struct ta_slice name, char text[64])
+{
+    size_t end = name.len;
+    while (end > 0 && name.ptr[end - 1] >= '0' && name.ptr[end - 1] <= '9')
+        end--;
+    const bool is_numbered = end > 1 && end < name.len && end < 60 &&
+                             (name.ptr[end - 1] == '_' || name.ptr[end - 1] == ' ');
+    if (!is_numbered || ta_is_module(name))
+        return name;
+    memcpy(text, name.ptr, end);
+    text[end] = '*';
+    return (struct ta_slice){text, end + 1};
+}
+
 static void add_names(const struct ta_trace *trace, const struct measured *measured,
                       struct ta_partial *out)
 {
@@ -82,8 +99,9 @@ static void add_names(const struct ta_trace *trace, const struct measured *measu
         n = i && measured->names[i - 1].kind != name->kind ? 0 : n;
         if (n >= NAMES_KEPT || name->self <= 0)
             continue;
+        char text[64];
         int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(name->kind),
-                                      ta_key_text(ta_trace_text(trace, name->name)));
+                                      ta_key_text(family(ta_trace_text(trace, name->name), text)));
         ta_sum(&row[NAME_SELF], name->self);
         ta_sum(&row[NAME_CALLS], name->calls);
     }
