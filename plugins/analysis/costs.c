@@ -64,8 +64,7 @@ static const struct ta_column costs_columns[] = {
                     "tokens"},
     [BASIS_OF] = {"basis", "Basis", TA_WORD,
                   .doc = "program: the window of the program, over what was made in it; steps: the "
-                         "time of the steps that write tokens; else the basis of the rate in "
-                         "`throughput.values`"},
+                         "time of the steps that write tokens; else the basis of its rate"},
     [COUNT] = {"count", "Count", TA_NUMBER,
                .doc = "How many were made in that time; null of a rate"},
     [DEVICES] = {"devices", "Devices", TA_NUMBER,

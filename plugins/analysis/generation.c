@@ -187,7 +187,7 @@ static const struct ta_column loop_columns[] = {
                          .doc = "1 where the program says it; of kernels alone less"},
     [LOOP_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
                     .role = TA_NOTE,
-                    .doc = "Pixels, by shapes (`diffusion.tokens`); null where those are not "
+                    .doc = "Pixels, by shapes; null where those are not "
                            "recorded or images differ, as what follows"},
     [LOOP_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
                      .role = TA_NOTE, .doc = "Pixels"},

@@ -44,7 +44,7 @@ static const struct ta_column headroom_columns[] = {
                     .doc = "The same over the capacity"},
     [ROOM_STEPS] = {"steps_left", "Steps left", TA_NUMBER, .better = TA_HIGHER,
                     .doc = "Headroom over the growth per step, where the memory of "
-                           "that device grows (`memory.growth`)"},
+                           "that device grows"},
 };
 
 static const struct ta_table_def headroom = {

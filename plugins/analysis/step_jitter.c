@@ -323,7 +323,7 @@ enum {
 static const struct ta_column steps_outliers_columns[] = {
     [OUTLIER_RANK] = TA_RANK_COLUMN,
     [OUTLIER_DEVICE] = TA_DEVICE_COLUMN_OF("Device that was looked at"),
-    [OUTLIER_STEP] = {"step", "Step", TA_TEXT, .doc = "Label, as in `steps.by_step`"},
+    [OUTLIER_STEP] = {"step", "Step", TA_TEXT, .doc = "Label, as in the table of steps"},
     [OUTLIER_KIND] = {"kind", "Kind", TA_TEXT, .doc = "As in `steps.jitter`"},
     [OUTLIER_START] = {"host_start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                        .doc = "Since the earliest span of the rank"},

@@ -66,7 +66,7 @@ static const struct ta_table_def by_timestep = {
     "Steps by timestep",
     TA_COLUMNS(by_timestep_columns),
     .tier = TA_TIER_DETAIL,
-    .rank_words = "Step",
+    .not_of_ranks = true,
     .doc = "One row per rank and place in the schedule, of ranks with several passes. Intervals of "
            "medians are by order statistics. Chart `step-by-timestep`, where the medians of a rank "
            "differ by more than a tenth."};

@@ -130,7 +130,9 @@ const char *ta_value_text(const struct ta_run_option *option, const void *field,
         snprintf(text, TA_VALUE_TEXT_MAX, "%" PRId64, *(const int64_t *)field);
         return *(const int64_t *)field >= option->least ? text : NULL;
     case TA_VALUE_NUMBER:
-        return ta_number_format(text, *(const double *)field);
+        return *(const double *)field >= (double)option->least
+                   ? ta_number_format(text, *(const double *)field)
+                   : NULL;
     case TA_VALUE_EXTENT:
         snprintf(text, TA_VALUE_TEXT_MAX, "%gx%g", extent->width, extent->height);
         return extent->width > 0 ? text : NULL;

@@ -119,7 +119,7 @@ static const struct row rows[] = {
     NUMBER(playback_fps, "playback-fps", "N", 1, 1000,
            "frames per second at which generated videos are played (default: 16)"),
     TEXTS(plan, "plan", "KEY=N[,N...]",
-          "predict a diffusion run with other steps, block, frames, guidance or cached"),
+          "predict other steps, block, frames, guidance, cached of a diffusion"),
     TEXT(input, "input", "ID",
          "read all files with this input plugin instead of deciding by content"),
     TEXTS(runs, "run", "NAME", "run, or recording of a run, to report on where there are several"),

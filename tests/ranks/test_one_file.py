@@ -26,7 +26,8 @@ OF_FILES = {"run.files", "run.clocks", "recordings.files"}
 # what processes of no rank have for one of them; they say no size of the world.
 OF_PLACES = OF_FILES | {"events.by_kind", "health.checks", "launch_queue.by_stream",
                         "ops.call_tree", "counters.by_name", "ranks.metrics",
-                        "ranks.outliers"}
+                        "ranks.outliers",
+                        "costs.values"}  # of all devices of the world, which a file may not say
 
 
 def load(path):

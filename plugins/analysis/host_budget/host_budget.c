@@ -188,7 +188,7 @@ static const struct ta_column budget_columns[] = {
                     .doc = "Host over launches"},
     [RECORDER] = {"recorder_ns", "Recorder", TA_NS_MEAN, .better = TA_LOWER,
                   .doc = "Of the host, what recording took of a step, as estimated for spans of "
-                         "each kind (see `recording.overhead`); null without stacks, shapes or "
+                         "each kind; null without stacks, shapes or "
                          "memory"},
     [HOST_LEAST] = {"host_least_ns", "Host at least", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "Host without recording, if that took twice the estimate"},

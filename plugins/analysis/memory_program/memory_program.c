@@ -145,7 +145,7 @@ enum {
 
 static const struct ta_column memory_by_step_columns[] = {
     WORK_COLUMNS("step"),
-    [WORK_NAME] = {"step", "Step", TA_TEXT, .doc = "Label of the step, as in `steps.by_step`"},
+    [WORK_NAME] = {"step", "Step", TA_TEXT, .doc = "Label of the step, as in the table of steps"},
 };
 
 static const struct ta_table_def memory_by_step = {

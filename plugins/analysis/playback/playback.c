@@ -178,7 +178,7 @@ static const struct ta_column buffer_columns[] = {
     [BUFFER_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_IN_SERIES,
                       .doc = "Number of the video, counted by rank"},
     [BUFFER_TIME] = {"time_ns", "Time", TA_NS, .role = TA_IN_SERIES,
-                     .doc = "Since the same moment as in `playback.by_video`"},
+                     .doc = "Since the same moment as the times of the table of videos"},
     [BUFFER_SMOOTH] = {"smooth_frames", "Started in time", TA_NUMBER,
                        .doc = "Frames that are ready and not shown yet, when playback starts as "
                               "early as it can without a stall"},
