@@ -236,8 +236,8 @@ static double mix_of_passes(const struct passes *base, const struct passes *new)
     if (all == 0 || now == 0)
         return 0;
     for (int kind = 0; kind < 2; kind++) {
-        const double before = base->n[kind] ? base->ns[kind] / base->n[kind] : (double)NAN;
-        const double after = new->n[kind] ? new->ns[kind] / new->n[kind] : (double)NAN;
+        const double before = base->n[kind] > 0 ? base->ns[kind] / base->n[kind] : (double)NAN;
+        const double after = new->n[kind] > 0 ? new->ns[kind] / new->n[kind] : (double)NAN;
         /* Of a kind of one side alone nothing became longer. */
         const double m = isnan(before) ? after : before, mm = isnan(after) ? before : after;
         if (!isnan(m))
