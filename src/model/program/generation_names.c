@@ -260,6 +260,8 @@ static struct generation_name name_by(const struct word *word, enum ta_generatio
 
 struct generation_name generation_name_of(struct ta_slice name)
 {
+    if (name.len == 0)
+        return name_by(NULL, TA_GENERATION_BY_NOTHING);
     if (ta_slice_starts(name, "nn.Module: "))
         return name_by(module_word(name), TA_GENERATION_BY_MODULE);
     const char *const colon = memmem(name.ptr, name.len, "): ", 3);
