@@ -38,7 +38,9 @@ struct search {
     struct ta_stretch models[MODELS_MOST];
     size_t n_models;
     struct seam seam;
-    int64_t time; /* of the calls found so far */
+    int64_t time;     /* of the calls found so far */
+    bool is_embedded; /* calls begin where they embed a time step */
+    uint32_t *counts; /* of symbols, all 0 between uses */
     bool failed;
 };
 
@@ -537,6 +539,15 @@ static struct ta_stretch lay_models(struct search *s, struct ta_stretch between,
     return between;
 }
 
+/* Whether the calls from the n-th on begin as calls do, where that is known. */
+static bool begin_like_calls(const struct search *s, size_t n)
+{
+    for (size_t i = n; i < s->calls.n && s->is_embedded; i++)
+        if (!is_head(s, s->calls.at[i].from))
+            return false;
+    return true;
+}
+
 /* What lies between two beginnings: a call; or, with a lost seam, several; or the last of an image,
  * what decodes and encodes, and the first of the next. */
 static void add_between(struct search *s, struct begin begin, struct begin next)
@@ -546,7 +557,7 @@ static void add_between(struct search *s, struct begin begin, struct begin next)
     const struct ta_stretch between = {begin.at, next.at};
     const struct ta_stretch left = lay_models(
         s, between, next.is_seam, wall || !next.is_seam ? SIZE_MAX : length - length / 16);
-    const bool both = left.from > between.from && left.to < between.to;
+    const bool both = left.from > between.from && left.to < between.to && begin_like_calls(s, n);
     if (wall || !next.is_seam || both ||
         (left.from > between.from && left.to - left.from <= SIDE)) {
         if (s->calls.n > n && !wall && left.to - left.from <= SIDE && next.is_seam && !both)
@@ -657,16 +668,39 @@ static size_t embeddings_of(const struct search *s, struct ta_stretch call)
     return n;
 }
 
+/* Whether two calls have nine of ten strong beats in common, in whatever order. */
+static bool resembles(struct search *s, struct ta_stretch call, struct ta_stretch model)
+{
+    size_t same = 0;
+    for (size_t i = call.from; i < call.to; i++)
+        s->counts[symbol(s, i)]++;
+    for (size_t i = model.from; i < model.to; i++)
+        if (s->counts[symbol(s, i)]) {
+            s->counts[symbol(s, i)]--;
+            same++;
+        }
+    for (size_t i = call.from; i < call.to; i++)
+        s->counts[symbol(s, i)] = 0;
+    const size_t a = call.to - call.from, b = model.to - model.from;
+    return 10 * same >= 9 * (a > b ? a : b);
+}
+
+/* Where calls begin is sure, what was lost in them matters less. */
+static bool is_like(struct search *s, struct ta_stretch call, struct ta_stretch model)
+{
+    return covers(s, call, model) || (s->is_embedded && resembles(s, call, model));
+}
+
 /* Part of the calls that are like another one. */
-static double regularity(const struct search *s)
+static double regularity(struct search *s)
 {
     size_t alike = 0, attention = 0, several = 0;
     for (size_t i = 0; i < s->calls.n; i++) {
         several += embeddings_of(s, s->calls.at[i]) > 1;
         bool known = false;
         for (size_t m = 0; m < s->n_models && !known; m++)
-            known =
-                s->models[m].from != s->calls.at[i].from && covers(s, s->calls.at[i], s->models[m]);
+            known = s->models[m].from != s->calls.at[i].from &&
+                    is_like(s, s->calls.at[i], s->models[m]);
         alike += known;
         const size_t n = attention_of(s, s->calls.at[i]);
         attention = n > attention ? n : attention;
@@ -674,7 +708,7 @@ static double regularity(const struct search *s)
     for (size_t m = 0; m < s->n_models; m++) { /* themselves, where another is like them */
         size_t same = 0;
         for (size_t i = 0; i < s->calls.n && same < 2; i++)
-            same += covers(s, s->calls.at[i], s->models[m]);
+            same += is_like(s, s->calls.at[i], s->models[m]);
         alike += same == 2;
     }
     return s->calls.n < 2 || attention < LEAST_ATTENTION || 2 * several > s->calls.n
@@ -696,6 +730,20 @@ static size_t seams_in(const struct search *s, struct ta_stretch window)
     return n;
 }
 
+/* The time of the calls from the beginnings that were found; 0 where they are not alike. */
+static int64_t time_of_calls(struct search *s, struct begin first)
+{
+    int64_t time = 0;
+    list_calls(s, first);
+    const double regular = s->failed ? 0 : regularity(s);
+    for (size_t i = 0; i < s->calls.n; i++)
+        trim_call(s, &s->calls.at[i]);
+    for (size_t i = 0; i < s->calls.n && regular >= REGULAR; i++)
+        if (attention_of(s, s->calls.at[i]))
+            time += time_of(s, s->calls.at[i].from, s->calls.at[i].to);
+    return time;
+}
+
 /* The time of the calls that this seam gives; 0 where they are not alike.  Where calls begin as
  * nothing else does, and about as often as the level comes, it counts in full: short calls, which
  * end otherwise than others, are found too. */
@@ -703,7 +751,6 @@ static int64_t try_seam(struct search *s, struct ta_stretch window, const struct
                         struct begin first, size_t at)
 {
     const struct seam seam = s->seam = seam_at(s, at);
-    int64_t time = 0;
     find_seams(s, &seam, false);
     if (seams_in(s, window) > SEAMS_MOST * level->count)
         return 0;
@@ -711,13 +758,7 @@ static int64_t try_seam(struct search *s, struct ta_stretch window, const struct
     const bool distinct = 10 * seams_in(s, window) <= 13 * level->count + 20;
     if (!distinct)
         find_seams(s, &seam, false);
-    list_calls(s, first);
-    const double regular = regularity(s);
-    for (size_t i = 0; i < s->calls.n; i++)
-        trim_call(s, &s->calls.at[i]);
-    for (size_t i = 0; i < s->calls.n && regular >= REGULAR; i++)
-        if (attention_of(s, s->calls.at[i]))
-            time += time_of(s, s->calls.at[i].from, s->calls.at[i].to);
+    const int64_t time = time_of_calls(s, first);
     return distinct ? time : time / 5 * 4;
 }
 
@@ -794,6 +835,125 @@ static void try_window(struct search *s, struct ta_stretch window)
     ta_levels_free(&levels);
 }
 
+/* ---- embeddings ------------------------------------------------------------------------------ */
+
+/* A call embeds the time step once, before any attention: a sine after a power, so many beats at
+ * most. */
+enum { EMBEDS_WITHIN = 8, EMBEDDINGS_LEAST = 2 };
+
+static bool embeds_time(const struct search *s, size_t i)
+{
+    const size_t at = s->beats->strong[i];
+    if (!(s->beats->at[at].signs & TA_BEAT_SINE))
+        return false;
+    for (size_t k = 0; k <= EMBEDS_WITHIN && k <= at; k++)
+        if (s->beats->at[at - k].signs & TA_BEAT_POWER)
+            return true;
+    return false;
+}
+
+/* The first sine of each embedding; between two of them there is another product or attention. */
+static size_t list_embeddings(const struct search *s, uint32_t *places)
+{
+    size_t n = 0;
+    bool other = true;
+    for (size_t i = 0; i < s->beats->n_strong; i++) {
+        const bool sine = strong(s, i)->signs & TA_BEAT_SINE;
+        if (sine && other && embeds_time(s, i))
+            places[n++] = (uint32_t)i;
+        other = !sine && (other || strong(s, i)->kind == TA_KERNEL_GEMM || attends(strong(s, i)));
+    }
+    return n;
+}
+
+/* How many strong beats are alike before two places, without attention. */
+static size_t alike_before(const struct search *s, size_t a, size_t b)
+{
+    enum { HEAD_MOST = 12 };
+    size_t n = 0;
+    while (n < HEAD_MOST && n < a && n < b && symbol(s, a - n - 1) == symbol(s, b - n - 1) &&
+           !attends(strong(s, a - n - 1)))
+        n++;
+    return n;
+}
+
+/* How many strong beats a call has before its embedding: most calls have them in common with the
+ * first one, which no other call is before. */
+static size_t before_embedding(const struct search *s, const uint32_t *places, size_t n)
+{
+    size_t lengths[BASES_MOST], bases[BASES_MOST], found = 0, fit = 0;
+    for (size_t i = 1; i < n && found < BASES_MOST; i++)
+        lengths[found++] = alike_before(s, places[0], places[i]);
+    qsort(lengths, found, sizeof *lengths, by_size);
+    const size_t length = lengths[(found - 1) / 2];
+    for (size_t i = 1; i < n && fit < BASES_MOST; i++)
+        if (places[i] >= length)
+            bases[fit++] = places[i] - length;
+    const int later = beats_too_early(s, bases, fit);
+    return later > 0 && (size_t)later <= length ? length - (size_t)later : length;
+}
+
+/* Beginnings of calls by embeddings; false where they are too near to the ends of the trace. */
+static bool begin_by_embeddings(struct search *s, const uint32_t *places, size_t n)
+{
+    const size_t before = before_embedding(s, places, n);
+    size_t bases[BASES_MOST], found = 0;
+    for (size_t i = 1; i < n && found < BASES_MOST; i++)
+        if (places[i] >= before && fits(s, places[i] - before))
+            bases[found++] = places[i] - before;
+    if (found == 0)
+        return false;
+    s->seam = seam_at(s, most_common(s, bases, found));
+    s->begins.n = 0;
+    for (size_t i = 0; i < n && !s->failed; i++) {
+        const size_t at = places[i] > before ? places[i] - before : 0;
+        const struct begin begin = {at, i > 0 && ends_call(s, &s->seam, at)};
+        s->failed |= !ta_vec_push(&s->begins, begin);
+    }
+    return !s->failed;
+}
+
+/* Calls by the embeddings of their time steps. */
+static bool try_embeddings(struct search *s)
+{
+    uint32_t *places = malloc((s->beats->n_strong + 1) * sizeof *places);
+    s->failed |= !places;
+    const size_t n = places ? list_embeddings(s, places) : 0;
+    s->is_embedded = true;
+    if (n >= EMBEDDINGS_LEAST && begin_by_embeddings(s, places, n)) {
+        s->time = time_of_calls(s, s->begins.at[0]);
+        if (s->time > 0)
+            s->failed |= !keep_calls(s);
+        s->out->confidence = (double)n / (double)(n + 1);
+    }
+    s->is_embedded = false;
+    free(places);
+    return s->out->n > 0;
+}
+
+/* Embeddings are believed where the calls that they begin hold so much of the attention. */
+enum { EMBEDDED_PART = 3 };
+
+static bool holds_attention(const struct search *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->out->n; i++)
+        n += attention_of(s, s->out->at[i]);
+    return EMBEDDED_PART * n >= s->beats->attention;
+}
+
+static void find_calls(struct search *s)
+{
+    if (try_embeddings(s) && holds_attention(s))
+        return;
+    if (!s->failed)
+        try_window(s, longest_stretch(s));
+    if (!s->failed && s->out->n == 0)
+        try_window(s, (struct ta_stretch){0, s->beats->n_strong});
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
 /* What is left of walls without calls: calls without attention look like walls. */
 static void clip_walls(struct search *s)
 {
@@ -821,15 +981,19 @@ bool ta_forwards_find(const struct ta_beats *beats, struct ta_forwards *forwards
 {
     struct search s = {.beats = beats, .out = forwards};
     *forwards = (struct ta_forwards){0};
-    find_walls(&s);
+    s.counts = calloc(beats->n_symbols + 1, sizeof *s.counts);
+    s.failed = !s.counts;
     if (!s.failed)
-        try_window(&s, longest_stretch(&s));
+        find_walls(&s);
+    if (!s.failed)
+        find_calls(&s);
     if (s.walls.n > 0)
         clip_walls(&s);
     forwards->walls = s.walls.at;
     forwards->n_walls = s.walls.n;
     free(s.calls.at);
     free(s.begins.at);
+    free(s.counts);
     if (s.failed)
         ta_forwards_free(forwards);
     return !s.failed;
