@@ -118,10 +118,11 @@ static void find_borders(struct work *w)
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/* Calls that launch the same strong kernels are of a kind.  Where most are the same as another to
- * the beat, those are the kinds, and what differs in few beats has lost or gained them.  Else a
- * kind is what differs in so many beats and so many of a hundred, and in no symbol by more. */
-enum { KINDS_MOST = 16, DIFFERENT = 3, PERCENT = 10, OF_SYMBOL = 15, RARER = 3 };
+/* Calls that launch the same strong kernels are of a kind.  Where many are the same as another to
+ * the beat, in order, those are the kinds, and what differs in few beats has lost or gained them:
+ * seldom several times at the same place.  Else a kind is what differs in so many beats and so many
+ * of a hundred, and in no symbol by more. */
+enum { KINDS_MOST = 16, DIFFERENT = 3, PERCENT = 10, OF_SYMBOL = 15, RARER = 3, SURELY = 3 };
 #define LEAST_SAME 0.25
 
 struct kinds {
@@ -212,7 +213,7 @@ static size_t find_same(const struct work *w, struct same *same)
         same[i] = (struct same){0, i, 1};
         for (size_t k = w->at[i].from; k < w->at[i].to; k++)
             if (w->beats.at[k].strong)
-                same[i].hash += ta_hash_mix(w->beats.at[k].symbol);
+                same[i].hash = ta_hash_mix(same[i].hash + w->beats.at[k].symbol + 1);
     }
     qsort(same, w->n, sizeof *same, by_hash);
     for (size_t i = 0, end; i < w->n; i = end) {
@@ -240,7 +241,7 @@ static void start_kinds(struct work *w, struct kinds *kinds, uint32_t *counts)
         const struct forward *f = &w->at[same[i].call];
         count_symbols(w, f, counts);
         const size_t near = nearest(w, kinds, f, counts, DIFFERENT);
-        if (near < kinds->n && kinds->members[near] >= RARER * same[i].n)
+        if (near < kinds->n && (same[i].n < SURELY || kinds->members[near] >= RARER * same[i].n))
             continue;
         if (!add_kind(w, kinds, f, counts))
             break;
