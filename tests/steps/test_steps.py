@@ -147,7 +147,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
     parser.add_argument("--count", type=int, default=0)
-    parser.add_argument("--least", type=float, default=0.9)
+    parser.add_argument("--least", type=float, default=0.95)
     parser.add_argument("--only", type=int)
     parser.add_argument("--real", action="store_true")
     options = parser.parse_args()

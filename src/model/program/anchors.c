@@ -120,9 +120,17 @@ static void find_borders(struct work *w)
 
 /* Calls that launch the same strong kernels are of a kind.  Where many are the same as another to
  * the beat, in order, those are the kinds, and what differs in few beats has lost or gained them:
- * seldom several times at the same place.  Else a kind is what differs in so many beats and so many
+ * hardly several times at the same place.  Else a kind is what differs in so many beats and so many
  * of a hundred, and in no symbol by more. */
-enum { KINDS_MOST = 16, DIFFERENT = 3, PERCENT = 10, OF_SYMBOL = 15, RARER = 3, SURELY = 3 };
+enum {
+    KINDS_MOST = 16,
+    DIFFERENT = 3,
+    PERCENT = 10,
+    OF_SYMBOL = 15,
+    RARER = 3,
+    SURELY = 3,
+    STRANGE_MOST = 4
+};
 #define LEAST_SAME 0.25
 
 struct kinds {
@@ -145,14 +153,15 @@ static void count_symbols(const struct work *w, const struct forward *f, uint32_
         counts[w->beats.at[k].symbol] += w->beats.at[k].strong;
 }
 
-/* In how many beats two calls differ; SIZE_MAX where one symbol is too often in one of them. */
+/* In how many beats a call differs from a kind; SIZE_MAX where one symbol is too often in one of
+ * them.  What the kind has not at all may be of another program. */
 static size_t difference(const struct work *w, const uint32_t *a, const uint32_t *b)
 {
     size_t sum = 0;
     for (size_t s = 0; s < w->beats.n_symbols; s++) {
         const size_t most = a[s] > b[s] ? a[s] : b[s];
         const size_t more = most - (a[s] > b[s] ? b[s] : a[s]);
-        if (100 * more > 200 + OF_SYMBOL * most)
+        if (b[s] ? 100 * more > 200 + OF_SYMBOL * most : more > STRANGE_MOST)
             return SIZE_MAX;
         sum += more;
     }
