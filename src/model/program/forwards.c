@@ -336,6 +336,8 @@ static int beats_too_early(const struct search *s, const size_t *places, size_t 
                                                                                      : later - 1) {
         size_t weak = 0;
         for (size_t i = 0; i < n; i++) {
+            if (later < 0 && places[i] < (size_t)-later)
+                continue; /* before the first beat */
             const size_t at = (size_t)((ssize_t)places[i] + later);
             weak += fits(s, at) ? weak_before(s, at) : 0;
         }
