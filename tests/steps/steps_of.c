@@ -2,7 +2,7 @@
 /* Prints what is found of denoising in traces from kernels alone: a line of JSON for each. */
 #include "trace_fixture.h"
 
-#include "model/program/anchors.h"
+#include "model/program/kernels/denoising.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static const char *const phases[] = {"text", "image", "denoise", "decode"};
 
-static void print_call(const struct ta_trace *trace, const struct ta_anchor_call *call)
+static void print_call(const struct ta_trace *trace, const struct ta_denoising_call *call)
 {
     const struct ta_spans spans = ta_trace_spans(trace);
     const struct ta_activity *at = ta_trace_activities(trace).at;
@@ -28,9 +28,9 @@ static void print_call(const struct ta_trace *trace, const struct ta_anchor_call
 
 static void print(const char *path, const struct ta_trace *trace)
 {
-    struct ta_anchors found;
+    struct ta_denoising found;
     const clock_t begun = clock();
-    if (!ta_anchors_find(trace, &found))
+    if (!ta_denoising_find(trace, &found))
         abort();
     const double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
     printf("{\"file\": \"%s\", \"seconds\": %.4f, \"steps\": %zu, \"forwards\": %zu, \"images\": "
@@ -43,7 +43,7 @@ static void print(const char *path, const struct ta_trace *trace)
         print_call(trace, &found.calls[i]);
     }
     puts("]}");
-    ta_anchors_free(&found);
+    ta_denoising_free(&found);
 }
 
 /* All bytes of a file; the caller frees them. */

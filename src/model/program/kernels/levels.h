@@ -5,10 +5,10 @@
  * equally often and of which exactly one lies between two of another in nearly all cases are of one
  * level: all that happens once in a forward of a model, all that happens once in a layer.  Their
  * number is the support of the level. */
-#ifndef TA_PROGRAM_LEVELS_H
-#define TA_PROGRAM_LEVELS_H
+#ifndef TA_PROGRAM_KERNELS_LEVELS_H
+#define TA_PROGRAM_KERNELS_LEVELS_H
 
-#include "model/program/beats.h"
+#include "model/program/kernels/beats.h"
 
 struct ta_level {
     size_t count;    /* how often */

@@ -12,10 +12,10 @@
  *    two seams to find where they begin and end.
  *
  * Lost events, and kernels from elsewhere, are stepped over. */
-#ifndef TA_PROGRAM_FORWARDS_H
-#define TA_PROGRAM_FORWARDS_H
+#ifndef TA_PROGRAM_KERNELS_FORWARDS_H
+#define TA_PROGRAM_KERNELS_FORWARDS_H
 
-#include "model/program/beats.h"
+#include "model/program/kernels/beats.h"
 
 /* Strong beats [from, to). */
 struct ta_stretch {

@@ -6,8 +6,8 @@
  * Beats that tell where in a model one is (products, attention, convolutions, norms, what compilers
  * made) are strong; those that any program mixes in (element by element, copies, sums, random
  * numbers) are weak.  Loops are found in the strong ones. */
-#ifndef TA_PROGRAM_BEATS_H
-#define TA_PROGRAM_BEATS_H
+#ifndef TA_PROGRAM_KERNELS_BEATS_H
+#define TA_PROGRAM_KERNELS_BEATS_H
 
 #include "traceanalyze/model.h"
 
@@ -45,6 +45,11 @@ struct ta_beats {
 /* False without memory.  No beats where the trace can hold no diffusion: see beats.c. */
 bool ta_beats_read(const struct ta_trace *trace, struct ta_beats *beats);
 void ta_beats_free(struct ta_beats *beats);
+
+static inline bool beat_attends(const struct ta_beat *beat)
+{
+    return beat->kind == TA_KERNEL_ATTENTION || beat->kind == TA_KERNEL_SOFTMAX;
+}
 
 static inline int64_t ta_beat_start(const struct ta_beats *beats, size_t i)
 {

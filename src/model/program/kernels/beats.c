@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/program/beats.h"
+#include "model/program/kernels/beats.h"
 
 #include <ctype.h>
 #include <stdlib.h>

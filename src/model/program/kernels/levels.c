@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/program/levels.h"
+#include "model/program/kernels/levels.h"
 
 #include "base/hash.h"
 

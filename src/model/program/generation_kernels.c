@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A generation from kernels alone, where the program marks nothing of it. */
-#include "model/program/anchors.h"
+#include "model/program/kernels/denoising.h"
 #include "model/program/generation.h"
 
 #include <stdlib.h>
 
-static enum ta_generation_phase phase_of(enum ta_anchor_phase phase)
+static enum ta_generation_phase phase_of(enum ta_denoising_phase phase)
 {
     static const enum ta_generation_phase phases[] = {
-        [TA_ANCHOR_TEXT] = TA_GENERATION_TEXT_ENCODE,
-        [TA_ANCHOR_IMAGE] = TA_GENERATION_IMAGE_ENCODE,
-        [TA_ANCHOR_DENOISE] = TA_GENERATION_DENOISE,
-        [TA_ANCHOR_DECODE] = TA_GENERATION_VAE_DECODE};
+        [TA_DENOISING_TEXT] = TA_GENERATION_TEXT_ENCODE,
+        [TA_DENOISING_IMAGE] = TA_GENERATION_IMAGE_ENCODE,
+        [TA_DENOISING_DENOISE] = TA_GENERATION_DENOISE,
+        [TA_DENOISING_DECODE] = TA_GENERATION_VAE_DECODE};
     return phases[phase];
 }
 
@@ -52,13 +52,13 @@ static void find_images(struct ta_generation *found)
     found->n_images = image + 1;
 }
 
-static void add_calls(const struct ta_trace *trace, const struct ta_anchors *anchors,
+static void add_calls(const struct ta_trace *trace, const struct ta_denoising *denoising,
                       struct ta_generation *found)
 {
     for (size_t i = 0; i < ta_trace_activities(trace).n; i++)
         found->call_of[i] = UINT32_MAX;
-    for (size_t i = 0; i < anchors->n_calls; i++) {
-        const struct ta_anchor_call *call = &anchors->calls[i];
+    for (size_t i = 0; i < denoising->n_calls; i++) {
+        const struct ta_denoising_call *call = &denoising->calls[i];
         for (size_t k = call->first; k < call->end; k++)
             found->call_of[k] = (uint32_t)i;
         found->calls[found->n_calls++] =
@@ -72,7 +72,7 @@ static void add_calls(const struct ta_trace *trace, const struct ta_anchors *anc
     find_images(found);
 }
 
-static void add_stages(const struct ta_trace *trace, const struct ta_anchors *anchors,
+static void add_stages(const struct ta_trace *trace, const struct ta_denoising *denoising,
                        struct ta_generation *found)
 {
     const struct ta_generation_call *calls = found->calls;
@@ -87,11 +87,11 @@ static void add_stages(const struct ta_trace *trace, const struct ta_anchors *an
             .first_call = first,
             .n_calls = end - first,
             .track = UINT32_MAX,
-            .time = time_of(trace, anchors->calls[first].first, anchors->calls[end - 1].end)};
+            .time = time_of(trace, denoising->calls[first].first, denoising->calls[end - 1].end)};
     }
 }
 
-static void add_steps(const struct ta_trace *trace, const struct ta_anchors *anchors,
+static void add_steps(const struct ta_trace *trace, const struct ta_denoising *denoising,
                       struct ta_generation *found)
 {
     size_t block = 0, before = SIZE_MAX;
@@ -105,7 +105,7 @@ static void add_steps(const struct ta_trace *trace, const struct ta_anchors *anc
         number = 0;
         found->n_blocks++;
         for (size_t c = stage->first_call; c < stage->first_call + stage->n_calls;) {
-            const struct ta_anchor_step *step = &anchors->steps[found->calls[c].step];
+            const struct ta_denoising_step *step = &denoising->steps[found->calls[c].step];
             const size_t last = step->first_call + step->n_calls - 1;
             found->steps[found->n_steps++] = (struct ta_generation_step){
                 .first_call = step->first_call,
@@ -113,51 +113,51 @@ static void add_steps(const struct ta_trace *trace, const struct ta_anchors *anc
                 .image = stage->image,
                 .block = block,
                 .number = ++number,
-                .time = time_of(trace, anchors->calls[c].first, anchors->calls[last].end)};
+                .time = time_of(trace, denoising->calls[c].first, denoising->calls[last].end)};
             c = last + 1;
         }
     }
 }
 
 /* Kinds of the denoiser's calls do not count what was lost or is strange. */
-static void take_kinds(const struct ta_anchors *anchors, struct ta_generation *found)
+static void take_kinds(const struct ta_denoising *denoising, struct ta_generation *found)
 {
     for (size_t i = 0; i < found->n_calls; i++)
         if (found->calls[i].phase == TA_GENERATION_DENOISE)
-            found->calls[i].kind = anchors->calls[i].kind;
+            found->calls[i].kind = denoising->calls[i].kind;
     for (size_t i = 0; i < found->n_steps; i++)
         found->steps[i].kind = found->calls[found->steps[i].first_call].kind;
     if (found->layers == 0)
-        found->layers = anchors->layers;
+        found->layers = denoising->layers;
 }
 
-static bool take(const struct ta_trace *trace, const struct ta_anchors *anchors,
+static bool take(const struct ta_trace *trace, const struct ta_denoising *denoising,
                  struct ta_generation *found)
 {
-    found->calls = calloc(anchors->n_calls, sizeof *found->calls);
-    found->steps = calloc(anchors->n_steps, sizeof *found->steps);
-    found->stages = calloc(anchors->n_calls, sizeof *found->stages);
+    found->calls = calloc(denoising->n_calls, sizeof *found->calls);
+    found->steps = calloc(denoising->n_steps, sizeof *found->steps);
+    found->stages = calloc(denoising->n_calls, sizeof *found->stages);
     found->call_of = malloc((ta_trace_activities(trace).n + 1) * sizeof *found->call_of);
     if (!found->calls || !found->steps || !found->stages || !found->call_of)
         return false;
     found->by = TA_GENERATION_BY_KERNELS;
-    add_calls(trace, anchors, found);
-    add_stages(trace, anchors, found);
-    add_steps(trace, anchors, found);
-    found->forwards_per_step = anchors->forwards_per_step;
-    found->confidence = anchors->confidence;
+    add_calls(trace, denoising, found);
+    add_stages(trace, denoising, found);
+    add_steps(trace, denoising, found);
+    found->forwards_per_step = denoising->forwards_per_step;
+    found->confidence = denoising->confidence;
     if (!generation_kinds(trace, found))
         return false;
-    take_kinds(anchors, found);
+    take_kinds(denoising, found);
     return true;
 }
 
 bool generation_by_kernels(const struct ta_trace *trace, struct ta_generation *found)
 {
-    struct ta_anchors anchors;
-    if (!ta_anchors_find(trace, &anchors))
+    struct ta_denoising denoising;
+    if (!ta_denoising_find(trace, &denoising))
         return false;
-    const bool done = anchors.n_calls == 0 || take(trace, &anchors, found);
-    ta_anchors_free(&anchors);
+    const bool done = denoising.n_calls == 0 || take(trace, &denoising, found);
+    ta_denoising_free(&denoising);
     return done;
 }

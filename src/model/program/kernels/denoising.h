@@ -17,21 +17,21 @@
  * And what must not be there: gradients, losses, optimizers (training), caches that a server
  * manages or the choice of a token (language models, also those that make images or speech of
  * tokens). A loop with neither sign is left to others. */
-#ifndef TA_PROGRAM_ANCHORS_H
-#define TA_PROGRAM_ANCHORS_H
+#ifndef TA_PROGRAM_KERNELS_DENOISING_H
+#define TA_PROGRAM_KERNELS_DENOISING_H
 
 #include "traceanalyze/model.h"
 
-enum ta_anchor_phase {
-    TA_ANCHOR_TEXT,  /* attention and products before the first call */
-    TA_ANCHOR_IMAGE, /* likewise with convolutions */
-    TA_ANCHOR_DENOISE,
-    TA_ANCHOR_DECODE /* convolutions after the last call */
+enum ta_denoising_phase {
+    TA_DENOISING_TEXT,  /* attention and products before the first call */
+    TA_DENOISING_IMAGE, /* likewise with convolutions */
+    TA_DENOISING_DENOISE,
+    TA_DENOISING_DECODE /* convolutions after the last call */
 };
 
 /* A call of a model: activities [first, end) of the trace, of all streams of one device. */
-struct ta_anchor_call {
-    enum ta_anchor_phase phase;
+struct ta_denoising_call {
+    enum ta_denoising_phase phase;
     size_t first, end;
     size_t image;  /* from 0 on */
     size_t block;  /* of its image, from 0 on: a part of a video; 0 where there are none */
@@ -40,14 +40,14 @@ struct ta_anchor_call {
     size_t layers; /* calls of attention */
 };
 
-struct ta_anchor_step {
+struct ta_denoising_step {
     size_t first_call, n_calls, image, block;
 };
 
-struct ta_anchors {
-    struct ta_anchor_call *calls; /* by time */
+struct ta_denoising {
+    struct ta_denoising_call *calls; /* by time */
     size_t n_calls;
-    struct ta_anchor_step *steps;
+    struct ta_denoising_step *steps;
     size_t n_steps, n_forwards, n_images, n_kinds;
     size_t n_blocks;          /* of an image; 0 where there are none */
     size_t forwards_per_step; /* 0 where steps differ */
@@ -56,7 +56,7 @@ struct ta_anchors {
 };
 
 /* Nothing in them where no diffusion was found; false without memory. */
-bool ta_anchors_find(const struct ta_trace *trace, struct ta_anchors *anchors);
-void ta_anchors_free(struct ta_anchors *anchors);
+bool ta_denoising_find(const struct ta_trace *trace, struct ta_denoising *denoising);
+void ta_denoising_free(struct ta_denoising *denoising);
 
 #endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where calls of the denoiser begin and end, weak beats before and after counted. */
+#include "model/program/kernels/denoiser.h"
+
+#include <stdlib.h>
+
+/* How many beats before two calls are alike. */
+static size_t alike_before(const struct denoiser *w, size_t i, size_t k)
+{
+    const struct ta_beat *at = w->beats.at;
+    size_t n = 0;
+    const size_t a = w->at[i].from, b = w->at[k].from;
+    while (n < a && n < b && !at[a - n - 1].strong && !at[b - n - 1].strong &&
+           at[a - n - 1].symbol == at[b - n - 1].symbol)
+        n++;
+    return n;
+}
+
+enum { COMPARED = 8 };
+
+/* Weak beats with which every call begins: what is the same before the first, which no scheduler
+ * goes before, and later ones. */
+static size_t usual_beginning(const struct denoiser *w)
+{
+    size_t lengths[COMPARED], n = 0;
+    for (size_t i = 1; i < w->n && n < COMPARED; i++)
+        lengths[n++] = alike_before(w, 0, i);
+    qsort(lengths, n, sizeof *lengths, by_size);
+    return lengths[n / 2];
+}
+
+void denoiser_borders(struct denoiser *w)
+{
+    const size_t before = usual_beginning(w);
+    for (size_t i = 0; i < w->n; i++) {
+        struct forward *f = &w->at[i];
+        size_t n = i ? alike_before(w, 0, i) : before;
+        n = n < before ? n : before;
+        f->begin = f->from - n;
+        /* Inputs that are copied to where a recorded graph expects them. */
+        const size_t least = i ? w->at[i - 1].end : 0;
+        while (f->begin > least && denoiser_is_copy(w, f->begin - 1))
+            f->begin--;
+        f->end = f->to;
+        while (f->end < w->beats.n && !w->beats.at[f->end].strong && !denoiser_is_copy(w, f->end) &&
+               w->beats.at[f->end].kind == TA_KERNEL_COPY)
+            f->end++;
+    }
+}
