@@ -350,6 +350,14 @@ enum ta_reading {
     TA_AS_MODEL_CALL_KIND,
     TA_AS_MODEL_CALL_HOST,
     TA_AS_MODEL_CALL_GPU,
+    TA_AS_IMAGE_WIDTH, /* of a kind of image or video, pixels */
+    TA_AS_IMAGE_HEIGHT,
+    TA_AS_IMAGE_FRAMES,
+    TA_AS_IMAGE_BATCH,   /* made together */
+    TA_AS_IMAGE_SAMPLES, /* of a pass of the denoiser */
+    TA_AS_IMAGE_TOKENS,
+    TA_AS_SEQUENCE_TOKENS, /* text counts */
+    TA_AS_ATTENTION_SHARE,
 
     TA_AS_PEAK_ALLOCATED, /* scalars */
     TA_AS_TRUST,

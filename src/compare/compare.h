@@ -161,9 +161,10 @@ struct diff_cause {
     int64_t calls[TA_DIFF_SIDES]; /* of a stage; 0: not known */
 };
 
-/* What of a diffusion explains most of a change, in words that begin with none. */
+/* What of a diffusion explains most of a change, in words. */
 struct diff_phase_story {
-    const char *text; /* NULL: nothing does */
+    const char *task; /* " with smaller images (…)": what is asked for differs; NULL: it does not */
+    const char *text; /* NULL: nothing explains most of it */
     bool is_of_time;  /* the same work takes another time, for which there is a reason */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.normalized: the window for each unit of work, where runs did different amounts of it. */
 #include "compare/compare.h"
+#include "compare/sizes.h"
 #include "model/program/marker.h"
 #include "report/report.h"
 #include "traceanalyze/table.h"
@@ -113,11 +114,28 @@ const char *diff_step_kind(struct diff *diff, const struct ta_refs *in)
 static const char *const names[] = {
     [DIFF_IMAGES] = "image", [DIFF_STEPS] = "step", [DIFF_FRAMES] = "frame"};
 
+/* Images that are made together count each, where both runs say how many those are. */
+static void count_batches(const struct diff *diff, int64_t units[TA_DIFF_SIDES])
+{
+    enum { MOST = 1 << 20 };
+    struct diff_size sizes[TA_DIFF_SIDES];
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        const struct ta_refs *in = &diff->in[side];
+        const bool is_known = ta_ref_rows(in, TA_AS_IMAGE_BATCH) > 0;
+        sizes[side] = diff_size_read(in, is_known ? ta_ref_rank(in, TA_AS_IMAGE_BATCH, 0) : 0);
+    }
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        if (units[side] != TA_MISSING && units[side] < MOST && diff_size_batch(sizes, side) < MOST)
+            units[side] *= diff_size_batch(sizes, side);
+}
+
 /* The units of both runs; false where one says none. */
 static bool read_units(const struct diff *diff, enum diff_unit unit, int64_t units[TA_DIFF_SIDES])
 {
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         units[side] = diff_units(&diff->in[side], unit);
+    if (unit == DIFF_IMAGES)
+        count_batches(diff, units);
     return units[TA_DIFF_BASE] != TA_MISSING && units[TA_DIFF_NEW] != TA_MISSING;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.phases, diff.loop: what changed of a program that generates images or videos by diffusion,
- * phase by phase, and what of it the first line says.
+ * phase by phase.
  *
  * The window of the program is the sum of its phases and of the rest, on both sides, so that the
  * changes add up to the change of the window.  A phase changes by how often it happens, n, and
@@ -13,19 +13,22 @@
  *
  *     (n + n') / 2 · forwards per step · Σ (w' - w) (m + m') / 2
  *
- * of the shares w and means m of full and shortened passes. */
-#include "compare/compare.h"
+ * of the shares w and means m of full and shortened passes.  Images of another size change the
+ * mean, too: what the tokens or pixels explain is the size effect (sizes.h), at most the rest of
+ * the rate effect. */
+#include "compare/phases.h"
 #include "report/report.h"
-#include "report/unit.h"
 #include "traceanalyze/table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* clang-format off */
 
-enum { PHASE, BASE, NEW, DELTA, CHANGE, COUNT_EFFECT, MIX_EFFECT, RATE_EFFECT, BASE_N, NEW_N };
+enum {
+    PHASE, BASE, NEW, DELTA, CHANGE, COUNT_EFFECT, MIX_EFFECT, SIZE_EFFECT, RATE_EFFECT, BASE_N,
+    NEW_N
+};
 
 /* clang-format on */
 
@@ -49,6 +52,11 @@ static const struct ta_column phases_columns[] = {
                     .better = TA_LOWER,
                     .doc = "Part of it that comes from more or fewer passes of the denoiser that "
                            "do less than the others, as with a step cache"},
+    [SIZE_EFFECT] = {"size_effect_ns", "By size", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+                     .better = TA_LOWER,
+                     .doc = "Part of it that images or videos of another size or number explain: "
+                            "linear layers follow the tokens, attention their square, the VAE the "
+                            "pixels"},
     [RATE_EFFECT] = {"rate_effect_ns", "By time per call", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                      .better = TA_LOWER,
                      .doc = "The rest of it: steps or calls that take longer or shorter"},
@@ -70,7 +78,9 @@ enum { LOOP_WHAT, LOOP_BASE, LOOP_NEW };
 static const struct ta_column loop_columns[] = {
     [LOOP_WHAT] = {"what", "What", TA_WORD,
                    .doc = "images, blocks, steps, forwards (passes of the denoiser), full_forwards "
-                          "(that nothing shortened), forwards_per_step, layers"},
+                          "(that nothing shortened), forwards_per_step, layers; width, height and "
+                          "frames of an image or video, batch (made together), samples (of a pass "
+                          "of the denoiser)"},
     [LOOP_BASE] = {"base", "Before", TA_COUNT, .doc = "How many before; null where not known"},
     [LOOP_NEW] = {"new", "After", TA_COUNT, .doc = "How many after"},
 };
@@ -88,46 +98,25 @@ static bool is_other_loop(const struct ta_refs *in)
 
 static const struct ta_table_def loop = {
     "diff.loop", "Denoising loop compared", TA_COLUMNS(loop_columns),
-    .doc = "How the denoising loops of both runs nest, on the rank with the longest window.",
+    .doc = "How the denoising loops of both runs nest and what they make, on the rank with the "
+           "longest window.",
     .brief = &(const struct ta_brief){
-        .place = 16, .rows = 8, .applies = is_other_loop, TA_READS(loop_counts)}};
+        .place = 16, .rows = 12, .applies = is_other_loop, TA_READS(loop_counts)}};
 
 /* ---- a side ---------------------------------------------------------------------------------- */
 
-enum { PHASES_MOST = 16 };
+const struct ta_slice diff_denoising = {"denoise", 7};
+static const struct ta_slice unknown = {"unknown", 7}, at_once = {"at once", 7};
 
-struct phase {
-    struct ta_slice name;
-    int64_t n, ns; /* n: steps of denoising, calls of others; 0: not known */
-};
-
-/* Passes of the denoiser: full ones, and shortened ones. */
-struct passes {
-    double n[2], ns[2];
-};
-
-struct side {
-    int64_t rank, window;
-    struct phase phases[PHASES_MOST];
-    size_t n;
-    int64_t images, blocks, steps, forwards, per_step, layers, full; /* TA_MISSING: not known */
-    bool is_whole; /* each image is denoised and decoded */
-    struct passes passes;
-};
-
-static const struct ta_slice denoise = {"denoise", 7}, unknown = {"unknown", 7},
-                             at_once = {"at once", 7};
-
-/* Rows of the window that are no phase. */
-static bool is_rest(struct ta_slice name)
+bool diff_phase_is_rest(struct ta_slice name)
 {
     return ta_slice_equal(name, unknown) || ta_slice_equal(name, at_once);
 }
 
 /* Of the ranks with phases the one whose window is longest; false without any. */
-static bool find_rank(const struct ta_refs *in, struct side *side)
+static bool find_rank(const struct ta_refs *in, struct diff_phases_side *side)
 {
-    *side = (struct side){.rank = TA_MISSING};
+    *side = (struct diff_phases_side){.rank = TA_MISSING};
     for (size_t i = 0; i < ta_ref_rows(in, TA_AS_RANK_WINDOW); i++) {
         const int64_t rank = ta_ref_rank(in, TA_AS_RANK_WINDOW, i);
         const int64_t window = ta_ref_integer(in, TA_AS_RANK_WINDOW, i);
@@ -142,7 +131,7 @@ static bool find_rank(const struct ta_refs *in, struct side *side)
     return side->window > 0;
 }
 
-static void read_loop(const struct ta_refs *in, struct side *side)
+static void read_loop(const struct ta_refs *in, struct diff_phases_side *side)
 {
     for (size_t i = 0; i < ta_ref_rows(in, TA_AS_LOOP_STEPS); i++) {
         if (ta_ref_rank(in, TA_AS_LOOP_STEPS, i) != side->rank)
@@ -159,11 +148,11 @@ static void read_loop(const struct ta_refs *in, struct side *side)
     }
 }
 
-static void read_passes(const struct ta_refs *in, struct side *side)
+static void read_passes(const struct ta_refs *in, struct diff_phases_side *side)
 {
     for (size_t i = 0; i < ta_ref_rows(in, TA_AS_MODEL_CALL); i++) {
         if (ta_ref_rank(in, TA_AS_MODEL_CALL, i) != side->rank ||
-            !ta_slice_equal(ta_ref_text(in, TA_AS_MODEL_CALL, i), denoise))
+            !ta_slice_equal(ta_ref_text(in, TA_AS_MODEL_CALL, i), diff_denoising))
             continue;
         const bool is_short = ta_ref_number(in, TA_AS_MODEL_CALL_KIND, i, 0) > 0;
         const double host = ta_ref_number(in, TA_AS_MODEL_CALL_HOST, i, 0);
@@ -172,29 +161,30 @@ static void read_passes(const struct ta_refs *in, struct side *side)
     }
 }
 
-static void read_phases(const struct ta_refs *in, struct side *side)
+static void read_phases(const struct ta_refs *in, struct diff_phases_side *side)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < ta_ref_rows(in, TA_AS_PHASE) && side->n + 1 < PHASES_MOST; i++) {
         const struct ta_slice name = ta_ref_text(in, TA_AS_PHASE, i);
         if (ta_ref_rank(in, TA_AS_PHASE, i) != side->rank)
             continue;
-        struct phase *phase = &side->phases[side->n++];
-        *phase = (struct phase){.name = name,
-                                .n = diff_amount(in, TA_AS_PHASE_CALLS, i),
-                                .ns = diff_amount(in, TA_AS_PHASE_TIME, i)};
-        if (ta_slice_equal(name, denoise) && side->steps > 0)
+        struct diff_phase *phase = &side->phases[side->n++];
+        *phase = (struct diff_phase){.name = name,
+                                     .n = diff_amount(in, TA_AS_PHASE_CALLS, i),
+                                     .ns = diff_amount(in, TA_AS_PHASE_TIME, i)};
+        if (ta_slice_equal(name, diff_denoising) && side->steps > 0)
             phase->n = side->steps;
         sum = ta_add_sat(sum, phase->ns);
     }
     if (sum != side->window)
-        side->phases[side->n++] = (struct phase){.name = at_once, .ns = side->window - sum};
+        side->phases[side->n++] = (struct diff_phase){.name = at_once, .ns = side->window - sum};
 }
 
-static bool read_side(const struct ta_refs *in, struct side *side)
+static bool read_side(const struct ta_refs *in, struct diff_phases_side *side)
 {
     if (!find_rank(in, side))
         return false;
+    side->size = diff_size_read(in, side->rank);
     read_loop(in, side);
     read_passes(in, side);
     read_phases(in, side);
@@ -203,33 +193,17 @@ static bool read_side(const struct ta_refs *in, struct side *side)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* A phase of both sides; n is 0 where a side has none of it. */
-struct bar {
-    struct ta_slice name;
-    int64_t n[TA_DIFF_SIDES], ns[TA_DIFF_SIDES];
-    double count, mix, rate; /* effects, of the whole run or of an image; their sum: */
-    double change;
-};
-
-struct bars {
-    struct bar at[2 * PHASES_MOST];
-    size_t n;
-    const struct side *sides;
-    double images[TA_DIFF_SIDES]; /* 1 where the runs have as many */
-    double whole;                 /* the change of the window, or of an image's part of it */
-};
-
-static struct bar *bar_of(struct bars *bars, struct ta_slice name)
+static struct diff_phase_bar *bar_of(struct diff_phase_bars *bars, struct ta_slice name)
 {
     for (size_t i = 0; i < bars->n; i++)
         if (ta_slice_equal(bars->at[i].name, name))
             return &bars->at[i];
-    bars->at[bars->n] = (struct bar){.name = name};
+    bars->at[bars->n] = (struct diff_phase_bar){.name = name};
     return &bars->at[bars->n++];
 }
 
 /* Of the mean of a pass, what the mix of full and shortened ones changes. */
-static double mix_of_passes(const struct passes *base, const struct passes *new)
+static double mix_of_passes(const struct diff_passes *base, const struct diff_passes *new)
 {
     double mix = 0;
     const double all = base->n[0] + base->n[1], now = new->n[0] + new->n[1];
@@ -246,47 +220,101 @@ static double mix_of_passes(const struct passes *base, const struct passes *new)
     return mix;
 }
 
-static void find_effects(const struct bars *bars, struct bar *bar)
+/* What each phase follows. */
+enum follows { FOLLOWS_NOTHING, FOLLOWS_BATCH, FOLLOWS_PIXELS, FOLLOWS_TOKENS };
+
+static enum follows follows_of(struct ta_slice name)
 {
-    double n[TA_DIFF_SIDES], ns[TA_DIFF_SIDES];
+    static const struct {
+        const char *name;
+        enum follows follows;
+    } all[] = {{"text encode", FOLLOWS_BATCH},
+               {"image encode", FOLLOWS_PIXELS},
+               {"denoise", FOLLOWS_TOKENS},
+               {"VAE decode", FOLLOWS_PIXELS},
+               {"post-process", FOLLOWS_PIXELS}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (ta_slice_equal(name, ta_slice_of(all[i].name)))
+            return all[i].follows;
+    return FOLLOWS_NOTHING;
+}
+
+/* How many times as long a call takes, as far as sizes explain it. */
+static double expected_ratio(const struct diff_phase_bars *bars, struct ta_slice name)
+{
+    const struct diff_size sizes[TA_DIFF_SIDES] = {bars->sides[TA_DIFF_BASE].size,
+                                                   bars->sides[TA_DIFF_NEW].size};
+    const enum follows follows = follows_of(name);
+    double ratio = 1;
+    if (follows == FOLLOWS_NOTHING)
+        return 1;
     for (int side = 0; side < TA_DIFF_SIDES; side++) {
-        n[side] = (double)bar->n[side] / bars->images[side];
-        ns[side] = (double)bar->ns[side] / bars->images[side];
+        const double batch = (double)diff_size_batch(sizes, side) / bars->batch[side];
+        ratio = side == TA_DIFF_NEW ? ratio * batch : ratio / batch;
     }
-    const double more = n[TA_DIFF_NEW] - n[TA_DIFF_BASE];
-    bar->change = ns[TA_DIFF_NEW] - ns[TA_DIFF_BASE];
-    if (n[TA_DIFF_BASE] > 0 && n[TA_DIFF_NEW] > 0)
-        bar->count =
-            more * (ns[TA_DIFF_BASE] / n[TA_DIFF_BASE] + ns[TA_DIFF_NEW] / n[TA_DIFF_NEW]) / 2;
-    else if (!is_rest(bar->name))
-        bar->count = bar->change;
-    bar->rate = bar->change - bar->count;
-    if (!ta_slice_equal(bar->name, denoise))
-        return;
-    const struct side *base = &bars->sides[TA_DIFF_BASE], *new = &bars->sides[TA_DIFF_NEW];
-    if (base->steps <= 0 || new->steps <= 0)
-        return;
+    if (!diff_sizes_differ(sizes) || follows == FOLLOWS_BATCH)
+        return ratio;
+    return ratio * (follows == FOLLOWS_TOKENS ? diff_size_work(sizes) : diff_size_pixels(sizes));
+}
+
+/* Of a change of times per call what sizes explain: no more than all of it, and nothing of one that
+ * goes the other way. */
+static double size_effect(double expected, double change)
+{
+    if (change < 0)
+        return fmin(0, fmax(expected, change));
+    return fmax(0, fmin(expected, change));
+}
+
+static double mix_effect(const struct diff_phase_bars *bars, const struct diff_phase_bar *bar,
+                         double n)
+{
+    const struct diff_phases_side *base = &bars->sides[TA_DIFF_BASE],
+                                  *new = &bars->sides[TA_DIFF_NEW];
+    if (!ta_slice_equal(bar->name, diff_denoising) || base->steps <= 0 || new->steps <= 0)
+        return 0;
     const double forwards = ((double)base->forwards / (double)base->steps +
                              (double)new->forwards / (double)new->steps) /
                             2;
-    bar->mix = mix_of_passes(&base->passes, &new->passes) * forwards *
-               (n[TA_DIFF_BASE] + n[TA_DIFF_NEW]) / 2;
-    bar->rate -= bar->mix;
+    return mix_of_passes(&base->passes, &new->passes) * forwards * n;
+}
+
+static void find_effects(const struct diff_phase_bars *bars, struct diff_phase_bar *bar)
+{
+    double n[TA_DIFF_SIDES], ns[TA_DIFF_SIDES];
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        n[side] = (double)bar->n[side] * bars->batch[side] / bars->images[side];
+        ns[side] = (double)bar->ns[side] / bars->images[side];
+    }
+    bar->change = ns[TA_DIFF_NEW] - ns[TA_DIFF_BASE];
+    if (!(n[TA_DIFF_BASE] > 0 && n[TA_DIFF_NEW] > 0)) {
+        bar->count = diff_phase_is_rest(bar->name) ? 0 : bar->change;
+        bar->rate = bar->change - bar->count;
+        return;
+    }
+    const double base = ns[TA_DIFF_BASE] / n[TA_DIFF_BASE];
+    const double new = ns[TA_DIFF_NEW] / n[TA_DIFF_NEW];
+    const double calls = (n[TA_DIFF_BASE] + n[TA_DIFF_NEW]) / 2;
+    bar->count = (n[TA_DIFF_NEW] - n[TA_DIFF_BASE]) * (base + new) / 2;
+    bar->mix = mix_effect(bars, bar, calls);
+    bar->rate = bar->change - bar->count - bar->mix;
+    bar->size = size_effect((expected_ratio(bars, bar->name) - 1) * base * calls, bar->rate);
+    bar->rate -= bar->size;
 }
 
 static int by_change(const void *left, const void *right)
 {
-    const struct bar *a = left, *b = right;
+    const struct diff_phase_bar *a = left, *b = right;
     const double x = fabs(a->change), y = fabs(b->change);
     return x != y ? (x < y) - (x > y) : ta_slice_compare(a->name, b->name);
 }
 
-static void make_bars(struct bars *bars)
+static void make_bars(struct diff_phase_bars *bars)
 {
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         for (size_t i = 0; i < bars->sides[side].n; i++) {
-            const struct phase *phase = &bars->sides[side].phases[i];
-            struct bar *bar = bar_of(bars, phase->name);
+            const struct diff_phase *phase = &bars->sides[side].phases[i];
+            struct diff_phase_bar *bar = bar_of(bars, phase->name);
             bar->n[side] += phase->n;
             bar->ns[side] += phase->ns;
         }
@@ -304,20 +332,24 @@ static struct ta_cell count_of(int64_t n)
     return n > 0 ? ta_int(n) : ta_null();
 }
 
-static void add_bar(struct ta_section_builder *out, const struct bars *bars, const struct bar *of)
+static void add_bar(struct ta_section_builder *out, const struct diff_phase_bars *bars,
+                    const struct diff_phase_bar *of)
 {
-    struct bars whole = *bars; /* of the runs, whatever an image has of it */
-    struct bar bar = {.name = of->name, .n = {of->n[0], of->n[1]}, .ns = {of->ns[0], of->ns[1]}};
-    whole.images[TA_DIFF_BASE] = whole.images[TA_DIFF_NEW] = 1;
+    struct diff_phase_bars whole = *bars; /* of the runs, whatever an image has of it */
+    struct diff_phase_bar bar = {
+        .name = of->name, .n = {of->n[0], of->n[1]}, .ns = {of->ns[0], of->ns[1]}};
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        whole.images[side] = whole.batch[side] = 1;
     find_effects(&whole, &bar);
     const int64_t change = bar.ns[TA_DIFF_NEW] - bar.ns[TA_DIFF_BASE];
-    const int64_t count = ta_whole(rint(bar.count)), mix = ta_whole(rint(bar.mix));
+    const int64_t count = ta_whole(rint(bar.count)), mix = ta_whole(rint(bar.mix)),
+                  size = ta_whole(rint(bar.size));
     TA_ROW(out, phases, [PHASE] = ta_text(bar.name), [BASE] = ta_int(bar.ns[TA_DIFF_BASE]),
            [NEW] = ta_int(bar.ns[TA_DIFF_NEW]), [DELTA] = ta_int(change),
            [CHANGE] = bar.ns[TA_DIFF_BASE] > 0 ? ta_share(change, bar.ns[TA_DIFF_BASE]) : ta_null(),
-           [COUNT_EFFECT] = ta_int(count), [MIX_EFFECT] = ta_int(mix),
-           [RATE_EFFECT] = ta_int(change - count - mix), [BASE_N] = count_of(bar.n[TA_DIFF_BASE]),
-           [NEW_N] = count_of(bar.n[TA_DIFF_NEW]));
+           [COUNT_EFFECT] = ta_int(count), [MIX_EFFECT] = ta_int(mix), [SIZE_EFFECT] = ta_int(size),
+           [RATE_EFFECT] = ta_int(change - count - mix - size),
+           [BASE_N] = count_of(bar.n[TA_DIFF_BASE]), [NEW_N] = count_of(bar.n[TA_DIFF_NEW]));
 }
 
 static void add_count(struct ta_section_builder *out, const char *what, int64_t base, int64_t new)
@@ -327,10 +359,15 @@ static void add_count(struct ta_section_builder *out, const char *what, int64_t 
                [LOOP_NEW] = ta_int(new));
 }
 
-static void add_loop(struct ta_section_builder *out, const struct side *base,
-                     const struct side *new)
+static void add_loop(struct ta_section_builder *out, const struct diff_phases_side *base,
+                     const struct diff_phases_side *new)
 {
     add_count(out, "images", base->images, new->images);
+    add_count(out, "width", base->size.width, new->size.width);
+    add_count(out, "height", base->size.height, new->size.height);
+    add_count(out, "frames", base->size.frames, new->size.frames);
+    add_count(out, "batch", base->size.batch, new->size.batch);
+    add_count(out, "samples", base->size.samples, new->size.samples);
     add_count(out, "blocks", base->blocks, new->blocks);
     add_count(out, "steps", base->steps, new->steps);
     add_count(out, "forwards", base->forwards, new->forwards);
@@ -339,192 +376,44 @@ static void add_loop(struct ta_section_builder *out, const struct side *base,
     add_count(out, "layers", base->layers, new->layers);
 }
 
-/* ---- what the first line says ---------------------------------------------------------------- */
-
-/* The least of the change that what is said explains, and a second thing. */
-#define MOST 0.5
-#define ALSO 0.2
-
-/* Steps of an image, or of all where images have different numbers of them. */
-static int64_t steps_of(const struct side *side)
+/* What effects are of: an image, where both runs make whole images and other numbers of them. */
+static void find_images(struct diff_phase_bars *bars)
 {
-    return side->images > 0 && side->steps % side->images == 0 ? side->steps / side->images
-                                                               : side->steps;
-}
-
-static const char *times(struct diff *diff, int64_t n)
-{
-    return n == 1   ? "once"
-           : n == 2 ? "twice"
-                    : ta_arena_printf(&diff->arena, "%lld times", (long long)n);
-}
-
-/* "150 ms instead of 170 ms (-11.8 %)". */
-static const char *instead(struct diff *diff, double before, double after)
-{
-    char old[TA_UNIT_TEXT_MAX], now[TA_UNIT_TEXT_MAX], change[TA_UNIT_TEXT_MAX];
-    return ta_arena_printf(&diff->arena, "%s instead of %s (%s)",
-                           ta_unit_format(now, after, TA_UNIT_NS),
-                           ta_unit_format(old, before, TA_UNIT_NS),
-                           ta_unit_format(change, after / before - 1, TA_UNIT_RATIO_CHANGE));
-}
-
-static double mean_of(const struct bar *bar, int side)
-{
-    return (double)bar->ns[side] / (double)bar->n[side];
-}
-
-/* Guidance that came, went, or became a part of the batch. */
-static bool has_other_passes(const struct bars *bars)
-{
-    const int64_t before = bars->sides[TA_DIFF_BASE].per_step;
-    const int64_t after = bars->sides[TA_DIFF_NEW].per_step;
-    return before > 0 && after > 0 && before != after;
-}
-
-static const char *of_step_time(struct diff *diff, const struct bars *bars, const struct bar *bar)
-{
-    const struct side *base = &bars->sides[TA_DIFF_BASE], *new = &bars->sides[TA_DIFF_NEW];
-    const char *change = instead(diff, mean_of(bar, TA_DIFF_BASE), mean_of(bar, TA_DIFF_NEW));
-    const char *each = steps_of(base) == steps_of(new)
-                           ? ta_arena_printf(&diff->arena, "each of the %lld denoising steps",
-                                             (long long)steps_of(new))
-                           : "each denoising step";
-    if (has_other_passes(bars))
-        return ta_arena_printf(&diff->arena, "%s runs the denoiser %s instead of %s, and takes %s",
-                               each, times(diff, new->per_step), times(diff, base->per_step),
-                               change);
-    return ta_arena_printf(&diff->arena, "%s takes %s", each, change);
-}
-
-static const char *of_steps(struct diff *diff, const struct bars *bars)
-{
-    const int64_t before = steps_of(&bars->sides[TA_DIFF_BASE]);
-    const int64_t after = steps_of(&bars->sides[TA_DIFF_NEW]);
-    return ta_arena_printf(&diff->arena, "%lld denoising step%s instead of %lld", (long long)after,
-                           after == 1 ? "" : "s", (long long)before);
-}
-
-/* "20 of 28 passes of the denoiser are full ones, 28 of 28 before: a step cache". */
-static const char *of_mix(struct diff *diff, const struct bars *bars)
-{
-    const struct side *base = &bars->sides[TA_DIFF_BASE], *new = &bars->sides[TA_DIFF_NEW];
-    return ta_arena_printf(
-        &diff->arena, "%.0f of %lld passes of the denoiser are shortened, as by a step cache, %s",
-        new->passes.n[1], (long long)new->forwards,
-        base->passes.n[1] > 0 ? ta_arena_printf(&diff->arena, "%.0f of %lld before",
-                                                base->passes.n[1], (long long)base->forwards)
-                              : "none before");
-}
-
-static const char *of_phase(struct diff *diff, const struct bar *bar)
-{
-    char ns[TA_UNIT_TEXT_MAX];
-    const int64_t *n = bar->n;
-    const int length = (int)bar->name.len;
-    const char *name = bar->name.ptr;
-    if (bar->ns[TA_DIFF_BASE] == 0)
-        return ta_arena_printf(&diff->arena, "%.*s takes %s, and was not there before", length,
-                               name, ta_unit_format(ns, (double)bar->ns[TA_DIFF_NEW], TA_UNIT_NS));
-    if (bar->ns[TA_DIFF_NEW] == 0)
-        return ta_arena_printf(&diff->arena, "%.*s, which took %s, is gone", length, name,
-                               ta_unit_format(ns, (double)bar->ns[TA_DIFF_BASE], TA_UNIT_NS));
-    if (n[TA_DIFF_BASE] != n[TA_DIFF_NEW] && fabs(bar->count) > fabs(bar->rate))
-        return ta_arena_printf(&diff->arena, "%.*s calls its model %s instead of %s", length, name,
-                               times(diff, n[TA_DIFF_NEW]), times(diff, n[TA_DIFF_BASE]));
-    return ta_arena_printf(
-        &diff->arena, "%.*s takes %s", length, name,
-        instead(diff, (double)bar->ns[TA_DIFF_BASE], (double)bar->ns[TA_DIFF_NEW]));
-}
-
-/* Something that may be said, with what it explains. */
-struct say {
-    const char *text;
-    double ns;
-    bool is_of_time;
-};
-
-static void offer(struct say says[2], struct say say, double whole)
-{
-    if ((say.ns > 0) != (whole > 0) || !say.text)
+    const struct diff_phases_side *sides = bars->sides;
+    const struct diff_size sizes[TA_DIFF_SIDES] = {sides[TA_DIFF_BASE].size,
+                                                   sides[TA_DIFF_NEW].size};
+    double images[TA_DIFF_SIDES], batch[TA_DIFF_SIDES];
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        if (!sides[side].is_whole || sides[side].images <= 0)
+            return;
+        batch[side] = (double)diff_size_batch(sizes, side);
+        images[side] = (double)sides[side].images * batch[side];
+    }
+    const bool is_other_batch = batch[TA_DIFF_BASE] != batch[TA_DIFF_NEW];
+    if (!is_other_batch && images[TA_DIFF_BASE] == images[TA_DIFF_NEW])
         return;
-    if (fabs(say.ns) > fabs(says[0].ns)) {
-        says[1] = says[0];
-        says[0] = say;
-    } else if (fabs(say.ns) > fabs(says[1].ns)) {
-        says[1] = say;
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        bars->images[side] = images[side];
+        bars->batch[side] = batch[side];
     }
-}
-
-/* The two that explain most. */
-static void find_says(struct diff *diff, const struct bars *bars, struct say says[2])
-{
-    for (size_t i = 0; i < bars->n; i++) {
-        const struct bar *bar = &bars->at[i];
-        const bool is_both = bar->n[TA_DIFF_BASE] > 0 && bar->n[TA_DIFF_NEW] > 0;
-        if (is_rest(bar->name))
-            offer(says, (struct say){"", bar->change, true}, bars->whole);
-        else if (!ta_slice_equal(bar->name, denoise) || !is_both)
-            offer(says, (struct say){of_phase(diff, bar), bar->change, is_both}, bars->whole);
-        else {
-            offer(says, (struct say){of_steps(diff, bars), bar->count, false}, bars->whole);
-            offer(says, (struct say){of_mix(diff, bars), bar->mix, false}, bars->whole);
-            offer(says,
-                  (struct say){of_step_time(diff, bars, bar), bar->rate, !has_other_passes(bars)},
-                  bars->whole);
-        }
-    }
-}
-
-/* ": -560 ms of -600 ms an image". */
-static const char *with_part(struct diff *diff, const struct bars *bars, const struct say *say)
-{
-    char part[TA_UNIT_TEXT_MAX], whole[TA_UNIT_TEXT_MAX];
-    const bool is_image = bars->sides[TA_DIFF_BASE].is_whole && bars->sides[TA_DIFF_NEW].is_whole &&
-                          (bars->images[TA_DIFF_BASE] > 1 || bars->sides[TA_DIFF_BASE].images == 1);
-    const bool is_video = bars->sides[TA_DIFF_NEW].blocks > bars->sides[TA_DIFF_NEW].images;
-    return ta_arena_printf(&diff->arena, "%s: %s of %s%s", say->text,
-                           ta_unit_format(part, say->ns, TA_UNIT_NS_CHANGE),
-                           ta_unit_format(whole, bars->whole, TA_UNIT_NS_CHANGE),
-                           !is_image  ? ""
-                           : is_video ? " a video"
-                                      : " an image");
-}
-
-static void note(struct diff *diff, const struct bars *bars)
-{
-    struct say says[2] = {{"", 0, true}, {"", 0, true}};
-    find_says(diff, bars, says);
-    if (!*says[0].text || fabs(says[0].ns) < MOST * fabs(bars->whole))
-        return;
-    const char *text = with_part(diff, bars, &says[0]);
-    if (text && *says[1].text && fabs(says[1].ns) >= ALSO * fabs(bars->whole)) {
-        char ns[TA_UNIT_TEXT_MAX];
-        text = ta_arena_printf(&diff->arena, "%s; %s: %s", text, says[1].text,
-                               ta_unit_format(ns, says[1].ns, TA_UNIT_NS_CHANGE));
-    }
-    diff->phases = (struct diff_phase_story){.text = text, .is_of_time = says[0].is_of_time};
 }
 
 static bool add(struct diff *diff, struct ta_section_builder *out)
 {
-    struct side sides[TA_DIFF_SIDES];
+    struct diff_phases_side sides[TA_DIFF_SIDES];
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         if (!read_side(&diff->in[side], &sides[side]))
             return true;
-    struct bars *bars = ta_arena_alloc(&diff->arena, sizeof *bars);
+    struct diff_phase_bars *bars = ta_arena_alloc(&diff->arena, sizeof *bars);
     if (!bars)
         return false;
-    const bool by_image = sides[0].is_whole && sides[1].is_whole && sides[0].images > 0 &&
-                          sides[1].images > 0 && sides[0].images != sides[1].images;
-    *bars = (struct bars){
-        .sides = sides,
-        .images = {by_image ? (double)sides[0].images : 1, by_image ? (double)sides[1].images : 1}};
+    *bars = (struct diff_phase_bars){.sides = sides, .images = {1, 1}, .batch = {1, 1}};
+    find_images(bars);
     make_bars(bars);
     for (size_t i = 0; i < bars->n; i++)
         add_bar(out, bars, &bars->at[i]);
     add_loop(out, &sides[TA_DIFF_BASE], &sides[TA_DIFF_NEW]);
-    note(diff, bars);
+    diff_phases_say(diff, bars);
     return true;
 }
 

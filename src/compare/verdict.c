@@ -123,6 +123,13 @@ static void put_program(const struct diff *diff, double share, char *line)
              change > 0 ? "longer" : "shorter", pair);
 }
 
+/* " with smaller images (1024×1024 → 512×512)". */
+static void put_task(const struct diff *diff, char *line)
+{
+    const size_t n = strlen(line);
+    snprintf(line + n, LINE - n, "%s", diff->phases.task);
+}
+
 /* Whether figures are of steps that ran as they do on and on: a capture did not run, and a warm-up
  * sets things up. */
 static bool is_steady(const char *kind)
@@ -381,16 +388,18 @@ static void put_site(struct diff *diff, char *line)
  * time; else the latter. */
 static void put_reasons(struct diff *diff, double whole, char *line)
 {
-    const char *phases = diff->is_other_work ? NULL : diff->phases.text;
+    const struct diff_phase_story *story = &diff->phases;
+    /* Images of another size make other kernels do the same. */
+    const char *phases = diff->is_other_work && !story->task ? NULL : story->text;
     size_t n = strlen(line);
     if (phases) {
         snprintf(line + n, LINE - n, ": %s", phases);
         n = strlen(line);
     }
     /* Stages are the phases once more. */
-    if (phases && (!diff->phases.is_of_time || ta_slice_equal(diff->cause.kind, TA_LIT("stage"))))
+    if (phases && (!story->is_of_time || ta_slice_equal(diff->cause.kind, TA_LIT("stage"))))
         return;
-    if (!put_swap(diff, whole, line) && !put_attention(diff, whole, line))
+    if (!put_swap(diff, whole, line) && !put_attention(diff, whole, line) && !story->task)
         put_cause(diff, line);
     if (phases && line[n] == ':')
         line[n] = ';';
@@ -483,10 +492,13 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     const bool is_none = strcmp(line, "No change") == 0;
     if (known)
         put_program(diff, change_of(diff, base, new), line);
-    put_steps(diff, change_of(diff, base, new), line);
+    if (diff->phases.task)
+        put_task(diff, line);
+    else
+        put_steps(diff, change_of(diff, base, new), line);
     if (!is_none && !known)
         diff_find_host_cause(diff, change_of(diff, base, new) > 0);
-    if (diff->is_other_work)
+    if (diff->is_other_work && !diff->phases.task)
         put_shared(diff, line);
     const double whole =
         diff_per_unit(diff, TA_DIFF_NEW, new) - diff_per_unit(diff, TA_DIFF_BASE, base);

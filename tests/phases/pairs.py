@@ -63,6 +63,11 @@ def plan_of(seed, how, **fixed):
     return dataclasses.replace(plan, batch=fixed.get("batch", 1), defects={"how": how})
 
 
+def sized(side, **fixed):
+    """A picture whose tokens can be told from those of the text."""
+    return {"side": side, "tokens": (side // 16) ** 2 + plans.TOKENS, "shapes": True} | fixed
+
+
 def make(path, seed, how, **fixed):
     """Writes the trace of a run; returns its length."""
     ranks, total = pipeline.run(plan_of(seed, how, **fixed), Single)

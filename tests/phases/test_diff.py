@@ -12,6 +12,7 @@ import tempfile
 
 import pairs
 import reports
+import sized
 from pairs import How
 
 # Base and new run, each (how, values of the plan), and what the first line says; None: no phase.
@@ -34,9 +35,65 @@ PAIRS = {
                 (How(), {"encoder_layers": 24, "steps": 2, "layers": 2}),
                 r"Slower by .*: text encode takes .*, and was not there before: \+"),
     "images": ((How(), {"iterations": 2}), (How(), {"iterations": 3}), None),
+    "smaller": ((How(), pairs.sized(1024)), (How(), pairs.sized(512)),
+                r"Faster by [0-9.]+ % with smaller images \(1024×1024 → 512×512\): 4× fewer image "
+                r"tokens explain -[0-9.]+ m?s of -[0-9.]+ m?s an image"),
+    "larger": ((How(), pairs.sized(768)), (How(), pairs.sized(1280)),
+               r"Slower by [0-9.]+ % with larger images \(768×768 → 1280×1280\): 2.8× more image "
+               r"tokens explain \+.* of \+.* an image"),
+    "smaller_and_faster": ((How(stretch=2), pairs.sized(1024)), (How(), pairs.sized(768)),
+                           r"Faster by [0-9.]+ % with smaller images .*: each of the 8 denoising "
+                           r"steps takes .* instead of .*: -.* of -.* an image; 1.8× fewer image "
+                           r"tokens explain -|"
+                           r"Faster by [0-9.]+ % with smaller images .*: 1.8× fewer image tokens "
+                           r"explain -.* of -.* an image; each of the 8 denoising steps takes "),
+    "smaller_more_steps": ((How(), pairs.sized(1024, steps=6)), (How(), pairs.sized(768, steps=20)),
+                           r"Slower by [0-9.]+ % with smaller images \(1024×1024 → 768×768\): 20 "
+                           r"denoising steps instead of 6: \+[0-9.]+ ms an image; against it 1.8× "
+                           r"fewer image tokens: -"),
     "images_and_steps": ((How(), {"iterations": 2}), (How(), {"iterations": 3, "steps": 12}),
                          r"Slower by .* per image: 12 denoising steps instead of 8: \+.* of "),
 }
+
+
+# The same of runs whose kernels take as long as their shapes say.
+SIZED = {
+    "batch": ((sized.pictures, {"side": 1024}), (sized.pictures, {"side": 1024, "batch": 4}),
+              r"Faster by [0-9.]+ % per image with batches of 4 instead of 1"),
+    "images of another size": (
+        (sized.pictures, {"side": 1024}), (sized.pictures, {"side": 512}),
+        r"Faster by .* with smaller images \(1024×1024 → 512×512\): 4× fewer image tokens explain "
+        r"(-[0-9.]+ ms) of \1 an image \("),
+    "size, batch and steps": (
+        (sized.pictures, {"side": 1024, "batch": 2}),
+        (sized.pictures, {"side": 768, "batch": 4, "steps": 9}),
+        r"Faster by .* per image with smaller images \(1024×1024 → 768×768\) and batches of 4 "
+        r"instead of 2: 1.8× fewer image tokens explain -[0-9.]+ ms an image; against it 9 "
+        r"denoising steps instead of 6: \+"),
+    "frames": ((sized.video, {"latents": 21}), (sized.video, {"latents": 13}),
+               r"Faster by .* with shorter videos \(81 → 49 frames\): 1.6× fewer image tokens "
+               r"explain (-[0-9.]+ ms) of \1 a video"),
+    "size and frames": (
+        (sized.video, {"latents": 13}), (sized.video, {"latents": 21, "width": 832, "height": 480}),
+        r"Slower, .* with larger videos \(416×240 of 49 frames → 832×480 of 81 frames\): 6.5× more "
+        r"image tokens explain (\+[0-9.]+ ms) of \1 a video"),
+    "layers": ((sized.pictures, {"side": 512}), (sized.pictures, {"side": 512, "layers": 9}),
+               r"Slower by [0-9.]+ %: each of the 6 denoising steps, with 9 layers instead of 5, "
+               r"takes "),
+}
+
+
+def judge_sized(program, folder, name):
+    *sides, said = SIZED[name]
+    paths = [folder / f"{side}.json" for side in ("base", "new")]
+    for path, (make, values) in zip(paths, sides):
+        make(path, **values)
+    report = reports.read(program, *paths, command="diff")
+    line = report.document["verdict"]["headline"]
+    if not re.match(said, line):
+        raise AssertionError(f"{name}: {line!r} does not begin with {said!r}")
+    check_sums(name, report, [reports.read(program, path) for path in paths])
+    return line
 
 
 def check_sums(name, report, runs):
@@ -50,7 +107,7 @@ def check_sums(name, report, runs):
         if sum(row[side] for row in rows) != window:
             raise AssertionError(f"{name}: {side} of the phases is not the window")
     for row in rows:
-        parts = [row[f"{part}_effect_ns"] for part in ("count", "mix", "rate")]
+        parts = [row[f"{part}_effect_ns"] for part in ("count", "mix", "size", "rate")]
         if sum(parts) != row["delta_ns"] or row["new_ns"] - row["base_ns"] != row["delta_ns"]:
             raise AssertionError(f"{name}: {row}")
 
@@ -63,6 +120,30 @@ def check_loop(name, report, plans):
             raise AssertionError(f"{name}: {row}, planted {values}")
 
 
+def check_size(name, report, runs, planned):
+    """What fewer or more tokens explain of denoising, by the shapes that were planned: the time of
+    linear layers follows the tokens, of attention their square; never more than what changed."""
+    rows = {row["phase"]: row for row in report.rows("diff.phases")}
+    sides = [plan.side for plan in planned]
+    if sides[0] == sides[1] and planned[0].batch == planned[1].batch:
+        if any(row["size_effect_ns"] for row in rows.values()):
+            raise AssertionError(f"{name}: a size effect of images of one size")
+        return
+    tokens = planned[1].tokens / planned[0].tokens
+    share = runs[0].row("diffusion.tokens")["attention_share"]
+    work = (1 - share) * tokens + share * tokens ** 2
+    for phase, ratio in (("denoise", work), ("VAE decode", (sides[1] / sides[0]) ** 2)):
+        row = rows[phase]
+        ratio *= planned[1].batch / planned[0].batch
+        times = [row[f"{side}_ns"] / row[f"{side}_calls"] for side in ("base", "new")]
+        calls = (row["base_calls"] + row["new_calls"]) / 2
+        bounds = sorted((0, times[1] - times[0]))
+        wanted = min(max((ratio - 1) * times[0], bounds[0]), bounds[1]) * calls
+        if abs(row["size_effect_ns"] - wanted) > 2:
+            raise AssertionError(f"{name}: {phase} changes by {row['size_effect_ns']} for its size,"
+                                 f" wanted {wanted}")
+
+
 def judge(program, folder, name, seed):
     *sides, said = PAIRS[name]
     paths = [folder / f"{side}.pt.trace.json" for side in ("base", "new")]
@@ -72,11 +153,16 @@ def judge(program, folder, name, seed):
     line = report.document["verdict"]["headline"]
     if said and not re.match(said, line):
         raise AssertionError(f"{name}/{seed}: {line!r} does not begin with {said!r}")
-    if not said and re.search("denoising step|denoiser|VAE|encode", line):
+    if "size" not in name and re.search("kernels alike|device or clock", line) and "with" in line:
+        raise AssertionError(f"{name}/{seed}: {line!r} takes other images for other kernels")
+    if not said and re.search("denoising step|denoiser|VAE|encode|with", line):
         raise AssertionError(f"{name}/{seed}: {line!r} tells of a phase")
-    check_sums(name, report, [reports.read(program, path) for path in paths])
-    check_loop(name, report, [pairs.plan_of(f"{name}/{seed}", how, **fixed)
-                              for how, fixed in sides])
+    runs = [reports.read(program, path) for path in paths]
+    planned = [pairs.plan_of(f"{name}/{seed}", how, **fixed) for how, fixed in sides]
+    check_sums(name, report, runs)
+    check_loop(name, report, planned)
+    if name != "guidance" and name != "cached":  # their passes change, too
+        check_size(name, report, runs, planned)
     return line
 
 
@@ -91,6 +177,10 @@ def main():
             with tempfile.TemporaryDirectory() as temporary:
                 folder = (options.keep or pathlib.Path(temporary)) / f"{name}-{seed}"
                 print(f"{name}: {judge(options.program, folder, name, seed)}")
+    for name in SIZED:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = (options.keep or pathlib.Path(temporary)) / name
+            print(f"{name}: {judge_sized(options.program, folder, name)}")
 
 
 main()

@@ -166,25 +166,28 @@ static const struct ta_column kinds_columns[] = {
     [COL_IMAGES] = {"images", "Images", TA_COUNT,
                     .doc = "Images, videos or requests of these sizes in the recording"},
     [COL_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
+                   .read_as = TA_AS_IMAGE_WIDTH,
                    .doc = "Pixels: width of the latents times what the decoder makes of one"},
     [COL_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .doc = "Pixels"},
+                    .read_as = TA_AS_IMAGE_HEIGHT, .doc = "Pixels"},
     [COL_FRAMES] = {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
+                    .read_as = TA_AS_IMAGE_FRAMES,
                     .doc = "Frames of a video that the decoder makes, 1 of an image; null where "
                            "it works in tiles"},
     [COL_BATCH] = {"batch", "Batch", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
+                   .read_as = TA_AS_IMAGE_BATCH,
                    .doc = "Images or videos that are made together, as the decoder has them"},
     [COL_GUIDANCE] = {"guidance", "Guidance", TA_WORD,
                       .doc = "How guidance (CFG) is calculated: batched, both predictions in one "
                              "pass, as its samples are twice the images; sequential, in several "
                              "passes a step; none; unknown where the decoder's batch was not "
                              "recorded or ranks may share it"},
-    [COL_FORWARD_BATCH] = {"forward_batch", "Samples", TA_COUNT,
+    [COL_FORWARD_BATCH] = {"forward_batch", "Samples", TA_COUNT, .read_as = TA_AS_IMAGE_SAMPLES,
                            .doc = "Samples of a pass of the denoiser"},
-    [COL_TOKENS] = {"tokens", "Tokens", TA_COUNT,
+    [COL_TOKENS] = {"tokens", "Tokens", TA_COUNT, .read_as = TA_AS_SEQUENCE_TOKENS,
                     .doc = "Queries of the attention that takes most: what the sequence of a "
                            "sample is long"},
-    [COL_IMAGE_TOKENS] = {"image_tokens", "Image tokens", TA_COUNT,
+    [COL_IMAGE_TOKENS] = {"image_tokens", "Image tokens", TA_COUNT, .read_as = TA_AS_IMAGE_TOKENS,
                           .doc = "Of the picture or video; null where nothing sets them apart from "
                                  "tokens of the text"},
     [COL_TEXT_TOKENS] = {"text_tokens", "Text tokens", TA_COUNT,
@@ -204,7 +207,7 @@ static const struct ta_column kinds_columns[] = {
     [COL_HEADS] = {"heads", "Heads", TA_COUNT, .detail = true, .doc = "Of that attention"},
     [COL_DEPTH] = {"head_size", "Head size", TA_COUNT, .detail = true, .doc = "Likewise"},
     [COL_STEPS] = {"steps", "Steps", TA_COUNT, .detail = true, .doc = "Denoising steps of them"},
-    [COL_ATTENTION] = {"attention_share", "Attention", TA_RATIO,
+    [COL_ATTENTION] = {"attention_share", "Attention", TA_RATIO, .read_as = TA_AS_ATTENTION_SHARE,
                        .doc = "Kernels of attention over all that compute, of passes that do all "
                               "their work"},
     [COL_ATTENTION_FLOP] =
