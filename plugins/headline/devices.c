@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How busy the devices were, what bounds the run, and the worst finding. */
-#include <traceanalyze/headline.h>
+#include "families.h"
+#include "lead.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,8 +26,7 @@ enum {
     OPTION_PART,
     OPTION_COST,
     EXPLAINED,
-    EXPLAINED_OF,
-    LOOPS
+    EXPLAINED_OF
 };
 static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BOUND] = {"run.bound", "bound"},
@@ -47,8 +47,7 @@ static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [OPTION_PART] = {"recording.overhead", "part"},
                                       [OPTION_COST] = {"recording.overhead", "cost_ns"},
                                       [EXPLAINED] = {"recording.explained", "explained_ns"},
-                                      [EXPLAINED_OF] = {"recording.explained", "idle_ns"},
-                                      [LOOPS] = {"diffusion.loops", "rank"}};
+                                      [EXPLAINED_OF] = {"recording.explained", "idle_ns"}};
 
 /* What one GPU, or several, do meanwhile, of each part of run.bound: the words around its share. */
 static const struct {
@@ -70,17 +69,6 @@ static const struct {
     {"completion", "has no work left", "have no work left", ""},
     {"idle", "idles", "idle", " for reasons that were not recorded"},
 };
-
-/* Families of kernels in a sentence. */
-static const struct {
-    const char *class, *name;
-} families[] = {{"gemm", "GEMMs"},          {"attention", "attention"},
-                {"conv", "convolutions"},   {"triton", "compiled kernels"},
-                {"norm", "norms"},          {"elementwise", "element-wise kernels"},
-                {"reduce", "reductions"},   {"copy", "kernels that copy"},
-                {"moe", "MoE kernels"},     {"quant", "quantization"},
-                {"softmax", "softmax"},     {"index", "indexing"},
-                {"embedding", "embeddings"}};
 
 /* Parts this close to each other both name the run; less than this is left out. */
 #define CLOSE 0.05
@@ -135,12 +123,6 @@ static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_on
     }
 }
 
-static bool is_computing(const struct ta_refs *in, size_t row)
-{
-    return ta_ref_rows(in, BOUND) > row &&
-           (ta_ref_reads(in, BOUND, row, "compute") || ta_ref_reads(in, BOUND, row, "memory"));
-}
-
 /* ", 31.5 % in GEMMs and 17.5 % in attention": the families of kernels that take most of the run,
  * none where most is in kernels of no family; without shares where kernels that run side by side
  * have more than the devices are busy.  Says whether any does. */
@@ -153,12 +135,12 @@ static bool say_families(struct ta_line *line, const struct ta_refs *in, double 
         const double share = ta_ref_number(in, KERNEL_NS, row, 0) / run;
         if (share < CLOSE || ta_ref_reads(in, KERNELS, row, "other"))
             break;
-        for (size_t i = 0; i < TA_LENGTH(families); i++)
-            if (n < 2 && ta_ref_reads(in, KERNELS, row, families[i].class)) {
-                names[n] = families[i].name;
-                shares[n++] = share;
-                all += share;
-            }
+        const struct family *family = family_of(in, KERNELS, row);
+        if (family) {
+            names[n] = family->name;
+            shares[n++] = share;
+            all += share;
+        }
     }
     const bool overlap = all * run > 1.001 * sum(in, BUSY_NS);
     for (size_t i = 0; i < n; i++)
@@ -227,27 +209,20 @@ static double say_busy(struct ta_line *line, const struct ta_refs *in)
         return program;
     }
     ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
-    if (ta_ref_rows(in, LOOPS) && ta_ref_rows(in, PROGRAM) == 1) {
-        ta_say_on(line, " %s of %s (%s)", ta_unit_format(length, sum(in, BUSY_NS), TA_UNIT_NS),
-                  of_run, ta_unit_format(share, ta_ref_scalar(in, BUSY, 0), TA_UNIT_RATIO));
-        return program;
-    }
     say_share(line, "", ta_ref_scalar(in, BUSY, 0), " of");
     ta_say_on(line, " %s", of_run);
-    if (differ && ta_ref_rows(in, LOOPS) == 0) /* of a diffusion its phases say it */
+    if (differ)
         ta_say_on(line, " (%s of the %s from %s first work to %s last)", share, length, its, its);
     return program;
 }
 
-/* What recording costs the host, where what was chosen to be recorded is much of it, the devices
- * wait much for launches, and the finding does not say so.  Says whether it did. */
-static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
-                         const struct ta_finding *worst)
+/* What was chosen to be recorded and costs the host much, where the devices wait much for launches
+ * and the finding does not say so; empty where that is not so. */
+static struct ta_slice find_recorder(const struct ta_refs *in, const struct ta_finding *worst)
 {
     const double much = 0.1, waits = 0.25; /* of the window */
     double launch = 0, chosen = 0;
     struct ta_slice part = {.len = 0};
-    char cost[TA_UNIT_TEXT_MAX], idle[TA_UNIT_TEXT_MAX];
     for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
         if (ta_ref_reads(in, BOUND, row, "launch"))
             launch = ta_ref_number(in, SHARE, row, 0);
@@ -259,11 +234,28 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
             part = ta_ref_text(in, OPTION_PART, row);
         }
     }
-    if ((worst && worst->recorder_ns > 0) || launch < waits ||
-        chosen < much * ta_ref_scalar(in, WINDOW, INFINITY))
+    return (worst && worst->recorder_ns > 0) || launch < waits ||
+                   chosen < much * ta_ref_scalar(in, WINDOW, INFINITY)
+               ? (struct ta_slice){.len = 0}
+               : part;
+}
+
+/* Whether the recorder explains at least half of the idle time that it may explain. */
+static bool is_likely(const struct ta_refs *in)
+{
+    return 2 * sum(in, EXPLAINED) >= sum(in, EXPLAINED_OF);
+}
+
+/* What recording costs the host; says whether it did. */
+static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
+                         const struct ta_finding *worst)
+{
+    const struct ta_slice part = find_recorder(in, worst);
+    char cost[TA_UNIT_TEXT_MAX], idle[TA_UNIT_TEXT_MAX];
+    if (part.len == 0)
         return false;
     ta_unit_format(cost, ta_ref_scalar(in, RECORDER, 0), TA_UNIT_NS);
-    if (2 * sum(in, EXPLAINED) >= sum(in, EXPLAINED_OF))
+    if (is_likely(in))
         ta_say(line,
                "The recorder is the likely reason that %s %s: with %.*s it slows the host by about "
                "%s.",
@@ -275,40 +267,73 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
     return true;
 }
 
-/* Where something other than computing bounds the run, and the first finding is about it; or where
- * the recording does not show what bounds it. */
-static bool is_the_cause(const struct ta_refs *in, const struct ta_finding *worst)
-{
-    if (worst && worst->about_input && strcmp(worst->rule, "trust") == 0)
-        return true;
-    return worst && worst->severity > TA_INFO && worst->gain == TA_GAIN_RUN &&
-           ta_ref_rows(in, SHARE) > 0 && !is_computing(in, 0);
-}
-
 /* "The GPU is busy 13.3 % of the 87.4 ms and waits 78.3 % for launches.", without the parts that
  * the finding is about. */
 static void say_use(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    const bool is_one = ta_ref_rows(in, PROGRAM) < 2, computes = is_computing(in, 0);
+    const bool is_one = ta_ref_rows(in, PROGRAM) < 2, computes = run_computes(in, BOUND, 0);
     const char *const gpus = is_one ? "he GPU is busy" : "he GPUs are busy";
-    if (is_the_cause(in, worst) || ta_ref_rows(in, SHARE) == 0)
+    if (finding_leads(in, BOUND, worst, false) || ta_ref_rows(in, SHARE) == 0)
         ta_say(line, "T%s", gpus);
     else
         ta_say_on(line, ": t%s", gpus);
     ta_say_on(line, lacks_work(in) ? " at least" : "");
     const double run = say_busy(line, in);
     const bool lists = computes && say_families(line, in, run);
-    if (!is_the_cause(in, worst) && (!worst || worst->gain == TA_GAIN_DEVICE))
+    if (!finding_leads(in, BOUND, worst, false) && (!worst || worst->gain == TA_GAIN_DEVICE))
         say_parts(line, in, is_one, computes ? 1 : 2, lists, run >= sum(in, PROGRAM));
     ta_say_on(line, ".");
+}
+
+/* Of a diffusion, whose phases are said before, what its devices wait for: "The GPU idles 40.4 % of
+ * the run, likely because recording Python stacks slows the host."; else the largest part but
+ * computing. */
+static bool say_rest(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
+{
+    const bool is_one = ta_ref_rows(in, PROGRAM) < 2;
+    const char *const gpus = is_one ? "The GPU" : "The GPUs";
+    const struct ta_slice part = find_recorder(in, worst);
+    char share[TA_UNIT_TEXT_MAX];
+    if (part.len && is_likely(in)) {
+        ta_say(line, "%s idle%s %s of the run, likely because recording %.*s slows the host.", gpus,
+               is_one ? "s" : "",
+               ta_unit_format(share, 1 - ta_ref_scalar(in, BUSY, 1), TA_UNIT_RATIO), (int)part.len,
+               part.ptr);
+        return true;
+    }
+    for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++) {
+        const size_t words = words_of(in, row);
+        if (words == SIZE_MAX || (worst && worst->gain != TA_GAIN_DEVICE))
+            continue;
+        ta_say(line, "%s %s %s of the run%s.", gpus,
+               is_one ? meanwhile[words].one : meanwhile[words].many,
+               ta_unit_format(share, ta_ref_number(in, SHARE, row, 0), TA_UNIT_RATIO),
+               meanwhile[words].after);
+        break;
+    }
+    return false;
+}
+
+static void say_finding(struct ta_line *line, const struct ta_finding *worst, bool slowed)
+{
+    ta_say(line, "%s.",
+           worst    ? worst->title
+           : slowed ? "No rule found anything else worth changing"
+                    : "No rule found anything worth changing");
 }
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     if (ta_ref_scalar(in, BUSY, -1) < 0)
         return;
+    const bool has_phases = !ta_line_is_empty(line);
     ta_line_covers_finding(line);
-    if (is_the_cause(in, worst)) {
+    if (has_phases) {
+        if (!finding_leads(in, BOUND, worst, true))
+            say_finding(line, worst, say_rest(line, in, worst));
+        return;
+    }
+    if (finding_leads(in, BOUND, worst, false)) {
         ta_say(line, "%s.", worst->title);
         say_use(line, in, worst);
         return;
@@ -316,11 +341,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     if (ta_ref_rows(in, SHARE))
         say_bound(line, in);
     say_use(line, in, worst);
-    const bool slowed = say_recorder(line, in, worst);
-    ta_say(line, "%s.",
-           worst    ? worst->title
-           : slowed ? "No rule found anything else worth changing"
-                    : "No rule found anything worth changing");
+    say_finding(line, worst, say_recorder(line, in, worst));
 }
 
 static const struct ta_headline_ops ops = {
