@@ -28,15 +28,16 @@ struct gain {
  * twice as much; a convolution in TF32 already uses them. */
 static struct gain gain_of(const struct vae *vae, const struct kernel_device *device)
 {
-    static const struct gain parts[VAE_CAUSES] = {[VAE_FP32] = {0.45, 0.9},
-                                                  [VAE_FALLBACK] = {0.2, 0.6},
-                                                  [VAE_TILES] = {0.2, 0.55},
-                                                  [VAE_PLAIN] = {0.1, 0.3}};
+    static const struct gain parts[VAE_CAUSES] = {
+        [VAE_FP32] = {0.45, 0.9}, [VAE_FALLBACK] = {0.2, 0.6}, [VAE_TILES] = {0.2, 0.55}};
     const bool is_consumer = device->is_nvidia && device->capability > 8 &&
                              device->capability != 9 && device->capability != 10;
     struct gain part = parts[vae->cause];
     if (vae->cause == VAE_FP32 && (is_consumer || vae->tf32 > 0.5 * vae->wide))
         part = (struct gain){0.3, 0.65};
+    /* Compiling leaves convolutions as they are, and fuses what is between them. */
+    if (vae->cause == VAE_PLAIN)
+        return (struct gain){0.2 * (vae->kernels - vae->conv), 0.6 * (vae->kernels - vae->conv)};
     return vae->cause == VAE_TRANSPOSED
                ? (struct gain){vae->layout / 2, vae->layout}
                : (struct gain){part.low * vae->time, part.high * vae->time};

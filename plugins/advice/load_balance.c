@@ -14,7 +14,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { TERM, EFFICIENCY, LOSS, RANK, COMPUTE, WINDOW, IS_LATE, WAIT };
+enum { TERM, EFFICIENCY, LOSS, RANK, COMPUTE, WINDOW, IS_LATE, WAIT, ALONE };
 
 static const struct ta_ref reads[] = {
     [TERM] = {"efficiency.ladder", "term"},
@@ -25,22 +25,25 @@ static const struct ta_ref reads[] = {
     [WINDOW] = {"gpu_time.program", "window_ns"},
     [IS_LATE] = {"stragglers.by_rank", "is_late"},
     [WAIT] = {"collectives.exposed", "wait_ns"},
+    [ALONE] = {"phases.alone", "time_ns"},
 };
 
 static const struct ta_look look = {
     .cells = EFFICIENCY, .where = {{TERM, "balance"}}, .lowest = true};
 
-/* Whether the others wait for it in collectives: then findings about those say it. */
-static bool is_waited_for(const struct ta_refs *in, double run)
+/* Whether others say it: findings about collectives where ranks wait in those, or the one about a
+ * phase that one rank has alone, where that is most of what ranks differ by. */
+static bool is_told(const struct ta_refs *in, double run, double loss)
 {
-    static const struct ta_look waits = {.cells = WAIT};
+    static const struct ta_look waits = {.cells = WAIT}, alone = {.cells = ALONE};
     static const double long_wait = 0.1; /* of the run, as in exposed_comm */
     for (size_t row = 0; row < ta_ref_rows(in, IS_LATE); row++) {
         const struct ta_cell *late = ta_ref_cell(in, IS_LATE, row);
         if (late->kind == TA_CELL_BOOL && late->b)
             return true;
     }
-    return ta_look_most(in, &waits, TA_MISSING) > long_wait * run;
+    return ta_look_most(in, &waits, TA_MISSING) > long_wait * run ||
+           ta_look_most(in, &alone, TA_MISSING) > loss / 2;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
@@ -52,10 +55,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         !ta_look_worst(in, &compute, &most))
         return TA_OK;
     const double run = ta_look_most(in, &windows, TA_MISSING);
-    if (is_waited_for(in, run))
+    const struct ta_place loss = ta_place_beside(in, &balance, LOSS);
+    if (is_told(in, run, loss.value))
         return TA_OK;
     const struct ta_place rank = ta_place_beside(in, &most, RANK);
-    const struct ta_place loss = ta_place_beside(in, &balance, LOSS);
     const struct ta_evidence evidence[] = {ta_place_evidence(&balance), ta_place_evidence(&most),
                                            ta_place_evidence(&loss)};
     ta_advise(

@@ -80,7 +80,8 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
     const bool is_text = ta_ref_reads(in, PHASE, again->largest.row, "text encode");
     const struct ta_evidence evidence[] = {ta_place_evidence(&again->largest),
                                            ta_ref_evidence(in, CALLS, again->largest.row)};
-    /* A batch of both launches once, and reads weights once. */
+    /* A batch of both launches once, reads weights once, and fills the device better: measured, an
+     * eighth of the work at least; the same prompt again needs no work, which is not known here. */
     const double waits = fmax(0, again->ns - again->busy);
     const struct ta_recorded recorded = recorded_of(in, again, waits);
     ta_advise(
@@ -114,7 +115,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
             .severity = TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,
-            .saving_low_ns = ta_whole(0.5 * waits),
+            .saving_low_ns = ta_whole(0.5 * waits + 0.12 * again->busy),
             .saving_high_ns = ta_whole(waits + 0.5 * again->busy),
             .recorder_ns = recorded.ns,
             .recorder_most_ns = recorded.most_ns,

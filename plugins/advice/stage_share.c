@@ -39,7 +39,8 @@ enum {
     PHASE,
     PHASE_SHARE,
     PHASE_TIME,
-    PHASE_BUSY
+    PHASE_BUSY,
+    DECODE
 };
 
 static const struct ta_ref reads[] = {
@@ -60,6 +61,7 @@ static const struct ta_ref reads[] = {
     [PHASE_SHARE] = {"phases.by_rank", "share"},
     [PHASE_TIME] = {"phases.by_rank", "time_ns"},
     [PHASE_BUSY] = {"phases.by_rank", "gpu_busy_ns"},
+    [DECODE] = {"kernels.vae_decode", "window_ns"},
 };
 
 /* The model at work is what the run is for: its share alone is no fault. */
@@ -283,11 +285,14 @@ static void advise_decoder(const struct ta_refs *in, struct ta_advice *advice,
     }
 }
 
-/* The same of a trace, where a device is at it: why it idles others say. */
+/* The same of a trace, where a device is at it: why it idles others say, and what kernel_vae knows
+ * of decoding it says. */
 static void advise_decode_phase(const struct ta_refs *in, struct ta_advice *advice,
                                 const struct limits *limits)
 {
     struct ta_place most = {0};
+    if (ta_ref_rows(in, DECODE))
+        return;
     for (size_t row = 0; row < ta_ref_rows(in, PHASE); row++) {
         const struct ta_place here = ta_place_at(in, PHASE_SHARE, row);
         if (here.table && here.value > limits->decoder &&

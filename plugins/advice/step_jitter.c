@@ -229,7 +229,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                                   : TA_LOW,
                           .evidence = evidence,
                           .n_evidence = 3,
-                          .saving_low_ns = told ? TA_MISSING : ta_whole(0.3 * named),
+                          .saving_low_ns =
+                              told ? TA_MISSING : ta_whole((cause->is_slower ? 0.3 : 0.6) * named),
                           .saving_high_ns = told ? TA_MISSING : ta_whole(excess),
                           .confidence = 0.7,
                           .threshold = ta_advice_printf(advice, "p95 over p50 of steps > %.3g",

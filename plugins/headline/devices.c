@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How busy the devices were, what bounds the run, and the worst finding. */
-#include "families.h"
-#include "lead.h"
+#include "lib/kernel_words.h"
+#include "lib/lead.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -135,7 +135,7 @@ static bool say_families(struct ta_line *line, const struct ta_refs *in, double 
         const double share = ta_ref_number(in, KERNEL_NS, row, 0) / run;
         if (share < CLOSE || ta_ref_reads(in, KERNELS, row, "other"))
             break;
-        const struct family *family = family_of(in, KERNELS, row);
+        const struct ta_kernel_word *family = ta_kernel_word_of(in, KERNELS, row);
         if (family) {
             names[n] = family->name;
             shares[n++] = share;
@@ -271,34 +271,37 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
  * the finding is about. */
 static void say_use(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    const bool is_one = ta_ref_rows(in, PROGRAM) < 2, computes = run_computes(in, BOUND, 0);
+    const bool is_one = ta_ref_rows(in, PROGRAM) < 2, computes = ta_run_computes(in, BOUND, 0);
     const char *const gpus = is_one ? "he GPU is busy" : "he GPUs are busy";
-    if (finding_leads(in, BOUND, worst, false) || ta_ref_rows(in, SHARE) == 0)
+    if (ta_finding_leads(in, BOUND, worst, false) || ta_ref_rows(in, SHARE) == 0)
         ta_say(line, "T%s", gpus);
     else
         ta_say_on(line, ": t%s", gpus);
     ta_say_on(line, lacks_work(in) ? " at least" : "");
     const double run = say_busy(line, in);
     const bool lists = computes && say_families(line, in, run);
-    if (!finding_leads(in, BOUND, worst, false) && (!worst || worst->gain == TA_GAIN_DEVICE))
+    if (!ta_finding_leads(in, BOUND, worst, false) && (!worst || worst->gain == TA_GAIN_DEVICE))
         say_parts(line, in, is_one, computes ? 1 : 2, lists, run >= sum(in, PROGRAM));
     ta_say_on(line, ".");
 }
 
-/* Of a diffusion, whose phases are said before, what its devices wait for: "The GPU idles 40.4 % of
- * the run, likely because recording Python stacks slows the host."; else the largest part but
- * computing. */
+/* Of a diffusion, whose phases are said before, what its devices wait for: "The GPU works for 712
+ * ms and idles 40.4 % of the run, likely because recording Python stacks slows the host."; else the
+ * largest part but computing. */
 static bool say_rest(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     const bool is_one = ta_ref_rows(in, PROGRAM) < 2;
     const char *const gpus = is_one ? "The GPU" : "The GPUs";
     const struct ta_slice part = find_recorder(in, worst);
-    char share[TA_UNIT_TEXT_MAX];
+    char share[TA_UNIT_TEXT_MAX], busy[TA_UNIT_TEXT_MAX];
     if (part.len && is_likely(in)) {
-        ta_say(line, "%s idle%s %s of the run, likely because recording %.*s slows the host.", gpus,
-               is_one ? "s" : "",
-               ta_unit_format(share, 1 - ta_ref_scalar(in, BUSY, 1), TA_UNIT_RATIO), (int)part.len,
-               part.ptr);
+        ta_unit_format(share, 1 - ta_ref_scalar(in, BUSY, 1), TA_UNIT_RATIO);
+        ta_unit_format(busy, sum(in, BUSY_NS), TA_UNIT_NS);
+        ta_say(line, "%s", gpus);
+        if (is_one)
+            ta_say_on(line, " works for %s and", busy);
+        ta_say_on(line, " idle%s %s of the run, likely because recording %.*s slows the host.",
+                  is_one ? "s" : "", share, (int)part.len, part.ptr);
         return true;
     }
     for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++) {
@@ -329,11 +332,11 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const bool has_phases = !ta_line_is_empty(line);
     ta_line_covers_finding(line);
     if (has_phases) {
-        if (!finding_leads(in, BOUND, worst, true))
+        if (!ta_finding_leads(in, BOUND, worst, true))
             say_finding(line, worst, say_rest(line, in, worst));
         return;
     }
-    if (finding_leads(in, BOUND, worst, false)) {
+    if (ta_finding_leads(in, BOUND, worst, false)) {
         ta_say(line, "%s.", worst->title);
         say_use(line, in, worst);
         return;

@@ -4,9 +4,10 @@
  * GEMMs (29.6 %) and attention (17.1 %); text encoding 122 ms (86.7 ms of it idle), VAE
  * decoding 49.9 ms." All shares are of the program's window.  Of several ranks the one whose images
  * take longest speaks.  Where a finding says what is wrong, it comes first. */
-#include "families.h"
-#include "lead.h"
+#include "lib/kernel_words.h"
+#include "lib/lead.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -162,15 +163,16 @@ static bool say_idle(struct ta_line *line, const struct ta_refs *in, size_t phas
     return true;
 }
 
-/* "4 denoising steps of 244 ms are " of a time in which `n` images or blocks are made. */
+/* "4 denoising steps of 244 ms are " of a time in which `n` images or blocks are made; `uneven`
+ * where these differ in steps. */
 static void say_steps(struct ta_line *line, const struct ta_refs *in, size_t row, double n,
-                      const char *is, const char *are)
+                      const char *uneven, const char *are)
 {
     char period[TA_UNIT_TEXT_MAX];
     const double steps = ta_ref_number(in, STEPS, row, 0) / n;
     const double step = ta_ref_number(in, PERIOD, row, NAN);
     if (isnan(step) || steps != floor(steps))
-        ta_say_on(line, "denoising %s", is);
+        ta_say_on(line, "%s", uneven);
     else
         ta_say_on(line, "%.0f denoising steps of %s%s", steps,
                   ta_unit_format(period, step, TA_UNIT_NS), are);
@@ -209,7 +211,8 @@ static void say_bound(struct ta_line *line, const struct ta_refs *in, double ran
     size_t rows[2], n = 0;
     double all = 0;
     for (size_t i = 0; i < ta_ref_rows(in, KERNEL_CLASS) && n < TA_LENGTH(rows); i++)
-        if (ta_ref_number(in, KERNEL_RANK, i, -1) == rank && family_of(in, KERNEL_CLASS, i) &&
+        if (ta_ref_number(in, KERNEL_RANK, i, -1) == rank &&
+            ta_kernel_word_of(in, KERNEL_CLASS, i) &&
             ta_slice_equal(ta_ref_text(in, KERNEL_PHASE, i), ta_ref_text(in, PHASE, phase)) &&
             ta_ref_number(in, KERNEL_NS, i, 0) >= FAMILY * window) {
             all += ta_ref_number(in, KERNEL_NS, i, 0);
@@ -219,7 +222,7 @@ static void say_bound(struct ta_line *line, const struct ta_refs *in, double ran
         return;
     for (size_t i = 0; i < n; i++) {
         char share[TA_UNIT_TEXT_MAX];
-        const struct family *family = family_of(in, KERNEL_CLASS, rows[i]);
+        const struct ta_kernel_word *family = ta_kernel_word_of(in, KERNEL_CLASS, rows[i]);
         ta_say_on(line, i ? " and " : ", bound by ");
         if (strcmp(family->class, "gemm") == 0)
             say_type(line, in, family->class);
@@ -235,10 +238,10 @@ static void say_first(struct ta_line *line, const struct ta_refs *in, size_t row
                       const char *name, double n, bool has_rate)
 {
     char time[TA_UNIT_TEXT_MAX];
-    if (name)
-        ta_say_on(line, "%s is ", name);
+    if (name) /* the first word of the sentence where no rate is said */
+        ta_say_on(line, "%c%s is ", has_rate ? name[0] : toupper(name[0]), name + 1);
     else
-        say_steps(line, in, row, n, "is ", " are ");
+        say_steps(line, in, row, n, has_rate ? "denoising is " : "Denoising is ", " are ");
     say_share(line, in, phase, has_rate);
     if (name) {
         ta_say_on(line, " (%s",
@@ -253,12 +256,13 @@ static void say_first(struct ta_line *line, const struct ta_refs *in, size_t row
 static void say_other(struct ta_line *line, const struct ta_refs *in, size_t row, size_t phase,
                       const char *name, double n)
 {
-    char time[TA_UNIT_TEXT_MAX];
+    char time[TA_UNIT_TEXT_MAX], uneven[TA_UNIT_TEXT_MAX + 16];
     ta_unit_format(time, ta_ref_number(in, TIME, phase, 0) / n, TA_UNIT_NS);
+    snprintf(uneven, sizeof uneven, "denoising %s", time);
     if (name)
         ta_say_on(line, "%s %s", name, time);
     else
-        say_steps(line, in, row, n, time, "");
+        say_steps(line, in, row, n, uneven, "");
     if (say_idle(line, in, phase, n, " ("))
         ta_say_on(line, ")");
 }
@@ -318,7 +322,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const size_t n_phases = largest_phases(in, rank, phases);
     if (n_phases == 0)
         return;
-    if (finding_leads(in, BOUND, worst, true))
+    if (ta_finding_leads(in, BOUND, worst, true))
         ta_say(line, "%s.", worst->title);
     const double n = say_rate(line, in, row);
     const bool has_rate = !isnan(ta_ref_number(in, IMAGE_NS, row, NAN));

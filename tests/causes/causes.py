@@ -198,6 +198,30 @@ def lone(rng):
              "others": rng.choice((0, 0, 0, 0.3))})
 
 
+def encodes(rng):
+    """Few steps of a small model, as of distilled ones, behind a large text encoder."""
+    return ({"model": ((1536, 64), (2432, 64)), "steps": rng.randint(2, 6), "layers": 6,
+             "side": 512, "frames": 1, "encoder_layers": rng.randint(12, 24), "marks": "stages",
+             "tokens": 1024,
+             "gpu": [g for g in GPUS if g.capability[0] >= 8 and not g.is_rocm]},
+            {"times": 2, "batch": 1})
+
+
+def alone(rng):
+    ranks = rng.choice((2, 4))
+    return ({"ranks": ranks, "steps": 4, "layers": 5, "marks": "stages", "side": [1024, 1280],
+             "gpu": [g for g in GPUS if LINKS[g.name][0] > 100]}, {"parts": 1})
+
+
+def extra(rng):
+    """Kernels that some steps launch more than others; each step ends with a value that is read."""
+    steps = rng.randint(12, 20)
+    return ({"steps": steps, "layers": 5, "between": 20_000, "compiled": True,
+             "marks": rng.choice(("profiler", "steps"))},
+            {"steps": tuple(rng.sample(range(2, steps), rng.choice((1, 2, 2)))),
+             "times": rng.randint(20, 120)})
+
+
 def untold(rng):
     """A slow host of which nothing was recorded."""
     name = rng.choice(("launching", "C7", "input"))
@@ -255,6 +279,11 @@ CAUSES = {
                   alone=True),
     "emptied": Cause("memory given back in each step", (), r"memory", emptied, alone=True),
     "recorded": Cause("a slow host whose Python was recorded", (), r"launch", recorded, alone=True),
+    "encodes": Cause("a prompt and its negative encoded one by one", (), r"twice|several times",
+                     encodes, alone=True),
+    "alone": Cause("one rank decodes while others wait", (), r"alone|while .* wait", alone,
+                   alone=True),
+    "extra": Cause("work that only some steps do", (), r"steps take far longer", extra, alone=True),
     "lone": Cause("one rank computes on the CPU", (), r"straggler|CPU", lone, alone=True),
 }
 TEXTS = 0.25  # of the runs whose cause can be in a log as well
@@ -351,6 +380,10 @@ def without(name, defects):
         left[name] = {"cpu": 0.02}
     if name == "lone":  # the others as before
         left[name] = {**defects[name], "ns": 0}
+    if name == "extra":
+        left[name] = {**defects[name], "steps": ()}
+    if name == "encodes":
+        left[name] = {"times": 1, "batch": 2}
     if name == "slow":
         left[name] = {"reached": defects[name]["best"]}
     if name == "recorded":
@@ -381,6 +414,8 @@ def make_trace(names, seed):
         gains = {}
         for name in names:
             left = without(name, defects)
+            if name == "alone":  # each decodes its part
+                left[name] = {"parts": plan.ranks}
             kept = total
             if name == "recorded":  # what the recorder costs is no gain
                 kept = length(dataclasses.replace(plan, defects={name: {**defects[name],

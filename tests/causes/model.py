@@ -9,6 +9,8 @@ from plans import TOKENS
 ENCODER = 4096  # width of the text encoder
 EXCHANGE = {True: "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)",
             False: "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"}
+BROADCAST = {True: EXCHANGE[True], False: "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage"
+                                          "<4096ul>)"}
 # Bytes per ns that an all-to-all reaches between a rank and another, and to all others: NVLink with
 # switches, links of one pair each, PCIe.
 LINKS = {"NVIDIA H100 80GB HBM3": (300, 300), "NVIDIA A100-SXM4-80GB": (190, 190),
@@ -19,39 +21,40 @@ LINKS = {"NVIDIA H100 80GB HBM3": (300, 300), "NVIDIA A100-SXM4-80GB": (190, 190
 class Model(Operators):
     # ---- text encoder ----------------------------------------------------------------------------
 
-    def encode(self):
+    def encode(self, batch=1):
         if self.defect("C8") and self.defect("C8")["what"] == "encoder":
             self.encode_on_host(self.defect("C8")["ns"])
             return
+        rows = batch * TOKENS
         self.open_eager = True
-        self.copy(TOKENS * 8, within=("aten::to", "aten::_to_copy", "aten::copy_"))
-        with self.op("aten::embedding", [[32128, ENCODER], [1, TOKENS]]):
-            self.launch(gpus.stream(self.gpu, gpus.GATHER, TOKENS * ENCODER * 2,
-                                    TOKENS * ENCODER * 2))
-        dims = [1, TOKENS, ENCODER]
+        self.copy(rows * 8, within=("aten::to", "aten::_to_copy", "aten::copy_"))
+        with self.op("aten::embedding", [[32128, ENCODER], [batch, TOKENS]]):
+            self.launch(gpus.stream(self.gpu, gpus.GATHER, rows * ENCODER * 2,
+                                    rows * ENCODER * 2))
+        dims, wide = [batch, TOKENS, ENCODER], [batch, TOKENS, 10240]
         for layer in range(self.plan.encoder_layers):
             with self.frame(f"nn.Module: T5Block_{layer}"):
                 self.norm(dims)
                 for _ in range(3):
-                    self.linear(TOKENS, ENCODER, ENCODER, bias=False)
-                self.encoder_attention()
-                self.linear(TOKENS, ENCODER, ENCODER, bias=False)
+                    self.linear(rows, ENCODER, ENCODER, bias=False)
+                self.encoder_attention(batch)
+                self.linear(rows, ENCODER, ENCODER, bias=False)
                 self.elementwise("aten::add", dims, extra=(dims,))
                 self.norm(dims)
-                self.linear(TOKENS, 10240, ENCODER, bias=False)
-                self.elementwise("aten::gelu", [1, TOKENS, 10240])
-                self.linear(TOKENS, 10240, ENCODER, bias=False)
-                self.elementwise("aten::mul", [1, TOKENS, 10240], extra=([1, TOKENS, 10240],))
-                self.linear(TOKENS, ENCODER, 10240, bias=False)
+                self.linear(rows, 10240, ENCODER, bias=False)
+                self.elementwise("aten::gelu", wide)
+                self.linear(rows, 10240, ENCODER, bias=False)
+                self.elementwise("aten::mul", wide, extra=(wide,))
+                self.linear(rows, ENCODER, 10240, bias=False)
                 self.elementwise("aten::add", dims, extra=(dims,))
         self.norm(dims)
         self.open_eager = False
 
-    def encoder_attention(self):
+    def encoder_attention(self, batch):
         heads, size = ENCODER // 64, 64
         kind = self.gpu.precision
-        kernel = gpus.fused_attention(self.gpu, 1, heads, TOKENS, TOKENS, size, kind, False)
-        dims = [[1, heads, TOKENS, size]] * 3
+        kernel = gpus.fused_attention(self.gpu, batch, heads, TOKENS, TOKENS, size, kind, False)
+        dims = [[batch, heads, TOKENS, size]] * 3
         flash = self.gpu.capability[0] > 7
         self.nested(("aten::scaled_dot_product_attention",
                      "aten::_scaled_dot_product_flash_attention" if flash else
@@ -264,6 +267,22 @@ class Model(Operators):
             self.runtime("cudaMalloc", ns / 4)
 
     # ---- VAE -------------------------------------------------------------------------------------
+
+    def decode_on_one(self, alone):
+        """The first rank decodes while the others wait for its picture; or each a part of it, with
+        edges that overlap."""
+        if alone["parts"] > 1:
+            self.decode_image(int((1.1 * self.plan.side ** 2 / alone["parts"]) ** 0.5) // 8 * 8)
+        elif self.rank == 0:
+            self.decode()
+
+    def share_image(self):
+        """The picture goes to all ranks."""
+        elements = 3 * self.plan.side ** 2
+        begun = self.collective("c10d::broadcast_", "broadcast", BROADCAST[self.gpu.is_rocm],
+                                elements)
+        end = yield begun["ready"], 20_000 + 2 * elements / LINKS[self.gpu.name][0]
+        self.collective_ends(begun, end)
 
     def decode(self):
         tiles = (self.defect("C4") or {}).get("tiles")

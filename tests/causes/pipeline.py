@@ -81,6 +81,20 @@ class Pipeline(Model):
             self.read_value(waits)
             self.open_eager = False
         self.scheduler()
+        extra = self.defect("extra")
+        if extra:
+            self.watch(extra["times"] if number in extra["steps"] else 0)
+
+    def watch(self, times):
+        """Statistics of the latents for a log, on the device; then a value for the progress bar."""
+        dims = [1, self.plan.tokens, self.plan.hidden]
+        self.open_eager = True
+        with self.frame("diffusers/callbacks.py(120): callback_on_step_end"):
+            for _ in range(times):
+                for name in ("aten::mean", "aten::std", "aten::amax"):
+                    self.reduction(name, gpus.MEAN, dims)
+            self.item()
+        self.open_eager = False
 
     def postprocess(self):
         """To the range of pixels, to the host; Python makes the image."""
@@ -104,8 +118,10 @@ class Pipeline(Model):
         loading = self.defect("C13")
         if loading and turn < loading["runs"]:
             self.load(loading)
-        with self.range("encode_prompt" if stages else ""):
-            self.encode()
+        again = self.defect("encodes") or {"times": 1, "batch": 1}
+        for _ in range(again["times"]):  # the prompt, and its negative
+            with self.range("encode_prompt" if stages else ""):
+                self.encode(again["batch"])
         for number in range(plan.steps):
             name = {"profiler": f"ProfilerStep#{number + 3}", "steps": "denoise_step"}
             with self.range(name.get(plan.marks, "")):
@@ -113,8 +129,15 @@ class Pipeline(Model):
                 self.empty_cache()
                 self.compile(number)
                 yield from self.step(number)
-        with self.range("vae_decode" if stages else ""):
-            self.decode()
+        alone = self.defect("alone")
+        if alone:
+            if alone["parts"] > 1 or self.rank == 0:
+                with self.range("vae_decode" if stages else ""):
+                    self.decode_on_one(alone)
+            yield from self.share_image()
+        else:
+            with self.range("vae_decode" if stages else ""):
+                self.decode()
         self.postprocess()
 
     def program(self):
