@@ -82,8 +82,16 @@ class Trace:
         stride = [stride] * n if isinstance(stride, int) else stride
         padding = [size // 2 for size in kernel] if padding is None else padding
         told = ["", "", "", str(stride), str(padding), str([1] * n), "False", str([0] * n), "1"]
-        self.op("aten::convolution", [dims, [out, dims[1], *kernel], [out], [], [], [], [], [], []],
-                CONV, us, told)
+        # As PyTorch does it: one operator in another, the outer one adds the bias.
+        start, sizes = self.host, [dims, [out, dims[1], *kernel]]
+        inner = ["", "", *told[4:2:-1], told[5], "1", "False", "False", "True"]
+        self.op("aten::cudnn_convolution", [*sizes, *[[]] * 7], CONV, us, inner)
+        self.op("aten::add_", [dims, [out], []], ELEMENTWISE, 2)
+        self.host += 1
+        self.span("aten::convolution", "cpu_op", start, self.host, **{
+            "Input Dims": [*sizes, [out], *[[]] * 6], "Concrete Inputs": told,
+            "Input type": [*["c10::BFloat16"] * 3, *[""] * 6]})
+        self.kernel_ns += 2000
         made = [(d + 2 * p - k) // s + 1
                 for d, p, k, s in zip(dims[2:], padding, kernel, stride)]
         self.kernel_ns += 1000 * us
@@ -274,8 +282,8 @@ def tiled(rng):
     last = max(i for i, e in enumerate(trace.events) if e["name"].startswith("nn.Module: SD3"))
     # What the whole decoder launched goes, and a decoder of tiles comes.
     convs = [i for i, e in enumerate(trace.events) if i > last and
-             e["name"] == "aten::convolution"]
-    assert len(convs) == 3
+             e["name"] in ("aten::convolution", "aten::cudnn_convolution")]
+    assert len(convs) == 6
     trace.events = [e for i, e in enumerate(trace.events) if i not in convs]
 
     def decode():

@@ -76,14 +76,24 @@ static bool ends_at_product(void *user, ta_row row)
     return !is_operator(user, row) || named(user, row) >= NAMED_PRODUCT;
 }
 
-/* The operator that a kernel belongs to; TA_NO_ROW for none that matters here. */
+static ta_row product_around(struct walk *w, ta_row op)
+{
+    const ta_row row = ta_outward_find(&w->to_product, op, ends_at_product, w);
+    return row != TA_NO_ROW && is_operator(w, row) ? row : TA_NO_ROW;
+}
+
+/* The operator that a kernel belongs to; TA_NO_ROW for none that matters here.  A convolution adds
+ * its bias outside of the operator that convolves: the outermost of those in each other is one. */
 static ta_row owner_of(struct walk *w, ta_row op)
 {
     const ta_row around = ta_outward_find(&w->to_attention, op, ends_at_attention, w);
     if (around != TA_NO_ROW && is_operator(w, around))
         return around;
-    const ta_row row = ta_outward_find(&w->to_product, op, ends_at_product, w);
-    return row != TA_NO_ROW && is_operator(w, row) ? row : TA_NO_ROW;
+    ta_row owner = TA_NO_ROW;
+    for (ta_row row = product_around(w, op); row != TA_NO_ROW;
+         row = product_around(w, w->spans.parent[row]))
+        owner = row;
+    return owner;
 }
 
 /* Token numbers are looked up in a vocabulary; tables of positions are smaller. */
