@@ -17,19 +17,62 @@ static bool embeds_time(const struct search *s, size_t i)
     return false;
 }
 
-/* The first sine of each embedding; between two of them there is another product or attention. */
-static size_t list_embeddings(const struct search *s, uint32_t *places)
+/* Embeddings in the order of the trace. */
+struct embeddings {
+    uint32_t *at;       /* the first sine of each */
+    uint32_t *products; /* products and convolutions before it */
+    size_t n;
+};
+
+static bool multiplies(const struct ta_beat *beat)
 {
-    size_t n = 0;
-    bool other = true;
+    return beat->kind == TA_KERNEL_GEMM || beat->kind == TA_KERNEL_CONV;
+}
+
+/* Whether an embedding is of the same call as the one before, without attention between: of
+ * guidance or of positions.  Two layers follow each; a call whose layers are skipped has more, and
+ * begins like the one before. */
+static bool is_second(const struct search *s, const struct embeddings *e, size_t i, size_t products)
+{
+    enum { PRODUCTS_MOST = 4, ALIKE_LEAST = 3 };
+    const size_t before = e->at[e->n - 1], n = s->beats->n_strong;
+    if (products <= e->products[e->n - 1] + PRODUCTS_MOST)
+        return true;
+    uint32_t after[SIDE];
+    for (size_t k = 0; k < SIDE; k++)
+        after[k] = before + k < n ? search_symbol(s, before + k) : UINT32_MAX;
+    return seam_common(s, after, i, i + SIDE < n ? i + SIDE : n) < ALIKE_LEAST;
+}
+
+/* Positions are embedded right before attention, in layers too; a time step has two layers, and
+ * what is attended has one. */
+static void drop_positions(struct embeddings *e, size_t attended, size_t products)
+{
+    enum { PRODUCTS_LEAST = 2 };
+    while (e->n > 0 && e->at[e->n - 1] > attended &&
+           products < e->products[e->n - 1] + PRODUCTS_LEAST)
+        e->n--;
+}
+
+static void list_embeddings(const struct search *s, struct embeddings *e)
+{
+    size_t products = 0, attended = 0;
+    bool after_sine = false;
     for (size_t i = 0; i < s->beats->n_strong; i++) {
-        const bool sine = search_beat(s, i)->signs & TA_BEAT_SINE;
-        if (sine && other && embeds_time(s, i))
-            places[n++] = (uint32_t)i;
-        other = !sine && (other || search_beat(s, i)->kind == TA_KERNEL_GEMM ||
-                          beat_attends(search_beat(s, i)));
+        const struct ta_beat *beat = search_beat(s, i);
+        const bool sine = beat->signs & TA_BEAT_SINE;
+        products += multiplies(beat);
+        if (beat_attends(beat)) {
+            drop_positions(e, attended, products);
+            attended = i;
+        }
+        if (sine && !after_sine && embeds_time(s, i) &&
+            !(e->n > 0 && e->at[e->n - 1] > attended && is_second(s, e, i, products))) {
+            e->at[e->n] = (uint32_t)i;
+            e->products[e->n++] = (uint32_t)products;
+        }
+        after_sine = sine || (after_sine && !multiplies(beat) && !beat_attends(beat));
     }
-    return n;
 }
 
 /* How many strong beats are alike before two places, without attention. */
@@ -82,17 +125,20 @@ static bool begin_by_embeddings(struct search *s, const uint32_t *places, size_t
 
 bool embeddings_try(struct search *s)
 {
-    uint32_t *places = malloc((s->beats->n_strong + 1) * sizeof *places);
-    s->failed |= !places;
-    const size_t n = places ? list_embeddings(s, places) : 0;
+    const size_t most = s->beats->n_strong + 1;
+    struct embeddings e = {malloc(most * sizeof *e.at), malloc(most * sizeof *e.products), 0};
+    s->failed |= !e.at || !e.products;
+    if (!s->failed)
+        list_embeddings(s, &e);
     s->is_embedded = true;
-    if (n >= EMBEDDINGS_LEAST && begin_by_embeddings(s, places, n)) {
+    if (e.n >= EMBEDDINGS_LEAST && begin_by_embeddings(s, e.at, e.n)) {
         s->time = calls_time(s, s->begins.at[0]);
         if (s->time > 0)
             s->failed |= !calls_keep(s);
-        s->out->confidence = (double)n / (double)(n + 1);
+        s->out->confidence = (double)e.n / (double)(e.n + 1);
     }
     s->is_embedded = false;
-    free(places);
+    free(e.at);
+    free(e.products);
     return s->out->n > 0;
 }
