@@ -4,17 +4,25 @@
 
 enum { LEAST_ATTENTION = 4 };
 
-/* How often a call embeds a time step; with attention between, it is several calls. */
+/* How often a call embeds a time step; with attention between, it is several calls.  Positions are
+ * embedded right before attention, in layers too. */
 static size_t embeddings_of(const struct search *s, struct ta_stretch call)
 {
-    size_t n = 0;
-    bool attended = true;
+    enum { PRODUCTS_LEAST = 2 };
+    size_t n = 0, products = 0;
+    bool embeds = false;
     for (size_t i = call.from; i < call.to; i++) {
         const struct ta_beat *beat = search_beat(s, i);
-        n += beat->signs & TA_BEAT_SINE && attended;
-        attended = beat->signs & TA_BEAT_SINE ? false : attended || beat_attends(beat);
+        if (beat_attends(beat)) {
+            n += embeds && products >= PRODUCTS_LEAST;
+            embeds = false;
+        } else if (beat->signs & TA_BEAT_SINE && !embeds) {
+            embeds = true;
+            products = 0;
+        }
+        products += beat->kind == TA_KERNEL_GEMM || beat->kind == TA_KERNEL_CONV;
     }
-    return n;
+    return n + embeds;
 }
 
 /* Whether two calls have nine of ten strong beats in common, in whatever order. */
