@@ -212,9 +212,8 @@ def diffusion(rng, path, short=False):
                 rec.pause(rng.choice((0, 100_000)))
                 number += 1
             if refreshes:
-                rec.call(Call("denoise", image, block, number, False, model.attention_calls()),
+                rec.call(Call("denoise", image, block, -1, False, model.attention_calls()),
                          forward(False, None), graph)
-                number += 1
             if video:
                 rec.run([(OPS["copy"], 9000)])
                 if decodes and rng.random() < 0:
@@ -231,7 +230,7 @@ def diffusion(rng, path, short=False):
     rec.write(path, rng.random() < 0.5)
     denoise = [c for c in rec.calls if c.phase == "denoise"]
     return {"kind": kind, "steps": number, "forwards": len(denoise), "images": images,
-            "blocks": n_blocks, "per_step": 0 if refreshes and per_step == 2 else per_step,
+            "blocks": n_blocks, "per_step": per_step,
             "hits": [c.hit for c in denoise], "layers": model.attention_calls(),
             "calls": [dataclasses.asdict(c) for c in rec.calls], "cached": cached,
             "decodes": decodes, "video": video, "tiles": tiles, "lost": rec.lost,

@@ -91,31 +91,48 @@ static void add_stages(const struct ta_trace *trace, const struct ta_denoising *
     }
 }
 
+/* The steps of a stage, the block of whose first call is `block`; returns the block of the last. */
+static size_t add_steps_of(const struct ta_trace *trace, const struct ta_denoising *denoising,
+                           const struct ta_generation_stage *stage, size_t block,
+                           struct ta_generation *found)
+{
+    size_t part = denoising->calls[stage->first_call].block;
+    int64_t number = 0;
+    for (size_t c = stage->first_call; c < stage->first_call + stage->n_calls; c++) {
+        const struct ta_denoising_call *call = &denoising->calls[c];
+        if (call->block != part) {
+            part = call->block;
+            number = 0;
+            block++;
+            found->n_blocks++;
+        }
+        if (call->step == SIZE_MAX || denoising->steps[call->step].first_call != c)
+            continue;
+        const struct ta_denoising_step *step = &denoising->steps[call->step];
+        const size_t last = step->first_call + step->n_calls - 1;
+        found->steps[found->n_steps++] = (struct ta_generation_step){
+            .first_call = step->first_call,
+            .n_calls = step->n_calls,
+            .image = stage->image,
+            .block = block,
+            .number = ++number,
+            .time = time_of(trace, call->first, denoising->calls[last].end)};
+    }
+    return block;
+}
+
 static void add_steps(const struct ta_trace *trace, const struct ta_denoising *denoising,
                       struct ta_generation *found)
 {
     size_t block = 0, before = SIZE_MAX;
-    int64_t number = 0;
     for (size_t i = 0; i < found->n_stages; i++) {
         const struct ta_generation_stage *stage = &found->stages[i];
         if (stage->phase != TA_GENERATION_DENOISE)
             continue;
         block = stage->image == before ? block + 1 : 0;
         before = stage->image;
-        number = 0;
         found->n_blocks++;
-        for (size_t c = stage->first_call; c < stage->first_call + stage->n_calls;) {
-            const struct ta_denoising_step *step = &denoising->steps[found->calls[c].step];
-            const size_t last = step->first_call + step->n_calls - 1;
-            found->steps[found->n_steps++] = (struct ta_generation_step){
-                .first_call = step->first_call,
-                .n_calls = step->n_calls,
-                .image = stage->image,
-                .block = block,
-                .number = ++number,
-                .time = time_of(trace, denoising->calls[c].first, denoising->calls[last].end)};
-            c = last + 1;
-        }
+        block = add_steps_of(trace, denoising, stage, block, found);
     }
 }
 

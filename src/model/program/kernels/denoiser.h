@@ -14,6 +14,7 @@ struct forward {
     size_t attention, image, block;
     uint32_t kind;
     bool ends_image, ends_step;
+    bool updates; /* the cache of keys and values after a block: no step */
 };
 
 struct denoiser {
@@ -58,5 +59,14 @@ void denoiser_kinds(struct denoiser *w);
 
 /* Which calls end a step. */
 void denoiser_steps(struct denoiser *w);
+
+/* Which calls are none of a step but update a cache after a block, and the blocks. */
+void denoiser_blocks(struct denoiser *w, size_t usual);
+
+/* After which calls a scheduler runs; false where hardly anything runs between calls. */
+bool denoiser_scheduled(const struct denoiser *w, bool *scheduled);
+
+/* Whether two things run between calls, in turns. */
+bool denoiser_alternates(const struct denoiser *w);
 
 #endif

@@ -4,16 +4,36 @@
 
 #include <stdlib.h>
 
-/* How many beats before two calls are alike. */
-static size_t alike_before(const struct denoiser *w, size_t i, size_t k)
+/* Whether `n` weak beats before two places are the same. */
+static bool agree(const struct denoiser *w, size_t a, size_t b, size_t n)
 {
     const struct ta_beat *at = w->beats.at;
-    size_t n = 0;
-    const size_t a = w->at[i].from, b = w->at[k].from;
-    while (n < a && n < b && !at[a - n - 1].strong && !at[b - n - 1].strong &&
-           at[a - n - 1].symbol == at[b - n - 1].symbol)
-        n++;
-    return n;
+    if (a < n || b < n)
+        return false;
+    for (size_t i = 1; i <= n; i++)
+        if (at[a - i].strong || at[b - i].strong || at[a - i].symbol != at[b - i].symbol)
+            return false;
+    return true;
+}
+
+/* How many beats before call k are as before call i.  A lost or strange one is stepped over where
+ * so many before it agree. */
+static size_t alike_before(const struct denoiser *w, size_t i, size_t k)
+{
+    enum { AGAIN = 3 };
+    size_t a = w->at[i].from, b = w->at[k].from;
+    for (;;) {
+        if (agree(w, a, b, 1)) {
+            a--;
+            b--;
+        } else if (a > 0 && !w->beats.at[a - 1].strong && agree(w, a - 1, b, AGAIN)) {
+            a--;
+        } else if (b > 0 && !w->beats.at[b - 1].strong && agree(w, a, b - 1, AGAIN)) {
+            b--;
+        } else {
+            return w->at[k].from - b;
+        }
+    }
 }
 
 enum { COMPARED = 8 };
@@ -35,7 +55,7 @@ void denoiser_borders(struct denoiser *w)
     for (size_t i = 0; i < w->n; i++) {
         struct forward *f = &w->at[i];
         size_t n = i ? alike_before(w, 0, i) : before;
-        n = n < before ? n : before;
+        n = n < before + 1 ? n : before + 1;
         f->begin = f->from - n;
         /* Inputs that are copied to where a recorded graph expects them. */
         const size_t least = i ? w->at[i - 1].end : 0;

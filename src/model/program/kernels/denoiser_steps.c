@@ -38,14 +38,22 @@ static size_t calls_of_most(const struct denoiser *w)
     return best;
 }
 
-/* Whether the calls of an image, [first, end), make steps of so many each, but for a few beats that
- * were lost or are strange. */
-static bool is_uniform(const struct denoiser *w, size_t first, size_t end, size_t usual)
+/* In how many calls of an image, [first, end), steps of so many calls do not end as they seem to.
+ */
+static size_t wrong_in(const struct denoiser *w, size_t first, size_t end, size_t usual)
 {
     size_t wrong = 0;
     for (size_t i = first; i < end; i++)
         wrong += is_within_step(w, i) != ((i - first + 1) % usual != 0);
-    return (end - first) % usual == 0 && 5 * wrong <= end - first;
+    return wrong;
+}
+
+/* Whether the calls of an image make steps of so many each, but for a few beats that were lost or
+ * are strange. */
+static bool is_uniform(const struct denoiser *w, size_t first, size_t end, size_t usual)
+{
+    const size_t n = end - first, most = n / 5 > 1 ? n / 5 : usual > 1 && n > usual;
+    return n % usual == 0 && wrong_in(w, first, end, usual) <= most;
 }
 
 static void end_steps(struct denoiser *w, size_t first, size_t end, size_t usual)
@@ -63,14 +71,35 @@ static void end_steps(struct denoiser *w, size_t first, size_t end, size_t usual
     }
 }
 
+/* A solver of second order calls the denoiser twice in a step, once for a first guess and once to
+ * correct it, and in the last step of an image once: what runs after them differs in turns, and
+ * their number is odd. */
+static bool corrects(const struct denoiser *w)
+{
+    enum { CALLS_LEAST = 5 };
+    return w->out->n_images == 1 && w->n >= CALLS_LEAST && w->n % 2 == 1 && denoiser_alternates(w);
+}
+
+static void end_corrected(struct denoiser *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        w->at[i].ends_step = i % 2 == 1 || i + 1 == w->n;
+    w->out->forwards_per_step = 0;
+}
+
 void denoiser_steps(struct denoiser *w)
 {
     const size_t usual = calls_of_most(w);
     w->out->forwards_per_step = usual;
+    if (usual == 1 && corrects(w)) {
+        end_corrected(w);
+        return;
+    }
     for (size_t i = 0, end; i < w->n; i = end) {
         for (end = i; end < w->n && !w->at[end].ends_image;)
             end++;
         end += end < w->n;
         end_steps(w, i, end, usual);
     }
+    denoiser_blocks(w, usual);
 }

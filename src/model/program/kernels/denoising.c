@@ -84,9 +84,7 @@ static void add_forward(struct denoiser *w, size_t i, bool begins_step)
 {
     const struct forward *f = &w->at[i];
     add_call(w, TA_DENOISING_DENOISE, f->begin, f->end, f->image);
-    if (w->failed)
-        return;
-    if (begins_step)
+    if (!w->failed && begins_step && !f->updates)
         w->failed |= !ta_vec_push(
             &w->steps, (struct ta_denoising_step){w->calls.n - 1, 0, f->image, f->block});
     if (w->failed)
@@ -95,6 +93,8 @@ static void add_forward(struct denoiser *w, size_t i, bool begins_step)
     call->kind = f->kind;
     call->block = f->block;
     call->layers = f->attention;
+    if (f->updates)
+        return;
     call->step = w->steps.n - 1;
     w->steps.at[w->steps.n - 1].n_calls++;
 }

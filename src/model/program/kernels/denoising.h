@@ -35,7 +35,8 @@ struct ta_denoising_call {
     size_t first, end;
     size_t image;  /* from 0 on */
     size_t block;  /* of its image, from 0 on: a part of a video; 0 where there are none */
-    size_t step;   /* of the denoiser, index into the steps; else SIZE_MAX */
+    size_t step;   /* of the denoiser, index into the steps; else SIZE_MAX, also of calls that
+                      update a cache after a block */
     uint32_t kind; /* of the denoiser: calls that launch the same kernels; the longest is 0 */
     size_t layers; /* calls of attention */
 };
