@@ -10,7 +10,6 @@
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
-#include <string.h>
 
 /* ---- what is read ---------------------------------------------------------------------------- */
 
@@ -73,7 +72,7 @@ static const struct ta_column costs_columns[] = {
     [GPU_TIME] = {"gpu_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER,
                   .doc = "Wall time times devices, for one"},
     [GPU_HOURS] = {"gpu_hours", "GPU hours", TA_NUMBER, .better = TA_LOWER,
-                   .doc = "The same in hours; null without --price"},
+                   .doc = "The same in hours"},
     [ENERGY] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
                 .doc = "Mean power of all devices times wall time, for one; null where the power "
                        "of a device was not sampled"},
@@ -94,13 +93,10 @@ static const struct ta_table_def costs = {
     "costs.values",
     "Cost",
     TA_COLUMNS(costs_columns),
-    .doc =
-        "One row per thing that the run makes, as far as it is known how many or how fast; the "
-        "row `run` is all of it. Without --price only what several devices make, and what the "
-        "power "
-        "of the devices was sampled for. Ranks are taken to work on the same things: of different "
-        "counts the largest counts. The energy is the devices' alone, without the "
-        "host.",
+    .doc = "One row per thing that the run makes, as far as it is known how many or how fast; the "
+           "row `run` is all of it. Ranks are taken to work on the same things: of different "
+           "counts the largest counts. The energy is the devices' alone, without the "
+           "host.",
     .joining = TA_JOIN_NOT,
     .brief = &(const struct ta_brief){.place = 275,
                                       .rows = 8,
@@ -154,33 +150,20 @@ static double mean_of(const struct ta_refs *in, int ref)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What is made, whatever a recording has of it. */
-static bool is_product(const char *per)
-{
-    return strcmp(per, "run") != 0 && strcmp(per, "step") != 0 && strcmp(per, "block") != 0;
-}
-
-/* Without a price a row is there for what no other table says: the GPU time of several devices for
- * what they make, and the energy that it takes. */
-static bool is_worth_a_row(const struct run *run, const char *per)
-{
-    return run->price->per_hour > 0 || !isnan(run->power) || (is_product(per) && run->devices > 1);
-}
-
 static void add_row(struct ta_section_builder *out, const struct run *run, const char *per,
                     const char *basis, double count, double wall_ns)
 {
-    if (!(wall_ns > 0 && isfinite(wall_ns)) || !is_worth_a_row(run, per))
+    if (!(wall_ns > 0 && isfinite(wall_ns)))
         return;
     const double gpu_ns = wall_ns * run->devices, hours = gpu_ns / 3.6e12;
     const bool priced = run->price->per_hour > 0;
-    TA_ROW(
-        out, costs, [PER] = ta_text(ta_slice_of(per)), [BASIS_OF] = ta_text(ta_slice_of(basis)),
-        [COUNT] = ta_num(count), [DEVICES] = ta_num(run->devices), [GPU_TIME] = ta_num(gpu_ns),
-        [GPU_HOURS] = ta_num(priced ? hours : NAN), [ENERGY] = ta_num(run->power * wall_ns / 1e9),
-        [COST] = ta_num(priced ? hours * run->price->per_hour : NAN),
-        [CURRENCY] = priced && run->price->currency[0] ? ta_text(ta_slice_of(run->price->currency))
-                                                       : ta_null());
+    TA_ROW(out, costs, [PER] = ta_text(ta_slice_of(per)), [BASIS_OF] = ta_text(ta_slice_of(basis)),
+           [COUNT] = ta_num(count), [DEVICES] = ta_num(run->devices), [GPU_TIME] = ta_num(gpu_ns),
+           [GPU_HOURS] = ta_num(hours), [ENERGY] = ta_num(run->power * wall_ns / 1e9),
+           [COST] = ta_num(priced ? hours * run->price->per_hour : NAN),
+           [CURRENCY] = priced && run->price->currency[0]
+                            ? ta_text(ta_slice_of(run->price->currency))
+                            : ta_null());
 }
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -189,12 +172,12 @@ static void add_row(struct ta_section_builder *out, const struct run *run, const
 static const struct rated {
     const char *metric, *per;
     double each; /* how many make one */
-    const char *bases[5];
+    const char *bases[4];
 } rated[] = {
-    {"images_per_s", "image", 1, {"wall", "program", "as_reported"}},
-    {"fps", "frame", 1, {"wall", "until_cut", "program", "blocks"}},
+    {"images_per_s", "image", 1, {"wall", "as_reported"}},
+    {"fps", "frame", 1, {"wall", "until_cut", "blocks"}},
     {"frames_per_s", "frame", 1, {"wall", "as_reported"}},
-    {"bps", "block", 1, {"wall", "until_cut", "program", "blocks"}},
+    {"bps", "block", 1, {"wall", "until_cut", "blocks"}},
     {"requests_per_s", "request", 1, {"wall", "as_reported"}},
     {"tokens_per_s", "1000 tokens", 1000, {"wall", "sections", "as_reported"}},
 };

@@ -35,6 +35,10 @@ enum {
     RUN_WINDOW,
     RUN_COVERED,
     RUN_CONFIDENCE,
+    RUN_PROMPTS,
+    RUN_REQUESTS,
+    RUN_AT_ONCE,
+    RUN_MAKES,
     RUN_FIELDS
 };
 static const struct ta_field run_fields[RUN_FIELDS] = {
@@ -54,6 +58,10 @@ static const struct ta_field run_fields[RUN_FIELDS] = {
     [RUN_WINDOW] = {"window_ns", TA_FIELD_SUM},
     [RUN_COVERED] = {"covered_ns", TA_FIELD_SUM},
     [RUN_CONFIDENCE] = {"confidence_ppm", TA_FIELD_MIN},
+    [RUN_PROMPTS] = {"prompts", TA_FIELD_SUM},
+    [RUN_REQUESTS] = {"requests", TA_FIELD_SUM},
+    [RUN_AT_ONCE] = {"at_once", TA_FIELD_MAX}, /* 0: nobody can say whose a step is */
+    [RUN_MAKES] = {"makes", TA_FIELD_MAX},
 };
 
 enum {
@@ -108,6 +116,7 @@ static const struct ta_partial_def partials[] = {
 
 /* Rows may come from a saved summary. */
 static const struct ta_bound bounds[] = {{PARTIAL_RUNS, RUN_BY, TA_GENERATION_BY_KERNELS + 1},
+                                         {PARTIAL_RUNS, RUN_MAKES, TA_GENERATION_VIDEOS + 1},
                                          {PARTIAL_STAGES, OF_PHASE, TA_GENERATION_PHASES},
                                          {PARTIAL_STAGES, OF_BY, TA_GENERATION_BY_KERNELS + 1},
                                          {PARTIAL_CALLS, OF_PHASE, TA_GENERATION_PHASES},
@@ -137,7 +146,10 @@ enum {
     LOOP_HEIGHT,
     LOOP_FRAMES,
     LOOP_BATCH,
-    LOOP_GUIDANCE
+    LOOP_GUIDANCE,
+    LOOP_PROMPTS,
+    LOOP_REQUESTS,
+    LOOP_AT_ONCE
 };
 static const struct ta_column loop_columns[] = {
     [LOOP_RANK] = TA_RANK_COLUMN,
@@ -150,8 +162,9 @@ static const struct ta_column loop_columns[] = {
     [LOOP_DENOISER] = {"denoiser", "Denoiser", TA_TEXT, .role = TA_NOTE,
                        .doc = "Class of the module, name of the range or function"},
     [LOOP_IMAGES] = {"images", "Images", TA_COUNT, .read_as = TA_AS_LOOP_IMAGES, .detail = true,
-                     .doc = "Images, videos or requests; one begins with its prompt, or where the "
-                            "program marks it"},
+                     .doc = "Images or videos; one begins with its prompt, or where the program "
+                            "marks a request; denoised and decoded again without either is another "
+                            "image, or the next block of a video, by what the denoiser makes"},
     [LOOP_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .read_as = TA_AS_LOOP_BLOCKS, .detail = true,
                      .doc = "Parts that are denoised one after the other, with a decode or another "
                             "phase in between; one an image where they are not apart"},
@@ -197,6 +210,15 @@ static const struct ta_column loop_columns[] = {
                     .role = TA_NOTE, .doc = "Images or videos that are made together"},
     [LOOP_GUIDANCE] = {"guidance", "Guidance", TA_WORD, .detail = true, .role = TA_NOTE,
                        .doc = "batched, sequential, none or unknown, as there"},
+    [LOOP_PROMPTS] = {"prompts", "Prompts", TA_COUNT, .detail = true,
+                      .doc = "That are encoded for these images; null where that is not known"},
+    [LOOP_REQUESTS] = {"requests", "Requests", TA_COUNT, .detail = true,
+                       .doc = "That the program marks; null where it marks none"},
+    [LOOP_AT_ONCE] = {"at_once", "At once", TA_COUNT, .detail = true,
+                      .doc = "Requests that are denoised in turns, a step of one after that of "
+                             "another, by ranges that number them, or threads or streams of their "
+                             "own; 1 where one is after the other; null where nothing says whose "
+                             "a step is"},
 };
 
 static const struct ta_table_def loop = {
@@ -247,7 +269,8 @@ static const struct ta_column phase_columns[] = {
                     .weight = 0.7,
                     .doc = "Of the program: from the first activity that the phase launched to the "
                            "end of the last, and what the host works in it while the device is in "
-                           "no phase"},
+                           "no phase; what images have at once counts once, and one may decode "
+                           "while another is denoised"},
     [PHASE_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the program's window"},
     [PHASE_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .better = TA_LOWER, .weight = 0.6,
                     .doc = "Union of what it launched"},
@@ -287,7 +310,8 @@ static const struct ta_table_def phase = {
            "order, and what is left of the program's window. A phase is found by ranges of the "
            "program that name it, else by calls of modules of a known kind, else by functions of a "
            "known name; what lies in a pass of the denoiser is denoising, and so is what lies "
-           "between its passes. Chart `stage-waterfall`.",
+           "between its passes. A rank that denoises nothing has the phases that its ranges and "
+           "modules name plainly, where another one denoises. Chart `stage-waterfall`.",
     .brief = &(const struct ta_brief){
         .place = 256,
         .rows = 8,
@@ -447,7 +471,8 @@ static void add_parts(const struct ta_trace *trace, const struct ta_generation *
         }
         int64_t *row = add_part(trace, &at->time, (int64_t)i, at->phase, at->by, TA_LIT(""),
                                 out[PARTIAL_STAGES]);
-        ta_most(&row[OF_IMAGE], (int64_t)at->image + 1);
+        if (at->image != SIZE_MAX)
+            ta_most(&row[OF_IMAGE], (int64_t)at->image + 1);
         ta_most(&row[OF_CALLS], (int64_t)at->n_calls);
         ta_most(&row[OF_TIME], times[i]);
         if (at->time.host_start != TA_MISSING)
@@ -457,7 +482,8 @@ static void add_parts(const struct ta_trace *trace, const struct ta_generation *
         const struct ta_generation_call *at = &found->calls[i];
         int64_t *row = add_part(trace, &at->time, (int64_t)i, at->phase, at->by,
                                 model_name(trace, at->mark), out[PARTIAL_CALLS]);
-        ta_most(&row[OF_IMAGE], (int64_t)at->image + 1);
+        if (at->image != SIZE_MAX)
+            ta_most(&row[OF_IMAGE], (int64_t)at->image + 1);
         ta_most(&row[OF_KIND], at->kind);
         if (at->step != SIZE_MAX)
             ta_most(&row[OF_STEP], (int64_t)at->step + 1);
@@ -488,6 +514,25 @@ static int64_t outside(const struct ta_intervals *set, int64_t start, int64_t en
     return ns;
 }
 
+/* The time of a stage that no stage of its phase before it has: images are denoised in turns. */
+static int64_t new_time(const struct ta_generation *found, size_t i,
+                        const struct ta_intervals *devices, struct ta_intervals *before)
+{
+    const struct ta_generation_time *time = &found->stages[i].time;
+    const bool in_turns = found->n_at_once > 1;
+    int64_t ns = 0;
+    if (time->gpu_start != TA_MISSING) {
+        ns = in_turns ? outside(before, time->gpu_start, time->gpu_end)
+                      : time->gpu_end - time->gpu_start;
+        if (in_turns)
+            ta_intervals_add(before, time->gpu_start, time->gpu_end);
+    }
+    if (time->host_start != TA_MISSING)
+        ns += outside(devices, time->host_start, time->host_end);
+    ta_intervals_unite(before);
+    return ns;
+}
+
 /* The times of stages, at times[], and what all of them cover; false without memory. */
 static bool find_times(const struct ta_generation *found, int64_t *times, int64_t *covered)
 {
@@ -503,14 +548,15 @@ static bool find_times(const struct ta_generation *found, int64_t *times, int64_
     for (size_t i = 0; i < devices.n; i++)
         ta_intervals_add(&all, devices.at[i].start, devices.at[i].end);
     ta_intervals_unite(&all);
-    for (size_t i = 0; i < found->n_stages; i++) {
-        const struct ta_generation_time *time = &found->stages[i].time;
-        times[i] = time->gpu_start != TA_MISSING ? time->gpu_end - time->gpu_start : 0;
-        if (time->host_start != TA_MISSING)
-            times[i] += outside(&devices, time->host_start, time->host_end);
-    }
+    struct ta_intervals before[TA_GENERATION_PHASES] = {0};
+    for (size_t i = 0; i < found->n_stages; i++)
+        times[i] = new_time(found, i, &devices, &before[found->stages[i].phase]);
     *covered = ta_intervals_length(&all);
-    const bool done = !devices.failed && !all.failed;
+    bool done = !devices.failed && !all.failed;
+    for (int i = 0; i < TA_GENERATION_PHASES; i++) {
+        done &= !before[i].failed;
+        ta_intervals_free(&before[i]);
+    }
     ta_intervals_free(&devices);
     ta_intervals_free(&all);
     return done;
@@ -572,6 +618,10 @@ static void add_run(const struct ta_trace *trace, const struct ta_generation *fo
     ta_sum(&row[RUN_WINDOW], window->end - window->start);
     ta_least(&row[RUN_CONFIDENCE], ta_whole(found->confidence * 1e6));
     ta_sum(&row[RUN_COVERED], covered);
+    ta_sum(&row[RUN_PROMPTS], (int64_t)found->n_prompts);
+    ta_sum(&row[RUN_REQUESTS], (int64_t)found->n_requests);
+    ta_most(&row[RUN_AT_ONCE], (int64_t)found->n_at_once);
+    ta_most(&row[RUN_MAKES], found->makes);
     add_periods(found, row);
 }
 
@@ -583,6 +633,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (!found || !window)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace");
     if (found->by == TA_GENERATION_BY_NOTHING)
+        found = found->aside;
+    if (!found)
         return TA_OK;
     int64_t covered = 0, *times = calloc(found->n_stages + 1, sizeof *times);
     const bool done = times && find_times(found, times, &covered);
@@ -649,23 +701,61 @@ static struct made made_of(const struct ta_refs *in, int64_t rank)
                          ta_ref_text(in, SIZES_GUIDANCE, at)};
 }
 
-/* "2 images 1024×1024", "1 video 832×480 of 81 frames", "1 batch of 4 images". */
+/* What is made: blocks that may be images are called both. */
+struct thing {
+    const char *one, *many;
+};
+
+static struct thing thing_of(const int64_t *row, const struct made *made)
+{
+    if (row[RUN_MAKES] == TA_GENERATION_IMAGES)
+        return (struct thing){"image", "images"};
+    if (row[RUN_MAKES] == TA_GENERATION_VIDEOS || row[RUN_BLOCKS] > row[RUN_IMAGES] ||
+        made->frames > 1)
+        return (struct thing){"video", "videos"};
+    return (struct thing){"image", "images"};
+}
+
+/* "2 requests × 3 prompts × " where images are several of each. */
+static int add_askers(char *line, size_t room, const int64_t *row, int64_t *images)
+{
+    const int64_t requests = row[RUN_REQUESTS], prompts = row[RUN_PROMPTS];
+    int at = 0;
+    if (requests > 0 && requests < *images && *images % requests == 0) {
+        at = add_count(line, room, at, requests, "request", "requests");
+        *images /= requests;
+    }
+    const int64_t of = at ? requests : 1;
+    if (prompts > 0 && prompts % of == 0 && prompts / of < *images &&
+        *images % (prompts / of) == 0 && (at == 0 || prompts > of)) {
+        at = add_count(line, room, at, prompts / of, "prompt", "prompts");
+        *images /= prompts / of;
+    }
+    return at;
+}
+
+/* "2 images 1024×1024", "1 video 832×480 of 81 frames", "1 batch of 4 images", "4 images (2 at a
+ * time)". */
 static int add_images(char *line, size_t room, const int64_t *row, const struct made *made)
 {
-    const int64_t n = row[RUN_IMAGES];
-    const bool is_video = row[RUN_BLOCKS] > n || made->frames > 1;
-    int at = 0;
+    int64_t n = row[RUN_IMAGES];
+    const struct thing thing = thing_of(row, made);
+    int at = add_askers(line, room, row, &n);
     if (made->batch > 1)
-        at = snprintf(line, room, "%lld batch%s of %lld %s", (long long)n, n == 1 ? "" : "es",
-                      (long long)made->batch, is_video ? "videos" : "images");
+        at += snprintf(line + at, room - (size_t)at, "%s%lld batch%s of %lld %s", at ? " × " : "",
+                       (long long)n, n == 1 ? "" : "es", (long long)made->batch, thing.many);
     else
-        at = add_count(line, room, 0, n, is_video ? "video" : "image",
-                       is_video ? "videos" : "images");
+        at = add_count(line, room, at, n, thing.one, thing.many);
     if (made->width != TA_MISSING)
         at += snprintf(line + at, room - (size_t)at, " %lld×%lld", (long long)made->width,
                        (long long)made->height);
     if (made->frames > 1)
         at += snprintf(line + at, room - (size_t)at, " of %lld frames", (long long)made->frames);
+    if (row[RUN_AT_ONCE] > 1)
+        at += snprintf(line + at, room - (size_t)at, " (%lld at a time, in turns)",
+                       (long long)row[RUN_AT_ONCE]);
+    if (row[RUN_AT_ONCE] == 0)
+        at += snprintf(line + at, room - (size_t)at, " (in turns)");
     return at;
 }
 
@@ -684,9 +774,11 @@ static void write_loop(char *line, size_t room, const int64_t *row, const struct
     const int64_t images = row[RUN_IMAGES], blocks = row[RUN_BLOCKS], steps = row[RUN_STEPS];
     int at = add_images(line, room, row, made);
     if (blocks > images && blocks % images == 0)
-        at = add_count(line, room, at, blocks / images, "block", "blocks");
+        at = row[RUN_MAKES] == TA_GENERATION_VIDEOS
+                 ? add_count(line, room, at, blocks / images, "block", "blocks")
+                 : add_count(line, room, at, blocks / images, "block or image", "blocks or images");
     const int64_t of = blocks > images && blocks % images ? images : blocks;
-    if (of > 0 && steps % of == 0)
+    if (of > 0 && steps % of == 0 && row[RUN_AT_ONCE] > 0)
         at = add_count(line, room, at, steps / of, "step", "steps");
     else
         at += snprintf(line + at, room - (size_t)at, " · %lld steps in all", (long long)steps);
@@ -701,27 +793,29 @@ static void write_loop(char *line, size_t room, const int64_t *row, const struct
 static void add_loop(const struct ta_partial *runs, const int64_t *row, const struct made *made,
                      struct ta_section_builder *out)
 {
-    char line[320];
+    char line[400];
     write_loop(line, sizeof line, row, made);
     const bool is_whole = row[RUN_COMPLETE] == row[RUN_IMAGES];
     const int64_t n = made->batch > 1 && made->batch < INT32_MAX && row[RUN_IMAGES] < INT32_MAX
                           ? row[RUN_IMAGES] * made->batch
                           : row[RUN_IMAGES];
-    TA_ROW(out, loop, [LOOP_RANK] = ta_int(row[RUN_RANK]), [LOOP_LINE] = ta_string(line),
-           [LOOP_SOURCE] = ta_string(ta_generation_by_words[row[RUN_BY]]),
-           [LOOP_DENOISER] = ta_text_or_null(ta_partial_text(runs, row, RUN_DENOISER)),
-           [LOOP_IMAGES] = ta_int(row[RUN_IMAGES]), [LOOP_BLOCKS] = ta_int(row[RUN_BLOCKS]),
-           [LOOP_STEPS] = ta_int(row[RUN_STEPS]), [LOOP_FORWARDS] = ta_int(row[RUN_FORWARDS]),
-           [LOOP_PER_STEP] = some(row[RUN_PER_STEP]), [LOOP_LAYERS] = some(row[RUN_LAYERS]),
-           [LOOP_FULL] = ta_int(row[RUN_FULL]),
-           [LOOP_PERIOD] = mean(row[RUN_PERIODS_NS], row[RUN_PERIODS]),
-           [LOOP_RATE] = rate(row[RUN_PERIODS], row[RUN_PERIODS_NS]),
-           [LOOP_IMAGE_NS] = is_whole ? mean(row[RUN_WINDOW], row[RUN_IMAGES]) : ta_null(),
-           [LOOP_IMAGES_PER_S] = is_whole ? rate(n, row[RUN_WINDOW]) : ta_null(),
-           [LOOP_CONFIDENCE] = ta_num((double)row[RUN_CONFIDENCE] / 1e6),
-           [LOOP_WIDTH] = ta_int(made->width), [LOOP_HEIGHT] = ta_int(made->height),
-           [LOOP_FRAMES] = ta_int(made->frames), [LOOP_BATCH] = ta_int(made->batch),
-           [LOOP_GUIDANCE] = ta_text_or_null(made->guidance));
+    TA_ROW(
+        out, loop, [LOOP_RANK] = ta_int(row[RUN_RANK]), [LOOP_LINE] = ta_string(line),
+        [LOOP_SOURCE] = ta_string(ta_generation_by_words[row[RUN_BY]]),
+        [LOOP_DENOISER] = ta_text_or_null(ta_partial_text(runs, row, RUN_DENOISER)),
+        [LOOP_IMAGES] = ta_int(row[RUN_IMAGES]), [LOOP_BLOCKS] = ta_int(row[RUN_BLOCKS]),
+        [LOOP_STEPS] = ta_int(row[RUN_STEPS]), [LOOP_FORWARDS] = ta_int(row[RUN_FORWARDS]),
+        [LOOP_PER_STEP] = some(row[RUN_PER_STEP]), [LOOP_LAYERS] = some(row[RUN_LAYERS]),
+        [LOOP_FULL] = ta_int(row[RUN_FULL]),
+        [LOOP_PERIOD] = mean(row[RUN_PERIODS_NS], row[RUN_PERIODS]),
+        [LOOP_RATE] = rate(row[RUN_PERIODS], row[RUN_PERIODS_NS]),
+        [LOOP_IMAGE_NS] = is_whole ? mean(row[RUN_WINDOW], row[RUN_IMAGES]) : ta_null(),
+        [LOOP_IMAGES_PER_S] = is_whole ? rate(n, row[RUN_WINDOW]) : ta_null(),
+        [LOOP_CONFIDENCE] = ta_num((double)row[RUN_CONFIDENCE] / 1e6),
+        [LOOP_WIDTH] = ta_int(made->width), [LOOP_HEIGHT] = ta_int(made->height),
+        [LOOP_FRAMES] = ta_int(made->frames), [LOOP_BATCH] = ta_int(made->batch),
+        [LOOP_GUIDANCE] = ta_text_or_null(made->guidance), [LOOP_PROMPTS] = some(row[RUN_PROMPTS]),
+        [LOOP_REQUESTS] = some(row[RUN_REQUESTS]), [LOOP_AT_ONCE] = some(row[RUN_AT_ONCE]));
 }
 
 static struct ta_slice phase_name(int64_t of)
@@ -759,7 +853,8 @@ static void add_phases(const struct ta_partial *of, size_t first, size_t end, in
     }
     const int64_t rank = ta_partial_at(of, first)[OF_RANK];
     for (int i = 0; i < n; i++) {
-        const struct sums *s = &sums[order[i]];
+        struct sums *s = &sums[order[i]];
+        s->busy = ta_min_i64(s->busy, s->time); /* images in turns may be busy at once */
         TA_ROW(out,
                phase, [PHASE_RANK] = ta_int(rank), [PHASE_PHASE] = ta_text(phase_name(order[i])),
                [PHASE_SOURCE] = ta_string(ta_generation_by_words[s->by]),
@@ -852,11 +947,18 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     const struct ta_partial *runs = merged[PARTIAL_RUNS];
+    bool is_diffusion = false;
     for (size_t i = 0; i < ta_partial_rows(runs); i++) {
         const int64_t *row = ta_partial_at(runs, i);
         const struct made made = made_of(in, row[RUN_RANK]);
+        if (row[RUN_BY] == TA_GENERATION_BY_NOTHING)
+            continue;
         add_loop(runs, row, &made, out);
+        is_diffusion = true;
     }
+    /* What ranks without denoiser do counts where another denoises. */
+    if (!is_diffusion)
+        return TA_OK;
     add_stages(merged[PARTIAL_STAGES], runs, out);
     add_calls(merged[PARTIAL_CALLS], out);
     draw_phases(merged[PARTIAL_STAGES], out);

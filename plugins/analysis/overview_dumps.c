@@ -64,8 +64,6 @@ enum {
     FPS_BLOCKS,
     BPS_WALL,
     BPS_BLOCKS,
-    FPS_PROGRAM,
-    BPS_PROGRAM,
     FIRST_BLOCK,
     TOKENS,
     ITERATIONS,
@@ -96,12 +94,6 @@ static const struct ta_scalar_def scalars[] = {
                   .doc = "Blocks over the time of the session, slowest rank"},
     [BPS_BLOCKS] = {"bps_blocks", "BPS of the blocks", TA_UNIT_PER_S, TA_HIGHER,
                     .doc = "Blocks over their time, slowest rank", .gate = "bps"},
-    [FPS_PROGRAM] = {"fps_program", "Frames generated", TA_UNIT_PER_S, TA_HIGHER,
-                     .doc = "Frames of the video over the window of the traced program, slowest "
-                            "rank"},
-    [BPS_PROGRAM] = {"bps_program", "Blocks generated", TA_UNIT_PER_S, TA_HIGHER,
-                     .doc = "Blocks of a video that is denoised in parts, over the window of the "
-                            "traced program, slowest rank"},
     [FIRST_BLOCK] = {"first_block_ns", "First block", TA_UNIT_NS, TA_LOWER,
                      .doc = "Start of the session to the end of the first block, slowest rank",
                      .gate = "first_block"},
@@ -174,8 +166,6 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
         {FPS_BLOCKS, "fps", "blocks", true, "Latent FPS, blocks"},
         {BPS_WALL, "bps", "wall", true, NULL},
         {BPS_BLOCKS, "bps", "blocks", true, NULL},
-        {FPS_PROGRAM, "fps", "program", true, NULL},
-        {BPS_PROGRAM, "bps", "program", true, NULL},
         {FIRST_BLOCK, "first_block_ns", "wall", false, NULL},
         {TOKENS, "tokens_per_s", "sections", true, NULL},
     };

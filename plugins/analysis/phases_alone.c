@@ -34,11 +34,12 @@ static const struct ta_field free_fields[FREE_FIELDS] = {
     [FREE_END] = {"end_ns", TA_FIELD_INT},
 };
 
-enum { RUN_RANK, RUN_START, RUN_END, RUN_FIELDS };
+enum { RUN_RANK, RUN_START, RUN_END, RUN_DENOISES, RUN_FIELDS };
 static const struct ta_field run_fields[RUN_FIELDS] = {
     [RUN_RANK] = {"rank", TA_FIELD_RANK},
     [RUN_START] = {"start_ns", TA_FIELD_MIN},
     [RUN_END] = {"end_ns", TA_FIELD_MAX},
+    [RUN_DENOISES] = {"denoises", TA_FIELD_MAX}, /* what others do is of a diffusion, then */
 };
 
 static const struct ta_partial_def partials[] = {
@@ -210,11 +211,14 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     struct ta_intervals work = {0};
     const bool communicates = find_work(trace, &work);
     /* Of ranks in whose traces nothing shows a phase it counts when they have nothing to do. */
-    if (!work.failed && (communicates || found->by != TA_GENERATION_BY_NOTHING)) {
+    const bool denoises = found->by != TA_GENERATION_BY_NOTHING;
+    const struct ta_generation *shown = denoises || !found->aside ? found : found->aside;
+    if (!work.failed && (communicates || shown->n_stages)) {
         int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_RUNS], ta_key_int(ta_trace_rank(trace)));
         ta_least(&row[RUN_START], dated(trace, window->start));
         ta_most(&row[RUN_END], dated(trace, window->end));
-        add_stages(trace, found, &work, out[PARTIAL_STAGES]);
+        ta_most(&row[RUN_DENOISES], denoises);
+        add_stages(trace, shown, &work, out[PARTIAL_STAGES]);
         add_stretches(trace, window, &work, out[PARTIAL_FREE]);
     }
     const bool failed = work.failed;
@@ -236,6 +240,7 @@ struct run {
     struct rank *at;
     size_t n, n_clocked;
     int64_t window;
+    bool denoises;
 };
 
 static int64_t on_clock(const struct rank *rank, int64_t time)
@@ -279,6 +284,7 @@ static bool read_run(const struct ta_partial *const *merged, const struct ta_ran
             ta_ranks_clock(ranks->members, ranks->n_members, rank->rank, &axis);
         rank->clock = member ? &member->clock : NULL;
         run->n_clocked += member != NULL;
+        run->denoises |= row[RUN_DENOISES] > 0;
         rank->n_stages = rows_of(run->stages, rank->rank, &stage);
         rank->first_stage = stage;
         rank->n_free = rows_of(run->free, rank->rank, &stretch);
@@ -436,7 +442,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     int64_t *works = NULL;
     const bool done =
         read_run(merged, in->ranks, &run) && (works = calloc(run.n + 1, sizeof *works));
-    for (int64_t phase = 0; done && run.n > 1 && phase < TA_GENERATION_PHASES; phase++) {
+    for (int64_t phase = 0; done && run.n > 1 && run.denoises && phase < TA_GENERATION_PHASES;
+         phase++) {
         add_over(&run, phase, works, out);
         for (size_t i = 0; i < run.n && phase != TA_GENERATION_DENOISE && run.n_clocked > 1; i++)
             if (run.at[i].clock)

@@ -121,11 +121,9 @@ static const struct ta_column values_columns[] = {
                        .doc = "What is counted per second, or how long something takes"},
     [VALUES_BASIS] =
         {"basis", "Basis", TA_WORD, .read_as = TA_AS_RATE_BASIS,
-         .doc =
-             "What it is made from: blocks, steady (without the first block), wall (session "
-             "time), until cut (start of the session to the last block of a report that is "
-             "cut), steps, sections, program (the window of a traced program); as reported is the "
-             "profiler's own number"},
+         .doc = "What it is made from: blocks, steady (without the first block), wall (session "
+                "time), until cut (start of the session to the last block of a report that is "
+                "cut), steps, sections; as reported is the profiler's own number"},
     [VALUES_VALUE] = {"value", "Value", TA_NUMBER, .weight = 1, .read_as = TA_AS_RATE_VALUE,
                       .doc = "The value, in the unit beside it"},
     [VALUES_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
@@ -153,8 +151,8 @@ static const char *const metrics[] = {"fps",
                                       "e2e_tokens_per_s",
                                       NULL};
 
-static const char *const bases[] = {"blocks",   "wall",    "steady",      "steps",
-                                    "sections", "program", "as_reported", NULL};
+static const char *const bases[] = {"blocks",   "wall",        "steady", "steps",
+                                    "sections", "as_reported", NULL};
 
 static const struct ta_figures value_figures = {.metrics = metrics,
                                                 .bases = bases,
@@ -166,23 +164,22 @@ static const struct ta_table_def values = {
     "throughput.values",
     "Throughput and latency",
     TA_COLUMNS(values_columns),
-    .doc =
-        "One row per rank, metric and basis. `blocks`: frames or blocks over the time of the "
-        "blocks, if every block says it; `steady`: the same without the first block; `wall`: "
-        "over the duration of the session; `until_cut`: instead of that, where a report is "
-        "cut, what is left of its blocks over the time from the start of the session to the "
-        "end of the last of them; `steps`: denoising steps over their time; `sections`: "
-        "tokens over the time of the sections that recorded them. `first_block_ns` on the "
-        "basis `wall` is from the start of the session to the end of the first block. "
-        "`as_reported` is the profiler's own number, `as_reported (GROUP)` that of another "
-        "of its groups, and `note` says why it is not ours. `program`: of a trace of a diffusion, "
-        "over the window of the program that was recorded.\n\n"
-        "Rows without a rank are of the run, where several ranks have a rate. Ranks that "
-        "make videos of their own (data parallel) add up; of ranks that share the work on "
-        "one video the slowest counts. The tags `ulysses_size` × `ring_size` say how many "
-        "ranks share one; without them each rank is taken to have its own. On the basis "
-        "`wall` the frames or blocks of all videos are divided by the longest session. "
-        "`note` says what was assumed.",
+    .doc = "One row per rank, metric and basis. `blocks`: frames or blocks over the time of the "
+           "blocks, if every block says it; `steady`: the same without the first block; `wall`: "
+           "over the duration of the session; `until_cut`: instead of that, where a report is "
+           "cut, what is left of its blocks over the time from the start of the session to the "
+           "end of the last of them; `steps`: denoising steps over their time; `sections`: "
+           "tokens over the time of the sections that recorded them. `first_block_ns` on the "
+           "basis `wall` is from the start of the session to the end of the first block. "
+           "`as_reported` is the profiler's own number, `as_reported (GROUP)` that of another "
+           "of its groups, and `note` says why it is not ours. Of a trace of a diffusion `wall` is "
+           "the window of the program.\n\n"
+           "Rows without a rank are of the run, where several ranks have a rate. Ranks that "
+           "make videos of their own (data parallel) add up; of ranks that share the work on "
+           "one video the slowest counts. The tags `ulysses_size` × `ring_size` say how many "
+           "ranks share one; without them each rank is taken to have its own. On the basis "
+           "`wall` the frames or blocks of all videos are divided by the longest session. "
+           "`note` says what was assumed.",
     .figures = &value_figures,
     .rank_words = "",
     .has_run_rows = true,
@@ -685,9 +682,9 @@ static void add_loops(const struct ta_refs *in, struct ta_section_builder *out)
             const char *metric, *basis;
             double value;
         } rates_of[] = {
-            {"fps", "program", frames > 1 ? 1e9 * frames / time : NAN},
-            {"bps", "program", blocks > images ? 1e9 * blocks / images / time : NAN},
-            {"images_per_s", "program", is_video ? NAN : image_rate},
+            {"fps", "wall", frames > 1 ? 1e9 * frames / time : NAN},
+            {"bps", "wall", blocks > images ? 1e9 * blocks / images / time : NAN},
+            {"images_per_s", "wall", is_video ? NAN : image_rate},
             {"steps_per_s", "steps", ta_ref_number(in, LOOP_STEP_RATE, i, NAN)},
         };
         for (size_t k = 0; k < TA_LENGTH(rates_of); k++)

@@ -22,6 +22,7 @@ enum {
     WIDTH,
     HEIGHT,
     FRAMES,
+    AT_ONCE,
     PHASE_RANK,
     PHASE,
     TIME,
@@ -48,6 +49,7 @@ static const struct ta_ref reads[] = {
     [WIDTH] = {"diffusion.loops", "width"},
     [HEIGHT] = {"diffusion.loops", "height"},
     [FRAMES] = {"diffusion.loops", "frames"},
+    [AT_ONCE] = {"diffusion.loops", "at_once"},
     [PHASE_RANK] = {"phases.by_rank", "rank"},
     [PHASE] = {"phases.by_rank", "phase"},
     [TIME] = {"phases.by_rank", "time_ns"},
@@ -135,7 +137,11 @@ static double say_rate(struct ta_line *line, const struct ta_refs *in, size_t ro
     char length[TA_UNIT_TEXT_MAX];
     ta_say(line, "%s per ", ta_unit_format(length, time, TA_UNIT_NS));
     say_what(line, in, row, has_blocks);
-    ta_say_on(line, " (%.3g/s): ", batch * 1e9 / time);
+    const double at_once = ta_ref_number(in, AT_ONCE, row, 1);
+    ta_say_on(line, " (%.3g/s", batch * 1e9 / time);
+    if (at_once > 1)
+        ta_say_on(line, ", %.0f at a time in turns", at_once);
+    ta_say_on(line, "): ");
     return n;
 }
 
@@ -171,7 +177,8 @@ static void say_steps(struct ta_line *line, const struct ta_refs *in, size_t row
     char period[TA_UNIT_TEXT_MAX];
     const double steps = ta_ref_number(in, STEPS, row, 0) / n;
     const double step = ta_ref_number(in, PERIOD, row, NAN);
-    if (isnan(step) || steps != floor(steps))
+    const bool in_turns = ta_ref_number(in, AT_ONCE, row, 0) != 1;
+    if (isnan(step) || steps != floor(steps) || in_turns)
         ta_say_on(line, "%s", uneven);
     else
         ta_say_on(line, "%.0f denoising steps of %s%s", steps,

@@ -16,11 +16,13 @@ static bool has_host_times(const struct ta_generation *generation)
     return generation->n_steps > 1;
 }
 
-/* What the program marks says more, unless it is one step. */
+/* What the program marks says more, unless it is one step.  Steps of images that are denoised in
+ * turns lie in each other. */
 static bool are_wanted(const struct ta_program_steps *marked,
                        const struct ta_generation *generation)
 {
-    return marked->n <= 1 && marked->by != TA_STEPS_BY_USER && has_host_times(generation);
+    return marked->n <= 1 && marked->by != TA_STEPS_BY_USER && generation->n_at_once == 1 &&
+           has_host_times(generation);
 }
 
 static bool fill(struct ta_program_steps *steps, const struct ta_generation *generation)

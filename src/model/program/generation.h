@@ -5,7 +5,8 @@
  * Of the ways in which a trace shows it the first that it has counts: ranges of the program that
  * name a phase, calls of modules of a known kind, Python functions of a known name, kernels alone.
  * What lies inside a call of the denoiser is denoising, whatever it is called.  A program without
- * denoiser (a language model that serves, training, vision) has no phases and no calls. */
+ * denoiser (a language model that serves, training, vision) has no phases and no calls; what it
+ * encodes and decodes all the same counts where another rank of the run denoises. */
 #ifndef TA_PROGRAM_GENERATION_H
 #define TA_PROGRAM_GENERATION_H
 
@@ -35,6 +36,14 @@ enum ta_generation_by {
 /* Words for programs: "", "range", "module", "function", "kernels". */
 extern const char *const ta_generation_by_words[];
 
+/* What is made, by names and operators: what is denoised and decoded again without another prompt
+ * is another image, or the next block of a video. */
+enum ta_generation_makes {
+    TA_GENERATION_MAKES_UNKNOWN,
+    TA_GENERATION_IMAGES,
+    TA_GENERATION_VIDEOS
+};
+
 /* Time on the host, and on devices what was launched in it.  TA_MISSING what is not known;
  * `gpu_start` and `gpu_end` of what launched nothing. */
 struct ta_generation_time {
@@ -50,10 +59,11 @@ struct ta_generation_call {
     enum ta_generation_by by;
     ta_row mark;    /* the range, module or function; TA_NO_ROW where kernels show it */
     uint32_t track; /* thread of the mark; UINT32_MAX without one */
-    size_t image;   /* number of the image (or video, or request) that it is for, from 0 on */
-    size_t step;    /* of the denoiser: index into the steps; else SIZE_MAX */
-    uint32_t kind;  /* calls of one phase that launch the same kernels have the same number, by
-                       their mean time, longest first: of the denoiser 0 is a full forward */
+    size_t
+        image;   /* number of the image (or video) that it is for, from 0 on; SIZE_MAX: not known */
+    size_t step; /* of the denoiser: index into the steps; else SIZE_MAX */
+    uint32_t kind; /* calls of one phase that launch the same kernels have the same number, by
+                      their mean time, longest first: of the denoiser 0 is a full forward */
     struct ta_generation_time time;
 };
 
@@ -82,8 +92,15 @@ struct ta_generation {
     enum ta_generation_by
         by;          /* how the denoiser was found; NOTHING: no diffusion, all lists empty */
     ta_str denoiser; /* class of the module, name of the range or function; or ABSENT */
-    size_t n_images, n_blocks;        /* blocks of all images; as many as images without blocks */
-    struct ta_generation_call *calls; /* by start on the host, else on the device */
+    size_t n_images, n_blocks;    /* blocks of all images; as many as images without blocks */
+    size_t n_prompts, n_requests; /* that images are of; 0 where that is not known */
+    enum ta_generation_makes makes;
+    /* Images, of several requests, that are denoised in turns, one step of each after the other;
+     * else 1.  0: so are some, and nobody can say whose a step is. */
+    size_t n_at_once;
+    /* By start on the host, else on the device; first all calls of what is denoised in turns with
+     * others, then of the next. */
+    struct ta_generation_call *calls;
     size_t n_calls;
     struct ta_generation_step *steps; /* likewise */
     size_t n_steps;
@@ -95,6 +112,10 @@ struct ta_generation {
     /* Of each activity of the trace (by its place among them): index into the calls, or
      * UINT32_MAX for those that no call launched.  NULL without calls. */
     uint32_t *call_of;
+    /* Of a trace without denoiser: stages and calls of encoders and decoders that ranges or modules
+     * name plainly, none of an image that is known; else NULL.  They count where another rank of
+     * the run denoises. */
+    struct ta_generation *aside;
 };
 
 /* Found once and kept with the trace, from any thread; NULL without memory. */
@@ -102,7 +123,8 @@ const struct ta_generation *ta_program_generation(const struct ta_trace *trace);
 
 /* ---- for the files of this folder ---------------------------------------------------------- */
 
-/* Of denoising: a call or a step, all of it, a call if other marks say that this is diffusion. */
+/* Of denoising: a call or a step, all of it, a call if other marks say that this is diffusion.  Of
+ * other phases WEAK is what other programs have as well. */
 enum generation_level { GENERATION_CALL, GENERATION_LOOP, GENERATION_WEAK };
 
 /* What a span is by its name alone. */
@@ -113,6 +135,15 @@ struct generation_name {
 };
 
 struct generation_name generation_name_of(struct ta_slice name);
+
+/* What a denoiser, a decoder or what writes its output makes, by its name. */
+enum ta_generation_makes generation_makes_by_name(struct ta_slice name);
+
+/* Whether only a diffusion has this: time steps of a noise schedule, guidance. */
+bool generation_is_hint(struct ta_slice name);
+
+/* The number of "request 3", "denoise_step 4 (req_id=3)"; TA_MISSING without. */
+int64_t generation_request_of(struct ta_slice name);
 
 /* The times of calls, and call_of; adds to between[i] how many activities were launched after the
  * end of call i, on its thread, before the next one there.  False without memory. */

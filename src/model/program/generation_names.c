@@ -67,7 +67,7 @@ static const struct word *first_fit(struct ta_slice name, const struct word *wor
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Of several that fit the first counts. */
+/* Of several that fit the first counts; WEAK are words of other programs, too. */
 static const struct word range_words[] = {
     {"encode_prompt", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
     {"text_encod", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
@@ -147,18 +147,18 @@ static const struct word module_words[] = {
     {"Flux2", WHOLE, TA_GENERATION_DENOISE, 0},
     {"FluxModel", END, TA_GENERATION_DENOISE, 0},
     {"UViT", START, TA_GENERATION_DENOISE, 0},
-    {"CLIPVision", START, TA_GENERATION_IMAGE_ENCODE, 0},
-    {"Siglip", START, TA_GENERATION_IMAGE_ENCODE, 0},
-    {"Dino", START, TA_GENERATION_IMAGE_ENCODE, 0},
-    {"VisionModel", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
-    {"ImageEncoder", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, 0},
-    {"Encoder", WHOLE, TA_GENERATION_IMAGE_ENCODE, 0},
+    {"CLIPVision", START, TA_GENERATION_IMAGE_ENCODE, GENERATION_WEAK},
+    {"Siglip", START, TA_GENERATION_IMAGE_ENCODE, GENERATION_WEAK},
+    {"Dino", START, TA_GENERATION_IMAGE_ENCODE, GENERATION_WEAK},
+    {"VisionModel", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, GENERATION_WEAK},
+    {"ImageEncoder", ANYWHERE, TA_GENERATION_IMAGE_ENCODE, GENERATION_WEAK},
+    {"Encoder", WHOLE, TA_GENERATION_IMAGE_ENCODE, GENERATION_WEAK},
     {"EncoderTiny", WHOLE, TA_GENERATION_IMAGE_ENCODE, 0},
     {"Encoder3d", END, TA_GENERATION_IMAGE_ENCODE, 0},
     {"Encoder3D", END, TA_GENERATION_IMAGE_ENCODE, 0},
     {"VAEEncoder", END, TA_GENERATION_IMAGE_ENCODE, 0},
     {"Autoencoder", START, TA_GENERATION_VAE_DECODE, 0},
-    {"Decoder", WHOLE, TA_GENERATION_VAE_DECODE, 0},
+    {"Decoder", WHOLE, TA_GENERATION_VAE_DECODE, GENERATION_WEAK},
     {"DecoderTiny", WHOLE, TA_GENERATION_VAE_DECODE, 0},
     {"Decoder3d", END, TA_GENERATION_VAE_DECODE, 0},
     {"Decoder3D", END, TA_GENERATION_VAE_DECODE, 0},
@@ -168,21 +168,22 @@ static const struct word module_words[] = {
     {"TemporalDecoder", ANYWHERE, TA_GENERATION_VAE_DECODE, 0},
     {"CLIPText", START, TA_GENERATION_TEXT_ENCODE, 0},
     {"TextEncoder", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
-    {"TextModel", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
+    {"TextModel", ANYWHERE, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
     {"PromptEncoder", ANYWHERE, TA_GENERATION_TEXT_ENCODE, 0},
-    {"T5", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"T5Encoder", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"T5", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
     {"UMT5", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"MT5", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"Llama", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"Qwen", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"Gemma", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"Mistral", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"ChatGLM", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"Glm", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"Bert", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"XLMRoberta", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"Phi", START, TA_GENERATION_TEXT_ENCODE, 0},
-    {"SmolLM", START, TA_GENERATION_TEXT_ENCODE, 0},
+    {"MT5", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"Llama", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"Qwen", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"Gemma", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"Mistral", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"ChatGLM", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"Glm", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"Bert", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"XLMRoberta", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"Phi", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
+    {"SmolLM", START, TA_GENERATION_TEXT_ENCODE, GENERATION_WEAK},
     {"RRDBNet", ANYWHERE, TA_GENERATION_POST, 0},
     {"SafetyChecker", ANYWHERE, TA_GENERATION_POST, 0},
     {"Upscaler", ANYWHERE, TA_GENERATION_POST, 0},
@@ -272,4 +273,96 @@ struct generation_name generation_name_of(struct ta_slice name)
         return name_by(NULL, TA_GENERATION_BY_NOTHING);
     return name_by(first_fit(name, range_words, sizeof range_words / sizeof *range_words, true),
                    TA_GENERATION_BY_RANGE);
+}
+
+/* ---- what is made ---------------------------------------------------------------------------- */
+
+/* Parts of names in lower case, '_' as above; of videos first, as "VideoToImage" makes frames. */
+static const struct {
+    const char *part;
+    enum ta_generation_makes makes;
+} makes_words[] = {
+    {"video", TA_GENERATION_VIDEOS},     {"2d", TA_GENERATION_IMAGES},
+    {"3d", TA_GENERATION_VIDEOS},        {"wan", TA_GENERATION_VIDEOS},
+    {"motion", TA_GENERATION_VIDEOS},    {"temporal", TA_GENERATION_VIDEOS},
+    {"framepack", TA_GENERATION_VIDEOS}, {"ltx", TA_GENERATION_VIDEOS},
+    {"mochi", TA_GENERATION_VIDEOS},     {"causal", TA_GENERATION_VIDEOS},
+    {"chunk", TA_GENERATION_VIDEOS},     {"image", TA_GENERATION_IMAGES},
+    {"flux", TA_GENERATION_IMAGES},      {"sd3", TA_GENERATION_IMAGES},
+    {"pixart", TA_GENERATION_IMAGES},    {"sana", TA_GENERATION_IMAGES},
+    {"lumina", TA_GENERATION_IMAGES},    {"kolors", TA_GENERATION_IMAGES},
+    {"chroma", TA_GENERATION_IMAGES},    {"hidream", TA_GENERATION_IMAGES},
+    {"omnigen", TA_GENERATION_IMAGES},   {"photo", TA_GENERATION_IMAGES},
+};
+
+static bool has_part(struct ta_slice name, const char *part)
+{
+    const struct word word = {part, ANYWHERE, 0, 0};
+    return fits(name, &word, true);
+}
+
+enum ta_generation_makes generation_makes_by_name(struct ta_slice name)
+{
+    for (size_t i = 0; i < sizeof makes_words / sizeof *makes_words; i++)
+        if (has_part(name, makes_words[i].part))
+            return makes_words[i].makes;
+    return TA_GENERATION_MAKES_UNKNOWN;
+}
+
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+/* Likewise; what trains has a scheduler as well, but does not count at all. */
+static const char *const hints[] = {
+    "timestep",      "time_embed",      "time_proj",  "scheduler_step",
+    "noise_schedul", "noise_level",     "add_noise",  "scale_model_in",
+    "guidance",      "classifier_free", "euler_step", "euler_discre",
+    "flow_match",    "dpmsolver",       "dpm_solver", "unipc",
+    "latents",       "sigmas",          NULL};
+
+bool generation_is_hint(struct ta_slice name)
+{
+    if (memmem(name.ptr, name.len, "::", 2))
+        return false;
+    for (const char *const *hint = hints; *hint; hint++)
+        if (has_part(name, *hint))
+            return true;
+    return memmem(name.ptr, name.len, "/scheduling_", sizeof "/scheduling_" - 1) != NULL;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The number after "req", "request", "request_id" and what may lie between; TA_MISSING without. */
+static int64_t number_from(struct ta_slice name, size_t at)
+{
+    static const char *const rests[] = {"uest", "_id", "-id", " id", "id"};
+    enum { DIGITS_MOST = 12 };
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++)
+        if (ta_slice_starts(ta_slice_from(name, at), rests[i]))
+            at += strlen(rests[i]);
+    while (at < name.len && strchr("_- .:=#[(", name.ptr[at]) && name.ptr[at])
+        at++;
+    int64_t number = 0;
+    const size_t first = at;
+    for (; at < name.len && at - first < DIGITS_MOST && isdigit((unsigned char)name.ptr[at]); at++)
+        number = number * 10 + (name.ptr[at] - '0');
+    return at > first ? number : TA_MISSING;
+}
+
+int64_t generation_request_of(struct ta_slice name)
+{
+    for (size_t i = 0; i + 3 < name.len; i++) {
+        const char first = plain(name.ptr[i]);
+        if (first != 'r' || plain(name.ptr[i + 1]) != 'e' || plain(name.ptr[i + 2]) != 'q' ||
+            (i > 0 && is_letter(name.ptr[i - 1])))
+            continue;
+        const int64_t number = number_from(name, i + 3);
+        if (number != TA_MISSING)
+            return number;
+    }
+    return TA_MISSING;
 }
