@@ -478,6 +478,9 @@ struct ta_finding {
     const char *threshold;                      /* the predicate that fired, as text */
     /* What of its time recording explains, as estimated and at most, from recording.explained. */
     int64_t recorder_ns, recorder_most_ns;
+    /* Time of denoising steps of which it saves a share; of several such savings each is a share of
+     * what the others leave.  0: of none. */
+    int64_t steps_ns;
     int64_t
         needed_ns; /* what the run has to save to reach the goal that it misses; 0: it has none */
     bool

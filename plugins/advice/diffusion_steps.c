@@ -64,6 +64,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 time.table ? ta_whole(n * (steps.value - threshold) * time.value) : TA_MISSING,
             .saving_high_ns =
                 time.table ? ta_whole(n * (steps.value - goal) * time.value) : TA_MISSING,
+            .steps_ns = time.table ? ta_whole(n * steps.value * time.value) : 0,
             .confidence = 0.6,
             .threshold =
                 ta_advice_printf(advice, "steps of one block or generation > %.0f", threshold),

@@ -117,6 +117,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
             .n_evidence = 1,
             .saving_low_ns = ta_whole((is_short ? 0.18 : 0.5) * second->ns),
             .saving_high_ns = ta_whole((is_short ? 0.54 : 1) * second->ns),
+            .steps_ns = ta_whole(2 * second->ns),
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "second passes > %s of the run",
                                           ta_advice_number(advice, least, TA_UNIT_RATIO)),

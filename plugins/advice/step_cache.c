@@ -235,6 +235,7 @@ static void give_slow(const struct ta_refs *in, struct ta_advice *advice, size_t
                   .n_evidence = 3,
                   .saving_low_ns = ta_whole(most / 3),
                   .saving_high_ns = ta_whole(most),
+                  .steps_ns = ta_whole(ta_ref_number(in, LOOP_TIME, row, 0)),
                   .confidence = is_timed ? 0.6 : 0.4,
                   .threshold = ta_advice_printf(advice, "speed-up < %s of what is possible",
                                                 ta_advice_number(advice, reached, TA_UNIT_RATIO)),
@@ -293,6 +294,7 @@ static void give_idle(const struct ta_refs *in, struct ta_advice *advice, size_t
             .n_evidence = 2,
             .saving_low_ns = time > 0 ? ta_whole(time / 6) : TA_MISSING,
             .saving_high_ns = time > 0 ? ta_whole(time / 2) : TA_MISSING,
+            .steps_ns = ta_whole(time),
             .confidence = 0.6,
             .threshold = "functions of a step cache run, and no step is cached",
         });
@@ -359,6 +361,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .n_evidence = threshold.table ? 3 : 2,
                   .saving_low_ns = most_ns > 0 ? ta_whole(most_ns / 3) : TA_MISSING,
                   .saving_high_ns = most_ns > 0 ? ta_whole(most_ns) : TA_MISSING,
+                  .steps_ns =
+                      most_ns > 0 ? ta_whole(steps * ta_ref_number(in, BAR_MEAN, loop.row, 0)) : 0,
                   .confidence = 0.8,
                   .threshold = ta_advice_printf(
                       advice, "skipped steps <= %.0f although differences were measured", most),

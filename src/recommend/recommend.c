@@ -411,33 +411,63 @@ static void tell_once(struct ta_advice *advice)
         }
 }
 
+/* Savings together. */
+struct together {
+    double low, high;           /* of findings on their own */
+    double low_left, high_left; /* what savings of denoising steps leave of these */
+    double steps;               /* time of the steps */
+    size_t n;
+};
+
+static void add_saving(struct together *all, const struct ta_finding *finding)
+{
+    const double least = (double)ta_max_i64(finding->saving_low_ns, 0);
+    const double most = (double)finding->saving_high_ns, steps = (double)finding->steps_ns;
+    all->n++;
+    if (steps <= 0) {
+        all->low += least;
+        all->high += most;
+        return;
+    }
+    all->steps = fmax(all->steps, steps);
+    all->low_left *= fmax(0, 1 - least / steps);
+    all->high_left *= fmax(0, 1 - most / steps);
+}
+
+static double low_of(const struct together *all)
+{
+    return all->low + all->steps * (1 - all->low_left);
+}
+
+static double high_of(const struct together *all)
+{
+    return all->high + all->steps * (1 - all->high_left);
+}
+
 /* What a run has to save to reach a goal, and what the other findings, in their order, bring of it:
  * savings do not add up, so together they are an upper bound. */
 static void tell_goal(struct ta_advice *advice, size_t goal)
 {
     struct ta_finding *finding = &advice->findings.at[goal].finding;
     const double needed = (double)finding->needed_ns;
-    double least = 0, most = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < advice->findings.n && least < needed; i++) {
+    struct together all = {.low_left = 1, .high_left = 1};
+    for (size_t i = 0; i < advice->findings.n && low_of(&all) < needed; i++) {
         const struct ta_finding *other = &advice->findings.at[i].finding;
-        if (i == goal || other->saving_high_ns == TA_MISSING || other->saving_high_ns <= 0)
-            continue;
-        least += (double)ta_max_i64(other->saving_low_ns, 0);
-        most += (double)other->saving_high_ns;
-        n++;
+        if (i != goal && other->saving_high_ns != TA_MISSING && other->saving_high_ns > 0)
+            add_saving(&all, other);
     }
-    if (n == 0)
+    if (all.n == 0)
         return;
+    const double least = low_of(&all), most = high_of(&all);
     finding->why = ta_advice_printf(
         advice, "%s%sThat goal takes %s less; %s %s: %s to %s at most together.",
         finding->why ? finding->why : "", finding->why ? " " : "",
         ta_advice_number(advice, needed, TA_UNIT_NS),
-        n == 1 ? "the finding with a saving"
-               : ta_advice_printf(advice, "the %zu findings that save most", n),
-        least >= needed  ? (n == 1 ? "reaches it" : "reach it")
+        all.n == 1 ? "the finding with a saving"
+                   : ta_advice_printf(advice, "the %zu findings that save most", all.n),
+        least >= needed  ? (all.n == 1 ? "reaches it" : "reach it")
         : most >= needed ? ("may reach it")
-                         : (n == 1 ? "does not reach it" : "do not reach it"),
+                         : (all.n == 1 ? "does not reach it" : "do not reach it"),
         ta_advice_number(advice, least, TA_UNIT_NS), ta_advice_number(advice, most, TA_UNIT_NS));
 }
 

@@ -21,10 +21,11 @@ LINKS = {"NVIDIA H100 80GB HBM3": (300, 300), "NVIDIA A100-SXM4-80GB": (190, 190
 class Model(Operators):
     # ---- text encoder ----------------------------------------------------------------------------
 
-    def encode(self, batch=1):
+    def encode(self):
         if self.defect("C8") and self.defect("C8")["what"] == "encoder":
             self.encode_on_host(self.defect("C8")["ns"])
             return
+        batch = (self.defect("encodes") or {}).get("batch", 1)
         rows = batch * TOKENS
         self.open_eager = True
         self.copy(rows * 8, within=("aten::to", "aten::_to_copy", "aten::copy_"))

@@ -118,10 +118,9 @@ class Pipeline(Model):
         loading = self.defect("C13")
         if loading and turn < loading["runs"]:
             self.load(loading)
-        again = self.defect("encodes") or {"times": 1, "batch": 1}
-        for _ in range(again["times"]):  # the prompt, and its negative
+        for _ in range((self.defect("encodes") or {}).get("times", 1)):  # and the negative prompt
             with self.range("encode_prompt" if stages else ""):
-                self.encode(again["batch"])
+                self.encode()
         for number in range(plan.steps):
             name = {"profiler": f"ProfilerStep#{number + 3}", "steps": "denoise_step"}
             with self.range(name.get(plan.marks, "")):
