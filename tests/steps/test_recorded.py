@@ -33,16 +33,17 @@ def stretches(spans):
 def counts_of(report):
     loop = report.rows("diffusion.loops")
     if not loop:
-        return {"images": 0, "steps": 0}
+        return {"images": 0, "steps": 0, "forwards": 0}
     row = loop[0]
     counts = {key: row[key] for key in ("images", "steps", "forwards", "blocks")}
-    counts["cached"] = [step["step"] for step in report.rows("steps.by_step")
-                        if step["kind"] not in (None, "full")]
+    counts["cached"] = [step["step"] for step in report.rows("caches.steps")
+                        if step["class"] != "full"]
     return counts
 
 
 def faults_of(truth, report):
     counts = counts_of(report)
+    truth["forwards"] = truth.get("forwards", 0) + truth.get("cache_updates", 0)
     for key in ("images", "steps", "forwards", "blocks", "cached"):
         if key in truth and counts.get(key) != truth[key]:
             yield f"{key}: {counts.get(key)}, not {truth[key]}"
