@@ -58,6 +58,7 @@ struct pdf {
     const char *title, *section; /* in the head of a page */
     const struct ta_scalar *key_figures[PDF_KEY_FIGURES]; /* on the first page */
     size_t n_key_figures;
+    struct grid *grids; /* of the tables so far (table.c) */
 };
 
 /* ---- page.c: sheets of paper ----------------------------------------------------------- */

@@ -7,12 +7,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CELL_PAD = 3, ROW_PAD = 3, NAME_LINES = 3, SENTENCE_LINES = 8, MOST_SPARE = 28 };
 /* A column of texts wider than this may shrink to it. */
 enum { NAME_LEAST = 120, NAME_MOST = 300 };
 
+/* How a table is laid out, which the first pass finds and the second one takes over. */
 struct grid {
+    struct grid *next;
     const struct ta_table *table;
     struct pdf_rows rows; /* drawn */
     size_t n_columns;     /* drawn */
@@ -126,28 +129,80 @@ static PangoLayout *head_layout(struct pdf *pdf, const struct grid *grid, size_t
     return layout;
 }
 
-/* One row; SIZE_MAX is the head.  Returns its height. */
-static double show_row(struct pdf *pdf, const struct grid *grid, size_t row, bool draw)
+/* A row whose texts are shaped: that takes most of the time of a document, so it is done once to
+ * know the height and to draw. */
+struct row {
+    bool is_head;
+    PangoLayout **cells; /* of each column that is drawn */
+    double height;
+};
+
+/* SIZE_MAX is the head.  Frees what the row had before. */
+static void lay_row(struct pdf *pdf, const struct grid *grid, size_t row, struct row *out)
 {
-    const bool is_head = row == SIZE_MAX, drawing = pdf->drawing;
-    double x = pdf->left, highest = 0;
-    pdf->drawing = drawing && draw;
+    double highest = 0;
+    out->is_head = row == SIZE_MAX;
+    for (size_t column = 0; column < grid->n_columns; column++) {
+        g_clear_object(&out->cells[column]);
+        out->cells[column] =
+            out->is_head ? head_layout(pdf, grid, column) : cell_layout(pdf, grid, row, column);
+        highest = fmax(highest, pdf_layout_height(out->cells[column]));
+    }
+    out->height = highest + 2 * ROW_PAD;
+}
+
+static void put_row(struct pdf *pdf, const struct grid *grid, const struct row *row)
+{
+    const char *tag = row->is_head ? "TH" : "TD";
+    double x = pdf->left;
     pdf_tag(pdf, "TR");
     for (size_t column = 0; column < grid->n_columns; column++) {
-        PangoLayout *layout =
-            is_head ? head_layout(pdf, grid, column) : cell_layout(pdf, grid, row, column);
-        pdf_tag(pdf, is_head ? "TH" : "TD");
-        pdf_show(pdf, layout, is_head ? TA_INK_MUTED : TA_INK_TEXT, x + CELL_PAD, pdf->y + ROW_PAD);
-        pdf_untag(pdf, is_head ? "TH" : "TD");
-        highest = fmax(highest, pdf_layout_height(layout));
+        pdf_tag(pdf, tag);
+        pdf_show(pdf, row->cells[column], row->is_head ? TA_INK_MUTED : TA_INK_TEXT, x + CELL_PAD,
+                 pdf->y + ROW_PAD);
+        pdf_untag(pdf, tag);
         x += grid->width[column];
-        g_object_unref(layout);
     }
     pdf_untag(pdf, "TR");
-    double height = highest + 2 * ROW_PAD;
-    pdf_rule(pdf, is_head ? TA_INK_MUTED : TA_INK_GRID, pdf->left, pdf->y + height, x - pdf->left);
-    pdf->drawing = drawing;
-    return height;
+    pdf->y += row->height;
+    pdf_rule(pdf, row->is_head ? TA_INK_MUTED : TA_INK_GRID, pdf->left, pdf->y, x - pdf->left);
+}
+
+/* A row without cells; they are NULL. */
+static bool row_init(struct pdf *pdf, const struct grid *grid, struct row *row)
+{
+    const size_t size = (grid->n_columns + 1) * sizeof(PangoLayout *);
+    *row = (struct row){.cells = ta_arena_alloc(&pdf->arena, size)};
+    if (row->cells)
+        memset(row->cells, 0, size);
+    return row->cells != NULL;
+}
+
+static void row_clear(const struct grid *grid, struct row *row)
+{
+    for (size_t column = 0; column < grid->n_columns; column++)
+        g_clear_object(&row->cells[column]);
+}
+
+/* The rows, with the head above them on each page. */
+static void put_rows(struct pdf *pdf, const struct grid *grid)
+{
+    struct row head, row;
+    if (!row_init(pdf, grid, &head) || !row_init(pdf, grid, &row))
+        return;
+    lay_row(pdf, grid, SIZE_MAX, &head);
+    int page = 0;
+    for (size_t i = 0; i < grid->rows.n; i++) {
+        lay_row(pdf, grid, grid->rows.at[i], &row);
+        pdf_need(pdf, page == pdf->page ? row.height : head.height + row.height);
+        if (page != pdf->page) {
+            page = pdf->page;
+            put_row(pdf, grid, &head);
+        }
+        put_row(pdf, grid, &row);
+    }
+    row_clear(grid, &head);
+    row_clear(grid, &row);
 }
 
 static const char *note_of(struct pdf *pdf, const struct grid *grid)
@@ -175,27 +230,30 @@ static const char *note_of(struct pdf *pdf, const struct grid *grid)
     return note;
 }
 
+/* NULL without memory. */
+static struct grid *grid_of(struct pdf *pdf, const struct ta_table *table)
+{
+    for (struct grid *grid = pdf->grids; grid; grid = grid->next)
+        if (grid->table == table)
+            return grid;
+    struct grid *grid = ta_arena_alloc(&pdf->arena, sizeof *grid);
+    if (!grid)
+        return NULL;
+    *grid = (struct grid){.next = pdf->grids, .table = table};
+    if (!pdf_pick_rows(pdf, table, &grid->rows) || !measure(pdf, grid))
+        return NULL;
+    return pdf->grids = grid;
+}
+
 void pdf_table(struct pdf *pdf, const struct ta_table *table)
 {
-    struct grid grid = {.table = table};
-    if (!pdf_pick_rows(pdf, table, &grid.rows) || !measure(pdf, &grid))
+    const struct grid *grid = grid_of(pdf, table);
+    if (!grid)
         return;
     pdf_tag(pdf, "Table");
-    double head = show_row(pdf, &grid, SIZE_MAX, false);
-    int page = 0;
-    for (size_t i = 0; i < grid.rows.n; i++) {
-        const size_t row = grid.rows.at[i];
-        double height = show_row(pdf, &grid, row, false);
-        pdf_need(pdf, page == pdf->page ? height : head + height);
-        if (page != pdf->page) {
-            page = pdf->page;
-            pdf->y += show_row(pdf, &grid, SIZE_MAX, true);
-        }
-        pdf->y += show_row(pdf, &grid, row, true);
-    }
-
+    put_rows(pdf, grid);
     pdf_untag(pdf, "Table");
     pdf->y += 5;
-    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, note_of(pdf, &grid), 8);
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, note_of(pdf, grid), 8);
     pdf->y += 4;
 }
