@@ -39,28 +39,27 @@ static char plain(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool fits(struct ta_slice name, const struct word *word, bool is_plain)
+static bool fits(struct ta_slice name, const struct word *word)
 {
     const size_t n = strlen(word->text);
-    if (n > name.len || (word->place == WHOLE && n != name.len))
+    if (n > name.len)
         return false;
-    const size_t first = word->place == END ? name.len - n : 0;
-    const size_t last = word->place == START ? 0 : name.len - n;
-    for (size_t at = first; at <= last; at++) {
-        size_t k = 0;
-        while (k < n && (is_plain ? plain(name.ptr[at + k]) : name.ptr[at + k]) == word->text[k])
-            k++;
-        if (k == n)
-            return true;
+    switch (word->place) {
+    case START:
+        return memcmp(name.ptr, word->text, n) == 0;
+    case END:
+        return memcmp(name.ptr + name.len - n, word->text, n) == 0;
+    case WHOLE:
+        return n == name.len && memcmp(name.ptr, word->text, n) == 0;
+    default:
+        return memmem(name.ptr, name.len, word->text, n) != NULL;
     }
-    return false;
 }
 
-static const struct word *first_fit(struct ta_slice name, const struct word *words, size_t n,
-                                    bool is_plain)
+static const struct word *first_fit(struct ta_slice name, const struct word *words, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (fits(name, &words[i], is_plain))
+        if (fits(name, &words[i]))
             return &words[i];
     return NULL;
 }
@@ -115,6 +114,18 @@ static const struct word range_words[] = {
     {"export_to_video", ANYWHERE, TA_GENERATION_POST, 0},
     {"write_video", ANYWHERE, TA_GENERATION_POST, 0},
 };
+
+/* Names are long where arguments stand in them; the words come first. */
+static const struct word *range_word(struct ta_slice name)
+{
+    enum { READ_MOST = 512 };
+    char text[READ_MOST];
+    const size_t n = name.len < READ_MOST ? name.len : READ_MOST;
+    for (size_t i = 0; i < n; i++)
+        text[i] = plain(name.ptr[i]);
+    return first_fit((struct ta_slice){text, n}, range_words,
+                     sizeof range_words / sizeof *range_words);
+}
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
@@ -207,7 +218,7 @@ static const struct word *module_word(struct ta_slice name)
     for (const char *const *end = part_ends; *end; end++)
         if (ta_slice_ends(class, *end))
             return NULL;
-    return first_fit(class, module_words, sizeof module_words / sizeof *module_words, false);
+    return first_fit(class, module_words, sizeof module_words / sizeof *module_words);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -243,7 +254,7 @@ static const struct word *function_word(struct ta_slice name, const char *colon)
     const struct ta_slice function = ta_slice_from(name, (size_t)(colon + 3 - name.ptr));
     for (size_t i = 0; i < sizeof function_words / sizeof *function_words; i++) {
         const char *const in = function_words[i].file;
-        if (fits(function, &function_words[i].function, false) &&
+        if (fits(function, &function_words[i].function) &&
             (!in || memmem(file.ptr, file.len, in, strlen(in))))
             return &function_words[i].function;
     }
@@ -271,8 +282,7 @@ struct generation_name generation_name_of(struct ta_slice name)
     const enum ta_marker marks = ta_marker_of(name);
     if (marks != TA_MARKS_NOTHING || memmem(name.ptr, name.len, "::", 2))
         return name_by(NULL, TA_GENERATION_BY_NOTHING);
-    return name_by(first_fit(name, range_words, sizeof range_words / sizeof *range_words, true),
-                   TA_GENERATION_BY_RANGE);
+    return name_by(range_word(name), TA_GENERATION_BY_RANGE);
 }
 
 /* ---- what is made ---------------------------------------------------------------------------- */
