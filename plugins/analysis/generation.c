@@ -10,6 +10,7 @@
 #include "model/program/marker.h"
 #include "lib/modules.h"
 #include "model/program/window.h"
+#include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
 
@@ -490,28 +491,10 @@ static void add_parts(const struct ta_trace *trace, const struct ta_generation *
     }
 }
 
-/* The time of a step: the device's, else the host's. */
-static struct ta_interval span_of(const struct ta_generation_time *time)
-{
-    return time->gpu_start != TA_MISSING ? (struct ta_interval){time->gpu_start, time->gpu_end}
-                                         : (struct ta_interval){time->host_start, time->host_end};
-}
-
 /* Length of [start, end) that a united set does not cover. */
-static int64_t outside(const struct ta_intervals *set, int64_t start, int64_t end)
+static int64_t length_outside(const struct ta_intervals *set, int64_t start, int64_t end)
 {
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (set->at[middle].end <= start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    int64_t ns = end - start;
-    for (; low < set->n && set->at[low].start < end; low++)
-        ns -= ta_min_i64(end, set->at[low].end) - ta_max_i64(start, set->at[low].start);
-    return ns;
+    return end - start - ta_intervals_within(set, start, end);
 }
 
 /* The time of a stage that no stage of its phase before it has: images are denoised in turns. */
@@ -522,13 +505,13 @@ static int64_t new_time(const struct ta_generation *found, size_t i,
     const bool in_turns = found->n_at_once > 1;
     int64_t ns = 0;
     if (time->gpu_start != TA_MISSING) {
-        ns = in_turns ? outside(before, time->gpu_start, time->gpu_end)
+        ns = in_turns ? length_outside(before, time->gpu_start, time->gpu_end)
                       : time->gpu_end - time->gpu_start;
         if (in_turns)
             ta_intervals_add(before, time->gpu_start, time->gpu_end);
     }
     if (time->host_start != TA_MISSING)
-        ns += outside(devices, time->host_start, time->host_end);
+        ns += length_outside(devices, time->host_start, time->host_end);
     ta_intervals_unite(before);
     return ns;
 }
@@ -562,22 +545,25 @@ static bool find_times(const struct ta_generation *found, int64_t *times, int64_
     return done;
 }
 
-/* Images that are both denoised and decoded. */
-static int64_t complete_images(const struct ta_generation *found)
+/* How many images are denoised and then decoded, which may be when all are denoised; false without
+ * memory. */
+static bool complete_images(const struct ta_generation *found, int64_t *n)
 {
-    int64_t n = 0;
-    size_t image = SIZE_MAX;
-    for (size_t i = 0; i < found->n_stages; i++)
-        if (found->stages[i].phase == TA_GENERATION_VAE_DECODE && found->stages[i].image != image) {
-            image = found->stages[i].image;
-            for (size_t s = 0; s < i; s++)
-                if (found->stages[s].image == image &&
-                    found->stages[s].phase == TA_GENERATION_DENOISE) {
-                    n++;
-                    break;
-                }
+    enum { NOT_BEGUN, DENOISED, DECODED };
+    uint8_t *states = calloc(found->n_images + 1, sizeof *states);
+    for (size_t i = 0; states && i < found->n_stages; i++) {
+        const struct ta_generation_stage *at = &found->stages[i];
+        uint8_t *state = &states[at->image];
+        if (at->phase == TA_GENERATION_DENOISE && *state == NOT_BEGUN)
+            *state = DENOISED;
+        if (at->phase == TA_GENERATION_VAE_DECODE && *state == DENOISED) {
+            *state = DECODED;
+            ++*n;
         }
-    return n;
+    }
+    const bool done = states != NULL;
+    free(states);
+    return done;
 }
 
 static void add_periods(const struct ta_generation *found, int64_t *row)
@@ -587,13 +573,14 @@ static void add_periods(const struct ta_generation *found, int64_t *row)
         if (a->image != b->image || a->block != b->block)
             continue;
         ta_sum(&row[RUN_PERIODS], 1);
-        ta_sum(&row[RUN_PERIODS_NS],
-               ta_max_i64(0, span_of(&b->time).start - span_of(&a->time).start));
+        ta_sum(&row[RUN_PERIODS_NS], ta_max_i64(0, ta_generation_span(&b->time).start -
+                                                       ta_generation_span(&a->time).start));
     }
 }
 
 static void add_run(const struct ta_trace *trace, const struct ta_generation *found,
-                    const struct ta_program_window *window, int64_t covered, struct ta_partial *out)
+                    const struct ta_program_window *window, int64_t covered, int64_t complete,
+                    struct ta_partial *out)
 {
     struct ta_slice name =
         found->denoiser == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(trace, found->denoiser);
@@ -608,7 +595,7 @@ static void add_run(const struct ta_trace *trace, const struct ta_generation *fo
     int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(found->by),
                                   ta_key_text(name));
     ta_sum(&row[RUN_IMAGES], (int64_t)found->n_images);
-    ta_sum(&row[RUN_COMPLETE], complete_images(found));
+    ta_sum(&row[RUN_COMPLETE], complete);
     ta_sum(&row[RUN_BLOCKS], (int64_t)found->n_blocks);
     ta_sum(&row[RUN_STEPS], (int64_t)found->n_steps);
     ta_sum(&row[RUN_FORWARDS], forwards);
@@ -636,11 +623,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         found = found->aside;
     if (!found)
         return TA_OK;
-    int64_t covered = 0, *times = calloc(found->n_stages + 1, sizeof *times);
-    const bool done = times && find_times(found, times, &covered);
+    int64_t covered = 0, complete = 0, *times = calloc(found->n_stages + 1, sizeof *times);
+    const bool done =
+        times && find_times(found, times, &covered) && complete_images(found, &complete);
     if (done) {
         add_parts(trace, found, times, out);
-        add_run(trace, found, window, covered, out[PARTIAL_RUNS]);
+        add_run(trace, found, window, covered, complete, out[PARTIAL_RUNS]);
     }
     free(times);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace");
@@ -773,11 +761,12 @@ static void write_loop(char *line, size_t room, const int64_t *row, const struct
 {
     const int64_t images = row[RUN_IMAGES], blocks = row[RUN_BLOCKS], steps = row[RUN_STEPS];
     int at = add_images(line, room, row, made);
-    if (blocks > images && blocks % images == 0)
+    const bool has_blocks = images > 0 && blocks > images;
+    if (has_blocks && blocks % images == 0)
         at = row[RUN_MAKES] == TA_GENERATION_VIDEOS
                  ? add_count(line, room, at, blocks / images, "block", "blocks")
                  : add_count(line, room, at, blocks / images, "block or image", "blocks or images");
-    const int64_t of = blocks > images && blocks % images ? images : blocks;
+    const int64_t of = has_blocks && blocks % images ? images : blocks;
     if (of > 0 && steps % of == 0 && row[RUN_AT_ONCE] > 0)
         at = add_count(line, room, at, steps / of, "step", "steps");
     else

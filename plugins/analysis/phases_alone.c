@@ -11,6 +11,7 @@
 #include "model/program/generation.h"
 #include "model/program/window.h"
 #include "ranks/ranks.h"
+#include "stat/interval.h"
 
 #include <traceanalyze/analysis.h>
 
@@ -122,23 +123,6 @@ static const struct ta_table_def over = {"phases.over_ranks",
 
 enum { STRETCHES_MOST = 256 };
 
-/* What of [start, end) a united set covers. */
-static int64_t inside(const struct ta_intervals *set, int64_t start, int64_t end)
-{
-    size_t low = 0, high = set->n;
-    int64_t ns = 0;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (set->at[middle].end <= start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < set->n && set->at[low].start < end; low++)
-        ns += ta_min_i64(end, set->at[low].end) - ta_max_i64(start, set->at[low].start);
-    return ns;
-}
-
 /* When devices work at anything but communication; whether there is any. */
 static bool find_work(const struct ta_trace *trace, struct ta_intervals *work)
 {
@@ -171,12 +155,11 @@ static void add_stages(const struct ta_trace *trace, const struct ta_generation 
     for (size_t i = 0; i < found->n_stages; i++) {
         const struct ta_generation_time *time = &found->stages[i].time;
         const bool by_host = time->gpu_start == TA_MISSING;
-        const int64_t start = by_host ? time->host_start : time->gpu_start;
-        const int64_t end = by_host ? time->host_end : time->gpu_end;
+        const struct ta_interval span = ta_generation_span(time);
         int64_t *row = TA_PARTIAL_ROW(
             out, ta_key_int(ta_trace_rank(trace)), ta_key_int(found->stages[i].phase),
-            ta_key_int(dated(trace, start)), ta_key_int(dated(trace, end)));
-        ta_most(&row[OF_COMPUTE], inside(work, start, end));
+            ta_key_int(dated(trace, span.start)), ta_key_int(dated(trace, span.end)));
+        ta_most(&row[OF_COMPUTE], ta_intervals_within(work, span.start, span.end));
         ta_most(&row[OF_HOST], by_host);
     }
 }

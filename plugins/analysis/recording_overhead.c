@@ -13,6 +13,7 @@
 #include "model/extent.h"
 #include "model/idle/idle.h"
 #include "model/program/window.h"
+#include "model/track_rows.h"
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
@@ -170,24 +171,12 @@ static int64_t end_of(const struct walk *w, ta_row row)
     return w->spans.ts[row] + w->spans.dur[row];
 }
 
-/* The first span of a thread that begins at `from` or later. */
-static ta_row row_from(const struct walk *w, uint32_t track, int64_t from)
-{
-    ta_row low = w->tracks.at[track].first, high = low + w->tracks.at[track].n;
-    while (low < high) {
-        const ta_row middle = low + (high - low) / 2;
-        if (w->spans.ts[middle] < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static double cost_of(const struct walk *w, uint32_t track, int64_t from, int64_t to)
 {
+    const struct ta_track *rows = &w->tracks.at[track];
+    const ta_row end = ta_track_row_from(&w->spans, rows, to);
     double cost = 0;
-    for (ta_row row = row_from(w, track, from), end = row_from(w, track, to); row < end; row++)
+    for (ta_row row = ta_track_row_from(&w->spans, rows, from); row < end; row++)
         cost += w->cost[w->spans.cat[row]];
     return cost;
 }
@@ -252,8 +241,10 @@ static void explain_gap(void *user, const struct ta_idle_gap *gap)
     const ta_row end = w->tracks.at[track].first + w->tracks.at[track].n;
     struct thread *thread = &w->threads[track];
     if (!thread->is_met)
-        *thread = (struct thread){
-            .next = row_from(w, track, w->begin), .loading = INT64_MIN, .is_met = true};
+        *thread =
+            (struct thread){.next = ta_track_row_from(&w->spans, &w->tracks.at[track], w->begin),
+                            .loading = INT64_MIN,
+                            .is_met = true};
     const double loading =
         follow(w, thread, end, gap->start, ta_min_i64(gap->end, end_of(w, launch)));
     if (dispatch == 0 && untraced == 0 && data == 0) /* most gaps */

@@ -468,33 +468,36 @@ static int add_excess(const struct finish *f, const int64_t *row, double excess[
     return largest;
 }
 
+/* How the key of a place compares with a step and a cause. */
+static int compare_site(const int64_t *site, const int64_t *row, int cause)
+{
+    const int64_t a[] = {site[SITE_RANK], site[SITE_DEVICE], site[SITE_PLACE], site[SITE_CAUSE]};
+    const int64_t b[] = {row[RANK], row[DEVICE], row[PLACE], cause};
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
 /* The place with most idle time of a cause in a step; empty without one. */
 static struct ta_slice site_of(const struct finish *f, const int64_t *row, int cause)
 {
+    const size_t n = ta_partial_rows(f->sites);
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_site(ta_partial_at(f->sites, middle), row, cause) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     struct ta_slice site = {0};
     int64_t most = 0;
-    for (size_t low = 0, high = ta_partial_rows(f->sites); low < high;) {
-        const size_t middle = low + (high - low) / 2;
-        const int64_t *at = ta_partial_at(f->sites, middle);
-        const int64_t a[] = {at[SITE_RANK], at[SITE_DEVICE], at[SITE_PLACE], at[SITE_CAUSE]};
-        const int64_t b[] = {row[RANK], row[DEVICE], row[PLACE], cause};
-        int order = 0;
-        for (size_t i = 0; i < 4 && !order; i++)
-            order = (a[i] > b[i]) - (a[i] < b[i]);
-        if (order < 0) {
-            low = middle + 1;
-            continue;
-        }
-        high = middle;
-        for (size_t i = middle; order == 0 && i < ta_partial_rows(f->sites); i++) {
-            const int64_t *of = ta_partial_at(f->sites, i);
-            if (of[SITE_RANK] != b[0] || of[SITE_DEVICE] != b[1] || of[SITE_PLACE] != b[2] ||
-                of[SITE_CAUSE] != cause)
-                break;
-            if (of[SITE_NS] > most) {
-                most = of[SITE_NS];
-                site = ta_partial_text(f->sites, of, SITE_NAME);
-            }
+    for (; low < n && compare_site(ta_partial_at(f->sites, low), row, cause) == 0; low++) {
+        const int64_t *at = ta_partial_at(f->sites, low);
+        if (at[SITE_NS] > most) {
+            most = at[SITE_NS];
+            site = ta_partial_text(f->sites, at, SITE_NAME);
         }
     }
     return site;
@@ -558,7 +561,8 @@ static void add_kind(struct finish *f)
         f->values[i] = (double)f->rows[i][TIME];
     ta_sort_numbers(f->values, f->n);
     const double p95 = ta_quantile(f->values, f->n, 0.95);
-    const bool is_idle = outliers && cause < TA_IDLE_CAUSES;
+    const bool is_known = outliers && excess[cause] > 0;
+    const bool is_idle = is_known && cause < TA_IDLE_CAUSES;
     TA_ROW(
         f->out,
         steps_jitter, [JITTER_RANK] = ta_int(row[RANK]), [JITTER_DEVICE] = ta_int(row[DEVICE]),
@@ -568,8 +572,8 @@ static void add_kind(struct finish *f)
         [JITTER_MAD] = ta_num(f->sigma / f->median),
         [JITTER_CHANGE] = ta_num(change / (double)(f->n - 1)), [JITTER_OUTLIERS] = ta_int(outliers),
         [JITTER_EXCESS] = ta_int(ta_whole(all)), [JITTER_SHARE] = ta_num(all / sum_of(f, TIME)),
-        [JITTER_CAUSE] = outliers ? ta_text(ta_slice_of(cause_name(cause))) : ta_null(),
-        [JITTER_CAUSE_EXCESS] = outliers ? ta_int(ta_whole(excess[cause])) : ta_null(),
+        [JITTER_CAUSE] = is_known ? ta_text(ta_slice_of(cause_name(cause))) : ta_null(),
+        [JITTER_CAUSE_EXCESS] = is_known ? ta_int(ta_whole(excess[cause])) : ta_null(),
         [JITTER_CONCENTRATED] =
             is_idle ? ta_num(excess[cause] / sum_of(f, IDLE + cause)) : ta_null());
 }

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "model/fact.h"
+#include "model/track_rows.h"
 #include "traceanalyze/base.h"
 
 #include <stdlib.h>
@@ -19,16 +20,9 @@ static ta_row operator_at(const struct ta_trace *trace, uint32_t track, int64_t 
     const struct ta_spans spans = ta_trace_spans(trace);
     const struct ta_category *categories = ta_trace_categories(trace).at;
     const struct ta_track *rows = &ta_trace_tracks(trace).at[track];
-    ta_row low = rows->first, high = rows->first + rows->n, found = TA_NO_ROW;
-    const ta_row end = high;
-    while (low < high) {
-        const ta_row middle = low + (high - low) / 2;
-        if (spans.ts[middle] < ts)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (ta_row row = low; row < end && spans.ts[row] == ts; row++)
+    const ta_row end = rows->first + rows->n;
+    ta_row found = TA_NO_ROW;
+    for (ta_row row = ta_track_row_from(&spans, rows, ts); row < end && spans.ts[row] == ts; row++)
         if (categories[spans.cat[row]].class == TA_CLASS_OP && (innermost || found == TA_NO_ROW))
             found = row;
     return found;

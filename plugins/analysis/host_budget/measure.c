@@ -8,6 +8,8 @@
 
 #include "base/vec.h"
 #include "model/busy.h"
+#include "model/track_rows.h"
+#include "stat/interval.h"
 
 #include <stdlib.h>
 
@@ -146,23 +148,6 @@ static void add_activity(struct walk *w, const struct ta_activity *a)
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
-/* How long devices work between two times. */
-static int64_t busy_in(const struct walk *w, int64_t start, int64_t end)
-{
-    size_t low = 0, high = w->busy->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (w->busy->at[middle].end <= start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    int64_t ns = 0;
-    for (; low < w->busy->n && w->busy->at[low].start < end; low++)
-        ns += ta_min_i64(end, w->busy->at[low].end) - ta_max_i64(start, w->busy->at[low].start);
-    return ns;
-}
-
 /* A launch takes a few µs; one that takes longer while the device works waits for its queue. */
 enum { LAUNCH_LONG_NS = 100000 };
 
@@ -180,9 +165,9 @@ static int64_t wait_of(const struct walk *w, ta_row row, int64_t end)
     if (work == TA_HOST_COLLECTIVE)
         return until - start;
     if (work == TA_HOST_SYNC || work == TA_HOST_COPY)
-        return busy_in(w, start, until);
+        return ta_intervals_within(w->busy, start, until);
     if (is_launch(work) && until - start > LAUNCH_LONG_NS &&
-        busy_in(w, start, until) == until - start)
+        ta_intervals_within(w->busy, start, until) == until - start)
         return until - start;
     return 0;
 }
@@ -199,19 +184,6 @@ static void add_name(struct walk *w, uint32_t kind, ta_str name, int64_t ns, boo
     w->names.at[*at].calls += is_call;
 }
 
-static ta_row row_from(const struct walk *w, uint32_t track, int64_t from)
-{
-    ta_row low = w->tracks.at[track].first, high = low + w->tracks.at[track].n;
-    while (low < high) {
-        const ta_row middle = low + (high - low) / 2;
-        if (w->spans.ts[middle] < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The name of the innermost span that is open at a time, before the row that begins next. */
 static ta_str open_at(const struct walk *w, const struct measured_step *step, ta_row next)
 {
@@ -224,8 +196,9 @@ static ta_str open_at(const struct walk *w, const struct measured_step *step, ta
 
 static void walk_step(struct walk *w, struct measured_step *step)
 {
-    const ta_row first = row_from(w, step->track, step->start);
-    const ta_row end = w->tracks.at[step->track].first + w->tracks.at[step->track].n;
+    const struct ta_track *track = &w->tracks.at[step->track];
+    const ta_row first = ta_track_row_from(&w->spans, track, step->start);
+    const ta_row end = track->first + track->n;
     int64_t waited = INT64_MIN, named = 0;
     for (ta_row row = first; row < end && w->spans.ts[row] < step->end; row++) {
         const int64_t start = w->spans.ts[row];

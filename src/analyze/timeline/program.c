@@ -52,22 +52,12 @@ static bool find_label(struct program *p, enum level level, struct ta_slice name
     return *at < p->part->n_labels || ta_labels_add(p->part, added);
 }
 
-static int64_t start_of(const struct ta_generation_time *time)
-{
-    return time->gpu_start != TA_MISSING ? time->gpu_start : time->host_start;
-}
-
-static int64_t end_of(const struct ta_generation_time *time)
-{
-    return time->gpu_start != TA_MISSING ? time->gpu_end : time->host_end;
-}
-
 /* False without memory; what has no time is left out. */
-static bool add_part(struct program *p, enum level level, struct ta_slice name, int64_t start,
-                     int64_t end)
+static bool add_part(struct program *p, enum level level, struct ta_slice name,
+                     struct ta_interval when)
 {
-    struct part_of_run part = {.level = level, .start = start, .end = end};
-    return start == TA_MISSING ||
+    struct part_of_run part = {.level = level, .start = when.start, .end = when.end};
+    return when.start == TA_MISSING ||
            (find_label(p, level, name, &part.label) && ta_vec_push(&p->parts, part));
 }
 
@@ -90,8 +80,8 @@ static bool add_phases(struct program *p)
     for (size_t i = 0; done && i < p->found->n_stages; i++) {
         const struct ta_generation_stage *stage = &p->found->stages[i];
         const char *what = ta_generation_phase_names[stage->phase];
-        done = add_part(p, PHASES, name_of(p, what, stage->image, text), start_of(&stage->time),
-                        end_of(&stage->time));
+        done = add_part(p, PHASES, name_of(p, what, stage->image, text),
+                        ta_generation_span(&stage->time));
     }
     return done;
 }
@@ -109,13 +99,12 @@ static bool add_blocks(struct program *p)
     for (size_t first = 0, end; found->n_blocks > found->n_images && first < found->n_steps;
          first = end) {
         const struct ta_generation_step *step = &found->steps[first];
-        int64_t until = end_of(&step->time);
+        struct ta_interval block = ta_generation_span(&step->time);
         for (end = first + 1; end < found->n_steps && is_of_block(step, &found->steps[end]); end++)
-            until = ta_max_i64(until, end_of(&found->steps[end].time));
+            block.end = ta_max_i64(block.end, ta_generation_span(&found->steps[end].time).end);
         char what[32], text[NAME_ROOM];
         snprintf(what, sizeof what, "block %zu", step->block + 1);
-        done = done && add_part(p, BLOCKS, name_of(p, what, step->image, text),
-                                start_of(&step->time), until);
+        done = done && add_part(p, BLOCKS, name_of(p, what, step->image, text), block);
     }
     return done;
 }
@@ -126,8 +115,8 @@ static bool add_steps(struct program *p)
     bool done = true;
     for (size_t i = 0; done && i < p->found->n_steps; i++) {
         const struct ta_generation_step *step = &p->found->steps[i];
-        done = add_part(p, STEPS, ta_denoising_step_name(step->number, text), start_of(&step->time),
-                        end_of(&step->time));
+        done = add_part(p, STEPS, ta_denoising_step_name(step->number, text),
+                        ta_generation_span(&step->time));
     }
     return done;
 }

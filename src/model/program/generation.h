@@ -53,6 +53,13 @@ struct ta_generation_time {
     int64_t activities, kernels;
 };
 
+/* When it is: on devices, which are done long after the host, else on the host. */
+static inline struct ta_interval ta_generation_span(const struct ta_generation_time *time)
+{
+    return time->gpu_start != TA_MISSING ? (struct ta_interval){time->gpu_start, time->gpu_end}
+                                         : (struct ta_interval){time->host_start, time->host_end};
+}
+
 /* A call of a model: of an encoder, of the denoiser (a forward), of a decoder. */
 struct ta_generation_call {
     enum ta_generation_phase phase;

@@ -41,18 +41,15 @@ static char plain(char c)
 
 static bool fits(struct ta_slice name, const struct word *word)
 {
-    const size_t n = strlen(word->text);
-    if (n > name.len)
-        return false;
     switch (word->place) {
     case START:
-        return memcmp(name.ptr, word->text, n) == 0;
+        return ta_slice_starts(name, word->text);
     case END:
-        return memcmp(name.ptr + name.len - n, word->text, n) == 0;
+        return ta_slice_ends(name, word->text);
     case WHOLE:
-        return n == name.len && memcmp(name.ptr, word->text, n) == 0;
+        return ta_slice_equal(name, ta_slice_of(word->text));
     default:
-        return memmem(name.ptr, name.len, word->text, n) != NULL;
+        return memmem(name.ptr, name.len, word->text, strlen(word->text)) != NULL;
     }
 }
 
