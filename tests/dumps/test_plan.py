@@ -28,13 +28,13 @@ class Machine:
         return [self.some(self.step, frames) for _ in range(steps)], self.some(self.rest, frames)
 
 
-def write(folder, blocks):
-    """A report with these (frames, times of steps, rest)."""
+def write(folder, blocks, records=1):
+    """A report with these (frames, times of steps, rest), and so many records of a step."""
     now, events, steps, listed = 0, [], [], []
     for number, (frames, times, rest) in enumerate(blocks):
         begin = now + rest // 3  # two thirds of the rest are in the block, the others before it
         now = begin
-        for step, time in enumerate(times):
+        for step, time in ((s, t / records) for s, t in enumerate(times) for _ in range(records)):
             now += time
             steps.append({"step": step, "timestep": 1 - step / 100, "block_size": frames,
                           "computation_time_ms": time / MS, "guidance_scale": 3.0})
@@ -55,9 +55,9 @@ def write(folder, blocks):
     path.write_text(json.dumps(written))
 
 
-def table(name, blocks, *options):
+def table(name, blocks, *options, records=1):
     with tempfile.TemporaryDirectory() as folder:
-        write(folder, blocks)
+        write(folder, blocks, records)
         done = subprocess.run([PROGRAM, "report", *options, folder, "--json", "--no-config"],
                               capture_output=True, text=True, check=True)
     for section in json.loads(done.stdout)["sections"]:
@@ -68,8 +68,8 @@ def table(name, blocks, *options):
     return []
 
 
-def plans(blocks, *options):
-    return table("diffusion.plan", blocks, "--plan", *options)
+def plans(blocks, *options, records=1):
+    return table("diffusion.plan", blocks, "--plan", *options, records=records)
 
 
 def mean(values):
@@ -110,6 +110,20 @@ def one_size():
                           for times, rest in (machine.block(6, steps) for _ in range(200))])
             assert row["time_ns"] is None and row["note"].startswith("Bounds"), row
             assert row["time_low_ns"] <= truth <= row["time_high_ns"], (row, truth)
+
+
+def passes():
+    """More passes than recorded have bounds, with few steps too; another block widens them."""
+    for n_blocks, steps in ((2, 1), (6, 4)):
+        machine = Machine(random.Random(steps), .01)
+        blocks = [(4, *machine.block(4, steps)) for _ in range(n_blocks)]
+        once, twice, halved = plans(blocks, "guidance=4", "block=4,2", records=2)
+        assert once["guidance"] == 2, once
+        assert twice["time_ns"] is None and twice["note"].startswith("Bounds: further"), twice
+        assert twice["time_low_ns"] <= once["time_ns"] <= twice["time_high_ns"], (once, twice)
+        assert abs(halved["time_low_ns"] / twice["time_low_ns"] - .5) < 1e-9, (twice, halved)
+        assert abs(halved["time_high_ns"] / twice["time_high_ns"] - 1) < 1e-9, (twice, halved)
+        assert "further" in halved["note"] and "sizes" in halved["note"], halved
 
 
 def cached():
@@ -165,6 +179,7 @@ def main():
     said()
     timesteps()
     one_size()
+    passes()
     cached()
     hold_out()
 

@@ -140,9 +140,8 @@ void plan_model_free(struct model *model)
 }
 
 /* A step as it was measured, or with another share of shortened ones. */
-static double step_of(const struct model *model, const struct fit *fit, const struct asked *asked)
+static double step_of(const struct fit *fit, const struct asked *asked)
 {
-    (void)model;
     return isnan(asked->cached) ? law_at(fit->step, asked->block)
            : asked->cached > 0  ? (1 - asked->cached) * fit->full + asked->cached * fit->cached
                                 : fit->full;
@@ -155,7 +154,7 @@ static double unit_of(const struct model *model, const struct fit *fit, const st
     const double n_steps = (double)draw_from(&parts->steps).n;
     const double n_rests = (double)draw_from(&parts->rests).n;
     const double step =
-        step_of(model, fit, asked) + fit->step_off * sqrt(n_steps / (asked->steps * units));
+        step_of(fit, asked) + fit->step_off * sqrt(n_steps / (asked->steps * units));
     const double rest = law_at(fit->rest, asked->block) + fit->rest_off * sqrt(n_rests / units);
     return rest + asked->steps * asked->guidance * step;
 }

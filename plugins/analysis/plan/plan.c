@@ -160,6 +160,12 @@ static double mean_steps(const struct parts *parts)
     return (parts->steps_least + parts->steps_most) / 2;
 }
 
+static void add_note(struct outcome *outcome, const char *note)
+{
+    const size_t length = strlen(outcome->note);
+    snprintf(outcome->note + length, NOTE_MAX - length, "%s%s", length ? " " : "Bounds: ", note);
+}
+
 /* A block of another size than the only ones that were measured. */
 static void bound_block(const struct model *model, struct outcome *outcome)
 {
@@ -167,7 +173,7 @@ static void bound_block(const struct model *model, struct outcome *outcome)
     if (model->has_law || isnan(factor) || (factor >= 1 && factor <= 1))
         return;
     bound(&outcome->unit, fmin(1, factor), fmax(1, factor));
-    snprintf(outcome->note, NOTE_MAX, "Bounds: blocks of fewer than 3 sizes were recorded.");
+    add_note(outcome, "blocks of fewer than 3 sizes were recorded.");
 }
 
 /* More passes than were measured: in one batch they may cost nothing, one by one each the same. */
@@ -178,10 +184,9 @@ static void bound_guidance(const struct model *model, struct outcome *outcome, d
         return;
     const struct asked once = {asked->steps, asked->block, 1, asked->cached};
     const struct ta_estimate least = plan_model_unit(model, &once);
+    bound(&outcome->unit, 1, 1);
     outcome->unit.low = isnan(least.low) ? least.value : least.low;
-    outcome->unit.value = NAN;
-    snprintf(outcome->note, NOTE_MAX,
-             "Bounds: further passes in one batch cost little, one by one as much as the first.");
+    add_note(outcome, "further passes cost little in one batch, as much as the first one by one.");
 }
 
 static void predict(const struct model *model, const double asked[TA_WHAT_IF_KEYS],
@@ -205,8 +210,8 @@ static void predict(const struct model *model, const double asked[TA_WHAT_IF_KEY
     const struct asked ask = {values[TA_WHAT_IF_STEPS], values[TA_WHAT_IF_BLOCK], factor,
                               asked[TA_WHAT_IF_CACHED]};
     outcome->unit = plan_model_unit(model, &ask);
-    bound_block(model, outcome);
     bound_guidance(model, outcome, factor, &ask);
+    bound_block(model, outcome);
     if (is_out_of(ask.steps, parts->steps_least, parts->steps_most))
         add_beyond(outcome, "steps");
     if (is_out_of(ask.block, parts->size_least, parts->size_most))
