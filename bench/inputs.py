@@ -59,7 +59,7 @@ def mix(path, seed=1):
             event["args"] = mixed(chance, event["args"])
     document["traceEvents"] = [mixed(chance, event) for event in document["traceEvents"]]
     with open(path, "w", encoding="utf-8") as out:
-        json.dump(document, out)
+        out.write(json.dumps(document))
 
 
 def is_current(folder, generator):

@@ -127,8 +127,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
             .confidence = 0.9,
-            .threshold = ta_advice_printf(advice, "peak of a phase > %.3g times that of any other",
-                                          ta_ctx_option(ctx, RATIO)),
+            .threshold = ta_advice_printf(
+                advice, "peak of a phase > %.3g times the peak of every other phase",
+                ta_ctx_option(ctx, RATIO)),
         });
     return TA_OK;
 }

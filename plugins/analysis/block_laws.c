@@ -69,22 +69,23 @@ static const struct ta_column growth_columns[] = {
     [GROWTH_HIGH] = {"growth_high_ns", "Growth high", TA_NS_MEAN, .role = TA_NOTE,
                      .doc = "Upper end"},
     [GROWTH_WINDOW] = {"window", "Window", TA_INTEGER,
-                       .doc = "Block from which on it grows no more, where that explains more than "
-                              "half of what a straight line leaves: the window of context is full"},
-    [GROWTH_ADDED] =
-        {"added_ns", "Added", TA_NS, .better = TA_LOWER,
-         .doc = "What growth adds to the blocks of the fit, over their first; 0 where it may "
-                "be chance"},
+                       .doc = "Block from which its time no longer grows because the window of "
+                              "context is full; null unless that explains more than half of what "
+                              "a straight line leaves"},
+    [GROWTH_ADDED] = {"added_ns", "Added", TA_NS, .better = TA_LOWER,
+                      .doc = "Time that growth adds to the blocks after the first of the fit; 0 "
+                             "where the growth may be chance"},
     [GROWTH_LIMIT] = {"limit_ns", "Real time", TA_NS_MEAN,
-                      .doc = "Time that a block may take in real time: that of its frames as they "
-                             "are played, less its decoding where that follows each block"},
+                      .doc = "Longest time of a block that keeps up with playback: how long its "
+                             "frames play, minus their decoding where each block is decoded "
+                             "right after it"},
     [GROWTH_UNTIL] = {"real_time_until", "Real time until", TA_INTEGER, .better = TA_HIGHER,
-                      .doc = "First block that takes longer than that, by the fit; none where the "
-                             "time of a block does not get there"},
+                      .doc = "First block that takes longer than that, by the fit; null where "
+                             "no block does"},
     [GROWTH_UNTIL_LOW] = {"until_low", "Until, low", TA_INTEGER, .role = TA_NOTE,
                           .doc = "The same with the upper ends of the fit"},
     [GROWTH_UNTIL_HIGH] = {"until_high", "Until, high", TA_INTEGER, .role = TA_NOTE,
-                           .doc = "The same with its lower ends; none where it does not get there"},
+                           .doc = "The same with its lower ends; null where no block does"},
     [GROWTH_BEYOND] = {"extrapolated", "Extrapolated", TA_FLAG,
                        .doc = "That block is later than all that were recorded"},
 };
@@ -128,7 +129,8 @@ static const struct ta_column law_columns[] = {
     [LAW_SIZES] = {"sizes", "Sizes", TA_COUNT, .doc = "Different numbers of frames"},
     [LAW_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Blocks that the line is fitted to"},
     [LAW_FIXED] = {"fixed_ns", "Fixed part", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Time of a block whatever its frames: the line at 0 frames"},
+                   .doc = "Part of a block's time that does not depend on its frames: the "
+                          "line at 0 frames"},
     [LAW_FIXED_LOW] = {"fixed_low_ns", "Fixed low", TA_NS_MEAN, .role = TA_NOTE,
                        .doc = "Lower end of its 95 % interval"},
     [LAW_FIXED_HIGH] = {"fixed_high_ns", "Fixed high", TA_NS_MEAN, .role = TA_NOTE,

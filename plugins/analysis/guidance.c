@@ -534,7 +534,7 @@ static const struct ta_column table_columns[FIELDS] = {
     [RANK] = TA_RANK_COLUMN,
     [MODULE] = {"module", "Runs twice", TA_TEXT,
                 .doc = "Module, range or function that each step calls several times; null where "
-                       "kernels tell it"},
+                       "only kernels show it"},
     [SOURCE] = {"source", "Seen in", TA_WORD,
                 .doc = "module, range, function, or kernels that come in two equal sequences"},
     [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Steps that do so"},
@@ -542,7 +542,7 @@ static const struct ta_column table_columns[FIELDS] = {
     [SECOND] = {"second_ns", "Second pass", TA_NS, .better = TA_LOWER,
                 .doc = "From the first kernel to the end of the last of each pass but the first "
                        "of a step, summed over the steps; where a module or a range in marked "
-                       "steps, or their kernels, tell it, the mean of the last three steps stands "
+                       "steps, or their kernels, show it, the mean of the last three steps stands "
                        "for all"},
     [IDLE] = {"second_idle_ns", "Idle in it", TA_NS, .better = TA_LOWER,
               .doc = "Part of it in which none of its kernels runs"},

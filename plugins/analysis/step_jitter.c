@@ -271,32 +271,33 @@ static const struct ta_column steps_jitter_columns[] = {
     [JITTER_KIND] = {"kind", "Kind", TA_TEXT,
                      .doc = "Name of the steps without numbers; of denoising steps those that "
                             "launch the same kernels are a kind"},
-    [JITTER_STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Of the kind, without set-up"},
+    [JITTER_STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Steps of the kind, without set-up steps"},
     [JITTER_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "Median time on the host"},
     [JITTER_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "95th percentile (type 7)"},
     [JITTER_RATIO] = {"p95_ratio", "p95 / p50", TA_NUMBER, .better = TA_LOWER,
-                      .doc = "The one over the other"},
+                      .doc = "p95 divided by p50"},
     [JITTER_MAD] = {"mad_share", "MAD", TA_RATIO, .better = TA_LOWER,
-                    .doc = "Median distance from the median, over the median"},
+                    .doc = "Median distance from the median, divided by the median"},
     [JITTER_CHANGE] = {"change_ns", "Step to step", TA_NS_MEAN, .better = TA_LOWER,
                        .doc = "Mean difference between a step and the next of its kind"},
     [JITTER_OUTLIERS] = {"outliers", "Outliers", TA_COUNT, .better = TA_LOWER,
                          .doc = "Steps in `steps.outliers`"},
     [JITTER_EXCESS] = {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
-                       .doc = "What these take more than the median, together"},
+                       .doc = "Time of the outliers beyond the median, summed"},
     [JITTER_SHARE] = {"excess_share", "Excess share", TA_RATIO, .better = TA_LOWER,
-                      .doc = "The same over the time of all steps of the kind"},
+                      .doc = "Excess divided by the time of all steps of the kind"},
     [JITTER_CAUSE] = {"cause", "Cause", TA_WORD,
-                      .doc = "What the outliers have most more of: more kernels, slower kernels, "
-                             "communication, copies, or idle time of that cause "
+                      .doc = "What makes the outliers long: more kernels, slower kernels, "
+                             "communication, copies, or idle time with that cause "
                              "(`gpu_idle.by_cause`)"},
-    [JITTER_CAUSE_EXCESS] = {"cause_ns", "Of the cause", TA_NS, .better = TA_LOWER,
-                             .doc = "How much more of it they have, together"},
+    [JITTER_CAUSE_EXCESS] = {"cause_ns", "Excess by cause", TA_NS, .better = TA_LOWER,
+                             .doc = "Part of the excess that comes from that cause"},
     [JITTER_CONCENTRATED] = {"concentrated", "Concentrated", TA_RATIO,
-                             .doc = "Of all idle time of that cause in the steps, the part that "
-                                    "the outliers have more; null where it is no idle time"},
+                             .doc =
+                                 "Part of all idle time of that cause in the steps that is excess "
+                                 "of the outliers; null unless the cause is idle time"},
 };
 
 static const struct ta_table_def steps_jitter = {
@@ -328,15 +329,16 @@ static const struct ta_column steps_outliers_columns[] = {
     [OUTLIER_START] = {"host_start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
                        .doc = "Since the earliest span of the rank"},
     [OUTLIER_TIME] = {"dur_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Time on the host"},
-    [OUTLIER_RATIO] = {"ratio", "Times", TA_NUMBER, .better = TA_LOWER,
-                       .doc = "The same over the median of its kind"},
+    [OUTLIER_RATIO] = {"ratio", "Ratio", TA_NUMBER, .better = TA_LOWER,
+                       .doc = "Time divided by the median of its kind"},
     [OUTLIER_EXCESS] = {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
                         .doc = "Time minus that median"},
     [OUTLIER_CAUSE] = {"cause", "Cause", TA_WORD, .doc = "As in `steps.jitter`, of this step"},
-    [OUTLIER_CAUSE_EXCESS] = {"cause_ns", "Of the cause", TA_NS, .better = TA_LOWER,
-                              .doc = "How much more of it the step has than the median"},
+    [OUTLIER_CAUSE_EXCESS] = {"cause_ns", "Excess by cause", TA_NS, .better = TA_LOWER,
+                              .doc = "Part of the excess that comes from that cause"},
     [OUTLIER_SITE] = {"site", "Place", TA_TEXT,
-                      .doc = "Where the host was for most of it; null where it is no idle time"},
+                      .doc = "Where the host spent most of it; null unless the cause is idle "
+                             "time"},
     [OUTLIER_KERNELS] = {"more_kernels", "More kernels", TA_INTEGER,
                          .doc = "Kernels launched in it, minus the median"},
 };

@@ -301,16 +301,14 @@ static const struct ta_column by_kind_columns[] = {
                     .doc = "prefill (prompts are read), decode (tokens are written), mixed; null "
                            "where the name does not say"},
     [KIND_BATCH] = {"batch", "Batch", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .doc = "Sequences or images of each, as the name says; as shapes say, where "
-                           "its pixels are others"},
+                    .doc = "Sequences or images of a step: as the name says, or as shapes say "
+                           "where they show another size in pixels"},
     [KIND_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .doc = "Pixels, as the name says; where shapes say something else (the name "
-                           "may be that of a warm-up), as these do, or null where images differ"},
+                    .doc = "Pixels, as the name says; as shapes say where these differ, since "
+                           "the name may be left over from a warm-up; null where images differ"},
     [KIND_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
                      .doc = "Likewise"},
-    [KIND_STEPS] = {"steps", "Number", TA_COUNT,
-                    .doc = "How many there are, without those that "
-                           "set the run up"},
+    [KIND_STEPS] = {"steps", "Number", TA_COUNT, .doc = "Steps of the kind, without set-up steps"},
     [KIND_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.5,
                     .doc = "Sum of their times: of the range, or of the device work that was "
                            "launched in it, as the table of steps has it"},
@@ -321,21 +319,22 @@ static const struct ta_column by_kind_columns[] = {
     [KIND_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
                   .doc = "95th percentile (type 7)"},
     [KIND_P99] = {"p99_ns", "p99", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "99th percentile (type 7): of fewer than a hundred nearly the longest"},
+                  .doc = "99th percentile (type 7); close to the longest with fewer than "
+                         "100 steps"},
     [KIND_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
     [KIND_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"},
     [KIND_TOKENS] = {"tokens", "Tokens", TA_COUNT,
-                     .doc = "Read or written in them, as the names say; of a decoding step without "
-                            "number one for each sequence"},
+                     .doc = "Tokens read or written, as the names say; a decoding step without "
+                            "a number counts one per sequence"},
     [KIND_TOKENS_PER_S] = {"tokens_per_s", "Tokens/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                            .better = TA_HIGHER, .weight = 0.8, .doc = "Tokens over total time"},
-    [KIND_IMAGES_PER_S] =
-        {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-         .weight = 0.8,
-         .doc = "Batch over mean time, where the name says a size in pixels and shapes "
-                "do not deny it without a batch of theirs"},
-    [KIND_SET_UP] = {"set_up", "Set-up", TA_COUNT,
-                     .doc = "Further ones, which set the run up; of requests none"},
+    [KIND_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+                           .better = TA_HIGHER, .weight = 0.8,
+                           .doc = "Batch divided by mean time; null unless the name says a size in "
+                                  "pixels, and where shapes contradict it without showing a batch"},
+    [KIND_SET_UP] =
+        {"set_up", "Set-up", TA_COUNT,
+         .doc = "Set-up steps of the kind, which no other column counts; requests have none"},
 };
 
 static const struct ta_table_def by_kind = {

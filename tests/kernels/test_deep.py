@@ -66,7 +66,7 @@ def processor_time(program, trace, out):
 def least_time(program, folder, around, n):
     trace = folder / "trace.json"
     with open(trace, "w", encoding="utf-8") as file:
-        json.dump({"traceEvents": list(events(around, n))}, file)
+        file.write(json.dumps({"traceEvents": list(events(around, n))}))
     return min(processor_time(program, trace, folder / "out") for _ in range(ROUNDS))
 
 

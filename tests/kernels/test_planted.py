@@ -130,7 +130,7 @@ def rename_kernels(path, every):
     for event in kernels[::every]:
         event["name"] = "something_else"
     with pack(path, "wt", encoding="utf-8") as file:
-        json.dump(document, file)
+        file.write(json.dumps(document))
     renamed = len(kernels[::every])
     return (len(kernels) - renamed) / (len(kernels) + renamed)
 

@@ -60,7 +60,7 @@ def write_without(source, target, removed, every_rank):
                 event for event in document["traceEvents"]
                 if not removed(str(event.get("cat")), str(event.get("name")))]
         with open(target / path.name.removesuffix(".gz"), "w", encoding="utf-8") as file:
-            json.dump(document, file)
+            file.write(json.dumps(document))
 
 
 def savings(report):

@@ -94,7 +94,7 @@ class Recorder:
             out.append({"ph": "X", "cat": category, "name": name, "pid": 0, "tid": stream,
                         "ts": start / 1000, "dur": ns / 1000, "args": args})
         with open(path, "w", encoding="ascii") as file:
-            json.dump({"schemaVersion": 1, "deviceProperties": [], "traceEvents": out}, file)
+            file.write(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": out}))
 
 
 # ---- diffusion ----------------------------------------------------------------------------------

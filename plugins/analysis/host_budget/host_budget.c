@@ -158,16 +158,16 @@ enum {
 static const struct ta_column budget_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [KIND] = {"kind", "Kind", TA_TYPE_INTEGER, .role = TA_KEY,
-              .doc = "0: a step that does all its work; others are shortened, as calls of models "
-                     "are numbered"},
-    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Denoising steps of the kind"},
-    [HOST] = {"host_ns", "Host", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.7,
               .doc =
-                  "Median time of the thread that launches, from the start of a step to the start "
-                  "of the next one, or to the end of its last call, without its waits: Python, "
-                  "operators, launches"},
+                  "0: full steps; other numbers: shortened steps, numbered as calls of models are"},
+    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Denoising steps of the kind"},
+    [HOST] =
+        {"host_ns", "Host", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.7,
+         .doc = "Median time of the launching thread from the start of a step to the start of the "
+                "next one (of the last step to the end of its last call), without waits: "
+                "Python, operators, launches"},
     [DEVICE] = {"device_ns", "GPU", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.5,
-                .doc = "Median busy time of what it launched meanwhile"},
+                .doc = "Median busy time of what it launched in that time"},
     [RATIO] = {"ratio", "Host/GPU", TA_RATIO, .better = TA_LOWER,
                .doc = "Host over GPU: above 100 % the host bounds such steps"},
     [BOUND] = {"bound", "Bound", TA_WORD,
@@ -179,7 +179,7 @@ static const struct ta_column budget_columns[] = {
                       "along, since the queue is full; for other hosts"},
     [AHEAD] = {"run_ahead_ns", "Run-ahead", TA_NS_MEAN, .better = TA_HIGHER,
                .doc = "Mean time from the last launch of a step to the start of what it launched: "
-                      "how far the host is ahead at its end"},
+                      "the lead of the host at the end of the step"},
     [LEAST_AHEAD] = {"run_ahead_least_ns", "Least", TA_NS, .better = TA_HIGHER, .detail = true,
                      .doc = "The least of these"},
     [LAUNCHES] = {"launches", "Launches", TA_TYPE_NUMBER, TA_UNIT_COUNT, .better = TA_LOWER,
@@ -187,9 +187,8 @@ static const struct ta_column budget_columns[] = {
     [PER_LAUNCH] = {"host_per_launch_ns", "per launch", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "Host over launches"},
     [RECORDER] = {"recorder_ns", "Recorder", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "Of the host, what recording took of a step, as estimated for spans of "
-                         "each kind; null without stacks, shapes or "
-                         "memory"},
+                  .doc = "Part of the host time of a step that recording took, estimated for spans "
+                         "of each kind; null without stacks, shapes or memory"},
     [HOST_LEAST] = {"host_least_ns", "Host at least", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "Host without recording, if that took twice the estimate"},
     [HOST_MOST] = {"host_most_ns", "Host at most", TA_NS_MEAN, .better = TA_LOWER,
@@ -205,8 +204,8 @@ static const struct ta_column budget_columns[] = {
                            "null beyond a sixteenth or 16 times of the pixels"},
     [TURN_HEIGHT] = {"turn_height", "Height", TA_COUNT, .detail = true, .doc = "Likewise"},
     [TURN_BATCH] = {"turn_batch", "Batch", TA_COUNT, .detail = true,
-                    .doc = "Of a host that bounds: from this batch on the GPU does; of others: up "
-                           "to it the host would"},
+                    .doc = "Where the host bounds: the batch from which the GPU does; else: the "
+                           "largest batch at which the host would"},
     [NOTE] = {"note", "Verdict", TA_SENTENCE, .doc = "What it means"},
 };
 
@@ -223,8 +222,8 @@ static const struct ta_ref near_reads[] = {{"steps.host_budget", "ratio"}};
 
 static const struct ta_table_def budget = {
     "steps.host_budget", "Host of a step", TA_COLUMNS(budget_columns),
-    .doc = "One row per rank and kind of denoising step: what the host needs for it, and what the "
-           "GPU. As long as the host needs less, and does not wait, it runs ahead and nobody sees "
+    .doc = "One row per rank and kind of denoising step: what the host and the GPU need for it. "
+           "As long as the host needs less, and does not wait, it runs ahead and nobody sees "
            "its time; once steps of the GPU are shorter (a smaller picture, fewer layers, a step "
            "cache, a faster GPU) the host bounds them. Python stacks, shapes and memory slow the "
            "host: figures without them are `host_least_ns` to `host_most_ns`.",
