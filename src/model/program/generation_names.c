@@ -39,6 +39,23 @@ static char plain(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+/* What is read of a name: it is long where arguments stand in it, and the words come first. */
+enum { READ_MOST = 512 };
+
+/* A name in lower case with '_' for what parts words. */
+static struct ta_slice plain_name(struct ta_slice name, char text[READ_MOST])
+{
+    const size_t n = name.len < READ_MOST ? name.len : READ_MOST;
+    for (size_t i = 0; i < n; i++)
+        text[i] = plain(name.ptr[i]);
+    return (struct ta_slice){text, n};
+}
+
+static bool has_part(struct ta_slice name, const char *part)
+{
+    return memmem(name.ptr, name.len, part, strlen(part)) != NULL;
+}
+
 static bool fits(struct ta_slice name, const struct word *word)
 {
     switch (word->place) {
@@ -49,7 +66,7 @@ static bool fits(struct ta_slice name, const struct word *word)
     case WHOLE:
         return ta_slice_equal(name, ta_slice_of(word->text));
     default:
-        return memmem(name.ptr, name.len, word->text, strlen(word->text)) != NULL;
+        return has_part(name, word->text);
     }
 }
 
@@ -112,16 +129,10 @@ static const struct word range_words[] = {
     {"write_video", ANYWHERE, TA_GENERATION_POST, 0},
 };
 
-/* Names are long where arguments stand in them; the words come first. */
 static const struct word *range_word(struct ta_slice name)
 {
-    enum { READ_MOST = 512 };
     char text[READ_MOST];
-    const size_t n = name.len < READ_MOST ? name.len : READ_MOST;
-    for (size_t i = 0; i < n; i++)
-        text[i] = plain(name.ptr[i]);
-    return first_fit((struct ta_slice){text, n}, range_words,
-                     sizeof range_words / sizeof *range_words);
+    return first_fit(plain_name(name, text), range_words, sizeof range_words / sizeof *range_words);
 }
 
 /* ---- modules --------------------------------------------------------------------------------- */
@@ -302,16 +313,12 @@ static const struct {
     {"omnigen", TA_GENERATION_IMAGES},   {"photo", TA_GENERATION_IMAGES},
 };
 
-static bool has_part(struct ta_slice name, const char *part)
-{
-    const struct word word = {part, ANYWHERE, 0, 0};
-    return fits(name, &word, true);
-}
-
 enum ta_generation_makes generation_makes_by_name(struct ta_slice name)
 {
+    char text[READ_MOST];
+    const struct ta_slice shown = plain_name(name, text);
     for (size_t i = 0; i < sizeof makes_words / sizeof *makes_words; i++)
-        if (has_part(name, makes_words[i].part))
+        if (has_part(shown, makes_words[i].part))
             return makes_words[i].makes;
     return TA_GENERATION_MAKES_UNKNOWN;
 }
@@ -328,12 +335,14 @@ static const char *const hints[] = {
 
 bool generation_is_hint(struct ta_slice name)
 {
-    if (memmem(name.ptr, name.len, "::", 2))
+    if (has_part(name, "::"))
         return false;
+    char text[READ_MOST];
+    const struct ta_slice shown = plain_name(name, text);
     for (const char *const *hint = hints; *hint; hint++)
-        if (has_part(name, *hint))
+        if (has_part(shown, *hint))
             return true;
-    return memmem(name.ptr, name.len, "/scheduling_", sizeof "/scheduling_" - 1) != NULL;
+    return has_part(name, "/scheduling_");
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
