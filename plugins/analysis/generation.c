@@ -553,6 +553,8 @@ static bool complete_images(const struct ta_generation *found, int64_t *n)
     uint8_t *states = calloc(found->n_images + 1, sizeof *states);
     for (size_t i = 0; states && i < found->n_stages; i++) {
         const struct ta_generation_stage *at = &found->stages[i];
+        if (at->image >= found->n_images)
+            continue; /* of a rank that decodes for others */
         uint8_t *state = &states[at->image];
         if (at->phase == TA_GENERATION_DENOISE && *state == NOT_BEGUN)
             *state = DENOISED;
