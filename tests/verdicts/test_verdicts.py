@@ -86,8 +86,8 @@ Each sentence of an expert was computed from the raw events, without the program
 `tests/verdicts/raw.py`, which prints window, busy time by class, idle time and what the host did
 meanwhile, and the longest gaps. `tests/verdicts/verdicts.json` holds the sentences, the figures
 and patterns that the program's text must and must not match; `tests/verdicts/test_verdicts.py`
-checks them, and writes this page. The traces and cases are in the folders `traces` and `public` of
-`../shared/data`; unit traces of a few events are left out.
+checks them, and writes this page. The traces and cases are in the folders `traces`, `public` and
+`seeds` of `../shared/data`; unit traces of a few events are left out.
 """
 
 
