@@ -42,10 +42,12 @@ static bool resembles(struct search *s, struct ta_stretch call, struct ta_stretc
     return 10 * same >= 9 * (a > b ? a : b);
 }
 
-/* Where calls begin is sure, what was lost in them matters less. */
+/* Where calls begin is sure, or they are long, what was lost in them matters less. */
 static bool is_like(struct search *s, struct ta_stretch call, struct ta_stretch model)
 {
-    return calls_cover(s, call, model) || (s->is_embedded && resembles(s, call, model));
+    enum { LONG = 64 };
+    return calls_cover(s, call, model) ||
+           ((s->is_embedded || call.to - call.from >= LONG) && resembles(s, call, model));
 }
 
 double calls_regularity(struct search *s)
