@@ -9,20 +9,35 @@ bool calls_cover(const struct search *s, struct ta_stretch call, struct ta_stret
     return p.b + 2 >= model.to && p.a + 2 >= call.to;
 }
 
-/* Kinds of calls between two seams, the most frequent of each length first. */
+/* Kinds of calls between two seams, the most frequent of each length first, and how many are of
+ * each. */
 static void find_models(struct search *s)
 {
     s->n_models = 0;
-    for (size_t i = 0; i + 1 < s->begins.n && s->n_models < MODELS_MOST; i++) {
+    for (size_t i = 0; i + 1 < s->begins.n; i++) {
         const struct ta_stretch call = {s->begins.at[i].at, s->begins.at[i + 1].at};
         if (!s->begins.at[i + 1].is_seam || walls_between(s, call.from, call.to))
             continue;
-        bool known = false;
-        for (size_t m = 0; m < s->n_models && !known; m++)
-            known = calls_cover(s, call, s->models[m]);
-        if (!known)
+        size_t m = 0;
+        while (m < s->n_models && !calls_cover(s, call, s->models[m]))
+            m++;
+        if (m == s->n_models && m < MODELS_MOST) {
             s->models[s->n_models++] = call;
+            s->members[m] = 0;
+        }
+        if (m < s->n_models)
+            s->members[m]++;
     }
+}
+
+/* Whether what lies between two seams is what often does, and no layer. */
+static bool is_usual(const struct search *s, struct ta_stretch between)
+{
+    enum { OFTEN = 4, LONG = 40 };
+    for (size_t m = 0; m < s->n_models && between.to - between.from >= LONG; m++)
+        if (OFTEN * s->members[m] >= s->begins.n && calls_cover(s, between, s->models[m]))
+            return true;
+    return false;
 }
 
 /* What may be missing where a call and a model are laid over each other. */
@@ -148,9 +163,11 @@ static void add_between(struct search *s, struct begin begin, struct begin next)
     const struct ta_stretch between = {begin.at, next.at};
     const struct ta_stretch left = lay_models(
         s, between, next.is_seam, wall || !next.is_seam ? SIZE_MAX : length - length / 16);
-    const bool both = left.from > between.from && left.to < between.to && begin_like_calls(s, n);
+    const bool usual = next.is_seam && !wall && is_usual(s, between);
+    const bool both =
+        left.from > between.from && left.to < between.to && begin_like_calls(s, n) && !usual;
     if (wall || !next.is_seam || both ||
-        (left.from > between.from && left.to - left.from <= SIDE)) {
+        (!usual && left.from > between.from && left.to - left.from <= SIDE)) {
         if (s->calls.n > n && !wall && left.to - left.from <= SIDE && next.is_seam && !both)
             s->calls.at[s->calls.n - 1].to = next.at;
         if (!s->failed)

@@ -72,12 +72,16 @@ static void end_steps(struct denoiser *w, size_t first, size_t end, size_t usual
 }
 
 /* A solver of second order calls the denoiser twice in a step, once for a first guess and once to
- * correct it, and in the last step of an image once: what runs after them differs in turns, and
- * their number is odd. */
+ * correct it, and in the last step of an image once: what runs after calls that are alike differs
+ * in turns, and their number is odd. */
 static bool corrects(const struct denoiser *w)
 {
     enum { CALLS_LEAST = 5 };
-    return w->out->n_images == 1 && w->n >= CALLS_LEAST && w->n % 2 == 1 && denoiser_alternates(w);
+    size_t full = 0;
+    for (size_t i = 0; i < w->n; i++)
+        full += w->at[i].kind == 0;
+    return w->out->n_images == 1 && w->n >= CALLS_LEAST && w->n % 2 == 1 && 10 * full >= 9 * w->n &&
+           denoiser_alternates(w);
 }
 
 static void end_corrected(struct denoiser *w)

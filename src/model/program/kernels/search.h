@@ -33,6 +33,7 @@ struct search {
     TA_VEC(struct begin) begins;
     TA_VEC(struct ta_stretch) calls;
     struct ta_stretch models[MODELS_MOST];
+    size_t members[MODELS_MOST]; /* calls of each kind */
     size_t n_models;
     struct seam seam;
     int64_t time;     /* of the calls found so far */
