@@ -46,6 +46,8 @@ enum {
     PLACE_EXPOSED,
     ALONE_RANK,
     ALONE,
+    UNEVEN_RANK,
+    UNEVEN,
     DEGREES
 };
 
@@ -76,6 +78,8 @@ static const struct ta_ref reads[] = {
     [PLACE_EXPOSED] = {"collectives.exposed_by_place", "exposed_ns"},
     [ALONE_RANK] = {"phases.alone", "rank"},
     [ALONE] = {"phases.alone", "time_ns"},
+    [UNEVEN_RANK] = {"phases.uneven", "rank"},
+    [UNEVEN] = {"phases.uneven", "extra_ns"},
     DEGREES_READS(DEGREES),
 };
 
@@ -145,17 +149,23 @@ static double said_of_links(const struct ta_refs *in, double run)
     return sum > least * run ? sum : 0;
 }
 
-/* What a rank waits while others are in a phase that they alone are in. */
+/* The longest time of a table of phases whose row is of another rank. */
+static double longest_of_others(const struct ta_refs *in, size_t ranks, size_t times, double rank,
+                                double least)
+{
+    double most = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, times); row++)
+        if (ta_ref_number(in, times, row, 0) > least && ta_ref_number(in, ranks, row, rank) != rank)
+            most = fmax(most, ta_ref_number(in, times, row, 0));
+    return most;
+}
+
+/* What a rank waits while others are in a phase that they alone are in, or longer in than it. */
 static double said_of_phases(const struct ta_refs *in, double rank, double run)
 {
-    static const double least = 0.03; /* of the run, as in phase_alone */
-    double sum = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, ALONE); row++) {
-        const double time = ta_ref_number(in, ALONE, row, 0);
-        if (time > least * run && ta_ref_number(in, ALONE_RANK, row, rank) != rank)
-            sum = fmax(sum, time);
-    }
-    return sum;
+    static const double least = 0.03; /* of the run, as in phase_alone and phase_uneven */
+    return longest_of_others(in, ALONE_RANK, ALONE, rank, least * run) +
+           longest_of_others(in, UNEVEN_RANK, UNEVEN, rank, least * run);
 }
 
 static bool has_straggler(const struct ta_refs *in, double run)

@@ -26,6 +26,11 @@ static const struct phase {
     const char *phase, *one, *several, *advice, *details;
     bool is_divided;
 } phases[] = {
+    {"denoise", "denoises", "denoise",
+     "Denoise on the ranks that wait as well: tokens or the passes of guidance divided between "
+     "them "
+     "(`ulysses_degree`, `cfg_parallel`), or an image of its own on each.",
+     NULL, false},
     {"VAE decode", "decodes", "decode",
      "Decode on all ranks, each a tile or some of the frames (parallel VAE: patch_size or "
      "`DistVAE` in xDiT, `vae_patch_parallel` in vLLM-Omni), or decode one image or video on each "

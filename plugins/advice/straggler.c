@@ -47,7 +47,9 @@ enum {
     WINDOW_RANK,
     WINDOW,
     ALONE_RANK,
-    ALONE
+    ALONE,
+    UNEVEN_RANK,
+    UNEVEN
 };
 
 static const struct ta_ref reads[] = {
@@ -77,16 +79,21 @@ static const struct ta_ref reads[] = {
     [WINDOW] = {"gpu_time.program", "window_ns"},
     [ALONE_RANK] = {"phases.alone", "rank"},
     [ALONE] = {"phases.alone", "time_ns"},
+    [UNEVEN_RANK] = {"phases.uneven", "rank"},
+    [UNEVEN] = {"phases.uneven", "extra_ns"},
 };
 
-/* Whether at least half of what it costs is a phase that the rank is in alone, such as decoding:
- * that is no slow rank, and has a finding. */
+/* Whether at least half of what it costs is a phase that the rank is in alone, such as decoding, or
+ * works longer in than the others: that is no slow rank, and has a finding. */
 static bool is_in_phase(const struct ta_refs *in, size_t row)
 {
     double alone = 0;
     for (size_t i = 0; i < ta_ref_rows(in, ALONE); i++)
         if (ta_ref_number(in, ALONE_RANK, i, NAN) == ta_ref_number(in, RANK, row, -1))
             alone += ta_ref_number(in, ALONE, i, 0);
+    for (size_t i = 0; i < ta_ref_rows(in, UNEVEN); i++)
+        if (ta_ref_number(in, UNEVEN_RANK, i, NAN) == ta_ref_number(in, RANK, row, -1))
+            alone += ta_ref_number(in, UNEVEN, i, 0);
     return 2 * alone >= ta_ref_number(in, COST, row, 0);
 }
 

@@ -9,7 +9,13 @@
  *     all-gather and reduce-scatter       data, sharded
  *     all-reduce, many in a step          tensor; few: data
  *     all-gather, few, of two ranks       guidance
+ *
+ * A diffusion trains nothing: what is exchanged once a step between two is guidance, all-gathers of
+ * each layer are keys and values (context), and stages of a pipeline close a ring as well, by far
+ * fewer transfers than there are layers.  What is exchanged while the VAE decodes are the edges of
+ * its patches.
  */
+#include "model/program/generation.h"
 #include "ranks/ranks.h"
 
 #include <traceanalyze/analysis.h>
@@ -28,6 +34,7 @@ enum dimension {
     DIM_EXPERT,
     DIM_GUIDANCE,
     DIM_DATA,
+    DIM_PATCHES,
     DIM_WORLD,
     DIM_UNKNOWN
 };
@@ -35,8 +42,8 @@ enum dimension {
 static const char *const dimension_names[] = {
     [DIM_TENSOR] = "tensor",     [DIM_SEQUENCE] = "sequence", [DIM_CONTEXT] = "context",
     [DIM_RING] = "ring",         [DIM_PIPELINE] = "pipeline", [DIM_EXPERT] = "expert",
-    [DIM_GUIDANCE] = "guidance", [DIM_DATA] = "data",         [DIM_WORLD] = "world",
-    [DIM_UNKNOWN] = "unknown",
+    [DIM_GUIDANCE] = "guidance", [DIM_DATA] = "data",         [DIM_PATCHES] = "patches",
+    [DIM_WORLD] = "world",       [DIM_UNKNOWN] = "unknown",
 };
 
 /* Words of a description; the first that it has counts.  Short ones must be whole words. */
@@ -54,6 +61,87 @@ static const struct {
     {"default_pg", DIM_WORLD}, {"world", DIM_WORLD},
 };
 
+/* ---- what each rank says of a diffusion ------------------------------------------------------ */
+
+enum { PARTIAL_RANKS, PARTIAL_DECODES };
+
+enum { OF_RANK, OF_DENOISES, OF_STEPS, OF_LAYERS, OF_FIELDS };
+static const struct ta_field fields[OF_FIELDS] = {
+    [OF_RANK] = {"rank", TA_FIELD_RANK},
+    [OF_DENOISES] = {"denoises", TA_FIELD_MAX},
+    [OF_STEPS] = {"steps", TA_FIELD_MAX},
+    [OF_LAYERS] = {"layers", TA_FIELD_MAX},
+};
+
+/* When the VAE decodes, on the device. */
+enum { DECODE_RANK, DECODE_START, DECODE_END, DECODE_FIELDS };
+static const struct ta_field decode_fields[DECODE_FIELDS] = {
+    [DECODE_RANK] = {"rank", TA_FIELD_RANK},
+    [DECODE_START] = {"start_ns", TA_FIELD_INT},
+    [DECODE_END] = {"end_ns", TA_FIELD_INT},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_RANKS] = {"diffusion", fields, OF_FIELDS},
+    [PARTIAL_DECODES] = {"decodes", decode_fields, DECODE_FIELDS},
+    {0},
+};
+
+/* On the clock of the machine, where the trace says it. */
+static int64_t dated(const struct ta_trace *trace, int64_t time)
+{
+    const int64_t zero = ta_trace_base_ns(trace);
+    return zero == TA_MISSING ? time : ta_add_sat(zero, time);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_generation *found = ta_program_generation(trace);
+    if (!found)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace");
+    const struct ta_generation *shown =
+        found->by == TA_GENERATION_BY_NOTHING && found->aside ? found->aside : found;
+    if (shown->n_calls == 0)
+        return TA_OK;
+    int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_RANKS], ta_key_int(ta_trace_rank(trace)));
+    ta_most(&row[OF_DENOISES], found->by != TA_GENERATION_BY_NOTHING);
+    ta_most(&row[OF_LAYERS], (int64_t)found->layers);
+    ta_most(&row[OF_STEPS], (int64_t)found->n_steps);
+    for (size_t i = 0; i < shown->n_stages; i++) {
+        const struct ta_generation_time *time = &shown->stages[i].time;
+        if (shown->stages[i].phase == TA_GENERATION_VAE_DECODE && time->gpu_start != TA_MISSING)
+            TA_PARTIAL_ROW(out[PARTIAL_DECODES], ta_key_int(ta_trace_rank(trace)),
+                           ta_key_int(dated(trace, time->gpu_start)),
+                           ta_key_int(dated(trace, time->gpu_end)));
+    }
+    return TA_OK;
+}
+
+/* Whether a record lies in a decode of its rank; on the clock of the run. */
+static bool is_in_decode(const struct ta_ranks *ranks, const struct ta_coll_record *record,
+                         const struct ta_partial *decodes)
+{
+    const struct ta_rank_member *member = &ranks->members[record->member];
+    size_t first = 0, end = ta_partial_rows(decodes); /* by rank */
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (ta_partial_at(decodes, middle)[DECODE_RANK] < member->rank)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (size_t i = first; i < ta_partial_rows(decodes); i++) {
+        const int64_t *row = ta_partial_at(decodes, i);
+        if (row[DECODE_RANK] != member->rank)
+            break;
+        if (record->start >= ta_rank_clock_time(&member->clock, row[DECODE_START]) &&
+            record->start < ta_rank_clock_time(&member->clock, row[DECODE_END]))
+            return true;
+    }
+    return false;
+}
+
 /* ---- one group ------------------------------------------------------------------------------ */
 
 struct group {
@@ -64,6 +152,7 @@ struct group {
     int64_t steps_now;           /* its steps */
     int32_t step;                /* the last of them */
     int64_t size, stride, first; /* TA_MISSING where not known */
+    int64_t in_decode;           /* records while the VAE decodes */
     bool forward, back;          /* ranks send to the next one; the last one to the first */
     enum dimension dimension;
     const char *basis;
@@ -208,14 +297,54 @@ static void classify_by_operations(struct group *g, int64_t world)
         g->size == 2 ? guess(g, DIM_GUIDANCE, 0.5) : guess(g, DIM_DATA, 0.4);
 }
 
+/* What the ranks of a diffusion do, as far as it says what groups are for. */
+struct diffusion {
+    bool denoises;
+    int64_t layers; /* of the denoiser; 0: not known */
+    int64_t steps;  /* of the rank with most */
+    const struct ta_partial *decodes;
+};
+
+enum { LAYERS_LEAST = 8 }; /* where they are not known */
+
+/* By what most of its operations are in a diffusion; false where that says nothing more. */
+static bool classify_in_diffusion(struct group *g, const struct diffusion *diffusion)
+{
+    const int64_t *k = g->kinds;
+    const int64_t pairs = k[TA_COLL_SENDRECV] + k[TA_COLL_SEND] + k[TA_COLL_RECV];
+    const int64_t layers = diffusion->layers ? diffusion->layers : LAYERS_LEAST;
+    int64_t all = 0;
+    for (int kind = 0; kind < TA_COLL_KINDS; kind++)
+        all += k[kind];
+    const int64_t ranks = g->size != TA_MISSING && g->size > 0 ? g->size : 1;
+    const double a_step =
+        diffusion->steps ? (double)all / ((double)diffusion->steps * (double)ranks) : 0;
+    const bool is_pairs = pairs * 2 > all, gathers = k[TA_COLL_ALLGATHER] * 2 > all;
+    if ((is_pairs || gathers) && g->in_decode * 2 > all)
+        guess(g, DIM_PATCHES, 0.6);
+    else if (is_pairs && diffusion->steps)
+        2 * a_step >= (double)layers ? guess(g, DIM_RING, 0.7) : guess(g, DIM_PIPELINE, 0.6);
+    else if (gathers && a_step > MANY_IN_A_STEP)
+        guess(g, DIM_CONTEXT, 0.5);
+    else if ((gathers || k[TA_COLL_ALLREDUCE] * 2 > all) && g->size == 2 && a_step > 0 &&
+             a_step <= MANY_IN_A_STEP)
+        guess(g, DIM_GUIDANCE, 0.6);
+    else
+        return false;
+    g->basis = "operations";
+    return true;
+}
+
 /* The group of all ranks is called so whatever it is used for: then operations say more. */
-static void classify(const struct ta_ranks *ranks, struct group *g, int64_t world)
+static void classify(const struct ta_ranks *ranks, struct group *g, int64_t world,
+                     const struct diffusion *diffusion)
 {
     const bool is_named = classify_by_name(ranks, g);
     const struct group named = *g;
     if (is_named && g->dimension != DIM_WORLD)
         return;
-    classify_by_operations(g, world);
+    if (!(diffusion->denoises && classify_in_diffusion(g, diffusion)))
+        classify_by_operations(g, world);
     if (is_named && (g->dimension == DIM_UNKNOWN || g->dimension == DIM_WORLD))
         *g = named;
 }
@@ -249,7 +378,8 @@ static void note_ways(const struct ta_ranks *ranks, struct group *groups, int64_
     }
 }
 
-static void collect(const struct ta_ranks *ranks, struct group *groups, int64_t *numbers)
+static void collect(const struct ta_ranks *ranks, const struct diffusion *diffusion,
+                    struct group *groups, int64_t *numbers)
 {
     int64_t world = 0;
     for (size_t i = 0; i < ranks->n_groups; i++) {
@@ -257,9 +387,11 @@ static void collect(const struct ta_ranks *ranks, struct group *groups, int64_t 
         groups[i].bytes = groups[i].total = TA_MISSING;
         describe(ranks, &groups[i], numbers);
     }
-    for (size_t i = 0; i < ranks->n_records; i++)
-        add_record(ranks, &ranks->records[i],
-                   &groups[ranks->shapes[ranks->records[i].shape].group]);
+    for (size_t i = 0; i < ranks->n_records; i++) {
+        struct group *g = &groups[ranks->shapes[ranks->records[i].shape].group];
+        add_record(ranks, &ranks->records[i], g);
+        g->in_decode += is_in_decode(ranks, &ranks->records[i], diffusion->decodes);
+    }
     note_ways(ranks, groups, numbers);
     for (size_t i = 0; i < ranks->n_groups; i++)
         if (groups[i].size != TA_MISSING)
@@ -270,7 +402,7 @@ static void collect(const struct ta_ranks *ranks, struct group *groups, int64_t 
         ta_sum(&groups[shape->group].bytes, shape->bytes);
     }
     for (size_t i = 0; i < ranks->n_groups; i++)
-        classify(ranks, &groups[i], world);
+        classify(ranks, &groups[i], world, diffusion);
 }
 
 /* Groups of one kind are one row. */
@@ -299,6 +431,8 @@ static int in_order(const void *left, const void *right, void *user)
                                 : (a->number > b->number) - (a->number < b->number);
 }
 
+/* ---- table ---------------------------------------------------------------------------------- */
+
 enum {
     DIMENSION,
     GROUPS,
@@ -315,8 +449,9 @@ enum {
 };
 static const struct ta_column layout_columns[] = {
     [DIMENSION] = {"dimension", "Parallel", TA_WORD,
-                   .doc = "tensor, sequence, context, ring, pipeline, expert, guidance, data, "
-                          "world (all ranks), or unknown"},
+                   .doc =
+                       "tensor, sequence, context, ring, pipeline, expert, guidance, data, patches "
+                       "(of the VAE), world (all ranks), or unknown"},
     [GROUPS] = {"groups", "Groups", TA_COUNT, .doc = "Process groups that are alike in this row"},
     [SIZE] = {"size", "Ranks each", TA_COUNT, .doc = "Ranks of each"},
     [STRIDE] = {"stride", "Stride", TA_COUNT,
@@ -344,7 +479,11 @@ static const struct ta_table_def layout = {
            "sequence (Ulysses), of unequal parts expert, transfers between two that close a "
            "ring are ring attention, else a pipeline, more than four all-reduces in a step "
            "tensor, fewer data, with reduce-scatter data (sharded), all-gathers of two ranks "
-           "guidance. Groups that no record names are one.",
+           "guidance. In a diffusion transfers between two are a ring only where they are about as "
+           "many as its layers, else a pipeline; what is sent or gathered while the VAE decodes "
+           "belongs to patches of the VAE, all-gathers of each layer to keys and values "
+           "(context), and what two ranks exchange a few times a step to guidance. Groups that "
+           "no record names are one.",
     .joining = TA_JOIN_NOT};
 
 static enum ta_coll_kind most_often(const struct group *g, size_t n)
@@ -392,8 +531,14 @@ static bool is_any_known(const struct group *groups, size_t n)
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)merged;
     const struct ta_ranks *ranks = in->ranks;
+    struct diffusion diffusion = {.decodes = merged[PARTIAL_DECODES]};
+    for (size_t i = 0; i < ta_partial_rows(merged[PARTIAL_RANKS]); i++) {
+        const int64_t *row = ta_partial_at(merged[PARTIAL_RANKS], i);
+        diffusion.denoises |= row[OF_DENOISES] > 0;
+        diffusion.steps = ta_max_i64(diffusion.steps, row[OF_STEPS]);
+        diffusion.layers = ta_max_i64(diffusion.layers, row[OF_LAYERS]);
+    }
     if (ranks->n_records == 0)
         return TA_OK;
     struct group *groups = calloc(ranks->n_groups + 1, sizeof *groups);
@@ -401,7 +546,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     const bool done = groups && numbers;
     size_t n = 0;
     if (done) {
-        collect(ranks, groups, numbers);
+        collect(ranks, &diffusion, groups, numbers);
         for (size_t i = 0; i < ranks->n_groups; i++)
             if (groups[i].total !=
                 TA_MISSING) /* others are only the common form of shapes that are alike */
@@ -426,6 +571,8 @@ static const struct ta_table_def *const tables[] = {&layout, NULL};
 static const struct ta_analysis_ops ops = {
     .section = "collectives",
     .place = 6,
+    .partials = partials,
+    .map = map,
     .finish = finish,
     .needs_ranks = true,
     .tables = tables,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* phases.over_ranks, phases.alone: phases of a diffusion on all ranks, on one clock.
+/* phases.over_ranks, phases.alone, phases.uneven: phases of a diffusion on all ranks, on one clock.
  *
  * A rank is alone in a phase while others neither compute nor work on the host for another phase:
  * they wait in a collective, for data of it, or are done.  Ranks that all decode, each a part or a
@@ -76,7 +76,7 @@ static const struct ta_table_def alone = {
     "phases.alone",
     "Phases on some ranks while others wait",
     TA_COLUMNS(alone_columns),
-    .doc = "One row per phase and rank that is in it, not of denoising, while other ranks wait. "
+    .doc = "One row per phase and rank that is in it while other ranks wait. "
            "On the clock of the run; ranks whose clocks could not be compared are left out.",
     .not_of_ranks = true,
     .joining = TA_JOIN_NOT,
@@ -118,6 +118,45 @@ static const struct ta_table_def over = {"phases.over_ranks",
                                          .joining = TA_JOIN_NOT,
                                          .brief =
                                              &(const struct ta_brief){.place = 255, .rows = 6}};
+
+enum {
+    UNEVEN_PHASE,
+    UNEVEN_RANK,
+    UNEVEN_TIME,
+    UNEVEN_OTHERS,
+    UNEVEN_EXTRA,
+    UNEVEN_SHARE,
+    UNEVEN_WAITING,
+    UNEVEN_RANKS
+};
+static const struct ta_column uneven_columns[] = {
+    [UNEVEN_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [UNEVEN_RANK] = TA_RANK_COLUMN_OF("Rank with most work in the phase"),
+    [UNEVEN_TIME] = {"time_ns", "Work", TA_NS, .better = TA_LOWER,
+                     .doc = "What its devices compute in the phase; of a phase of the host its "
+                            "time"},
+    [UNEVEN_OTHERS] = {"others_ns", "Others", TA_NS_MEAN, .better = TA_LOWER,
+                       .doc = "Median of the others that work in it"},
+    [UNEVEN_EXTRA] = {"extra_ns", "Extra", TA_NS, .better = TA_LOWER,
+                      .doc = "What it works longer than these"},
+    [UNEVEN_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                      .doc = "Of the longest window of a rank"},
+    [UNEVEN_WAITING] = {"waiting", "Waiting", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Ranks that compute nothing for at least half of that time, which "
+                               "is the end of the phase"},
+    [UNEVEN_RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that work in the phase"},
+};
+
+static const struct ta_table_def uneven = {
+    "phases.uneven",
+    "Phases that take one rank longer",
+    TA_COLUMNS(uneven_columns),
+    .doc = "One row per phase in which one rank works longer than the others, by at least 1 % of "
+           "the run, and no such part in other phases: a rank that is slow in all of them is one "
+           "of the late ranks.",
+    .not_of_ranks = true,
+    .joining = TA_JOIN_NOT,
+    .brief = &(const struct ta_brief){.place = 255, .rows = 4}};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -228,12 +267,7 @@ struct run {
 
 static int64_t on_clock(const struct rank *rank, int64_t time)
 {
-    const struct ta_rank_clock *clock = rank->clock;
-    if (!clock->corrected)
-        return time;
-    return ta_add_sat(
-        time,
-        -ta_add_sat(clock->offset, ta_whole(round(clock->drift * (double)(time - clock->origin)))));
+    return ta_rank_clock_time(rank->clock, time);
 }
 
 /* Rows of a rank, which are next to each other; `from` is where they may begin. */
@@ -379,6 +413,17 @@ static void add_alone(const struct run *run, const struct rank *rank, int64_t ph
 
 /* ---- over ranks ------------------------------------------------------------------------------ */
 
+static int64_t work_of(const struct run *run, const struct rank *rank, int64_t phase)
+{
+    int64_t work = 0;
+    for (size_t s = 0; s < rank->n_stages; s++) {
+        const int64_t *stage = ta_partial_at(run->stages, rank->first_stage + s);
+        if (stage[OF_PHASE] == phase && does_work(stage))
+            work += stage[OF_HOST] ? stage[OF_END] - stage[OF_START] : stage[OF_COMPUTE];
+    }
+    return work;
+}
+
 static int by_value(const void *left, const void *right)
 {
     const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -391,12 +436,7 @@ static void add_over(const struct run *run, int64_t phase, int64_t *works,
     int64_t longest = 0, longest_rank = TA_MISSING;
     size_t n = 0;
     for (size_t i = 0; i < run->n; i++) {
-        int64_t work = 0;
-        for (size_t s = 0; s < run->at[i].n_stages; s++) {
-            const int64_t *stage = ta_partial_at(run->stages, run->at[i].first_stage + s);
-            if (stage[OF_PHASE] == phase && does_work(stage))
-                work += stage[OF_HOST] ? stage[OF_END] - stage[OF_START] : stage[OF_COMPUTE];
-        }
+        const int64_t work = work_of(run, &run->at[i], phase);
         if (work > longest) {
             longest = work;
             longest_rank = run->at[i].rank;
@@ -418,6 +458,95 @@ static void add_over(const struct run *run, int64_t phase, int64_t *works,
            [OVER_EXCESS] = ta_num((double)longest / median - 1));
 }
 
+/* ---- uneven ---------------------------------------------------------------------------------- */
+
+#define EXTRA_LEAST 0.01 /* of the longest window */
+#define EXTRA_MANY 0.05  /* of what the others work */
+
+/* The median of the other ranks that work in a phase, how many these are; NAN without. */
+static double median_of_others(const struct run *run, const struct rank *own, int64_t phase,
+                               int64_t *works, size_t *n)
+{
+    const int64_t most = work_of(run, own, phase);
+    *n = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        const int64_t work = work_of(run, &run->at[i], phase);
+        if (&run->at[i] != own && (double)work >= LITTLE * (double)most)
+            works[(*n)++] = work;
+    }
+    if (*n == 0)
+        return NAN;
+    qsort(works, *n, sizeof *works, by_value);
+    return ((double)works[(*n - 1) / 2] + (double)works[*n / 2]) / 2;
+}
+
+/* What a rank works longer than the others in a phase, relative to them; 0 where they are not. */
+static double excess_of(const struct run *run, const struct rank *rank, int64_t phase,
+                        int64_t *works)
+{
+    size_t n;
+    const double median = median_of_others(run, rank, phase, works, &n);
+    return median > 0 ? (double)work_of(run, rank, phase) / median - 1 : 0;
+}
+
+/* Whether a rank has half of the excess in another phase that takes time: then it is slow. */
+static bool is_slow_elsewhere(const struct run *run, const struct rank *rank, int64_t phase,
+                              double excess, int64_t *works)
+{
+    for (int64_t other = 0; other < TA_GENERATION_PHASES; other++)
+        if (other != phase &&
+            (double)work_of(run, rank, other) >= EXTRA_LEAST * (double)run->window &&
+            excess_of(run, rank, other, works) > excess / 2)
+            return true;
+    return false;
+}
+
+/* How many ranks compute nothing in the last part of each stage of a rank in a phase. */
+static int64_t waiting_at_end(const struct run *run, const struct rank *own, int64_t phase,
+                              double part)
+{
+    int64_t waiting = 0;
+    for (size_t i = 0; own->clock && i < run->n; i++) {
+        int64_t all = 0, free = 0;
+        if (&run->at[i] == own || !run->at[i].clock)
+            continue;
+        for (size_t s = 0; s < own->n_stages; s++) {
+            const int64_t *stage = ta_partial_at(run->stages, own->first_stage + s);
+            const int64_t length = ta_whole(part * (double)(stage[OF_END] - stage[OF_START]));
+            const int64_t end = on_clock(own, stage[OF_END]);
+            if (stage[OF_PHASE] != phase || !does_work(stage))
+                continue;
+            all += length;
+            free += free_time(run, &run->at[i], end - length, end);
+        }
+        waiting += all > 0 && 2 * free >= all;
+    }
+    return waiting;
+}
+
+static void add_uneven(const struct run *run, int64_t phase, int64_t *works,
+                       struct ta_section_builder *out)
+{
+    const struct rank *longest = NULL;
+    for (size_t i = 0; i < run->n; i++)
+        if (!longest || work_of(run, &run->at[i], phase) > work_of(run, longest, phase))
+            longest = &run->at[i];
+    size_t n;
+    const double others = median_of_others(run, longest, phase, works, &n);
+    const int64_t work = work_of(run, longest, phase);
+    const double extra = (double)work - others;
+    if (isnan(others) || others <= 0 || extra < EXTRA_LEAST * (double)run->window ||
+        extra < EXTRA_MANY * others ||
+        is_slow_elsewhere(run, longest, phase, extra / others, works))
+        return;
+    TA_ROW(out, uneven, [UNEVEN_PHASE] = ta_string(ta_generation_phase_names[phase]),
+           [UNEVEN_RANK] = ta_int(longest->rank), [UNEVEN_TIME] = ta_int(work),
+           [UNEVEN_OTHERS] = ta_num(others), [UNEVEN_EXTRA] = ta_int(ta_whole(extra)),
+           [UNEVEN_SHARE] = ta_share(ta_whole(extra), run->window),
+           [UNEVEN_WAITING] = ta_int(waiting_at_end(run, longest, phase, extra / (double)work)),
+           [UNEVEN_RANKS] = ta_int((int64_t)n + 1));
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -428,7 +557,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (int64_t phase = 0; done && run.n > 1 && run.denoises && phase < TA_GENERATION_PHASES;
          phase++) {
         add_over(&run, phase, works, out);
-        for (size_t i = 0; i < run.n && phase != TA_GENERATION_DENOISE && run.n_clocked > 1; i++)
+        add_uneven(&run, phase, works, out);
+        for (size_t i = 0; i < run.n && run.n_clocked > 1; i++)
             if (run.at[i].clock)
                 add_alone(&run, &run.at[i], phase, out);
     }
@@ -437,7 +567,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare phases of ranks");
 }
 
-static const struct ta_table_def *const tables[] = {&alone, &over, NULL};
+static const struct ta_table_def *const tables[] = {&alone, &uneven, &over, NULL};
 
 static const struct ta_analysis_ops ops = {.section = "phases",
                                            .place = 3,
@@ -451,5 +581,5 @@ static const struct ta_analysis_ops ops = {.section = "phases",
 TA_PLUGIN(analysis, phases_alone, &ops, .title = "Phases of all ranks",
           .summary =
               "Phases of a diffusion on all ranks, and what one rank does while others wait: "
-              "phases.over_ranks, phases.alone",
+              "phases.over_ranks, phases.alone, phases.uneven",
           .version = "1");

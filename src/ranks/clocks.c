@@ -50,12 +50,18 @@ static bool synchronizes(const struct ta_ranks *ranks, uint32_t collective)
            ta_coll_synchronizes(ranks->shapes[ranks->collectives[collective].shape].kind);
 }
 
+int64_t ta_rank_clock_time(const struct ta_rank_clock *clock, int64_t time)
+{
+    if (!clock->corrected)
+        return time;
+    return ta_add_sat(
+        time,
+        -ta_add_sat(clock->offset, ta_whole(round(clock->drift * (double)(time - clock->origin)))));
+}
+
 static int64_t aligned(const struct ta_rank_member *member, int64_t time)
 {
-    const struct ta_rank_clock *c = &member->clock;
-    if (!c->corrected)
-        return time;
-    return time - c->offset - ta_whole(round(c->drift * (double)(time - c->origin)));
+    return ta_rank_clock_time(&member->clock, time);
 }
 
 /* ---- one clock ------------------------------------------------------------------------------ */

@@ -135,6 +135,9 @@ struct ta_rank_clock {
     bool corrected;     /* the offset is beyond three uncertainties */
 };
 
+/* A time of that clock on the clock of the run, once clocks are aligned. */
+int64_t ta_rank_clock_time(const struct ta_rank_clock *clock, int64_t time);
+
 /* A device of a rank, or a host without devices. */
 struct ta_rank_member {
     int64_t rank, device;

@@ -24,6 +24,7 @@ class Scene:
     marks_all: bool = True  # all ranks enter the range, whether they decode or not
     is_split: bool = False  # each decodes its part
     works_on: bool = False  # the others denoise another image meanwhile
+    slow: dict = dataclasses.field(default_factory=dict)  # phase and rank: times its kernels
 
 
 class Ranked(pipeline.Pipeline):
@@ -39,6 +40,11 @@ class Ranked(pipeline.Pipeline):
 
     def decode_here(self):
         scene = self.scene()
+        self.stretch = scene.slow.get(("decode", self.rank), 1.0)
+        self.decode_all(scene)
+        self.stretch = 1.0
+
+    def decode_all(self, scene):
         if scene.is_split:
             self.decode_image(self.plan.side // 2)
         else:
@@ -53,8 +59,10 @@ class Ranked(pipeline.Pipeline):
                 self.encode()
         if scene.encodes:
             yield from self.meet("c10d::broadcast_", "broadcast", SPREAD, plans.TOKENS * 4096)
+        self.stretch = scene.slow.get(("denoise", self.rank), 1.0)
         for number in range(plan.steps):
             yield from self.step(number)
+        self.stretch = 1.0
         with self.range("vae_decode" if decodes or scene.marks_all else ""):
             if decodes:
                 self.decode_here()
