@@ -98,12 +98,13 @@ static const struct ta_column resolutions_columns[] = {
     [HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
                 .doc = "Pixels"},
     [FRAMES] = {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                .doc = "Of a video"},
-    [TOKENS] = {"tokens", "Tokens", TA_COUNT, .doc = "Of a sequence, with the text in it"},
+                .doc = "Frames of a video"},
+    [TOKENS] = {"tokens", "Tokens", TA_COUNT, .doc = "Tokens of a sequence, with the text in it"},
     [ATTENTION] = {"attention_share", "Attention", TA_RATIO,
-                   .doc = "Attention over the time of the GPU"},
-    [DEVICE] = {"device_ns", "GPU", TA_NS_MEAN, .better = TA_LOWER, .doc = "Of a step"},
-    [TIMES] = {"times", "Times", TA_NUMBER, .doc = "That over what it is now"},
+                   .doc = "Part of the time of the GPU that is attention"},
+    [DEVICE] = {"device_ns", "GPU", TA_NS_MEAN, .better = TA_LOWER,
+                .doc = "Time of the GPU for a step"},
+    [TIMES] = {"times", "Times", TA_NUMBER, .doc = "Time of the GPU divided by its time now"},
     [BOUND] = {"bound", "Bound", TA_WORD,
                .doc = "host or device, whichever needs longer for a step; either where it depends "
                       "on what the recorder took of the host"},
@@ -113,10 +114,11 @@ const struct ta_table_def resolutions = {
     "diffusion.resolutions",
     "Steps at other resolutions",
     TA_COLUMNS(resolutions_columns),
-    .doc = "What a denoising step would take of the GPU at other resolutions, by its time now: "
-           "attention with the square of the tokens, all else with their number, the text as long "
-           "as it is; and what the host needs, which stays. A picture of fewer pixels gains "
-           "at most that, since small kernels fill a GPU less. One row per rank and half, three "
+    .doc = "How long a denoising step would keep the GPU busy at other resolutions, and whether "
+           "the host would then bound it. Attention is taken to grow with the square of the "
+           "tokens, all else with their number; text and host time stay as they are. A picture of "
+           "fewer pixels gains at most that, since small kernels fill a GPU less. One row per rank "
+           "and half, three "
            "quarters, once, one and a half and twice the width and height, of a video also twice "
            "the frames.",
     .tier = TA_TIER_DETAIL,
