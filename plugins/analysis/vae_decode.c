@@ -2,12 +2,14 @@
 /* kernels.vae_decode: what devices do while a VAE decodes latents to images or frames.
  *
  * A kernel belongs to it by what is open around its launch: a range, a module or a function of that
- * name.  Where nothing of the kind was recorded, it is what follows the last transformer: the end
- * of a device's work in which convolutions outweigh GEMMs and attention most, if it holds nearly
- * all convolutions and attention lies before it. */
+ * name.  Where nothing of the kind was recorded, it is the phase that the kernels of a diffusion
+ * show (model/program/generation.h); where they show no steps, what follows the last transformer:
+ * the end of a device's work in which convolutions outweigh GEMMs and attention most, if it holds
+ * nearly all convolutions and attention lies before it. */
 #include "base/vec.h"
 #include "lib/modules.h"
 #include "lib/outward.h"
+#include "model/program/generation.h"
 
 #include <traceanalyze/analysis.h>
 
@@ -374,6 +376,42 @@ static void find_end(const struct work *w, const struct ta_activity *at, size_t 
         add_row(out, w, at[first].device, BY_KERNELS, &sums);
 }
 
+/* What decodes in a diffusion that is found by its kernels; each call of one device. */
+static void add_phase(struct work *w, const struct ta_generation *found, struct ta_partial *out)
+{
+    const struct ta_activity *at = ta_trace_activities(w->trace).at;
+    const size_t n = ta_trace_activities(w->trace).n;
+    for (size_t i = 0, end; i < n; i = end) {
+        const uint32_t call = found->call_of[i];
+        struct sums sums = {.last_pass = TA_NO_ROW};
+        for (end = i + 1; end < n && found->call_of[end] == call;)
+            end++;
+        if (call == UINT32_MAX || found->calls[call].phase != TA_GENERATION_VAE_DECODE)
+            continue;
+        for (size_t k = i; k < end; k++)
+            if (at[k].kernel != TA_NO_KERNEL)
+                add_kernel(w, &at[k], &sums);
+        add_row(out, w, at[i].device, BY_KERNELS, &sums);
+    }
+}
+
+/* Where nothing is marked. */
+static void find_unmarked(struct work *w, struct ta_partial *out)
+{
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    const struct ta_generation *found = ta_program_generation(w->trace);
+    w->failed |= !found;
+    if (found && found->by == TA_GENERATION_BY_KERNELS) {
+        add_phase(w, found, out);
+        return;
+    }
+    for (size_t first = 0; !w->failed && first < activities.n;) {
+        const size_t end = ta_device_end(&activities, first);
+        find_end(w, activities.at, first, end, out);
+        first = end;
+    }
+}
+
 static enum source source_of(const struct work *w, ta_row row)
 {
     const struct ta_slice name = ta_trace_text(w->trace, w->spans.name[row]);
@@ -415,11 +453,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         count_passes(&w);
     for (size_t i = 0; !w.failed && i < w.n; i++)
         add_row(out[0], &w, w.at[i].device, source_of(&w, w.at[i].row), &w.at[i].sums);
-    for (size_t first = 0; !w.failed && w.n == 0 && first < activities.n;) {
-        const size_t end = ta_device_end(&activities, first);
-        find_end(&w, activities.at, first, end, out[0]);
-        first = end;
-    }
+    if (!w.failed && w.n == 0)
+        find_unmarked(&w, out[0]);
     w.failed |= w.outer_of.failed;
     free(w.at);
     free(w.repeats);

@@ -34,19 +34,53 @@ static struct ta_generation_time time_of(const struct ta_trace *trace, size_t fi
     return time;
 }
 
-/* Another image begins with what is encoded for it, once the one before was denoised. */
-static void find_images(struct ta_generation *found)
+static bool encodes(enum ta_generation_phase phase)
 {
-    bool is_denoised = false;
+    return phase == TA_GENERATION_TEXT_ENCODE || phase == TA_GENERATION_IMAGE_ENCODE;
+}
+
+/* Whether calls of the denoiser take longer from each run of them to the next: later blocks of a
+ * video attend to all before them. */
+static bool grows(const struct ta_generation *found)
+{
+    enum { RUNS_LEAST = 3 };
+    const double more = 1.05;
+    size_t runs = 0, n = 0;
+    int64_t sum = 0;
+    double before = 0;
+    for (size_t i = 0; i <= found->n_calls; i++) {
+        if (i < found->n_calls && found->calls[i].phase == TA_GENERATION_DENOISE) {
+            sum += found->calls[i].time.gpu_busy;
+            n++;
+        } else if (n > 0) {
+            const double mean = (double)sum / (double)n;
+            if (mean < more * before)
+                return false;
+            before = mean;
+            runs++;
+            n = 0;
+            sum = 0;
+        }
+    }
+    return runs >= RUNS_LEAST;
+}
+
+/* Another image begins with what is encoded for it, once the one before was denoised; where calls
+ * do not make blocks of a video, also after what is decoded of the one before. */
+static void find_images(const struct ta_denoising *denoising, struct ta_generation *found)
+{
+    const bool has_blocks = denoising->n_blocks > 0 || grows(found);
+    bool is_denoised = false, is_decoded = false;
     size_t image = 0;
     for (size_t i = 0; i < found->n_calls; i++) {
         const enum ta_generation_phase phase = found->calls[i].phase;
-        if (is_denoised &&
-            (phase == TA_GENERATION_TEXT_ENCODE || phase == TA_GENERATION_IMAGE_ENCODE)) {
+        const bool denoises = phase == TA_GENERATION_DENOISE;
+        if ((is_denoised && encodes(phase)) || (is_decoded && denoises && !has_blocks)) {
             image++;
-            is_denoised = false;
+            is_denoised = is_decoded = false;
         }
-        is_denoised |= phase == TA_GENERATION_DENOISE;
+        is_denoised |= denoises;
+        is_decoded = (is_decoded || phase == TA_GENERATION_VAE_DECODE) && !denoises;
         found->calls[i].image = image;
     }
     found->n_images = image + 1;
@@ -69,7 +103,7 @@ static void add_calls(const struct ta_trace *trace, const struct ta_denoising *d
                                         .step = call->step,
                                         .time = time_of(trace, call->first, call->end)};
     }
-    find_images(found);
+    find_images(denoising, found);
 }
 
 static void add_stages(const struct ta_trace *trace, const struct ta_denoising *denoising,

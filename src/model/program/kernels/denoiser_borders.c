@@ -57,8 +57,10 @@ void denoiser_borders(struct denoiser *w)
         size_t n = i ? alike_before(w, 0, i) : before;
         n = n < before + 1 ? n : before + 1;
         f->begin = f->from - n;
-        /* Inputs that are copied to where a recorded graph expects them. */
-        const size_t least = i ? w->at[i - 1].end : 0;
+        /* Inputs that are copied to where a recorded graph expects them; not pixels of the image
+         * before. */
+        const bool is_first = i > 0 && w->at[i - 1].ends_image;
+        const size_t least = is_first ? f->begin : i ? w->at[i - 1].end : 0;
         while (f->begin > least && denoiser_is_copy(w, f->begin - 1))
             f->begin--;
         f->end = f->to;

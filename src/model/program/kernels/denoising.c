@@ -39,22 +39,53 @@ static void add_call(struct denoiser *w, enum ta_denoising_phase phase, size_t f
     w->failed |= !ta_vec_push(&w->calls, call);
 }
 
-/* What encodes: strong beats [from, to) with attention. */
+/* Calls of attention in beats [from, to). */
+static size_t attention_in(const struct denoiser *w, size_t from, size_t to)
+{
+    size_t n = 0;
+    for (size_t i = from; i < to; i++)
+        n += beat_attends(&w->beats.at[i]);
+    return n;
+}
+
+/* An encoder: beats [from, to), of images if a convolution comes first. */
+static void add_encoder(struct denoiser *w, size_t from, size_t to, size_t image)
+{
+    size_t first = from;
+    while (first < to && !w->beats.at[first].strong)
+        first++;
+    while (to > first + 1 && denoiser_is_copy(w, to - 1))
+        to--;
+    const bool sees = first < to && w->beats.at[first].kind == TA_KERNEL_CONV;
+    add_call(w, sees ? TA_DENOISING_IMAGE : TA_DENOISING_TEXT, from, to, image);
+}
+
+/* What encodes: strong beats [from, to) with attention.  Another encoder, or another prompt, begins
+ * with a look-up of embeddings, once the one before has attended. */
 static void add_encoders(struct denoiser *w, size_t from, size_t to, size_t image)
 {
-    size_t attention = 0;
-    for (size_t i = from; i < to; i++)
-        attention += beat_attends(&w->beats.at[w->beats.strong[i]]);
-    if (attention < 2)
-        return;
-    size_t first = w->beats.strong[from];
+    enum { ATTENTION_LEAST = 2 };
+    const size_t end = (size_t)w->beats.strong[to - 1] + 1;
+    size_t first = w->beats.strong[from], attention = 0;
     const size_t least = from ? (size_t)w->beats.strong[from - 1] + 1 : 0;
     for (size_t i = first; i-- > least;)
         if (w->beats.at[i].signs & TA_BEAT_LOOKUP)
             first = i;
-    const bool sees = w->beats.at[w->beats.strong[from]].kind == TA_KERNEL_CONV;
-    add_call(w, sees ? TA_DENOISING_IMAGE : TA_DENOISING_TEXT, first,
-             (size_t)w->beats.strong[to - 1] + 1, image);
+    size_t left = attention_in(w, first, end);
+    if (left < ATTENTION_LEAST)
+        return;
+    for (size_t i = first; i < end && !w->failed; i++) {
+        attention += beat_attends(&w->beats.at[i]);
+        left -= beat_attends(&w->beats.at[i]);
+        if (!(w->beats.at[i].signs & TA_BEAT_LOOKUP) || attention < ATTENTION_LEAST ||
+            left < ATTENTION_LEAST)
+            continue;
+        add_encoder(w, first, i, image);
+        first = i;
+        attention = 0;
+    }
+    if (!w->failed)
+        add_encoder(w, first, end, image);
 }
 
 /* What lies in the strong beats [from, to) before the first call of an image and after the last of
