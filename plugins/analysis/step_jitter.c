@@ -6,6 +6,7 @@
  * and the rest, busy.  Each part is compared with the median of that part over the steps of the
  * kind; the part with the largest excess is the cause.  Where the device is busy for longer, what
  * was launched says whether there is more work, or the same work takes longer. */
+#include "lib/outlier.h"
 #include "model/idle/idle.h"
 #include "model/program/generation.h"
 #include "model/program/marker.h"
@@ -413,15 +414,9 @@ static void measure(struct finish *f)
     f->sigma = ta_quantile(f->values, f->n, 0.5);
 }
 
-#define LEAST_RATIO 1.2
-#define LEAST_SIGMAS (5 * 1.4826)
-#define LEAST_EXCESS 1e5
-
 static bool is_outlier(const struct finish *f, const int64_t *row)
 {
-    const double excess = (double)row[TIME] - f->median;
-    return excess >= (LEAST_RATIO - 1) * f->median && excess >= LEAST_SIGMAS * f->sigma &&
-           excess >= LEAST_EXCESS;
+    return ta_is_far_longer((double)row[TIME], f->median, f->sigma);
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@ enum { DOTS_MAX = 2000, EXTREMES = 40, RANGE_PITCH = 5, BAND_LEAST = 8 };
 enum { NOTE_LINE = 12, LEAST_NOTED_WIDTH = 480, TITLE_LINE = 18 };
 enum { LEAST_HEIGHT = 120, MOST_HEIGHT = 230 };
 
+/* Of dots that must not be overlooked. */
+#define WORSE_SIZE 1.5
+
 struct dots {
     size_t value_column, group_column, n;
     enum ta_unit unit;
@@ -32,6 +35,20 @@ static double y_of(const struct dots *dots, double value)
     return ta_plot_y(&dots->plot, &dots->axis, value);
 }
 
+/* Groups that the chart knows have inks of their own. */
+static void color_kinds(struct ta_layout *layout, struct dots *dots)
+{
+    for (size_t row = 0; row < layout->table->n_rows; row++) {
+        const struct ta_slice text = ta_table_cell(layout->table, row, dots->group_column)->text;
+        const size_t group = dots->groups.of_row[row];
+        for (const struct ta_kind *kind = layout->chart->kinds; kind->value; kind++)
+            if (ta_slice_equal(text, ta_slice_of(kind->value))) {
+                dots->groups.names[group] = kind->label;
+                dots->groups.inks[group] = kind->ink;
+            }
+    }
+}
+
 /* Groups that stand out on the bad side get the colors. */
 static bool color(struct ta_layout *layout, struct dots *dots)
 {
@@ -51,7 +68,15 @@ static bool color(struct ta_layout *layout, struct dots *dots)
     for (size_t i = 0; i < dots->groups.n; i++)
         scores[i] = counts[i] > 0 ? scores[i] / counts[i] : -INFINITY;
     ta_data_color_groups(&dots->groups, scores);
+    if (layout->chart->kinds && dots->group_column != SIZE_MAX)
+        color_kinds(layout, dots);
     return true;
+}
+
+/* Median and band are of dots of one kind, of enough of them. */
+static bool has_band(const struct ta_layout *layout, const struct dots *dots)
+{
+    return dots->n >= BAND_LEAST && (!layout->chart->kinds || dots->groups.n < 2);
 }
 
 /* ---- frame --------------------------------------------------------------------------- */
@@ -122,7 +147,7 @@ static void draw_frame(struct ta_layout *layout, struct dots *dots)
         levels[i] =
             (struct level){values[i], ta_pen_printf(layout, "%s %s", names[i],
                                                     ta_pen_value(layout, values[i], dots->unit))};
-    bool band = dots->n >= BAND_LEAST, noted = band && layout->width >= LEAST_NOTED_WIDTH;
+    bool band = has_band(layout, dots), noted = band && layout->width >= LEAST_NOTED_WIDTH;
     double top = draw_legend(layout, dots) + TITLE_LINE, below = 31;
     double free = layout->height > 0 ? layout->height - top - below : layout->width * 0.28;
     double most = layout->height > 0 ? INFINITY : MOST_HEIGHT;
@@ -165,11 +190,12 @@ static void draw_dot(struct ta_layout *layout, const struct dots *dots, size_t r
     double step = dots->plot.w / (double)dots->slots.n;
     double x = ta_slots_x(&dots->slots, &dots->plot, dots->slots.of_row[row]);
     /* Few groups stand side by side in their slot, so that equal values stay apart. */
-    if (!dots->groups.others)
+    if (!dots->groups.others && !layout->chart->kinds)
         x += ((double)group - (double)(dots->groups.n - 1) / 2) *
              fmin(3.2, 0.7 * step / (double)dots->groups.n);
+    const bool is_bad = dots->groups.inks[group] == TA_INK_WORSE;
     ta_pen_circle(layout, dots->groups.inks[group], x, y_of(dots, value_at(layout, dots, row)),
-                  radius, tip_of(layout, dots, row));
+                  is_bad ? radius * WORSE_SIZE : radius, tip_of(layout, dots, row));
 }
 
 static void draw_dots(struct ta_layout *layout, const struct dots *dots)
@@ -310,7 +336,7 @@ void ta_lay_dots(struct ta_layout *layout)
         if (dots.n > DOTS_MAX)
             draw_ranges(layout, &dots);
         const double y = y_of(&dots, dots.median), x = dots.plot.x;
-        if (dots.n >= BAND_LEAST)
+        if (has_band(layout, &dots))
             ta_pen_segment(layout, TA_INK_TEXT, (struct ta_point){x, y},
                            (struct ta_point){x + dots.plot.w, y}, 1, false);
         if (dots.n <= DOTS_MAX)

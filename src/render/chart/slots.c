@@ -123,7 +123,8 @@ bool ta_slots_make(struct ta_layout *layout, const struct ta_groups *groups, siz
     if (!next)
         return !(layout->failed = true);
     for (size_t row = 0; row < layout->table->n_rows; row++) {
-        slots->of_row[row] = next[groups->of_row[row]]++;
+        /* Kinds are of rows of one series, groups are series of their own. */
+        slots->of_row[row] = layout->chart->kinds ? row : next[groups->of_row[row]]++;
         slots->n = slots->of_row[row] >= slots->n ? slots->of_row[row] + 1 : slots->n;
     }
     free(next);

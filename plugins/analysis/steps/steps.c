@@ -6,6 +6,7 @@
  * The device side of a step is what was launched in it, from any thread; activities are never cut
  * at the ends of the marker.  Steps that lack more than a twentieth of their kernels, because those
  * were launched and not recorded, are listed but do not count in statistics. */
+#include "classes.h"
 #include "ranks/steps.h"
 #include "stat/series.h"
 
@@ -29,7 +30,8 @@ enum {
     BY_STEP_KERNELS,
     BY_STEP_LOST,
     BY_STEP_COUNTED,
-    BY_STEP_PART
+    BY_STEP_PART,
+    BY_STEP_CLASS
 };
 static const struct ta_column by_step_columns[] = {
     [BY_STEP_RANK] = TA_RANK_COLUMN,
@@ -67,6 +69,13 @@ static const struct ta_column by_step_columns[] = {
                 "half times as long as any later one, on whatever rank (at most a quarter of "
                 "all), since caches and buffers are filled and code is compiled; null for the "
                 "others. The kind is the name without numbers, with batch, tokens and resolution"},
+    [BY_STEP_CLASS] = {"class", "Class", TA_WORD, .role = TA_NOTE,
+                       .doc =
+                           "What the chart colors: full, partial or cached: what a step cache "
+                           "leaves of it, as in the table of step caches; set-up, as above; "
+                           "outlier: at least 1.2 times the median of its class, and five "
+                           "scaled median deviations and 100 µs above it; else regular. Null where "
+                           "all are alike"},
 };
 
 static const struct ta_chart_def host_chart = {
@@ -89,6 +98,31 @@ static const struct ta_chart_def counted_chart = {
     .label = {&by_step_columns[BY_STEP_LABEL]},
     .y = {{&by_step_columns[BY_STEP_COUNTED], "Step time", TA_INK_SERIES_1}},
     .group = &by_step_columns[BY_STEP_RANK],
+};
+
+/* The same, where steps are of several classes. */
+static const struct ta_chart_def host_classes = {
+    .id = "step-time",
+    .title = "Step time",
+    .caption = "Host duration of each marked step, in order, by what sets it apart.",
+    .kind = TA_CHART_DOTS,
+    .label = {&by_step_columns[BY_STEP_LABEL], &by_step_columns[BY_STEP_RANK]},
+    .y = {{&by_step_columns[BY_STEP_HOST_DUR], "Host duration", TA_INK_SERIES_1}},
+    .group = &by_step_columns[BY_STEP_CLASS],
+    .kinds = step_class_kinds,
+};
+
+static const struct ta_chart_def counted_classes = {
+    .id = "step-time",
+    .title = "Step time",
+    .caption = "Time of each step, in order, by what sets it apart: of its marker, or the busy "
+               "time of the device where markers cover only the launches; without steps that lost "
+               "more than 5 % of their kernels.",
+    .kind = TA_CHART_DOTS,
+    .label = {&by_step_columns[BY_STEP_LABEL], &by_step_columns[BY_STEP_RANK]},
+    .y = {{&by_step_columns[BY_STEP_COUNTED], "Step time", TA_INK_SERIES_1}},
+    .group = &by_step_columns[BY_STEP_CLASS],
+    .kinds = step_class_kinds,
 };
 
 static const struct ta_figures step_times = {
@@ -390,12 +424,16 @@ static void set_piece(struct piece *piece, int64_t rank, struct ta_slice name, i
     snprintf(piece->kind, sizeof piece->kind, "%.*s", (int)kind.len, kind.ptr);
 }
 
-enum { SIZES_RANK, SIZES_WIDTH, SIZES_HEIGHT, SIZES_BATCH };
+enum { SIZES_RANK, SIZES_WIDTH, SIZES_HEIGHT, SIZES_BATCH, CACHES };
 
 static const struct ta_ref reads[] = {[SIZES_RANK] = {"diffusion.tokens", "rank"},
                                       [SIZES_WIDTH] = {"diffusion.tokens", "width"},
                                       [SIZES_HEIGHT] = {"diffusion.tokens", "height"},
-                                      [SIZES_BATCH] = {"diffusion.tokens", "batch"}};
+                                      [SIZES_BATCH] = {"diffusion.tokens", "batch"},
+                                      [CACHES + CACHED_RANK] = {"caches.steps", "rank"},
+                                      [CACHES + CACHED_NAME] = {"caches.steps", "cache"},
+                                      [CACHES + CACHED_PASS] = {"caches.steps", "pass"},
+                                      [CACHES + CACHED_CLASS] = {"caches.steps", "class"}};
 
 /* What the name of a step says, but for a size in pixels that shapes deny. */
 static struct ta_marked_work mend(const struct ta_refs *in, int64_t rank,
@@ -566,7 +604,7 @@ static struct ta_slice source_of(enum ta_steps_by by)
 }
 
 static void add_step(const struct ta_step *step, struct ta_cell counted, bool sets_up,
-                     struct ta_section_builder *out)
+                     const char *class, struct ta_section_builder *out)
 {
     char text[TA_STEP_LABEL_ROOM];
     const struct ta_slice label = ta_step_label(step->label, step->repeats, text);
@@ -579,7 +617,47 @@ static void add_step(const struct ta_step *step, struct ta_cell counted, bool se
         [BY_STEP_GPU_DUR] = on_gpu ? ta_int(step->gpu_end - step->gpu_start) : ta_null(),
         [BY_STEP_GPU_BUSY] = ta_int(step->gpu_busy), [BY_STEP_KERNELS] = ta_int(step->kernels),
         [BY_STEP_LOST] = ta_int(step->lost), [BY_STEP_COUNTED] = counted,
-        [BY_STEP_PART] = sets_up ? ta_text(TA_LIT("set-up")) : ta_null());
+        [BY_STEP_PART] = sets_up ? ta_text(TA_LIT("set-up")) : ta_null(),
+        [BY_STEP_CLASS] = class ? ta_string(class) : ta_null());
+}
+
+/* Ranks are compared where nothing sets their steps apart. */
+static const struct ta_chart_def *chart_of(const struct ta_steps *steps, size_t n_classes,
+                                           const enum step_class *classes, bool has_times)
+{
+    bool has_caches = false;
+    for (size_t i = 0; i < steps->n; i++)
+        has_caches |= classes[i] == STEP_PARTIAL || classes[i] == STEP_CACHED;
+    const bool ranks = steps->n > 0 && steps->at[0].rank != steps->at[steps->n - 1].rank;
+    if (n_classes > 1 && (has_caches || !ranks))
+        return has_times ? &counted_classes : &host_classes;
+    return has_times ? &counted_chart : &host_chart;
+}
+
+/* The time that the chart shows of a step; NaN of one that does not count. */
+static double shown_time(const struct ta_step *step, bool has_times, bool of_device)
+{
+    if (!has_times)
+        return (double)step->host_dur;
+    const struct ta_cell time = step_time(step, of_device);
+    return time.kind == TA_CELL_NULL ? (double)NAN : (double)time.i;
+}
+
+/* The classes of all steps, in the order of the list; NULL without memory. */
+static enum step_class *classes_of(const struct ta_refs *in, const bool *sets_up, bool has_times,
+                                   bool of_device, size_t *n_classes)
+{
+    const struct ta_steps *steps = in->steps;
+    enum step_class *classes = calloc(steps->n + 1, sizeof *classes);
+    double *times = calloc(steps->n + 1, sizeof *times);
+    for (size_t i = 0; times && i < steps->n; i++)
+        times[i] = shown_time(&steps->at[i], has_times, of_device);
+    *n_classes = classes && times ? step_classes_find(in, CACHES, sets_up, times, classes) : 0;
+    free(times);
+    if (*n_classes)
+        return classes;
+    free(classes);
+    return NULL;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -598,15 +676,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         is_cut |= steps->at[i].recorded < steps->at[i].host_dur;
     }
     const bool has_times = lacking || of_device || is_cut || steps->n_around;
-    for (size_t i = 0; i < steps->n; i++)
+    size_t n_classes = 0;
+    enum step_class *classes = classes_of(in, sets_up, has_times, of_device, &n_classes);
+    for (size_t i = 0; classes && i < steps->n; i++)
         add_step(&steps->at[i], has_times ? step_time(&steps->at[i], of_device) : ta_null(),
-                 sets_up[i], out);
+                 sets_up[i], n_classes > 1 ? step_class_words[classes[i]] : NULL, out);
     for (size_t i = 0; i < steps->n_around; i++)
-        add_step(&steps->around[i], ta_null(), false, out);
-    const bool done = add_ranks(steps, sets_up, out) && add_kinds(in, sets_up, of_device, out);
+        add_step(&steps->around[i], ta_null(), false, NULL, out);
+    const bool done =
+        classes && add_ranks(steps, sets_up, out) && add_kinds(in, sets_up, of_device, out);
+    if (classes && steps->n > 1) /* of a single one there is nothing to see */
+        ta_draw(out, &by_step, chart_of(steps, n_classes, classes, has_times));
+    free(classes);
     free(sets_up);
-    if (steps->n > 1) /* of a single one there is nothing to see */
-        ta_draw(out, &by_step, has_times ? &counted_chart : &host_chart);
     if (lacking)
         ta_add_missing(out,
                        "%zu of %zu steps lack more than 5 %% of the kernels that were launched "
