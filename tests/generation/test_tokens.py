@@ -29,7 +29,7 @@ class Trace:
     def __init__(self, rank=0, world=1):
         self.events, self.host, self.device, self.number = [], 100, 100, 0
         self.rank, self.world = rank, world
-        self.attention_ns = self.kernel_ns = 0
+        self.attention_ns = self.kernel_ns = self.steps = 0
         self.attention_flop = self.flop = 0
 
     def span(self, name, category, start, end, **args):
@@ -138,6 +138,7 @@ class Trace:
         self.attention_ns, self.kernel_ns, self.attention_flop, self.flop = sums
 
     def denoise(self, name, body, steps, passes=1):
+        self.steps = steps
         for _ in range(steps):
             for _ in range(passes):
                 self.module(name, body)
@@ -148,9 +149,12 @@ class Trace:
                  "distributedInfo": {"rank": self.rank, "world_size": self.world}}
         path.write_text(json.dumps(trace))
 
-    def shares(self):
+    def shares(self, frames=1):
+        """`frames`: of all images or videos; None where nobody can say."""
         return {"attention_share": self.attention_ns / self.kernel_ns,
-                "attention_flop_share": self.attention_flop / self.flop}
+                "attention_flop_share": self.attention_flop / self.flop,
+                "step_flop": self.flop / self.steps,
+                "frame_flop": self.flop / frames if frames else None}
 
 
 # ---- pipelines -----------------------------------------------------------------------------------
@@ -180,7 +184,7 @@ def joint(rng, pictures=None, guided=None):
         "guidance": "batched" if guided else "none", "tokens": tokens, "image_tokens": h * w // 4,
         "text_tokens": text, "text_in": "joint", "text_lengths": "77 + 256", "heads": 24,
         "text_pairs_share": 1 - (h * w / 4 / tokens) ** 2, "latents": f"16×{h}×{w}",
-        **trace.shares()}
+        "frame_tokens": None, **trace.shares(pictures)}
 
 
 def packed(rng):
@@ -236,7 +240,7 @@ def video(rng, tiles=False):
                    "batch": 1, "forward_batch": 1, "guidance": "sequential", "tokens": tokens,
                    "image_tokens": tokens, "text_tokens": 512, "text_in": "cross",
                    "text_lengths": "512", "latents": f"16×{t}×{h}×{w}", "text_pairs_share": None,
-                   **trace.shares()}
+                   "frame_tokens": h * w // 4, **trace.shares(None if tiles else 4 * t - 3)}
 
 
 def unet(rng):
@@ -267,7 +271,7 @@ def unet(rng):
                    "forward_batch": 2 * pictures, "guidance": "batched",
                    "tokens": (side // 2) ** 2, "image_tokens": (side // 2) ** 2,
                    "text_tokens": 77, "text_in": "cross", "latents": f"4×{side}×{side}",
-                   **trace.shares()}
+                   "frame_tokens": None, **trace.shares(pictures)}
 
 
 def video_in_tiles(rng):

@@ -33,6 +33,8 @@ enum {
     PRODUCT_MFLOP,
     PRODUCT_NS,
     KNOWN_NS,
+    PER_STEP,
+    LATENT_FRAMES,
     FIELDS
 };
 static const struct ta_field fields[FIELDS] = {
@@ -62,6 +64,8 @@ static const struct ta_field fields[FIELDS] = {
     [PRODUCT_MFLOP] = {"product_mflop", TA_FIELD_SUM},
     [PRODUCT_NS] = {"product_ns", TA_FIELD_SUM},
     [KNOWN_NS] = {"known_ns", TA_FIELD_SUM},
+    [PER_STEP] = {"forwards_per_step", TA_FIELD_MAX},
+    [LATENT_FRAMES] = {"latent_frames", TA_FIELD_MAX},
 };
 
 static const struct ta_partial_def partials[] = {{"kinds", fields, FIELDS}, {0}};
@@ -120,6 +124,8 @@ static void take(void *user, const struct shown *shown)
     ta_sum(&row[PRODUCT_MFLOP], shown->product_flop / 1000000);
     ta_sum(&row[PRODUCT_NS], shown->product_ns);
     ta_sum(&row[KNOWN_NS], shown->known_ns);
+    ta_most(&row[PER_STEP], shown->per_step);
+    ta_most(&row[LATENT_FRAMES], sizes.latent_frames);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -159,7 +165,10 @@ enum {
     COL_STEPS,
     COL_ATTENTION,
     COL_ATTENTION_FLOP,
-    COL_TEXT_SHARE
+    COL_TEXT_SHARE,
+    COL_STEP_FLOP,
+    COL_FRAME_FLOP,
+    COL_FRAME_TOKENS
 };
 static const struct ta_column kinds_columns[] = {
     [COL_RANK] = TA_RANK_COLUMN,
@@ -218,6 +227,15 @@ static const struct ta_column kinds_columns[] = {
                         .doc = "Pairs of a query and a key of which one is text, over all pairs: "
                                "what joint attention spends on the text, whatever of it is "
                                "padding"},
+    [COL_STEP_FLOP] = {"step_flop", "Work of a step", TA_TYPE_NUMBER, TA_UNIT_FLOP,
+                       .doc = "FLOPs of a step whose passes do all their work, on this rank; null "
+                              "as above, and where steps differ in their number of passes"},
+    [COL_FRAME_FLOP] =
+        {"frame_flop", "Work of a frame", TA_TYPE_NUMBER, TA_UNIT_FLOP, .detail = true,
+         .doc = "FLOPs of all passes in the recording that do all their work over the images, or "
+                "over the frames of the videos, on this rank"},
+    [COL_FRAME_TOKENS] = {"frame_tokens", "Tokens of a frame", TA_COUNT, .detail = true,
+                          .doc = "Of a video: its tokens in a pass over the frames of its latents"},
 };
 
 static const struct ta_table_def kinds = {
@@ -275,6 +293,35 @@ static struct ta_cell text_share(const int64_t *row)
 /* FLOPs of this part of the products, by time, must be known. */
 #define KNOWN_LEAST 0.9
 
+static bool flop_is_known(const int64_t *row)
+{
+    return row[TOKENS] != TA_MISSING && row[PRODUCT_MFLOP] > 0 &&
+           (double)row[KNOWN_NS] >= KNOWN_LEAST * (double)row[PRODUCT_NS];
+}
+
+static struct ta_cell step_flop(const int64_t *row)
+{
+    if (!flop_is_known(row) || row[FORWARDS] <= 0 || row[PER_STEP] <= 0)
+        return ta_null();
+    return ta_num(1e6 * (double)row[PRODUCT_MFLOP] / (double)row[FORWARDS] * (double)row[PER_STEP]);
+}
+
+static struct ta_cell frame_flop(const int64_t *row)
+{
+    if (!flop_is_known(row) || row[BATCH] <= 0 || row[FRAMES] <= 0)
+        return ta_null();
+    return ta_num(1e6 * (double)row[PRODUCT_MFLOP] /
+                  ((double)row[IMAGES] * (double)row[BATCH] * (double)row[FRAMES]));
+}
+
+static struct ta_cell frame_tokens(const int64_t *row)
+{
+    if (row[IMAGE_TOKENS] <= 0 || row[LATENT_FRAMES] <= 0 ||
+        row[IMAGE_TOKENS] % row[LATENT_FRAMES] != 0)
+        return ta_null();
+    return ta_int(row[IMAGE_TOKENS] / row[LATENT_FRAMES]);
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -286,7 +333,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)in;
     for (size_t i = 0; i < ta_partial_rows(of); i++) {
         const int64_t *row = ta_partial_at(of, i);
-        const bool is_known = (double)row[KNOWN_NS] >= KNOWN_LEAST * (double)row[PRODUCT_NS];
         TA_ROW(out, kinds, [COL_RANK] = ta_int(row[RANK]), [COL_IMAGES] = ta_int(row[IMAGES]),
                [COL_WIDTH] = ta_int(row[WIDTH]), [COL_HEIGHT] = ta_int(row[HEIGHT]),
                [COL_FRAMES] = ta_int(row[FRAMES]), [COL_BATCH] = ta_int(row[BATCH]),
@@ -302,10 +348,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [COL_DEPTH] = ta_int(row[DEPTH]), [COL_STEPS] = some(row[STEPS]),
                [COL_ATTENTION] =
                    row[TOKENS] == TA_MISSING ? ta_null() : share(row[ATTENTION_NS], row[KERNEL_NS]),
-               [COL_ATTENTION_FLOP] = is_known && row[TOKENS] != TA_MISSING
-                                          ? share(row[ATTENTION_MFLOP], row[PRODUCT_MFLOP])
-                                          : ta_null(),
-               [COL_TEXT_SHARE] = text_share(row));
+               [COL_ATTENTION_FLOP] =
+                   flop_is_known(row) ? share(row[ATTENTION_MFLOP], row[PRODUCT_MFLOP]) : ta_null(),
+               [COL_TEXT_SHARE] = text_share(row), [COL_STEP_FLOP] = step_flop(row),
+               [COL_FRAME_FLOP] = frame_flop(row), [COL_FRAME_TOKENS] = frame_tokens(row));
     }
     return TA_OK;
 }
