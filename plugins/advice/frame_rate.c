@@ -138,6 +138,27 @@ static void advise_blocks(struct ta_ctx *ctx, const struct ta_refs *in, struct t
               });
 }
 
+/* "A block of 3 frames takes 320 ms, of which decoding 53.1 ms.": what a trace shows, where blocks
+ * are ready at the end of their decoding. */
+static const char *traced_parts_of(const struct ta_refs *in, struct ta_advice *advice, size_t video)
+{
+    const double frames =
+        ta_ref_number(in, VIDEO_FRAMES, video, NAN) / ta_ref_number(in, VIDEO_BLOCKS, video, NAN);
+    const double ns = frames * 1e9 / ta_ref_number(in, VIDEO_RATE, video, NAN);
+    const double decode = ta_ref_number(in, VIDEO_DECODE, video, NAN);
+    if (!(decode < ns))
+        return NULL;
+    return ta_advice_printf(advice, "A block of %.3g frames takes %s, of which decoding %s.",
+                            frames, ta_advice_number(advice, ns, TA_UNIT_NS),
+                            ta_advice_number(advice, decode, TA_UNIT_NS));
+}
+
+/* Blocks without a record of a profiler of diffusion are of traces. */
+static bool is_traced(const struct ta_refs *in)
+{
+    return ta_ref_rows(in, BLOCK_TIME) == 0;
+}
+
 /* "A block of 12 frames takes 674 ms in 4 denoising steps, decoding 168 ms." */
 static const char *parts_of(const struct ta_refs *in, struct ta_advice *advice, size_t video)
 {
@@ -146,6 +167,8 @@ static const char *parts_of(const struct ta_refs *in, struct ta_advice *advice, 
     const double frames = ta_ref_number(in, VIDEO_FRAMES, video, NAN);
     const double decode = ta_ref_number(in, VIDEO_DECODE, video, NAN);
     const bool is_whole = ta_ref_reads(in, VIDEO_READY, video, "with the video");
+    if (is_traced(in))
+        return traced_parts_of(in, advice, video);
     for (size_t i = 0; i < ta_ref_rows(in, BLOCK_TIME); i++) {
         const double ns = ta_ref_number(in, BLOCK_TIME, i, NAN);
         const double steps = ta_ref_number(in, BLOCK_STEPS, i, 0);
@@ -201,6 +224,8 @@ static bool advise_videos(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .advice = "In this order: fewer denoising steps or a distilled model, a faster step "
                       "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
                       "resolution.",
+            .details =
+                is_traced(in) ? "Recording slows the host down: compare a run without it." : NULL,
             .severity = rate.value < ta_ctx_option(ctx, HIGH)  ? TA_HIGH
                         : rate.value < ta_ctx_option(ctx, FPS) ? TA_MEDIUM
                                                                : TA_LOW,

@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How much of the kernel time of devices lies on the critical path: what is saved elsewhere does
  * not shorten the run. */
@@ -444,38 +445,100 @@ static double high_of(const struct together *all)
     return all->high + all->steps * (1 - all->high_left);
 }
 
-/* What a run has to save to reach a goal, and what the other findings, in their order, bring of it:
- * savings do not add up, so together they are an upper bound. */
-static void tell_goal(struct ta_advice *advice, size_t goal)
+static double most_or_least(const struct together *all, bool by_most)
+{
+    return by_most ? high_of(all) : low_of(all);
+}
+
+/* The finding that adds most to those that are taken; SIZE_MAX where none is left. */
+static size_t next_saving(const struct ta_advice *advice, size_t goal, const bool *taken,
+                          const struct together *all, bool by_most)
+{
+    size_t found = SIZE_MAX;
+    double best = -1;
+    for (size_t i = 0; i < advice->findings.n; i++) {
+        const struct ta_finding *other = &advice->findings.at[i].finding;
+        struct together with = *all;
+        if (i == goal || taken[i] || other->saving_high_ns == TA_MISSING ||
+            other->saving_high_ns <= 0)
+            continue;
+        add_saving(&with, other);
+        if (most_or_least(&with, by_most) > best) {
+            best = most_or_least(&with, by_most);
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* The fewest findings that reach the goal together, by what they save at least or at most; all of
+ * them where they do not.  Says whether they do. */
+static bool reach(const struct ta_advice *advice, size_t goal, bool by_most, bool *taken,
+                  struct together *all)
+{
+    const double needed = (double)advice->findings.at[goal].finding.needed_ns;
+    memset(taken, 0, advice->findings.n * sizeof *taken);
+    *all = (struct together){.low_left = 1, .high_left = 1};
+    while (most_or_least(all, by_most) < needed) {
+        const size_t next = next_saving(advice, goal, taken, all, by_most);
+        if (next == SIZE_MAX)
+            return false;
+        taken[next] = true;
+        add_saving(all, &advice->findings.at[next].finding);
+    }
+    return true;
+}
+
+/* What a run has to save to reach a goal, and what the other findings bring of it: savings do not
+ * add up, so together they are an upper bound. */
+static void say_goal(struct ta_advice *advice, size_t goal, bool *taken)
 {
     struct ta_finding *finding = &advice->findings.at[goal].finding;
     const double needed = (double)finding->needed_ns;
-    struct together all = {.low_left = 1, .high_left = 1};
-    for (size_t i = 0; i < advice->findings.n && low_of(&all) < needed; i++) {
-        const struct ta_finding *other = &advice->findings.at[i].finding;
-        if (i != goal && other->saving_high_ns != TA_MISSING && other->saving_high_ns > 0)
-            add_saving(&all, other);
-    }
+    struct together all;
+    const bool is_sure = reach(advice, goal, false, taken, &all);
+    const bool may_be = is_sure || reach(advice, goal, true, taken, &all);
     if (all.n == 0)
         return;
-    const double least = low_of(&all), most = high_of(&all);
+    const bool is_one = all.n == 1;
     finding->why = ta_advice_printf(
-        advice, "%s%sThat goal takes %s less; %s %s: %s to %s at most together.",
+        advice,
+        "%s%sThat goal takes %s less in the blocks; %s %s, as far as %s there: %s to %s at most%s.",
         finding->why ? finding->why : "", finding->why ? " " : "",
         ta_advice_number(advice, needed, TA_UNIT_NS),
-        all.n == 1 ? "the finding with a saving"
-                   : ta_advice_printf(advice, "the %zu findings that save most", all.n),
-        least >= needed  ? (all.n == 1 ? "reaches it" : "reach it")
-        : most >= needed ? ("may reach it")
-                         : (all.n == 1 ? "does not reach it" : "do not reach it"),
-        ta_advice_number(advice, least, TA_UNIT_NS), ta_advice_number(advice, most, TA_UNIT_NS));
+        !may_be  ? (is_one ? "the finding with a saving"
+                           : ta_advice_printf(advice, "all %zu findings with a saving", all.n))
+        : is_one ? "one finding"
+                 : ta_advice_printf(advice, "%zu findings", all.n),
+        is_sure  ? (is_one ? "reaches it" : "reach it")
+        : may_be ? "may reach it"
+                 : (is_one ? "does not reach it" : "do not reach it"),
+        is_one ? "it is" : "they are", ta_advice_number(advice, low_of(&all), TA_UNIT_NS),
+        ta_advice_number(advice, high_of(&all), TA_UNIT_NS), is_one ? "" : " together");
+    for (size_t i = 0; may_be && i < advice->findings.n; i++)
+        if (taken[i])
+            add_details(advice, finding,
+                        ta_advice_printf(advice, "Toward the goal: %s",
+                                         advice->findings.at[i].finding.title));
 }
 
-static void tell_goals(struct ta_advice *advice)
+/* False without memory. */
+static bool tell_goal(struct ta_advice *advice, size_t goal)
+{
+    bool *taken = calloc(advice->findings.n, sizeof *taken);
+    if (taken)
+        say_goal(advice, goal, taken);
+    free(taken);
+    return taken != NULL;
+}
+
+/* False without memory. */
+static bool tell_goals(struct ta_advice *advice)
 {
     for (size_t i = 0; i < advice->findings.n; i++)
-        if (advice->findings.at[i].finding.needed_ns > 0)
-            tell_goal(advice, i);
+        if (advice->findings.at[i].finding.needed_ns > 0 && !tell_goal(advice, i))
+            return false;
+    return true;
 }
 
 static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *registry,
@@ -581,7 +644,11 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
         const struct found *at = advice.findings.at;
         if (advice.findings.n)
             qsort(advice.findings.at, advice.findings.n, sizeof *at, by_worth);
-        tell_goals(&advice);
+        if (!tell_goals(&advice))
+            status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot look for what reaches a goal");
+    }
+    if (status == TA_OK) {
+        const struct found *at = advice.findings.at;
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &at[i].finding);

@@ -50,8 +50,9 @@ static const struct ta_column by_video_columns[] = {
     [VIDEO_RATIO] = {"ratio", "Per latent", TA_INTEGER,
                      .doc =
                          "Frames shown per recorded (latent) frame, by the shape of the finished "
-                         "video or the frames that were streamed; none where they do not say it "
-                         "and recorded frames are taken for frames of the video"},
+                         "video or the frames that were streamed, in a trace by shapes of the "
+                         "denoiser and the decoder; none where they do not say it and recorded "
+                         "frames are taken for frames of the video"},
     [VIDEO_RATE] = {"rate", "Made", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
                     .weight = 0.9,
                     .doc =
@@ -105,7 +106,10 @@ static const struct ta_table_def by_video = {
     TA_COLUMNS(by_video_columns),
     .doc = "One row per video of a rank whose blocks all say their frames and when they were done. "
            "A player shows the frames of block j from its start + (frames before j)/rate on, so it "
-           "never stalls when each block is ready by then.",
+           "never stalls when each block is ready by then. Of a trace the videos that are denoised "
+           "and decoded block by block, where shapes of operators say how many frames a video has: "
+           "a block is ready at the end of its stage in `phases.stages`, and a first block that a "
+           "causal decoder makes has fewer frames.",
     .rank_words = "Playback",
     .brief = &(const struct ta_brief){
         .place = 275,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "videos.h"
+#include "traced.h"
 
 #include <stdlib.h>
 
@@ -22,6 +22,19 @@ const struct ta_ref playback_reads[PLAYBACK_READS] = {
     [EVENT_RANK] = {"run.happenings", "rank"},
     [EVENT_NAME] = {"run.happenings", "name"},
     [EVENT_DATA] = {"run.happenings", "data"},
+    [LOOP_RANK] = {"diffusion.loops", "rank"},
+    [LOOP_VIDEOS] = {"diffusion.loops", "images"},
+    [LOOP_BLOCKS] = {"diffusion.loops", "blocks"},
+    [LOOP_FRAMES] = {"diffusion.loops", "frames"},
+    [SIZES_RANK] = {"diffusion.tokens", "rank"},
+    [SIZES_LATENTS] = {"diffusion.tokens", "latents"},
+    [PART_RANK] = {"phases.stages", "rank"},
+    [PART_PHASE] = {"phases.stages", "phase"},
+    [PART_VIDEO] = {"phases.stages", "image"},
+    [PART_GPU_START] = {"phases.stages", "gpu_start_ns"},
+    [PART_GPU_TIME] = {"phases.stages", "gpu_dur_ns"},
+    [PART_HOST_START] = {"phases.stages", "host_start_ns"},
+    [PART_HOST_TIME] = {"phases.stages", "host_dur_ns"},
 };
 
 /* Of the records of a rank: blocks [first, end) of the table, and videos among them. */
@@ -47,19 +60,12 @@ static size_t video_end(const struct part *part, size_t row)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* A block of latent frames is decoded into several frames of the video each.  Decoders of video
- * make `ratio` of a latent frame; causal ones make one of the very first.  The records tell it
- * where they also have the number of frames of the finished video. */
-struct frames {
-    int64_t ratio; /* TA_MISSING: not known */
-    bool is_causal;
-};
+/* The records tell the ratio where they also have the number of frames of the finished video. */
 
 /* Ratios of the decoders that there are. */
 enum { RATIO_MOST = 16 };
 
-/* By `shown` frames of `n` videos with `recorded` frames together. */
-static struct frames ratio_of(int64_t shown, int64_t recorded, int64_t n)
+struct frames video_ratio(int64_t shown, int64_t recorded, int64_t n)
 {
     if (shown >= recorded && recorded > 0 && shown % recorded == 0 &&
         shown / recorded <= RATIO_MOST)
@@ -113,7 +119,7 @@ static struct frames ratio_of_shape(const struct part *part)
             read_shape(ta_ref_text(part->in, EVENT_DATA, i), shape, SHAPE_OF_VIDEOS) !=
                 SHAPE_OF_VIDEOS)
             continue;
-        return ratio_of(shape[1] > CHANNELS_MOST ? shape[1] : shape[2], recorded, 1);
+        return video_ratio(shape[1] > CHANNELS_MOST ? shape[1] : shape[2], recorded, 1);
     }
     return (struct frames){TA_MISSING, false};
 }
@@ -126,8 +132,8 @@ static struct frames ratio_of_stream(const struct part *part)
         if (ta_ref_integer(part->in, STREAM_RANK, i) == part->rank)
             ta_sum(&sent, ta_ref_integer(part->in, STREAM_FRAMES, i));
     return sent == TA_MISSING ? (struct frames){TA_MISSING, false}
-                              : ratio_of(sent, recorded_frames(part, part->first, part->end),
-                                         (int64_t)part->n_videos);
+                              : video_ratio(sent, recorded_frames(part, part->first, part->end),
+                                            (int64_t)part->n_videos);
 }
 
 static struct frames find_frames(const struct part *part, int64_t asked)
@@ -138,7 +144,7 @@ static struct frames find_frames(const struct part *part, int64_t asked)
     return by_shape.ratio != TA_MISSING ? by_shape : ratio_of_stream(part);
 }
 
-static int64_t shown_frames(struct frames frames, int64_t recorded, bool is_first)
+int64_t video_shown(struct frames frames, int64_t recorded, bool is_first)
 {
     if (frames.ratio == TA_MISSING)
         return recorded;
@@ -148,9 +154,6 @@ static int64_t shown_frames(struct frames frames, int64_t recorded, bool is_firs
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* Frames of a block that anything can be made of. */
-#define FRAMES_MOST INT64_C(1000000)
-
 /* Whether every block says its frames and when it ended. */
 static bool is_complete(const struct part *part)
 {
@@ -158,8 +161,8 @@ static bool is_complete(const struct part *part)
         const int64_t frames = ta_ref_integer(part->in, BLOCKS_FRAMES, i);
         const int64_t dur = ta_ref_integer(part->in, BLOCKS_TIME, i);
         const int64_t end = ta_ref_integer(part->in, BLOCKS_END, i);
-        if (frames == TA_MISSING || frames <= 0 || frames > FRAMES_MOST || dur == TA_MISSING ||
-            dur <= 0 || end == TA_MISSING)
+        if (frames == TA_MISSING || frames <= 0 || frames > VIDEO_FRAMES_MOST ||
+            dur == TA_MISSING || dur <= 0 || end == TA_MISSING)
             return false;
         if (i > part->first && end < ta_ref_integer(part->in, BLOCKS_END, i - 1))
             return false;
@@ -268,7 +271,7 @@ static void add_video(const struct part *part, const struct rank_facts *facts, s
         block->ready_ns = of - zero + decode;
         video->ends[i - first] = ta_ref_integer(in, BLOCKS_END, i) - zero;
         block->frames =
-            shown_frames(facts->frames, ta_ref_integer(in, BLOCKS_FRAMES, i), i == first);
+            video_shown(facts->frames, ta_ref_integer(in, BLOCKS_FRAMES, i), i == first);
         video->frames += block->frames;
     }
     out->n++;
@@ -291,11 +294,11 @@ static void add_videos(struct part *part, int64_t ratio, double *gaps, struct vi
 
 bool videos_find(const struct ta_refs *in, int64_t ratio, struct videos *out)
 {
-    const size_t n = ta_ref_rows(in, BLOCKS_RANK);
+    const size_t n = ta_ref_rows(in, BLOCKS_RANK), room = n + ta_ref_rows(in, PART_RANK) + 1;
     double *gaps = calloc(n + 1, sizeof *gaps);
-    *out = (struct videos){.at = calloc(n + 1, sizeof *out->at),
-                           .blocks = calloc(n + 1, sizeof *out->blocks),
-                           .ends = calloc(n + 1, sizeof *out->ends)};
+    *out = (struct videos){.at = calloc(room, sizeof *out->at),
+                           .blocks = calloc(room, sizeof *out->blocks),
+                           .ends = calloc(room, sizeof *out->ends)};
     const bool done = gaps && out->at && out->blocks && out->ends;
     for (size_t first = 0, end; done && first < n; first = end) {
         struct part part = {
@@ -305,6 +308,9 @@ bool videos_find(const struct ta_refs *in, int64_t ratio, struct videos *out)
         part.end = end;
         add_videos(&part, ratio, gaps, out);
     }
+    /* Records of a profiler of diffusion say more than the traces of the same run. */
+    if (done && n == 0)
+        traced_videos(in, out);
     free(gaps);
     return done;
 }

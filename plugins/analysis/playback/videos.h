@@ -28,6 +28,19 @@ enum {
     EVENT_RANK,
     EVENT_NAME,
     EVENT_DATA,
+    LOOP_RANK,
+    LOOP_VIDEOS,
+    LOOP_BLOCKS,
+    LOOP_FRAMES,
+    SIZES_RANK,
+    SIZES_LATENTS,
+    PART_RANK,
+    PART_PHASE,
+    PART_VIDEO,
+    PART_GPU_START,
+    PART_GPU_TIME,
+    PART_HOST_START,
+    PART_HOST_TIME,
     PLAYBACK_READS
 };
 extern const struct ta_ref playback_reads[PLAYBACK_READS];
@@ -61,6 +74,22 @@ struct videos {
     struct ta_ready_block *blocks; /* of all of them */
     int64_t *ends;
 };
+
+/* A block of latent frames is decoded into several frames of the video each.  Decoders of video
+ * make `ratio` of a latent frame; causal ones make one of the very first. */
+struct frames {
+    int64_t ratio; /* TA_MISSING: not known */
+    bool is_causal;
+};
+
+/* Frames of a video, or of a block of it, that anything can be made of. */
+#define VIDEO_FRAMES_MOST INT64_C(1000000)
+
+/* By `shown` frames of `n` videos with `recorded` frames together. */
+struct frames video_ratio(int64_t shown, int64_t recorded, int64_t n);
+
+/* Frames of the video that a block of `recorded` frames is; of the first one fewer. */
+int64_t video_shown(struct frames frames, int64_t recorded, bool is_first);
 
 /* The videos whose blocks all say their frames and times; `ratio` is the number of frames shown per
  * recorded frame, 0: as the records have it.  False without memory; free in either case. */
