@@ -502,8 +502,7 @@ static void say_goal(struct ta_advice *advice, size_t goal, bool *taken)
         return;
     const bool is_one = all.n == 1;
     finding->why = ta_advice_printf(
-        advice,
-        "%s%sThat goal takes %s less in the blocks; %s %s, as far as %s there: %s to %s at most%s.",
+        advice, "%s%sThat goal takes %s less in the blocks; %s %s%s: %s to %s at most%s.",
         finding->why ? finding->why : "", finding->why ? " " : "",
         ta_advice_number(advice, needed, TA_UNIT_NS),
         !may_be  ? (is_one ? "the finding with a saving"
@@ -513,7 +512,10 @@ static void say_goal(struct ta_advice *advice, size_t goal, bool *taken)
         is_sure  ? (is_one ? "reaches it" : "reach it")
         : may_be ? "may reach it"
                  : (is_one ? "does not reach it" : "do not reach it"),
-        is_one ? "it is" : "they are", ta_advice_number(advice, low_of(&all), TA_UNIT_NS),
+        !may_be  ? ""
+        : is_one ? ", as far as it is there"
+                 : ", as far as they are there",
+        ta_advice_number(advice, low_of(&all), TA_UNIT_NS),
         ta_advice_number(advice, high_of(&all), TA_UNIT_NS), is_one ? "" : " together");
     for (size_t i = 0; may_be && i < advice->findings.n; i++)
         if (taken[i])

@@ -54,10 +54,13 @@ class Recording:
         self.convolve([1, 4, 1, 8, 8], [4, 4, 1, 1, 1], [1, 1, 1], [0, 0, 0], 5 * MS)
         self.mark("text_encode", since)
 
-    def denoise(self, latents, steps, dur):
-        """Returns the start of the first kernel."""
+    def denoise(self, latents, steps, dur, pause=0):
+        """Returns the start of the first kernel; before the other steps the device waits."""
         first = self.now + 4000
         for step in range(steps):
+            if step > 0 and pause:
+                self.add("aten::sort", "cpu_op", self.now, pause, 1)
+                self.now += pause + 1000
             since = self.now
             self.convolve([1, CHANNELS, latents, HEIGHT, WIDTH], [1536, CHANNELS, 1, 2, 2],
                           [1, 2, 2], [0, 0, 0], dur)
@@ -142,13 +145,14 @@ def check(chance):
     recording = Recording()
     blocks, latents, steps = chance.randrange(2, 8), chance.randrange(1, 4), chance.randrange(2, 6)
     ratio, causal = 4, chance.random() < .5
+    pause = chance.choice([0, 50 * MS, 400 * MS])
     videos = []
     for _ in range(chance.randrange(1, 3)):
         recording.encode()
         zero, ready, decodes = None, [], []
         for number in range(blocks):
             frames = latents * ratio - (ratio - 1 if causal and number == 0 else 0)
-            start = recording.denoise(latents, steps, chance.randrange(20, 300) * MS)
+            start = recording.denoise(latents, steps, chance.randrange(20, 300) * MS, pause)
             zero = start if zero is None else zero
             done, took = recording.decode(latents, frames, chance.randrange(10, 200) * MS)
             ready.append((done - zero, frames))
@@ -218,6 +222,7 @@ def main():
     chance = random.Random(26)
     reached = sum(check(chance) for _ in range(25))
     silent()
+    assert reached > 0, "no finding reaches a goal"
     print("25 recordings of videos,", reached, "with findings that reach their goal; 4 of what is",
           "no video, or none made in blocks")
 
