@@ -503,6 +503,7 @@ struct ta_section {
     const char *id, *title;
     const struct ta_item *items;
     size_t n_items;
+    const char *summary; /* one line on what its items come to, or NULL */
     const char *missing; /* one line on what the input lacked, or NULL */
 };
 

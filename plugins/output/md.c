@@ -141,6 +141,9 @@ static void put_findings(struct ta_file *out, const struct ta_report *report)
     ta_puts(out, "\n## Findings\n");
     while ((item = ta_report_next(report, TA_ITEM_FINDING, &walk)) != NULL)
         put_finding(out, report, item->finding, ++number);
+    for (size_t s = 0; s < ta_report_section_count(report); s++)
+        if (ta_report_section(report, s)->summary)
+            ta_put_markdown_f(out, "\n%s\n", ta_report_section(report, s)->summary);
     if (number == 0)
         ta_puts(out, "\nNo rule found anything worth changing.\n");
 }

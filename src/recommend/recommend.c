@@ -543,6 +543,35 @@ static bool tell_goals(struct ta_advice *advice)
     return true;
 }
 
+/* What further findings have to add to the largest saving, for their sum to say more than it. */
+#define SUM_LEAST 1.1
+
+/* What all findings save together; NULL where that is about what one of them saves.  They may be
+ * about the same time: at least it is what the surest one saves, at most they add up. */
+static const char *all_together(struct ta_advice *advice)
+{
+    struct ta_finding sum = {.saving_low_ns = 0};
+    struct together all = {.low_left = 1, .high_left = 1};
+    char saving[TA_SAVING_TEXT_MAX];
+    double largest = 0;
+    for (size_t i = 0; i < advice->findings.n; i++) {
+        const struct ta_finding *finding = &advice->findings.at[i].finding;
+        if (finding->saving_high_ns == TA_MISSING || finding->saving_high_ns <= 0)
+            continue;
+        add_saving(&all, finding);
+        largest = fmax(largest, (double)finding->saving_high_ns);
+        sum.saving_low_ns = ta_max_i64(sum.saving_low_ns, finding->saving_low_ns);
+    }
+    sum.saving_high_ns = ta_whole(high_of(&all));
+    state_as_of_run(advice, &sum);
+    if ((double)sum.saving_high_ns < SUM_LEAST * largest)
+        return NULL;
+    return ta_advice_printf(advice,
+                            "All findings together save %s; what two of them are about counts "
+                            "once.",
+                            ta_saving_text(&sum, saving));
+}
+
 static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *registry,
                                 const struct ta_report *report, struct ta_advice *advice)
 {
@@ -654,6 +683,9 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &at[i].finding);
+        const char *summary = all_together(&advice);
+        if (summary)
+            ta_section_set_summary(section, summary);
         const bool is_bottleneck = advice.findings.n && at[0].finding.severity > TA_INFO;
         status = ta_headline_set(ctx, registry, report, is_bottleneck ? &at[0].finding : NULL);
     }

@@ -132,6 +132,8 @@ static enum ta_status put_piece(struct ta_ctx *ctx, struct ta_file *out, size_t 
         ta_puts(out, piece->section_at ? ",\n  " : "\n  ");
         put_text_field(&writer, "{", "id", section->id);
         put_text_field(&writer, ", ", "title", section->title);
+        if (section->summary)
+            put_text_field(&writer, ", ", "summary", section->summary);
         if (section->missing)
             put_text_field(&writer, ", ", "missing", section->missing);
         ta_puts(writer.out, ", \"items\": [");

@@ -207,11 +207,15 @@ static void read_section(struct decoder *d, const json_t *section)
     struct decode *in = &d->in;
     const char *id = decode_id(in, section, "id"), *title = decode_text(in, section, "title");
     const json_t *items = decode_array(in, section, "items");
+    const char *summary =
+        json_object_get(section, "summary") ? decode_text(in, section, "summary") : NULL;
     const char *missing =
         json_object_get(section, "missing") ? decode_text(in, section, "missing") : NULL;
     if (in->status != TA_OK)
         return;
     struct ta_section_builder *made = ta_report_open_section(d->report, id, title);
+    if (summary)
+        ta_section_set_summary(made, summary);
     if (missing)
         ta_section_set_missing(made, missing);
     for (size_t i = 0; i < json_array_size(items) && in->status == TA_OK; i++)

@@ -210,6 +210,12 @@ void ta_add_missing(struct ta_section_builder *section, const char *format, ...)
         before ? ta_arena_printf(arena, "%s %s", before, line) : ta_arena_printf(arena, "%s", line);
 }
 
+void ta_section_set_summary(struct ta_section_builder *section, const char *summary)
+{
+    if (section)
+        section->section.summary = copy(section->report, summary);
+}
+
 void ta_section_set_missing(struct ta_section_builder *section, const char *missing)
 {
     if (section)

@@ -33,6 +33,8 @@ const char *ta_report_fault(const struct ta_report *report);
 
 /* Adds a scalar, of a report that is read again. */
 void ta_add_scalar(struct ta_section_builder *section, const struct ta_scalar *scalar);
+/* One line on what the items come to. */
+void ta_section_set_summary(struct ta_section_builder *section, const char *summary);
 /* What ta_add_missing() says, as a whole. */
 void ta_section_set_missing(struct ta_section_builder *section, const char *missing);
 /* Says by which declaration a table was made that was read again. */

@@ -115,6 +115,8 @@ static enum ta_status put_begin(const struct page *page, const struct page_part 
     const struct ta_section *section = part->section;
     html_put(page, "<section id=\"s-%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
              section->id, section->id, section->id, section->title);
+    if (section->summary)
+        html_put(page, "<p class=\"prose summary\">%s</p>\n", section->summary);
     if (section->missing)
         html_put(page, "<p class=\"missing\">%s</p>\n", section->missing);
     if (strcmp(section->id, HTML_OVERVIEW) != 0)

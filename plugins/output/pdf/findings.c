@@ -108,6 +108,10 @@ void pdf_findings(struct pdf *pdf)
     const int entry = pdf_section(pdf, "Findings", PDF_AT_FINDINGS, 60);
     if (none)
         pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, "No rule found anything to improve.", 6);
+    for (size_t s = 0; s < ta_report_section_count(pdf->report); s++)
+        if (ta_report_section(pdf->report, s)->summary)
+            pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT,
+                          pdf_prose(pdf, ta_report_section(pdf->report, s)->summary), 6);
     struct ta_walk walk = {0};
     const struct ta_item *item;
     for (size_t n = 1; (item = ta_report_next(pdf->report, TA_ITEM_FINDING, &walk)) != NULL; n++) {

@@ -178,6 +178,19 @@ static void put_finding(const struct page *page, const struct ta_finding *findin
         put_evidence(page, &finding->evidence[i], indent);
 }
 
+/* What the findings come to. */
+static void put_summaries(const struct page *page)
+{
+    for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
+        const struct ta_section *section = ta_report_section(page->report, s);
+        if (!section->summary)
+            continue;
+        ta_putc(page->out, '\n');
+        text_blanks(page, TEXT_INDENT);
+        text_wrap(page, section->summary, TEXT_INDENT);
+    }
+}
+
 static void put_findings(const struct page *page)
 {
     size_t n = 0;
@@ -196,6 +209,7 @@ static void put_findings(const struct page *page)
     }
     if (n > FINDINGS_MOST)
         ta_putf(page->out, "  and %zu more in the report\n", n - FINDINGS_MOST);
+    put_summaries(page);
 }
 
 /* ---- data quality -------------------------------------------------------------------- */
