@@ -16,6 +16,7 @@ from reports import Report
 FOLDER = pathlib.Path(__file__).resolve().parent / "recorded"
 PHASES = {"text encode": ("text encode",), "denoise": ("step", "cache update"),
           "VAE decode": ("VAE decode",)}
+LAYERS = {"picture": 8, "guided": 6, "heun": 6, "video": 6}  # record.py; by the name's beginning
 NEAR = 0.01  # of the time from the first span to the last
 
 
@@ -41,8 +42,12 @@ def counts_of(report):
     return counts
 
 
-def faults_of(truth, report):
+def faults_of(name, truth, report):
     counts = counts_of(report)
+    for row in report.rows("diffusion.loops"):
+        layers = next(n for start, n in LAYERS.items() if name.startswith(start))
+        if row["layers"] != layers:
+            yield f"{row['layers']} layers, not {layers}"
     truth["forwards"] = truth.get("forwards", 0) + truth.get("cache_updates", 0)
     for key in ("images", "steps", "forwards", "blocks", "cached"):
         if key in truth and counts.get(key) != truth[key]:
@@ -71,7 +76,7 @@ def main():
         truth = json.loads((FOLDER / f"{name}.truth.json").read_text())
         done = subprocess.run([options.program, "report", FOLDER / f"{name}.json.gz", "--json",
                                "--no-config"], check=True, capture_output=True, text=True)
-        for fault in faults_of(truth, Report(done.stdout)):
+        for fault in faults_of(name, truth, Report(done.stdout)):
             print(f"{name}: {fault}")
             failed += 1
     print(f"{len(names)} recordings, {failed} faults")

@@ -146,10 +146,35 @@ struct attention {
     ta_str grid;
     size_t n;
     int64_t ns;
+    int64_t before;               /* time of the last one */
+    size_t first_long, last_long; /* pairs of which one takes clearly longer */
 };
 
+/* Attention to itself and attention to the text may be of one kernel. */
+static void add_attention(struct attention *symbol, int64_t ns)
+{
+    const double longer = 1.2;
+    if (symbol->n++ % 2) {
+        symbol->first_long += (double)symbol->before > longer * (double)ns;
+        symbol->last_long += (double)ns > longer * (double)symbol->before;
+    }
+    symbol->before = ns;
+    symbol->ns += ns;
+}
+
+/* Whether they come in pairs, the one of which takes longer. */
+static bool are_pairs(const struct attention *symbol)
+{
+    enum { PAIRS_LEAST = 2 };
+    const double nearly_all = 0.9;
+    const size_t pairs = symbol->n / 2;
+    const size_t most =
+        symbol->first_long > symbol->last_long ? symbol->first_long : symbol->last_long;
+    return symbol->n % 2 == 0 && pairs >= PAIRS_LEAST && (double)most >= nearly_all * (double)pairs;
+}
+
 /* A layer has one self-attention: of the kernels of attention in a full forward those that take
- * longest, together, are as many as layers. */
+ * longest, together, are as many as layers; twice as many where cross-attention is among them. */
 static void find_layers(struct walk *w)
 {
     enum { SYMBOLS_MOST = 32 };
@@ -175,12 +200,12 @@ static void find_layers(struct walk *w)
             return;
         if (k == n)
             symbols[n++] = (struct attention){.kernel = a->kernel, .grid = at};
-        symbols[k].n++;
-        symbols[k].ns += s.dur[a->span];
+        add_attention(&symbols[k], s.dur[a->span]);
     }
     for (size_t k = 1; k < n; k++)
         longest = symbols[k].ns > symbols[longest].ns ? k : longest;
-    w->found->layers = n ? symbols[longest].n : 0;
+    if (n)
+        w->found->layers = symbols[longest].n / (are_pairs(&symbols[longest]) ? 2 : 1);
 }
 
 bool generation_kinds(const struct ta_trace *trace, struct ta_generation *found)
