@@ -216,8 +216,8 @@ static const struct ta_column loop_columns[] = {
     [LOOP_REQUESTS] = {"requests", "Requests", TA_COUNT, .detail = true,
                        .doc = "That the program marks; null where it marks none"},
     [LOOP_AT_ONCE] = {"at_once", "At once", TA_COUNT, .detail = true,
-                      .doc = "Requests that are denoised in turns, a step of one after that of "
-                             "another, by ranges that number them, or threads or streams of their "
+                      .doc = "Requests that are denoised in turns, step by step, "
+                             "by ranges that number them, or threads or streams of their "
                              "own; 1 where one is after the other; null where nothing says whose "
                              "a step is"},
 };

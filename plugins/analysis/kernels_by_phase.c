@@ -413,7 +413,7 @@ static const struct ta_column kernels_by_phase_columns[] = {
     [PHASE] = {"phase", "Phase", TA_TEXT,
                .doc = "Annotated range in which the kernels were launched"},
     PHASE_CLASS_COLUMNS(CLASS),
-    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the phase"},
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Part of the time of all kernels of the phase"},
 };
 
 static const struct ta_chart_def phase_chart = {
@@ -560,7 +560,7 @@ enum { IN_STEP, IN_CLASS, IN_CALLS, IN_TOTAL, IN_SHARE };
 static const struct ta_column by_step_columns[] = {
     [IN_STEP] = {"step", "Step", TA_TEXT, .doc = "Label of the step, of all ranks"},
     PHASE_CLASS_COLUMNS(IN_CLASS),
-    [IN_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the step"},
+    [IN_SHARE] = {"share", "Share", TA_RATIO, .doc = "Part of the time of all kernels of the step"},
 };
 
 static const struct ta_chart_def step_chart = {

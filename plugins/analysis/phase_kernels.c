@@ -34,7 +34,8 @@ static const struct ta_column kernels_columns[] = {
     [OF_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Number of executions"},
     [OF_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                   .doc = "Sum of durations: work, not wall time"},
-    [OF_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the phase"},
+    [OF_SHARE] = {"share", "Share", TA_RATIO,
+                  .doc = "Part of the time of all kernels of the phase"},
 };
 
 static const struct ta_table_def kernels = {

@@ -154,7 +154,7 @@ static const struct ta_column parts_columns[] = {
     [OF_OTHER_SHARE] = {"other_share", "Guidance, scheduler, share", TA_RATIO, .better = TA_LOWER,
                         .doc = "Likewise; what is left is idle"},
     [OF_HOST] = {"host_ns", "Host", TA_NS_MEAN, .better = TA_LOWER,
-                 .doc = "Median time on the host from the start of a step to that of the next; "
+                 .doc = "Median time on the host from one step's start to the next one's; "
                         "null where kernels alone show steps"},
     [OF_HOST_DENOISER] = {"host_denoiser_ns", "Host in denoiser", TA_NS_MEAN, .better = TA_LOWER,
                           .doc = "Median of the time of it inside passes of the denoiser"},
