@@ -2,6 +2,7 @@
 /* report.md: the report as text for pull requests, job summaries and wikis. */
 #include "base/write/escape.h"
 #include "lib/markup.h"
+#include "lib/scheme.h"
 #include "report/tables.h"
 #include "report/unit.h"
 
@@ -264,6 +265,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the Markdown report");
     const struct ta_run_info *run = ta_report_run(report);
+    char scheme[TA_SCHEME_TEXT_MAX];
     ta_put_markdown_f(out, SIGNATURE "\n# %s\n\n", run->title);
     if (*ta_report_verdict(report)->headline)
         ta_put_markdown_f(out, "**%s**\n\n", ta_report_verdict(report)->headline);
@@ -271,6 +273,8 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
         ta_put_markdown_f(out, "%zu rank%s", run->n_ranks, run->n_ranks == 1 ? "" : "s");
     if (run->world_size != TA_MISSING)
         ta_put_markdown_f(out, " of %ld", run->world_size);
+    if (*ta_scheme_say(scheme, report))
+        ta_put_markdown_f(out, ", %s", scheme);
     if (*run->devices)
         ta_put_markdown_f(out, "%s%s", run->n_ranks ? " · " : "", run->devices);
     ta_put_markdown_f(out, " · traceanalyze %s\n", options->version);

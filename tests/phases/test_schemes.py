@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a diffusion is divided between ranks is named by what they exchange, whatever groups are
-called: sequence, ring, pipeline, tensor, guidance, patches of the VAE.
+called: sequence, ring, pipeline, tensor, guidance, patches of the VAE.  The line that says what
+was run has it, but for context: gathered keys look like gathered weights.
 
 usage: test_schemes.py --program TRACEANALYZE
 """
 import pathlib
+import subprocess
 import tempfile
 
 import reports
@@ -96,6 +98,9 @@ REDUCED = {"step": lambda r: r.exchange("allreduce", pair(r), 1 << 16)}
 PATCHES = {"decode": lambda r: r.transfer(all_of(r), 1 << 14, onward=False)}
 GATHERED = {"decode": lambda r: r.exchange("_allgather_base", all_of(r), 1 << 14)}
 
+SAID = {"sequence": "sequence parallel", "ring": "ring attention", "pipeline": "pipeline parallel",
+        "tensor": "tensor parallel", "guidance": "CFG parallel", "patches": "patch-parallel VAE"}
+
 CASES = {
     "sequence": (SEQUENCE, (2, 4, 8), "sequence"),
     "ring": (RING, (2, 4), "ring"),
@@ -117,7 +122,17 @@ def dimensions(program, folder, scheme, world):
         rank.write(folder / f"rank{number}.json")
     report = reports.read(program, folder)
     assert report.rows("diffusion.loops")[0]["steps"] == STEPS, report.rows("diffusion.loops")
-    return {row["dimension"] for row in report.rows("collectives.layout")}, report
+    said = subprocess.run([program, "report", folder], capture_output=True, text=True, check=True)
+    head = " ".join(said.stdout.split("\n\n")[0].split())  # wrapped
+    return {row["dimension"] for row in report.rows("collectives.layout")}, head
+
+
+def is_said(head, world, scheme):
+    """Guidance is by two, all other schemes planted here by all ranks."""
+    if scheme not in SAID:
+        return f"{world} ranks" in head and "parallel" not in head
+    by = " by 2" if scheme == "guidance" and world > 2 else ""
+    return f"{world} ranks, {SAID[scheme]}{by}" in head
 
 
 def main():
@@ -126,19 +141,20 @@ def main():
     for name, (scheme, worlds, wanted) in CASES.items():
         for world in worlds:
             with tempfile.TemporaryDirectory() as folder:
-                found, _ = dimensions(program, pathlib.Path(folder), scheme, world)
-            if found != {wanted}:
-                wrong.append((name, world, found))
+                found, head = dimensions(program, pathlib.Path(folder), scheme, world)
+            if found != {wanted} or not is_said(head, world, wanted):
+                wrong.append((name, world, found, head))
     # Two at once: guidance between halves, the sequence within them.
     with tempfile.TemporaryDirectory() as folder:
         def within(rank):
             half = rank.world // 2
             first = rank.rank // half * half
             rank.exchange("all_to_all", list(range(first, first + half)), 1 << 20)
-        found, _ = dimensions(program, pathlib.Path(folder),
-                              GUIDANCE | {"layer": many(within, 4)}, 8)
-        if found != {"sequence", "guidance"}:
-            wrong.append(("both", 8, found))
+        found, head = dimensions(program, pathlib.Path(folder),
+                                 GUIDANCE | {"layer": many(within, 4)}, 8)
+        if found != {"sequence", "guidance"} or \
+                "8 ranks, sequence parallel by 4 and CFG parallel by 2" not in head:
+            wrong.append(("both", 8, found, head))
     if wrong:
         raise AssertionError("\n".join(map(str, wrong)))
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The top of the page: what was run, the verdict, the key figures, how good the data is. */
 #include "html.h"
+#include "lib/scheme.h"
 #include "report/tables.h"
 
 #include <ctype.h>
@@ -150,6 +151,7 @@ static void put_runs(const struct page *page)
 void html_hero(const struct page *page)
 {
     const struct ta_run_info *run = ta_report_run(page->report);
+    char scheme[TA_SCHEME_TEXT_MAX];
     ta_puts(page->out, "<header class=\"hero\">\n<h1>");
     html_name(page, ta_slice_of(run->title));
     ta_puts(page->out, "</h1>\n<p class=\"facts\">");
@@ -163,6 +165,8 @@ void html_hero(const struct page *page)
             put_rank_ranges(page, run);
             ta_putc(page->out, ')');
         }
+        if (*ta_scheme_say(scheme, page->report))
+            html_put(page, ", %s", scheme);
         ta_puts(page->out, "</span>");
     }
     if (run->devices && run->devices[0])

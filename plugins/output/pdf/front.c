@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The top of the first page: what was run, the verdict, the key figures, how good the data is. */
+#include "lib/scheme.h"
 #include "pdf.h"
 
 #include <inttypes.h>
@@ -17,6 +18,9 @@ static const char *facts(struct pdf *pdf)
                                      : ""; /* several runs have none together */
     if (run->world_size != TA_MISSING && run->world_size != (int64_t)run->n_ranks)
         ranks = pdf_printf(pdf, "%s of a world of %" PRId64, ranks, run->world_size);
+    char scheme[TA_SCHEME_TEXT_MAX];
+    if (*ta_scheme_say(scheme, pdf->report))
+        ranks = pdf_printf(pdf, "%s, %s", ranks, scheme);
     const char *devices =
         run->devices && *run->devices ? pdf_printf(pdf, " · %s", pdf_safe(pdf, run->devices)) : "";
     struct tm utc;

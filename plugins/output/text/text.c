@@ -3,6 +3,7 @@
  * It fits a screen and can be pasted into a chat. */
 #include "text.h"
 
+#include "lib/scheme.h"
 #include "report/unit.h"
 
 #include <traceanalyze/plugin.h>
@@ -53,12 +54,14 @@ static void put_head(const struct page *page)
     char here[TA_UNIT_TEXT_MAX], world[TA_UNIT_TEXT_MAX], line[2048];
     const bool known = run->world_size != TA_MISSING;
     const bool devices = run->devices && *run->devices;
-    char ranks[2 * TA_UNIT_TEXT_MAX + 16] = "";
+    char ranks[2 * TA_UNIT_TEXT_MAX + TA_SCHEME_TEXT_MAX + 16] = "", scheme[TA_SCHEME_TEXT_MAX];
+    ta_scheme_say(scheme, page->report);
     if (run->n_ranks) /* several runs have none together */
-        snprintf(ranks, sizeof ranks, " · %s%s%s rank%s",
+        snprintf(ranks, sizeof ranks, " · %s%s%s rank%s%s%s",
                  ta_unit_format(here, (double)run->n_ranks, TA_UNIT_COUNT), known ? " of " : "",
                  known ? ta_unit_format(world, (double)run->world_size, TA_UNIT_COUNT) : "",
-                 (known ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s");
+                 (known ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s",
+                 *scheme ? ", " : "", scheme);
     snprintf(line, sizeof line, SIGNATURE "%s · %s%s%s%s", page->options->version, run->title,
              ranks, devices ? " · " : "", devices ? run->devices : "");
     if (ta_report_kind(page->report) == TA_REPORT_DIFF) {
