@@ -15,7 +15,22 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { SLOPE, WINDOW, ADDED, BASE, BLOCKS, LIMIT, UNTIL, BEYOND, BLOCK_TIME };
+enum {
+    SLOPE,
+    WINDOW,
+    ADDED,
+    BASE,
+    BLOCKS,
+    LIMIT,
+    UNTIL,
+    BEYOND,
+    BLOCK_TIME,
+    TRACED_BLOCKS,
+    TRACED_BASE,
+    TRACED_SLOPE,
+    TRACED_LEAST,
+    TRACED_ATTENTION
+};
 
 static const struct ta_ref reads[] = {
     [SLOPE] = {"diffusion.context_growth", "growth_ns"},
@@ -27,7 +42,16 @@ static const struct ta_ref reads[] = {
     [UNTIL] = {"diffusion.context_growth", "real_time_until"},
     [BEYOND] = {"diffusion.context_growth", "extrapolated"},
     [BLOCK_TIME] = {"diffusion.by_rank", "block_mean_ns"},
+    [TRACED_BLOCKS] = {"diffusion.attention_growth", "blocks"},
+    [TRACED_BASE] = {"diffusion.attention_growth", "base_ns"},
+    [TRACED_SLOPE] = {"diffusion.attention_growth", "growth_ns"},
+    [TRACED_LEAST] = {"diffusion.attention_growth", "growth_low_ns"},
+    [TRACED_ATTENTION] = {"diffusion.attention_growth", "attention_growth_ns"},
 };
+
+#define CURE                                                                                       \
+    "Attend to a shorter window of blocks, keep the first block and the latest ones, or pool the " \
+    "cache of older blocks; compare the videos."
 
 /* What growth adds over the time of the blocks of the fit. */
 static double share_of(const struct ta_refs *in, size_t row)
@@ -58,6 +82,62 @@ static const char *title(const struct ta_refs *in, struct ta_advice *advice,
         ta_place_owner(advice, in->report, slope));
 }
 
+/* ---- videos of traces, by kernels ---------------------------------------------------------- */
+
+/* What growth adds to the blocks of a video over its first one; the fit leaves that one out. */
+static double traced_added(const struct ta_refs *in, size_t row)
+{
+    const double n = ta_ref_number(in, TRACED_BLOCKS, row, 0);
+    const double slope = ta_ref_number(in, TRACED_SLOPE, row, 0);
+    const bool grows = ta_ref_number(in, TRACED_LEAST, row, slope) > 0;
+    return grows ? slope * n * (n + 1) / 2 : 0;
+}
+
+static double traced_share(const struct ta_refs *in, size_t row)
+{
+    const double n = ta_ref_number(in, TRACED_BLOCKS, row, 0), added = traced_added(in, row);
+    return added > 0 ? added / ((n + 1) * ta_ref_number(in, TRACED_BASE, row, 0) + added) : 0;
+}
+
+static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    size_t worst = SIZE_MAX;
+    for (size_t i = 0; i < ta_ref_rows(in, TRACED_SLOPE); i++)
+        if (traced_share(in, i) > ta_ctx_option(ctx, SHARE) &&
+            (worst == SIZE_MAX || traced_added(in, i) > traced_added(in, worst)))
+            worst = i;
+    if (worst == SIZE_MAX)
+        return;
+    const struct ta_place slope = ta_place_at(in, TRACED_SLOPE, worst);
+    const double added = traced_added(in, worst), share = traced_share(in, worst);
+    const double part = ta_ref_number(in, TRACED_ATTENTION, worst, NAN) / slope.value;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&slope),
+                                           ta_ref_evidence(in, TRACED_ATTENTION, worst)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "context-growth",
+            .rule = "context_growth",
+            .title = ta_advice_printf(advice, "Each block takes %s longer than the one before it%s",
+                                      ta_advice_number(advice, slope.value, TA_UNIT_NS),
+                                      ta_place_owner(advice, in->report, &slope)),
+            .why = ta_advice_printf(
+                advice, "That adds %s, %s of the denoiser's kernel time%s.",
+                ta_advice_number(advice, added, TA_UNIT_NS),
+                ta_advice_number(advice, share, TA_UNIT_RATIO),
+                part > 0.5 ? ": attention to more and more cached keys and values" : ""),
+            .advice = CURE,
+            .severity = share > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = isnan(part) ? 1 : 2,
+            .saving_low_ns = ta_whole(added / 4),
+            .saving_high_ns = ta_whole(added),
+            .confidence = 0.4,
+            .threshold = ta_advice_printf(advice, "growth > %.3g %% of the time of the blocks",
+                                          100 * ta_ctx_option(ctx, SHARE)),
+        });
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     size_t worst = SIZE_MAX;
@@ -66,8 +146,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             (worst == SIZE_MAX ||
              ta_ref_number(in, ADDED, i, 0) > ta_ref_number(in, ADDED, worst, 0)))
             worst = i;
-    if (worst == SIZE_MAX)
+    if (worst == SIZE_MAX) {
+        advise_traced(ctx, in, advice);
         return TA_OK;
+    }
     const struct ta_place slope = ta_place_at(in, SLOPE, worst);
     const struct ta_place added = ta_place_at(in, ADDED, worst);
     const struct ta_evidence evidence[] = {ta_place_evidence(&slope), ta_place_evidence(&added)};
@@ -84,8 +166,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 "more cached keys and values.",
                 ta_advice_number(advice, added.value, TA_UNIT_NS),
                 ta_advice_number(advice, share, TA_UNIT_RATIO)),
-            .advice = "Attend to a shorter window of blocks, keep the first block and the "
-                      "latest ones, or pool the cache of older blocks; compare the videos.",
+            .advice = CURE,
             .severity = share > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,

@@ -37,7 +37,7 @@ static struct gain gain_of(const struct vae *vae, const struct kernel_device *de
         part = (struct gain){0.3, 0.65};
     /* Compiling leaves convolutions as they are, and fuses what is between them. */
     if (vae->cause == VAE_PLAIN)
-        return (struct gain){0.2 * (vae->kernels - vae->conv), 0.6 * (vae->kernels - vae->conv)};
+        return (struct gain){0.2 * (vae->kernels - vae->conv), 0.7 * (vae->kernels - vae->conv)};
     return vae->cause == VAE_TRANSPOSED
                ? (struct gain){vae->layout / 2, vae->layout}
                : (struct gain){part.low * vae->time, part.high * vae->time};

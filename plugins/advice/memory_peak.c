@@ -17,13 +17,17 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { PEAK, PHASE, TOTAL };
+enum { PEAK, PHASE, TOTAL, FAILED };
 
 static const struct ta_ref reads[] = {
     [PEAK] = {"memory.by_phase", "peak_allocated_bytes"},
     [PHASE] = {"memory.by_phase", "phase"},
     [TOTAL] = {"memory.by_rank", "total_bytes"},
+    [FAILED] = {"memory.failures", "wanted_bytes"},
 };
+
+/* From this share of the device's memory on gpu_memory.c says it, with the phase. */
+#define NEARLY_FULL 0.9
 
 static const struct {
     const char *phase, *advice;
@@ -103,6 +107,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_place peak = ta_place_at(in, PEAK, peaks.row);
     const struct ta_slice phase = ta_ref_text(in, PHASE, peaks.row);
     const double capacity = capacity_of(in, peaks.row);
+    if (peaks.most > NEARLY_FULL * capacity && ta_ref_rows(in, FAILED) == 0)
+        return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&peak)};
     ta_advise(
         advice,

@@ -10,7 +10,7 @@ enum { STEPS, REACHED, HIT_LEAST };
 static const struct ta_option options[] = {
     [STEPS] = {"steps", TA_OPTION_INTEGER, 0, 0, 1e9, TA_OPTION_PLAIN,
                "Skipped steps up to which the rule fires"},
-    [REACHED] = {"reached", TA_OPTION_NUMBER, 0.8, 0, 1, TA_OPTION_RATIO,
+    [REACHED] = {"reached", TA_OPTION_NUMBER, 0.9, 0, 1, TA_OPTION_RATIO,
                  "Part of the possible speed-up below which the rule fires"},
     [HIT_LEAST] = {"hit_ratio", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
                    "Share of cached steps below which it does not"},
@@ -204,8 +204,11 @@ static void give_slow(const struct ta_refs *in, struct ta_advice *advice, size_t
 {
     const struct ta_place achieved = ta_place_at(in, LOOP_ACHIEVED, row);
     const struct ta_place possible = ta_place_at(in, LOOP_POSSIBLE, row);
+    /* What is possible leaves a part of a step to what is no block, so that it may be too little.
+     */
     const double most =
-        ta_ref_number(in, LOOP_TIME, row, 0) * (1 - achieved.value / possible.value);
+        fmax(ta_ref_number(in, LOOP_TIME, row, 0) * (1 - achieved.value / possible.value),
+             ta_ref_number(in, LOOP_LEAK, row, 0));
     const bool is_timed = ta_place_at(in, LOOP_COST, row).table;
     const struct ta_evidence evidence[] = {
         ta_place_evidence(&achieved), ta_place_evidence(&possible),

@@ -64,7 +64,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (!found)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the phases of a trace");
     if (found->by == TA_GENERATION_BY_NOTHING || !found->call_of || found->n_at_once == 0 ||
-        found->makes != TA_GENERATION_VIDEOS)
+        found->makes == TA_GENERATION_IMAGES)
         return TA_OK;
     struct work *of_call = calloc(found->n_calls + 1, sizeof *of_call);
     if (!of_call)

@@ -333,7 +333,8 @@ static const struct ta_column steps_outliers_columns[] = {
     [OUTLIER_RATIO] = {"ratio", "Ratio", TA_NUMBER, .better = TA_LOWER,
                        .doc = "Time divided by the median of its kind"},
     [OUTLIER_EXCESS] = {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
-                        .doc = "Time minus that median"},
+                        .doc = "Time minus that median, and minus what the device is still at the "
+                               "work of earlier steps"},
     [OUTLIER_CAUSE] = {"cause", "Cause", TA_WORD, .doc = "As in `steps.jitter`, of this step"},
     [OUTLIER_CAUSE_EXCESS] = {"cause_ns", "Excess by cause", TA_NS, .better = TA_LOWER,
                               .doc = "Part of the excess that comes from that cause"},
@@ -347,8 +348,10 @@ static const struct ta_column steps_outliers_columns[] = {
 static const struct ta_table_def steps_outliers = {
     "steps.outliers", "Steps that take far longer", TA_COLUMNS(steps_outliers_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per step that takes at least 1.2 times the median of its kind, and is five "
-           "scaled median deviations and 100 µs above it."};
+    .doc =
+        "One row per step that takes at least 1.2 times the median of its kind, and is five "
+        "scaled median deviations and 100 µs above it, by more than waits for the work of earlier "
+        "steps."};
 
 /* ---- steps of a kind ------------------------------------------------------------------------- */
 
@@ -414,9 +417,25 @@ static void measure(struct finish *f)
     f->sigma = ta_quantile(f->values, f->n, 0.5);
 }
 
+/* What a step takes longer because the device is still at the work of the steps before it, which is
+ * theirs: busy time beyond the median that what it launched itself does not explain.  The host
+ * waits for a long step in the step after it. */
+static double waited(const struct finish *f, const int64_t *row)
+{
+    double own = 0;
+    for (int work = 0; work < WORKS; work++)
+        own += (double)row[WORK + work] - f->works[work];
+    return fmax((double)part_of(row, PART_BUSY) - f->medians[PART_BUSY] - fmax(own, 0), 0);
+}
+
+static double own_time(const struct finish *f, const int64_t *row)
+{
+    return (double)row[TIME] - waited(f, row);
+}
+
 static bool is_outlier(const struct finish *f, const int64_t *row)
 {
-    return ta_is_far_longer((double)row[TIME], f->median, f->sigma);
+    return ta_is_far_longer(own_time(f, row), f->median, f->sigma);
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */
@@ -452,7 +471,8 @@ static int add_excess(const struct finish *f, const int64_t *row, double excess[
     double most = 0;
     int largest = CAUSE_SLOWER;
     for (int part = 0; part < PARTS; part++) {
-        const double more = (double)part_of(row, part) - f->medians[part];
+        const double more = (double)part_of(row, part) - f->medians[part] -
+                            (part == PART_BUSY ? waited(f, row) : 0);
         const int cause = part == PART_BUSY   ? busy_cause(f, row)
                           : part == PART_EDGE ? CAUSE_OUTSIDE
                                               : part - PART_IDLE;
@@ -513,7 +533,7 @@ static double outlier_rows(struct finish *f, double excess[CAUSES], int64_t *n)
         const int cause = add_excess(f, row, own);
         for (int c = 0; c < CAUSES; c++)
             excess[c] += own[c];
-        const double more = (double)row[TIME] - f->median;
+        const double more = own_time(f, row) - f->median;
         all += more;
         ++*n;
         TA_ROW(f->out, steps_outliers, [OUTLIER_RANK] = ta_int(row[RANK]),

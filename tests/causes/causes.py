@@ -6,26 +6,14 @@ import random
 import statistics
 
 import pipeline
+import planted
 import plans
 import texts
+from cause import Cause
 from gpus import GPUS
 from model import LINKS
 
 NOISE = 0.02  # of a gain: two runs of the same program differ by more
-LEAST_GAIN, MOST_GAIN = 0.03, 0.95  # of the run; what is smaller nobody looks for
-
-
-@dataclasses.dataclass(frozen=True)
-class Cause:
-    """`plant` draws (fixed values of the plan, defect) of a trace, `write` files next to or instead
-    of one.  A finding with one of `ids` whose title holds `said` names the cause."""
-    title: str
-    ids: tuple
-    said: str
-    plant: object = None
-    write: object = None
-    alone: bool = False  # does not go with others
-    least: float = LEAST_GAIN
 
 
 def offloading(rng):
@@ -285,7 +273,9 @@ CAUSES = {
                    alone=True),
     "extra": Cause("work that only some steps do", (), r"steps take far longer", extra, alone=True),
     "lone": Cause("one rank computes on the CPU", (), r"straggler|CPU", lone, alone=True),
+    **planted.CAUSES,
 }
+CONTROL = "no "  # begins the kind of a run in which a cause is planted that is none
 TEXTS = 0.25  # of the runs whose cause can be in a log as well
 
 
@@ -298,6 +288,8 @@ class Case:
     length: int = 0
     gain: dict = dataclasses.field(default_factory=dict)  # cause → ns; empty: not known
     texts: dict = dataclasses.field(default_factory=dict)  # files that are not traces
+    control: str = ""        # the cause that this run does not have
+    amounts: dict = dataclasses.field(default_factory=dict)  # of its evidence, see Cause
 
     def write(self, folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -321,6 +313,11 @@ def fit(savings):
 
 def length(plan):
     return pipeline.run(plan)[1]
+
+
+def kinds():
+    """All, with the controls of those that have one."""
+    return ("clean", *CAUSES, *(CONTROL + name for name in planted.CAUSES))
 
 
 def pairs():
@@ -347,6 +344,8 @@ def make_texts(names, seed):
 
 def make(names, seed):
     """The case of these causes; none: a clean run.  Drawn again until each is worth a look."""
+    if names and names[0].removeprefix(CONTROL) in planted.CAUSES:
+        return make_planted(names[0].removeprefix(CONTROL), names[0].startswith(CONTROL), seed)
     write = CAUSES[names[0]].write if len(names) == 1 else None if names else texts.clean
     plant = not names or all(CAUSES[name].plant for name in names)
     if write and (not plant or random.Random(f"{names}/{seed}").random() < TEXTS):
@@ -397,6 +396,27 @@ def without(name, defects):
     return left
 
 
+def make_planted(name, is_control, seed):
+    """A cause of planted.py, or its control."""
+    cause = CAUSES[name]
+    for attempt in range(60):
+        rng = random.Random(f"{is_control}/{name}/{seed}/{attempt}")
+        fixed, defect = (cause.control if is_control else cause.plant)(rng)
+        plan = plans.drawn(rng, f"{seed}/{attempt}", **fixed)
+        plan = dataclasses.replace(plan, defects={cause.defect: defect})
+        ranks, total = pipeline.run(plan, cause.kind)
+        worth = cause.good if is_control else cause.worth
+        if worth and not worth(ranks):
+            continue
+        if is_control:
+            return Case((), plan, ranks, total, control=name)
+        gains = {name: total - planted.length(cause.mended(plan))} if cause.mended else {}
+        if all(cause.least <= gain / total <= cause.most for gain in gains.values()):
+            return Case((name,), plan, ranks, total, gains,
+                        amounts=cause.amounts(ranks) if cause.amounts else {})
+    raise AssertionError(f"no run with {name} that is worth a look")
+
+
 def make_trace(names, seed):
     for attempt in range(40):
         rng = random.Random(f"{'+'.join(names)}/{seed}/{attempt}")
@@ -421,7 +441,8 @@ def make_trace(names, seed):
                 kept = length(dataclasses.replace(plan, defects={name: {**defects[name],
                                                                         "times": 0}}))
             gains[name] = kept - length(dataclasses.replace(plan, defects=left))
-        if all(CAUSES[name].least <= gain / total <= MOST_GAIN for name, gain in gains.items()):
+        if all(CAUSES[name].least <= gain / total <= CAUSES[name].most
+               for name, gain in gains.items()):
             case = Case(tuple(names), plan, ranks, total, gains)
             if not names and not plan.gpu.is_rocm and rng.random() < 0.2:
                 case.texts["gpu.csv"] = texts.clocks(rng, plan.gpu, 60, 1)

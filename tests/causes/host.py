@@ -60,7 +60,8 @@ class Host(process.Trace):
     # ---- spans of the host -----------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def op(self, name, dims=None, kinds=None, before=2500, after=900, category="cpu_op"):
+    def op(self, name, dims=None, kinds=None, before=2500, after=900, category="cpu_op",
+           concrete=None):
         """An operator, with what runs inside it."""
         self.externals += 1
         number, start = self.externals, self.host
@@ -77,6 +78,8 @@ class Host(process.Trace):
         if self.plan.shapes and dims is not None:
             args |= {"Input Dims": dims, "Input type": kinds or
                      [self.plan.kind if d else "Scalar" for d in dims]}
+            if concrete:
+                args["Concrete Inputs"] = concrete
         self.span(category, name, start, self.host - start, **args)
 
     def pay(self, ns):

@@ -40,6 +40,18 @@ def named(results, kind):
                     yield result.findings[place]
 
 
+def of_controls(groups):
+    """Of causes that have a control: amounts and advice, and runs without."""
+    rows = []
+    for name, group in groups.items():
+        control = groups.get(causes.CONTROL + name)
+        if control:
+            rows.append((name, share(group.faultless, group.right),
+                         share(control.right, control.runs)))
+    return "\n" + table(("", "Amounts and advice right", "Silent in the control"), rows) \
+        if rows else ""
+
+
 def of_causes(results, groups):
     rows = []
     for name, cause in causes.CAUSES.items():
@@ -51,7 +63,7 @@ def of_causes(results, groups):
                      share(group.right, group.runs), share(group.savings, group.runs),
                      share(group.within, group.savings), width(group.width)))
     text = table(("", "Cause", "Finding", "Evidence in", "First", "With a saving",
-                  "Gain within it", "Width"), rows)
+                  "Gain within it", "Width"), rows) + of_controls(groups)
     pairs = [group for kind, group in groups.items() if "+" in kind]
     if pairs:
         text += (f"\nBoth causes of a pair are among the first three findings in "

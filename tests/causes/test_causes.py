@@ -33,6 +33,8 @@ class Result:
         self.program = f"{case.plan.gpu.name}, {case.plan.defects}" if case.plan else \
             ", ".join(case.texts)
         self.findings = [f for f in report.findings if f["severity"] != "info"]
+        self.control, self.amounts = case.control, case.amounts
+        self.verdict = report.document["verdict"]["headline"]
 
     def place(self, cause):
         """Of the finding that names the cause, from 0; None without."""
@@ -45,10 +47,32 @@ class Result:
 
     def is_right(self):
         """The causes are the first that is said, or nothing is said where there is none."""
+        if self.control:
+            return self.place(self.control) is None
         places = [self.place(cause) for cause in self.causes]
         if not places:
             return all(GRADES.index(f["severity"]) < GRADES.index("medium") for f in self.findings)
-        return None not in places and max(places) < (1 if len(places) == 1 else 3)
+        if None in places:
+            return False
+        first = causes.CAUSES[self.causes[0]]
+        if len(places) == 1 and first.verdict and re.search(first.verdict, self.verdict):
+            return True
+        return max(places) < (first.places if len(places) == 1 else 3)
+
+    def faults(self):
+        """What the finding of a cause says wrongly: amounts of its evidence, and its advice."""
+        place = self.place(self.causes[0]) if self.causes else None
+        if place is None:
+            return []
+        finding, found = self.findings[place], []
+        for item in finding["evidence"]:
+            value, tolerance = self.amounts.get(item["column"], (item["value"], 1))
+            if abs(item["value"] - value) > tolerance * abs(value):
+                found.append(f"{item['column']} is {item['value']:.5g}, planted {value:.5g}")
+        action = causes.CAUSES[self.causes[0]].action
+        if not re.search(action, finding["advice"] or ""):
+            found.append(f"advice without {action}: {finding['advice']}")
+        return found
 
     def savings(self):
         """(gain, low, high) of the findings that name a cause and say a saving."""
@@ -68,8 +92,11 @@ class Result:
             print(f"    {finding['severity']:8} {finding['id']}: {finding['title']} "
                   f"[{saving['low'] / 1e6:.1f}, {saving['high'] / 1e6:.1f}] ms")
 
+        for fault in self.faults():
+            print(f"    {fault}")
+
     def kind(self):
-        return "+".join(self.causes) or "clean"
+        return causes.CONTROL + self.control if self.control else "+".join(self.causes) or "clean"
 
 
 def judge(task):
@@ -87,6 +114,7 @@ class Group:
 
     def __init__(self, results):
         self.runs, self.right = len(results), sum(r.is_right() for r in results)
+        self.faultless = sum(r.is_right() and not r.faults() for r in results)
         savings = [saving for r in results for saving in r.savings()]
         self.savings = len(savings)
         self.within, self.width = causes.fit(savings)
@@ -101,7 +129,7 @@ def grouped(results):
 
 def run(options):
     kinds = [() if kind == "clean" else tuple(kind.split("+"))
-             for kind in options.cause or ("clean", *causes.CAUSES)]
+             for kind in options.cause or causes.kinds()]
     runs = [(kind, options.first + n) for kind in kinds for n in range(options.count)]
     pairs = causes.pairs()
     runs += [(pairs[n % len(pairs)], options.first + n // len(pairs))
@@ -144,12 +172,13 @@ def main():
     options = parser.parse_args()
     results = run(options)
     for result in results:
-        if options.verbose or not result.is_right():
+        if options.verbose or not result.is_right() or result.faults():
             result.show()
     groups = grouped(results)
     for kind, group in groups.items():
-        print(f"{kind:8} right {group.right} of {group.runs}; {group.savings} savings, "
-              f"{group.within} hold the gain, median width {group.width and round(group.width, 2)}")
+        print(f"{kind:13} right {group.right} of {group.runs}; {group.savings} savings, "
+              f"{group.within} hold the gain, median width {group.width and round(group.width, 2)}"
+              f"; {group.faultless} say the right amounts and advice")
     if options.pages:
         pages.write(options.pages / "CAUSES.md", pages.of_causes(results, groups))
         pages.write(options.pages / "FINDINGS.md", pages.of_findings(results))
