@@ -29,6 +29,8 @@ enum ta_chart_kind {
                            row before */
     TA_CHART_FOREST,    /* y[0], a ratio, of each row with its interval from y[1] to y[2] */
     TA_CHART_HEATMAP,   /* y[0], a change, of each row as a cell at `x` and the first label */
+    TA_CHART_LANES, /* each row as a segment from x on, y[0] long, on the lane label[0]; label[1] is
+                       written in it, its ink by `group` and `kinds` */
     TA_CHART_KINDS
 };
 
@@ -63,6 +65,10 @@ enum ta_ink {
     TA_INK_HOST,
     TA_INK_RANGE,
     TA_INK_SYNC,
+    TA_INK_ATTENTION, /* of what computes; TA_INK_COMPUTE is all of it, or GEMM */
+    TA_INK_CONV,
+    TA_INK_POINTWISE,
+    TA_INK_KERNEL, /* kernels that are none of these */
     TA_INK_WORSE, /* changes */
     TA_INK_BETTER,
     TA_INK_HEAT_1, /* little to much (cividis) */
@@ -112,8 +118,8 @@ struct ta_chart {
     const struct ta_chart *next;             /* set by the report */
     const char *size;                        /* scatter: value column, or NULL */
     struct ta_roof roof;                     /* scatter */
-    const struct ta_kind *kinds; /* of a tree what says most first, of dots; ends with a NULL
-                                    value */
+    const struct ta_kind *kinds; /* of a tree what says most first, of dots, of lanes; ends with a
+                                    NULL value */
     bool log_y;                  /* lines in one panel */
     int64_t whole;               /* Pareto: what shares are of; 0: the sum of all rows */
     bool steps;                  /* lines: a value holds until the next one */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Charts of a table, kinds of a tree, rows that a chart may ask for. */
-enum { CHARTS_MAX = 8, KINDS_MAX = 12, TOP_MAX = 1000000 };
+enum { CHARTS_MAX = 8, KINDS_MAX = 24, TOP_MAX = 1000000 };
 
 static void read_labels(struct decode *in, const json_t *chart, const char *labels[TA_CHART_LABELS])
 {
@@ -72,10 +72,11 @@ static struct ta_chart read_chart(struct decode *in, const json_t *from)
     chart.kinds = read_kinds(in, from);
     read_labels(in, from, chart.label);
     read_series(in, from, chart.y);
-    /* The inks of a tree go by texts. */
+    /* The inks of a tree and of lanes go by texts. */
     const struct ta_column *group = chart.group ? decode_find_column(in, chart.group) : NULL;
-    if (chart.kind == TA_CHART_TREE && group && group->type != TA_TYPE_STRING)
-        decode_fail(in, "\"group\" of a tree is no column of texts");
+    const bool by_text = chart.kind == TA_CHART_TREE || chart.kind == TA_CHART_LANES;
+    if (by_text && group && group->type != TA_TYPE_STRING)
+        decode_fail(in, "\"group\" of a tree or of lanes is no column of texts");
     return chart;
 }
 

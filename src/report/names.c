@@ -29,6 +29,7 @@ const char *ta_chart_kind_name(enum ta_chart_kind kind)
         [TA_CHART_WATERFALL] = "waterfall",
         [TA_CHART_FOREST] = "forest",
         [TA_CHART_HEATMAP] = "heatmap",
+        [TA_CHART_LANES] = "lanes",
     };
     return names[kind];
 }
@@ -65,6 +66,10 @@ const char *ta_ink_name(enum ta_ink ink)
         [TA_INK_HOST] = "host",
         [TA_INK_RANGE] = "range",
         [TA_INK_SYNC] = "sync",
+        [TA_INK_ATTENTION] = "attention",
+        [TA_INK_CONV] = "conv",
+        [TA_INK_POINTWISE] = "pointwise",
+        [TA_INK_KERNEL] = "kernel",
         [TA_INK_WORSE] = "worse",
         [TA_INK_BETTER] = "better",
         [TA_INK_HEAT_1] = "heat-1",

@@ -172,7 +172,25 @@ static void test_colors_are_apart(void **state)
         check_set(TA_INK_OP, TA_INK_SYNC, dark, 15);
         check_set(TA_INK_WORSE, TA_INK_BETTER, dark, 20);
         check_set(TA_INK_SERIES_1, TA_INK_SERIES_4, dark, 20);
+        check_set(TA_INK_ATTENTION, TA_INK_KERNEL, dark, 10);
     }
+}
+
+/* Families of kernels stand beside the other classes of device time, of which COMPUTE is theirs;
+ * memory sets count as copies there. */
+static void test_families_are_apart_from_classes(void **state)
+{
+    (void)state;
+    for (int family = TA_INK_ATTENTION; family <= TA_INK_KERNEL; family++)
+        for (int class = TA_INK_COMPUTE; class <= TA_INK_OTHER; class ++)
+            for (int dark = 0; dark < 2; dark++) {
+                const uint32_t a = ta_ink_color((enum ta_ink)family, dark);
+                const uint32_t b = ta_ink_color((enum ta_ink) class, dark);
+                if (class != TA_INK_MEMSET && !(apart(a, b) >= 9))
+                    fail_msg("%s and %s are %.1f apart%s", ta_ink_name((enum ta_ink)family),
+                             ta_ink_name((enum ta_ink) class), apart(a, b),
+                             dark ? " in the dark" : "");
+            }
 }
 
 /* Cells of heat maps touch each other: their colors rise instead. */
@@ -217,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_difference_is_right),
         cmocka_unit_test(test_colors_are_apart),
+        cmocka_unit_test(test_families_are_apart_from_classes),
         cmocka_unit_test(test_colors_stand_out),
         cmocka_unit_test(test_heat_rises),
     };

@@ -33,6 +33,7 @@ static ta_lay *const kinds[TA_CHART_KINDS] = {
     [TA_CHART_WATERFALL] = ta_lay_waterfall,
     [TA_CHART_FOREST] = ta_lay_forest,
     [TA_CHART_HEATMAP] = ta_lay_heatmap,
+    [TA_CHART_LANES] = ta_lay_lanes,
 };
 
 static const char *join(struct ta_layout *layout, const char *caption, const char *note)

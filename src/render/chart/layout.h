@@ -37,6 +37,7 @@ void ta_lay_tree(struct ta_layout *layout);
 void ta_lay_waterfall(struct ta_layout *layout);
 void ta_lay_forest(struct ta_layout *layout);
 void ta_lay_heatmap(struct ta_layout *layout);
+void ta_lay_lanes(struct ta_layout *layout);
 /* A picture that has no table. */
 struct ta_timeline;
 void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timeline);

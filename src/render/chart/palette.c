@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The colors of all charts, in both themes, and the sizes of their type.
  *
- * There are four sets of a theme: a class of device time keeps its color in every chart, so does
- * what host threads do and whether a change is for the worse, and series have no fixed meaning.
+ * There are five sets of a theme: a class of device time keeps its color in every chart, so does
+ * what host threads do and whether a change is for the worse, and series have no fixed meaning;
+ * what computes is blue, and families of kernels are shades next to it, which differ by 10.
  * Within a set colors differ from the paper by a contrast of at least 3:1 and from each other by
  * CIEDE2000 >= 15 for normal, protan, deutan and tritan vision; the first four series, which most
  * charts of ranks need and which thin lines must tell apart, by 20. tests/unit/test_palette.c
@@ -53,6 +54,10 @@ static const struct ink inks[TA_INK_COUNT] = {
     [TA_INK_HOST] = {0x646e82, 0x60657b, false, true},
     [TA_INK_RANGE] = {0x8d2ef2, 0xb283f1, false, false},
     [TA_INK_SYNC] = {0xab3748, 0xdc243b, false, true},
+    [TA_INK_ATTENTION] = {0x092338, 0xbee9f7, false, false},
+    [TA_INK_CONV] = {0x4b96eb, 0x2f8dbf, true, false},
+    [TA_INK_POINTWISE] = {0x216352, 0x267259, false, true},
+    [TA_INK_KERNEL] = {0x5d677e, 0x595ba5, false, true},
     [TA_INK_WORSE] = {0xb35806, 0xf1a340, false, false},
     [TA_INK_BETTER] = {0x542788, 0xb2abd2, false, false},
     [TA_INK_HEAT_1] = {0x00224e, 0x00224e, false, true},

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* overview.picture: the run in one picture, drawn by what kind of run it is. */
+#include "picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct ta_kind picture_kinds[] = {
+    [PICTURE_GEMM] = {"gemm", "GEMM", TA_INK_COMPUTE},
+    [PICTURE_ATTENTION] = {"attention", "attention", TA_INK_ATTENTION},
+    [PICTURE_CONV] = {"convolution", "convolution", TA_INK_CONV},
+    [PICTURE_POINTWISE] = {"pointwise", "norm and pointwise", TA_INK_POINTWISE},
+    [PICTURE_KERNEL] = {"kernels", "other kernels", TA_INK_KERNEL},
+    [PICTURE_COMM] = {"communication", "communication", TA_INK_COMM},
+    [PICTURE_COPY] = {"copies", "copies", TA_INK_MEMCPY},
+    [PICTURE_LAUNCH] = {"launch", "idle, launches come late", TA_INK_IDLE},
+    [PICTURE_SYNC] = {"sync", "idle, the host waited for the GPU", TA_INK_SYNC},
+    [PICTURE_INPUT] = {"input", "idle, data is loaded", TA_INK_RANGE},
+    [PICTURE_COMPUTATION] = {"host computation", "idle, the host computes", TA_INK_HOST},
+    [PICTURE_SETUP] = {"setup", "idle, set-up or compilation", TA_INK_RUNTIME},
+    [PICTURE_HOST] = {"host", "idle, host work not recorded", TA_INK_OTHER},
+    [PICTURE_QUEUED] = {"queued", "idle, queued work waits", TA_INK_WAIT},
+    [PICTURE_EDGES] = {"edges", "before the first and after the last kernel", TA_INK_OP},
+    [PICTURE_IDLE] = {"idle", "idle", TA_INK_IDLE},
+    [PICTURE_COMPUTE] = {"compute", "compute", TA_INK_COMPUTE},
+    [PICTURE_WAIT] = {"waiting", "waiting for other ranks", TA_INK_WAIT},
+    [PICTURE_PHASE] = {"phase", "phase", TA_INK_BAND},
+    {NULL, NULL, TA_INK_NONE},
+};
+
+static const struct ta_ref reads[] = {
+    [BOUND_NAME] = {"run.bound", "bound"},
+    [BOUND_TOTAL] = {"run.bound", "total_ns"},
+    [PART_RANK] = {"gpu_time.parts", "rank"},
+    [PART_DEVICE] = {"gpu_time.parts", "device"},
+    [PART_WINDOW] = {"gpu_time.parts", "window_ns"},
+    [PART_COMPUTE] = {"gpu_time.parts", "compute_ns"},
+    [PART_HIDDEN] = {"gpu_time.parts", "comm_hidden_ns"},
+    [PART_COMM] = {"gpu_time.parts", "comm_exposed_ns"},
+    [PART_COPY] = {"gpu_time.parts", "memcpy_exposed_ns"},
+    [PART_OTHER] = {"gpu_time.parts", "other_ns"},
+    [WAIT_RANK] = {"collectives.exposed", "rank"},
+    [WAIT_NS] = {"collectives.exposed", "wait_ns"},
+};
+
+static const struct ta_field stretch_fields[STRETCH_FIELDS] = {
+    [STRETCH_RANK] = {"rank", TA_FIELD_RANK},    [STRETCH_INDEX] = {"index", TA_FIELD_INT},
+    [STRETCH_LENGTH] = {"length", TA_FIELD_MAX}, [STRETCH_PHASE] = {"phase", TA_FIELD_MAX},
+    [STRETCH_STEP] = {"step", TA_FIELD_MAX},
+};
+static const struct ta_field time_fields[TIME_FIELDS] = {
+    [TIME_RANK] = {"rank", TA_FIELD_RANK},  [TIME_DEVICE] = {"device", TA_FIELD_INT},
+    [TIME_INDEX] = {"index", TA_FIELD_INT}, [TIME_CLASS] = {"class", TA_FIELD_INT},
+    [TIME_NS] = {"ns", TA_FIELD_SUM},
+};
+static const struct ta_partial_def partials[] = {
+    [PICTURE_STRETCHES] = {"stretches", stretch_fields, STRETCH_FIELDS},
+    [PICTURE_TIMES] = {"times", time_fields, TIME_FIELDS},
+    {0},
+};
+static const enum ta_partial_use uses[] = {TA_NOT_COMPARED, TA_NOT_COMPARED};
+static const struct ta_bound bounds[] = {{PICTURE_TIMES, TIME_CLASS, PICTURE_CLASSES},
+                                         TA_BOUNDS_END};
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    if (ta_trace_activities(trace).n == 0)
+        return TA_OK;
+    struct picture_stretches stretches;
+    if (!picture_stretches_find(trace, &stretches)) {
+        free(stretches.at);
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot divide the window of a trace");
+    }
+    for (size_t i = 0; i < stretches.n; i++) {
+        const struct picture_stretch *at = &stretches.at[i];
+        int64_t *row = TA_PARTIAL_ROW(out[PICTURE_STRETCHES], ta_key_int(ta_trace_rank(trace)),
+                                      ta_key_int((int64_t)i));
+        ta_most(&row[STRETCH_LENGTH], at->end - at->start);
+        ta_most(&row[STRETCH_PHASE], at->phase);
+        ta_most(&row[STRETCH_STEP], at->step);
+    }
+    picture_sweep(trace, &stretches, out[PICTURE_TIMES]);
+    free(stretches.at);
+    return TA_OK;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { LANE, SEGMENT, START, LENGTH, CLASS, LABEL };
+static const struct ta_column picture_columns[] = {
+    [LANE] = {"lane", "Lane", TA_TEXT, .doc = "What the segment is of: GPU, phases, a rank"},
+    [SEGMENT] = {"segment", "Segment", TA_INTEGER, .role = TA_KEY,
+                 .doc = "Number of the segment, from 1 on"},
+    [START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
+               .doc = "Where the segment begins on its lane, from the beginning of the window"},
+    [LENGTH] = {"dur_ns", "Time", TA_NS,
+                .doc = "Its length; the segments of a lane of a device add up to the window"},
+    [CLASS] = {"class", "Class", TA_TEXT, .doc = "What the time goes to"},
+    [LABEL] = {"label", "Label", TA_TEXT, .role = TA_NOTE,
+               .doc = "What is written in it, with its share of the window"},
+};
+
+#define CHART_OF(titled, captioned)                                                                \
+    {                                                                                              \
+        .id = "picture", .title = (titled), .caption = (captioned), .kind = TA_CHART_LANES,        \
+        .label = {&picture_columns[LANE], &picture_columns[LABEL]}, .x = &picture_columns[START],  \
+        .y = {{&picture_columns[LENGTH], "Time", TA_INK_COMPUTE}},                                 \
+        .group = &picture_columns[CLASS], .kinds = picture_kinds                                   \
+    }
+
+static const struct ta_table_def picture = {
+    "overview.picture",
+    "The run in one picture",
+    TA_COLUMNS(picture_columns),
+    .doc =
+        "One row per segment of the picture at the top of reports. One GPU: its window, by what "
+        "its kernels do, communication, copies, and idle time by cause. Diffusion: phases and "
+        "steps in the order of time, and below each of them what the GPU does in it. Ranks: a "
+        "lane each, with compute, waiting for other ranks, communication, copies and idle time; "
+        "of more than eight the ones that wait least and most. Only the phases stand in the order "
+        "of time: the other segments stand in the order of their size. An instant in which "
+        "several kinds of kernels run counts for the first of GEMM, attention, convolution, "
+        "pointwise and other kernels, communication, copies. Chart `picture`.",
+    .tier = TA_TIER_POINTS,
+    .joining = TA_JOIN_NOT,
+    .not_of_ranks = true};
+
+static const struct {
+    bool (*draw)(const struct picture *picture);
+    struct ta_chart_def chart;
+} pictures[] = {
+    {picture_of_ranks, CHART_OF("Where each rank's time goes",
+                                "The window of each rank, its parts side by side. Parts do not "
+                                "stand in the order of time.")},
+    {picture_of_diffusion,
+     CHART_OF("Phases and steps, and what the GPU does in them",
+              "Phases and steps in the order of time; below each what the GPU does in it, the "
+              "largest part first.")},
+    {picture_of_device, CHART_OF("Where the GPU's time goes",
+                                 "The window of the program as one bar: what kernels do, the "
+                                 "largest part first, then idle time by cause.")},
+};
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_refs *in, struct ta_section_builder *out)
+{
+    int64_t n = 0;
+    bool failed = false;
+    const struct picture drawn = {
+        merged[PICTURE_STRETCHES], merged[PICTURE_TIMES], in, out, &n, &failed};
+    for (size_t i = 0; i < TA_LENGTH(pictures); i++)
+        if (pictures[i].draw(&drawn)) {
+            ta_draw(out, &picture, &pictures[i].chart);
+            break;
+        }
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot choose what a picture shows") : TA_OK;
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+void picture_add(const struct picture *to, const char *lane, int64_t start, int64_t length,
+                 enum picture_class class, const char *label)
+{
+    if (length > 0)
+        TA_ROW(to->out, picture, [LANE] = ta_string(lane), [SEGMENT] = ta_int(++*to->n),
+               [START] = ta_int(start), [LENGTH] = ta_int(length),
+               [CLASS] = ta_string(picture_kinds[class].value), [LABEL] = ta_string(label));
+}
+
+/* The largest of the classes [from, to) that are smaller than `below`, equal ones by their number;
+ * `to` for none. */
+static int next_class(const int64_t times[PICTURE_CLASSES], int from, int to, int last)
+{
+    int best = to;
+    for (int i = from; i < to; i++) {
+        const bool is_after =
+            last < 0 || times[i] < times[last] || (times[i] == times[last] && i > last);
+        if (times[i] > 0 && is_after && (best == to || times[i] > times[best]))
+            best = i;
+    }
+    return best;
+}
+
+int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t start,
+                            const int64_t times[PICTURE_CLASSES], int64_t whole)
+{
+    static const int ends[] = {0, PICTURE_WORK, PICTURE_CLASSES};
+    for (int part = 0; part < 2; part++)
+        for (int last = -1;
+             (last = next_class(times, ends[part], ends[part + 1], last)) != ends[part + 1];) {
+            char share[TA_UNIT_TEXT_MAX], label[2 * TA_UNIT_TEXT_MAX];
+            snprintf(label, sizeof label, "%s %s", picture_kinds[last].label,
+                     ta_unit_format(share, (double)times[last] / (double)whole, TA_UNIT_RATIO));
+            picture_add(to, lane, start, times[last], (enum picture_class)last, label);
+            start += times[last];
+        }
+    return start;
+}
+
+static const struct ta_table_def *const tables[] = {&picture, NULL};
+
+static const struct ta_analysis_ops ops = {.section = "overview",
+                                           .place = 3,
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .bounds = bounds,
+                                           .uses = uses,
+                                           .tables = tables,
+                                           TA_READS(reads)};
+
+TA_PLUGIN(analysis, picture, &ops, .title = "The run in one picture",
+          .summary = "Where the time of the run goes, as segments on lanes: overview.picture",
+          .version = "1");

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* overview.picture: one picture of the run, as segments on lanes.  Each kind of run has a file that
+ * draws it; the table in picture.c chooses. */
+#ifndef TA_PICTURE_H
+#define TA_PICTURE_H
+
+#include <traceanalyze/analysis.h>
+
+/* What an instant of a device goes to, in the order in which one that several cover is given out;
+ * then what only lanes have. */
+enum picture_class {
+    PICTURE_GEMM,
+    PICTURE_ATTENTION,
+    PICTURE_CONV,
+    PICTURE_POINTWISE,
+    PICTURE_KERNEL,
+    PICTURE_COMM,
+    PICTURE_COPY,
+    PICTURE_WORK, /* how many of them are work of a device */
+    PICTURE_LAUNCH = PICTURE_WORK,
+    PICTURE_SYNC,
+    PICTURE_INPUT,
+    PICTURE_COMPUTATION,
+    PICTURE_SETUP,
+    PICTURE_HOST,
+    PICTURE_QUEUED,
+    PICTURE_EDGES,
+    PICTURE_IDLE,
+    PICTURE_COMPUTE, /* all of a rank's, whatever computes */
+    PICTURE_WAIT,    /* for other ranks */
+    PICTURE_PHASE,
+    PICTURE_CLASSES
+};
+
+/* Values of the column `class`, with how charts show them; index: enum picture_class. */
+extern const struct ta_kind picture_kinds[];
+
+/* Partials. */
+enum { PICTURE_STRETCHES, PICTURE_TIMES };
+enum { STRETCH_RANK, STRETCH_INDEX, STRETCH_LENGTH, STRETCH_PHASE, STRETCH_STEP, STRETCH_FIELDS };
+enum { TIME_RANK, TIME_DEVICE, TIME_INDEX, TIME_CLASS, TIME_NS, TIME_FIELDS };
+
+/* A stretch of a program's window: a phase of a diffusion, a step of one, or neither. */
+struct picture_stretch {
+    int64_t start, end;
+    int64_t phase; /* enum ta_generation_phase; TA_MISSING: of none */
+    int64_t step;  /* its number from 1 on; TA_MISSING: it is no step */
+};
+
+struct picture_stretches {
+    struct picture_stretch *at;
+    size_t n;
+};
+
+/* The window of the program as stretches without gaps; free `at`.  False without memory. */
+TA_MUST_CHECK bool picture_stretches_find(const struct ta_trace *trace,
+                                          struct picture_stretches *out);
+
+/* Adds the time of each class in each stretch, for each device. */
+void picture_sweep(const struct ta_trace *trace, const struct picture_stretches *stretches,
+                   struct ta_partial *times);
+
+/* What pictures are drawn from: columns of other tables, see picture.c. */
+enum {
+    BOUND_NAME,
+    BOUND_TOTAL,
+    PART_RANK,
+    PART_DEVICE,
+    PART_WINDOW,
+    PART_COMPUTE,
+    PART_HIDDEN,
+    PART_COMM,
+    PART_COPY,
+    PART_OTHER,
+    WAIT_RANK,
+    WAIT_NS,
+    PICTURE_READS
+};
+
+/* The picture while it is drawn. */
+struct picture {
+    const struct ta_partial *stretches, *times;
+    const struct ta_refs *in;
+    struct ta_section_builder *out;
+    int64_t *n;   /* segments so far */
+    bool *failed; /* set without memory */
+};
+
+/* Adds a segment; `label` may be NULL.  Segments without length are left out. */
+void picture_add(const struct picture *to, const char *lane, int64_t start, int64_t length,
+                 enum picture_class class, const char *label);
+
+/* Adds `times` from `start` on in order of size, work first, each named with its share of
+ * `whole`; returns the end. */
+int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t start,
+                            const int64_t times[PICTURE_CLASSES], int64_t whole);
+
+/* Each draws one kind of run, and says whether it is such a one. */
+bool picture_of_ranks(const struct picture *picture);
+bool picture_of_diffusion(const struct picture *picture);
+bool picture_of_device(const struct picture *picture);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lanes: segments side by side on named lanes, all on one axis, with what they are written inside
+ * where it fits.
+ *
+ * A kind whose ink is TA_INK_BAND names stretches of the others, such as phases: its lanes say
+ * where something is, and the legend leaves it out. */
+#include "render/chart/layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Points. */
+enum {
+    ROW = 26,
+    GAP = 6,
+    INSET = 3,
+    NAME_LINE = 14,
+    TICK_LINE = 14,
+    NAME_GAP = 8,
+    NAMES_MOST = 150
+};
+/* Narrower than this the names of lanes stand above them. */
+enum { NARROW = 420 };
+enum { KINDS_MOST = 24 };
+
+struct segment {
+    size_t lane;
+    double from, length;
+    const char *label;
+    const struct ta_kind *kind;
+};
+
+struct lanes {
+    const char **names;
+    size_t n;
+    struct segment *segments;
+    size_t n_segments, n_missing;
+    double from, to;
+    size_t value_column;
+    enum ta_unit unit;
+    bool is_narrow;
+    double left; /* where segments begin */
+};
+
+/* The kind of a row; one without a name for a class that the chart does not know. */
+static const struct ta_kind *kind_of(const struct ta_layout *layout, size_t row, size_t column)
+{
+    static const struct ta_kind none = {"", "other", TA_INK_OTHER};
+    if (column == SIZE_MAX || !layout->chart->kinds)
+        return &none;
+    const struct ta_cell *cell = ta_table_cell(layout->table, row, column);
+    for (const struct ta_kind *kind = layout->chart->kinds; kind->value; kind++)
+        if (cell->kind == TA_CELL_TEXT && ta_slice_equal(cell->text, ta_slice_of(kind->value)))
+            return kind;
+    return &none;
+}
+
+static bool is_context(const struct ta_kind *kind)
+{
+    return kind->ink == TA_INK_BAND;
+}
+
+/* The lane of a name; lanes are in the order of appearance. */
+static size_t lane_of(struct lanes *lanes, const char *name)
+{
+    for (size_t i = lanes->n; i-- > 0;)
+        if (strcmp(lanes->names[i], name) == 0)
+            return i;
+    lanes->names[lanes->n] = name;
+    return lanes->n++;
+}
+
+static void read_rows(struct ta_layout *layout, struct lanes *lanes)
+{
+    const struct ta_chart *chart = layout->chart;
+    const size_t lane = ta_data_column(layout, chart->label[0]);
+    const size_t label = ta_data_column(layout, chart->label[1]);
+    const size_t start = ta_data_column(layout, chart->x);
+    const size_t group = ta_data_column(layout, chart->group);
+    lanes->from = INFINITY;
+    lanes->to = -INFINITY;
+    for (size_t row = 0; row < layout->table->n_rows; row++) {
+        const double from = ta_data_value(layout, row, start);
+        const double length = ta_data_value(layout, row, lanes->value_column);
+        if (!(length > 0) || isnan(from)) {
+            lanes->n_missing++;
+            continue;
+        }
+        const bool has_label =
+            label != SIZE_MAX && ta_table_cell(layout->table, row, label)->kind != TA_CELL_NULL;
+        lanes->segments[lanes->n_segments++] = (struct segment){
+            .lane = lane_of(lanes, lane == SIZE_MAX ? "" : ta_data_cell(layout, row, lane)),
+            .from = from,
+            .length = length,
+            .label = has_label ? ta_data_cell(layout, row, label) : "",
+            .kind = kind_of(layout, row, group),
+        };
+        lanes->from = fmin(lanes->from, from);
+        lanes->to = fmax(lanes->to, from + length);
+    }
+}
+
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+/* What of a label has room: all of it, else its name without its figure, its first
+ * word, or the number of "step 12"; NULL for nothing. */
+static const char *label_for(struct ta_layout *layout, const char *label, double width)
+{
+    if (!*label || ta_pen_width(layout, TA_FACE_SMALL, label) <= width)
+        return *label ? label : NULL;
+    size_t name = strcspn(label, "0123456789");
+    const char *number = label + name;
+    while (name > 0 && label[name - 1] == ' ')
+        name--;
+    const size_t digits = strspn(number, "0123456789");
+    if (*number && number[digits] == '\0')
+        return ta_pen_width(layout, TA_FACE_SMALL, number) <= width ? number : NULL;
+    const size_t ends[] = {name, strcspn(label, " ,")};
+    for (size_t i = 0; i < 2; i++) {
+        const char *shorter = ta_pen_printf(layout, "%.*s", (int)ends[i], label);
+        if (*shorter && ta_pen_width(layout, TA_FACE_SMALL, shorter) <= width)
+            return shorter;
+    }
+    return NULL;
+}
+
+static double top_of(const struct lanes *lanes, size_t lane)
+{
+    const double above = lanes->is_narrow ? NAME_LINE : 0;
+    return (double)lane * (ROW + GAP + above) + above;
+}
+
+static void draw_segment(struct ta_layout *layout, const struct lanes *lanes,
+                         const struct segment *segment)
+{
+    const double scale = (layout->width - lanes->left) / (lanes->to - lanes->from);
+    const double x = lanes->left + (segment->from - lanes->from) * scale;
+    const double width = segment->length * scale;
+    const double drawn = width > 3 ? width - 1 : width; /* what is next to it stays apart */
+    const double y = top_of(lanes, segment->lane);
+    const struct ta_kind *kind = segment->kind;
+    const char *named = *segment->label ? segment->label : kind->label;
+    const char *tip = ta_pen_printf(
+        layout, "%s · %s · %s · %s", lanes->names[segment->lane], named,
+        ta_pen_value(layout, segment->length, lanes->unit),
+        ta_pen_value(layout, segment->length / (lanes->to - lanes->from), TA_UNIT_RATIO));
+    ta_pen_rect(layout, kind->ink, x, y, drawn, ROW, tip);
+    const char *label = label_for(layout, segment->label, drawn - 2 * INSET);
+    if (label)
+        ta_pen_text_on(layout, kind->ink, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, x + drawn / 2,
+                       y + ROW * 0.64, label);
+}
+
+/* ---- the frame ------------------------------------------------------------------------------- */
+
+/* Names stand left of their lanes, or above them where that would take the room of these. */
+static void place_names(struct ta_layout *layout, struct lanes *lanes)
+{
+    double widest = 0;
+    for (size_t i = 0; i < lanes->n; i++)
+        widest = fmax(widest, ta_pen_width(layout, TA_FACE_SMALL, lanes->names[i]));
+    lanes->is_narrow = layout->width < NARROW && widest > 0;
+    lanes->left = lanes->is_narrow || widest <= 0 ? 0 : fmin(ceil(widest), NAMES_MOST) + NAME_GAP;
+}
+
+static void draw_names(struct ta_layout *layout, const struct lanes *lanes)
+{
+    const double room = lanes->is_narrow ? layout->width : lanes->left - NAME_GAP;
+    for (size_t i = 0; i < lanes->n; i++) {
+        const char *name = ta_pen_fit(layout, TA_FACE_SMALL, lanes->names[i], room);
+        const double y = top_of(lanes, i);
+        ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL,
+                    lanes->is_narrow ? TA_ANCHOR_START : TA_ANCHOR_END, lanes->is_narrow ? 0 : room,
+                    lanes->is_narrow ? y - 4 : y + ROW * 0.64, name,
+                    name == lanes->names[i] ? NULL : lanes->names[i]);
+    }
+}
+
+/* ---- what the classes come to ---------------------------------------------------------------- */
+
+struct total {
+    const struct ta_kind *kind;
+    double time;
+};
+
+static int largest_first(const void *left, const void *right)
+{
+    const struct total *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? 1 : -1;
+    return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+/* The kinds that occur by their time, all lanes together; returns how many, and sets `sum`. */
+static size_t add_up(const struct lanes *lanes, struct total totals[KINDS_MOST], double *sum)
+{
+    size_t n = 0;
+    *sum = 0;
+    for (size_t i = 0; i < lanes->n_segments; i++) {
+        const struct segment *segment = &lanes->segments[i];
+        if (is_context(segment->kind))
+            continue;
+        size_t at = 0;
+        while (at < n && totals[at].kind != segment->kind)
+            at++;
+        if (at == KINDS_MOST)
+            continue;
+        if (at == n)
+            totals[n++] = (struct total){segment->kind, 0};
+        totals[at].time += segment->length;
+        *sum += segment->length;
+    }
+    qsort(totals, n, sizeof *totals, largest_first);
+    return n;
+}
+
+/* Shares of less are in the data alone. */
+static const double least_share = 0.005;
+
+static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, double y)
+{
+    struct total totals[KINDS_MOST];
+    struct ta_legend_entry entries[KINDS_MOST];
+    double sum;
+    size_t n = add_up(lanes, totals, &sum);
+    while (n > 1 && totals[n - 1].time < least_share * sum)
+        n--;
+    const char *parts = "";
+    for (size_t i = 0; i < n; i++) {
+        const char *share = ta_pen_value(layout, totals[i].time / sum, TA_UNIT_RATIO);
+        const char *label = ta_pen_printf(layout, "%s %s", totals[i].kind->label, share);
+        entries[i] = (struct ta_legend_entry){totals[i].kind->ink, TA_MARK_RECT, label};
+        parts = ta_pen_printf(layout, "%s%s%s", parts, i ? ", " : "", label);
+    }
+    const char *whole = ta_pen_value(layout, lanes->to - lanes->from, lanes->unit);
+    layout->summary = n ? ta_pen_printf(layout, "Of %s: %s.", whole, parts)
+                        : ta_pen_printf(layout, "%zu parts of %s.", lanes->n_segments, whole);
+    return ta_guide_legend(layout, entries, n, y);
+}
+
+static void draw(struct ta_layout *layout, struct lanes *lanes)
+{
+    place_names(layout, lanes);
+    const struct ta_plot plot = {lanes->left, 0, layout->width - lanes->left,
+                                 top_of(lanes, lanes->n - 1) + ROW};
+    const struct ta_axis axis =
+        ta_guide_fit(layout, 0, lanes->to - lanes->from, lanes->unit, plot.w);
+    draw_names(layout, lanes);
+    for (size_t i = 0; i < lanes->n_segments; i++)
+        draw_segment(layout, lanes, &lanes->segments[i]);
+    double free_from = 0;
+    for (size_t i = 0; i < axis.n_ticks; i++)
+        free_from = ta_guide_centered(
+            layout, ta_plot_x(&plot, &axis, axis.ticks[i]), plot.h + TICK_LINE - 2, free_from,
+            axis.ticks[i] > 0 ? ta_pen_value(layout, axis.ticks[i], lanes->unit) : "0");
+    const double below = plot.h + TICK_LINE + GAP;
+    layout->height = below + draw_legend(layout, lanes, below);
+}
+
+void ta_lay_lanes(struct ta_layout *layout)
+{
+    const size_t n_rows = layout->table->n_rows;
+    struct lanes lanes = {
+        .names = calloc(n_rows + 1, sizeof *lanes.names),
+        .segments = calloc(n_rows + 1, sizeof *lanes.segments),
+        .value_column = ta_data_column(layout, layout->chart->y[0].column),
+    };
+    lanes.unit = ta_data_unit(layout, lanes.value_column);
+    if (!lanes.names || !lanes.segments)
+        layout->failed = true;
+    else
+        read_rows(layout, &lanes);
+    if (lanes.n_segments && lanes.to > lanes.from)
+        draw(layout, &lanes);
+    else
+        ta_guide_empty(layout);
+    free(lanes.names);
+    free(lanes.segments);
+}
