@@ -282,6 +282,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, blocking_copies, &ops, .title = "Copies that the host waits for",
+TA_PLUGIN(advice, blocking_copies, &ops, .title = "Copies the host waits for",
           .summary = "Fires when pageable or blocking copies hold up host and device",
           .version = "1", .options = options);

@@ -182,6 +182,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, context_growth, &ops, .title = "Growth with the context",
+TA_PLUGIN(advice, context_growth, &ops, .title = "Block time growth with context",
           .summary = "Fires when blocks take longer the more blocks there are before them",
           .version = "1", .options = options);

@@ -184,6 +184,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, guidance, &ops, .title = "Two model calls a step",
+TA_PLUGIN(advice, guidance, &ops, .title = "Guidance by two model calls",
           .summary = "Fires when each denoising step runs the model twice for guidance",
           .version = "1", .options = options);

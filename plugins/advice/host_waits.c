@@ -162,7 +162,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, host_waits, &ops, .title = "Waits seen from the host",
+TA_PLUGIN(advice, host_waits, &ops, .title = "Host waits by call site",
           .summary = "Fires when the host waits for a device much of the time, where only the host "
                      "was recorded",
           .version = "1", .options = options);

@@ -141,6 +141,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, repeated_encodes, &ops, .title = "Encoders that run again",
+TA_PLUGIN(advice, repeated_encodes, &ops, .title = "Repeated encoder calls",
           .summary = "Fires when an encoder runs several times for an image with the same kernels",
           .version = "1", .options = options);

@@ -241,6 +241,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, step_jitter, &ops, .title = "Steps that take far longer",
+TA_PLUGIN(advice, step_jitter, &ops, .title = "Outlier steps",
           .summary = "Fires when some steps of a kind take far longer than the median",
           .version = "1", .options = options);

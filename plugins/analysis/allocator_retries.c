@@ -129,7 +129,7 @@ static const struct ta_column table_columns[FIELDS] = {
     [COUNT] = {"count", "Retries", TA_COUNT, .better = TA_LOWER,
                .doc =
                    "Operators that called cudaMalloc, cudaFree and cudaMalloc again, or the like"},
-    [FREES] = {"frees", "Given back", TA_COUNT, .better = TA_LOWER,
+    [FREES] = {"frees", "Freed segments", TA_COUNT, .better = TA_LOWER,
                .doc = "Segments that they gave back to the driver"},
     [HOST] = {"host_ns", "Host", TA_NS, .better = TA_LOWER,
               .doc = "Time from the first to the last of these calls of an operator, waits for the "
@@ -141,7 +141,7 @@ static const struct ta_column table_columns[FIELDS] = {
 
 static const struct ta_table_def table = {
     "memory.retries",
-    "Allocations that were tried again",
+    "Allocation retries",
     TA_COLUMNS(table_columns),
     .doc =
         "One row per rank and place at which the allocator found no room: it waits for the "
@@ -175,6 +175,6 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, allocator_retries, &ops, .title = "Allocations that were tried again",
+TA_PLUGIN(analysis, allocator_retries, &ops, .title = "Allocation retries",
           .summary = "Allocations for which the allocator gave its cache back: memory.retries",
           .version = "1");

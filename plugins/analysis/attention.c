@@ -79,8 +79,8 @@ static const struct ta_column by_backend_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "attention-backends",
     .title = "Attention by implementation",
-    .caption = "Kernel time of attention by implementation and how it was found, all ranks; the "
-               "percentage is cumulative.",
+    .caption = "Attention time by implementation and how it was recognized, summed over all ranks; "
+               "percentages are cumulative.",
     .kind = TA_CHART_PARETO,
     .label = {&by_backend_columns[BACKEND], &by_backend_columns[SOURCE]},
     .y = {{&by_backend_columns[TOTAL], "Total", TA_INK_COMPUTE}},
@@ -115,7 +115,7 @@ static const struct ta_column calls_table_columns[] = {
     [CALL_PREP_KERNELS] = {"preparing_kernels", "Preparing kernels", TA_COUNT, .better = TA_LOWER,
                            .doc = "Kernels right before it that quantize its inputs; of "
                                   "SageAttention also those that smooth, pad and transpose them"},
-    [CALL_PREP] = {"preparing_ns", "Preparing", TA_NS, .better = TA_LOWER,
+    [CALL_PREP] = {"preparing_ns", "Preparing time", TA_NS, .better = TA_LOWER,
                    .doc = "Sum of their durations"},
 };
 

@@ -115,8 +115,7 @@ static const struct ta_column growth_columns[] = {
 };
 
 static const struct ta_table_def growth = {
-    "diffusion.attention_growth", "Growth of attention with the context",
-    TA_COLUMNS(growth_columns),
+    "diffusion.attention_growth", "Attention growth with context", TA_COLUMNS(growth_columns),
     .doc = "One row per video of a trace with at least 7 blocks, each but the first with as many "
            "passes of the denoiser: kernel time of block i = base + growth · i, of all kernels of "
            "the passes but communication, and of attention alone. Robust lines (bisquare); a "

@@ -75,23 +75,23 @@ static const struct ta_column growth_columns[] = {
     [GROWTH_ADDED] = {"added_ns", "Added", TA_NS, .better = TA_LOWER,
                       .doc = "Time that growth adds to the blocks after the first of the fit; 0 "
                              "where the growth may be chance"},
-    [GROWTH_LIMIT] = {"limit_ns", "Real time", TA_NS_MEAN,
+    [GROWTH_LIMIT] = {"limit_ns", "Real-time limit", TA_NS_MEAN,
                       .doc = "Longest time of a block that keeps up with playback: how long its "
                              "frames play, minus their decoding where each block is decoded "
                              "right after it"},
     [GROWTH_UNTIL] = {"real_time_until", "Real time until", TA_INTEGER, .better = TA_HIGHER,
                       .doc = "First block that takes longer than that, by the fit; null where "
                              "no block does"},
-    [GROWTH_UNTIL_LOW] = {"until_low", "Until, low", TA_INTEGER, .role = TA_NOTE,
+    [GROWTH_UNTIL_LOW] = {"until_low", "Until (low)", TA_INTEGER, .role = TA_NOTE,
                           .doc = "The same with the upper ends of the fit"},
-    [GROWTH_UNTIL_HIGH] = {"until_high", "Until, high", TA_INTEGER, .role = TA_NOTE,
+    [GROWTH_UNTIL_HIGH] = {"until_high", "Until (high)", TA_INTEGER, .role = TA_NOTE,
                            .doc = "The same with its lower ends; null where no block does"},
     [GROWTH_BEYOND] = {"extrapolated", "Extrapolated", TA_FLAG,
                        .doc = "That block is later than all that were recorded"},
 };
 static const struct ta_table_def growth = {
     "diffusion.context_growth",
-    "Growth with the context",
+    "Block time growth with context",
     TA_COLUMNS(growth_columns),
     .rank_words = "Context",
     .doc =
@@ -141,14 +141,14 @@ static const struct ta_column law_columns[] = {
                        .doc = "Lower end of its 95 % interval"},
     [LAW_FRAME_HIGH] = {"per_frame_high_ns", "Frame high", TA_NS_MEAN, .role = TA_NOTE,
                         .doc = "Upper end"},
-    [LAW_HALF] = {"half_size", "Half speed", TA_NUMBER,
+    [LAW_HALF] = {"half_size", "Half-speed frames", TA_NUMBER,
                   .doc = "Frames of a block that reaches half of the largest rate: fixed part over "
                          "time per frame (Hockney's n½)"},
     [LAW_RATE] = {"largest_rate", "Largest rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                   .better = TA_HIGHER, .doc = "Frames per second of ever larger blocks"},
 };
 static const struct ta_table_def law = {
-    "diffusion.block_law", "Time of a block by its frames", TA_COLUMNS(law_columns),
+    "diffusion.block_law", "Block time by frames per block", TA_COLUMNS(law_columns),
     .rank_words = "Block law",
     .doc = "One row per rank with blocks of at least 3 sizes: time of a block of B frames = fixed "
            "part + B · time per frame, a robust line (bisquare) through all blocks but the first "
@@ -172,8 +172,8 @@ static const struct ta_column by_size_columns[] = {
 static const struct ta_chart_def size_chart = {
     .id = "block-size",
     .title = "Frames per second by size of the block",
-    .caption = "Frames over the median time of blocks of that many frames, without the first of "
-               "each video, and by the fitted line. Where ranks differ, one after the other.",
+    .caption = "Frames per second by block size: median of the measured blocks without the first "
+               "of each video, and the fitted line; rank by rank where ranks differ.",
     .kind = TA_CHART_LINES,
     .x = &by_size_columns[SIZE_FRAMES],
     .y = {{&by_size_columns[SIZE_RATE], "measured", TA_INK_SERIES_1},

@@ -40,7 +40,7 @@ static const struct ta_column by_name_columns[] = {
 static const struct ta_chart_def count_chart = {
     .id = "cache-lookups",
     .title = "Cache lookups",
-    .caption = "Hits and misses of each cache and rank.",
+    .caption = "Hits and misses by cache and rank.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_name_columns[COUNT_RANK], &by_name_columns[COUNT_CACHE]},
     .y = {{&by_name_columns[COUNT_HITS], "Hits", TA_INK_COMPUTE},
@@ -73,8 +73,8 @@ static const struct ta_column along_video_columns[] = {
 
 static const struct ta_chart_def hit_chart = {
     .id = "cache-hits",
-    .title = "Cache hits along the video",
-    .caption = "Hits of each cache so far, over the time of the generated video. Misses are not "
+    .title = "Cache hits over the video",
+    .caption = "Cumulative cache hits over the time of the generated video. Misses are not "
                "recorded, so there is no hit ratio.",
     .kind = TA_CHART_LINES,
     .x = &along_video_columns[HITS_VIDEO],
@@ -83,7 +83,7 @@ static const struct ta_chart_def hit_chart = {
 };
 
 static const struct ta_table_def along_video = {
-    "caches.hits", "Cache hits along the video", TA_COLUMNS(along_video_columns),
+    "caches.hits", "Cache hits over the video", TA_COLUMNS(along_video_columns),
     .doc = "One row per hit that is recorded along the generated video. Chart `cache-hits`.",
     .chart = {&hit_chart}};
 

@@ -43,7 +43,7 @@ static const struct ta_column clocks_table_columns[] = {
 };
 
 static const struct ta_table_def clocks_table = {
-    "run.clocks", "Clocks of the files", TA_COLUMNS(clocks_table_columns),
+    "run.clocks", "File clocks", TA_COLUMNS(clocks_table_columns),
     .doc = "One row per file that has times, where a rank has several: where it stands on the "
            "axis of the rank. What has no place there is also named by a finding `unaligned`.",
     .tier = TA_TIER_DETAIL};

@@ -118,7 +118,7 @@ static const struct ta_column by_rank_columns[] = {
 };
 
 static const struct ta_table_def by_rank = {
-    "compile.by_rank", "Compiled share", TA_COLUMNS(by_rank_columns),
+    "compile.by_rank", "Compiled share by rank", TA_COLUMNS(by_rank_columns),
     .doc = "One row per rank with compiled regions or kernels made by Triton.",
     .rank_words = "Compiled code"};
 
@@ -403,7 +403,7 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, compiled, &ops, .title = "Compiled share",
+TA_PLUGIN(analysis, compiled, &ops, .title = "Compiled share by rank",
           .summary = "Device work from torch.compile, graph breaks and recompilation: "
                      "compile.by_rank, compile.between",
           .version = "1");

@@ -454,7 +454,7 @@ static const struct ta_column copies_bandwidth_columns[] = {
                 "that is not known, or copies are faster, the 99th percentile of the bandwidth of "
                 "all copies from 1 MiB on, all ranks. None for smaller copies, which are bound by "
                 "latency, and for copies within a device"},
-    [BANDWIDTH_LINK_SHARE] = {"link_share", "Of the link", TA_RATIO, .better = TA_HIGHER,
+    [BANDWIDTH_LINK_SHARE] = {"link_share", "Link utilization", TA_RATIO, .better = TA_HIGHER,
                               .doc = "Bandwidth over that"},
     [BANDWIDTH_LINK_NAME] = {"link_name", "Link by", TA_TEXT,
                              .doc = "Where the rate of the link is from"},
@@ -463,9 +463,9 @@ static const struct ta_column copies_bandwidth_columns[] = {
 static const struct ta_chart_def rate_chart = {
     .id = "copy-rates",
     .title = "Copy bandwidth by size",
-    .caption = "Bytes over time of the copies of each rank, direction and kind of host memory, by "
-               "decades of size, at their mean size; the area of a dot is their total time. Below "
-               "1 MiB copies are bound by latency. Lines: what the link can do.",
+    .caption = "Copy bandwidth by size, one dot per rank, direction, type of host memory and "
+               "decade of size, drawn at the mean size; its area is the total time. Copies below 1 "
+               "MiB are bound by latency. Lines: what the link can do.",
     .kind = TA_CHART_SCATTER,
     .label = {&copies_bandwidth_columns[BANDWIDTH_PATH], &copies_bandwidth_columns[BANDWIDTH_RANK]},
     .x = &copies_bandwidth_columns[BANDWIDTH_MEAN],
@@ -528,7 +528,7 @@ static const struct ta_column copies_blocking_columns[] = {
 
 static const struct ta_table_def copies_blocking = {
     "copies.blocking",
-    "Copies that the host waits for",
+    "Copies the host waits for",
     TA_COLUMNS(copies_blocking_columns),
     .doc = "One row per rank, direction, kind of host memory and call: copies of 1 KiB and more "
            "that a host thread waits for within the call, because the call returns when they "
@@ -649,7 +649,8 @@ static const struct ta_column by_direction_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "copy-bandwidth",
     .title = "Copy bandwidth",
-    .caption = "Bytes over copy time by rank and direction; small copies are bound by latency.",
+    .caption = "Copy bandwidth (bytes over copy time) by rank and direction; small copies are "
+               "bound by latency.",
     .kind = TA_CHART_BARS,
     .label = {&by_direction_columns[SUM_RANK], &by_direction_columns[SUM_WHAT]},
     .y = {{&by_direction_columns[SUM_BANDWIDTH], "Bandwidth", TA_INK_MEMCPY}},
@@ -671,7 +672,7 @@ static const struct ta_column by_memory_columns[] = {SUM_COLUMNS(
     "memory", "Memory", "Kinds of memory at both ends, as the profiler names them", 0, 0, 0)};
 
 static const struct ta_table_def by_memory = {
-    "copies.by_memory", "Copies by kind of memory", TA_COLUMNS(by_memory_columns),
+    "copies.by_memory", "Copies by memory type", TA_COLUMNS(by_memory_columns),
     .doc = "One row per rank and kinds of memory, such as `Pageable -> Device`: what stands in "
            "parentheses in the name of the copy, or the whole name.",
     .tier = TA_TIER_DETAIL};

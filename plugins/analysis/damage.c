@@ -66,7 +66,7 @@ static const struct ta_column by_kind_columns[] = {
                        "kernels lost: launches without a kernel"},
     [COUNT] = {"count", "Count", TA_COUNT, .better = TA_LOWER,
                .doc = "Spans, activities or launches that it hit; of lost graph replays these"},
-    [OF] = {"of", "Of", TA_COUNT, .doc = "Spans, activities or launches of the kind in all"},
+    [OF] = {"of", "Of all", TA_COUNT, .doc = "Spans, activities or launches of the kind in all"},
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
                .doc = "Count over all; of lost kernels the share of the kernels, where a graph "
                       "counts with as many as its other replays"},

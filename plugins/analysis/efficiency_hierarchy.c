@@ -62,9 +62,9 @@ static const struct ta_column hierarchy_columns[] = {
     [EFFICIENCY] = {"efficiency", "Value", TA_RATIO, .better = TA_HIGHER,
                     .read_as = TA_AS_FACTOR_EFFICIENCY,
                     .doc = "Time without the loss over the time with it; from 0.8 on acceptable"},
-    [WITH] = {"with_ns", "With", TA_NS_MEAN, .better = TA_LOWER,
+    [WITH] = {"with_ns", "Time with loss", TA_NS_MEAN, .better = TA_LOWER,
               .doc = "Time of the run with the loss"},
-    [WITHOUT] = {"without_ns", "Without", TA_NS_MEAN,
+    [WITHOUT] = {"without_ns", "Time without loss", TA_NS_MEAN,
                  .doc = "Time of the run without it: transfers that take no time; a host that is "
                         "never late; the time in which the rank computes that computes longest; "
                         "the mean over ranks of that time"},
@@ -75,19 +75,20 @@ static const struct ta_column hierarchy_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "efficiency-ladder",
     .title = "Where parallel efficiency goes",
-    .caption = "Each rung is a factor of the parallel efficiency, the mean time in which ranks "
-               "compute over the longest window; 80 % each is acceptable.",
+    .caption = "Factors of the parallel efficiency (mean compute time of the ranks over the "
+               "longest window); 80 % each is acceptable.",
     .kind = TA_CHART_BARS,
     .label = {&hierarchy_columns[TERM]},
     .y = {{&hierarchy_columns[EFFICIENCY], "Efficiency", TA_INK_SERIES_1}},
 };
 
-static const struct ta_table_def hierarchy = {"efficiency.ladder", "Parallel efficiency",
-                                              TA_COLUMNS(hierarchy_columns),
-.doc = "One row per factor of the parallel efficiency, which is their product: T ≥ T₁ ≥ T₂ "
+static const struct ta_table_def hierarchy = {
+    "efficiency.ladder", "Parallel efficiency", TA_COLUMNS(hierarchy_columns),
+    .doc = "One row per factor of the parallel efficiency, which is their product: T ≥ T₁ ≥ T₂ "
            "≥ max u ≥ mean u, with T the longest window, T₁ without transfers, T₂ without a "
            "host that is late besides (by a replay of the collectives), and u the time in which "
-           "a rank computes. Chart `efficiency-ladder`.", .chart = {&chart}};
+           "a rank computes. Chart `efficiency-ladder`.",
+    .chart = {&chart}};
 
 static void add_factor(struct ta_section_builder *out, const char *term, double with,
                        double without, const char *meaning)

@@ -26,9 +26,9 @@ static const struct ta_column encodes_columns[FIELDS] = {
     [MODEL] = {"model", "Model", TA_TEXT, .doc = "Module, range or function that encodes"},
     [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Calls of it"},
     [IMAGES] = {"images", "Images", TA_COUNT, .doc = "Images or videos that are generated"},
-    [AGAIN] = {"again", "Again", TA_COUNT, .better = TA_LOWER,
+    [AGAIN] = {"again", "Repeated calls", TA_COUNT, .better = TA_LOWER,
                .doc = "Calls that launch the same kernels as an earlier one for the same image"},
-    [TIME] = {"again_ns", "Their time", TA_NS, .better = TA_LOWER,
+    [TIME] = {"again_ns", "Repeated time", TA_NS, .better = TA_LOWER,
               .doc = "From the start of such a call on the host, or of the work before it on the "
                      "device if that ends later, to the end of what it launched, summed up"},
     [BUSY] = {"again_busy_ns", "GPU busy", TA_NS, .better = TA_LOWER,
@@ -39,7 +39,7 @@ static const struct ta_column encodes_columns[FIELDS] = {
 
 static const struct ta_table_def encodes = {
     "diffusion.encodes",
-    "Encoders that run again",
+    "Repeated encoder calls",
     TA_COLUMNS(encodes_columns),
     .doc = "One row per rank and encoder of prompts or images that runs several times for an image "
            "with the same kernels: the same input again, or another one, such as a negative "
@@ -150,7 +150,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, encodes, &ops, .title = "Encoders that run again",
+TA_PLUGIN(analysis, encodes, &ops, .title = "Repeated encoder calls",
           .summary = "Encoders of prompts and images that run several times for an image: "
                      "diffusion.encodes",
           .version = "1");

@@ -42,7 +42,7 @@ static const struct ta_column by_place_columns[] = {
 };
 
 static const struct ta_table_def by_place = {
-    "collectives.exposed_by_place", "Exposed communication by place",
+    "collectives.exposed_by_place", "Exposed communication by call site",
     TA_COLUMNS(by_place_columns),   .doc = "One row per rank, operation, place and cause.",
     .tier = TA_TIER_DETAIL,         .order = {&by_place_columns[EXPOSED], TA_DESCENDING},
 };
@@ -242,7 +242,7 @@ static const struct ta_analysis_ops ops = {
     .tables = tables,
 };
 
-TA_PLUGIN(analysis, exposed_by_place, &ops, .title = "Exposed communication by place",
+TA_PLUGIN(analysis, exposed_by_place, &ops, .title = "Exposed communication by call site",
           .summary = "Which collectives are exposed, where they are launched, and why nothing is "
                      "computed meanwhile: collectives.exposed_by_place",
           .version = "1");

@@ -34,8 +34,8 @@ static const struct ta_column by_device_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "exposed-communication",
     .title = "Exposed communication",
-    .caption = "Time of each device in which communication runs and no compute, by whether the "
-               "last rank had come already.",
+    .caption = "Exposed communication of each device: waiting for the last rank, and transfer "
+               "after it arrived.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_device_columns[RANK], &by_device_columns[DEVICE]},
     .y = {{&by_device_columns[WAIT], "Waiting for the last rank", TA_INK_IDLE},

@@ -56,7 +56,7 @@ static const struct ta_column parts_columns[] = {
 };
 static const struct ta_table_def parts = {
     "playback.first_frames",
-    "Until the first frames",
+    "Time to first frames",
     TA_COLUMNS(parts_columns),
     .not_of_ranks = true,
     .doc = "What the time from the start of the session to the first frames of its first video "
@@ -171,6 +171,6 @@ static const struct ta_analysis_ops ops = {.section = "streaming",
                                            .tables = tables,
                                            TA_READS(reads)};
 
-TA_PLUGIN(analysis, first_frames, &ops, .title = "Until the first frames",
+TA_PLUGIN(analysis, first_frames, &ops, .title = "Time to first frames",
           .summary = "What passes until the first frames can be shown: playback.first_frames",
           .version = "1");

@@ -81,7 +81,7 @@ static const struct ta_column by_chain_columns[] = {
 
 static const struct ta_table_def by_chain = {
     "fusion.chains",
-    "Chains that could be fused",
+    "Fusible kernel chains",
     TA_COLUMNS(by_chain_columns),
     .doc = "One row per sequence of operators: three or more elementwise, normalization or copy "
            "kernels over equally many elements, one after the other on a stream, with gaps "
@@ -99,7 +99,7 @@ static const struct ta_table_def by_chain = {
 /* The columns are the fields of the partial. */
 static const struct ta_column by_kind_columns[] = {
     [KIND_WORD] =
-        {"kind", "What", TA_TEXT, .role = TA_KEY,
+        {"kind", "Kind", TA_TEXT, .role = TA_KEY,
          .doc = "optimizer steps, RMSNorm or LayerNorm in pieces, norm and modulation, rotary "
                 "embedding, GELU in pieces, SiLU and gate, GELU and gate, ReLU and "
                 "addition, casts, or element-wise operators, by the operators of a chain"},
@@ -111,7 +111,7 @@ static const struct ta_column by_kind_columns[] = {
                       .doc = "Kernels in all of them"},
     [KIND_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                     .doc = "Sum of durations, all ranks"},
-    [KIND_COPY] = {"copy_ns", "Of it copies", TA_NS, .better = TA_LOWER,
+    [KIND_COPY] = {"copy_ns", "Copy kernels", TA_NS, .better = TA_LOWER,
                    .doc = "Of that, kernels that only cast, copy or reorder"},
     [KIND_LOW] = {"saving_low_ns", "Saving from", TA_NS,
                   .doc = "The least that fusing saves, as for single chains"},
@@ -121,7 +121,7 @@ static const struct ta_column by_kind_columns[] = {
 
 static const struct ta_table_def by_kind = {
     "fusion.kinds",
-    "Chains by kind",
+    "Fusible chains by kind",
     TA_COLUMNS(by_kind_columns),
     .doc = "One row per kind of chain and place in the program.",
     .tier = TA_TIER_DETAIL,

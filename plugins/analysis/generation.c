@@ -158,7 +158,7 @@ static const struct ta_column loop_columns[] = {
                    .doc =
                        "Images with their size, blocks, steps of each, passes of the denoiser in a "
                        "step, layers"},
-    [LOOP_SOURCE] = {"source", "Seen in", TA_WORD, .role = TA_NOTE,
+    [LOOP_SOURCE] = {"source", "Known from", TA_WORD, .role = TA_NOTE,
                      .doc = "What shows it: range, module, function or kernels"},
     [LOOP_DENOISER] = {"denoiser", "Denoiser", TA_TEXT, .role = TA_NOTE,
                        .doc = "Class of the module, name of the range or function"},
@@ -260,9 +260,9 @@ static const struct ta_column phase_columns[] = {
     [PHASE_PHASE] = {"phase", "Phase", TA_TEXT, .read_as = TA_AS_PHASE,
                      .doc = "load, text encode, image encode, denoise, VAE decode, post-process; "
                             "unknown: the rest of the window"},
-    [PHASE_SOURCE] = {"source", "Seen in", TA_WORD, .role = TA_NOTE,
+    [PHASE_SOURCE] = {"source", "Known from", TA_WORD, .role = TA_NOTE,
                       .doc = "What shows it: range, module, function or kernels"},
-    [PHASE_TIMES] = {"times", "Times", TA_COUNT, .doc = "How often the phase occurs"},
+    [PHASE_TIMES] = {"times", "Occurrences", TA_COUNT, .doc = "How often the phase occurs"},
     [PHASE_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_PHASE_CALLS,
                      .doc =
                          "Calls of its models: of an encoder, passes of the denoiser or decoder"},
@@ -279,15 +279,15 @@ static const struct ta_column phase_columns[] = {
                     .doc = "Time minus busy: the device works on nothing of this phase"},
     [PHASE_HOST] = {"host_ns", "Host", TA_NS, .better = TA_LOWER, .weight = 0.5,
                     .doc = "From the start of its first call to the end of its last, on the host"},
-    [PHASE_CALLS_HOST] = {"calls_host_ns", "In calls", TA_NS, .better = TA_LOWER, .weight = 0.3,
-                          .doc = "Sum of the times of its calls on the host"},
+    [PHASE_CALLS_HOST] = {"calls_host_ns", "Host time of calls", TA_NS, .better = TA_LOWER,
+                          .weight = 0.3, .doc = "Sum of the times of its calls on the host"},
     [PHASE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that it launched"},
 };
 
 static const struct ta_chart_def waterfall = {
     .id = "stage-waterfall",
     .title = "Phases",
-    .caption = "Time of each phase, and the part of it in which the device works.",
+    .caption = "Time of each phase, split into GPU busy and idle.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&phase_columns[PHASE_RANK], &phase_columns[PHASE_PHASE]},
     .y = {{&phase_columns[PHASE_BUSY], "GPU busy", TA_INK_COMPUTE},
@@ -343,7 +343,7 @@ static const struct ta_column stage_columns[] = {
     [STAGE_INDEX] = {"index", "Index", TA_TYPE_INTEGER, .role = TA_KEY,
                      .doc = "Place in the order of time, from 0"},
     [STAGE_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
-    [STAGE_SOURCE] = {"source", "Seen in", TA_WORD, .doc = "range, module, function or kernels"},
+    [STAGE_SOURCE] = {"source", "Known from", TA_WORD, .doc = "range, module, function or kernels"},
     [STAGE_IMAGE] = {"image", "Image", TA_TYPE_INTEGER, .role = TA_NOTE,
                      .doc = "Number of the image, video or request, from 1"},
     [STAGE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls of models in it"},
@@ -358,7 +358,7 @@ static const struct ta_column stage_columns[] = {
 
 static const struct ta_table_def stage = {
     "phases.stages",
-    "Phases in the order of time",
+    "Phases in order",
     TA_COLUMNS(stage_columns),
     .doc = "One row per rank and stretch of one phase: calls that follow each other.",
     .tier = TA_TIER_DETAIL,
@@ -387,7 +387,7 @@ static const struct ta_column call_columns[] = {
     [CALL_PHASE] = {"phase", "Phase", TA_TEXT, .read_as = TA_AS_MODEL_CALL,
                     .doc = "As in the table of phases"},
     [CALL_NAME] = {"name", "Model", TA_TEXT, .doc = "The range, module or function"},
-    [CALL_SOURCE] = {"source", "Seen in", TA_WORD, .doc = "range, module, function or kernels"},
+    [CALL_SOURCE] = {"source", "Known from", TA_WORD, .doc = "range, module, function or kernels"},
     [CALL_IMAGE] = {"image", "Image", TA_TYPE_INTEGER, .role = TA_NOTE,
                     .doc = "Number of the image, video or request, from 1"},
     [CALL_STEP] = {"step", "Step", TA_TYPE_INTEGER, .role = TA_NOTE,
@@ -408,7 +408,7 @@ static const struct ta_column call_columns[] = {
 
 static const struct ta_table_def call = {
     "diffusion.calls",
-    "Calls of models",
+    "Model calls",
     TA_COLUMNS(call_columns),
     .doc = "One row per rank and call of an encoder, the denoiser or a decoder, in the order of "
            "time.",

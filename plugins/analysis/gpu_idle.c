@@ -315,7 +315,7 @@ static const struct ta_column by_rank_columns[] = {
 static const struct ta_chart_def rank_chart = {
     .id = "idle-breakdown",
     .title = "Why devices were idle",
-    .caption = "Idle time of each device by what held up the next activity; the parts add up to "
+    .caption = "Idle time of each device by what delayed the next activity; the parts add up to "
                "the idle time.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
@@ -356,7 +356,7 @@ static const struct ta_column by_site_columns[] = {
 };
 
 static const struct ta_table_def by_site = {
-    "gpu_idle.by_site", "Idle time by place", TA_COLUMNS(by_site_columns),
+    "gpu_idle.by_site", "Idle time by call site", TA_COLUMNS(by_site_columns),
     .doc = "One row per cause and place, all ranks: where the host was while a device waited, "
            "piece by piece. The place of a cause such as `data loading` is the outermost span "
            "of it, of a call the operator or function that made it, of queued work its kernel.",

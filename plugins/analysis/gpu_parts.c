@@ -21,8 +21,7 @@ enum {
 static const struct ta_column parts_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [DEVICE] = TA_DEVICE_COLUMN,
-    [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-                .doc = "Window of the program"},
+    [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER, .doc = "Program window"},
     [COMPUTE] = {"compute_ns", "Compute alone", TA_NS,
                  .doc = "A compute kernel runs and no communication"},
     [COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
@@ -49,10 +48,9 @@ static const struct ta_column parts_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "gpu-time-breakdown",
     .title = "GPU time by rank",
-    .caption =
-        "The window of the program for each device. Each instant counts once: compute, alone "
-        "or while communication runs, then communication, copies, idle time by what held "
-        "up the next work, and time before the first work of the device and after the last.",
+    .caption = "The program window of each device. Each instant counts once, in this order: "
+               "compute (alone or with communication), communication, copies, idle time by what "
+               "delayed the next work, and the time before the first and after the last activity.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&parts_columns[RANK], &parts_columns[DEVICE]},
     .y = {{&parts_columns[COMPUTE], "Compute alone", TA_INK_COMPUTE},
@@ -67,7 +65,7 @@ static const struct ta_chart_def chart = {
 
 static const struct ta_table_def parts = {
     "gpu_time.parts",
-    "Parts of the GPU time",
+    "GPU time breakdown",
     TA_COLUMNS(parts_columns),
     .doc = "One row per rank and device: the program's window in parts that add up to it. Chart "
            "`gpu-time-breakdown`.",
@@ -151,7 +149,7 @@ static const struct ta_table_def *const tables[] = {&parts, NULL};
 static const struct ta_analysis_ops ops = {
     .section = "gpu_time", .finish = finish, .tables = tables, TA_READS(reads)};
 
-TA_PLUGIN(analysis, gpu_parts, &ops, .title = "Parts of the GPU time",
+TA_PLUGIN(analysis, gpu_parts, &ops, .title = "GPU time breakdown",
           .summary = "The window of each device in parts, with what overlaps and what waits: "
                      "gpu_time.parts",
           .version = "1");

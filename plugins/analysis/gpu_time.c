@@ -316,7 +316,7 @@ static const struct ta_column gpu_time_by_name_columns[] = {
 };
 
 static const struct ta_table_def gpu_time_by_name = {
-    "gpu_time.by_name", "Busy time by name", TA_COLUMNS(gpu_time_by_name_columns),
+    "gpu_time.by_name", "GPU busy time by name", TA_COLUMNS(gpu_time_by_name_columns),
     .doc = "One row per class and name, all ranks: which activities the busy time consists of. "
            "Σ `exposed_ns` is Σ `busy_ns` of `gpu_time.by_rank`. Of more than 256 activities of "
            "a device at once the rest shares nothing.",
@@ -342,7 +342,7 @@ static const struct ta_column gpu_time_by_rank_name_columns[] = {
 
 static const struct ta_table_def gpu_time_by_rank_name = {
     "gpu_time.by_rank_name",
-    "Busy time by rank and name",
+    "GPU busy time by rank and name",
     TA_COLUMNS(gpu_time_by_rank_name_columns),
     .doc = "One row per rank, device, class and name; there with more than one device. Σ "
            "`exposed_ns` of a device is its `busy_ns`. The names that take most are listed, 20 "
@@ -555,7 +555,7 @@ static const struct ta_column by_rank_columns[] = {
 static const struct ta_chart_def comm_chart = {
     .id = "overlap",
     .title = "Communication and compute",
-    .caption = "Time in which communication kernels run, by whether compute runs meanwhile.",
+    .caption = "Communication time, hidden by compute or exposed.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
     .y = {{&by_rank_columns[BY_RANK_COMM_HIDDEN], "Hidden by compute", TA_INK_COMM_HIDDEN},
@@ -584,10 +584,10 @@ static const struct ta_column overlap_columns[] = {
     [OVERLAP_RANK] = TA_RANK_COLUMN,
     [OVERLAP_DEVICE] = TA_DEVICE_COLUMN,
     [OVERLAP_FIRST] = {"first", "Class", TA_TEXT, .doc = "Class of activities"},
-    [OVERLAP_SECOND] = {"second", "And", TA_TEXT, .doc = "Another class"},
+    [OVERLAP_SECOND] = {"second", "Other class", TA_TEXT, .doc = "Another class"},
     [OVERLAP_BOTH] = {"both_ns", "Both", TA_NS, .better = TA_HIGHER,
                       .doc = "Time in which activities of both classes run"},
-    [OVERLAP_SHORTER] = {"shorter_ns", "Shorter", TA_NS,
+    [OVERLAP_SHORTER] = {"shorter_ns", "Shorter time", TA_NS,
                          .doc = "The smaller of the times of the two classes"},
     [OVERLAP_SHARE] =
         {"share", "Overlap", TA_RATIO, .better = TA_HIGHER,
@@ -597,8 +597,8 @@ static const struct ta_column overlap_columns[] = {
 static const struct ta_chart_def overlap_chart = {
     .id = "overlap-classes",
     .title = "What runs at the same time",
-    .caption = "For each two classes of activities the time in which both run, over the time of "
-               "the one that runs less.",
+    .caption =
+        "For each pair of classes, the time in which both run as a share of the shorter one.",
     .kind = TA_CHART_BARS,
     .label = {&overlap_columns[OVERLAP_FIRST], &overlap_columns[OVERLAP_SECOND]},
     .y = {{&overlap_columns[OVERLAP_SHARE], "Overlap", TA_INK_SERIES_1}},
@@ -607,7 +607,7 @@ static const struct ta_chart_def overlap_chart = {
 };
 
 static const struct ta_table_def overlap = {
-    "gpu_time.overlap", "Overlap of classes", TA_COLUMNS(overlap_columns),
+    "gpu_time.overlap", "Overlap", TA_COLUMNS(overlap_columns),
     .doc = "One row per rank, device and two classes that both occur. Chart `overlap-classes`.",
     .tier = TA_TIER_DETAIL};
 
@@ -641,9 +641,8 @@ static const struct ta_column over_time_columns[] = {
 static const struct ta_chart_def bin_chart = {
     .id = "gpu-utilization",
     .title = "GPU busy over time",
-    .caption = "Share of each part of the program's window, a hundredth of it or more, in which "
-               "the device "
-               "is busy, and in which it computes.",
+    .caption = "Share of each interval of the program window (1 % of it or more) in which the "
+               "device is busy, and in which it computes.",
     .kind = TA_CHART_LINES,
     .label = {&over_time_columns[PART_RANK]},
     .x = &over_time_columns[PART_START],

@@ -71,7 +71,7 @@ static const struct ta_column graphs_columns[] = {
 };
 
 static const struct ta_table_def graphs = {
-    "launches.graphs", "Launches of many kernels", TA_COLUMNS(graphs_columns),
+    "launches.graphs", "Graph launches", TA_COLUMNS(graphs_columns),
     .doc = "One row per rank and call that launches a graph, or that started several "
            "activities. Their kernels belong to the call, and in `ops.device_time` to the "
            "operator around it."};

@@ -532,26 +532,26 @@ static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}}
 
 static const struct ta_column table_columns[FIELDS] = {
     [RANK] = TA_RANK_COLUMN,
-    [MODULE] = {"module", "Runs twice", TA_TEXT,
+    [MODULE] = {"module", "Repeated model", TA_TEXT,
                 .doc = "Module, range or function that each step calls several times; null where "
                        "only kernels show it"},
-    [SOURCE] = {"source", "Seen in", TA_WORD,
+    [SOURCE] = {"source", "Known from", TA_WORD,
                 .doc = "module, range, function, or kernels that come in two equal sequences"},
     [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Steps that do so"},
     [PASSES] = {"passes", "Passes", TA_COUNT, .doc = "Calls of the model in such a step"},
-    [SECOND] = {"second_ns", "Second pass", TA_NS, .better = TA_LOWER,
+    [SECOND] = {"second_ns", "Second pass time", TA_NS, .better = TA_LOWER,
                 .doc = "From the first kernel to the end of the last of each pass but the first "
                        "of a step, summed over the steps; where a module or a range in marked "
                        "steps, or their kernels, show it, the mean of the last three steps stands "
                        "for all"},
-    [IDLE] = {"second_idle_ns", "Idle in it", TA_NS, .better = TA_LOWER,
+    [IDLE] = {"second_idle_ns", "Second pass idle", TA_NS, .better = TA_LOWER,
               .doc = "Part of it in which none of its kernels runs"},
-    [KERNELS] = {"second_kernels", "Kernels in it", TA_COUNT,
+    [KERNELS] = {"second_kernels", "Second pass kernels", TA_COUNT,
                  .doc = "Kernels of the second passes, of all steps alike"},
 };
 
 static const struct ta_table_def table = {
-    "guidance.by_rank", "Two model calls a step", TA_COLUMNS(table_columns),
+    "guidance.by_rank", "Guidance by two model calls", TA_COLUMNS(table_columns),
     .doc = "One row per rank whose denoising steps run the model twice, as for classifier-free "
            "guidance: where calls of the denoiser are known, most steps have several that launch "
            "the same; else in marked steps a module, else a range, that each of the last three "
@@ -591,5 +591,5 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, guidance, &ops, .title = "Two model calls a step",
+TA_PLUGIN(analysis, guidance, &ops, .title = "Guidance by two model calls",
           .summary = "Denoising steps that run the model twice: guidance.by_rank", .version = "2");

@@ -140,9 +140,9 @@ enum { RANK, KERNELS, LIKENESS, NEAREST };
 static const struct ta_column health_kernels_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that ran"},
-    [LIKENESS] = {"likeness", "Likeness", TA_RATIO, .better = TA_HIGHER,
+    [LIKENESS] = {"likeness", "Similarity", TA_RATIO, .better = TA_HIGHER,
                   .doc = "Kernels in common with the rank beside, over those of either, by name"},
-    [NEAREST] = {"nearest", "Most like rank", TA_INTEGER,
+    [NEAREST] = {"nearest", "Most similar rank", TA_INTEGER,
                  .doc = "The rank whose kernels are most like it"},
 };
 
@@ -426,7 +426,7 @@ static const struct ta_column health_checks_columns[] = {
     [LIMIT] = {"limit", "Limit", TA_NUMBER,
                .doc = "From where the check counts as failed, in the same unit"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of both"},
-    [HOLDS] = {"holds", "Holds", TA_FLAG, .doc = "Whether the limit is kept"},
+    [HOLDS] = {"holds", "Passed", TA_FLAG, .doc = "Whether the limit is kept"},
     [PENALTY] = {"penalty", "Penalty", TA_RATIO, .better = TA_LOWER,
                  .doc = "Part that the check takes from the trust score"},
     [WHAT] = {"what", "What it means", TA_SENTENCE,
@@ -434,7 +434,7 @@ static const struct ta_column health_checks_columns[] = {
 };
 
 static const struct ta_table_def health_checks = {
-    "health.checks", "Checks of the traces", TA_COLUMNS(health_checks_columns),
+    "health.checks", "Recording checks", TA_COLUMNS(health_checks_columns),
     .doc = "Scalar `trust_score`: the product of 1 − `penalty` over the checks. The confidence "
            "of every finding is multiplied with it, but of the one that says so, `trust`. Below "
            "0.5 that one comes first and all others are hints: their severity is `info`.\n\n"

@@ -54,7 +54,7 @@ static const struct ta_column by_place_columns[] = {
 
 static const struct ta_table_def by_place = {
     "waits.by_place",
-    "Waits seen from the host",
+    "Host waits by call site",
     TA_COLUMNS(by_place_columns),
     .doc = "One row per rank, call and place, of inputs without device activities: functions in "
            "which Python waits for a device (`Tensor.cpu`, `Tensor.item`, "
@@ -260,6 +260,6 @@ static const struct ta_table_def *const tables[] = {&by_place, NULL};
 static const struct ta_analysis_ops ops = {
     .section = "launches", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
-TA_PLUGIN(analysis, host_waits, &ops, .title = "Waits seen from the host",
+TA_PLUGIN(analysis, host_waits, &ops, .title = "Host waits by call site",
           .summary = "Waits for a device in recordings of the host alone: waits.by_place",
           .version = "1");

@@ -56,7 +56,7 @@ enum {
 };
 static const struct ta_column by_call_columns[] = {
     [BY_CALL_WHAT] =
-        {"what", "What", TA_TEXT,
+        {"what", "Kind", TA_TEXT,
          .doc = "allocation (memory of the device or pinned memory from the driver, past the cache "
                 "of PyTorch), module (code loaded onto the device), compilation, autotuning, or "
                 "capture (a graph is recorded or made ready)"},
@@ -77,7 +77,8 @@ static const struct ta_column by_call_columns[] = {
 };
 
 static const struct ta_table_def by_call = {
-    "interruptions.by_call", "Allocation, loading and compilation", TA_COLUMNS(by_call_columns),
+    "interruptions.by_call", "Allocation, loading and compilation calls",
+    TA_COLUMNS(by_call_columns),
     .doc = "One row per kind, rank, call and phase: what belongs into the warm-up, because it "
            "stops the host.",
     .order = {&by_call_columns[BY_CALL_HOST], TA_DESCENDING}};
@@ -96,7 +97,8 @@ static const struct ta_column compilations_columns[] = {
                      "is compiled again"},
     [BY_STEP] = {"step", "Step", TA_TEXT, .doc = "The step in which it begins; null without steps"},
     [BY_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in `interruptions.by_call`"},
-    [BY_TIMES] = {"times", "Times", TA_COUNT, .better = TA_LOWER, .doc = "Number of compilations"},
+    [BY_TIMES] = {"times", "Compilations", TA_COUNT, .better = TA_LOWER,
+                  .doc = "Number of compilations"},
     [BY_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
                  .doc = "Their time, all stages of each"},
     [BY_IDLE] = {"idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
@@ -513,7 +515,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, interruptions, &ops, .title = "Allocation, loading and compilation",
+TA_PLUGIN(analysis, interruptions, &ops, .title = "Allocation, loading and compilation calls",
           .summary = "Calls that belong into the warm-up, and what they cost later: "
                      "interruptions.by_call, compile.compilations",
           .version = "1");

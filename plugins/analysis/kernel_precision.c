@@ -65,7 +65,7 @@ static const struct ta_column precisions_columns[] = {
     [PRECISION_VECTOR] = {"vector_ns", "Without tensor cores", TA_NS, .better = TA_LOWER,
                           .doc = "Time of kernels whose names show that they do not use tensor "
                                  "cores; none for no time"},
-    [PRECISION_THIN] = {"thin_ns", "Of it thin", TA_NS,
+    [PRECISION_THIN] = {"thin_ns", "Memory-bound part", TA_NS,
                         .doc = "Of that time, products with a vector and depthwise convolutions, "
                                "which memory bounds anyway"},
 };
@@ -73,8 +73,8 @@ static const struct ta_column precisions_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "kernel-precision",
     .title = "GEMM precision",
-    .caption = "Kernel time of matrix products, convolutions and attention by the type of their "
-               "inputs and what it is known by, all ranks.",
+    .caption = "Time of GEMMs, convolutions and attention by input type and how the type is known, "
+               "summed over all ranks.",
     .kind = TA_CHART_BARS,
     .label = {&precisions_columns[PRECISION_TYPE], &precisions_columns[PRECISION_SOURCE]},
     .y = {{&precisions_columns[PRECISION_TOTAL], "Total", TA_INK_COMPUTE}},

@@ -41,9 +41,8 @@ static const struct ta_column by_class_columns[] = {
 
 static const struct ta_chart_def chart = {
     .id = "kernel-classes",
-    .title = "Device time by class of kernel",
-    .caption = "Kernel durations summed over all ranks, by what the names of the kernels tell; the "
-               "percentage is cumulative.",
+    .title = "Device time by kernel class",
+    .caption = "Device time by kernel class, summed over all ranks; percentages are cumulative.",
     .kind = TA_CHART_PARETO,
     .label = {&by_class_columns[BY_CLASS_CLASS]},
     .y = {{&by_class_columns[BY_CLASS_TOTAL], "Total", TA_INK_COMPUTE}},
@@ -51,7 +50,7 @@ static const struct ta_chart_def chart = {
 
 static const struct ta_table_def by_class = {
     "kernels.by_class",
-    "Device time by class of kernel",
+    "Device time by kernel class",
     TA_COLUMNS(by_class_columns),
     .doc = "One row per class of kernel, all ranks together, as the names of kernels tell; the "
            "table of names is `src/model/kernel_names.def`. `comm` holds all that "
@@ -64,7 +63,7 @@ static const struct ta_table_def by_class = {
 
 enum { FAMILY_CLASS, FAMILY_FAMILY, FAMILY_CALLS, FAMILY_TOTAL, FAMILY_SHARE };
 static const struct ta_column by_family_columns[] = {
-    [FAMILY_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"},
+    [FAMILY_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Device time by kernel class"},
     [FAMILY_FAMILY] = {"family", "Library or algorithm", TA_TEXT,
                        .doc = "Where the name comes from; empty when the class says it all, "
                               "unknown when no row of the table of names matches"},
@@ -76,7 +75,7 @@ static const struct ta_column by_family_columns[] = {
 
 static const struct ta_table_def by_family = {
     "kernels.by_family",
-    "Device time by library or algorithm",
+    "Device time by kernel family",
     TA_COLUMNS(by_family_columns),
     .doc = "One row per class and library or algorithm. The row `unknown` of class `other` is "
            "always there.",

@@ -58,7 +58,7 @@ static const struct ta_column by_name_columns[] = {
 static const struct ta_chart_def pareto = {
     .id = "kernels-pareto",
     .title = "Device time by kernel",
-    .caption = "Kernel durations summed over all ranks; the percentage is cumulative.",
+    .caption = "Device time by kernel, summed over all ranks; percentages are cumulative.",
     .kind = TA_CHART_PARETO,
     .label = {&by_name_columns[KERNEL_NAME]},
     .y = {{&by_name_columns[KERNEL_TOTAL], "Total", TA_INK_COMPUTE}},
@@ -111,7 +111,8 @@ static const struct ta_column quantiles_columns[] = {
 };
 
 static const struct ta_table_def quantiles = {
-    "kernels.quantiles", "How sure durations of kernels are", TA_COLUMNS(quantiles_columns),
+    "kernels.quantiles", "Kernel durations with confidence intervals",
+    TA_COLUMNS(quantiles_columns),
     .doc = "One row per kernel name, of the 50 that take most: quantiles with the 95 % "
            "intervals of order statistics, which suppose nothing about how durations are "
            "distributed. The median needs 6 executions, p95 needs 59.",
@@ -130,8 +131,7 @@ static const struct ta_column duration_ecdf_columns[] = {
 static const struct ta_chart_def ecdf = {
     .id = "kernel-ecdf",
     .title = "How long kernels take",
-    .caption = "Share of kernels that take at most so long, by class, all ranks; logarithmic "
-               "time.",
+    .caption = "Cumulative distribution of kernel duration by class, all ranks (log scale).",
     .kind = TA_CHART_ECDF,
     .x = &duration_ecdf_columns[ECDF_DURATION],
     .y = {{&duration_ecdf_columns[ECDF_SHARE], "Share of kernels", TA_INK_COMPUTE}},
@@ -141,7 +141,7 @@ static const struct ta_chart_def ecdf = {
 
 static const struct ta_table_def duration_ecdf = {
     "kernels.duration_ecdf",
-    "Distribution of kernel durations",
+    "Kernel duration distribution",
     TA_COLUMNS(duration_ecdf_columns),
     .tier = TA_TIER_POINTS,
     .doc = "About 200 points per class of the distribution of kernel durations, for the chart. "

@@ -42,7 +42,7 @@ struct phase_ranges {
 /* clang-format off */
 /* Three columns of both tables, from enumerator `class` on. */
 #define PHASE_CLASS_COLUMNS(class) \
-    [(class)] = {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"}, \
+    [(class)] = {"class", "Class", TA_TEXT, .doc = "As in Device time by kernel class"}, \
     [(class) + 1] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions, all ranks"}, \
     [(class) + 2] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
                      .doc = "Sum of durations: work, not wall time"}
@@ -418,9 +418,9 @@ static const struct ta_column kernels_by_phase_columns[] = {
 
 static const struct ta_chart_def phase_chart = {
     .id = "kernel-classes-by-phase",
-    .title = "Class of kernels by phase",
-    .caption = "Kernel durations summed over all ranks, by the annotated range that launched them, "
-               "in the order of the run.",
+    .title = "Kernel classes by phase",
+    .caption = "Device time by kernel class and the annotated range that launched the kernels, "
+               "summed over all ranks, in run order.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&kernels_by_phase_columns[PHASE]},
     .y = {{&kernels_by_phase_columns[TOTAL], "Total", TA_INK_SERIES_1}},
@@ -430,7 +430,7 @@ static const struct ta_chart_def phase_chart = {
 /* kernels.by_phase, and its rows, made from PARTIAL_PHASES; false without memory. */
 static const struct ta_table_def kernels_by_phase = {
     "kernels.by_phase",
-    "Class of kernels by phase",
+    "Kernel classes by phase",
     TA_COLUMNS(kernels_by_phase_columns),
     .doc = "One row per phase and class, in the order of the run. A phase is the outermost "
            "range that the program annotates (`user_annotation`, step markers aside) around the "
@@ -565,8 +565,9 @@ static const struct ta_column by_step_columns[] = {
 
 static const struct ta_chart_def step_chart = {
     .id = "kernel-classes-by-step",
-    .title = "Class of kernels by step",
-    .caption = "Kernel durations summed over all ranks, by the step that launched them.",
+    .title = "Kernel classes by step",
+    .caption = "Device time by kernel class and the step that launched the kernels, summed over "
+               "all ranks.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_step_columns[IN_STEP]},
     .y = {{&by_step_columns[IN_TOTAL], "Total", TA_INK_SERIES_1}},
@@ -575,7 +576,7 @@ static const struct ta_chart_def step_chart = {
 
 static const struct ta_table_def by_step = {
     "kernels.by_step",
-    "Class of kernels by step",
+    "Kernel classes by step",
     TA_COLUMNS(by_step_columns),
     .doc = "One row per step of `steps.by_step`, all ranks together, and class. A kernel belongs "
            "to the step that was open, on any thread, when it was launched, of several to the one "

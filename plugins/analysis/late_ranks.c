@@ -80,25 +80,25 @@ enum {
     LOSS_NS
 };
 static const struct ta_column late_columns[] = {
-    [WHAT] = {"what", "What", TA_TEXT, .doc = "Stage, layer, loop, step or block"},
+    [WHAT] = {"what", "Kind", TA_TEXT, .doc = "Stage, layer, loop, step or block"},
     [TABLE] = {"table", "Table", TA_ID, .doc = "Where the figure stands"},
     [ENCLOSES] = {"encloses", "Encloses others", TA_FLAG,
                   .doc = "Whether other stages run inside it"},
     [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that have the figure"},
     [RANK] = {"rank", "Slowest rank", TA_INTEGER,
               .doc = "The rank that takes longest, the lowest of equals"},
-    [VALUE_NS] = {"value_ns", "Its time", TA_NS_MEAN, .better = TA_LOWER,
+    [VALUE_NS] = {"value_ns", "Rank's time", TA_NS_MEAN, .better = TA_LOWER,
                   .doc = "The figure of that rank"},
     [MEDIAN_NS] = {"median_ns", "Median", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Median of the figure over the other ranks"},
-    [EXCESS_NS] = {"excess_ns", "Behind", TA_NS_MEAN, .better = TA_LOWER,
+    [EXCESS_NS] = {"excess_ns", "Extra time", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Time beyond that median"},
-    [EXCESS] = {"excess", "Behind (share)", TA_RATIO, .better = TA_LOWER,
+    [EXCESS] = {"excess", "Slower by", TA_RATIO, .better = TA_LOWER,
                 .doc = "The same over the median"},
-    [DEVIATIONS] = {"deviations", "Deviations", TA_NUMBER, .better = TA_LOWER,
+    [DEVIATIONS] = {"deviations", "MADs above median", TA_NUMBER, .better = TA_LOWER,
                     .doc = "The same over the scaled median absolute deviation of the other ranks; "
                            "none for fewer than three of them"},
-    [LOSS_NS] = {"loss_ns", "Loss", TA_NS_MEAN, .better = TA_LOWER,
+    [LOSS_NS] = {"loss_ns", "Total loss", TA_NS_MEAN, .better = TA_LOWER,
                  .doc = "Time beyond the median, as often as it happens on the rank"},
 };
 

@@ -99,7 +99,7 @@ static const struct ta_column by_step_columns[] = {
                   "Number of the step: N of `ProfilerStep#N`, of other steps their place in the "
                   "recording; without steps, or with more than 64, the number of the "
                   "part: the collectives in the order of time, in up to 64 parts of equal number"},
-    [IS_STEP] = {"is_step", "Is step", TA_FLAG, .doc = "Which of the two"},
+    [IS_STEP] = {"is_step", "By step", TA_FLAG, .doc = "Which of the two"},
     [LATENESS] = {"lateness_ns", "Lateness", TA_NS_MEAN, .better = TA_LOWER,
                   .doc = "Mean time from the start of the first rank to its own, over the "
                          "collectives of the part; of several ranks the largest"},
@@ -109,8 +109,8 @@ static const struct ta_chart_def chart = {
     .id = "rank-step-heatmap",
     .title = "Lateness by rank and step",
     .caption =
-        "Mean time by which each rank enters collectives behind the first one. A bright line "
-        "is a rank that is always late, a bright column a step in which ranks drift apart.",
+        "Mean delay with which each rank enters collectives after the first one. A bright row is a "
+        "rank that is always late, a bright column a step in which the ranks drift apart.",
     .kind = TA_CHART_HEAT,
     .label = {&by_step_columns[RANK]},
     .x = &by_step_columns[PART],

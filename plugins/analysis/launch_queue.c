@@ -431,7 +431,7 @@ static const char late_doc[] = "Activities that began more than 100 µs behind t
 #define DEPTH_COLUMNS(mean, mean_weight, empty_weight) \
     [(mean)] = {"depth_mean", "Mean depth", TA_NUMBER, .weight = (mean_weight), \
                 .doc = depth_doc}, \
-    [(mean) + 1] = {"depth_max", "Deepest", TA_COUNT, .doc = most_doc}, \
+    [(mean) + 1] = {"depth_max", "Max depth", TA_COUNT, .doc = most_doc}, \
     [(mean) + 2] = {"empty_share", "Empty", TA_RATIO, .better = TA_LOWER, \
                     .weight = (empty_weight), .doc = empty_doc}
 /* clang-format on */
@@ -455,10 +455,10 @@ static const struct ta_column by_rank_columns[] = {
     [RANK_FULL] = {"full_share", "Full", TA_RATIO, .better = TA_LOWER,
                    .doc = "Share with more than 1000: a launch soon has to wait for a place"},
     [RANK_FLOOR] = {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
-    [RANK_SHORT] = {"short_share", "Unqueued", TA_RATIO, .better = TA_LOWER,
+    [RANK_SHORT] = {"short_share", "Unqueued launches", TA_RATIO, .better = TA_LOWER,
                     .doc = "Share of activities that began within twice the launch floor: the "
                            "device was waiting for them"},
-    [RANK_LATE] = {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
+    [RANK_LATE] = {"late", "Late launches", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
     [RANK_LAUNCH_BOUND] = {"launch_bound", "Launch-bound", TA_RATIO, .better = TA_LOWER,
                            .weight = 0.2,
                            .doc =
@@ -501,7 +501,7 @@ static const struct ta_column by_stream_columns[] = {
                     .doc = "Median time from the end of a launch to the start of its activity, "
                            "graphs and activities that start before that excluded"},
     [STREAM_P95] = {"delay_p95_ns", "Delay p95", TA_NS_MEAN, .doc = "95th percentile of the same"},
-    [STREAM_LATE] = {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
+    [STREAM_LATE] = {"late", "Late launches", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
 };
 
 static const struct ta_table_def by_stream = {
@@ -521,14 +521,14 @@ static const struct ta_column over_time_columns[] = {
                     .doc = "Since the earliest span of the rank's file"},
     [PART_DEPTH] = {"depth_mean", "Queue length", TA_NUMBER,
                     .doc = "Launches whose work is not yet done, averaged over the part"},
-    [PART_DEPTH_MAX] = {"depth_max", "Deepest", TA_COUNT, .doc = most_doc},
+    [PART_DEPTH_MAX] = {"depth_max", "Max depth", TA_COUNT, .doc = most_doc},
 };
 
 static const struct ta_chart_def bin_chart = {
     .id = "launch-queue",
     .title = "How far the host is ahead",
-    .caption = "Launches whose work is not yet done, averaged over each part of the window, a "
-               "hundredth of it or more. Near 0 the device waits for the host.",
+    .caption = "Launched but unfinished activities, averaged over intervals of the window (1 % of "
+               "it or more). Near 0 the device waits for the host.",
     .kind = TA_CHART_LINES,
     .label = {&over_time_columns[PART_RANK]},
     .x = &over_time_columns[PART_START],
@@ -557,10 +557,8 @@ static const struct ta_column delay_ecdf_columns[] = {
 static const struct ta_chart_def delay_chart = {
     .id = "launch-delay",
     .title = "How long launches wait",
-    .caption =
-        "Share of launches whose activity begins at most so long behind the end of the call, "
-        "all ranks; logarithmic time. Short means that the device was waiting, long that work "
-        "was queued ahead.",
+    .caption = "Cumulative distribution of launch delay, all ranks (log scale). Short: the device "
+               "was waiting; long: work was queued ahead.",
     .kind = TA_CHART_ECDF,
     .x = &delay_ecdf_columns[CURVE_DELAY],
     .y = {{&delay_ecdf_columns[CURVE_SHARE], "Share of launches", TA_INK_SERIES_1}},

@@ -23,7 +23,7 @@ static const struct ta_partial_def partials[] = {
 /* The columns are the fields of the partial, and one more. */
 enum { SHARE = FIELDS };
 static const struct ta_column copies_by_op_columns[] = {
-    [WHAT] = {"what", "What", TA_TEXT,
+    [WHAT] = {"what", "Kind", TA_TEXT,
               .doc = "cast, copy, cat, layout (transposes, NCHW to NHWC and the like) or pad, by "
                      "the name of the kernel"},
     [OP] = {"op", "Operator", TA_TEXT,
@@ -40,7 +40,7 @@ static const struct ta_column copies_by_op_columns[] = {
 
 static const struct ta_table_def copies_by_op = {
     "kernels.copies_by_op",
-    "Casts, copies and changes of layout",
+    "Casts, copies and layout changes",
     TA_COLUMNS(copies_by_op_columns),
     .doc = "One row per kind of copy, operator and what it was for. The scalar "
            "`layout_tax_share` is the share of all of them in the kernel time.",

@@ -107,13 +107,13 @@ enum {
 static const struct ta_column by_size_columns[] = {
     [BY_SIZE_OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
     [BY_SIZE_GROUP] = {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
-    [BY_SIZE_BYTES] = {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
+    [BY_SIZE_BYTES] = {"bytes", "Message size", TA_BYTES, .doc = "Full buffer of one collective"},
     [BY_SIZE_SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
     [BY_SIZE_COUNT] = {"count", "Count", TA_COUNT, .doc = "Collectives whose transfer is known"},
     [BY_SIZE_TRANSFER_MEAN] =
         {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
          .doc = "Mean time from the start of the last rank to the median of the ends"},
-    [BY_SIZE_TRANSFER_MIN] = {"transfer_min_ns", "Least transfer", TA_NS, .better = TA_LOWER,
+    [BY_SIZE_TRANSFER_MIN] = {"transfer_min_ns", "Min transfer", TA_NS, .better = TA_LOWER,
                               .doc = "The shortest of these"},
     [BY_SIZE_ALGORITHM_BANDWIDTH] = {"algorithm_bandwidth", "Bandwidth", TA_TYPE_NUMBER,
                                      TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
@@ -127,9 +127,9 @@ static const struct ta_column by_size_columns[] = {
 
 static const struct ta_chart_def size_chart = {
     .id = "collectives",
-    .title = "Bandwidth of collectives by size",
-    .caption = "Bus bandwidth over the size of the message, per operation and process group. Time "
-               "before the last rank came does not count.",
+    .title = "Collective bandwidth by size",
+    .caption = "Bus bandwidth by message size, operation and process group. Waiting for the last "
+               "rank is left out.",
     .kind = TA_CHART_SCATTER,
     .label = {&by_size_columns[BY_SIZE_OP], &by_size_columns[BY_SIZE_GROUP]},
     .x = &by_size_columns[BY_SIZE_BYTES],
@@ -140,7 +140,7 @@ static const struct ta_chart_def size_chart = {
 
 static const struct ta_table_def by_size = {
     "collectives.by_size",
-    "Bandwidth of collectives by size",
+    "Collective bandwidth by size",
     TA_COLUMNS(by_size_columns),
     .doc = "One row per operation, process group and size of message whose transfer is known: "
            "all ranks of it, or most, were read. Chart `collectives`.",
@@ -197,14 +197,14 @@ static const struct ta_column links_columns[] = {
     [LINKS_GROUP] = {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
     [LINKS_RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
     [LINKS_SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
-    [LINKS_BYTES] = {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
+    [LINKS_BYTES] = {"bytes", "Message size", TA_BYTES, .doc = "Full buffer of one collective"},
     [LINKS_PEERS] = {"peers", "Peers", TA_COUNT,
                      .doc = "Groups with the same operation, size, and message, itself included"},
     [LINKS_BUS_BANDWIDTH] = {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
                              .better = TA_HIGHER, .doc = "As in the bandwidth by size"},
     [LINKS_MEDIAN] = {"median", "Median of peers", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
                       .doc = "Median of the same over the peers"},
-    [LINKS_RATIO] = {"ratio", "Of the median", TA_RATIO, .better = TA_HIGHER,
+    [LINKS_RATIO] = {"ratio", "Ratio to median", TA_RATIO, .better = TA_HIGHER,
                      .doc = "The one over the other"},
     [LINKS_Z] = {"z", "Modified z", TA_NUMBER, .better = TA_HIGHER,
                  .doc = "Of its logarithm among those of the peers"},
@@ -216,7 +216,7 @@ static const struct ta_column links_columns[] = {
 
 static const struct ta_table_def links = {
     "collectives.links",
-    "Bandwidth of groups beside their peers",
+    "Bandwidth of groups against their peers",
     TA_COLUMNS(links_columns),
     .doc = "One row per operation, group and message where at least five groups of the same "
            "size do the same.",

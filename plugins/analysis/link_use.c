@@ -44,7 +44,7 @@ static const struct ta_column link_use_columns[] = {
     [OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
     [GROUP] = {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
     [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
-    [BYTES] = {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
+    [BYTES] = {"bytes", "Message size", TA_BYTES, .doc = "Full buffer of one collective"},
     [COUNT] = {"count", "Count", TA_COUNT, .doc = "Calls that the figures rest on"},
     [BASIS] = {"basis", "Basis", TA_WORD,
                .doc = "`transfer`: waiting for the last rank is left out; `duration`: it is not, "
@@ -60,7 +60,7 @@ static const struct ta_column link_use_columns[] = {
     [LINK_BANDWIDTH] = {"link_bandwidth", "Link bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
                         .doc = "What the maker states for one device and direction; none of a "
                                "network"},
-    [LINK_SHARE] = {"share", "Of the link", TA_RATIO, .better = TA_HIGHER,
+    [LINK_SHARE] = {"share", "Link utilization", TA_RATIO, .better = TA_HIGHER,
                     .doc = "Bus bandwidth over that"},
     [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
                  .doc = "Time of these calls, per rank, in which nothing else is computed and "
@@ -70,15 +70,15 @@ static const struct ta_column link_use_columns[] = {
                       "`host_memory`, less than a third of what PCIe does; `pcie`, less than PCIe "
                       "does; `protocol`, less than a fifth of the link; `network`, less than 6 "
                       "GB/s between nodes"},
-    [LOSS_LOW] = {"loss_low_ns", "Least loss", TA_NS, .better = TA_LOWER,
+    [LOSS_LOW] = {"loss_low_ns", "Min loss", TA_NS, .better = TA_LOWER,
                   .doc = "Exposed time beyond what 30 % of the link would take; none of a network"},
-    [LOSS_HIGH] = {"loss_high_ns", "Most loss", TA_NS, .better = TA_LOWER,
+    [LOSS_HIGH] = {"loss_high_ns", "Max loss", TA_NS, .better = TA_LOWER,
                    .doc = "Exposed time beyond what 90 % of the link would take"},
 };
 
 static const struct ta_table_def link_use = {
     "collectives.link_use",
-    "Collectives and their links",
+    "Link use by collectives",
     TA_COLUMNS(link_use_columns),
     .doc = "One row per operation, process group and size of message where the link between the "
            "devices is known. Operations whose ranks send different amounts are left out.",
@@ -402,7 +402,7 @@ static const struct ta_analysis_ops ops = {
     .tables = tables,
 };
 
-TA_PLUGIN(analysis, link_use, &ops, .title = "Collectives and their links",
+TA_PLUGIN(analysis, link_use, &ops, .title = "Link use by collectives",
           .summary = "What collectives reach of the link between their devices: "
                      "collectives.link_use",
           .version = "1");

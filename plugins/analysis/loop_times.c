@@ -51,7 +51,7 @@ static const struct ta_figures declared = {.metrics = metrics,
                                            .tell_speed = true};
 
 static const struct ta_table_def figures = {
-    "progress.figures", "Figures of loops", TA_COLUMNS(figures_columns),
+    "progress.figures", "Loop figures", TA_COLUMNS(figures_columns),
     .doc = "Rows per rank and loop, that with the longest bars first: what `--fail-on` takes as "
            "`iteration_time@LOOP`, or `iteration_time` for the first loop. Loops without a bar, "
            "such as prompts, have the mean alone.",

@@ -96,10 +96,10 @@ static const struct ta_column memory_snapshots_columns[] = {
     [SNAPSHOTS_MAX_ALLOCATED] = {"max_allocated_bytes", "Peak so far", TA_BYTES, .better = TA_LOWER,
                                  .doc = "Largest number of bytes in use so far: as the profiler "
                                         "says it, of an allocator state by its history"},
-    [SNAPSHOTS_GAP] = {"gap_bytes", "Gap", TA_BYTES, .better = TA_LOWER,
+    [SNAPSHOTS_GAP] = {"gap_bytes", "Unused", TA_BYTES, .better = TA_LOWER,
                        .doc = "Reserved minus allocated: held and not in use"},
     [SNAPSHOTS_GAP_SHARE] =
-        {"gap_share", "Gap share", TA_RATIO, .better = TA_LOWER,
+        {"gap_share", "Unused share", TA_RATIO, .better = TA_LOWER,
          .doc = "Gap over reserved: fragmentation, or a cache that is not needed now"},
 };
 
@@ -149,7 +149,7 @@ static void add_phases(struct ta_section_builder *out, const struct snapshots *a
     struct ta_chart_def chart = {
         .id = "memory-phases",
         .title = "Memory at labelled snapshots",
-        .caption = "Allocated memory and the gap up to what the allocator holds.",
+        .caption = "Allocated memory, and what the allocator reserves beyond it.",
         .kind = TA_CHART_STACKED_BARS,
         .label = {&memory_snapshots_columns[SNAPSHOTS_LABEL]},
         .y = {{&memory_snapshots_columns[SNAPSHOTS_ALLOCATED], "Allocated", TA_INK_COMPUTE},
@@ -297,21 +297,20 @@ static const struct ta_column memory_by_rank_columns[] = {
          .doc = "Largest of what was in use at a snapshot, of the peaks recorded with them, and of "
                 "the history of an allocator, in bytes of blocks"},
     [BY_RANK_PEAK_SOURCE] =
-        {"peak_source", "Peak from", TA_TEXT, .role = TA_NOTE,
+        {"peak_source", "Peak source", TA_TEXT, .role = TA_NOTE,
          .doc = "Where that peak is from: snapshot, profiler (its own peak) or history"},
     [BY_RANK_PEAK_RESERVED] =
         {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER, .weight = 0.7,
          .doc = "Largest number of bytes that the allocator held, as far as it was recorded"},
-    [BY_RANK_RESERVED_SOURCE] = {"reserved_source", "Reserved from", TA_TEXT, .role = TA_NOTE,
+    [BY_RANK_RESERVED_SOURCE] = {"reserved_source", "Reserved source", TA_TEXT, .role = TA_NOTE,
                                  .doc = "Where that is from; of snapshots it may be less than the "
                                         "peak in use, which was between two of them"},
-    [BY_RANK_UNUSED] = {"unused_bytes", "Unused at most", TA_BYTES, .better = TA_LOWER,
+    [BY_RANK_UNUSED] = {"unused_bytes", "Unused at peak (at most)", TA_BYTES, .better = TA_LOWER,
                         .doc = "Peak reserved minus peak allocated: at the peak the allocator held "
                                "at most so much that was not in use"},
     [BY_RANK_TOTAL] = {"total_bytes", "Capacity", TA_BYTES,
                        .doc = "Memory of the device, where the dump tells"},
-    [BY_RANK_GAP_SHARE] = {"gap_share", "Gap when most is held", TA_RATIO, .better = TA_LOWER,
-                           .weight = 0.2,
+    [BY_RANK_GAP_SHARE] = {"gap_share", "Unused share", TA_RATIO, .better = TA_LOWER, .weight = 0.2,
                            .doc =
                                "1 − allocated over reserved, at the snapshot or the moment of the "
                                "history that reserves most; more may be in use at another moment"},

@@ -38,10 +38,7 @@ static const struct ta_column model_columns[] = {
 };
 
 static const struct ta_table_def model = {
-    "models.parameters",
-    "Models",
-    TA_COLUMNS(model_columns),
-    .doc = "One row per rank and model.",
+    "models.parameters", "Models", TA_COLUMNS(model_columns), .doc = "One row per rank and model.",
     .brief = &(const struct ta_brief){.place = 430, .rows = 6, .alone = true}};
 
 enum {
@@ -73,7 +70,7 @@ static const struct ta_column layer_columns[] = {
 static const struct ta_chart_def layer_chart = {
     .id = "layers-pareto",
     .title = "Time by layer",
-    .caption = "Total of each layer and rank; the percentage is cumulative.",
+    .caption = "Total time by layer and rank; percentages are cumulative.",
     .kind = TA_CHART_PARETO,
     .label = {&layer_columns[LAYERS_NAME], &layer_columns[LAYERS_RANK]},
     .y = {{&layer_columns[LAYERS_TOTAL], "Total", TA_INK_COMPUTE}},

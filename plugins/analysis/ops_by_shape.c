@@ -46,7 +46,7 @@ static const struct ta_column by_shape_columns[] = {
 };
 
 static const struct ta_table_def by_shape = {
-    "ops.by_shape", "Operators by input shapes", TA_COLUMNS(by_shape_columns),
+    "ops.by_shape", "Operators by input shape", TA_COLUMNS(by_shape_columns),
     .doc = "One row per operator and shapes of its inputs, where the profiler recorded them "
            "(`record_shapes`). The 500 rows with the most device time, then host time.",
     .tier = TA_TIER_DETAIL};
@@ -190,6 +190,6 @@ static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, ops_by_shape, &ops, .title = "Operators by input shapes",
+TA_PLUGIN(analysis, ops_by_shape, &ops, .title = "Operators by input shape",
           .summary = "Host and device time by operator and shapes of its inputs: ops.by_shape",
           .version = "1");

@@ -30,8 +30,8 @@ static const struct ta_column device_time_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "ops-device-pareto",
     .title = "Device time by operator",
-    .caption = "Device activities by the operator that launched them, summed over all ranks; the "
-               "percentage is cumulative.",
+    .caption = "Device time by the operator that launched it, summed over all ranks; percentages "
+               "are cumulative.",
     .kind = TA_CHART_PARETO,
     .label = {&device_time_columns[NAME]},
     .y = {{&device_time_columns[TOTAL], "Device time", TA_INK_COMPUTE}},

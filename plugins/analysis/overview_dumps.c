@@ -79,7 +79,7 @@ enum {
 static const struct ta_scalar_def scalars[] = {
     [VIDEO_FPS] = {"video_fps", "Video FPS", TA_UNIT_PER_S, TA_HIGHER,
                    .doc = "Frames of the video made per second, slowest rank"},
-    [PLAYS_FROM] = {"plays_from_ns", "Plays from", TA_UNIT_NS, TA_LOWER,
+    [PLAYS_FROM] = {"plays_from_ns", "Stall-free start", TA_UNIT_NS, TA_LOWER,
                     .doc = "Earliest start of playback without a stall, slowest rank",
                     .gate = "plays_from"},
     [FPS_WALL] = {"fps_wall", "FPS of the session", TA_UNIT_PER_S, TA_HIGHER,

@@ -453,13 +453,13 @@ static const struct ta_column layout_columns[] = {
                        "tensor, sequence, context, ring, pipeline, expert, guidance, data, patches "
                        "(of the VAE), world (all ranks), or unknown"},
     [GROUPS] = {"groups", "Groups", TA_COUNT, .doc = "Process groups that are alike in this row"},
-    [SIZE] = {"size", "Ranks each", TA_COUNT, .doc = "Ranks of each"},
+    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of each"},
     [STRIDE] = {"stride", "Stride", TA_COUNT,
                 .doc = "From one rank of a group to the next; none where it differs or ranks are "
                        "not recorded"},
     [RANKS] = {"ranks", "First group", TA_TEXT, .doc = "Ranks of the first of them, as recorded"},
     [DESCRIPTION] = {"description", "Description", TA_TEXT, .doc = "What the program calls them"},
-    [OP] = {"op", "Most often", TA_WORD, .doc = "Operation that is recorded most"},
+    [OP] = {"op", "Main operation", TA_WORD, .doc = "Operation that is recorded most"},
     [COUNT] = {"count", "Count", TA_COUNT,
                .doc = "Collectives and matched transfers, all groups of the row"},
     [BYTES] = {"bytes", "Data", TA_BYTES, .better = TA_LOWER, .doc = "Sum of their full buffers"},
@@ -472,7 +472,7 @@ static const struct ta_column layout_columns[] = {
 };
 
 static const struct ta_table_def layout = {
-    "collectives.layout", "How ranks are divided", TA_COLUMNS(layout_columns),
+    "collectives.layout", "Parallel layout", TA_COLUMNS(layout_columns),
     .doc = "One row per kind of process group: how ranks are divided, and what for. What the "
            "program calls a group (`Process Group Description`) wins; without, or where it is "
            "the group of all ranks, the operations tell: all-to-all of equal parts is a "

@@ -34,25 +34,25 @@ static const struct ta_column pauses_columns[] = {
                       .doc = "Place in the order of the log, from 0"},
     [PAUSES_START] = {"start_ns", "At", TA_NS, .role = TA_NOTE,
                       .doc = "Where it begins, since the first line with a clock"},
-    [PAUSES_WORK] = {"work", "Work", TA_WORD,
+    [PAUSES_WORK] = {"work", "Activity", TA_WORD,
                      .doc = "What the program did, as the lines around it say: `loading`, "
                             "`compiling`, or `none` where they say neither"},
     [PAUSES_DUR] = {"pause_ns", "Pause", TA_NS, .better = TA_LOWER,
                     .doc = "Time between the two lines that no line accounts for: bars of progress "
                            "and stages with a time are left out"},
     [PAUSES_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Pause over the log"},
-    [PAUSES_BETWEEN] = {"between_ns", "Between lines", TA_NS, .role = TA_NOTE,
+    [PAUSES_BETWEEN] = {"between_ns", "Time between lines", TA_NS, .role = TA_NOTE,
                         .doc = "Whole time between the two lines"},
-    [PAUSES_BEFORE] = {"before", "After the line", TA_TEXT,
+    [PAUSES_BEFORE] = {"before", "Line before", TA_TEXT,
                        .doc = "The last line with a clock before it, without its prefix"},
-    [PAUSES_AFTER] = {"after", "Before the line", TA_TEXT, .doc = "The first one after it"},
+    [PAUSES_AFTER] = {"after", "Line after", TA_TEXT, .doc = "The first one after it"},
     [PAUSES_LOG] = {"log_ns", "Log", TA_NS, .role = TA_NOTE,
                     .doc = "From the first line with a clock to the last"},
 };
 
 static const struct ta_table_def pauses = {
     "progress.pauses",
-    "Pauses of the log",
+    "Pauses in the log",
     TA_COLUMNS(pauses_columns),
     .doc = "One row per pause of a log of a second or longer, the 32 longest ones of a file, in "
            "the order of the log.",

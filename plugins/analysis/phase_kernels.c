@@ -30,7 +30,7 @@ enum { OF_RANK, OF_PHASE, OF_CLASS, OF_KERNELS, OF_TOTAL, OF_SHARE };
 static const struct ta_column kernels_columns[] = {
     [OF_RANK] = TA_RANK_COLUMN,
     [OF_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
-    [OF_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"},
+    [OF_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Device time by kernel class"},
     [OF_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Number of executions"},
     [OF_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                   .doc = "Sum of durations: work, not wall time"},

@@ -60,7 +60,7 @@ enum { ALONE_PHASE, ALONE_RANK, ALONE_TIMES, ALONE_TIME, ALONE_SHARE, ALONE_RANK
 static const struct ta_column alone_columns[] = {
     [ALONE_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
     [ALONE_RANK] = TA_RANK_COLUMN_OF("Rank that is in the phase"),
-    [ALONE_TIMES] = {"times", "Times", TA_COUNT, .doc = "How often others waited meanwhile"},
+    [ALONE_TIMES] = {"times", "Occurrences", TA_COUNT, .doc = "How often others waited meanwhile"},
     [ALONE_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
                     .doc = "How long the phase took these times"},
     [ALONE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
@@ -135,7 +135,7 @@ static const struct ta_column uneven_columns[] = {
     [UNEVEN_TIME] = {"time_ns", "Work", TA_NS, .better = TA_LOWER,
                      .doc = "What its devices compute in the phase; of a phase of the host its "
                             "time"},
-    [UNEVEN_OTHERS] = {"others_ns", "Others", TA_NS_MEAN, .better = TA_LOWER,
+    [UNEVEN_OTHERS] = {"others_ns", "Other ranks", TA_NS_MEAN, .better = TA_LOWER,
                        .doc = "Median of the others that work in it"},
     [UNEVEN_EXTRA] = {"extra_ns", "Extra", TA_NS, .better = TA_LOWER,
                       .doc = "What it works longer than these"},
@@ -149,7 +149,7 @@ static const struct ta_column uneven_columns[] = {
 
 static const struct ta_table_def uneven = {
     "phases.uneven",
-    "Phases that take one rank longer",
+    "Phases that take longer on one rank",
     TA_COLUMNS(uneven_columns),
     .doc = "One row per phase in which one rank works longer than the others, by at least 1 % of "
            "the run, and no such part in other phases: a rank that is slow in all of them is one "

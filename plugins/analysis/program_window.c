@@ -79,12 +79,12 @@ static const struct ta_column rank_columns[RANK_COLUMNS] = {
                 .doc = "Part of the window before the first activity; null without activities"},
     [AFTER] = {"after_ns", "After", TA_NS, .better = TA_LOWER, .weight = 0.4,
                .doc = "Part of the window after the last activity; null without activities"},
-    [WHAT] = {"what", "What", TA_SENTENCE, .role = TA_NOTE,
+    [WHAT] = {"what", "Definition", TA_SENTENCE, .role = TA_NOTE,
               .doc = "What the window is made of, and why"},
 };
 
 static const struct ta_table_def rank = {
-    "run.window", "Window of the program", TA_COLUMNS(rank_columns),
+    "run.window", "Program window", TA_COLUMNS(rank_columns),
     .doc = "One row per rank: the window that verdict, bounds, key figures and charts are "
            "about. It begins with the first and ends with the last of: activities, operators, "
            "ranges of the program, calls that launch work; of the host as far as the "
@@ -99,8 +99,7 @@ enum { BY_RANK, BY_DEVICE, BY_WINDOW, BY_BUSY, BY_BEFORE, BY_AFTER, BY_SHARE };
 static const struct ta_column program_columns[] = {
     [BY_RANK] = TA_RANK_COLUMN,
     [BY_DEVICE] = TA_DEVICE_COLUMN,
-    [BY_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-                   .doc = "Window of the program"},
+    [BY_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER, .doc = "Program window"},
     [BY_BUSY] = {"busy_ns", "Busy", TA_NS, .doc = "Union of all activities"},
     [BY_BEFORE] = {"before_ns", "Before", TA_NS, .better = TA_LOWER,
                    .doc = "Part of the window before the first activity of the device"},
@@ -112,7 +111,7 @@ static const struct ta_column program_columns[] = {
 
 static const struct ta_table_def program = {
     "gpu_time.program",
-    "GPU time in the window of the program",
+    "GPU time in the program window",
     TA_COLUMNS(program_columns),
     .doc = "One row per rank and device of `gpu_time.by_rank`: `window_ns` = its window there + "
            "`before_ns` + `after_ns`.",
@@ -132,7 +131,7 @@ static const struct ta_column edge_columns[] = {
 
 static const struct ta_table_def edge = {
     "gpu_idle.edges",
-    "Before and after the work of devices",
+    "Before and after GPU work",
     TA_COLUMNS(edge_columns),
     .doc = "One row per rank, device, edge and cause: the time of the program before the first "
            "activity of a device and after its last, by what the host did: until the first launch "
@@ -157,7 +156,7 @@ static const struct ta_column site_columns[] = {
 };
 
 static const struct ta_table_def site = {
-    "gpu_idle.edge_sites",    "Before and after the work of devices, by place",
+    "gpu_idle.edge_sites",    "Before and after GPU work, by call site",
     TA_COLUMNS(site_columns), .doc = "One row per edge, cause and place, all ranks.",
     .tier = TA_TIER_DETAIL,   .order = {&site_columns[SITE_TOTAL], TA_DESCENDING}};
 
@@ -312,7 +311,7 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables,
                                            TA_READS(reads)};
 
-TA_PLUGIN(analysis, program_window, &ops, .title = "Window of the program",
+TA_PLUGIN(analysis, program_window, &ops, .title = "Program window",
           .summary = "From the first work of the program to its last, on host and devices: "
                      "run.window, gpu_time.program",
           .version = "1");

@@ -75,8 +75,8 @@ static const struct ta_column bars_columns[] = {
                           "rate where that is within the second"},
     [BARS_FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER, .read_as = TA_AS_BAR_FIRST,
                     .doc = "Time of the first iteration, where the log has its state"},
-    [BARS_REST] = {"rest_ns", "Others", TA_NS_MEAN, .better = TA_LOWER, .read_as = TA_AS_BAR_REST,
-                   .doc = "Mean time of the iterations after the first"},
+    [BARS_REST] = {"rest_ns", "Mean of the rest", TA_NS_MEAN, .better = TA_LOWER,
+                   .read_as = TA_AS_BAR_REST, .doc = "Mean time of the iterations after the first"},
     [BARS_CHANGE] = {"change_at", "Changed at", TA_INTEGER, .role = TA_NOTE,
                      .read_as = TA_AS_BAR_CHANGE,
                      .doc = "First iteration of another speed; none where the speed is even"},
@@ -92,7 +92,7 @@ static const struct ta_column bars_columns[] = {
 };
 
 static const struct ta_table_def bars = {
-    "progress.bars", "Bars of progress", TA_COLUMNS(bars_columns),
+    "progress.bars", "Progress bars", TA_COLUMNS(bars_columns),
     .doc =
         "One row per bar of progress of a log. A bar that counts from the start again is another "
         "one. The speed of a bar changed where two speeds fit its states much better than one."};
@@ -107,7 +107,7 @@ static const struct ta_column over_time_columns[] = {
     [TIME_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .doc = "Time since the bar began"},
     [TIME_ITERATION] = {"iteration_ns", "Iteration", TA_NS, .better = TA_LOWER,
                         .doc = "Time of an iteration as the bar has it: smoothed over the last"},
-    [TIME_SPEED] = {"speed_ns", "Even speed", TA_NS_MEAN, .better = TA_LOWER,
+    [TIME_SPEED] = {"speed_ns", "Steady time", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "Mean time of the iterations of one speed that this one is among: the "
                            "first, those before and after a change, or all others"},
 };
@@ -115,8 +115,8 @@ static const struct ta_column over_time_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "iteration-time",
     .title = "Time of an iteration",
-    .caption = "Time of an iteration as each bar of progress has it, smoothed over the last ones, "
-               "and the mean of the first iteration and of stretches of even speed.",
+    .caption = "Iteration time as each progress bar shows it (smoothed over the last iterations), "
+               "and the means of the first iteration and of stretches of even speed.",
     .kind = TA_CHART_LINES,
     .x = &over_time_columns[TIME_DONE],
     .y = {{&over_time_columns[TIME_ITERATION], "Iteration", TA_INK_SERIES_1},
@@ -125,7 +125,7 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def over_time = {
-    "progress.over_time", "States of bars of progress", TA_COLUMNS(over_time_columns),
+    "progress.over_time", "Progress over time", TA_COLUMNS(over_time_columns),
     .doc = "One row per state of a bar, in the order of the log. Chart `iteration-time`.",
     .chart = {&chart}};
 

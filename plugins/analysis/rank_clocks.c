@@ -22,7 +22,7 @@ static const struct ta_column clocks_columns[] = {
                       "found, the drift from 20 collectives on; refused: ends of collectives "
                       "scatter by more than collectives last; not_compared: fewer than two "
                       "collectives with others that wait for all"},
-    [AXIS] = {"axis", "Axis", TA_INTEGER,
+    [AXIS] = {"axis", "Clock group", TA_INTEGER,
               .doc = "Ranks with the same number are comparable; none when not compared"},
     [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT, .doc = "Common ends that it rests on"},
     [OFFSET] = {"offset_ns", "Offset", TA_NS,
@@ -30,7 +30,7 @@ static const struct ta_column clocks_columns[] = {
     [DRIFT] = {"drift", "Drift", TA_NUMBER,
                .doc = "Change of the offset per unit of time; 1e-6 is one part in a million"},
     [ORIGIN] =
-        {"origin", "Drift from", TA_ID,
+        {"origin", "Drift origin", TA_ID,
          .doc = "Own time that the offset with a drift holds at: ns since 1970 where the trace has "
                 "a date, else as recorded; a text, as numbers of JSON need not be exact so far"},
     [UNCERTAINTY] =
@@ -43,7 +43,7 @@ static const struct ta_column clocks_columns[] = {
 
 static const struct ta_table_def clocks = {
     "collectives.clocks",
-    "Clocks of the ranks",
+    "Rank clocks",
     TA_COLUMNS(clocks_columns),
     .doc = "One row per rank and device with collectives, when there are several.",
     .tier = TA_TIER_DETAIL,
@@ -93,6 +93,6 @@ static const struct ta_analysis_ops ops = {
     .tables = tables,
 };
 
-TA_PLUGIN(analysis, rank_clocks, &ops, .title = "Clocks of the ranks",
+TA_PLUGIN(analysis, rank_clocks, &ops, .title = "Rank clocks",
           .summary = "The clock of each rank against that of a reference: collectives.clocks",
           .version = "1");

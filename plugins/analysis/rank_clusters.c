@@ -249,7 +249,7 @@ static const struct ta_column clusters_columns[] = {
     [CLUSTER] = {"cluster", "Cluster", TA_INTEGER,
                  .doc = "Number of the cluster, in the order of their first ranks"},
     [DEVICES] = {"devices", "Devices", TA_COUNT, .doc = "Devices of ranks that belong to it"},
-    [RANK] = {"rank", "Exemplar", TA_INTEGER,
+    [RANK] = {"rank", "Typical rank", TA_INTEGER,
               .doc = "Rank with the least distance to all others of it: look at this one for all"},
     [RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks"},
     [COMPUTE_SHARE] = {"compute_share", "Compute", TA_RATIO, .better = TA_HIGHER,
@@ -263,7 +263,7 @@ static const struct ta_column clusters_columns[] = {
 
 static const struct ta_table_def clusters = {
     "ranks.clusters",
-    "Ranks that are alike",
+    "Groups of similar ranks",
     TA_COLUMNS(clusters_columns),
     .doc = "One row per cluster of devices that spend their windows alike: average linkage on "
            "the sum of absolute differences of the shares, joined up to `rank_clusters.cut` "

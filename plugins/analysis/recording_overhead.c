@@ -90,7 +90,7 @@ static const struct ta_column by_part_columns[] = {
                .doc = "The estimate over the extent of the host's spans"},
     [OPTION] = {"is_option", "Option", TA_FLAG, .read_as = TA_AS_RECORDED_OPTION,
                 .doc = "Whether the profiler records without it, too"},
-    [WHAT] = {"what", "What", TA_SENTENCE, .doc = "What is counted"},
+    [WHAT] = {"what", "Recorded item", TA_SENTENCE, .doc = "What is counted"},
 };
 
 static const struct ta_table_def by_part = {

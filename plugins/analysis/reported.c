@@ -33,7 +33,7 @@ static const struct ta_partial_def partials[] = {
 enum { FIGURE_RANK, FIGURE_GROUP, FIGURE_NAME, FIGURE_FILE, FIGURE_VALUE, FIGURE_UNIT };
 static const struct ta_column figure_table_columns[] = {
     [FIGURE_RANK] = TA_DUMP_RANK_COLUMN,
-    [FIGURE_GROUP] = {"group", "About", TA_WORD, .doc = "What the figure is about"},
+    [FIGURE_GROUP] = {"group", "Topic", TA_WORD, .doc = "What the figure is about"},
     [FIGURE_NAME] = {"figure", "Figure", TA_WORD, .doc = "Name of the figure"},
     [FIGURE_FILE] = {"file", "File", TA_INTEGER, .role = TA_NOTE,
                      .doc =
@@ -43,7 +43,7 @@ static const struct ta_column figure_table_columns[] = {
 };
 
 static const struct ta_table_def figure_table = {
-    "figures.reported", "Figures of the profiler", TA_COLUMNS(figure_table_columns),
+    "figures.reported", "Figures the profiler reported", TA_COLUMNS(figure_table_columns),
     .doc = "One row per figure that a profiler worked out itself, in our units, and never in "
            "place of ours.",
     .brief = &(const struct ta_brief){.place = 460, .rows = 12, .alone = true}};
@@ -80,16 +80,16 @@ static const struct ta_column advice_table_columns[] = {
     [ADVICE_RANK] = TA_DUMP_RANK_COLUMN,
     [ADVICE_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
                       .doc = "Place in the order of the profiler, from 0"},
-    [ADVICE_CATEGORY] = {"category", "About", TA_TEXT, .doc = "What the advice is about"},
+    [ADVICE_CATEGORY] = {"category", "Topic", TA_TEXT, .doc = "What the advice is about"},
     [ADVICE_PRIORITY] = {"priority", "Priority", TA_TEXT,
                          .doc = "Priority as the profiler gave it"},
-    [ADVICE_ISSUE] = {"issue", "Issue", TA_SENTENCE, .doc = "What the profiler found"},
+    [ADVICE_ISSUE] = {"issue", "Problem", TA_SENTENCE, .doc = "What the profiler found"},
     [ADVICE_SUGGESTION] = {"suggestion", "Suggestion", TA_SENTENCE,
                            .doc = "What the profiler suggested"},
 };
 
 static const struct ta_table_def advice_table = {
-    "advice.reported", "Advice of the profiler", TA_COLUMNS(advice_table_columns),
+    "advice.reported", "Advice from the profiler", TA_COLUMNS(advice_table_columns),
     .doc = "Advice of the profiler, in its own words and order. Findings of ours are in section "
            "`findings`."};
 

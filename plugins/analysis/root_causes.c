@@ -200,14 +200,14 @@ static const struct ta_column root_causes_columns[] = {
               .doc = "kernel, copy (memory sets too), gap (the device was idle), host (what the "
                      "busiest thread of a rank without devices did), or unexplained: none of the "
                      "longest six of its time"},
-    [NAME] = {"name", "What", TA_TEXT,
+    [NAME] = {"name", "Cause", TA_TEXT,
               .doc = "Name of the kernel or copy, cause of the gap as in Idle time by cause"},
-    [WITHIN] = {"within", "Within", TA_TEXT,
+    [WITHIN] = {"within", "Called from", TA_TEXT,
                 .doc = "Operator that launched it, or where the host was"},
     [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT,
                      .doc = "That the rank was late to for it"},
     [EXCESS] =
-        {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
+        {"excess_ns", "Extra time", TA_NS, .better = TA_LOWER,
          .doc = "What the rank spent on it beyond the rank that came in the middle, in the time "
                 "before the collectives that it entered last; in all never more than it was late"},
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the excess of all ranks"},
@@ -215,7 +215,7 @@ static const struct ta_column root_causes_columns[] = {
 
 static const struct ta_table_def root_causes = {
     "stragglers.blame",
-    "What makes ranks late",
+    "Causes of lateness",
     TA_COLUMNS(root_causes_columns),
     .doc = "One row per rank and what made it late, the 5,000 that cost most. The last rank to "
            "enter a collective, or a transfer between two ranks, is compared with the typical "

@@ -42,7 +42,7 @@ static const struct ta_column by_world_size_columns[] = {
     [BY_WORLD_SIZE_RANKS_PER_BLOCK] =
         {"ranks_per_block", "Ranks per block", TA_COUNT,
          .doc = "Ranks that work on the same block: Ulysses size times ring size"},
-    [BY_WORLD_SIZE_RANKS] = {"ranks", "Ranks seen", TA_COUNT,
+    [BY_WORLD_SIZE_RANKS] = {"ranks", "Recorded ranks", TA_COUNT,
                              .doc = "Ranks whose blocks were recorded"},
     [BY_WORLD_SIZE_FRAMES_PER_BLOCK] = {"frames_per_block", "Frames per block", TA_NUMBER,
                                         .doc = "Mean frames of a block"},

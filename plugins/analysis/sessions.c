@@ -80,7 +80,7 @@ static const struct ta_column happening_columns[] = {
 };
 
 static const struct ta_table_def happening = {
-    "run.happenings", "Events of the dumps", TA_COLUMNS(happening_columns),
+    "run.happenings", "Events in the dumps", TA_COLUMNS(happening_columns),
     .doc = "One row per event of a dump that no other table holds."};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

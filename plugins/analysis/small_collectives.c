@@ -23,7 +23,7 @@ static const struct ta_column by_op_columns[] = {
     [SMALL] = {"small", "Small", TA_COUNT, .better = TA_LOWER,
                .doc = "Those that take less than twice the latency, at less than a tenth of the "
                       "best bus bandwidth of the operation"},
-    [LARGEST] = {"largest", "Largest small", TA_BYTES, .doc = "Largest message among them"},
+    [LARGEST] = {"largest", "Largest message", TA_BYTES, .doc = "Largest message among them"},
     [LATENCY] = {"latency_ns", "Latency", TA_NS_MEAN, .better = TA_LOWER,
                  .doc = "5th percentile of the transfers of the operation on so many ranks"},
     [TAX] = {"tax_ns", "Tax", TA_NS, .better = TA_LOWER,

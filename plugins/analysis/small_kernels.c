@@ -50,16 +50,16 @@ static const struct ta_column small_columns[] = {
                .doc = "Kernels shorter than the option small_kernels.below (10 µs)"},
     [SMALL_SHARE] = {"small_share", "Small %", TA_RATIO, .better = TA_LOWER,
                      .doc = "Small over kernels"},
-    [SMALL_TIME] = {"small_ns", "Time in small", TA_NS,
+    [SMALL_TIME] = {"small_ns", "Small kernel time", TA_NS,
                     .doc = "Sum of the durations of small kernels"},
     [SMALL_TIME_SHARE] = {"small_time_share", "Time in small %", TA_RATIO, .better = TA_LOWER,
                           .doc = "Time in small kernels over the total"},
-    [UNDER] = {"under_launch", "Under launch", TA_COUNT, .better = TA_LOWER,
+    [UNDER] = {"under_launch", "Shorter than launch", TA_COUNT, .better = TA_LOWER,
                .doc = "Kernels that took less time than the call that launched them took on the "
                       "host; none without a linked call. Launches of graphs are left out"},
-    [UNDER_SHARE] = {"under_launch_share", "Under launch %", TA_RATIO, .better = TA_LOWER,
-                     .doc = "The same over the kernels with such a call"},
-    [UNDER_TIME] = {"under_launch_ns", "Time under launch", TA_NS,
+    [UNDER_SHARE] = {"under_launch_share", "Shorter than launch, share", TA_RATIO,
+                     .better = TA_LOWER, .doc = "The same over the kernels with such a call"},
+    [UNDER_TIME] = {"under_launch_ns", "Time shorter than launch", TA_NS,
                     .doc = "Sum of the durations of these kernels"},
 };
 

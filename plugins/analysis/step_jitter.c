@@ -281,28 +281,28 @@ static const struct ta_column steps_jitter_columns[] = {
                       .doc = "p95 divided by p50"},
     [JITTER_MAD] = {"mad_share", "MAD", TA_RATIO, .better = TA_LOWER,
                     .doc = "Median distance from the median, divided by the median"},
-    [JITTER_CHANGE] = {"change_ns", "Step to step", TA_NS_MEAN, .better = TA_LOWER,
+    [JITTER_CHANGE] = {"change_ns", "Mean step-to-step change", TA_NS_MEAN, .better = TA_LOWER,
                        .doc = "Mean difference between a step and the next of its kind"},
     [JITTER_OUTLIERS] = {"outliers", "Outliers", TA_COUNT, .better = TA_LOWER,
                          .doc = "Steps in `steps.outliers`"},
-    [JITTER_EXCESS] = {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
+    [JITTER_EXCESS] = {"excess_ns", "Extra time", TA_NS, .better = TA_LOWER,
                        .doc = "Time of the outliers beyond the median, summed"},
-    [JITTER_SHARE] = {"excess_share", "Excess share", TA_RATIO, .better = TA_LOWER,
+    [JITTER_SHARE] = {"excess_share", "Extra time share", TA_RATIO, .better = TA_LOWER,
                       .doc = "Excess divided by the time of all steps of the kind"},
     [JITTER_CAUSE] = {"cause", "Cause", TA_WORD,
                       .doc = "What makes the outliers long: more kernels, slower kernels, "
                              "communication, copies, or idle time with that cause "
                              "(`gpu_idle.by_cause`)"},
-    [JITTER_CAUSE_EXCESS] = {"cause_ns", "Excess by cause", TA_NS, .better = TA_LOWER,
+    [JITTER_CAUSE_EXCESS] = {"cause_ns", "Extra time by cause", TA_NS, .better = TA_LOWER,
                              .doc = "Part of the excess that comes from that cause"},
-    [JITTER_CONCENTRATED] = {"concentrated", "Concentrated", TA_RATIO,
+    [JITTER_CONCENTRATED] = {"concentrated", "Share of the cause's idle time", TA_RATIO,
                              .doc =
                                  "Part of all idle time of that cause in the steps that is excess "
                                  "of the outliers; null unless the cause is idle time"},
 };
 
 static const struct ta_table_def steps_jitter = {
-    "steps.jitter", "Jitter of steps", TA_COLUMNS(steps_jitter_columns),
+    "steps.jitter", "Step jitter", TA_COLUMNS(steps_jitter_columns),
     .doc =
         "One row per rank and kind of step with at least eight steps that do not set the run up: "
         "how much their times differ. Steps whose marks only enclose the launches, and steps "
@@ -332,22 +332,21 @@ static const struct ta_column steps_outliers_columns[] = {
     [OUTLIER_TIME] = {"dur_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Time on the host"},
     [OUTLIER_RATIO] = {"ratio", "Ratio", TA_NUMBER, .better = TA_LOWER,
                        .doc = "Time divided by the median of its kind"},
-    [OUTLIER_EXCESS] = {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
+    [OUTLIER_EXCESS] = {"excess_ns", "Extra time", TA_NS, .better = TA_LOWER,
                         .doc = "Time minus that median, and minus what the device is still at the "
                                "work of earlier steps"},
     [OUTLIER_CAUSE] = {"cause", "Cause", TA_WORD, .doc = "As in `steps.jitter`, of this step"},
-    [OUTLIER_CAUSE_EXCESS] = {"cause_ns", "Excess by cause", TA_NS, .better = TA_LOWER,
+    [OUTLIER_CAUSE_EXCESS] = {"cause_ns", "Extra time by cause", TA_NS, .better = TA_LOWER,
                               .doc = "Part of the excess that comes from that cause"},
     [OUTLIER_SITE] = {"site", "Place", TA_TEXT,
                       .doc = "Where the host spent most of it; null unless the cause is idle "
                              "time"},
-    [OUTLIER_KERNELS] = {"more_kernels", "More kernels", TA_INTEGER,
+    [OUTLIER_KERNELS] = {"more_kernels", "Extra kernels", TA_INTEGER,
                          .doc = "Kernels launched in it, minus the median"},
 };
 
 static const struct ta_table_def steps_outliers = {
-    "steps.outliers", "Steps that take far longer", TA_COLUMNS(steps_outliers_columns),
-    .tier = TA_TIER_DETAIL,
+    "steps.outliers", "Outlier steps", TA_COLUMNS(steps_outliers_columns), .tier = TA_TIER_DETAIL,
     .doc =
         "One row per step that takes at least 1.2 times the median of its kind, and is five "
         "scaled median deviations and 100 µs above it, by more than waits for the work of earlier "
@@ -696,7 +695,7 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables,
                                            TA_READS(reads)};
 
-TA_PLUGIN(analysis, step_jitter, &ops, .title = "Jitter of steps",
+TA_PLUGIN(analysis, step_jitter, &ops, .title = "Step jitter",
           .summary = "How much the times of steps differ, and why some take far longer: "
                      "steps.jitter, steps.outliers",
           .version = "1");

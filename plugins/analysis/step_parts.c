@@ -149,9 +149,9 @@ static const struct ta_column parts_columns[] = {
                          "scheduler, copies"},
     [OF_IDLE] = {"idle_ns", "Idle", TA_NS_MEAN, .better = TA_LOWER,
                  .doc = "Median of the time in which nothing runs"},
-    [OF_DENOISER_SHARE] = {"denoiser_share", "Denoiser, share", TA_RATIO,
+    [OF_DENOISER_SHARE] = {"denoiser_share", "Denoiser share", TA_RATIO,
                            .doc = "Median of its share of a step"},
-    [OF_OTHER_SHARE] = {"other_share", "Guidance, scheduler, share", TA_RATIO, .better = TA_LOWER,
+    [OF_OTHER_SHARE] = {"other_share", "Guidance and scheduler share", TA_RATIO, .better = TA_LOWER,
                         .doc = "Likewise; what is left is idle"},
     [OF_HOST] = {"host_ns", "Host", TA_NS_MEAN, .better = TA_LOWER,
                  .doc = "Median time on the host from one step's start to the next one's; "
@@ -163,7 +163,7 @@ static const struct ta_column parts_columns[] = {
 };
 
 static const struct ta_table_def parts = {
-    "diffusion.step_parts", "Parts of denoising steps", TA_COLUMNS(parts_columns),
+    "diffusion.step_parts", "Denoising step breakdown", TA_COLUMNS(parts_columns),
     .doc = "One row per rank and kind of denoising step: what the denoiser has of a step, and what "
            "is between its passes. A step lasts until the next one of its block begins; the last "
            "one of a block does not count. None where images are denoised in turns.",
@@ -289,7 +289,7 @@ static const struct ta_analysis_ops ops = {.section = "phases",
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, step_parts, &ops, .title = "Parts of denoising steps",
+TA_PLUGIN(analysis, step_parts, &ops, .title = "Denoising step breakdown",
           .summary = "What of a denoising step is the denoiser's, and what guidance's and the "
                      "scheduler's: diffusion.step_parts",
           .version = "1");

@@ -33,11 +33,11 @@ enum {
 };
 static const struct ta_column by_rank_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [IS_LATE] = {"is_late", "Late", TA_FLAG, .better = TA_LOWER,
+    [IS_LATE] = {"is_late", "Straggler", TA_FLAG, .better = TA_LOWER,
                  .doc = "The verdict: z above 3.5 (of fewer than five ranks: excess above 10 %), "
                         "excess of at least 2 %, and p below 0.05"},
     [EXCESS] =
-        {"excess", "Excess", TA_RATIO, .better = TA_LOWER,
+        {"excess", "Slower by", TA_RATIO, .better = TA_LOWER,
          .doc = "Own time beyond that of its peers, over theirs: of each collective the median of "
                 "the other ranks that come to the same place of the program from the same place "
                 "before. None without peers, such as of a pipeline stage that has no replicas"},
@@ -49,10 +49,10 @@ static const struct ta_column by_rank_columns[] = {
                 "read, since how long others waited for these is not known"},
     [COST_STEP_NS] = {"cost_step_ns", "Cost per step", TA_NS, .better = TA_LOWER,
                       .doc = "The same over the steps of the profiler that it was recorded in"},
-    [SINCE] = {"since", "Since", TA_WORD, .role = TA_NOTE,
+    [SINCE] = {"since", "Late since", TA_WORD, .role = TA_NOTE,
                .doc = "Of late ranks: start, or change where the excess before a change point "
                       "(PELT) is less than a quarter of that behind it"},
-    [SINCE_NS] = {"since_ns", "Since (time)", TA_NS, .role = TA_NOTE,
+    [SINCE_NS] = {"since_ns", "Late since (time)", TA_NS, .role = TA_NOTE,
                   .doc = "When it changed, since the first collective of the rank"},
     [SINCE_STEP] = {"since_step", "Since step", TA_INTEGER, .role = TA_NOTE,
                     .doc = "In which step of the profiler"},
@@ -67,7 +67,7 @@ static const struct ta_column by_rank_columns[] = {
     [MEAN_LATENESS_NS] =
         {"mean_lateness_ns", "Mean lateness", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
          .doc = "Mean time from the start of the first rank to its own, on one clock"},
-    [MAX_LATENESS_NS] = {"max_lateness_ns", "Most lateness", TA_NS, .better = TA_LOWER,
+    [MAX_LATENESS_NS] = {"max_lateness_ns", "Max lateness", TA_NS, .better = TA_LOWER,
                          .weight = 0.3, .doc = "The longest of these"},
     [WAIT_NS] = {"wait_ns", "Waits", TA_NS, .better = TA_LOWER, .weight = 0.6,
                  .read_as = TA_AS_RANK_WAIT,
@@ -76,10 +76,10 @@ static const struct ta_column by_rank_columns[] = {
                 .doc = "Time before these collectives, each since the end of the collective "
                        "before: what the rank itself takes"},
     [HOST_LATE_NS] =
-        {"host_late_ns", "Host late", TA_NS, .better = TA_LOWER,
+        {"host_late_ns", "Launch delay (host)", TA_NS, .better = TA_LOWER,
          .doc = "Part of it in which the device is idle since the host has launched nothing. A "
                 "rank that computes no longer than others and waits little has it here"},
-    [HELD_UP_NS] = {"held_up_ns", "Held up", TA_NS, .better = TA_LOWER, .weight = 0.9,
+    [HELD_UP_NS] = {"held_up_ns", "Caused waiting", TA_NS, .better = TA_LOWER, .weight = 0.9,
                     .doc = "Time by which the collectives that it entered last would have begun "
                            "earlier had it taken as long as the typical rank: from the second last "
                            "to it, at most its own excess"},
@@ -97,9 +97,8 @@ static const struct ta_column by_rank_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "straggler",
     .title = "Who waits for whom",
-    .caption =
-        "Waiting of each rank in collectives for the last one, and its own time before them: "
-        "the rank that hardly waits is the one others wait for.",
+    .caption = "Time each rank waits in collectives for the last one, and its own time before "
+               "them: the rank that hardly waits is the one the others wait for.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_rank_columns[RANK]},
     .y = {{&by_rank_columns[WAIT_NS], "Waiting", TA_INK_IDLE},

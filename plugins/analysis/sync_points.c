@@ -418,7 +418,7 @@ static const struct ta_column by_site_columns[] = {
 };
 
 static const struct ta_table_def by_site = {
-    "sync.by_site", "Waits for the device by place", TA_COLUMNS(by_site_columns),
+    "sync.by_site", "Synchronization by call site", TA_COLUMNS(by_site_columns),
     .doc = "One row per kind of wait, call, operator and caller, all ranks: host threads that "
            "wait for the device, and what that costs. A wait does no harm while the devices of "
            "the rank work; harm is the idle time during it, and after it until a device works "
@@ -442,7 +442,7 @@ static const struct ta_column by_rank_columns[] = {
 };
 
 static const struct ta_table_def by_rank = {"sync.by_rank",
-                                            "Waits for the device by rank",
+                                            "Synchronization by rank",
                                             TA_COLUMNS(by_rank_columns),
                                             .doc = "One row per rank with device activities.",
                                             .tier = TA_TIER_DETAIL,
@@ -460,7 +460,7 @@ static const struct ta_column by_kind_columns[] = {
     [KIND_AFTER] =
         {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
          .doc = "From the end of the call until a device began to work or the next wait began"},
-    [KIND_REFILL] = {"idle_refill_ns", "Idle later", TA_NS, .better = TA_LOWER,
+    [KIND_REFILL] = {"idle_refill_ns", "Idle while refilling", TA_NS, .better = TA_LOWER,
                      .doc = "Further idle time before the next wait in which the host was late: it "
                             "has not got ahead of the device again"},
     [KIND_SAVING] = {"saving_ns", "Saving", TA_NS, .better = TA_LOWER,
@@ -469,7 +469,7 @@ static const struct ta_column by_kind_columns[] = {
 };
 
 static const struct ta_table_def by_kind = {
-    "sync.by_kind", "Waits for the device by kind", TA_COLUMNS(by_kind_columns),
+    "sync.by_kind", "Synchronization by kind", TA_COLUMNS(by_kind_columns),
     .doc = "One row per rank and kind of wait.", .tier = TA_TIER_DETAIL};
 
 /* ---- finish -------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ enum {
 };
 static const struct ta_column by_timestep_columns[] = {
     [STEP_RANK] = TA_DUMP_RANK_COLUMN,
-    [STEP_PLACE] = {"place", "Step of a pass", TA_INTEGER, .role = TA_KEY,
+    [STEP_PLACE] = {"place", "Step in pass", TA_INTEGER, .role = TA_KEY,
                     .doc = "Place of the step in its pass, from 1"},
     [STEP_TIMESTEP] = {"timestep", "Timestep", TA_NUMBER,
                        .doc = "Noise level of the schedule there; none where passes differ"},
@@ -46,7 +46,7 @@ static const struct ta_column by_timestep_columns[] = {
     [STEP_LOW] = {"p50_low_ns", "Low", TA_NS_MEAN, .role = TA_NOTE,
                   .doc = "Lower end of its 95 % interval; none of fewer than 6 steps"},
     [STEP_HIGH] = {"p50_high_ns", "High", TA_NS_MEAN, .role = TA_NOTE, .doc = "Upper end"},
-    [STEP_SHORT] = {"short", "Shortened", TA_COUNT,
+    [STEP_SHORT] = {"short", "Shortened steps", TA_COUNT,
                     .doc = "Shortened ones among them, where steps of the rank are clearly "
                            "of two lengths, as a step cache makes them"},
     [STEP_SHARE] = {"share", "Share", TA_RATIO,
@@ -55,7 +55,7 @@ static const struct ta_column by_timestep_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "step-by-timestep",
     .title = "Time of a step by its place in the schedule",
-    .caption = "Median time of the first, second … step of a pass, by rank.",
+    .caption = "Median time of each step of a pass, by rank.",
     .kind = TA_CHART_LINES,
     .x = &by_timestep_columns[STEP_PLACE],
     .y = {{&by_timestep_columns[STEP_P50], "Step p50", TA_INK_SERIES_1}},

@@ -76,9 +76,9 @@ static const struct ta_column decodes_columns[] = {
     [TF32] = {"tf32_ns", "In TF32", TA_NS, .doc = "Of that, on tensor cores"},
     [LAYOUT] = {"layout_ns", "Transposes", TA_NS, .better = TA_LOWER,
                 .doc = "Kernels that change the layout for convolutions"},
-    [NAIVE] = {"naive_ns", "Naive", TA_NS, .better = TA_LOWER,
+    [NAIVE] = {"naive_ns", "Fallback convolutions", TA_NS, .better = TA_LOWER,
                .doc = "Convolutions by kernels that MIOpen falls back to (naive_conv)"},
-    [FEW_FRAMES] = {"few_frames", "Few frames", TA_COUNT, .detail = true,
+    [FEW_FRAMES] = {"few_frames", "Small passes", TA_COUNT, .detail = true,
                     .doc = "Of the passes, those over fewer than 12 frames of a video"},
 };
 

@@ -290,7 +290,7 @@ static const struct ta_column wave_occupancy_columns[] = {
         {"occupancy", "Occupancy", TA_RATIO, .better = TA_HIGHER, .weight = 0.2,
          .doc = "Share of the warps that a multiprocessor holds, as the profiler estimates it of "
                 "each kernel, weighted by duration; of kernels without it nothing counts"},
-    [DEVICE_KNOWN] = {"known_ns", "Time known", TA_NS,
+    [DEVICE_KNOWN] = {"known_ns", "Known time", TA_NS,
                       .doc = "Time of the kernels that say their blocks per multiprocessor"},
 };
 
@@ -443,13 +443,13 @@ static const struct ta_column by_kernel_columns[] = {
     [KERNEL_LOST] = {"lost_ns", "Lost", TA_NS, .better = TA_LOWER,
                      .doc = "Time during which multiprocessors had no block: in the last wave, or "
                             "because there were fewer blocks than multiprocessors"},
-    [KERNEL_UNDERFILLED] = {"underfilled", "Underfilled", TA_COUNT, .better = TA_LOWER,
+    [KERNEL_UNDERFILLED] = {"underfilled", "Underfilled runs", TA_COUNT, .better = TA_LOWER,
                             .doc =
                                 "Executions with fewer blocks than the device has multiprocessors"},
-    [KERNEL_UNDERFILLED_NS] = {"underfilled_ns", "Time underfilled", TA_NS, .better = TA_LOWER,
+    [KERNEL_UNDERFILLED_NS] = {"underfilled_ns", "Underfilled time", TA_NS, .better = TA_LOWER,
                                .doc = "Sum of the durations of these"},
     [KERNEL_KNOWN] =
-        {"known_ns", "Time known", TA_NS,
+        {"known_ns", "Known time", TA_NS,
          .doc = "Time of the executions for which the efficiency is known: blocks, number of "
                 "multiprocessors and, with more blocks than those, the occupancy were recorded"},
 };

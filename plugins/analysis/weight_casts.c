@@ -28,7 +28,7 @@ static const struct ta_partial_def partials[] = {{"casts", fields, FIELDS}, {0}}
 
 /* The columns are the fields of the partial. */
 static const struct ta_column casts_columns[] = {
-    [WHAT] = {"what", "What", TA_TEXT, .role = TA_KEY,
+    [WHAT] = {"what", "Kind", TA_TEXT, .role = TA_KEY,
               .doc = "dequantize, by a kernel written for it or by operators that unpack integers, "
                      "or cast"},
     [TYPE] = {"type", "Stored as", TA_TEXT, .role = TA_KEY,

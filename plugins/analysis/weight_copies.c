@@ -529,10 +529,10 @@ static const struct ta_column columns[COLUMN_COUNT] = {
                 .doc = "Times that the same weights come, such as forward passes: copies of a size "
                        "that returns at an even distance, else the steps that copy as much; null "
                        "where neither is there"},
-    [PASS_BYTES] = {"pass_bytes", "A pass", TA_BYTES, .better = TA_LOWER,
+    [PASS_BYTES] = {"pass_bytes", "Bytes per pass", TA_BYTES, .better = TA_LOWER,
                     .doc = "Bytes of one of them: what would be on the device if it stayed there"},
     [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Marked steps that copy any of it"},
-    [BACK_BYTES] = {"back_bytes", "Back", TA_BYTES, .better = TA_LOWER,
+    [BACK_BYTES] = {"back_bytes", "Copied back", TA_BYTES, .better = TA_LOWER,
                     .doc = "Bytes copied back to the host, in copies of the same sizes"},
     [PAGEABLE] = {"pageable_bytes", "Pageable", TA_BYTES, .better = TA_LOWER,
                   .doc = "Bytes of all of them from or to pageable memory"},
@@ -549,21 +549,22 @@ static const struct ta_column columns[COLUMN_COUNT] = {
     [COLUMN_SITE] = {"site", "Place", TA_TEXT,
                      .doc = "Where most of the bytes are copied: nearest Python function that is "
                             "not of torch, else the operator or range around the call"},
-    [COLUMN_SITE_BYTES] = {"site_bytes", "There", TA_BYTES, .doc = "Bytes copied there"},
+    [COLUMN_SITE_BYTES] = {"site_bytes", "Bytes at call site", TA_BYTES,
+                           .doc = "Bytes copied there"},
     [COLUMN_RATE] = {"bandwidth", "Rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
                      .doc = "Bytes of both directions over the sum of durations"},
     [COLUMN_LINK_RATE] = {"link_bandwidth", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
                           .doc = "What copies from pinned memory to the device reach in this run, "
                                  "else what the link is stated to do; null where neither is known"},
-    [COLUMN_LINK_SHARE] = {"link_share", "Of the link", TA_RATIO, .better = TA_HIGHER,
+    [COLUMN_LINK_SHARE] = {"link_share", "Link utilization", TA_RATIO, .better = TA_HIGHER,
                            .doc = "The rate over the rate of the link"},
     [COLUMN_PAGEABLE_SHARE] = {"pageable_share", "Pageable", TA_RATIO, .better = TA_LOWER,
                                .doc = "Part of the bytes from or to pageable memory"},
-    [COLUMN_AHEAD] = {"ahead_ns", "Copied ahead", TA_NS,
+    [COLUMN_AHEAD] = {"ahead_ns", "Time if prefetched", TA_NS,
                       .doc = "Time of kernels and exposed copies if weights came from pinned "
                              "memory while kernels run: the larger of the time of kernels and the "
                              "time that the link needs for the bytes"},
-    [COLUMN_HELD] = {"held_bytes", "Held", TA_BYTES,
+    [COLUMN_HELD] = {"held_bytes", "Max reserved", TA_BYTES,
                      .doc = "Most memory that the allocator of the rank held; null where that is "
                             "not recorded"},
     [COLUMN_FREE] = {"free_bytes", "Free", TA_BYTES,

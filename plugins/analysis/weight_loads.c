@@ -38,7 +38,7 @@ static const struct ta_column reloaded_columns[FIELDS] = {
 };
 
 static const struct ta_table_def reloaded = {
-    "models.reloaded", "Weights loaded in each step", TA_COLUMNS(reloaded_columns),
+    "models.reloaded", "Weights reloaded every step", TA_COLUMNS(reloaded_columns),
     .doc = "One row per rank whose steps or runs begin, twice or more, with copies of weights to "
            "the device, before its first kernels.",
     .tier = TA_TIER_DETAIL};

@@ -208,5 +208,5 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
 static const struct ta_headline_ops ops = {
     .level = TA_HEADLINE_PROGRESS, .place = 1, .say = say, .alone = true, TA_READS(reads)};
 
-TA_PLUGIN(headline, progress, &ops, .title = "Bars of progress",
+TA_PLUGIN(headline, progress, &ops, .title = "Progress bars",
           .summary = "How fast the loop of a log runs, and its prompts", .version = "1");

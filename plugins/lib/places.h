@@ -65,7 +65,8 @@ enum {
     [TA_PLACE_NAME] = {"name", name_title, TA_TEXT, .doc = name_doc, \
                        .read_as = (enum ta_reading)((reading) + TA_PLACE_NAME)}, \
     [TA_PLACE_WITHIN] = \
-        {"within", "Within", TA_TEXT, .read_as = (enum ta_reading)((reading) + TA_PLACE_WITHIN), \
+        {"within", "Called from", TA_TEXT, \
+         .read_as = (enum ta_reading)((reading) + TA_PLACE_WITHIN), \
          .doc = "Operators and ranges around that the first time, the outermost first, with ; " \
                 "between them; steps are left out"}, \
     [TA_PLACE_FIRST] = {"first_start_ns", "First start", TA_NS, \

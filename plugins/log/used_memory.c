@@ -87,7 +87,8 @@ static void add_amount(struct ta_log_reading *log, struct state *st, const struc
     *amount_of(&st->mark, words) = bytes;
 }
 
-/* "Sampling" of "[Sampling] Max …", "decode" of "[MemoryTracker] decode: used=…"; "log" without. */
+/* "Telemetry sampling" of "[Sampling] Max …", "decode" of "[MemoryTracker] decode: used=…"; "log"
+ * without. */
 static void label_of(char label[LABEL_MOST], struct ta_slice *text)
 {
     struct ta_slice name = TA_LIT("log");

@@ -13,7 +13,7 @@
 enum { WHAT, DIFFERENCE, PLACE, OP, BASE, NEW, BASE_START, NEW_START, CHANGE };
 
 static const struct ta_column divergence_columns[] = {
-    [WHAT] = {"what", "What", TA_WORD,
+    [WHAT] = {"what", "Kind", TA_WORD,
               .doc = "kernel: the first that differs in the order of first runs; step: the first "
                      "from which on "
                      "steps take another time"},
@@ -38,7 +38,7 @@ static const struct ta_column divergence_columns[] = {
          .doc = "Of a step: how much longer steps take from there on than those of the baseline"},
 };
 
-static const struct ta_table_def divergence = {"diff.divergence", "Where the runs part",
+static const struct ta_table_def divergence = {"diff.divergence", "Where the runs diverge",
                                                TA_COLUMNS(divergence_columns)};
 
 static struct ta_cell cell_of(const struct ta_refs *in, size_t ref, size_t row)

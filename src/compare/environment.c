@@ -11,7 +11,7 @@
 enum { KEY, BASE, NEW, STATUS, WEIGHT };
 
 static const struct ta_column environment_columns[] = {
-    [KEY] = {"key", "What", TA_WORD,
+    [KEY] = {"key", "Property", TA_WORD,
              .doc = "What was compared; tags of the session, versions and options of the profiler "
                     "stand as "
                     "they "
@@ -31,7 +31,7 @@ static const struct ta_column environment_columns[] = {
 };
 
 static const struct ta_table_def environment = {
-    "diff.environment", "What the runs were of", TA_COLUMNS(environment_columns),
+    "diff.environment", "Environment of the runs", TA_COLUMNS(environment_columns),
     .brief = &(const struct ta_brief){
         .place = 60,
         .rows = 8,

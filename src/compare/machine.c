@@ -23,15 +23,15 @@ static const struct ta_column machine_columns[] = {
                      .doc = "What compute takes of the longest window of the other run"},
     [DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
                .doc = "Of the window"},
-    [MACHINE] = {"machine_ns", "By the machine", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+    [MACHINE] = {"machine_ns", "Clock effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                  .better = TA_LOWER,
                  .doc = "Compute after, minus what it would take at the clock of the baseline"},
-    [PROGRAM] = {"program_ns", "By the program", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+    [PROGRAM] = {"program_ns", "Program effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                  .better = TA_LOWER, .doc = "The rest of the change"},
 };
 
 static const struct ta_table_def machine = {
-    "diff.machine", "Machine and program", TA_COLUMNS(machine_columns),
+    "diff.machine", "Machine or program", TA_COLUMNS(machine_columns),
     .brief = &(const struct ta_brief){.place = 50, .rows = 1}};
 
 /* Mean of the devices; 0 when no clock was recorded. */

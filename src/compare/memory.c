@@ -127,7 +127,7 @@ static const struct ta_column peak_columns[] = {
 };
 
 static const struct ta_table_def peak = {
-    "diff.memory", "What changed the peak of memory", TA_COLUMNS(peak_columns),
+    "diff.memory", "What changed the memory peak", TA_COLUMNS(peak_columns),
     .brief = &(const struct ta_brief){.place = 90, .rows = 6, .unless = "diff.memory_levels"}};
 
 struct term {

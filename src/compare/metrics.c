@@ -33,7 +33,7 @@ enum {
 static const struct ta_column metrics_columns[] = {
     [METRIC] = {"metric", "Metric", TA_ID,
                 .doc = "Id of the figure, with its basis behind an @; what --fail-on takes"},
-    [TITLE] = {"title", "What", TA_SENTENCE, .doc = "The figure in words"},
+    [TITLE] = {"title", "Description", TA_SENTENCE, .doc = "The figure in words"},
     [BASE] = {"base", "Before", TA_NUMBER,
               .doc = "Value in the baseline; of several runs their geometric mean, where all are "
                      "above 0, else "
@@ -49,7 +49,7 @@ static const struct ta_column metrics_columns[] = {
                      "faster: better by its polarity; slower: worse; same: equal, or within 2 %; "
                      "changed: neither way is better; negligible: a time changed by less than "
                      "counts; inconclusive: the runs are too few or too different to say"},
-    [RATIO] = {"ratio", "After / before", TA_RATIO, .is_ratio_of_change = true,
+    [RATIO] = {"ratio", "New/base", TA_RATIO, .is_ratio_of_change = true,
                .doc = "After over before; of the steps of one run where the evidence is within it"},
     [CI_LOW] = {"ci_low", "CI low", TA_RATIO,
                 .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},
@@ -117,9 +117,8 @@ static const struct ta_table_def metrics = {
 static const struct ta_chart_def forest = {
     .id = "diff-forest-figures",
     .title = "Relative change of figures",
-    .caption =
-        "Figure after over figure before, less one, with its confidence interval over the runs, "
-        "or over the steps of one run where the table says so.",
+    .caption = "Relative change of each figure with its confidence interval over the runs, or over "
+               "the steps of one run where the table says so.",
     .kind = TA_CHART_FOREST,
     .label = {&metrics_columns[TITLE]},
     .y = {{&metrics_columns[RATIO], "change", TA_INK_WORSE},

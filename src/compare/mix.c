@@ -29,16 +29,15 @@ static const struct ta_column mix_columns[] = {
                   .doc = "Mean in the other run"},
     [DELTA] = {"delta_ns", "Change", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
                .doc = "After minus before"},
-    [WITHIN] = {"within_ns", "Within classes", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE,
-                .better = TA_LOWER,
+    [WITHIN] = {"within_ns", "Class effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
                 .doc = "Part of the change that comes from classes that became faster or slower"},
-    [MIX] = {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+    [MIX] = {"mix_ns", "Mix effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
              .doc = "The other part: more or fewer calls of some classes"},
-    [MISLEADS] = {"misleads", "Misleads", TA_FLAG,
+    [MISLEADS] = {"misleads", "Misleading mean", TA_FLAG,
                   .doc = "Every class changed one way and the mean the other way"},
 };
 
-static const struct ta_table_def mix = {"diff.mix", "Means and what they are of",
+static const struct ta_table_def mix = {"diff.mix", "Means and the mix behind them",
                                         TA_COLUMNS(mix_columns)};
 
 /* Classes of a mean.  Without `key` they are the ranks, and without `calls` each row is one. */

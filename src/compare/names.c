@@ -33,7 +33,7 @@ enum {
 
 static const struct ta_column columns[] = {
     [NAME] = {"name", "Name", TA_TEXT, .doc = "Name in the baseline; of what was added its own"},
-    [MATCHED_AS] = {"matched_as", "Is now", TA_TEXT,
+    [MATCHED_AS] = {"matched_as", "Matched name", TA_TEXT,
                     .doc = "Name on the other side where it is another one; empty otherwise"},
     [STATUS] = {"status", "Status", TA_WORD,
                 .doc = "same: equal calls and time; changed; added: not in the baseline; removed: "
@@ -52,7 +52,7 @@ static const struct ta_column columns[] = {
                     .doc = "Calls in the baseline, all ranks"},
     [NEW_CALLS] = {"new_calls", "Calls after", TA_COUNT,
                    .doc = "Calls in the other run, all ranks"},
-    [RATIO] = {"ratio", "After / before", TA_RATIO, .is_ratio_of_change = true, .better = TA_LOWER,
+    [RATIO] = {"ratio", "New/base", TA_RATIO, .is_ratio_of_change = true, .better = TA_LOWER,
                .doc = "After over before; with an interval of the geometric means of all runs"},
     [CI_LOW] = {"ci_low", "CI low", TA_RATIO,
                 .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},
@@ -62,7 +62,7 @@ static const struct ta_column columns[] = {
     [P_VALUE] = {"p_value", "p", TA_NUMBER,
                  .doc =
                      "Probability of such a difference without a change; none with too few runs"},
-    [Q_VALUE] = {"q_value", "q", TA_NUMBER,
+    [Q_VALUE] = {"q_value", "q (corrected p)", TA_NUMBER,
                  .doc = "The same, corrected for the number of names (Benjamini-Hochberg)"},
     [SPREAD] =
         {"spread", "Spread", TA_RATIO, .better = TA_LOWER,

@@ -13,7 +13,7 @@ enum { BASIS, BASE_UNITS, NEW_UNITS, BASE, NEW, DELTA, CHANGE };
 
 static const struct ta_column normalized_columns[] = {
     [BASIS] =
-        {"basis", "For each", TA_WORD,
+        {"basis", "Unit", TA_WORD,
          .doc =
              "whole: the window as it is; step: of the window, one step; steady_step: of what the "
              "first "
@@ -21,8 +21,8 @@ static const struct ta_column normalized_columns[] = {
              "others; "
              "frame: one frame of video; image: one image or video, where each is denoised and "
              "decoded"},
-    [BASE_UNITS] = {"base_units", "Of them before", TA_COUNT, .doc = "Units in the baseline"},
-    [NEW_UNITS] = {"new_units", "Of them after", TA_COUNT, .doc = "Units in the other run"},
+    [BASE_UNITS] = {"base_units", "Units before", TA_COUNT, .doc = "Units in the baseline"},
+    [NEW_UNITS] = {"new_units", "Units after", TA_COUNT, .doc = "Units in the other run"},
     [BASE] = {"base_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
               .doc = "Window, or what of it counts, over units, before"},
     [NEW] = {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "The same after"},
@@ -42,7 +42,7 @@ static bool have_other_units(const struct ta_refs *in)
 }
 
 static const struct ta_table_def normalized = {
-    "diff.normalized", "Window for each unit of work", TA_COLUMNS(normalized_columns),
+    "diff.normalized", "Window per unit of work", TA_COLUMNS(normalized_columns),
     .brief = &(const struct ta_brief){
         .place = 30, .rows = 3, .applies = have_other_units, TA_READS(unit_counts)}};
 

@@ -39,7 +39,7 @@ static const struct ta_column overview_columns[] = {
                    .doc = "Of a run that was recorded several times: which of them"},
     [KIND] = {"kind", "Kind", TA_WORD, .role = TA_NOTE,
               .doc = "run, iteration, cycle or warm_up, as in the table of the files"},
-    [CHOSEN] = {"chosen", "Shown", TA_FLAG, .role = TA_NOTE,
+    [CHOSEN] = {"chosen", "Reported", TA_FLAG, .role = TA_NOTE,
                 .doc = "Whether the report of the run is of this recording: the last whole one "
                        "that is no warm-up"},
     [FILES] = {"files", "Files", TA_COUNT, .doc = "Files whose events count"},
@@ -56,7 +56,7 @@ static const struct ta_column overview_columns[] = {
               .doc = "Median time of a step, or of a denoising step"},
     [RATE] = {"rate", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
               .doc = "Frames, images or tokens per second"},
-    [RATE_OF] = {"rate_of", "Rate of", TA_TEXT, .role = TA_NOTE,
+    [RATE_OF] = {"rate_of", "Rate basis", TA_TEXT, .role = TA_NOTE,
                  .doc = "What the rate counts, such as fps@blocks"},
     [FINDING] = {"finding", "First finding", TA_SENTENCE, .role = TA_NOTE,
                  .doc = "What the report of the run says first"},
@@ -89,18 +89,18 @@ enum { SPREAD_RUN, FIGURE, N, LEAST, MEDIAN, MOST, SPREAD, SPREAD_UNIT };
 
 static const struct ta_column spread_columns[] = {
     [SPREAD_RUN] = {"run", "Run", TA_TEXT, .role = TA_KEY, .doc = "As --run takes it"},
-    [FIGURE] = {"figure", "Figure", TA_WORD, .role = TA_KEY, .doc = "Column of runs.overview"},
+    [FIGURE] = {"figure", "Metric", TA_WORD, .role = TA_KEY, .doc = "Column of runs.overview"},
     [N] = {"recordings", "Recordings", TA_COUNT, .doc = "That have it; warm-ups are left out"},
-    [LEAST] = {"min", "Least", TA_NUMBER, .doc = "Of them"},
+    [LEAST] = {"min", "Min", TA_NUMBER, .doc = "Of them"},
     [MEDIAN] = {"median", "Median", TA_NUMBER, .doc = "Of them"},
-    [MOST] = {"max", "Most", TA_NUMBER, .doc = "Of them"},
+    [MOST] = {"max", "Max", TA_NUMBER, .doc = "Of them"},
     [SPREAD] = {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
                 .doc = "Most minus least, over the median"},
     [SPREAD_UNIT] = {"unit", "Unit", TA_ID, .role = TA_UNIT_OF_ROW, .doc = "Of least to most"},
 };
 
 static const struct ta_table_def spread = {"runs.spread",
-                                           "Spread between recordings",
+                                           "Spread across recordings",
                                            TA_COLUMNS(spread_columns),
                                            .doc = "How much the recordings of one run differ.",
                                            .joining = TA_JOIN_NOT,

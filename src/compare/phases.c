@@ -44,20 +44,20 @@ static const struct ta_column phases_columns[] = {
                .doc = "After minus before; the rows add up to the change of the program's window"},
     [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
                 .doc = "Change over before"},
-    [COUNT_EFFECT] = {"count_effect_ns", "By calls", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+    [COUNT_EFFECT] = {"count_effect_ns", "Count effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                       .better = TA_LOWER,
                       .doc = "Part of the change that comes from more or fewer denoising steps, or "
                              "calls of another model"},
-    [MIX_EFFECT] = {"mix_effect_ns", "By shortened passes", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+    [MIX_EFFECT] = {"mix_effect_ns", "Cached-pass effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                     .better = TA_LOWER,
                     .doc = "Part of it that comes from more or fewer passes of the denoiser that "
                            "do less than the others, as with a step cache"},
-    [SIZE_EFFECT] = {"size_effect_ns", "By size", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+    [SIZE_EFFECT] = {"size_effect_ns", "Size effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                      .better = TA_LOWER,
                      .doc = "Part of it that images or videos of another size or number explain: "
                             "linear layers follow the tokens, attention their square, the VAE the "
                             "pixels"},
-    [RATE_EFFECT] = {"rate_effect_ns", "By time per call", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+    [RATE_EFFECT] = {"rate_effect_ns", "Speed effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                      .better = TA_LOWER,
                      .doc = "The rest of it: steps or calls that take longer or shorter"},
     [BASE_N] = {"base_calls", "Calls before", TA_COUNT, .doc = "Denoising steps, or calls, before"},
@@ -76,7 +76,7 @@ static const struct ta_table_def phases = {
 enum { LOOP_WHAT, LOOP_BASE, LOOP_NEW };
 
 static const struct ta_column loop_columns[] = {
-    [LOOP_WHAT] = {"what", "What", TA_WORD,
+    [LOOP_WHAT] = {"what", "Loop level", TA_WORD,
                    .doc = "images, blocks, steps, forwards (passes of the denoiser), full_forwards "
                           "(that nothing shortened), forwards_per_step, layers; width, height and "
                           "frames of an image or video, batch (made together), samples (of a pass "

@@ -180,7 +180,7 @@ static const struct ta_column runs_columns[] = {
     [INDEX] = {"index", "Run", TA_INTEGER, .doc = "Number of the run, from 0"},
     [TITLE] = {"title", "Title", TA_TEXT, .doc = "Title of the run"},
     [SHOWN] =
-        {"shown", "Shown", TA_FLAG,
+        {"shown", "Shown run", TA_FLAG,
          .doc = "Whether tables show this run: of several runs of a side the one of median length"},
     [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that were read"},
     [FILES] = {"files", "Files", TA_COUNT, .doc = "Files that were used"},

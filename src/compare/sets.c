@@ -33,13 +33,13 @@ static const struct ta_column set_columns[] = {
     [NEW_TOTAL] = {"new_total_ns", "After", TA_NS, .better = TA_LOWER,
                    .doc = "Sum of their durations after"},
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_INTEGER),
-    [BASE_NAMES] = {"base_names", "Were", TA_TEXT, .doc = "Short names of those before"},
-    [NEW_NAMES] = {"new_names", "Are now", TA_TEXT, .doc = "Short names of those after"},
+    [BASE_NAMES] = {"base_names", "Replaced names", TA_TEXT, .doc = "Short names of those before"},
+    [NEW_NAMES] = {"new_names", "New names", TA_TEXT, .doc = "Short names of those after"},
 };
 
-static const struct ta_table_def kernel_sets = {"diff.sets", "Kernels that replaced one another",
+static const struct ta_table_def kernel_sets = {"diff.sets", "Replaced kernels",
                                                 TA_COLUMNS(set_columns)};
-static const struct ta_table_def op_sets = {"diff.op_sets", "Operators that replaced one another",
+static const struct ta_table_def op_sets = {"diff.op_sets", "Replaced operators",
                                             TA_COLUMNS(set_columns)};
 
 /* "a + b + c" of one side; empty without memory. */

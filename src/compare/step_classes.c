@@ -28,23 +28,23 @@ static const struct ta_column step_classes_columns[] = {
              "short, "
              "long: classes of the durations of the others that lie apart, by "
              "Otsu's threshold of the logarithms; steady: the others, of one class; all"},
-    [BASE_STEPS] = {"base_steps", "Of them before", TA_COUNT, .doc = "Steps of all ranks, before"},
-    [NEW_STEPS] = {"new_steps", "Of them after", TA_COUNT, .doc = "Steps of all ranks, after"},
+    [BASE_STEPS] = {"base_steps", "Steps before", TA_COUNT, .doc = "Steps of all ranks, before"},
+    [NEW_STEPS] = {"new_steps", "Steps after", TA_COUNT, .doc = "Steps of all ranks, after"},
     [BASE_MEAN] = {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Mean duration, before"},
     [NEW_MEAN] = {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
                   .doc = "Mean duration, after"},
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
     [WITHIN] =
-        {"within_ns", "Within", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+        {"within_ns", "Class effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
          .doc =
              "Part of the change of the mean of all steps that comes from these becoming longer"},
-    [MIX] = {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+    [MIX] = {"mix_ns", "Mix effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
              .doc = "Part of it that comes from more or fewer of these"},
 };
 
 static const struct ta_table_def step_classes = {
-    "diff.step_classes", "Steps of the same class", TA_COLUMNS(step_classes_columns),
+    "diff.step_classes", "Steps by class", TA_COLUMNS(step_classes_columns),
     .brief = &(const struct ta_brief){
         .place = 40,
         .rows = 4,

@@ -30,8 +30,8 @@ static const struct ta_column step_times_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "diff-ecdf",
     .title = "Step times",
-    .caption = "Share of steps that take no longer than a duration, before and after, all ranks; "
-               "with bands of confidence within the runs shown.",
+    .caption = "Cumulative distribution of step time before and after, all ranks, with confidence "
+               "bands within the runs shown.",
     .kind = TA_CHART_ECDF,
     .x = &step_times_columns[DUR],
     .y = {{&step_times_columns[SHARE], "Share of steps", TA_INK_NONE},

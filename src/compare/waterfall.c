@@ -137,9 +137,9 @@ enum { TERM, KIND, BASE, NEW, DELTA, COUNT_EFFECT, RATE_EFFECT, BASE_CALLS, NEW_
     [(term) + DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, \
         .better = TA_LOWER, \
         .doc = "After minus before; the rows add up to the change of the window exactly"}, \
-    [(term) + COUNT_EFFECT] = {"count_effect_ns", "By calls", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, \
-        .better = TA_LOWER, .doc = "Part of the change that comes from more or fewer calls"}, \
-    [(term) + RATE_EFFECT] = {"rate_effect_ns", "By time per call", TA_TYPE_INTEGER, \
+    [(term) + COUNT_EFFECT] = {"count_effect_ns", "Count effect", TA_TYPE_INTEGER, \
+        TA_UNIT_NS_CHANGE, .better = TA_LOWER, .doc = "Part of the change that comes from more or fewer calls"}, \
+    [(term) + RATE_EFFECT] = {"rate_effect_ns", "Speed effect", TA_TYPE_INTEGER, \
         TA_UNIT_NS_CHANGE, .better = TA_LOWER, \
         .doc = "The other part: calls that take longer or shorter"}, \
     [(term) + BASE_CALLS] = {"base_calls", "Calls before", TA_COUNT, \
@@ -154,9 +154,8 @@ static const struct ta_column bars_columns[] = {BAR_COLUMNS_FROM(TERM)};
 static const struct ta_chart_def waterfall = {
     .id = "diff-waterfall",
     .title = "What changed the window",
-    .caption =
-        "From the window before to the window after, term by term; the changes add up to that "
-        "of the window.",
+    .caption = "From the window before to the window after, term by term; the changes add up to "
+               "the whole change.",
     .kind = TA_CHART_WATERFALL,
     .label = {&bars_columns[TERM]},
     .y = {{&bars_columns[BASE], "before", TA_INK_IDLE},
@@ -196,7 +195,7 @@ static const struct ta_column rank_bars_columns[] = {
 static const struct ta_chart_def heatmap = {
     .id = "diff-heatmap",
     .title = "What changed the window of each rank",
-    .caption = "Change of each term on each rank.",
+    .caption = "Change of each term by rank.",
     .kind = TA_CHART_HEATMAP,
     .label = {&rank_bars_columns[RANK_TERM]},
     .x = &rank_bars_columns[RANK],
@@ -239,7 +238,7 @@ static const struct ta_column compared_columns[] = {
     DIFF_CHANGE_COLUMNS(LENGTH_DELTA, TA_TYPE_INTEGER),
     [EXPLAINED] = {"explained_ns", "Explained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                    .doc = "Sum of the changes of all terms"},
-    [RESIDUAL] = {"residual_ns", "Residual", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+    [RESIDUAL] = {"residual_ns", "Unexplained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                   .doc = "Change that no term explains"},
 };
 

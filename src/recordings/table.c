@@ -10,7 +10,7 @@ enum { FILE_PATH, KIND, RUN, RECORDING, RANK, COUNTS, START, WINDOW, WHY };
 
 static const struct ta_column recording_files_columns[] = {
     [FILE_PATH] = {"file", "File", TA_TEXT, .role = TA_KEY, .doc = "Below the input"},
-    [KIND] = {"kind", "Taken for", TA_WORD, .role = TA_NOTE, .read_as = TA_AS_FILE_KIND,
+    [KIND] = {"kind", "Kind", TA_WORD, .role = TA_NOTE, .read_as = TA_AS_FILE_KIND,
               .doc = "run, iteration, cycle, warm_up; graph_capture, host_process or repeat: set "
                      "aside for another recording, it counts in no time; dump: of another "
                      "profiler; copy: of the content of other files; not_read"},
@@ -19,7 +19,7 @@ static const struct ta_column recording_files_columns[] = {
                    .read_as = TA_AS_FILE_RECORDING,
                    .doc = "Name of the recording of the run, likewise"},
     [RANK] = {"rank", "Rank", TA_INTEGER, .role = TA_NOTE, .doc = "None where it does not count"},
-    [COUNTS] = {"counts", "Counts", TA_FLAG, .role = TA_NOTE, .read_as = TA_AS_FILE_COUNTS,
+    [COUNTS] = {"counts", "Counted", TA_FLAG, .role = TA_NOTE, .read_as = TA_AS_FILE_COUNTS,
                 .doc = "Whether the figures of the recording are of it, too"},
     [START] = {"start_ns", "Start", TA_NS, .role = TA_NOTE,
                .doc = "Since the first dated event of all files"},
@@ -31,7 +31,7 @@ static const struct ta_column recording_files_columns[] = {
 
 static const struct ta_table_def recording_files = {
     "recordings.files",
-    "What the files are",
+    "Recorded files",
     TA_COLUMNS(recording_files_columns),
     .doc = "What each file was taken for before anything was computed, where it is not simply a "
            "rank of the only run.",

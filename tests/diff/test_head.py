@@ -186,10 +186,10 @@ class Head(unittest.TestCase):
         """What the runs were of is shown of both sides, however long it is."""
         long_ = json.dumps([[4096 + i, 3072] for i in range(12)])
         self.compare(self.write_hosts("a", 5000), self.write_hosts("b", 700, shapes=long_))
-        at = self.lines.index("What the runs were of")
+        at = self.lines.index("Environment of the runs")
         self.assertRegex(self.lines[at + 1], "What +Before +After")
         self.compare(self.write_hosts("c", 5000, shapes=long_), self.write_hosts("d", 700))
-        self.assertRegex(self.lines[self.lines.index("What the runs were of") + 1],
+        self.assertRegex(self.lines[self.lines.index("Environment of the runs") + 1],
                          "What +Before +After")
 
     def test_renamed_stage(self):

@@ -145,7 +145,7 @@ INPUTS = [
                                "throughput_qps": 0.1, "latency_mean": 9.5,
                                "stage_durations_mean": {}}),
      "A request takes 9.50 s (mean of 4); 0.100 requests are answered per second. "
-     "1 request failed.", "Figures of the profiler"),
+     "1 request failed.", "Figures the profiler reported"),
     ("bench.csv", "scenario,model_cls,num_params_B,time_plain_s,time_compile_s\n"
      "flux-bf16,Flux,11.9,0.519,0.379\nflux-int8,Flux,11.9,,0.4\n",
      "flux-bf16 takes 519 ms.", None),

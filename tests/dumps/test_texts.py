@@ -70,7 +70,7 @@ class Texts(unittest.TestCase):
         self.assertIn("host figures only. add itself takes 60.0 % of the host's time (60.0 µs).",
                       " ".join(text.split()))
         self.assertNotRegex(text, r"\d\n *(µs|%)", "a line ends between a number and its unit")
-        self.assertIn("Operators as the profiler sums them up\n", text)
+        self.assertIn("Operators as summed by the profiler\n", text)
         sums["a.rank1.summary.json"] = rows(("mm", 30, 75), ("add", 30, 25))
         text = self.summary(sums)
         self.assertIn("mm takes 75.0 % of the device's 100 µs (75.0 µs).", " ".join(text.split()))
@@ -147,10 +147,10 @@ class Texts(unittest.TestCase):
     def test_ranks_compared(self):
         """Sizes of files are no difference between ranks, and what is equal is none."""
         text = self.summary({"t-rank0.json": trace(3, 100), "t-rank1.json": trace(3, 200)})
-        self.assertRegex(text, r"Ranks compared\n(.*\n)*  Traces: Window .* 50\.0 %\n  1 of ")
+        self.assertRegex(text, r"Metrics across ranks\n(.*\n)*  Traces: Window .* 50\.0 %\n  1 of ")
         self.assertNotIn("Files: ", text)
         text = self.summary({"t-rank0.json": trace(3, 100), "t-rank1.json": trace(3, 100)})
-        self.assertNotIn("Ranks compared\n", text)
+        self.assertNotIn("Metrics across ranks\n", text)
 
     def test_full_buffer(self):
         """A tracer that lost its oldest events is trusted less."""

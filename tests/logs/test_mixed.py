@@ -234,11 +234,11 @@ class Checks:
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "a.log").write_text(BARS + FRAMEPACK)
-            (folder / "b.log").write_text(BARS.replace("Denoising", "Sampling"))
+            (folder / "b.log").write_text(BARS.replace("Denoising", "Telemetry sampling"))
             report = reports.read(self.program, folder)
             self.expect("loops of two logs", sorted(row["loop"] for row in
                                                     report.rows("progress.bars")),
-                        ["Denoising", "Sampling"])
+                        ["Denoising", "Telemetry sampling"])
 
     def damaged(self):
         """A row that cannot be read is accounted for with its line and place."""

@@ -174,7 +174,7 @@ static const struct ta_column by_module_columns[] = {
 };
 
 static const struct ta_table_def by_module = {
-    "ops.by_module", "Time by class of module", TA_COLUMNS(by_module_columns),
+    "ops.by_module", "Time by module class", TA_COLUMNS(by_module_columns),
     .doc = "One row per class of modules: `Linear` of `nn.Module: Linear_12`, all ranks "
            "together."};
 

@@ -180,11 +180,11 @@ static const struct ta_column budget_columns[] = {
     [AHEAD] = {"run_ahead_ns", "Run-ahead", TA_NS_MEAN, .better = TA_HIGHER,
                .doc = "Mean time from the last launch of a step to the start of what it launched: "
                       "the lead of the host at the end of the step"},
-    [LEAST_AHEAD] = {"run_ahead_least_ns", "Least", TA_NS, .better = TA_HIGHER, .detail = true,
-                     .doc = "The least of these"},
+    [LEAST_AHEAD] = {"run_ahead_least_ns", "Least run-ahead", TA_NS, .better = TA_HIGHER,
+                     .detail = true, .doc = "The least of these"},
     [LAUNCHES] = {"launches", "Launches", TA_TYPE_NUMBER, TA_UNIT_COUNT, .better = TA_LOWER,
                   .doc = "Mean number of calls that launch something; a graph is one"},
-    [PER_LAUNCH] = {"host_per_launch_ns", "per launch", TA_NS_MEAN, .better = TA_LOWER,
+    [PER_LAUNCH] = {"host_per_launch_ns", "Host per launch", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "Host over launches"},
     [RECORDER] = {"recorder_ns", "Recorder", TA_NS_MEAN, .better = TA_LOWER,
                   .doc = "Part of the host time of a step that recording took, estimated for spans "
@@ -195,9 +195,9 @@ static const struct ta_column budget_columns[] = {
                    .doc = "If it took half of it"},
     [LARGEST] = {"largest", "Largest", TA_TEXT,
                  .doc = "The name with most of the host's time, without what it calls"},
-    [LARGEST_SHARE] = {"largest_share", "Its share", TA_RATIO,
+    [LARGEST_SHARE] = {"largest_share", "Largest call share", TA_RATIO,
                        .doc = "Of the host's time in all steps of the kind"},
-    [TURN_WIDTH] = {"turn_width", "Turns at width", TA_COUNT, .detail = true,
+    [TURN_WIDTH] = {"turn_width", "Balanced width", TA_COUNT, .detail = true,
                     .doc = "Where host and GPU need equally long, if resolution alone changes: a "
                            "GPU whose work shrinks less than its tokens stays the bound for "
                            "longer. The host counts without what recording took, as estimated; "
@@ -221,7 +221,7 @@ static bool is_near(const struct ta_refs *in)
 static const struct ta_ref near_reads[] = {{"steps.host_budget", "ratio"}};
 
 static const struct ta_table_def budget = {
-    "steps.host_budget", "Host of a step", TA_COLUMNS(budget_columns),
+    "steps.host_budget", "Host time per step", TA_COLUMNS(budget_columns),
     .doc = "One row per rank and kind of denoising step: what the host and the GPU need for it. "
            "As long as the host needs less, and does not wait, it runs ahead and nobody sees "
            "its time; once steps of the GPU are shorter (a smaller picture, fewer layers, a step "
@@ -252,7 +252,7 @@ static const struct ta_column calls_columns[] = {
 
 static const struct ta_table_def calls = {
     "steps.host_calls",
-    "Host of a step by name",
+    "Host time per step by call",
     TA_COLUMNS(calls_columns),
     .doc = "The eight names that take most of the host's time in denoising steps of a kind, on the "
            "thread that launches.",
@@ -458,7 +458,7 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, host_budget, &ops, .title = "Host of a step",
+TA_PLUGIN(analysis, host_budget, &ops, .title = "Host time per step",
           .summary = "What denoising steps need of the host and of the device, now and at other "
                      "resolutions: steps.host_budget, steps.host_calls, diffusion.resolutions",
           .version = "1");

@@ -104,7 +104,8 @@ static const struct ta_column resolutions_columns[] = {
                    .doc = "Part of the time of the GPU that is attention"},
     [DEVICE] = {"device_ns", "GPU", TA_NS_MEAN, .better = TA_LOWER,
                 .doc = "Time of the GPU for a step"},
-    [TIMES] = {"times", "Times", TA_NUMBER, .doc = "Time of the GPU divided by its time now"},
+    [TIMES] = {"times", "GPU time factor", TA_NUMBER,
+               .doc = "Time of the GPU divided by its time now"},
     [BOUND] = {"bound", "Bound", TA_WORD,
                .doc = "host or device, whichever needs longer for a step; either where it depends "
                       "on what the recorder took of the host"},

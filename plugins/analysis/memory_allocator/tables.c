@@ -110,7 +110,7 @@ static const struct ta_column memory_by_size_columns[] = {
     BLOCK_COLUMNS(TA_AS_NOTHING, TA_AS_NOTHING),
 };
 
-const struct ta_table_def memory_by_size = {"memory.size_classes", "Memory by size of request",
+const struct ta_table_def memory_by_size = {"memory.size_classes", "Memory by request size",
                                             TA_COLUMNS(memory_by_size_columns),
                                             .doc = "The same by bytes asked for."};
 
@@ -123,8 +123,7 @@ static const struct ta_column memory_site_phases_columns[] = {
 };
 
 const struct ta_table_def memory_site_phases = {
-    "memory.site_phases", "Memory by phase of its call site",
-    TA_COLUMNS(memory_site_phases_columns),
+    "memory.site_phases", "Memory by call site and phase", TA_COLUMNS(memory_site_phases_columns),
     .doc = "The same by the phase of a program that generates images or videos: text encode, "
            "denoise, VAE decode and so on, where stacks show any."};
 
@@ -244,12 +243,12 @@ static const struct ta_column memory_fragmentation_columns[] = {
                    .doc =
                        "External fragmentation and cache: sum of the blocks that are not in use"},
     [FRAG_SPLIT] =
-        {"split_free_bytes", "Free, split", TA_BYTES, .better = TA_LOWER,
+        {"split_free_bytes", "Free in split segments", TA_BYTES, .better = TA_LOWER,
          .doc =
              "Of those, what shares a segment with other blocks and cannot go back to the driver"},
-    [FRAG_GAP] = {"gap_share", "Gap", TA_RATIO, .better = TA_LOWER,
+    [FRAG_GAP] = {"gap_share", "Unused share", TA_RATIO, .better = TA_LOWER,
                   .doc = "1 − allocated over reserved, in the state"},
-    [FRAG_PEAK_GAP] = {"peak_gap_share", "Gap at peak", TA_RATIO, .better = TA_LOWER,
+    [FRAG_PEAK_GAP] = {"peak_gap_share", "Unused share at peak", TA_RATIO, .better = TA_LOWER,
                        .doc = "1 − allocated over reserved when most was reserved, at the best "
                               "moment of that time; from the history"},
 };
@@ -266,10 +265,10 @@ static const struct ta_column memory_segments_columns[] = {
                           .doc = "Pieces of memory obtained from the driver"},
     [SEGMENT_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .better = TA_LOWER,
                         .doc = "Blocks that they are split into"},
-    [SEGMENT_LARGEST] = {"largest_free_bytes", "Largest free", TA_BYTES, .better = TA_HIGHER,
+    [SEGMENT_LARGEST] = {"largest_free_bytes", "Largest free block", TA_BYTES, .better = TA_HIGHER,
                          .doc = "Largest block that is not in use"},
     [SEGMENT_LARGEST_SHARE] =
-        {"largest_free_share", "Largest of free", TA_RATIO, .better = TA_HIGHER,
+        {"largest_free_share", "Largest free block share", TA_RATIO, .better = TA_HIGHER,
          .doc =
              "Largest free block over all that is free: low when free memory is in small pieces"},
 };
@@ -360,7 +359,7 @@ enum {
 };
 static const struct ta_column memory_churn_columns[] = {
     OWNER_COLUMNS,
-    [CHURN_ENTRIES] = {"entries", "Entries", TA_COUNT, .better = TA_LOWER,
+    [CHURN_ENTRIES] = {"entries", "History entries", TA_COUNT, .better = TA_LOWER,
                        .doc = "Entries of the history"},
     [CHURN_TIME] = {"dur_ns", "Time", TA_NS, .doc = "From its first to its last entry"},
     [CHURN_ALLOCATIONS] = {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER,
@@ -380,7 +379,7 @@ static const struct ta_column memory_churn_columns[] = {
                              .doc = "Their bytes, as asked for"},
 };
 
-const struct ta_table_def memory_churn = {"memory.churn", "Work of the allocator",
+const struct ta_table_def memory_churn = {"memory.churn", "Allocator activity",
                                           TA_COLUMNS(memory_churn_columns),
                                           .doc = "One row per snapshot and device with a history."};
 
@@ -420,7 +419,7 @@ static const struct ta_column memory_peaks_columns[] = {
          .doc = "Segments obtained from the driver, or grown; each may stall the device"},
     [PEAKS_SEGMENTS_RETURNED] = {"segment_frees", "Segments returned", TA_COUNT, .better = TA_LOWER,
                                  .doc = "Segments given back, or shrunk"},
-    [PEAKS_BYTES_TAKEN] = {"segment_bytes", "Taken", TA_BYTES, .better = TA_LOWER,
+    [PEAKS_BYTES_TAKEN] = {"segment_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
                            .doc = "Bytes obtained from the driver"},
     [PEAKS_RETRIES] = {"retries", "Retries", TA_COUNT, .better = TA_LOWER,
                        .doc = "Segments given back right before one was obtained: the driver had "
@@ -492,7 +491,7 @@ static const struct ta_column memory_failures_columns[] = {
                        .doc = "Place in the history of the device, from 0; up to 1000 are listed"},
     [FAILURE_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first entry of the device"},
     [FAILURE_SITE] = {"site", "Site", TA_TEXT, .doc = "Call site that asked, as in memory.sites"},
-    [FAILURE_WANTED] = {"wanted_bytes", "Wanted", TA_BYTES, .better = TA_LOWER,
+    [FAILURE_WANTED] = {"wanted_bytes", "Requested", TA_BYTES, .better = TA_LOWER,
                         .read_as = TA_AS_FAILED,
                         .doc = "Bytes that were asked for and not to be had"},
     [FAILURE_DEVICE_FREE] = {"device_free_bytes", "Device free", TA_BYTES, .better = TA_HIGHER,

@@ -24,7 +24,7 @@ static const struct ta_column memory_timeline_columns[] = {
     [LINE_SERIES] = {"series", "Series", TA_ID,
                      .doc =
                          "Rank, device and snapshot in one text, to tell lines of a chart apart"},
-    [LINE_ENTRY] = {"entry", "Entry", TA_COUNT, .role = TA_IN_SERIES,
+    [LINE_ENTRY] = {"entry", "History entry", TA_COUNT, .role = TA_IN_SERIES,
                     .doc = "First entry of the history that the row covers, from 0; a history has "
                            "up to 240 rows"},
     [LINE_TIME] =

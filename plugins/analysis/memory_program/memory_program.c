@@ -95,8 +95,8 @@ static void add_points(struct ta_section_builder *out, const struct ta_partial *
             &(struct ta_chart_def){
                 .id = "memory-over-time",
                 .title = "Memory during the program",
-                .caption = "Largest levels in each stretch of torch's records of memory; the gap "
-                           "to what is reserved is fragmentation and cache.",
+                .caption = "Largest allocated and reserved memory in each interval of torch's "
+                           "memory records; the difference is fragmentation and cache.",
                 .kind = TA_CHART_LINES,
                 .steps = true,
                 .x = &memory_over_time_columns[OVER_TIME],

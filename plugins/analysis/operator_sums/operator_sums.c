@@ -107,9 +107,9 @@ static const struct ta_column summed_columns[] = {
 static const struct ta_chart_def device_chart = {
     .id = "operator-sums-pareto",
     .title = "Device time by kernel or operator",
-    .caption = "Self time on the device as the profiler's own table has it, of kernels, or of "
-               "operators where the kernels are not listed; the percentage is cumulative, of the "
-               "device time of all ranks, listed or not.",
+    .caption =
+        "Device self time as the profiler's own table lists it, by kernel, or by operator where "
+        "kernels are not listed; percentages are cumulative, of the device time of all ranks.",
     .kind = TA_CHART_PARETO,
     .label = {&summed_columns[OP_NAME], &summed_columns[OP_RANK]},
     .y = {{&summed_columns[OP_DEVICE_PART], "Self device time", TA_INK_COMPUTE}},
@@ -119,8 +119,8 @@ static const struct ta_chart_def device_chart = {
 static const struct ta_chart_def host_chart = {
     .id = "operator-sums-pareto",
     .title = "Operators by host time",
-    .caption = "Self time on the host as the profiler's own table has it; the percentage is "
-               "cumulative, of the host time of all ranks, listed or not.",
+    .caption = "Host self time as the profiler's own table lists it; percentages are cumulative, "
+               "of the host time of all ranks.",
     .kind = TA_CHART_PARETO,
     .label = {&summed_columns[OP_NAME], &summed_columns[OP_RANK]},
     .y = {{&summed_columns[OP_SELF_HOST], "Self host time", TA_INK_COMPUTE}},
@@ -128,7 +128,7 @@ static const struct ta_chart_def host_chart = {
 };
 
 static const struct ta_table_def summed = {
-    "ops.summed", "Operators as the profiler sums them up", TA_COLUMNS(summed_columns),
+    "ops.summed", "Operators as summed by the profiler", TA_COLUMNS(summed_columns),
     .doc = "One row per rank, name and kind of the operator tables that torch prints and "
            "exports. They do not mix with `ops.by_name`, which is made from single events. "
            "Chart `operator-sums-pareto`.\n\n"

@@ -199,15 +199,14 @@ static const struct ta_column operator_totals_columns[] = {
     [TOTALS_LIMIT] = {"limit", "Limit", TA_WORD,
                       .doc = "What limits the run: `device` or `host`; null where the two are "
                              "close or the table does not tell"},
-    [TOTALS_BY_EVENTS] = {"by_events", "By events", TA_FLAG,
+    [TOTALS_BY_EVENTS] = {"by_events", "Timed by events", TA_FLAG,
                           .doc = "Whether device times are those between events around operators, "
                                  "as operators that launch nothing have some, too: they hold the "
                                  "waits of the device for the host"},
 };
 
 const struct ta_table_def operator_totals = {
-    "ops.totals", "Device and host time in the profiler's tables",
-    TA_COLUMNS(operator_totals_columns),
+    "ops.totals", "Totals of the profiler's tables", TA_COLUMNS(operator_totals_columns),
     .doc = "One row per rank of these tables."
            "\n\n"
            "Device time is the total below the table, less the ranges that torch before 2.5 "

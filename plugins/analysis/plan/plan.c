@@ -44,8 +44,8 @@ static const struct ta_column plan_columns[] = {
                        .doc = "Passes of the denoiser in a step: 2 with guidance in two calls"},
     [PLAN_CACHED] = {"cached", "Cached", TA_RATIO,
                      .doc = "Share of the steps that a cache shortens"},
-    [PLAN_UNIT] = {"unit", "Of", TA_TEXT, .doc = "block or image"},
-    [PLAN_TIME] = {"time_ns", "Takes", TA_NS_MEAN, .better = TA_LOWER,
+    [PLAN_UNIT] = {"unit", "Unit", TA_TEXT, .doc = "block or image"},
+    [PLAN_TIME] = {"time_ns", "Predicted time", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Predicted mean time of the block or image, with what lies between "
                           "blocks; none where it is only known between bounds"},
     [PLAN_TIME_LOW] = {"time_low_ns", "Low", TA_NS_MEAN,

@@ -53,20 +53,20 @@ static const struct ta_column by_video_columns[] = {
                          "video or the frames that were streamed, in a trace by shapes of the "
                          "denoiser and the decoder; none where they do not say it and recorded "
                          "frames are taken for frames of the video"},
-    [VIDEO_RATE] = {"rate", "Made", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+    [VIDEO_RATE] = {"rate", "Generation rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
                     .weight = 0.9,
                     .doc =
                         "Frames made per second, from the first block that is ready to the last; "
                         "of one block, or of blocks that are ready together, from the start of "
                         "the first block on"},
-    [VIDEO_PLAYBACK] = {"playback", "Played", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+    [VIDEO_PLAYBACK] = {"playback", "Playback rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                         .doc = "Frames played per second: `--playback-fps`"},
     [VIDEO_FACTOR] = {"real_time_factor", "Real-time factor", TA_NUMBER, .better = TA_LOWER,
                       .doc = "Frames played over frames made per second: up to 1 the video is made "
                              "in real time"},
     [VIDEO_FIRST] = {"first_ns", "First frames", TA_NS, .better = TA_LOWER, .weight = 0.6,
                      .doc = "When the first block can be shown, since `origin`"},
-    [VIDEO_WAIT] = {"wait_ns", "Plays from", TA_NS, .better = TA_LOWER, .weight = 0.9,
+    [VIDEO_WAIT] = {"wait_ns", "Stall-free start", TA_NS, .better = TA_LOWER, .weight = 0.9,
                     .doc = "Earliest start of playback that needs no stall, since `origin`: the "
                            "largest of (a block ready − the frames before it over the rate of "
                            "playback)"},
@@ -84,25 +84,25 @@ static const struct ta_column by_video_columns[] = {
                        .doc = "Time of these waits"},
     [VIDEO_LONGEST] = {"longest_ns", "Longest stall", TA_NS, .better = TA_LOWER,
                        .doc = "The longest of these waits"},
-    [VIDEO_MOST] = {"smooth_rate", "Smooth up to", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+    [VIDEO_MOST] = {"smooth_rate", "Max stall-free rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                     .better = TA_HIGHER,
                     .doc = "Largest rate of playback without a stall that starts with the first "
                            "frames; none where all blocks are ready by then"},
     [VIDEO_DECODE] = {"decode_ns", "Decoding", TA_NS_MEAN, .better = TA_LOWER,
                       .doc = "Mean time of a call of the VAE decoder"},
-    [VIDEO_READY] = {"ready", "Ready", TA_TEXT,
+    [VIDEO_READY] = {"ready", "Ready at", TA_TEXT,
                      .doc =
                          "When the frames of a block can be shown: with the block, where no "
                          "decoding after it was recorded; decoded, one call of the decoder later; "
                          "with the video, when all of it is decoded"},
-    [VIDEO_ORIGIN] = {"origin", "Since", TA_TEXT,
+    [VIDEO_ORIGIN] = {"origin", "Time origin", TA_TEXT,
                       .doc = "What times are since: the start of the session, of its first video; "
                              "else the start of the first block"},
 };
 
 static const struct ta_table_def by_video = {
     "playback.by_video",
-    "Playback while it is made",
+    "Playback during generation",
     TA_COLUMNS(by_video_columns),
     .doc = "One row per video of a rank whose blocks all say their frames and when they were done. "
            "A player shows the frames of block j from its start + (frames before j)/rate on, so it "
@@ -126,9 +126,9 @@ static const struct ta_column by_rate_columns[] = {
     [RATE_RANK] = TA_DUMP_RANK_COLUMN,
     [RATE_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
                     .doc = "Number of the video, counted by rank"},
-    [RATE_FPS] = {"playback", "Played", TA_TYPE_NUMBER, TA_UNIT_PER_S, .role = TA_KEY,
+    [RATE_FPS] = {"playback", "Playback rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .role = TA_KEY,
                   .doc = "Frames played per second"},
-    [RATE_WAIT] = {"wait_ns", "Plays from", TA_NS, .better = TA_LOWER,
+    [RATE_WAIT] = {"wait_ns", "Stall-free start", TA_NS, .better = TA_LOWER,
                    .doc = "Earliest start of playback that needs no stall"},
     [RATE_STALLS] = {"stalls", "Stalls", TA_COUNT, .better = TA_LOWER,
                      .doc = "Stalls of playback that starts with the first frames"},
@@ -161,7 +161,7 @@ static const struct ta_column by_buffer_columns[] = {
                           .doc = "Blocks that are ready when playback starts"},
     [BY_BUFFER_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of these blocks"},
     [BY_BUFFER_START] = {"start_ns", "Starts at", TA_NS, .doc = "When the last of them is ready"},
-    [BY_BUFFER_MOST] = {"smooth_rate", "Smooth up to", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+    [BY_BUFFER_MOST] = {"smooth_rate", "Max stall-free rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                         .better = TA_HIGHER,
                         .doc =
                             "Largest rate of playback without a stall; none where all blocks are "
@@ -169,7 +169,7 @@ static const struct ta_column by_buffer_columns[] = {
 };
 static const struct ta_table_def by_buffer = {
     "playback.by_buffer",
-    "Rate of playback by buffer",
+    "Playback rate by buffer",
     TA_COLUMNS(by_buffer_columns),
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true,
@@ -183,10 +183,10 @@ static const struct ta_column buffer_columns[] = {
                       .doc = "Number of the video, counted by rank"},
     [BUFFER_TIME] = {"time_ns", "Time", TA_NS, .role = TA_IN_SERIES,
                      .doc = "Since the same moment as the times of the table of videos"},
-    [BUFFER_SMOOTH] = {"smooth_frames", "Started in time", TA_NUMBER,
+    [BUFFER_SMOOTH] = {"smooth_frames", "Buffer, stall-free start", TA_NUMBER,
                        .doc = "Frames that are ready and not shown yet, when playback starts as "
                               "early as it can without a stall"},
-    [BUFFER_EARLY] = {"early_frames", "Started with the first frames", TA_NUMBER,
+    [BUFFER_EARLY] = {"early_frames", "Buffer, immediate start", TA_NUMBER,
                       .doc = "The same when it starts with the first frames and stalls at 0"},
 };
 
@@ -204,7 +204,7 @@ static const struct ta_chart_def playability = {
 
 static const struct ta_table_def buffer = {
     "playback.buffer",
-    "Buffer of playback",
+    "Playback buffer",
     TA_COLUMNS(buffer_columns),
     .tier = TA_TIER_POINTS,
     .not_of_ranks = true,
@@ -235,7 +235,7 @@ static const struct ta_column pacing_columns[] = {
 };
 static const struct ta_table_def pacing = {
     "playback.pacing",
-    "Pace of the blocks",
+    "Block pacing",
     TA_COLUMNS(pacing_columns),
     .tier = TA_TIER_DETAIL,
     .rank_words = "Pace",

@@ -7,7 +7,7 @@ static const struct ta_column ranks_metrics_columns[] = {
     [METRIC] = {"metric", "Metric", TA_ID,
                 .doc = "Table and column, with the other keys of the row in brackets"},
     [LABEL] =
-        {"label", "Figure", TA_TEXT,
+        {"label", "Name", TA_TEXT,
          .doc = "What is compared; the most telling comes first: large differences of what the run "
                 "waits for"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
@@ -26,7 +26,7 @@ static const struct ta_column ranks_metrics_columns[] = {
 
 const struct ta_table_def ranks_metrics = {
     "ranks.metrics",
-    "Ranks compared",
+    "Metrics across ranks",
     TA_COLUMNS(ranks_metrics_columns),
     .doc = "One row per figure of the tables by rank that at least two ranks have. A metric is "
            "named by table and column, and by the other keys of the row in brackets where there "

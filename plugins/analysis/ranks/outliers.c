@@ -19,20 +19,22 @@ enum { RANKS_LEAST = 5, NAMED_MOST = 3 };
 enum { RANK, FIGURES, LABEL, METRIC, UNIT, VALUE, P50, DIFFERENCE, OTHERS };
 static const struct ta_column ranks_outliers_columns[] = {
     [RANK] = {"rank", "Rank", TA_INTEGER, .role = TA_NOTE, .doc = "Rank that differs"},
-    [FIGURES] = {"figures", "Figures", TA_COUNT, .better = TA_LOWER,
+    [FIGURES] = {"figures", "Metrics", TA_COUNT, .better = TA_LOWER,
                  .doc = "Figures in which it differs"},
-    [LABEL] = {"label", "Most in", TA_TEXT, .doc = "The figure in which the difference tells most"},
+    [LABEL] = {"label", "Main metric", TA_TEXT,
+               .doc = "The figure in which the difference tells most"},
     [METRIC] = {"metric", "Metric", TA_ID, .doc = "The same as `ranks.metrics` has it"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of value and median"},
     [VALUE] = {"value", "Value", TA_NUMBER, .doc = "That figure of the rank"},
     [P50] = {"p50", "p50", TA_NUMBER, .doc = "Median of it over all ranks"},
     [DIFFERENCE] = {"difference", "Difference", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
                     .doc = "Value minus median over the median; none of a median of 0"},
-    [OTHERS] = {"others", "Also in", TA_TEXT, .doc = "Further figures, the most telling first"},
+    [OTHERS] = {"others", "Other metrics", TA_TEXT,
+                .doc = "Further figures, the most telling first"},
 };
 
 const struct ta_table_def ranks_outliers = {
-    "ranks.outliers", "Ranks that differ", TA_COLUMNS(ranks_outliers_columns),
+    "ranks.outliers", "Outlier ranks", TA_COLUMNS(ranks_outliers_columns),
     .doc = "The ranks that differ most from the others, `ranks.outliers` at most (16; "
            "`--outliers`), of five ranks or more. A rank differs in a figure when its value is "
            "beyond three interquartile ranges of the quartiles, has a modified z above 3.5, and "

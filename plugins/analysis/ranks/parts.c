@@ -137,7 +137,7 @@ enum { FIRST_MEAN = PARTS_WINDOW, MEANS = TA_LENGTH(ranks_parts_columns) - FIRST
 static const struct ta_chart_def part_chart = {
     .id = "parts-breakdown",
     .title = "GPU time by part",
-    .caption = "Windows of the program on devices, as means over the ranks of each part.",
+    .caption = "Program window by part, mean over the ranks of each node or process group.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&ranks_parts_columns[PARTS_PART]},
     .y = {{&ranks_parts_columns[PARTS_COMPUTE], "Compute alone", TA_INK_COMPUTE},
@@ -203,7 +203,7 @@ enum {
 static const struct ta_column parts_metrics_columns[] = {
     [METRICS_KIND] = {"kind", "Kind", TA_TEXT, .doc = "Which parts are compared"},
     [METRICS_METRIC] = {"metric", "Metric", TA_ID, .doc = "As in `ranks.metrics`"},
-    [METRICS_LABEL] = {"label", "Figure", TA_TEXT,
+    [METRICS_LABEL] = {"label", "Name", TA_TEXT,
                        .doc = "What is compared: the mean of it over the ranks of each part"},
     [METRICS_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
     [METRICS_PARTS] = {"parts", "Parts", TA_COUNT, .doc = "Parts that have a value"},
@@ -220,7 +220,7 @@ static const struct ta_column parts_metrics_columns[] = {
 };
 
 const struct ta_table_def parts_metrics = {
-    "parts.metrics", "Nodes or process groups compared", TA_COLUMNS(parts_metrics_columns),
+    "parts.metrics", "Metrics across nodes or process groups", TA_COLUMNS(parts_metrics_columns),
     .doc = "The figures of `ranks.metrics` compared over nodes, or over the process groups of "
            "each kind: a part counts with the mean of its ranks.",
     .joining = TA_JOIN_NOT};

@@ -58,7 +58,7 @@ static const struct ta_column roofline_by_op_columns[] = {
     [BY_OP_ABOVE_ROOF] = {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER,
                           .doc = "Time minus the shortest that the peaks allow"},
     [BY_OP_FLOP] =
-        {"flop", "Work", TA_TYPE_INTEGER, TA_UNIT_FLOP, .detail = true,
+        {"flop", "FLOPs", TA_TYPE_INTEGER, TA_UNIT_FLOP, .detail = true,
          .doc = "FLOPs of a call by its shapes, a multiplication and an addition being one each; 0 "
                 "for what computes nothing in floating point; none where only the bytes are known"},
     [BY_OP_BYTES] = {"bytes", "Traffic", TA_BYTES, .detail = true,
@@ -86,8 +86,8 @@ static const struct ta_column roofline_by_op_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "roofline",
     .title = "Roofline",
-    .caption = "FLOP rate of operators with known shapes by their FLOPs per byte, all ranks, below "
-               "what their device allows.",
+    .caption = "Roofline of operators with known shapes, all ranks: FLOP rate by FLOPs per byte, "
+               "below the limits of the device.",
     .kind = TA_CHART_SCATTER,
     .label = {&roofline_by_op_columns[BY_OP_NAME], &roofline_by_op_columns[BY_OP_SHAPE]},
     .x = &roofline_by_op_columns[BY_OP_INTENSITY],
@@ -164,12 +164,13 @@ static const struct ta_column roofline_by_rank_columns[] = {
     [BY_RANK_MFU] = {"mfu", "MFU", TA_RATIO, .better = TA_HIGHER, .weight = 0.5,
                      .doc = "Model FLOPs utilization: work over the program's window times peak; "
                             "what is not known counts as no work, so it is a lower bound"},
-    [BY_RANK_PEAK_SHARE] = {"busy_peak_share", "Of peak while busy", TA_RATIO, .better = TA_HIGHER,
+    [BY_RANK_PEAK_SHARE] = {"busy_peak_share", "Share of peak while busy", TA_RATIO,
+                            .better = TA_HIGHER,
                             .doc = "Achieved share of peak while busy: work over busy time times "
                                    "peak"},
     [BY_RANK_WINDOW_MFU] = {"window_mfu", "Device-window MFU", TA_RATIO, .better = TA_HIGHER,
                             .doc = "Work over the device's window times peak"},
-    [BY_RANK_FLOP] = {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, .weight = 0.3,
+    [BY_RANK_FLOP] = {"flop", "FLOPs", TA_TYPE_NUMBER, TA_UNIT_FLOP, .weight = 0.3,
                       .read_as = TA_AS_FLOP, .doc = "Sum of these FLOPs"},
     [BY_RANK_FLOP_SHARE] = {"flop_share", "FLOPs known", TA_RATIO, .better = TA_HIGHER,
                             .doc = "Share of the kernel time whose FLOPs are known"},
@@ -189,7 +190,7 @@ static const struct ta_column roofline_by_rank_columns[] = {
                                 .doc = "Of that unit, dense"},
     [BY_RANK_NAME] = {"name", "Name", TA_ID, .role = TA_NOTE,
                       .doc = "Name of the device in the trace"},
-    [BY_RANK_HARDWARE] = {"hardware", "Peaks of", TA_TEXT, .role = TA_NOTE,
+    [BY_RANK_HARDWARE] = {"hardware", "Hardware", TA_TEXT, .role = TA_NOTE,
                           .doc = "Entry of the list of devices, or of --hardware"},
     [BY_RANK_SOURCE] = {"source", "Source", TA_TEXT, .role = TA_NOTE,
                         .doc = "Where these peaks are stated, or why none are known"},
@@ -197,7 +198,7 @@ static const struct ta_column roofline_by_rank_columns[] = {
         {"matrix_unit", "Tensor cores", TA_ID, .role = TA_NOTE,
          .doc = "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none "
                 "where they are not faster, or no peaks are known"},
-    [BY_RANK_PRODUCT_SHARE] = {"product_share", "FLOPs known of products", TA_RATIO,
+    [BY_RANK_PRODUCT_SHARE] = {"product_share", "GEMM time with known FLOPs", TA_RATIO,
                                .better = TA_HIGHER, .detail = true,
                                .doc = "Share of the time of GEMMs, convolutions and attention "
                                       "whose FLOPs are known"},
@@ -239,7 +240,7 @@ static const struct ta_column roofline_unknown_columns[] = {
 
 const struct ta_table_def roofline_unknown = {
     "roofline.unknown",
-    "Kernels of unknown work",
+    "Kernels without known FLOPs",
     TA_COLUMNS(roofline_unknown_columns),
     .doc = "One row per operator and reason: the kernels whose work is not known, so that the "
            "shares of both tables add up to all.",

@@ -203,7 +203,7 @@ static const struct ta_column stages_derived_columns[] = {
     [DERIVED_RANK] = TA_DUMP_RANK_COLUMN,
     [DERIVED_STAGE] = {"stage", "Stage", TA_TEXT, .read_as = TA_AS_DERIVED_STAGE,
                        .doc = "Name of the stage"},
-    [DERIVED_MADE_OF] = {"made_of", "Made of", TA_WORD,
+    [DERIVED_MADE_OF] = {"made_of", "Summed from", TA_WORD,
                          .doc = "Records that it is the sum of: blocks or steps of diffusion"},
     [DERIVED_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_DERIVED_CALLS,
                        .doc = "Number of them"},
@@ -225,7 +225,7 @@ static const struct ta_column stages_derived_columns[] = {
 };
 
 const struct ta_table_def stages_derived = {
-    "stages.derived", "Stages made of other records", TA_COLUMNS(stages_derived_columns),
+    "stages.derived", "Stages derived from other records", TA_COLUMNS(stages_derived_columns),
     .doc = "One row per rank and stage that was not recorded as one but is the sum of other "
            "records: `denoising`, of the blocks of diffusion, or of the steps where there are "
            "no blocks. Without it the stages of a session would say little about where most of "

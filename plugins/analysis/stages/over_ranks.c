@@ -33,9 +33,9 @@ static const struct ta_column stages_over_ranks_columns[] = {
     [OVER_RANKS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls on all ranks"},
     [OVER_RANKS_MEAN_TOTAL] = {"mean_total_ns", "Total per rank", TA_NS_MEAN, .better = TA_LOWER,
                                .doc = "Mean over the ranks of the total of the stage"},
-    [OVER_RANKS_MIN_TOTAL] = {"min_total_ns", "Least", TA_NS, .better = TA_LOWER,
+    [OVER_RANKS_MIN_TOTAL] = {"min_total_ns", "Min", TA_NS, .better = TA_LOWER,
                               .doc = "Smallest total of a rank, where several ran it"},
-    [OVER_RANKS_MAX_TOTAL] = {"max_total_ns", "Most", TA_NS, .better = TA_LOWER,
+    [OVER_RANKS_MAX_TOTAL] = {"max_total_ns", "Max", TA_NS, .better = TA_LOWER,
                               .doc = "Largest total of a rank, where several ran it"},
     [OVER_RANKS_MAX_RANK] = {"max_rank", "Rank of the most", TA_INTEGER,
                              .doc = "The rank with the largest total, the first of equals"},
@@ -49,9 +49,8 @@ static const struct ta_column stages_over_ranks_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "stage-waterfall",
     .title = "Stages in the order of the run",
-    .caption =
-        "Total of each stage, the mean over all ranks. Stages that enclose others hold their "
-        "time too.",
+    .caption = "Total time of each stage, mean over all ranks. Stages that enclose others include "
+               "their time.",
     .kind = TA_CHART_BARS,
     .label = {&stages_over_ranks_columns[OVER_RANKS_STAGE]},
     .y = {{&stages_over_ranks_columns[OVER_RANKS_MEAN_TOTAL], "Total per rank", TA_INK_COMPUTE}},
@@ -67,7 +66,7 @@ bool are_over_ranks(const struct ta_refs *in)
 
 const struct ta_table_def stages_over_ranks = {
     "stages.over_ranks",
-    "Stages over all ranks",
+    "Stages across ranks",
     TA_COLUMNS(stages_over_ranks_columns),
     .doc = "One row per stage and source, in the order of the run: that of the first call, or "
            "of the dump. The source is the scope of a stage table, or the kind of records. "

@@ -96,7 +96,7 @@ static const struct ta_column steps_table_columns[] = {
     [S_CLASS] = {"class", "Class", TA_WORD,
                  .doc = "full: all blocks of the model run; partial: more than half of what a full "
                         "step runs; cached: at most half"},
-    [S_WORK] = {"work", "Work", TA_RATIO,
+    [S_WORK] = {"work", "Computed share", TA_RATIO,
                 .doc =
                     "Part of a full step that runs: its kernels over the kernels of a full step; 0 "
                     "and 1 where only the decision is recorded"},
@@ -115,8 +115,8 @@ static const struct ta_column steps_table_columns[] = {
 static const struct ta_chart_def steps_chart = {
     .id = "cache",
     .title = "Steps that the cache answers",
-    .caption = "Part of a full step that each denoising step runs: bright cells are full steps, "
-               "dark ones were answered by the cache.",
+    .caption = "Share of a full step that each denoising step computes: bright cells are full "
+               "steps, dark cells came from the cache.",
     .kind = TA_CHART_HEAT,
     .label = {&steps_table_columns[S_LINE]},
     .x = &steps_table_columns[S_STEP],
@@ -127,8 +127,8 @@ static const struct ta_chart_def steps_chart = {
 static const struct ta_chart_def difference_chart = {
     .id = "cache-differences",
     .title = "What steps differ by",
-    .caption = "Difference of each denoising step from the step before, as the cache measures it; "
-               "small ones are answered.",
+    .caption = "Difference of each denoising step from the previous one, as the cache measures it; "
+               "steps with small differences come from the cache.",
     .kind = TA_CHART_LINES,
     .x = &steps_table_columns[S_STEP],
     .y = {{&steps_table_columns[S_DIFFERENCE], "Difference", TA_INK_SERIES_1}},
@@ -137,7 +137,7 @@ static const struct ta_chart_def difference_chart = {
 
 static const struct ta_table_def steps_table = {
     "caches.steps",
-    "Steps of the step caches",
+    "Cached steps",
     TA_COLUMNS(steps_table_columns),
     .doc = "One row per denoising step, and call of the model in it, of runs whose step cache "
            "answered some of them or says that it looked. Charts `cache`, and "

@@ -53,7 +53,7 @@ static const struct ta_column by_step_columns[] = {
     [BY_STEP_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS,
                           .doc = "Union of these activities over all devices"},
     [BY_STEP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in the step"},
-    [BY_STEP_LOST] = {"lost", "Lost", TA_COUNT, .better = TA_LOWER,
+    [BY_STEP_LOST] = {"lost", "Lost launches", TA_COUNT, .better = TA_LOWER,
                       .doc = "Calls of the step that launched a kernel which was not recorded"},
     [BY_STEP_COUNTED] =
         {"counted_ns", "Step time", TA_NS, .better = TA_LOWER,

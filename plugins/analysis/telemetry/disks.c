@@ -8,7 +8,7 @@
 enum { RANK_COLUMN, WHAT, SAMPLES_COLUMN, PART, DISKS_READ, DISKS_WRITTEN, TIME };
 static const struct ta_column telemetry_disks_columns[] = {
     [RANK_COLUMN] = TA_DUMP_RANK_COLUMN,
-    [WHAT] = {"what", "What", TA_WORD,
+    [WHAT] = {"what", "Resource", TA_WORD,
               .doc = "disk: a process waits for a disk, or one works, in at least 80 % of the time "
                      "of a sample, and 1 MB or more is read in a second; swap: as much is read "
                      "from swap space and written to it"},
@@ -25,7 +25,7 @@ static const struct ta_column telemetry_disks_columns[] = {
 
 const struct ta_table_def telemetry_disks = {
     "telemetry.disks",
-    "Waits for disks and swap",
+    "Disk and swap waits",
     TA_COLUMNS(telemetry_disks_columns),
     .doc = "One row per rank and kind of wait that at least three samples of the host show.",
     .tier = TA_TIER_DETAIL,

@@ -20,7 +20,7 @@ static const struct ta_column telemetry_energy_columns[] = {
     [BY_RANK_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Samples of the power"},
     [BY_RANK_SPAN] = {"span_ns", "Span", TA_NS, .doc = "First to last sample"},
     [BY_RANK_COVERED] =
-        {"covered_ns", "Covered", TA_NS,
+        {"covered_ns", "Sampled time", TA_NS,
          .doc = "Part of the span that counts: gaps of more than three median intervals do not"},
     [BY_RANK_ENERGY_J] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
                           .weight = 0.3, .read_as = TA_AS_ENERGY,
@@ -34,7 +34,7 @@ static const struct ta_column telemetry_energy_columns[] = {
                          .doc = "Energy over the frames of the rank's blocks; of a part of the "
                                 "session over those made in it"},
     [BY_RANK_SESSION_SHARE] =
-        {"session_share", "Of session", TA_RATIO, .read_as = TA_AS_ENERGY_SHARE,
+        {"session_share", "Share of session", TA_RATIO, .read_as = TA_AS_ENERGY_SHARE,
          .doc = "Share of the session that the energy is of, where it is of a part of it only"},
 };
 

@@ -54,7 +54,7 @@ static const struct ta_column telemetry_limits_columns[] = {
                              "overflows into it; little work, kernels that use little of the "
                              "device"},
     [LIMITS_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Busy samples with the limit"},
-    [LIMITS_SHARE] = {"share", "Of busy samples", TA_RATIO, .better = TA_LOWER,
+    [LIMITS_SHARE] = {"share", "Share of busy samples", TA_RATIO, .better = TA_LOWER,
                       .read_as = TA_AS_LIMIT_SHARE,
                       .doc = "Their share of the busy samples, which are those with a "
                              "utilization of 50 % or more, or all where it was not sampled"},
@@ -89,18 +89,18 @@ static const struct ta_column telemetry_limits_columns[] = {
                             .doc = "Median utilization, with the limit"},
     [LIMITS_SM_ACTIVITY] = {"sm_activity", "SM activity", TA_RATIO,
                             .doc = "Median share of the multiprocessors that work, with the limit"},
-    [LIMITS_IN_TRACE] = {"in_trace_ns", "In the trace", TA_NS, .role = TA_NOTE,
+    [LIMITS_IN_TRACE] = {"in_trace_ns", "Since, trace time", TA_NS, .role = TA_NOTE,
                          .doc = "When the first sample with it was, since the earliest span of the "
                                 "trace, where the samples are on its clock"},
     [LIMITS_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
                      .doc = "Samples with the limit times the median interval of the device's"},
-    [LIMITS_LOST] = {"lost_ns", "Lost", TA_NS, .better = TA_LOWER,
+    [LIMITS_LOST] = {"lost_ns", "Lost time", TA_NS, .better = TA_LOWER,
                      .doc = "What the lower clock takes of that time: over these samples, interval "
                             "times 1 − clock over what 95 % of the busy samples stay below; work "
                             "that memory or the host bounds loses less"},
     [LIMITS_STEPS] = {"steps", "Steps", TA_COUNT, .role = TA_NOTE,
                       .doc = "Steps of a trace with samples of the clock in them"},
-    [LIMITS_RHO] = {"step_rho", "Rho", TA_NUMBER,
+    [LIMITS_RHO] = {"step_rho", "Correlation with step time", TA_NUMBER,
                     .doc = "Spearman's correlation of the times of these steps with the mean clock "
                            "in each: −0.5 or less confirms that the clock slows them"},
     [LIMITS_P] = {"step_p", "p", TA_NUMBER, .doc = "Of that correlation, from ten steps on"},

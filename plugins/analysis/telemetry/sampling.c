@@ -21,18 +21,18 @@ static const struct ta_column telemetry_sampling_columns[] = {
                          .doc = "The signal with the most samples, the first of equals"},
     [SAMPLING_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Number of its samples"},
     [SAMPLING_SPAN] = {"span_ns", "Span", TA_NS, .doc = "First to last of them"},
-    [SAMPLING_INTERVAL] = {"interval_ns", "Interval", TA_NS_MEAN,
+    [SAMPLING_INTERVAL] = {"interval_ns", "Sampling interval", TA_NS_MEAN,
                            .doc = "Median time from one sample to the next"},
     [SAMPLING_DEVIATION] = {"deviation_ns", "Deviation", TA_NS_MEAN, .better = TA_LOWER,
                             .doc = "Median absolute deviation from it"},
-    [SAMPLING_HOLES] = {"holes", "Holes", TA_COUNT, .better = TA_LOWER,
+    [SAMPLING_HOLES] = {"holes", "Missing intervals", TA_COUNT, .better = TA_LOWER,
                         .doc = "Intervals of more than three median ones"},
-    [SAMPLING_HOLE] = {"hole_ns", "In holes", TA_NS, .better = TA_LOWER,
+    [SAMPLING_HOLE] = {"hole_ns", "Missing time", TA_NS, .better = TA_LOWER,
                        .doc = "Sum of them: nothing is known of this time"},
 };
 
 const struct ta_table_def telemetry_sampling = {
-    "telemetry.sampling", "Sampling", TA_COLUMNS(telemetry_sampling_columns),
+    "telemetry.sampling", "Telemetry sampling", TA_COLUMNS(telemetry_sampling_columns),
     .doc = "One row per rank and device, of the signal with the most samples, when all of them "
            "were kept."};
 

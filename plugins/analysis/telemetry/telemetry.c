@@ -114,7 +114,7 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
                       .doc = "Unit of the four values"},
     [BY_RANK_SESSION_SHARE] =
-        {"session_share", "Of session", TA_RATIO,
+        {"session_share", "Share of session", TA_RATIO,
          .doc = "Share of the session that the samples cover, where they are of a part of it only"},
 };
 

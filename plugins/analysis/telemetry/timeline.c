@@ -67,7 +67,7 @@ _Static_assert(FIRST_DRAWN + DRAWN == TA_LENGTH(telemetry_timeline_columns), "a 
 static const struct ta_chart_def chart = {
     .id = "device-telemetry",
     .title = "Devices and host over time",
-    .caption = "Samples of each rank and device; long series are means over equal spans of time.",
+    .caption = "Telemetry by rank and device; long series are averaged over equal intervals.",
     .kind = TA_CHART_LINES,
     .steps = true,
     .x = &telemetry_timeline_columns[TIMELINE_TIME],

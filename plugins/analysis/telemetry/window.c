@@ -180,7 +180,7 @@ static const struct ta_column telemetry_window_columns[] = {
     [WINDOW_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none for all devices together"),
     [WINDOW_OF] = {"of", "During", TA_WORD,
                    .doc = "What says when the run was: `trace`, or `log` with dated lines"},
-    [WINDOW_ZONE] = {"zone_hours", "Hours ahead", TA_NUMBER, .role = TA_NOTE,
+    [WINDOW_ZONE] = {"zone_hours", "Time zone difference (h)", TA_NUMBER, .role = TA_NOTE,
                      .doc = "By how many hours the clock of the samples is ahead of the run's: the "
                             "only multiple of half an hour with which they are of one time"},
     [WINDOW_SPAN] = {"span_ns", "Run", TA_NS, .doc = "How long the run was"},
@@ -193,8 +193,8 @@ static const struct ta_column telemetry_window_columns[] = {
     [WINDOW_POWER] = {"gpu_power", "GPU power", TA_TYPE_NUMBER, TA_UNIT_WATT, .doc = "Mean power"},
     [WINDOW_CLOCK] = {"gpu_clock", "GPU clock", TA_TYPE_NUMBER, TA_UNIT_HERTZ,
                       .doc = "Mean clock of the multiprocessors, in Hz"},
-    [WINDOW_TEMPERATURE] = {"gpu_temperature", "Hottest", TA_TYPE_NUMBER, TA_UNIT_CELSIUS,
-                            .doc = "Highest temperature"},
+    [WINDOW_TEMPERATURE] = {"gpu_temperature", "Max GPU temperature", TA_TYPE_NUMBER,
+                            TA_UNIT_CELSIUS, .doc = "Highest temperature"},
 };
 
 const struct ta_table_def telemetry_window = {

@@ -202,7 +202,7 @@ static const struct ta_column kinds_columns[] = {
     [COL_TEXT_TOKENS] = {"text_tokens", "Text tokens", TA_COUNT,
                          .doc = "The others of the sequence, or the keys of cross-attention; "
                                 "padding counts"},
-    [COL_TEXT_IN] = {"text_in", "Text in", TA_WORD,
+    [COL_TEXT_IN] = {"text_in", "Text attention", TA_WORD,
                      .doc = "joint: text and picture are one sequence; cross: the picture attends "
                             "to the text; none"},
     [COL_LENGTHS] = {"text_lengths", "Text lengths", TA_TEXT,
@@ -210,7 +210,7 @@ static const struct ta_column kinds_columns[] = {
                             "are filled up to it"},
     [COL_LATENTS] = {"latents", "Latents", TA_TEXT,
                      .doc = "Channels, frames of a video, height and width"},
-    [COL_KEYS] = {"keys", "Keys", TA_COUNT, .detail = true,
+    [COL_KEYS] = {"keys", "Attention keys", TA_COUNT, .detail = true,
                   .doc = "Keys of that attention: more than tokens where it reads keys of blocks "
                          "before"},
     [COL_HEADS] = {"heads", "Heads", TA_COUNT, .detail = true, .doc = "Of that attention"},
@@ -220,7 +220,7 @@ static const struct ta_column kinds_columns[] = {
                        .doc = "Kernels of attention over all that compute, of passes that do all "
                               "their work"},
     [COL_ATTENTION_FLOP] =
-        {"attention_flop_share", "of FLOPs", TA_RATIO,
+        {"attention_flop_share", "Attention FLOPs share", TA_RATIO,
          .doc = "FLOPs of attention (4 × queries × keys × heads × head size) over the FLOPs of all "
                 "products; null where less than nine tenths of them, by time, have known FLOPs"},
     [COL_TEXT_SHARE] = {"text_pairs_share", "Text in attention", TA_RATIO,

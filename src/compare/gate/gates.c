@@ -19,7 +19,7 @@ static const struct ta_column results_columns[] = {
              "passed; failed: exit code 1, of incomplete 4; inconclusive: beyond the limit but not "
              "sure, "
              "or nothing to judge by; absent: the input has no such figure"},
-    [TA_GATES_WHAT] = {"what", "Judged by", TA_TEXT,
+    [TA_GATES_WHAT] = {"what", "Metric", TA_TEXT,
                        .doc = "The figure, name or finding; of several the one that went furthest"},
     [TA_GATES_BASE] = {"base", "Before", TA_NUMBER, .doc = "Its value in the baseline"},
     [TA_GATES_NEW] = {"new", "After", TA_NUMBER, .doc = "Its value"},

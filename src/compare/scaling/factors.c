@@ -22,7 +22,7 @@ static const struct ta_column scaling_factor_table_columns[] = {
     [EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
                     .doc = "Of the run, as in its efficiency ladder"},
     [BASE_EFFICIENCY] =
-        {"base_efficiency", "Of the base", TA_RATIO, .better = TA_HIGHER,
+        {"base_efficiency", "Base efficiency", TA_RATIO, .better = TA_HIGHER,
          .doc = "The same of the smallest world size with a ladder; of one rank alone its host "
                 "and the rest of its device"},
     [CHANGE] =

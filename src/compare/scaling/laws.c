@@ -53,7 +53,7 @@ static const struct ta_column scaling_fits_columns[] = {
              "amdahl: S = 1/(s + (1 − s)/p); usl: S = p/(1 + σ(p − 1) + κp(p − 1)), the universal "
              "scalability law; p is the world size over the smallest"},
     [FIGURE] =
-        {"figure", "Figure", TA_WORD,
+        {"figure", "Parameter", TA_WORD,
          .doc = "serial: s; contention: σ; coherency: κ; ceiling: largest speed-up, 1/s; peak: "
                 "world size "
                 "beyond which the law says that the run becomes slower, and the speed-up there"},
@@ -157,8 +157,8 @@ static const struct ta_column scaling_curve_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "scaling",
     .title = "Speed-up by world size",
-    .caption = "Measured speed-up, what it would be without losses, and laws fitted to it, drawn "
-               "up to twice the largest world size.",
+    .caption = "Measured and ideal speed-up, and the fitted scaling laws, up to twice the largest "
+               "world size.",
     .kind = TA_CHART_LINES,
     .x = &scaling_curve_columns[CURVE_WORLD_SIZE],
     .log_x = true,

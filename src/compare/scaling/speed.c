@@ -179,7 +179,7 @@ enum {
 static const struct ta_column scaling_run_table_columns[] = {
     [RUN] = {"run", "Run", TA_TEXT, .doc = "Title of the run"},
     [WORLD_SIZE] = {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
-    [RANKS] = {"ranks", "Ranks seen", TA_COUNT, .doc = "Ranks that were read"},
+    [RANKS] = {"ranks", "Recorded ranks", TA_COUNT, .doc = "Ranks that were read"},
     [BASIS] =
         {"basis", "Basis", TA_WORD,
          .doc = "What times are of: blocks of frames (mean), steps of the rank that takes longest "
@@ -188,10 +188,10 @@ static const struct ta_column scaling_run_table_columns[] = {
     [SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Steps or blocks behind the time"},
     [TIME] = {"time_ns", "Time", TA_NS_MEAN, .better = TA_LOWER,
               .doc = "Of a step, a block or the run: how long one waits for it"},
-    [WORK] = {"work", "Work", TA_NUMBER,
+    [WORK] = {"work", "Relative work", TA_NUMBER,
               .doc = "What is done in this time, relative to the smallest world size"},
     [WORK_SOURCE] =
-        {"work_source", "Work by", TA_WORD,
+        {"work_source", "Work source", TA_WORD,
          .doc = "frames, recorded FLOPs, --strong or --weak (given), or assumed to be equal"},
     [BASE_WORLD_SIZE] = {"base_world_size", "Compared with", TA_COUNT,
                          .doc = "Smallest world size"},
@@ -218,7 +218,7 @@ static const struct ta_column scaling_run_table_columns[] = {
     [ENERGY_J] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
                   .doc = "Recorded energy of all devices over frames"},
     [PARETO] =
-        {"pareto", "Worth it", TA_FLAG,
+        {"pareto", "Pareto-optimal", TA_FLAG,
          .doc =
              "No other run takes as little time and less GPU time, or less time and as little GPU "
              "time"},
