@@ -138,7 +138,8 @@ enum { TERM, KIND, BASE, NEW, DELTA, COUNT_EFFECT, RATE_EFFECT, BASE_CALLS, NEW_
         .better = TA_LOWER, \
         .doc = "After minus before; the rows add up to the change of the window exactly"}, \
     [(term) + COUNT_EFFECT] = {"count_effect_ns", "Count effect", TA_TYPE_INTEGER, \
-        TA_UNIT_NS_CHANGE, .better = TA_LOWER, .doc = "Part of the change that comes from more or fewer calls"}, \
+        TA_UNIT_NS_CHANGE, .better = TA_LOWER, \
+        .doc = "Part of the change that comes from more or fewer calls"}, \
     [(term) + RATE_EFFECT] = {"rate_effect_ns", "Speed effect", TA_TYPE_INTEGER, \
         TA_UNIT_NS_CHANGE, .better = TA_LOWER, \
         .doc = "The other part: calls that take longer or shorter"}, \

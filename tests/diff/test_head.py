@@ -187,10 +187,10 @@ class Head(unittest.TestCase):
         long_ = json.dumps([[4096 + i, 3072] for i in range(12)])
         self.compare(self.write_hosts("a", 5000), self.write_hosts("b", 700, shapes=long_))
         at = self.lines.index("Environment of the runs")
-        self.assertRegex(self.lines[at + 1], "What +Before +After")
+        self.assertRegex(self.lines[at + 1], "Property +Before +After")
         self.compare(self.write_hosts("c", 5000, shapes=long_), self.write_hosts("d", 700))
         self.assertRegex(self.lines[self.lines.index("Environment of the runs") + 1],
-                         "What +Before +After")
+                         "Property +Before +After")
 
     def test_renamed_stage(self):
         """A stage with another name is one term."""
