@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tables of this folder, one a file. */
+#ifndef TA_GENERATION_TABLES_H
+#define TA_GENERATION_TABLES_H
+
+#include "model/program/generation.h"
+
+#include <traceanalyze/analysis.h>
+
+extern const struct ta_table_def diffusion_loops, phases_by_rank, phases_stages, diffusion_calls;
+
+/* What loops.c reads: sizes of what is made. */
+enum {
+    SIZES_RANK,
+    SIZES_WIDTH,
+    SIZES_HEIGHT,
+    SIZES_FRAMES,
+    SIZES_BATCH,
+    SIZES_GUIDANCE,
+    SIZES_READS
+};
+extern const struct ta_ref generation_reads[SIZES_READS];
+
+/* False where no rank denoises. */
+bool generation_add_loops(const struct ta_partial *runs, const struct ta_refs *in,
+                          struct ta_section_builder *out);
+
+/* `stages` of the partials are by rank, then in the order of time, as `calls` are. */
+void generation_add_phases(const struct ta_partial *stages, const struct ta_partial *runs,
+                           struct ta_section_builder *out);
+void generation_draw_phases(const struct ta_partial *stages, struct ta_section_builder *out);
+void generation_add_stages(const struct ta_partial *stages, struct ta_section_builder *out);
+void generation_add_calls(const struct ta_partial *calls, struct ta_section_builder *out);
+
+#define HOST_START_DOC "Since the earliest span of the rank; null where kernels alone show it"
+#define GPU_START_DOC "First start of what was launched in it"
+#define GPU_DUR_DOC "First start to last end of these activities"
+#define GPU_BUSY_DOC "Union of these activities, all devices together"
+
+/* A count that is null where there is none. */
+static inline struct ta_cell some(int64_t n)
+{
+    return n > 0 ? ta_int(n) : ta_null();
+}
+
+static inline struct ta_cell phase_cell(int64_t of)
+{
+    return ta_string(ta_generation_phase_names[of]);
+}
+
+#endif
