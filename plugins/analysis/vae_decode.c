@@ -13,7 +13,6 @@
 
 #include <traceanalyze/analysis.h>
 
-#include <ctype.h>
 #include <stdlib.h>
 
 enum {
@@ -88,19 +87,6 @@ static const struct ta_table_def decodes = {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static bool has_word(struct ta_slice name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (size_t i = 0; i + n <= name.len; i++) {
-        size_t k = 0;
-        while (k < n && tolower((unsigned char)name.ptr[i + k]) == word[k])
-            k++;
-        if (k == n)
-            return true;
-    }
-    return false;
-}
-
 /* "vae_decode", "VAEDecode", "diffusers/models/autoencoders/autoencoder_kl.py(213): decode",
  * "nn.Module: AutoencoderKLWan_0".  A module of the class Decoder alone may be any. */
 static bool is_decode(struct ta_slice name)
@@ -108,21 +94,23 @@ static bool is_decode(struct ta_slice name)
     const char *colon = memmem(name.ptr, name.len, "): ", 3);
     if (ta_is_module(name)) {
         const struct ta_slice class = ta_module_class(name);
-        return ta_slice_starts(class, "Autoencoder") || has_word(class, "vaedecoder") ||
+        return ta_slice_starts(class, "Autoencoder") || ta_slice_has_word(class, "vaedecoder") ||
                ta_slice_equal(class, TA_LIT("Decoder")) ||
                ta_slice_equal(class, TA_LIT("Decoder3d"));
     }
     if (colon && memmem(name.ptr, name.len, ".py(", 4)) {
         const struct ta_slice file = {name.ptr, (size_t)(colon - name.ptr)};
         const struct ta_slice function = ta_slice_from(name, (size_t)(colon + 3 - name.ptr));
-        return has_word(function, "decode_latents") || has_word(function, "decode_first_stage") ||
-               has_word(function, "vae_decode") ||
-               ((has_word(file, "vae") || has_word(file, "autoencoder")) &&
-                has_word(function, "decode") && !has_word(function, "encode_") &&
-                !has_word(function, "__init__"));
+        return ta_slice_has_word(function, "decode_latents") ||
+               ta_slice_has_word(function, "decode_first_stage") ||
+               ta_slice_has_word(function, "vae_decode") ||
+               ((ta_slice_has_word(file, "vae") || ta_slice_has_word(file, "autoencoder")) &&
+                ta_slice_has_word(function, "decode") && !ta_slice_has_word(function, "encode_") &&
+                !ta_slice_has_word(function, "__init__"));
     }
-    return (has_word(name, "vae") && has_word(name, "decod")) || has_word(name, "decode_latents") ||
-           has_word(name, "decode_first_stage");
+    return (ta_slice_has_word(name, "vae") && ta_slice_has_word(name, "decod")) ||
+           ta_slice_has_word(name, "decode_latents") ||
+           ta_slice_has_word(name, "decode_first_stage");
 }
 
 /* ---- map ------------------------------------------------------------------------------------- */
@@ -228,7 +216,7 @@ static void add_kernel(const struct work *w, const struct ta_activity *a, struct
     const int64_t start = w->spans.ts[a->span], dur = w->spans.dur[a->span];
     const struct ta_slice op =
         a->op == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[a->op]);
-    const bool of_conv = kernel->facts.kind == TA_KERNEL_CONV || has_word(op, "conv");
+    const bool of_conv = kernel->facts.kind == TA_KERNEL_CONV || ta_slice_has_word(op, "conv");
     sums->start = sums->total ? ta_min_i64(sums->start, start) : start;
     sums->end = sums->total ? ta_max_i64(sums->end, start + dur) : start + dur;
     sums->total = ta_add_sat(sums->total, dur);
@@ -244,7 +232,7 @@ static void add_kernel(const struct work *w, const struct ta_activity *a, struct
         sums->wide = ta_add_sat(sums->wide, dur);
     if (kernel->facts.precision == TA_PRECISION_TF32)
         sums->tf32 = ta_add_sat(sums->tf32, dur);
-    if (has_word(ta_trace_text(w->trace, kernel->name), "naive_conv"))
+    if (ta_slice_has_word(ta_trace_text(w->trace, kernel->name), "naive_conv"))
         sums->naive = ta_add_sat(sums->naive, dur);
     if (a->op != sums->last_pass && makes_colors(text_of(w, &w->dims, a->op))) {
         sums->passes++;

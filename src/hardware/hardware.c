@@ -7,7 +7,6 @@
 #include "base/yaml/yaml.h"
 
 #include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* devices.yaml. */
@@ -28,22 +27,13 @@ const char *ta_peak_name(enum ta_peak peak)
 
 /* ---- what fits ----------------------------------------------------------------------------- */
 
-static bool has_word(struct ta_slice name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (size_t i = 0; i + n <= name.len; i++)
-        if (strncasecmp(ta_slice_at(name, i), word, n) == 0)
-            return true;
-    return false;
-}
-
 static bool is_named(const struct ta_hardware_entry *entry, struct ta_slice name)
 {
     for (size_t i = 0; i < entry->match.n; i++)
-        if (!has_word(name, entry->match.at[i]))
+        if (!ta_slice_has_word(name, entry->match.at[i]))
             return false;
     for (size_t i = 0; i < entry->unless.n; i++)
-        if (has_word(name, entry->unless.at[i]))
+        if (ta_slice_has_word(name, entry->unless.at[i]))
             return false;
     return true;
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Videos in reports of Inferix, played frame by frame: when they can be watched, and with which
 stalls, as the tables of the program say it."""
-import fractions
 import json
 import os
 import pathlib
@@ -10,8 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+from watched import SECOND, first_start, play
+
 PROGRAM = os.environ["TA_PROGRAM"]
-SECOND = 10**9
 START = 1795221177
 
 
@@ -69,28 +69,6 @@ def write(folder, videos, decode, per_block, shape, sent):
                                          "total_frames_streamed": sent,
                                          "total_dropped_frames": 0}
     (folder / "profiling_report_s_20261121_003326.json").write_text(json.dumps(written))
-
-
-def play(ready, rate, start):
-    """Shows frame after frame; `ready` has when each frame is ready."""
-    now, stalls = fractions.Fraction(max(start, ready[0])), []
-    for moment in ready:
-        if moment > now:
-            stalls.append(moment - now)
-            now = fractions.Fraction(moment)
-        now += fractions.Fraction(SECOND, rate)
-    return stalls
-
-
-def first_start(ready, rate):
-    """The smallest start without a stall, by halving."""
-    low, high = fractions.Fraction(ready[0]), fractions.Fraction(ready[-1])
-    if not play(ready, rate, low):
-        return low
-    while high - low > 1:
-        middle = (low + high) / 2
-        low, high = (middle, high) if play(ready, rate, middle) else (low, middle)
-    return high
 
 
 def near(what, ours, theirs, most):

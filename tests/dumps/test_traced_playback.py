@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Videos in traces that are denoised and decoded block by block, played frame by frame: when they
 can be watched and with which stalls, as playback.by_video says it; single images are silent."""
-import fractions
 import itertools
 import json
 import os
@@ -11,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+from watched import SECOND, first_start, play
+
 PROGRAM = os.environ["TA_PROGRAM"]
-SECOND = 10**9
 MS = 10**6
 CHANNELS, HEIGHT, WIDTH = 16, 60, 104
 
@@ -89,28 +89,6 @@ def report(recording, *options):
                            for row in item["rows"]]
               for item in items if item["kind"] == "table"}
     return tables, [item for item in items if item["kind"] == "finding"]
-
-
-def play(ready, rate, start):
-    """Shows frame after frame; `ready` has when each frame is ready."""
-    now, stalls = fractions.Fraction(max(start, ready[0])), []
-    for moment in ready:
-        if moment > now:
-            stalls.append(moment - now)
-            now = fractions.Fraction(moment)
-        now += fractions.Fraction(SECOND, rate)
-    return stalls
-
-
-def first_start(ready, rate):
-    """The smallest start without a stall, by halving."""
-    low, high = fractions.Fraction(ready[0]), fractions.Fraction(ready[-1])
-    if not play(ready, rate, low):
-        return low
-    while high - low > 1:
-        middle = (low + high) / 2
-        low, high = (middle, high) if play(ready, rate, middle) else (low, middle)
-    return high
 
 
 def near(what, ours, theirs, most=10):

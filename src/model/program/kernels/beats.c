@@ -1,29 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/program/kernels/beats.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-
-static bool has(struct ta_slice name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (size_t i = 0; i + n <= name.len; i++) {
-        size_t k = 0;
-        while (k < n && tolower((unsigned char)name.ptr[i + k]) == word[k])
-            k++;
-        if (k == n)
-            return true;
-    }
-    return false;
-}
-
-static bool has_any(struct ta_slice name, const char *const *words)
-{
-    for (; *words; words++)
-        if (has(name, *words))
-            return true;
-    return false;
-}
 
 static uint8_t signs_of(struct ta_slice name, const struct ta_kernel_facts *facts)
 {
@@ -41,17 +19,18 @@ static uint8_t signs_of(struct ta_slice name, const struct ta_kernel_facts *fact
                                           "index_select",      "embed_kernel", NULL};
     const char *const family = facts->family;
     uint8_t signs = 0;
-    if (facts->kind != TA_KERNEL_GEMM && has_any(name, sine))
+    if (facts->kind != TA_KERNEL_GEMM && ta_slice_has_any(name, sine))
         signs |= TA_BEAT_SINE;
-    if (facts->kind != TA_KERNEL_GEMM && has_any(name, power))
+    if (facts->kind != TA_KERNEL_GEMM && ta_slice_has_any(name, power))
         signs |= TA_BEAT_POWER;
-    if (has_any(name, trains) || strcmp(family, "optimizer") == 0 || strcmp(family, "loss") == 0)
+    if (ta_slice_has_any(name, trains) || strcmp(family, "optimizer") == 0 ||
+        strcmp(family, "loss") == 0)
         signs |= TA_BEAT_TRAINS;
-    if (has_any(name, serves) || strcmp(family, "kv cache") == 0 ||
+    if (ta_slice_has_any(name, serves) || strcmp(family, "kv cache") == 0 ||
         strcmp(family, "sampling") == 0 || strcmp(family, "scheduling") == 0 ||
         strcmp(family, "moe routing") == 0)
         signs |= TA_BEAT_SERVES;
-    if (facts->kind == TA_KERNEL_INDEX && has_any(name, lookups))
+    if (facts->kind == TA_KERNEL_INDEX && ta_slice_has_any(name, lookups))
         signs |= TA_BEAT_LOOKUP;
     return signs;
 }
