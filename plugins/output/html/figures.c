@@ -5,6 +5,7 @@
 #include "render/chart/svg.h"
 
 #include <traceanalyze/chart.h>
+#include <traceanalyze/table.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,9 +146,45 @@ static enum ta_status put_figure(const struct page *page, const struct ta_table 
                : ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a chart: id=\"%s\"", chart->id);
 }
 
+/* The picture of the first screen, for wide pages and for narrow ones: the style sheet shows one.
+ */
+enum ta_status html_picture(const struct page *page)
+{
+    static const struct {
+        const char *id;
+        double width;
+    } drawings[] = {{"picture-wide", 760}, {"picture-narrow", 300}};
+    const struct ta_table *table = ta_report_table(page->report, HTML_PICTURE_TABLE);
+    const struct ta_chart *chart = table ? table->chart : NULL;
+    if (!chart)
+        return TA_OK;
+    html_put(page, "<figure id=\"c-%s\" class=\"picture\">\n<p class=\"title\">%s</p>\n", chart->id,
+             chart->title);
+    bool is_done = true;
+    for (size_t i = 0; i < TA_LENGTH(drawings) && is_done; i++) {
+        struct ta_scene *scene = ta_page_scene(table, chart, drawings[i].width);
+        is_done = scene;
+        if (scene) {
+            scene->id = drawings[i].id;
+            html_put(page, "<div class=\"%s\">", drawings[i].id);
+            ta_put_svg(page->out, scene);
+            ta_puts(page->out, "</div>\n");
+        }
+        ta_scene_free(scene);
+    }
+    size_t *rows = order_rows(table, chart);
+    if (rows)
+        put_data(page, table, chart, rows);
+    ta_puts(page->out, "</figure>\n");
+    is_done &= rows != NULL;
+    free(rows);
+    return is_done ? TA_OK
+                   : ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out the picture of the run");
+}
+
 enum ta_status html_figures(const struct page *page, const struct ta_table *table)
 {
-    if (!table->chart)
+    if (!table->chart || strcmp(table->id, HTML_PICTURE_TABLE) == 0)
         return TA_OK;
     ta_puts(page->out, "<div class=\"figures\">\n");
     for (const struct ta_chart *chart = table->chart; chart; chart = chart->next) {

@@ -4,10 +4,17 @@
 #include "lib/scheme.h"
 #include "report/tables.h"
 
+#include <traceanalyze/table.h>
+
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* More ranges of ranks than this are not spelled out. */
 enum { RANGES_SHOWN = 6 };
+
+/* Of findings and figures on the first screen. */
+enum { FINDINGS_SHOWN = 3, TILES_SHOWN = 6 };
 
 /* "0–3, 5" */
 static void put_rank_ranges(const struct page *page, const struct ta_run_info *run)
@@ -28,6 +35,68 @@ static void put_rank_ranges(const struct page *page, const struct ta_run_info *r
     }
 }
 
+/* ---- what was run with what ------------------------------------------------------------------ */
+
+enum { TAG_KEY, TAG_VALUE, LOOP };
+static const struct ta_ref reads[] = {[TAG_KEY] = {"run.tags", "key"},
+                                      [TAG_VALUE] = {"run.tags", "value"},
+                                      [LOOP] = {"diffusion.loops", "loop"}};
+
+/* A tag of the files, the first one with this key; empty without. */
+static struct ta_slice tag_of(const struct ta_refs *in, const char *key)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, TAG_KEY); i++)
+        if (ta_ref_reads(in, TAG_KEY, i, key))
+            return ta_ref_text(in, TAG_VALUE, i);
+    return TA_LIT("");
+}
+
+/* "CUDA 12.8", "HIP 7.13": versions are numbers, in which the major one is times `major`. */
+static void put_version(const struct page *page, const struct ta_refs *in, const char *name,
+                        const char *key, long major, long minor)
+{
+    char text[24];
+    const struct ta_slice tag = tag_of(in, key);
+    if (tag.len == 0 || tag.len >= sizeof text)
+        return;
+    snprintf(text, sizeof text, "%.*s", (int)tag.len, tag.ptr);
+    char *end;
+    const long version = strtol(text, &end, 10);
+    if (*end == '\0' && version >= major)
+        html_put(page, " <span>%s %ld.%ld</span>", name, version / major, version % major / minor);
+}
+
+static void put_recorded(const struct page *page, const struct ta_refs *in)
+{
+    static const struct {
+        const char *key, *what;
+    } options[] = {
+        {"with_stack", "Python stacks"}, {"record_shapes", "shapes"}, {"profile_memory", "memory"}};
+    const char *before = " <span>recorded with ";
+    for (size_t i = 0; i < TA_LENGTH(options); i++)
+        if (ta_slice_equal(tag_of(in, options[i].key), TA_LIT("1"))) {
+            ta_puts(page->out, before);
+            ta_puts(page->out, options[i].what);
+            before = ", ";
+        }
+    if (*before == ',')
+        ta_puts(page->out, "</span>");
+}
+
+static void put_environment(const struct page *page)
+{
+    struct ta_refs in;
+    ta_refs_open(&in, page->report, reads, TA_LENGTH(reads));
+    if (ta_ref_rows(&in, LOOP) && ta_ref_text(&in, LOOP, 0).len) {
+        ta_puts(page->out, " <span>");
+        ta_put_html(page->out, ta_ref_text(&in, LOOP, 0));
+        ta_puts(page->out, "</span>");
+    }
+    put_version(page, &in, "CUDA", "cuda_runtime_version", 1000, 10);
+    put_version(page, &in, "HIP", "hip_runtime_version", 10000000, 100000);
+    put_recorded(page, &in);
+}
+
 static void put_verdict(const struct page *page)
 {
     const struct ta_verdict *verdict = ta_report_verdict(page->report);
@@ -40,28 +109,87 @@ static void put_verdict(const struct page *page)
     ta_puts(page->out, "</p>\n");
 }
 
-void html_tiles(const struct page *page, const struct ta_section *section)
+/* Figures that say nothing of how well the run goes, or what another one says. */
+static bool is_for_lookup(const struct ta_scalar *scalar)
 {
-    bool any = false;
-    for (size_t i = 0; i < section->n_items; i++) {
+    static const char *const ids[] = {"kernels", "events", "gpu_compute_share", "gpu_window_ns",
+                                      "parameters"};
+    for (size_t i = 0; i < TA_LENGTH(ids); i++)
+        if (strcmp(scalar->id, ids[i]) == 0)
+            return true;
+    return false;
+}
+
+static void put_tile(const struct page *page, const struct ta_scalar *scalar, bool with_note)
+{
+    html_put(page, "<div><dt>%s</dt><dd>", scalar->title);
+    if (scalar->value.kind == TA_CELL_NULL)
+        ta_puts(page->out, "<span class=\"nil\">not recorded</span>");
+    else
+        html_value(page, &scalar->value, scalar->unit);
+    ta_puts(page->out, "</dd>");
+    if (with_note && scalar->note && scalar->note[0])
+        html_put(page, "<dd class=\"note\">%s</dd>", scalar->note);
+    ta_puts(page->out, "</div>\n");
+}
+
+/* Of the figures of the run `most`. */
+static void put_tiles(const struct page *page, const struct ta_section *section, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < section->n_items && n < most; i++) {
         const struct ta_scalar *scalar = section->items[i].scalar;
         if (section->items[i].kind != TA_ITEM_SCALAR || !ta_scalar_is_shown(page->report, scalar))
             continue;
-        if (!any)
+        if (most != SIZE_MAX && is_for_lookup(scalar))
+            continue;
+        if (n++ == 0)
             ta_puts(page->out, "<dl class=\"tiles\">\n");
-        any = true;
-        html_put(page, "<div><dt>%s</dt><dd>", scalar->title);
-        if (scalar->value.kind == TA_CELL_NULL)
-            ta_puts(page->out, "<span class=\"nil\">not recorded</span>");
-        else
-            html_value(page, &scalar->value, scalar->unit);
-        ta_puts(page->out, "</dd>");
-        if (scalar->note && scalar->note[0])
-            html_put(page, "<dd class=\"note\">%s</dd>", scalar->note);
-        ta_puts(page->out, "</div>\n");
+        put_tile(page, scalar, most == SIZE_MAX);
     }
-    if (any)
+    if (n)
         ta_puts(page->out, "</dl>\n");
+}
+
+void html_tiles(const struct page *page, const struct ta_section *section)
+{
+    put_tiles(page, section, SIZE_MAX);
+}
+
+/* The first findings in short, each a link to the whole one. */
+static void put_first_findings(const struct page *page)
+{
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    size_t n = 0;
+    while (n < FINDINGS_SHOWN &&
+           (item = ta_report_next(page->report, TA_ITEM_FINDING, &walk)) != NULL) {
+        const struct ta_finding *finding = item->finding;
+        char saving[TA_SAVING_TEXT_MAX];
+        const struct ta_finding of_run = {.saving_low_ns = finding->saving_low_ns,
+                                          .saving_high_ns = finding->saving_high_ns};
+        if (n++ == 0)
+            ta_puts(page->out, "<ol class=\"first\" aria-label=\"First findings\">\n");
+        html_put(page, "<li class=\"is-%s\"><a href=\"#f-%s\">",
+                 ta_severity_name(finding->severity), finding->id);
+        html_prose(page, finding->title);
+        ta_puts(page->out, "</a>");
+        if (*ta_saving_text(&of_run, saving))
+            html_put(page, " <span class=\"gain\">saves %s</span>", saving);
+        if (finding->advice) {
+            ta_puts(page->out, " <span class=\"do\">");
+            html_prose(page, finding->advice);
+            ta_puts(page->out, "</span>");
+        }
+        ta_puts(page->out, "</li>\n");
+    }
+    if (n)
+        ta_puts(page->out, "</ol>\n");
+    for (size_t i = 0; n && i < ta_report_section_count(page->report); i++) {
+        const struct ta_section *section = ta_report_section(page->report, i);
+        if (strcmp(section->id, HTML_FINDINGS) == 0 && section->summary)
+            html_put(page, "<p class=\"sum\">%s</p>\n", section->summary);
+    }
 }
 
 /* Marks the codes that were found. */
@@ -148,7 +276,7 @@ static void put_runs(const struct page *page)
     ta_puts(page->out, "</p>\n");
 }
 
-void html_hero(const struct page *page)
+enum ta_status html_hero(const struct page *page)
 {
     const struct ta_run_info *run = ta_report_run(page->report);
     char scheme[TA_SCHEME_TEXT_MAX];
@@ -171,16 +299,21 @@ void html_hero(const struct page *page)
     }
     if (run->devices && run->devices[0])
         html_put(page, " <span>%s</span>", run->devices);
+    put_environment(page);
     ta_puts(page->out, "</p>\n");
     put_recordings(page);
     put_verdict(page);
     put_runs(page);
+    const enum ta_status status = html_picture(page);
+    if (ta_report_kind(page->report) == TA_REPORT_RUN)
+        put_first_findings(page);
     for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
         const struct ta_section *section = ta_report_section(page->report, i);
         if (strcmp(section->id, HTML_OVERVIEW) == 0)
-            html_tiles(page, section);
+            put_tiles(page, section, TILES_SHOWN);
     }
 
     put_quality_line(page);
     ta_puts(page->out, "</header>\n");
+    return status;
 }

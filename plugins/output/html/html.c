@@ -104,8 +104,7 @@ static enum ta_status put_frame(const struct page *page, const struct page_part 
                        "<div class=\"layout\">\n");
     put_nav(page);
     ta_puts(page->out, "<main id=\"main\" tabindex=\"-1\">\n");
-    html_hero(page);
-    return TA_OK;
+    return html_hero(page);
 }
 
 /* ---- sections of the report: beginning with tiles, findings, charts and tables, end ---------- */

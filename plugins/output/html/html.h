@@ -45,15 +45,19 @@ size_t html_name_split(struct ta_slice name);
 /* assets.c: policy, style and script, in the page or beside it. */
 enum ta_status html_assets(const struct page *page) TA_MUST_CHECK;
 
-/* hero.c: title, verdict, key figures, the line on data quality. */
-void html_hero(const struct page *page);
+/* hero.c: title, verdict, picture, first findings, key figures, the line on data quality. */
+enum ta_status html_hero(const struct page *page) TA_MUST_CHECK;
 /* The scalars of a section, side by side. */
 void html_tiles(const struct page *page, const struct ta_section *section);
 
 /* findings.c: one finding as a card; `scale_ns` is the largest saving of its list. */
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns);
 
-/* figures.c: all charts of a table. */
+/* The table whose chart is on the first screen, and not in its section. */
+#define HTML_PICTURE_TABLE "overview.picture"
+
+/* figures.c: the picture of the first screen; all charts of a table. */
+enum ta_status html_picture(const struct page *page) TA_MUST_CHECK;
 enum ta_status html_figures(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
 
 /* rows.c: how many rows of a table the page holds, so that reports of thousands of ranks do not
