@@ -31,6 +31,7 @@
 #include "recordings/recordings.h"
 #include "recordings/take.h"
 #include "report/report.h"
+#include "report/sections.h"
 
 #include <stdlib.h>
 

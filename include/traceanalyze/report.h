@@ -499,12 +499,34 @@ struct ta_item {
     };
 };
 
+/* The chapters in which outputs tell a report, in their order.  A section belongs to one by its id,
+ * so that reports of earlier versions are told in the same order; the timeline is the only one
+ * without sections. */
+enum ta_chapter {
+    TA_CHAPTER_FINDINGS, /* with gates, and what a comparison found */
+    TA_CHAPTER_TIMELINE,
+    TA_CHAPTER_TIME,
+    TA_CHAPTER_IDLE,
+    TA_CHAPTER_STEPS,
+    TA_CHAPTER_MEMORY,
+    TA_CHAPTER_RANKS,
+    TA_CHAPTER_CALL_TREE,
+    TA_CHAPTER_MORE,     /* sections of loaded plugins */
+    TA_CHAPTER_APPENDIX, /* what was read and how good it is; outputs add all tables of details */
+    TA_CHAPTERS
+};
+
+/* "time" and "Where the time goes"; constants. */
+TA_API const char *ta_chapter_id(enum ta_chapter chapter);
+TA_API const char *ta_chapter_title(enum ta_chapter chapter);
+
 struct ta_section {
     const char *id, *title;
     const struct ta_item *items;
     size_t n_items;
     const char *summary; /* one line on what its items come to, or NULL */
     const char *missing; /* one line on what the input lacked, or NULL */
+    enum ta_chapter chapter;
 };
 
 /* ---- reading a report ---------------------------------------------------------------- */
@@ -546,7 +568,7 @@ struct ta_report_view {
     struct ta_run_info run;
     struct ta_verdict verdict;
     struct ta_accounts accounts;
-    const struct ta_section **sections; /* known when the report is complete */
+    const struct ta_section **sections; /* by chapter; known when the report is complete */
     size_t n_sections;
     const struct ta_timeline *timeline; /* ta_report_timeline() */
 };

@@ -83,9 +83,9 @@ struct ta_refs;
 
 /* How much a reader wants to see of a table. */
 enum ta_tier {
-    TA_TIER_ANSWER,  /* answers a question of its section: shown wherever there is room */
+    TA_TIER_ANSWER,  /* answers the question of its chapter: shown there */
     TA_TIER_DETAIL,  /* to look things up in: breaks another table down, or records what was read;
-                        paper shows it only where a finding cites it */
+                        it stands in the appendix */
     TA_TIER_POINTS,  /* the points of its chart: people see the chart, where there is one, with its
                         data */
     TA_TIER_INTERNAL /* for other analyses alone: no output shows it */
@@ -208,6 +208,19 @@ struct ta_table_def {
     const char *rank_words; /* what a figure of a rank is of, before its keys: "GPU time"; NULL: the
                                title of the table; "": the keys say it */
 };
+
+/* The tier of a table; one that nothing declares answers a question. */
+static inline enum ta_tier ta_table_tier(const struct ta_table *table)
+{
+    return table->def ? table->def->tier : TA_TIER_ANSWER;
+}
+
+/* Whether outputs show a table of a section in its chapter; else it stands in the appendix, or
+ * below its chart. */
+static inline bool ta_table_is_open(const struct ta_section *section, const struct ta_table *table)
+{
+    return ta_table_tier(table) == TA_TIER_ANSWER && section->chapter != TA_CHAPTER_APPENDIX;
+}
 
 /* Whether people see its chart instead of it. */
 static inline bool ta_table_is_points(const struct ta_table *table)

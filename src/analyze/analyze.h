@@ -85,10 +85,4 @@ enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const i
                          size_t n_ranks, const struct ta_across *across,
                          struct ta_report *report) TA_MUST_CHECK;
 
-/* Makes all known sections, so that their order does not depend on the analyses. */
-void ta_sections_prepare(struct ta_report *report);
-/* Ids and titles of the sections in that order; NULL after the last. */
-const char *ta_section_id(size_t index);
-const char *ta_section_title(size_t index);
-
 #endif

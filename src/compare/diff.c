@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "compare/compare.h"
 #include "report/report.h"
+#include "report/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,20 +46,6 @@ static bool choose_run(struct diff *diff, int side)
 }
 
 /* ---- the parts ---------------------------------------------------------------------------- */
-
-/* Sections in the order of the questions; parts fill them in the order of what they need. */
-static const struct {
-    const char *id, *title;
-} sections[] = {
-    {"gates", "Gates"}, /* judged when all else is there */
-    {"findings", "Findings"},
-    {"diff", "What changed"},
-    {"diff_stages", "Stages compared"},
-    {"diff_kernels", "Kernels compared"},
-    {"diff_ops", "Operators compared"},
-    {"diff_memory", "Memory compared"},
-    {"diff_runs", "Runs compared"},
-};
 
 /* In the order of what they need of each other.  Kernels are found by the operators that launch
  * them, so these come first. */
@@ -102,8 +89,8 @@ static bool make(struct diff *diff, const struct diff_part *part)
 static enum ta_status compare(struct diff *diff)
 {
     bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
-    for (size_t i = 0; i < TA_LENGTH(sections); i++)
-        ta_report_open_section(diff->out, sections[i].id, sections[i].title);
+    ta_report_open_section(diff->out, "gates", "Gates"); /* before what decides them */
+    ta_sections_prepare(diff->out);
     if (done)
         diff_find_unit(diff);
     for (const struct ta_part *const *part = ta_diff_parts; done && *part; part++)

@@ -2,6 +2,7 @@
 /* The result model: sections, items, tables, and their memory. */
 #include "report/report.h"
 
+#include "report/sections.h"
 #include "report/tables.h"
 #include "traceanalyze/base.h"
 #include "traceanalyze/chart.h"
@@ -93,6 +94,7 @@ struct ta_section_builder *ta_report_open_section(struct ta_report *report, cons
     made->section.title = ta_arena_copy(&report->arena, ta_slice_of(title));
     if (!made->section.id || !made->section.title)
         return NULL;
+    made->section.chapter = ta_section_chapter(id);
     made->report = report;
     made->last = &made->first;
     *report->last = made;
@@ -575,6 +577,14 @@ void ta_report_trim(struct ta_report *report)
         }
 }
 
+/* The sections of a chapter that say anything, in the order of making. */
+static void list_chapter(struct ta_report *report, enum ta_chapter chapter)
+{
+    for (const struct ta_section_builder *s = report->first; s; s = s->next)
+        if (s->section.chapter == chapter && (s->section.n_items || s->section.missing))
+            report->view.sections[report->view.n_sections++] = &s->section;
+}
+
 enum ta_status ta_report_freeze(struct ta_report *report)
 {
     size_t n = 0;
@@ -582,11 +592,10 @@ enum ta_status ta_report_freeze(struct ta_report *report)
         n++;
     report->view.sections = ta_arena_alloc(&report->arena, (n + 1) * sizeof(struct ta_section *));
     report->view.n_sections = 0;
-    for (struct ta_section_builder *s = report->first; s && report->view.sections; s = s->next) {
+    for (struct ta_section_builder *s = report->first; s; s = s->next)
         freeze_section(report, s);
-        if (s->section.n_items || s->section.missing)
-            report->view.sections[report->view.n_sections++] = &s->section;
-    }
+    for (size_t i = 0; i < TA_CHAPTERS && report->view.sections; i++)
+        list_chapter(report, (enum ta_chapter)i);
     return report->failed || report->arena.failed ? TA_ERR_NOMEM : TA_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "analyze/analyze.h"
 #include "plugin/builtin.h"
 #include "ranks/ranks.h"
+#include "report/sections.h"
 #include "report/words.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/run.h"

@@ -7,6 +7,7 @@
 #include "read/reader.h"
 #include "recommend/recommend.h"
 #include "report/report.h"
+#include "report/sections.h"
 #include "report/tables.h"
 #include "report/words.h"
 #include "trace_fixture.h"

@@ -34,9 +34,9 @@ SETTING = "a setting of a plugin, as users write it, for what a profiler's confi
 FIGURE = "a figure that the comparison makes itself, or a column of its own table"
 KEY = "a column of whichever table is drawn; no role says yet what it is"
 LEFT = {
-    ("src/analyze/sections.c", "gpu_time"): SECTION,
-    ("src/analyze/sections.c", "critical_path"): SECTION,
-    ("src/analyze/sections.c", "call_tree"): SECTION,
+    ("src/report/sections.c", "gpu_time"): SECTION,
+    ("src/report/sections.c", "critical_path"): SECTION,
+    ("src/report/sections.c", "call_tree"): SECTION,
     ("src/cli/config_profiling.c", "diffusion.steps"): SETTING,
     ("src/cli/config_profiling.c", "diffusion.blocks"): SETTING,
     ("src/compare/figures.c", "step_time_p50_ns"): FIGURE,

@@ -6,6 +6,7 @@
 #include "ranks/ranks.h"
 #include "ranks/steps.h"
 #include "recommend/recommend.h"
+#include "report/sections.h"
 #include "traceanalyze/output.h"
 
 #include <stdio.h>

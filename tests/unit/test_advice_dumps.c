@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "plugin/registry.h"
 #include "report/report.h"
+#include "report/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,6 +8,7 @@
 #include "ingest/inputs/saved.h"
 #include "recommend/recommend.h"
 #include "report/report.h"
+#include "report/sections.h"
 #include "report/tables.h"
 
 #include <inttypes.h>
