@@ -516,10 +516,6 @@ enum ta_chapter {
     TA_CHAPTERS
 };
 
-/* "time" and "Where the time goes"; constants. */
-TA_API const char *ta_chapter_id(enum ta_chapter chapter);
-TA_API const char *ta_chapter_title(enum ta_chapter chapter);
-
 struct ta_section {
     const char *id, *title;
     const struct ta_item *items;

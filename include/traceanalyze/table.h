@@ -85,7 +85,7 @@ struct ta_refs;
 enum ta_tier {
     TA_TIER_ANSWER,  /* answers the question of its chapter: shown there */
     TA_TIER_DETAIL,  /* to look things up in: breaks another table down, or records what was read;
-                        it stands in the appendix */
+                        it is in the appendix */
     TA_TIER_POINTS,  /* the points of its chart: people see the chart, where there is one, with its
                         data */
     TA_TIER_INTERNAL /* for other analyses alone: no output shows it */

@@ -14,7 +14,8 @@ void ta_report_free(struct ta_report *report);
 /* Lifetime of everything that belongs to the report. */
 struct ta_arena *ta_report_arena(struct ta_report *report);
 
-/* The section with this id, made when it is new; those of a chapter keep the order of making. */
+/* The section with this id, made when it is new; sections of a chapter keep the order
+ * of making. */
 struct ta_section_builder *ta_report_open_section(struct ta_report *report, const char *id,
                                                   const char *title);
 

@@ -5,6 +5,10 @@
 
 #include "traceanalyze/report.h"
 
+/* "time" and "Where the time goes". */
+const char *ta_chapter_id(enum ta_chapter chapter);
+const char *ta_chapter_title(enum ta_chapter chapter);
+
 /* Makes all known sections, so that their order does not depend on who fills them. */
 void ta_sections_prepare(struct ta_report *report);
 
@@ -12,7 +16,7 @@ void ta_sections_prepare(struct ta_report *report);
 const char *ta_section_id(size_t index);
 const char *ta_section_title(size_t index);
 
-/* The chapter that a section belongs to; that of loaded plugins for an id that is not known. */
+/* The chapter that a section belongs to; TA_CHAPTER_MORE for an unknown id. */
 enum ta_chapter ta_section_chapter(const char *id);
 
 #endif
