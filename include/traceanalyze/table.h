@@ -215,7 +215,7 @@ static inline enum ta_tier ta_table_tier(const struct ta_table *table)
     return table->def ? table->def->tier : TA_TIER_ANSWER;
 }
 
-/* Whether outputs show a table of a section in its chapter; else it stands in the appendix, or
+/* Whether outputs show a table of a section in its chapter; else it is in the appendix, or
  * below its chart. */
 static inline bool ta_table_is_open(const struct ta_section *section, const struct ta_table *table)
 {

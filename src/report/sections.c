@@ -19,7 +19,7 @@ static const struct {
     [TA_CHAPTER_APPENDIX] = {"appendix", "Appendix"},
 };
 
-/* In the order of the chapters.  Those of comparisons are among those of runs. */
+/* In the order of the chapters, sections of comparisons among them. */
 static const struct {
     const char *id, *title;
     enum ta_chapter chapter;
