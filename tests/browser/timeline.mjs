@@ -283,8 +283,9 @@ export async function checkOverview(page) {
 export async function checkPaper(page) {
   if (await hasOverview(page)) {
     await page.emulateMedia({ media: "print" });
-    check(await page.locator("#c-timeline svg").evaluate((svg) => svg.checkVisibility()) &&
-      !await page.locator(canvas).isVisible(), "paper shows the overview, not the canvas");
+    check(!await page.locator("#s-timeline").isVisible() &&
+      !await page.locator("#g-appendix").isVisible() && await page.locator("#g-findings").isVisible(),
+    "paper shows the short form");
     await page.emulateMedia({ media: null });
   }
 }

@@ -254,7 +254,7 @@ static void read_tag(struct scan *scan)
         "dt",     "dd",         "section", "article", "ul",   "b",     "code",    "strong",
         "figure", "desc",       "rect",    "circle",  "text", "defs",  "pattern", "g",
         "table",  "thead",      "tbody",   "tr",      "th",   "td",    "details", "summary",
-        "footer", "figcaption", NULL};
+        "footer", "figcaption", "noscript", NULL};
     static const char *const empty[] = {"meta", "link", NULL};
     char name[24];
     read_name(scan, name);

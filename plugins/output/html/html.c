@@ -3,14 +3,16 @@
  *
  * Everything is in the markup and can be read, printed and linked to without a script; the
  * script adds sorting, searching, copying and the timeline.  Parts in order: head, bar, navigation,
- * hero, sections of the report with the timeline among them, data quality, method, data for
- * programs, and last the slices of the timeline, which take the room that is left.
+ * hero, chapters with the timeline among them, the last one with all tables of details, data
+ * quality, method and data for programs, and last the slices of the timeline, which take the room
+ * that is left.
  *
  * All but those slices are listed first and then written by all threads that are free. */
 #include "html.h"
 
 #include "base/write/pieces.h"
 #include "report/codec.h"
+#include "report/sections.h"
 
 #include <stdlib.h>
 #include <traceanalyze/base.h>
@@ -21,18 +23,8 @@ struct page_part {
     enum ta_status (*put)(const struct page *page, const struct page_part *part);
     const struct ta_section *section;
     const struct ta_item *item;
+    enum ta_chapter chapter;
 };
-
-/* The section before which the timeline stands: the first after findings and overview. */
-static size_t timeline_place(const struct page *page)
-{
-    const size_t n = ta_report_section_count(page->report);
-    size_t i = 0;
-    while (i < n && (strcmp(ta_report_section(page->report, i)->id, HTML_FINDINGS) == 0 ||
-                     strcmp(ta_report_section(page->report, i)->id, HTML_OVERVIEW) == 0))
-        i++;
-    return i;
-}
 
 static size_t count_items(const struct ta_section *section, enum ta_item_kind kind)
 {
@@ -42,36 +34,74 @@ static size_t count_items(const struct ta_section *section, enum ta_item_kind ki
     return n;
 }
 
-/* The scalars of the overview stand on top of the page; alone they make no section. */
-static bool is_shown(const struct ta_section *section)
+/* Whether an item is shown in the chapter of its section, and not in the appendix alone.  The
+ * scalars of the overview are on top of the page. */
+static bool is_item_open(const struct ta_section *section, const struct ta_item *item)
 {
-    return strcmp(section->id, HTML_OVERVIEW) != 0 || section->missing ||
-           section->n_items > count_items(section, TA_ITEM_SCALAR);
+    if (item->kind == TA_ITEM_TABLE)
+        return ta_table_is_open(section, item->table) ||
+               (item->table->chart && strcmp(item->table->id, HTML_PICTURE_TABLE) != 0);
+    return item->kind == TA_ITEM_FINDING || strcmp(section->id, HTML_OVERVIEW) != 0;
+}
+
+/* Whether a section says anything in its chapter. */
+static bool is_open(const struct ta_section *section)
+{
+    bool any = section->missing || section->chapter == TA_CHAPTER_APPENDIX;
+    for (size_t i = 0; i < section->n_items && !any; i++)
+        any = is_item_open(section, &section->items[i]);
+    return any;
+}
+
+/* Sections of a chapter that say anything there. */
+static size_t count_sections(const struct page *page, enum ta_chapter chapter)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
+        const struct ta_section *section = ta_report_section(page->report, i);
+        n += section->chapter == chapter && is_open(section);
+    }
+    return n;
+}
+
+/* Tables of a section that are folded in the appendix. */
+static bool is_folded(const struct ta_section *section, const struct ta_item *item)
+{
+    return item->kind == TA_ITEM_TABLE && !ta_table_is_open(section, item->table) &&
+           !ta_table_is_points(item->table);
 }
 
 /* ---- the beginning of the page --------------------------------------------------------------- */
 
-static void put_nav_link(const struct page *page, const char *id, const char *title, size_t badge)
+static void put_nav_link(const struct page *page, const char *kind, const char *id,
+                         const char *title, size_t badge)
 {
-    html_put(page, "<li><a href=\"#s-%s\">%s", id, title);
+    html_put(page, "<li><a href=\"#%s-%s\">%s", kind, id, title);
     if (badge)
         html_put(page, " <span class=\"badge\">%zu</span>", badge);
     ta_puts(page->out, "</a></li>\n");
 }
 
+static size_t count_findings(const struct page *page)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ta_report_section_count(page->report); i++)
+        n += count_items(ta_report_section(page->report, i), TA_ITEM_FINDING);
+    return n;
+}
+
 static void put_nav(const struct page *page)
 {
-    ta_puts(page->out, "<nav aria-label=\"Sections\">\n<ol>\n");
-    const size_t n = ta_report_section_count(page->report), place = timeline_place(page);
-    for (size_t i = 0; i <= n; i++) {
-        if (i == place && page->timeline)
-            put_nav_link(page, HTML_TIMELINE, "Timeline", 0);
-        const struct ta_section *section = i < n ? ta_report_section(page->report, i) : NULL;
-        if (section && is_shown(section))
-            put_nav_link(page, section->id, section->title, count_items(section, TA_ITEM_FINDING));
+    ta_puts(page->out, "<nav aria-label=\"Chapters\">\n<ol>\n");
+    for (size_t i = 0; i < TA_CHAPTERS; i++) {
+        const enum ta_chapter chapter = (enum ta_chapter)i;
+        const char *id = ta_chapter_id(chapter), *title = ta_chapter_title(chapter);
+        if (chapter == TA_CHAPTER_TIMELINE && page->timeline)
+            put_nav_link(page, "s", HTML_TIMELINE, title, 0);
+        else if (chapter == TA_CHAPTER_APPENDIX || count_sections(page, chapter))
+            put_nav_link(page, "g", id, title,
+                         chapter == TA_CHAPTER_FINDINGS ? count_findings(page) : 0);
     }
-    put_nav_link(page, HTML_QUALITY, "Data quality", 0);
-    put_nav_link(page, HTML_METHOD, "Method", 0);
     ta_puts(page->out, "</ol>\n</nav>\n");
 }
 
@@ -109,17 +139,42 @@ static enum ta_status put_frame(const struct page *page, const struct page_part 
 
 /* ---- sections of the report: beginning with tiles, findings, charts and tables, end ---------- */
 
+static enum ta_status put_chapter(const struct page *page, const struct page_part *part)
+{
+    const char *id = ta_chapter_id(part->chapter);
+    html_put(page, "<section id=\"g-%s\" aria-labelledby=\"hg-%s\">\n<h2 id=\"hg-%s\">%s</h2>\n",
+             id, id, id, ta_chapter_title(part->chapter));
+    if (part->chapter == TA_CHAPTER_APPENDIX)
+        ta_puts(page->out, "<noscript><p class=\"prose\">The tables of the appendix need a script; "
+                           "<code>report.json</code> has all of them.</p></noscript>\n");
+    return TA_OK;
+}
+
+static void put_heading(const struct page *page, const struct ta_section *section)
+{
+    if (count_sections(page, section->chapter) > 1 &&
+        strcmp(section->title, ta_chapter_title(section->chapter)) != 0)
+        html_put(page, "<h3 class=\"part\">%s</h3>\n", section->title);
+}
+
 static enum ta_status put_begin(const struct page *page, const struct page_part *part)
 {
     const struct ta_section *section = part->section;
-    html_put(page, "<section id=\"s-%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
-             section->id, section->id, section->id, section->title);
+    html_put(page, "<section id=\"s-%s\">\n", section->id);
+    put_heading(page, section);
     if (section->summary)
         html_put(page, "<p class=\"prose summary\">%s</p>\n", section->summary);
     if (section->missing)
         html_put(page, "<p class=\"missing\">%s</p>\n", section->missing);
     if (strcmp(section->id, HTML_OVERVIEW) != 0)
         html_tiles(page, section);
+    return TA_OK;
+}
+
+/* Of a section whose tables of details follow in the appendix. */
+static enum ta_status put_owner(const struct page *page, const struct page_part *part)
+{
+    html_put(page, "<h3 class=\"part\">%s</h3>\n", part->section->title);
     return TA_OK;
 }
 
@@ -147,12 +202,14 @@ static enum ta_status put_figures(const struct page *page, const struct page_par
     return html_figures(page, part->item->table);
 }
 
-/* A table whose section has no other and bears the same title needs no heading of its own. */
 static enum ta_status put_table(const struct page *page, const struct page_part *part)
 {
-    const struct ta_table *table = part->item->table;
-    const bool is_named = strcmp(part->section->title, table->title) == 0;
-    return html_table(page, table, is_named ? NULL : table->title);
+    return html_table(page, part->item->table, HTML_OPEN);
+}
+
+static enum ta_status put_folded(const struct page *page, const struct page_part *part)
+{
+    return html_table(page, part->item->table, HTML_FOLDED);
 }
 
 /* ---- the end of the page -----------------------------------------------------------------------
@@ -189,34 +246,72 @@ static enum ta_status put_rest(const struct page *page, const struct page_part *
 static size_t list_section(const struct ta_section *section, struct page_part *parts)
 {
     size_t n = 0;
-    parts[n++] = (struct page_part){put_begin, section, NULL};
+    parts[n++] = (struct page_part){.put = put_begin, .section = section};
     for (size_t i = 0; i < section->n_items; i++) {
         const struct ta_item *item = &section->items[i];
         if (item->kind == TA_ITEM_FINDING)
-            parts[n++] = (struct page_part){put_finding, section, item};
+            parts[n++] = (struct page_part){put_finding, section, item, section->chapter};
         if (item->kind == TA_ITEM_TABLE && item->table->chart)
-            parts[n++] = (struct page_part){put_figures, section, item};
-        if (item->kind == TA_ITEM_TABLE && !ta_table_is_points(item->table))
-            parts[n++] = (struct page_part){put_table, section, item};
+            parts[n++] = (struct page_part){put_figures, section, item, section->chapter};
+        if (item->kind == TA_ITEM_TABLE && ta_table_is_open(section, item->table))
+            parts[n++] = (struct page_part){put_table, section, item, section->chapter};
+        if (section->chapter == TA_CHAPTER_APPENDIX && is_folded(section, item))
+            parts[n++] = (struct page_part){put_folded, section, item, section->chapter};
     }
-    parts[n++] = (struct page_part){put_end, section, NULL};
+    parts[n++] = (struct page_part){.put = put_end};
+    return n;
+}
+
+/* The tables of details of a section of another chapter. */
+static size_t list_details(const struct ta_section *section, struct page_part *parts)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < section->n_items; i++) {
+        if (!is_folded(section, &section->items[i]))
+            continue;
+        if (n == 0)
+            parts[n++] = (struct page_part){.put = put_owner, .section = section};
+        parts[n++] =
+            (struct page_part){put_folded, section, &section->items[i], TA_CHAPTER_APPENDIX};
+    }
+    return n;
+}
+
+static size_t list_chapter(const struct page *page, enum ta_chapter chapter,
+                           struct page_part *parts)
+{
+    const size_t n_sections = ta_report_section_count(page->report);
+    const bool is_last = chapter == TA_CHAPTER_APPENDIX;
+    size_t n = 0;
+    if (!is_last && !count_sections(page, chapter))
+        return 0;
+    parts[n++] = (struct page_part){.put = put_chapter, .chapter = chapter};
+    for (size_t i = 0; i < n_sections; i++) {
+        const struct ta_section *section = ta_report_section(page->report, i);
+        if (section->chapter == chapter && is_open(section))
+            n += list_section(section, &parts[n]);
+        else if (is_last)
+            n += list_details(section, &parts[n]);
+    }
+    if (is_last) {
+        parts[n++] = (struct page_part){.put = put_quality};
+        parts[n++] = (struct page_part){.put = put_rest};
+    }
+    parts[n++] = (struct page_part){.put = put_end};
     return n;
 }
 
 /* `parts` has room for them. */
 static size_t list_parts(const struct page *page, struct page_part *parts)
 {
-    const size_t n_sections = ta_report_section_count(page->report), place = timeline_place(page);
     size_t n = 0;
     parts[n++] = (struct page_part){.put = put_frame};
-    for (size_t i = 0; i <= n_sections; i++) {
-        if (i == place)
+    for (size_t i = 0; i < TA_CHAPTERS; i++) {
+        if (i == TA_CHAPTER_TIMELINE)
             parts[n++] = (struct page_part){.put = put_timeline};
-        if (i < n_sections && is_shown(ta_report_section(page->report, i)))
-            n += list_section(ta_report_section(page->report, i), &parts[n]);
+        else
+            n += list_chapter(page, (enum ta_chapter)i, &parts[n]);
     }
-    parts[n++] = (struct page_part){.put = put_quality};
-    parts[n++] = (struct page_part){.put = put_rest};
     return n;
 }
 
@@ -238,9 +333,9 @@ static enum ta_status write_part(struct ta_ctx *ctx, struct ta_file *out, size_t
 
 static enum ta_status put_page(const struct page *page)
 {
-    size_t most = 4;
+    size_t most = 4 + 2 * TA_CHAPTERS;
     for (size_t i = 0; i < ta_report_section_count(page->report); i++)
-        most += 2 * ta_report_section(page->report, i)->n_items + 2;
+        most += 3 * ta_report_section(page->report, i)->n_items + 3;
     struct page_part *parts = calloc(most, sizeof *parts);
     if (!parts)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list the parts of the page: most=%zu",

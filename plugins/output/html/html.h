@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the page; each writes one piece of markup in place.
  *
- * Ids in the page: s-ID section, t-ID table, r-ID-N row N of a table, c-ID chart, f-ID finding.
- * Every text that may come from input passes html_put() or html_name(). */
+ * Ids in the page: g-ID chapter, s-ID section, t-ID table, r-ID-N row N of a table, c-ID chart,
+ * f-ID finding. Every text that may come from input passes html_put() or html_name(). */
 #ifndef TA_PLUGIN_HTML_H
 #define TA_PLUGIN_HTML_H
 
@@ -72,13 +72,16 @@ enum ta_status html_pick_rows(const struct page *page, const struct ta_table *ta
                               struct html_rows *rows) TA_MUST_CHECK;
 /* The column by which the worst come first; SIZE_MAX: they are in the order of the report. */
 size_t html_measure(const struct page *page, const struct ta_table *table);
-/* Whether a row stands in the markup. */
+/* Whether a link to a row finds it: in the markup, or in the data of a folded table. */
 bool html_has_row(const struct page *page, const struct ta_table *table, size_t row);
 
-/* tables.c: a table with everything a script needs to sort and filter it; `heading` is its
- * title, or NULL when the section's title says it all. */
+/* tables.c: a table with everything a script needs to sort and filter it. */
+enum html_opening {
+    HTML_OPEN,  /* its rows are in the markup */
+    HTML_FOLDED /* its rows are data, of which the script makes rows when it is opened */
+};
 enum ta_status html_table(const struct page *page, const struct ta_table *table,
-                          const char *heading) TA_MUST_CHECK;
+                          enum html_opening opening) TA_MUST_CHECK;
 
 /* columns.c: which columns a page shows at first, and why not the others. */
 enum html_hidden {

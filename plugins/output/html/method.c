@@ -25,7 +25,7 @@ void html_method(const struct page *page)
 {
     ta_puts(page->out,
             "<section id=\"s-" HTML_METHOD "\" aria-labelledby=\"h-" HTML_METHOD "\">\n"
-            "<h2 id=\"h-" HTML_METHOD "\">Method</h2>\n"
+            "<h3 class=\"part\" id=\"h-" HTML_METHOD "\">Method</h3>\n"
             "<p class=\"prose\">Times are read as whole nanoseconds and added as integers; they "
             "are rounded for display only. Percentages are shares of the whole that the column "
             "names. A dash stands for a value that was not recorded, which is not zero. Tables "

@@ -157,12 +157,21 @@ function onLink(event) {
     }
   } else if (revealRow(link.getAttribute("href"), link.dataset.column)) {
     event.preventDefault();
+  } else {
+    unfoldFor(byId(link.hash.slice(1)));
+  }
+}
+
+/* Opens the folded table that a link leads to. */
+function unfoldFor(place) {
+  if (place && place.closest(".fold")) {
+    tableOf(idOf(place)).unfold();
   }
 }
 
 function revealRow(hash, column) {
   const parts = /^#r-(.+)-(\d+)$/.exec(hash);
-  const table = parts && tables.get(parts[1]);
+  const table = parts && tableOf(parts[1]);
   if (table) {
     table.reveal(Number(parts[2]), column);
   }
@@ -173,10 +182,11 @@ function applyAddress() {
   takeAddress(location.hash, Object.keys(state));
   applyTheme();
   searchBox.value = state.q;
-  const table = tables.get(state.table) ||
+  const table = tableOf(state.table) ||
     [...tables.values()].find((one) => one.section.id === "s-" + state.s);
   if (table) {
     const [key, way] = state.sort.split(",");
+    table.unfold();
     table.column = table.find(key);
     table.descending = way === "desc";
     table.writeFilter(state.f);
@@ -186,11 +196,14 @@ function applyAddress() {
     timeline.go();
   }
   const place = byId(tables.has(state.table) ? "t-" + state.table
-    : "s-" + (state.s || (state.t && "timeline")));
+    : "s-" + (state.s || (state.t && "timeline"))) || byId("g-" + state.s);
   if (place) {
     place.scrollIntoView();
   } else {
-    revealRow(decodeURIComponent(location.hash));
+    const hash = decodeURIComponent(location.hash);
+    if (!revealRow(hash) && byId(hash.slice(1))) {
+      unfoldFor(byId(hash.slice(1)));
+    }
   }
 }
 
@@ -214,10 +227,8 @@ function followSections() {
 
 function start() {
   fillBar();
-  for (const box of all(".table")) {
-    const table = new Table(box);
-    tables.set(table.id, table);
-  }
+  all(".table:not(.fold *)").forEach((box) => tableOf(idOf(box)));
+  makeFolds();
   for (const body of all("figure tbody")) { /* they make room once the chart's data is unfolded */
     const names = new Names(body);
     on(body.closest("details"), "toggle", () => names.fit());

@@ -108,7 +108,7 @@ static enum ta_status put_files(const struct page *page, const struct ta_account
                                    .n_columns = FILE_COLUMNS,
                                    .n_rows = accounts->n_files,
                                    .cells = cells};
-    const enum ta_status status = html_table(page, &table, table.title);
+    const enum ta_status status = html_table(page, &table, HTML_FOLDED);
     free(cells);
     return status;
 }
@@ -143,7 +143,7 @@ static enum ta_status put_notes(const struct page *page, const struct ta_account
                                        .n_columns = NOTE_COLUMNS,
                                        .n_rows = notices.n,
                                        .cells = cells};
-        status = html_table(page, &table, table.title);
+        status = html_table(page, &table, HTML_FOLDED);
     }
     ta_arena_free(&arena);
     return status;
@@ -154,7 +154,7 @@ enum ta_status html_quality(const struct page *page)
     const struct ta_accounts *accounts = ta_report_accounts(page->report);
     ta_puts(page->out,
             "<section id=\"s-" HTML_QUALITY "\" aria-labelledby=\"h-" HTML_QUALITY "\">\n"
-            "<h2 id=\"h-" HTML_QUALITY "\">Data quality</h2>\n<p class=\"prose\">");
+            "<h3 class=\"part\" id=\"h-" HTML_QUALITY "\">Data quality</h3>\n<p class=\"prose\">");
     html_count(page, accounts->totals.events_seen, ta_accounts_noun(accounts, true),
                ta_accounts_noun(accounts, false));
     ta_puts(page->out, accounts->totals.events_seen == 1 ? " was seen: " : " were seen: ");

@@ -70,7 +70,19 @@ enum ta_status html_pick_rows(const struct page *page, const struct ta_table *ta
     return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
 }
 
+/* Whether the page shows it folded, in the appendix. */
+static bool is_folded(const struct page *page, const struct ta_table *table)
+{
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while ((item = ta_report_next(page->report, TA_ITEM_TABLE, &walk)) != NULL)
+        if (item->table == table)
+            return !ta_table_is_open(ta_report_section(page->report, walk.section), table);
+    return true;
+}
+
 bool html_has_row(const struct page *page, const struct ta_table *table, size_t row)
 {
-    return ta_table_place(table, html_measure(page, table), row) < page->rows_markup;
+    return ta_table_place(table, html_measure(page, table), row) <
+           (is_folded(page, table) ? page->rows_carried : page->rows_markup);
 }

@@ -40,9 +40,11 @@ function search(text) {
   const mark = (element, unmatched) => element.classList.toggle("unmatched", unmatched);
   root.classList.toggle("searching", searching);
   let rows = 0, findings = 0;
+  all(searching ? ".fold .table" : ".none").forEach((box) => tableOf(idOf(box)));
   for (const table of tables.values()) {
     const found = table.arrange();
-    mark(table.box, searching && !found);
+    mark(table.fold || table.box, searching && !found);
+    table.showFold(searching && found > 0);
     rows += found;
   }
   for (const finding of all(".finding")) {
@@ -50,7 +52,7 @@ function search(text) {
   }
   for (const section of all("section")) {
     const empty = searching &&
-      !section.querySelector(".table:not(.unmatched), .finding:not(.unmatched)");
+      !section.querySelector(".fold:not(.unmatched), .table:not(.unmatched, .fold *), .finding:not(.unmatched)");
     mark(section, empty);
     all(`nav a[href="#${CSS.escape(section.id)}"]`).forEach((a) => mark(a.parentElement, empty));
   }

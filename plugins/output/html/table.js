@@ -18,6 +18,7 @@ class Table {
     this.hasRanges = this.heads.some((head) => head.dataset.range);
     this.title = this.scroll.getAttribute("aria-label");
     this.section = box.closest("section");
+    this.fold = box.closest("details.fold");
     this.top = Number(box.dataset.top) || Infinity;
     this.total = Number(box.dataset.total);
     this.rows = Array.from(this.body.rows, (element) =>
@@ -29,6 +30,9 @@ class Table {
     this.descending = false;
     this.filter = "";
     this.all = false;
+    if (this.fold) {
+      this.load();
+    }
     this.order = this.givenOrder();
     this.addHeads();
     this.addTools();
@@ -52,7 +56,8 @@ class Table {
       if (!this.isNumeric(i)) {
         continue;
       }
-      const values = sample.map((row) => Row.readCell(row.element.cells[i])[0]);
+      const values = sample.map((row) => row.element ? Row.readCell(row.element.cells[i])[0]
+        : row.values[i]);
       const falls = values.every((value, k) => typeof value === "number" &&
         (k ? value < values[k - 1] || ((k > 9 || !value) && value === values[k - 1]) : value));
       if (falls) {
@@ -62,7 +67,8 @@ class Table {
     return -1;
   }
 
-  /* Rows that travel as data join the others when something asks for more than the first ones. */
+  /* Rows that travel as data join the others when something asks for more than the first ones, or
+   * their table is unfolded. */
   load() {
     if (!this.data) {
       return;
@@ -284,8 +290,24 @@ class Table {
     this.note.parentElement.hidden = !searched && found <= this.top;
   }
 
+  unfold() {
+    if (this.fold && !this.fold.open) {
+      this.fold.open = true;
+      this.arrange();
+    }
+  }
+
+  /* While something is looked for, folded tables that hold it are open. */
+  showFold(found) {
+    if (this.fold && (found || this.found)) {
+      this.fold.open = found;
+      this.found = found;
+    }
+  }
+
   /* Brings a row to the eye and marks the cells that were cited. */
   reveal(index, key) {
+    this.unfold();
     this.writeFilter("");
     const row = this.rows.find((one) => one.index === index);
     if (!row) {
@@ -302,5 +324,28 @@ class Table {
     row.element.tabIndex = -1;
     row.element.focus({ preventScroll: true });
     row.element.scrollIntoView({ block: "center", inline: "nearest" });
+  }
+}
+
+/* Folded tables are made when they are opened, or when something is looked for. */
+function tableOf(id) {
+  const box = byId("t-" + id);
+  if (box && !tables.has(id)) {
+    tables.set(id, new Table(box));
+  }
+  return tables.get(id);
+}
+
+function idOf(box) {
+  return box.id.slice(2);
+}
+
+function makeFolds() {
+  for (const fold of all("details.fold")) {
+    on(fold, "toggle", () => {
+      if (fold.open) {
+        tableOf(idOf(fold.querySelector(".table"))).arrange();
+      }
+    });
   }
 }

@@ -172,9 +172,17 @@ static void put_grid(const struct page *page, const struct ta_table *table,
     html_put_hidden(page, table, hidden);
 }
 
-enum ta_status html_table(const struct page *page, const struct ta_table *table,
-                          const char *heading)
+static void put_fold(const struct page *page, const struct ta_table *table)
 {
+    html_put(page, "<details class=\"fold\"><summary>%s <span class=\"count\">", table->title);
+    html_count(page, table->n_rows, "row", "rows");
+    ta_puts(page->out, "</span></summary>\n");
+}
+
+enum ta_status html_table(const struct page *page, const struct ta_table *table,
+                          enum html_opening opening)
+{
+    const bool is_folded = opening == HTML_FOLDED;
     enum html_hidden *hidden = calloc(table->n_columns + 1, sizeof *hidden);
     if (!hidden)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
@@ -185,17 +193,21 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
         return status;
     }
     html_choose_columns(table, hidden);
+    if (is_folded) {
+        rows.n_markup = 0;
+        put_fold(page, table);
+    }
     html_put(page,
              "<div class=\"table\" id=\"t-%s\" data-top=\"%zu\" data-total=\"%zu\" data-which=\"",
              table->id, (size_t)page->options->top, table->n_rows);
     put_measure(page, table);
     ta_puts(page->out, "\">\n");
-    if (heading)
-        html_put(page, "<h3>%s</h3>\n", heading);
+    if (!is_folded)
+        html_put(page, "<h3>%s</h3>\n", table->title);
     put_grid(page, table, &rows, hidden);
 
     /* Says what is not in the page; the script knows of data-carried more rows than stand here. */
-    if (rows.n > rows.n_markup)
+    if (rows.n > rows.n_markup && !is_folded)
         put_limit(page, table, rows.n_markup, "<p class=\"limit static\">Shown are ",
                   ". report.json holds all of them.</p>\n");
     if (rows.n < table->n_rows)
@@ -203,7 +215,7 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
                   ". report.json holds all of them.</p>\n");
     if (rows.n > rows.n_markup)
         put_rest(page, table, &rows);
-    ta_puts(page->out, "</div>\n");
+    ta_puts(page->out, is_folded ? "</div>\n</details>\n" : "</div>\n");
     free(hidden);
     free(rows.at);
     return TA_OK;
