@@ -66,10 +66,12 @@ class Result:
             return []
         finding, found = self.findings[place], []
         for item in finding["evidence"]:
-            value, tolerance = self.amounts.get(item["column"], (item["value"], 1))
+            if item["column"] not in self.amounts:
+                continue
+            value, tolerance = self.amounts[item["column"]]
             if abs(item["value"] - value) > tolerance * abs(value):
                 found.append(f"{item['column']} is {item['value']:.5g}, planted {value:.5g}")
-        action = causes.CAUSES[self.causes[0]].action
+        action = causes.CAUSES[self.causes[0]].action  # of others anything is right
         if not re.search(action, finding["advice"] or ""):
             found.append(f"advice without {action}: {finding['advice']}")
         return found
