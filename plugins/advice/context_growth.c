@@ -130,7 +130,7 @@ static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .severity = share > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = isnan(part) ? 1 : 2,
-            .saving_low_ns = ta_whole(added / 4),
+            .saving_low_ns = ta_whole(added / 5),
             .saving_high_ns = ta_whole(added),
             .confidence = 0.4,
             .threshold = ta_advice_printf(advice, "growth > %.3g %% of the time of the blocks",
@@ -170,8 +170,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .severity = share > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,
-            /* Half of the window keeps more than half of what it adds to the first blocks. */
-            .saving_low_ns = ta_whole(added.value / 4),
+            /* A window of half of the blocks takes a little less than a quarter of it away. */
+            .saving_low_ns = ta_whole(added.value / 5),
             .saving_high_ns = ta_whole(added.value),
             .confidence = 0.4,
             .threshold = ta_advice_printf(advice, "growth > %.3g %% of the time of the blocks",
