@@ -25,6 +25,7 @@ const struct ta_kind picture_kinds[] = {
     [PICTURE_COMPUTE] = {"compute", "compute", TA_INK_COMPUTE},
     [PICTURE_WAIT] = {"waiting", "waiting for other ranks", TA_INK_WAIT},
     [PICTURE_PHASE] = {"phase", "phase", TA_INK_BAND},
+    [PICTURE_OTHER] = {"other", "other", TA_INK_GRID},
     {NULL, NULL, TA_INK_NONE},
 };
 
@@ -41,6 +42,14 @@ static const struct ta_ref reads[] = {
     [PART_OTHER] = {"gpu_time.parts", "other_ns"},
     [WAIT_RANK] = {"collectives.exposed", "rank"},
     [WAIT_NS] = {"collectives.exposed", "wait_ns"},
+    [STAGE_RANK] = {"stages.by_name", "rank"},
+    [STAGE_NAME] = {"stages.by_name", "stage"},
+    [STAGE_TIME] = {"stages.by_name", "total_ns"},
+    [STAGE_SHARE] = {"stages.by_name", "share"},
+    [DERIVED_RANK] = {"stages.derived", "rank"},
+    [DERIVED_NAME] = {"stages.derived", "stage"},
+    [DERIVED_TIME] = {"stages.derived", "total_ns"},
+    [DERIVED_SHARE] = {"stages.derived", "share"},
 };
 
 static const struct ta_field stretch_fields[STRETCH_FIELDS] = {
@@ -140,6 +149,10 @@ static const struct {
     {picture_of_device, CHART_OF("Where the GPU's time goes",
                                  "The window of the program as one bar: what kernels do, the "
                                  "largest part first, then idle time by cause.")},
+    {picture_of_stages,
+     CHART_OF("Where the session's time goes",
+              "The stages of one rank as shares of its session, side by side. Stages that enclose "
+              "others are left out.")},
 };
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

@@ -29,6 +29,7 @@ enum picture_class {
     PICTURE_COMPUTE, /* all of a rank's, whatever computes */
     PICTURE_WAIT,    /* for other ranks */
     PICTURE_PHASE,
+    PICTURE_OTHER, /* of a session, what no stage has */
     PICTURE_CLASSES
 };
 
@@ -74,6 +75,14 @@ enum {
     PART_OTHER,
     WAIT_RANK,
     WAIT_NS,
+    STAGE_RANK,
+    STAGE_NAME,
+    STAGE_TIME,
+    STAGE_SHARE,
+    DERIVED_RANK,
+    DERIVED_NAME,
+    DERIVED_TIME,
+    DERIVED_SHARE,
     PICTURE_READS
 };
 
@@ -99,5 +108,6 @@ int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t 
 bool picture_of_ranks(const struct picture *picture);
 bool picture_of_diffusion(const struct picture *picture);
 bool picture_of_device(const struct picture *picture);
+bool picture_of_stages(const struct picture *picture);
 
 #endif

@@ -2,8 +2,8 @@
 /* Lanes: segments side by side on named lanes, all on one axis, with what they are written inside
  * where it fits.
  *
- * A kind whose ink is TA_INK_BAND names stretches of the others, such as phases: its lanes say
- * where something is, and the legend leaves it out. */
+ * A kind whose ink is TA_INK_BAND names stretches, such as phases, and one of TA_INK_GRID is the
+ * rest: its segments say where something is, and the legend leaves it out. */
 #include "render/chart/layout.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static const struct ta_kind *kind_of(const struct ta_layout *layout, size_t row,
 
 static bool is_context(const struct ta_kind *kind)
 {
-    return kind->ink == TA_INK_BAND;
+    return kind->ink == TA_INK_BAND || kind->ink == TA_INK_GRID;
 }
 
 /* The lane of a name; lanes are in the order of appearance. */
