@@ -8,6 +8,7 @@
  *
  * Of each trace come its phases, and the stretches in which its devices compute nothing: all of
  * them from a 256th of the window on, so that they are few. */
+#include "covered.h"
 #include "model/program/generation.h"
 #include "model/program/window.h"
 #include "ranks/ranks.h"
@@ -260,6 +261,7 @@ struct rank {
 struct run {
     const struct ta_partial *stages, *free;
     struct rank *at;
+    int64_t *waiting; /* by stage: how many other ranks wait meanwhile */
     size_t n, n_clocked;
     int64_t window;
     bool denoises;
@@ -365,28 +367,119 @@ static bool is_in(const struct run *run, const struct rank *rank, int64_t phase,
     return false;
 }
 
-/* How the other ranks fare during a stage of a rank. */
-struct others {
-    int64_t at_work, waiting;
-};
-
-static struct others look_at_others(const struct run *run, const struct rank *own,
-                                    const int64_t *stage)
+/* Whether a rank neither computes nor works on its host in [start, end) of a stage of another. */
+static bool waits(const struct run *run, const struct rank *rank, int64_t phase, int64_t start,
+                  int64_t end)
 {
-    struct others others = {.at_work = 1};
-    const int64_t start = on_clock(own, stage[OF_START]), end = on_clock(own, stage[OF_END]);
     const double length = (double)(end - start);
+    return (double)free_time(run, rank, start, end) >= (1 - LITTLE) * length &&
+           !is_in(run, rank, phase, start, end) &&
+           (double)host_time(run, rank, start, end) <= LITTLE * length;
+}
+
+/* Ranks that are in the phase during a stage of a rank, itself among them. */
+static int64_t count_at_work(const struct run *run, const struct rank *own, const int64_t *stage)
+{
+    const int64_t start = on_clock(own, stage[OF_START]), end = on_clock(own, stage[OF_END]);
+    int64_t n = 1;
+    for (size_t i = 0; i < run->n; i++)
+        n += &run->at[i] != own && run->at[i].clock &&
+             is_in(run, &run->at[i], stage[OF_PHASE], start, end);
+    return n;
+}
+
+/* Stages during which others may wait. */
+static bool list_windows(const struct run *run, struct windows *windows)
+{
+    windows->at = calloc(ta_partial_rows(run->stages) + 1, sizeof *windows->at);
+    for (size_t i = 0; windows->at && i < run->n; i++)
+        for (size_t s = 0; run->at[i].clock && s < run->at[i].n_stages; s++) {
+            const size_t of = run->at[i].first_stage + s;
+            const int64_t *stage = ta_partial_at(run->stages, of);
+            if (does_work(stage) && stage[OF_END] > stage[OF_START])
+                windows->at[windows->n++] =
+                    (struct window){.start = on_clock(&run->at[i], stage[OF_START]),
+                                    .end = on_clock(&run->at[i], stage[OF_END]),
+                                    .of = of};
+        }
+    return windows->at && windows_order(windows);
+}
+
+/* When a rank computes nothing, as free_time() has it. */
+static void add_free_stretches(const struct run *run, const struct rank *rank,
+                               struct stretches *stretches)
+{
+    stretches->starts[stretches->n] = on_clock(rank, rank->end);
+    stretches->ends[stretches->n++] = INT64_MAX;
+    for (size_t i = 0; i < rank->n_free; i++) {
+        const int64_t *row = ta_partial_at(run->free, rank->first_free + i);
+        const int64_t start = on_clock(rank, row[FREE_START]);
+        const int64_t end = on_clock(rank, row[FREE_END]);
+        if (end <= start)
+            continue;
+        stretches->starts[stretches->n] = start;
+        stretches->ends[stretches->n++] = end;
+    }
+}
+
+static bool may_wait(const struct window *window)
+{
+    return (double)window->covered >= (1 - LITTLE) * (double)(window->end - window->start);
+}
+
+/* Without windows that all ranks together are not free for: most, where all work at once. */
+static bool drop_windows(const struct run *run, struct stretches *stretches,
+                         struct windows *windows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->n; i++)
+        if (run->at[i].clock)
+            add_free_stretches(run, &run->at[i], stretches);
+    windows_cover(windows, stretches);
+    for (size_t i = 0; i < windows->n; i++)
+        if (may_wait(&windows->at[i]))
+            windows->at[n++] = windows->at[i];
+    windows->n = n;
+    free(windows->by_end);
+    return windows_order(windows);
+}
+
+/* How many ranks wait during each stage, at run->waiting[]. */
+static void count_waiting(struct run *run, struct stretches *stretches, struct windows *windows)
+{
     for (size_t i = 0; i < run->n; i++) {
         const struct rank *rank = &run->at[i];
-        if (rank == own || !rank->clock)
+        if (!rank->clock)
             continue;
-        if (is_in(run, rank, stage[OF_PHASE], start, end))
-            others.at_work++;
-        else if ((double)free_time(run, rank, start, end) >= (1 - LITTLE) * length &&
-                 (double)host_time(run, rank, start, end) <= LITTLE * length)
-            others.waiting++;
+        stretches->n = 0;
+        add_free_stretches(run, rank, stretches);
+        windows_cover(windows, stretches);
+        for (size_t w = 0; w < windows->n; w++) {
+            const struct window *window = &windows->at[w];
+            const bool is_own = window->of - rank->first_stage < rank->n_stages;
+            if (may_wait(window) && !is_own &&
+                waits(run, rank, ta_partial_at(run->stages, window->of)[OF_PHASE], window->start,
+                      window->end))
+                run->waiting[window->of]++;
+        }
     }
-    return others;
+}
+
+static bool find_waiting(struct run *run)
+{
+    const size_t n = ta_partial_rows(run->free) + run->n + 1;
+    struct windows windows = {0};
+    struct stretches stretches = {.starts = calloc(n, sizeof *stretches.starts),
+                                  .ends = calloc(n, sizeof *stretches.ends)};
+    run->waiting = calloc(ta_partial_rows(run->stages) + 1, sizeof *run->waiting);
+    const bool done = run->waiting && stretches.starts && stretches.ends &&
+                      list_windows(run, &windows) && drop_windows(run, &stretches, &windows);
+    if (done && windows.n)
+        count_waiting(run, &stretches, &windows);
+    free(stretches.starts);
+    free(stretches.ends);
+    windows_free(&windows);
+    return done;
 }
 
 static void add_alone(const struct run *run, const struct rank *rank, int64_t phase,
@@ -395,14 +488,12 @@ static void add_alone(const struct run *run, const struct rank *rank, int64_t ph
     int64_t times = 0, time = 0, at_work = 0, waiting = 0;
     for (size_t i = 0; i < rank->n_stages; i++) {
         const int64_t *stage = ta_partial_at(run->stages, rank->first_stage + i);
-        if (stage[OF_PHASE] != phase || !does_work(stage) || stage[OF_END] <= stage[OF_START])
-            continue;
-        const struct others others = look_at_others(run, rank, stage);
-        if (others.waiting == 0)
+        const int64_t others = run->waiting[rank->first_stage + i];
+        if (stage[OF_PHASE] != phase || others == 0)
             continue;
         time += stage[OF_END] - stage[OF_START];
-        at_work = ta_max_i64(at_work, others.at_work);
-        waiting = times++ ? ta_min_i64(waiting, others.waiting) : others.waiting;
+        at_work = ta_max_i64(at_work, count_at_work(run, rank, stage));
+        waiting = times++ ? ta_min_i64(waiting, others) : others;
     }
     if (times)
         TA_ROW(out, alone, [ALONE_PHASE] = ta_string(ta_generation_phase_names[phase]),
@@ -552,8 +643,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     struct run run;
     int64_t *works = NULL;
-    const bool done =
-        read_run(merged, in->ranks, &run) && (works = calloc(run.n + 1, sizeof *works));
+    const bool done = read_run(merged, in->ranks, &run) && find_waiting(&run) &&
+                      (works = calloc(run.n + 1, sizeof *works));
     for (int64_t phase = 0; done && run.n > 1 && run.denoises && phase < TA_GENERATION_PHASES;
          phase++) {
         add_over(&run, phase, works, out);
@@ -564,6 +655,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     free(works);
     free(run.at);
+    free(run.waiting);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare phases of ranks");
 }
 
