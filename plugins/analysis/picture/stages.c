@@ -16,7 +16,7 @@ static const struct {
 
 /* Shares of less are left to the rest. */
 #define LEAST 0.005
-/* Stages that have less than that of a session together are no picture of it. */
+/* Stages that together have less of a session are no picture of it. */
 #define LEAST_TOGETHER 0.5
 
 static bool is_drawn(const struct picture *picture, size_t source, size_t row, int64_t rank)
