@@ -66,6 +66,7 @@ struct ta_timeline_track {
     const char *pid, *tid;
     int64_t device;                       /* TA_MISSING: a thread of the host */
     bool has_launches;                    /* its slices say where they come from */
+    bool only_waits;                      /* a thread that does nothing else */
     const struct ta_timeline_lane *lanes; /* top down */
     size_t n_lanes;
     uint64_t n_too_deep; /* slices below the lowest lane, left out without a sum */

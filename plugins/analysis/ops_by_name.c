@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ops.by_name: host time by category and name, over all ranks. */
+#include "model/waiting.h"
+
 #include <traceanalyze/analysis.h>
 
 #include <stdlib.h>
 
-enum { FIELD_CATEGORY, FIELD_NAME, FIELD_SELF, FIELD_TIMES };
+enum { FIELD_CATEGORY, FIELD_NAME, FIELD_SELF, FIELD_WORKING, FIELD_TIMES };
 
 static const struct ta_field fields[] = {
-    [FIELD_CATEGORY] = {"category", TA_FIELD_TEXT},
-    [FIELD_NAME] = {"name", TA_FIELD_TEXT},
-    [FIELD_SELF] = {"self_ns", TA_FIELD_SUM},
+    [FIELD_CATEGORY] = {"category", TA_FIELD_TEXT}, [FIELD_NAME] = {"name", TA_FIELD_TEXT},
+    [FIELD_SELF] = {"self_ns", TA_FIELD_SUM},       [FIELD_WORKING] = {"working_ns", TA_FIELD_SUM},
     [FIELD_TIMES] = {"times", TA_FIELD_DIST},
 };
 
-static const struct ta_partial_def partials[] = {{"ops", fields, 4}, {0}};
+static const struct ta_partial_def partials[] = {{"ops", fields, 5}, {0}};
 static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS};
 
-enum { CATEGORY, NAME, CALLS, TOTAL, SELF, SHARE, MEAN };
+enum { CATEGORY, NAME, CALLS, TOTAL, WORKING, SELF, SHARE, MEAN };
 static const struct ta_column by_name_columns[] = {
     [CATEGORY] = {"category", "Category", TA_TEXT, .read_as = TA_AS_OP_CATEGORY,
                   .doc = "Category as written"},
@@ -26,21 +27,24 @@ static const struct ta_column by_name_columns[] = {
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_TIME,
                .over_ranks = TA_OVER_TIME,
                .doc = "Sum of durations, children included: work, not wall time"},
-    [SELF] = {"self_ns", "Self", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_SELF,
-              .over_ranks = TA_OVER_SELF,
-              .doc = "Time during which the span was the innermost of its thread"},
+    [WORKING] = {"working_ns", "Self", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_SELF,
+                 .doc = "Time during which the span was the innermost of its thread, without "
+                        "threads that do nothing but wait, such as monitors and readers of queues"},
+    [SELF] = {"self_ns", "Self, all threads", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_SELF,
+              .doc = "Time during which the span was the innermost of its thread", .detail = true},
     [SHARE] = {"share", "Share", TA_RATIO, .over_ranks = TA_OVER_SHARE,
-               .doc = "Self time over the self time of all host spans"},
+               .doc = "`working_ns` over that of all host spans"},
     TA_SPREAD_COLUMNS(MEAN),
 };
 
 static const struct ta_chart_def chart = {
     .id = "ops-pareto",
     .title = "Host time by name",
-    .caption = "Self time of host spans, summed over all ranks; percentages are cumulative.",
+    .caption = "Self time of host spans, summed over all ranks, without threads that only wait; "
+               "percentages are cumulative.",
     .kind = TA_CHART_PARETO,
     .label = {&by_name_columns[NAME]},
-    .y = {{&by_name_columns[SELF], "Self time", TA_INK_COMPUTE}},
+    .y = {{&by_name_columns[WORKING], "Self time", TA_INK_COMPUTE}},
     .top = 20,
 };
 
@@ -52,9 +56,10 @@ static const struct ta_table_def by_name = {
            "and quantiles are over single spans. Σ `self_ns` over the spans of a thread is the "
            "union of its host spans. Chart `ops-pareto`.",
     .chart = {&chart},
-    .order = {&by_name_columns[SELF], TA_DESCENDING},
+    .order = {&by_name_columns[WORKING], TA_DESCENDING},
     .joining = TA_JOIN_SUMS,
-    .brief = &(const struct ta_brief){.place = 240, .rows = 8, .largest = &by_name_columns[SELF]}};
+    .brief =
+        &(const struct ta_brief){.place = 240, .rows = 8, .largest = &by_name_columns[WORKING]}};
 
 /* Where spans of a name go.  Nearly all of a name have one category. */
 struct place {
@@ -75,7 +80,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     const size_t n = ta_trace_string_count(trace);
     struct work w = {.trace = trace, .out = out[0], .places = calloc(n + 1, sizeof *w.places)};
-    const bool done = w.places != NULL;
+    bool *const only_waits = ta_trace_waiting_threads(trace);
+    const bool done = w.places && only_waits;
     if (done) {
         const struct ta_spans s = ta_trace_spans(w.trace);
         const struct ta_categories categories = ta_trace_categories(w.trace);
@@ -94,10 +100,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                 place->times = ta_partial_dist(w.out, place->row, FIELD_TIMES);
             }
             ta_sum(&place->row[FIELD_SELF], s.self[i]);
+            ta_sum(&place->row[FIELD_WORKING], only_waits[s.track[i]] ? 0 : s.self[i]);
             ta_dist_add(place->times, s.dur[i]);
         }
     }
     free(w.places);
+    free(only_waits);
     ta_map_free(&w.rows);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index names: names=%zu", n);
 }
@@ -109,7 +117,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     const struct ta_partial *names = merged[0];
     int64_t all_ns = 0;
     for (size_t i = 0; i < ta_partial_rows(names); i++)
-        ta_sum(&all_ns, ta_partial_at(names, i)[FIELD_SELF]);
+        ta_sum(&all_ns, ta_partial_at(names, i)[FIELD_WORKING]);
 
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
@@ -117,8 +125,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         TA_ROW(out, by_name, [CATEGORY] = ta_text(ta_partial_text(names, row, FIELD_CATEGORY)),
                [NAME] = ta_text(ta_partial_text(names, row, FIELD_NAME)),
                [CALLS] = ta_int(ta_dist_count(times)), [TOTAL] = ta_int(ta_dist_sum(times)),
-               [SELF] = ta_int(row[FIELD_SELF]), [SHARE] = ta_share(row[FIELD_SELF], all_ns),
-               TA_SPREAD_CELLS(MEAN, times));
+               [WORKING] = ta_int(row[FIELD_WORKING]), [SELF] = ta_int(row[FIELD_SELF]),
+               [SHARE] = ta_share(row[FIELD_WORKING], all_ns), TA_SPREAD_CELLS(MEAN, times));
     }
     if (ta_partial_rows(names) == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(out, "No host span was recorded: the trace holds no operators.");

@@ -25,7 +25,7 @@ enum {
 static const struct ta_ref reads[] = {
     [CHECK] = {"health.checks", "check"},
     [OP_NAME] = {"ops.by_name", "name"},
-    [OP_SELF] = {"ops.by_name", "self_ns"},
+    [OP_SELF] = {"ops.by_name", "working_ns"},
     [SUM_NAME] = {"ops.summed", "name"},
     [SUM_KIND] = {"ops.summed", "kind"},
     [SUM_HOST] = {"ops.summed", "self_cpu_ns"},

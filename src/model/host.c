@@ -142,11 +142,14 @@ enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_slice ca
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* Functions in which Python waits for a device: what they are called, and a word of the type that
- * they are methods of, or of the file that they are in. */
-static const struct {
+/* A function: what it is called, and a word of the type that it is a method of, or of the file that
+ * it is in. */
+struct function {
     const char *function, *of;
-} waiting[] = {
+};
+
+/* Functions in which Python waits for a device. */
+static const struct function waiting[] = {
     {"synchronize", "torch/"},     {"synchronize", "Event"},
     {"synchronize", "Stream"},     {"cpu", "Tensor"},
     {"cpu", "Parameter"},          {"item", "Tensor"},
@@ -157,6 +160,29 @@ static const struct {
     {"__int__", "Tensor"},         {"__float__", "Tensor"},
     {"__index__", "Tensor"},       {"_cuda_synchronize", "torch"},
     {"_xpu_synchronize", "torch"},
+};
+
+/* Functions in which it waits for anything else. */
+static const struct function idling[] = {
+    {"wait", "threading"},
+    {"wait", "Condition"},
+    {"wait", "multiprocessing/connection"},
+    {"join", "threading"},
+    {"_wait_for_tstate_lock", "threading"},
+    {"acquire", "lock"},
+    {"acquire", "emaphore"},
+    {"get", "queue"},
+    {"sleep", ""},
+    {"select", "select"},
+    {"poll", "select"},
+    {"_recv", "multiprocessing/connection"},
+    {"recv", "multiprocessing/connection"},
+    {"recv_bytes", "multiprocessing/connection"},
+    {"_recv_msg", "subproc_pool"},
+    {"recv", "socket"},
+    {"recv_into", "socket"},
+    {"accept", "socket"},
+    {"run", "tqdm/_monitor"},
 };
 
 /* A function, and its type or its file. */
@@ -187,11 +213,19 @@ static struct frame split_at_dot(struct ta_slice name)
 
 static struct frame split(struct ta_slice name)
 {
-    static const char built_in[] = "<built-in method ", line[] = "):";
+    static const char built_in[] = "<built-in method ", method[] = "<method '", line[] = "):";
+    static const char function_of_c[] = "<built-in function ";
     if (ta_slice_starts(name, built_in)) {
         const struct ta_slice rest = ta_slice_from(name, sizeof built_in - 1);
         return (struct frame){before(rest, " of "), after(rest, " of ")};
     }
+    if (ta_slice_starts(name, method)) { /* <method 'acquire' of '_thread.lock' objects> */
+        const struct ta_slice rest = ta_slice_from(name, sizeof method - 1);
+        return (struct frame){before(rest, "'"), after(rest, " of ")};
+    }
+    if (ta_slice_starts(name, function_of_c))
+        return (struct frame){before(ta_slice_from(name, sizeof function_of_c - 1), ">"),
+                              TA_LIT("")};
     struct ta_slice function = after(name, ".py(");
     if (function.len) { /* torch writes a blank as _ where it folds stacks */
         function = after(function, line);
@@ -204,6 +238,20 @@ static struct frame split(struct ta_slice name)
     return (struct frame){split_at_dot(before(name, " (")).function, place};
 }
 
+static bool is_one(struct frame frame, const struct function *functions, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ta_slice_equal(frame.function, ta_slice_of(functions[i].function)) &&
+            memmem(frame.of.ptr, frame.of.len, functions[i].of, strlen(functions[i].of)))
+            return true;
+    return false;
+}
+
+bool ta_host_frame_idles(struct ta_slice name)
+{
+    return is_one(split(name), idling, TA_LENGTH(idling));
+}
+
 bool ta_host_frame_waits(struct ta_slice name)
 {
     static const char *const runtimes[] = {"cuda", "cu", "hip"};
@@ -211,10 +259,8 @@ bool ta_host_frame_waits(struct ta_slice name)
         ta_slice_equal(name, TA_LIT("aten::_local_scalar_dense")))
         return true;
     const struct frame frame = split(name);
-    for (size_t i = 0; i < TA_LENGTH(waiting); i++)
-        if (ta_slice_equal(frame.function, ta_slice_of(waiting[i].function)) &&
-            memmem(frame.of.ptr, frame.of.len, waiting[i].of, strlen(waiting[i].of)))
-            return true;
+    if (is_one(frame, waiting, TA_LENGTH(waiting)))
+        return true;
     for (size_t i = 0; i < TA_LENGTH(runtimes); i++)
         if (ta_slice_starts(frame.function, runtimes[i]) &&
             LOOK_UP(frame.function, calls, TA_HOST_CALL) == TA_HOST_SYNC)

@@ -19,4 +19,7 @@ enum ta_host_work ta_host_classify(enum ta_event_class event_class, struct ta_sl
  * Calls of the runtime are told by the same table as those in traces. */
 bool ta_host_frame_waits(struct ta_slice frame);
 
+/* Whether a host thread waits in a frame for another thread, a queue, a pipe or the clock. */
+bool ta_host_frame_idles(struct ta_slice frame);
+
 #endif

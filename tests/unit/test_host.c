@@ -101,6 +101,34 @@ static void stages_of_compilation(void **state)
                      TA_HOST_COMPILE);
 }
 
+static void frames_that_idle(void **state)
+{
+    (void)state;
+    static const char *const idle[] = {
+        "threading.py(359): wait",
+        "Condition.wait (/usr/lib/python3.10/threading.py:288)",
+        "tqdm/_monitor.py(60): run",
+        "queue.py(154): get",
+        "<built-in method acquire of _thread.lock object at 0x7faf>",
+        "<method 'acquire' of '_thread.lock' objects>",
+        "<built-in function sleep>",
+        "selectors.py(451): select",
+        "torch/_inductor/compile_worker/subproc_pool.py(73): _recv_msg",
+    };
+    static const char *const busy[] = {
+        "threading.py(1030): _bootstrap",
+        "torch/cuda/__init__.py(1219): synchronize",
+        "aten::select",
+        "<built-in method get of dict object at 0x7faf>",
+        "runner.py(12): run",
+        "",
+    };
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        assert_true(ta_host_frame_idles(ta_slice_of(idle[i])));
+    for (size_t i = 0; i < sizeof busy / sizeof *busy; i++)
+        assert_false(ta_host_frame_idles(ta_slice_of(busy[i])));
+}
+
 static void frames_that_wait(void **state)
 {
     (void)state;
@@ -140,10 +168,9 @@ static void frames_that_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_all_vendors),
-        cmocka_unit_test(other_spans),
-        cmocka_unit_test(stages_of_compilation),
-        cmocka_unit_test(frames_that_wait),
+        cmocka_unit_test(calls_of_all_vendors),  cmocka_unit_test(other_spans),
+        cmocka_unit_test(stages_of_compilation), cmocka_unit_test(frames_that_wait),
+        cmocka_unit_test(frames_that_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,15 @@
 
 const byNumber = new Intl.Collator("en", { numeric: true });
 
+/* Lanes of a track that are drawn: those that tell its slices apart. */
+function lanesOf({ open, lanes }) {
+  return open ? lanes : lanes.filter((lane) => !lane.isCommon).slice(0, fewLanes);
+}
+
+function hasMore(track) {
+  return track.lanes.length > fewLanes || track.lanes.some((lane) => lane.isCommon);
+}
+
 class Timeline {
   constructor(box, data) {
     const items = all(".kinds li", box);
@@ -29,6 +38,8 @@ class Timeline {
     file.tracks = file.tracks.filter((track) => track.lanes.length);
     file.all = [...file.tracks].sort((a, b) => isDevice(b) - isDevice(a) || a.device - b.device ||
       (isDevice(a) && byNumber.compare(a.tid, b.tid)));
+    file.waiting = file.all.filter((track) => track.onlyWaits);
+    file.all = file.all.filter((track) => !track.onlyWaits);
     file.main = file.all.reduce((a, b) => isDevice(a) === isDevice(b) && size(b) > size(a) ? b : a,
       file.all[0]);
     if (file.program.lanes.length) {
@@ -86,9 +97,14 @@ class Timeline {
     };
     for (const file of this.files) {
       add({ file, height: headHeight });
-      for (const track of file.open ? file.all : []) {
-        const n = track.open ? track.lanes.length : Math.min(track.lanes.length, fewLanes);
-        add({ file, track, n, height: n * laneHeight + rowGap });
+      const addTrack = (track) => {
+        const lanes = lanesOf(track), least = hasMore(track) ? headHeight + 14 : 0;
+        add({ file, track, lanes, height: Math.max(lanes.length * laneHeight + rowGap, least) });
+      };
+      (file.open ? file.all : []).forEach(addTrack);
+      if (file.open && file.waiting.length) {
+        add({ file, waits: true, height: headHeight });
+        (file.showsWaiting ? file.waiting : []).forEach(addTrack);
       }
       for (const counter of file.open ? file.counters : []) {
         add({ file, counter, height: counterHeight });
@@ -110,9 +126,13 @@ class Timeline {
   }
 
   /* Opens or closes what a row stands for. */
-  press({ file, track, counter }) {
+  press({ file, track, counter, waits }) {
     const part = track || (counter ? {} : file);
-    part.open = !part.open;
+    if (waits) {
+      file.showsWaiting = !file.showsWaiting;
+    } else {
+      part.open = !part.open;
+    }
     this.layOut();
   }
 
@@ -120,8 +140,9 @@ class Timeline {
 
   boxOf({ lane, start, end }) {
     const row = this.rows.find((one) => one.track === lane.track);
-    return row && lane.at < row.n ? { x: this.painter.x(start), end: this.painter.x(end),
-      y: row.y + lane.at * laneHeight } : null;
+    const at = row ? row.lanes.indexOf(lane) : -1;
+    return at < 0 ? null : { x: this.painter.x(start), end: this.painter.x(end),
+      y: row.y + at * laneHeight };
   }
 
   /* The slice under a point of the canvas; one within 3 pixels where slices are thin. */
@@ -130,10 +151,10 @@ class Timeline {
     const row = y < rulerHeight ? null
       : this.rows.find((one) => below >= one.y && below < one.y + one.height);
     const at = row && row.track ? Math.floor((below - row.y) / laneHeight) : -1;
-    if (at < 0 || at >= row.n || x < this.painter.left) {
+    if (at < 0 || at >= row.lanes.length || x < this.painter.left) {
       return { row };
     }
-    const lane = row.track.lanes[at], time = this.time(x), near = 3 / this.painter.perNs;
+    const lane = row.lanes[at], time = this.time(x), near = 3 / this.painter.perNs;
     let i = lane.after(time);
     if (i && (i === lane.n || lane.starts[i] > time) && time - lane.ends[i - 1] < near) {
       i--;
@@ -185,9 +206,9 @@ class Timeline {
     const times = /^(-?\d+),(-?\d+)$/.exec(state.t);
     const isThere = (row) => row.track && row.file === file && row.track.id === state.track;
     this.find(state.find);
-    if (state.rank && !file.open) {
-      this.press({ file });
-    }
+    file.showsWaiting = file.showsWaiting || file.waiting.some((one) => one.id === state.track);
+    file.open = file.open || state.rank !== "";
+    this.layOut();
     const row = this.rows.find(isThere) ||
       (state.rank && this.rows.find((one) => one.file === file));
     if (row) {
@@ -281,13 +302,14 @@ class Timeline {
   }
 
   reveal({ lane, track, file, start, end }) {
-    if (!file.open || (lane.at >= fewLanes && !track.open)) {
+    if (!this.rows.some((one) => one.track === track && one.lanes.includes(lane))) {
       file.open = true;
-      track.open = track.open || lane.at >= fewLanes;
+      file.showsWaiting = file.showsWaiting || track.onlyWaits;
+      track.open = track.open || !lanesOf(track).includes(lane);
       this.layOut();
     }
     const row = this.rows.find((one) => one.track === track);
-    const y = row.y + lane.at * laneHeight, top = this.view.scrollTop;
+    const y = row.y + row.lanes.indexOf(lane) * laneHeight, top = this.view.scrollTop;
     if (y < top + rulerHeight || y + laneHeight > top + this.view.clientHeight) {
       this.view.scrollTop = y - this.view.clientHeight / 2;
     }
@@ -300,7 +322,7 @@ class Timeline {
   /* Along the lane of the chosen slice; the first in view when none is. */
   along(by) {
     const row = this.rows.find((one) => one.track && one.y >= this.view.scrollTop);
-    const lane = this.chosen ? this.chosen.lane : row && row.track.lanes[0];
+    const lane = this.chosen ? this.chosen.lane : row && row.lanes[0];
     const i = this.chosen ? this.chosen.i + by : lane && lane.after(this.from);
     if (lane && i >= 0 && i < lane.n) {
       this.choose(sliceOf(lane, i), true);

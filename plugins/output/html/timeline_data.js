@@ -113,7 +113,9 @@ function readTrack(bytes, texts, file) {
   const track = { file, process: text(), thread: text(), pid: text(), tid: text() };
   const device = bytes.number();
   track.device = device ? (device % 2 ? (device - 1) / 2 : -device / 2) : null;
-  track.hasLaunches = bytes.number() === 1;
+  const flags = bytes.number();
+  track.hasLaunches = flags % 2 === 1;
+  track.onlyWaits = flags > 1;
   track.lanes = bytes.list((none, at) => new Lane(bytes, track, at));
   const thread = track.thread || (isDevice(track) ? "stream " : "thread ") + track.tid;
   const process = isDevice(track) && track.device >= 0 ? `GPU ${track.device}`
@@ -186,6 +188,21 @@ function fillCounter(counter, start, times, values) {
   counter.most = finite.reduce((a, b) => Math.max(a, b), counter.least);
 }
 
+/* A call around nearly all that a thread does tells nothing apart, nor do the few short ones beside
+ * it: others are inside. */
+function foldAncestors(track, labels) {
+  const { lanes } = track, mostOf = 0.9;
+  const isHost = (lane) => lane && lane.n > 0 && [4, 6].includes(labels[lane.labels[0]].kind);
+  const used = lanes.filter((lane) => lane.n);
+  const from = Math.min(...used.map((lane) => lane.starts[0]));
+  const to = Math.max(...used.map((lane) => lane.ends[lane.n - 1]));
+  const isAround = (lane) => lane.ends.some((end, i) =>
+    end - lane.starts[i] >= mostOf * (to - from));
+  const last = isDevice(track) ? -1 : lanes.findLastIndex((lane, i) => isHost(lane) &&
+    isHost(lanes[i + 1]) && isAround(lane));
+  lanes.forEach((lane, i) => { lane.isCommon = i <= last && isHost(lane); });
+}
+
 function readTimeline(packed) {
   const bytes = new Bytes(packed, 0);
   const texts = [null, ...bytes.list(() => bytes.text())];
@@ -206,6 +223,7 @@ function readTimeline(packed) {
       }
       /* What stands for the track where there is room for one row: the work of a device, the
        * outermost calls of a thread. */
+      foldAncestors(track, labels);
       track.busy = isDevice(track)
         ? track.lanes.filter((lane) => lane.n && labels[lane.labels[0]].kind < 4)
         : track.lanes.slice(0, 1);

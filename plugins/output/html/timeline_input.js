@@ -23,7 +23,8 @@ function hoverTimeline(timeline, x, y, box) {
   if (slice) {
     text = `${timeline.labels[slice.label].name} · ${timeText(slice.end - slice.start)}`;
   } else if (row && inHead) {
-    text = row.counter || row.track ? (row.counter || row.track).name : row.file.path;
+    text = row.waits ? "Monitors, readers of queues and the like: a click shows them"
+      : (row.counter || row.track || { name: row.file.path }).name;
   } else if (row && row.counter) {
     const { n, times, values, name, unit } = row.counter, time = timeline.time(x);
     const at = firstOf(n, (i) => times[i] > time) - 1;

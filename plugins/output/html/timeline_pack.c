@@ -324,7 +324,7 @@ static void put_track(struct packer *p, const struct ta_timeline_track *track,
     put_text(p, &p->files, ta_slice_of(track->pid));
     put_text(p, &p->files, ta_slice_of(track->tid));
     put_number(&p->files, track->device == TA_MISSING ? 0 : ta_zigzag(track->device) + 1);
-    put_number(&p->files, track->has_launches);
+    put_number(&p->files, track->has_launches | (uint64_t)track->only_waits << 1);
     put_number(&p->files, track->n_lanes);
     for (size_t i = 0; i < track->n_lanes; i++, ++*lane) {
         put_number(&p->files, (*lane)->kept);

@@ -30,13 +30,26 @@ function paintTimeline(timeline) {
   paintMini(timeline, width);
 }
 
+function waitingText({ waiting, showsWaiting }) {
+  const n = waiting.length;
+  return (showsWaiting ? "▾ " : "▸ ") +
+    (n === 1 ? "1 thread that only waits" : n + " threads that only wait");
+}
+
+function depthText({ lanes }) {
+  const folded = lanes.filter((lane) => lane.isCommon).length;
+  return "▾ " + lanes.length + " deep" + (folded ? ", " + folded + " outer calls folded" : "");
+}
+
 /* What stands left of a row: its name, and below it what there is to know. */
 function paintHead(p, row, y) {
-  const { file, track, counter } = row, { inks } = p, inner = track || counter;
+  const { file, track, counter, waits } = row, { inks } = p;
+  const inner = track || counter || waits;
   const left = inner ? 18 : 6, room = inner ? p.left - 6 : p.width;
   if (row.left !== p.left) {
     row.left = p.left;
-    row.label = inner ? withoutMiddle(inner.name, room - left,
+    const name = waits ? waitingText(file) : inner && inner.name;
+    row.label = inner ? withoutMiddle(name, room - left,
       (part) => p.context.measureText(part).width) : `${file.open ? "▾" : "▸"} Rank ${file.rank}`;
   }
   p.within(0, y, room, row.height, () => {
@@ -45,15 +58,15 @@ function paintHead(p, row, y) {
     if (counter) {
       p.write([counter.least, counter.most].map((value) => valueText(value, counter.unit))
         .join(" to "), left, y + 26, inks.muted);
-    } else if (track && track.lanes.length > fewLanes) {
-      p.write(track.open ? "▴ fewer" : `▾ ${track.lanes.length} deep`, left, y + 26, inks.muted);
-    } else if (!track && file.open) {
+    } else if (track && hasMore(track)) {
+      p.write(track.open ? "▴ fewer" : depthText(track), left, y + 26, inks.muted);
+    } else if (!inner && file.open) {
       p.write(file.path, 90, y + 10, inks.muted);
     }
   });
 }
 
-function paintRow({ painter: p, wanted }, { file, track, counter, n }, y) {
+function paintRow({ painter: p, wanted }, { file, track, counter, lanes, waits }, y) {
   const paint = (lane, top, bar) => {
     p.lane(lane, top, bar);
     if (wanted) {
@@ -63,8 +76,8 @@ function paintRow({ painter: p, wanted }, { file, track, counter, n }, y) {
   if (counter) {
     p.counter(counter, y + 4);
   } else if (track) {
-    track.lanes.slice(0, n).forEach((lane, i) => paint(lane, y + i * laneHeight, laneHeight - 2));
-  } else if (!file.open && file.main) {
+    lanes.forEach((lane, i) => paint(lane, y + i * laneHeight, laneHeight - 2));
+  } else if (!waits && !file.open && file.main) {
     file.main.busy.forEach((lane) => paint(lane, y + 4, headHeight - 8));
   }
 }

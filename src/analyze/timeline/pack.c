@@ -9,6 +9,7 @@
 #include "analyze/timeline/program.h"
 #include "analyze/timeline/samples.h"
 #include "model/backward.h"
+#include "model/waiting.h"
 
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ struct packer {
         ta_row *of;
         ta_row first, n;
     } launch;
-    bool *has_launches;                /* by track */
+    bool *has_launches, *only_waits;   /* by track */
     int64_t *devices;                  /* by track; TA_MISSING: a host thread */
     enum group groups[UINT16_MAX + 1]; /* by category */
     struct lane lanes[GROUPS][LANES_MOST];
@@ -261,7 +262,8 @@ static bool pack_track(struct packer *p, size_t number, struct ta_timeline_track
                                         .pid = copy_text(p, from->pid),
                                         .tid = copy_text(p, from->tid),
                                         .device = p->devices[number],
-                                        .has_launches = p->has_launches[number]};
+                                        .has_launches = p->has_launches[number],
+                                        .only_waits = p->only_waits[number]};
     memset(p->n_lanes, 0, sizeof p->n_lanes);
     bool done = true;
     for (ta_row row = from->first; done && row < from->first + from->n; row++)
@@ -342,7 +344,8 @@ static bool read_launches(struct packer *p)
     const size_t n_tracks = ta_trace_tracks(p->trace).n;
     p->devices = malloc((n_tracks + 1) * sizeof *p->devices);
     p->has_launches = calloc(n_tracks + 1, sizeof *p->has_launches);
-    if (!links || !p->devices || !p->has_launches || !make_launches(p, links))
+    p->only_waits = ta_trace_waiting_threads(p->trace);
+    if (!links || !p->devices || !p->has_launches || !p->only_waits || !make_launches(p, links))
         return false;
     read_activities(p);
     read_backward(p, links);
@@ -390,6 +393,7 @@ static void packer_free(struct packer *p)
     ta_labels_free(&p->labels);
     free(p->devices);
     free(p->has_launches);
+    free(p->only_waits);
     free(p->launch.of);
     free(p);
 }
