@@ -195,6 +195,7 @@ struct ta_render_options {
     uint32_t top;      /* rows drawn of a long table (--top); report.json holds all */
     uint32_t columns;  /* width of the terminal */
     bool color;        /* the terminal takes colors */
+    bool full_text;    /* text for terminals with all tables and evidence, else on one screen */
     bool letter;       /* --paper=letter, else A4 */
     const char *theme; /* "auto", "light" or "dark" */
     int64_t date_s;    /* date of the products: SOURCE_DATE_EPOCH or the date of the newest input */

@@ -122,7 +122,7 @@ static enum ta_status say_where(struct ta_cli *cli, const struct ta_place *place
         return status;
     ta_puts(out.file, "\nReport written to ");
     ta_put_terminal(out.file, ta_slice_of(place->path), 0, 0);
-    ta_puts(out.file, "\n");
+    ta_puts(out.file, cli->args.verbose ? "\n" : "; -v prints its tables here\n");
     return ta_stdout_close(cli->ctx, &out);
 }
 

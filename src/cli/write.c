@@ -76,8 +76,10 @@ enum ta_status ta_cli_set_terminal(struct ta_cli *cli)
 {
     char columns[16];
     snprintf(columns, sizeof columns, "%" PRIu32, terminal_columns());
-    const enum ta_status status = ta_run_set(cli->run, "columns", columns);
+    enum ta_status status = ta_run_set(cli->run, "columns", columns);
+    if (status == TA_OK)
+        status = ta_run_set(cli->run, "color", wants_color(&cli->args) ? "always" : "never");
     return status == TA_OK
-               ? ta_run_set(cli->run, "color", wants_color(&cli->args) ? "always" : "never")
+               ? ta_run_set(cli->run, "text-detail", cli->args.verbose ? "full" : "short")
                : status;
 }

@@ -18,6 +18,7 @@ static const char *const inflaters[] = {"auto", "isal", "zlib", NULL};
 static const char *const cpus[] = {"auto", "avx2", "sse2", "scalar", "none", NULL};
 static const char *const papers[] = {"a4", "letter", NULL};
 static const char *const colors[] = {"never", "always", NULL};
+static const char *const details[] = {"short", "full", NULL};
 /* Order of enum ta_gate_mode. */
 static const char *const gates[] = {"confident", "strict", "point", NULL};
 /* Order of enum ta_timeline_mode. */
@@ -82,6 +83,8 @@ static const struct row rows[] = {
            "slices in the HTML page: what fits, all, what shows, none (default: auto)"),
     TEXT(max_html_size, "max-html-size", "SIZE",
          "most of an HTML report; a cut timeline takes half (default: 8MiB)"),
+    CHOICE(text_detail, "text-detail", "HOW", details,
+           "text for terminals on one screen, or with all tables and evidence (default: short)"),
     CHOICE(letter, "paper", "SIZE", papers, "paper of the PDF report (default: a4)"),
     WHOLE(top, "top", "N", 1, 1000000,
           "rows shown of a long table (default: 30); files of data hold all"),

@@ -35,6 +35,7 @@ struct ta_run_settings {
     int letter;                   /* 0 A4, 1 letter */
     int theme;                    /* enum ta_theme */
     int color;                    /* 0 never, 1 always */
+    int text_detail;              /* 0 one screen, 1 all */
     int gate;                     /* enum ta_gate_mode */
     int align;                    /* enum ta_align */
     int by;                       /* 0 rank, 1 node, 2 group */

@@ -53,6 +53,7 @@ static enum ta_status render_options(struct ta_run *run, struct ta_render_option
         .top = (uint32_t)set->top,
         .columns = (uint32_t)set->columns,
         .color = set->color,
+        .full_text = set->text_detail,
         .letter = set->letter,
         .theme = themes[set->theme],
         .date_s = date_s,

@@ -56,7 +56,7 @@ static const char *shade(enum ta_ink ink, size_t segment)
 }
 
 /* The color of an ink in the 6 × 6 × 6 cube that every terminal with colors knows. */
-static void put_ink(const struct page *page, enum ta_ink ink)
+void text_ink(const struct page *page, enum ta_ink ink)
 {
     if (!page->options->color)
         return;
@@ -86,7 +86,7 @@ void text_bar(const struct page *page, const struct text_bars *bars, const struc
         return;
     text_blanks(page, gap);
     if (bars->n == 1) {
-        put_ink(page, bars->chart->y[0].ink);
+        text_ink(page, bars->chart->y[0].ink);
         put_fine_bar(page, value_at(table, row, bars->columns[0]) * scale);
         text_reset(page);
         return;
@@ -96,7 +96,7 @@ void text_bar(const struct page *page, const struct text_bars *bars, const struc
     int drawn = 0;
     for (size_t i = 0; i < bars->n; i++) {
         end += value_at(table, row, bars->columns[i]) * scale;
-        put_ink(page, bars->chart->y[i].ink);
+        text_ink(page, bars->chart->y[i].ink);
         for (; drawn < rint(end); drawn++)
             ta_puts(page->out, shade(bars->chart->y[i].ink, i));
         text_reset(page);
@@ -120,7 +120,7 @@ void text_bar_legend(const struct page *page, const struct text_bars *bars)
         }
         text_blanks(page, used ? 3 : TEXT_INDENT);
         used += (used ? 3 : TEXT_INDENT) + columns;
-        put_ink(page, series->ink);
+        text_ink(page, series->ink);
         ta_puts(page->out, shade(series->ink, i));
         text_reset(page);
         ta_putc(page->out, ' ');

@@ -65,7 +65,9 @@ bool text_rows_choose(const struct page *page, const struct ta_table *table, str
 {
     const struct ta_brief *brief = table->def->brief;
     const uint32_t top = page->options->top;
-    const size_t most = top && top < brief->rows ? top : brief->rows;
+    size_t most = top && top < brief->rows ? top : brief->rows;
+    if (page->rows_most && page->rows_most < most)
+        most = page->rows_most;
     struct ranking ranking = {table, text_place_of(table, brief->largest)};
     *rows = (struct text_rows){.at = calloc(table->n_rows, sizeof *rows->at)};
     if (!rows->at)

@@ -12,7 +12,7 @@ void text_style(const struct page *page, enum text_style style)
         [TEXT_BOLD] = "\x1b[1m",  [TEXT_DIM] = "\x1b[2m",    [TEXT_GOOD] = "\x1b[32m",
         [TEXT_WARN] = "\x1b[33m", [TEXT_BAD] = "\x1b[1;31m",
     };
-    if (page->options->color)
+    if (page->options->color && codes[style])
         ta_puts(page->out, codes[style]);
 }
 
@@ -77,4 +77,15 @@ void text_wrap(const struct page *page, const char *text, size_t indent)
         text += word.len;
     }
     ta_putc(page->out, '\n');
+}
+
+void text_sentence(const struct page *page, const char *text, size_t indent, enum text_style style)
+{
+    if (!text || !*text)
+        return;
+    text_blanks(page, indent);
+    text_style(page, style);
+    text_wrap(page, text, indent);
+    if (style != TEXT_PLAIN)
+        text_reset(page);
 }

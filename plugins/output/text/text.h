@@ -13,13 +13,14 @@ struct page {
     struct ta_file *out;
     const struct ta_report *report;
     const struct ta_render_options *options;
-    size_t width; /* columns of the terminal */
+    size_t width;     /* columns of the terminal */
+    size_t rows_most; /* of a table; 0: as it declares */
 };
 
 /* Columns that everything below a heading is moved in by. */
 enum { TEXT_INDENT = 2 };
 
-enum text_style { TEXT_BOLD, TEXT_DIM, TEXT_GOOD, TEXT_WARN, TEXT_BAD };
+enum text_style { TEXT_PLAIN, TEXT_BOLD, TEXT_DIM, TEXT_GOOD, TEXT_WARN, TEXT_BAD };
 
 /* Both do nothing without colors. */
 void text_style(const struct page *page, enum text_style style);
@@ -31,6 +32,42 @@ void text_blanks(const struct page *page, size_t n);
 /* Writes a paragraph and ends the line.  The cursor stands at column `indent`, where further
  * lines begin as well. */
 void text_wrap(const struct page *page, const char *text, size_t indent);
+
+/* A paragraph of its own, moved in; nothing for an empty text or NULL. */
+void text_sentence(const struct page *page, const char *text, size_t indent, enum text_style style);
+
+/* The whole: on one screen, or all of it. */
+struct text_picks;
+enum ta_status text_screen(const struct page *page, const struct text_picks *picks) TA_MUST_CHECK;
+enum ta_status text_full(const struct page *page, const struct text_picks *picks) TA_MUST_CHECK;
+
+/* What was run, and the verdict. */
+void text_head(const struct page *page);
+
+/* ---- parts (parts.c) ------------------------------------------------------------------- */
+
+/* The first words of every summary, and what tells report.txt from other text files. */
+#define TEXT_SIGNATURE "traceanalyze "
+
+enum { TEXT_SAVING_MAX = TA_SAVING_TEXT_MAX + TA_UNIT_TEXT_MAX + 32, TEXT_QUALITY_MAX = 300 };
+
+/* The figures that are shown, at most so many. */
+size_t text_figures(const struct page *page, const struct ta_scalar *figures[], size_t most);
+
+enum text_style text_severity(enum ta_severity severity);
+/* "saves 1 ms to 2 ms, confidence 50 %"; "" without a saving. */
+const char *text_saving(const struct ta_finding *finding, char text[TEXT_SAVING_MAX]);
+
+enum text_style text_quality_style(enum ta_quality_status status);
+/* "clean · 1 of 1 files · 100 of 100 events used". */
+const char *text_quality(const struct page *page, char text[TEXT_QUALITY_MAX]);
+
+/* ---- the picture (lanes.c) ------------------------------------------------------------- */
+
+enum { TEXT_LANES_MOST = 8 };
+
+/* Draws it with at most so many lanes; false where the report has none. */
+bool text_picture(const struct page *page, size_t most);
 
 /* ---- tables (picks.c) ------------------------------------------------------------------ */
 
@@ -69,6 +106,9 @@ bool text_row_is_renamed(const struct ta_table *table, size_t row);
 enum ta_status text_table(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
 
 /* ---- bars (bars.c) --------------------------------------------------------------------- */
+
+/* What follows is in the color of an ink, until text_reset(). */
+void text_ink(const struct page *page, enum ta_ink ink);
 
 /* The bar at the end of a row, from the first chart of a table that is made of bars. */
 struct text_bars {

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The picture: segments on named lanes over one axis, a block character for each stretch of it.
+ *
+ * A character has the class that fills most of its stretch.  Lanes that only say where something
+ * is, such as phases, have its name between bars. */
+#include "text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAME_MOST = 18, GAP = 2, COLUMNS_LEAST = 24, KINDS_MOST = 24, LANES_MOST = 16 };
+
+/* Below this share of all lanes a class is not named. */
+#define NAMED_LEAST 0.005
+
+struct picture {
+    const struct page *page;
+    const struct ta_table *table;
+    const struct ta_chart *chart;
+    size_t lane, label, from, length, group; /* columns; SIZE_MAX: none */
+    const struct ta_kind *kinds;
+    size_t n_kinds;
+    double start, end;
+    struct ta_slice names[LANES_MOST];
+    bool is_context[LANES_MOST]; /* the lane says where something is */
+    size_t n_lanes, name_width, width;
+    double sums[KINDS_MOST], sum; /* over all lanes but those of context */
+    double *filled;               /* of each column of a lane, by kind */
+};
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+static struct ta_slice text_at(const struct picture *picture, size_t row, size_t column)
+{
+    const struct ta_cell *cell =
+        column == SIZE_MAX ? NULL : ta_table_cell(picture->table, row, column);
+    return cell && cell->kind == TA_CELL_TEXT ? cell->text : TA_LIT("");
+}
+
+static double number_at(const struct picture *picture, size_t row, size_t column)
+{
+    return ta_cell_number(ta_table_cell(picture->table, row, column), (double)NAN);
+}
+
+/* The kind of a row; SIZE_MAX where the chart does not know it. */
+static size_t kind_of(const struct picture *picture, size_t row)
+{
+    const struct ta_slice value = text_at(picture, row, picture->group);
+    for (size_t i = 0; i < picture->n_kinds; i++)
+        if (ta_slice_equal(value, ta_slice_of(picture->kinds[i].value)))
+            return i;
+    return SIZE_MAX;
+}
+
+/* The lane of a row; lanes are in the order of appearance. */
+static size_t lane_of(const struct picture *picture, size_t row)
+{
+    const struct ta_slice name = text_at(picture, row, picture->lane);
+    size_t i = 0;
+    while (i < picture->n_lanes && !ta_slice_equal(picture->names[i], name))
+        i++;
+    return i;
+}
+
+static bool is_segment(const struct picture *picture, size_t row)
+{
+    return number_at(picture, row, picture->length) > 0 &&
+           !isnan(number_at(picture, row, picture->from)) && kind_of(picture, row) != SIZE_MAX;
+}
+
+static void read_row(struct picture *picture, size_t row)
+{
+    const size_t kind = kind_of(picture, row), lane = lane_of(picture, row);
+    const double from = number_at(picture, row, picture->from);
+    const double length = number_at(picture, row, picture->length);
+    const bool is_context = picture->kinds[kind].ink == TA_INK_BAND;
+    if (lane == LANES_MOST)
+        return;
+    if (lane == picture->n_lanes) {
+        const size_t width = ta_terminal_width(text_at(picture, row, picture->lane));
+        picture->names[picture->n_lanes] = text_at(picture, row, picture->lane);
+        picture->is_context[picture->n_lanes++] = is_context;
+        if (width > picture->name_width)
+            picture->name_width = width < NAME_MOST ? width : NAME_MOST;
+    }
+    picture->start = fmin(picture->start, from);
+    picture->end = fmax(picture->end, from + length);
+    if (is_context)
+        return;
+    picture->sums[kind] += length;
+    picture->sum += length;
+}
+
+/* False where the report has no such picture. */
+static bool read_picture(struct picture *picture)
+{
+    const struct ta_table *table = ta_report_table(picture->page->report, "overview.picture");
+    const struct ta_chart *chart = table ? table->chart : NULL;
+    while (chart && strcmp(chart->id, "picture") != 0)
+        chart = chart->next;
+    if (!chart || !chart->label[0] || !chart->x || !chart->y[0].column || !chart->group ||
+        !chart->kinds)
+        return false;
+    picture->table = table;
+    picture->chart = chart;
+    picture->lane = ta_table_column(table, chart->label[0]);
+    picture->label = chart->label[1] ? ta_table_column(table, chart->label[1]) : SIZE_MAX;
+    picture->from = ta_table_column(table, chart->x);
+    picture->length = ta_table_column(table, chart->y[0].column);
+    picture->group = ta_table_column(table, chart->group);
+    picture->kinds = chart->kinds;
+    while (picture->n_kinds < KINDS_MOST && picture->kinds[picture->n_kinds].value)
+        picture->n_kinds++;
+    if (picture->from == SIZE_MAX || picture->length == SIZE_MAX)
+        return false;
+    picture->start = INFINITY;
+    picture->end = -INFINITY;
+    for (size_t row = 0; row < table->n_rows; row++)
+        if (is_segment(picture, row))
+            read_row(picture, row);
+    return picture->end > picture->start && picture->sum > 0;
+}
+
+/* ---- drawing ------------------------------------------------------------------------- */
+
+/* Told apart where there is no color. */
+static const char *glyph_of(enum ta_ink ink)
+{
+    static const char *const series[] = {"█", "▓", "▒", "░", "▚", "=", "+"};
+    static const char *const inks[TA_INK_COUNT] = {
+        [TA_INK_COMPUTE] = "█", [TA_INK_COMM] = "▚",        [TA_INK_MEMCPY] = "=",
+        [TA_INK_MEMSET] = "=",  [TA_INK_COMM_HIDDEN] = "▞", [TA_INK_IDLE] = "·",
+        [TA_INK_WAIT] = "-",    [TA_INK_OTHER] = "x",
+    };
+    if (ink >= TA_INK_SERIES_1 && ink <= TA_INK_SERIES_7)
+        return series[ink - TA_INK_SERIES_1];
+    return inks[ink] ? inks[ink] : "o";
+}
+
+static double column_at(const struct picture *picture, double time)
+{
+    return (time - picture->start) / (picture->end - picture->start) * (double)picture->width;
+}
+
+/* Spreads a segment over the columns that it is in. */
+static void fill(const struct picture *picture, size_t row)
+{
+    const double from = number_at(picture, row, picture->from);
+    const double begin = column_at(picture, from);
+    const double end = column_at(picture, from + number_at(picture, row, picture->length));
+    const size_t kind = kind_of(picture, row);
+    for (size_t i = (size_t)fmax(0, begin); i < picture->width && (double)i < end; i++)
+        picture->filled[i * KINDS_MOST + kind] += fmin(end, (double)i + 1) - fmax(begin, (double)i);
+}
+
+/* The kind that fills most of a column; SIZE_MAX where most of it is empty. */
+static size_t most_of(const struct picture *picture, size_t column)
+{
+    const double *filled = &picture->filled[column * KINDS_MOST];
+    size_t most = SIZE_MAX;
+    double sum = 0;
+    for (size_t i = 0; i < picture->n_kinds; i++) {
+        sum += filled[i];
+        if (filled[i] > 0 && (most == SIZE_MAX || filled[i] > filled[most]))
+            most = i;
+    }
+    return sum >= 0.5 ? most : SIZE_MAX;
+}
+
+static void draw_lane(const struct picture *picture, size_t lane)
+{
+    const struct page *page = picture->page;
+    memset(picture->filled, 0, picture->width * KINDS_MOST * sizeof *picture->filled);
+    for (size_t row = 0; row < picture->table->n_rows; row++)
+        if (is_segment(picture, row) && lane_of(picture, row) == lane)
+            fill(picture, row);
+    size_t blanks = 0, before = SIZE_MAX;
+    for (size_t i = 0; i < picture->width; i++) {
+        const size_t kind = most_of(picture, i);
+        if (kind != before)
+            text_reset(page);
+        if (kind == SIZE_MAX) {
+            blanks++;
+            before = kind;
+            continue;
+        }
+        text_blanks(page, blanks);
+        blanks = 0;
+        if (kind != before)
+            text_ink(page, picture->kinds[kind].ink);
+        ta_puts(page->out, glyph_of(picture->kinds[kind].ink));
+        before = kind;
+    }
+    text_reset(page);
+}
+
+/* What of a label has room: all of it, else its name without the figure behind it, or the number
+ * of "step 12"; nothing else. */
+static struct ta_slice label_for(struct ta_slice label, size_t room)
+{
+    if (ta_terminal_width(label) <= room)
+        return label;
+    size_t name = 0, digits = 0;
+    while (name < label.len && (label.ptr[name] < '0' || label.ptr[name] > '9'))
+        name++;
+    while (name + digits < label.len && label.ptr[name + digits] >= '0' &&
+           label.ptr[name + digits] <= '9')
+        digits++;
+    struct ta_slice shorter = {label.ptr, name};
+    if (digits && name + digits == label.len)
+        shorter = (struct ta_slice){label.ptr + name, digits};
+    else if (name == label.len)
+        return TA_LIT("");
+    while (shorter.len && shorter.ptr[shorter.len - 1] == ' ')
+        shorter.len--;
+    return ta_terminal_width(shorter) <= room ? shorter : TA_LIT("");
+}
+
+/* "|text encode|  step 1  |  step 2  |": `at` is the column that is written next. */
+static void put_between(const struct picture *picture, size_t row, size_t *at)
+{
+    const struct page *page = picture->page;
+    const double from = number_at(picture, row, picture->from);
+    const size_t begin = (size_t)fmax(0, rint(column_at(picture, from)));
+    size_t end = (size_t)rint(column_at(picture, from + number_at(picture, row, picture->length)));
+    end = end < picture->width ? end : picture->width - 1;
+    if (end < begin + 2 || begin + 1 < *at)
+        return;
+    if (begin >= *at) {
+        text_blanks(page, begin - *at);
+        ta_putc(page->out, '|');
+    }
+    const size_t room = end - begin - 1;
+    const struct ta_slice label = label_for(text_at(picture, row, picture->label), room);
+    const size_t width = ta_terminal_width(label), left = (room - width) / 2;
+    text_blanks(page, left);
+    ta_put_terminal(page->out, label, 0, 0);
+    text_blanks(page, room - width - left);
+    ta_putc(page->out, '|');
+    *at = end + 1;
+}
+
+static void draw_context(const struct picture *picture, size_t lane)
+{
+    size_t at = 0;
+    text_style(picture->page, TEXT_DIM);
+    for (size_t row = 0; row < picture->table->n_rows; row++)
+        if (is_segment(picture, row) && lane_of(picture, row) == lane)
+            put_between(picture, row, &at);
+    text_reset(picture->page);
+}
+
+/* ---- what the classes come to -------------------------------------------------------- */
+
+static void put_legend(const struct picture *picture)
+{
+    const struct page *page = picture->page;
+    bool said[KINDS_MOST] = {false};
+    size_t used = 0;
+    for (size_t n = 0; n < picture->n_kinds; n++) {
+        size_t next = SIZE_MAX;
+        for (size_t i = 0; i < picture->n_kinds; i++)
+            if (!said[i] && picture->sums[i] >= NAMED_LEAST * picture->sum &&
+                (next == SIZE_MAX || picture->sums[i] > picture->sums[next]))
+                next = i;
+        if (next == SIZE_MAX)
+            break;
+        char text[160];
+        said[next] = true;
+        snprintf(text, sizeof text, "%.100s %.0f %%", picture->kinds[next].label,
+                 100 * picture->sums[next] / picture->sum);
+        const size_t columns = 2 + ta_terminal_width(ta_slice_of(text));
+        if (used && used + 3 + columns > page->width) {
+            ta_putc(page->out, '\n');
+            used = 0;
+        }
+        text_blanks(page, used ? 3 : TEXT_INDENT);
+        used += (used ? 3 : TEXT_INDENT) + columns;
+        text_ink(page, picture->kinds[next].ink);
+        ta_puts(page->out, glyph_of(picture->kinds[next].ink));
+        text_reset(page);
+        ta_putc(page->out, ' ');
+        ta_put_terminal(page->out, ta_slice_of(text), 0, 0);
+    }
+    ta_putc(page->out, '\n');
+}
+
+bool text_picture(const struct page *page, size_t most)
+{
+    struct picture picture = {.page = page};
+    if (!read_picture(&picture))
+        return false;
+    const size_t taken = TEXT_INDENT + picture.name_width + GAP;
+    picture.width = page->width > taken + COLUMNS_LEAST ? page->width - taken : COLUMNS_LEAST;
+    picture.filled = calloc(picture.width * KINDS_MOST, sizeof *picture.filled);
+    if (!picture.filled)
+        return false;
+    ta_putc(page->out, '\n');
+    for (size_t i = 0; i < picture.n_lanes && i < most; i++) {
+        text_blanks(page, TEXT_INDENT);
+        ta_put_terminal(page->out, picture.names[i], picture.name_width, 1);
+        text_blanks(page, GAP);
+        (picture.is_context[i] ? draw_context : draw_lane)(&picture, i);
+        ta_putc(page->out, '\n');
+    }
+    put_legend(&picture);
+    free(picture.filled);
+    return true;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The summary on one screen: what was run, the verdict, the picture, the findings with what to do
+ * and what that saves, a line of figures.
+ *
+ * The least of it is drawn first; what a reader wants next is added while it still fits. */
+#include "render/sink.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    LINES_MOST = 40,
+    LINES_LEFT = 2, /* to say where the report lies */
+    WHOLE_MOST = 3, /* findings that are more than a title */
+    LANES_LEAST = 3,
+    ROWS_MOST = 5, /* of a table */
+    FIGURES_MOST = 6,
+    MARGIN = TEXT_INDENT + 3 /* of findings: "1", and a gap */
+};
+
+/* How much of it is drawn. */
+struct plan {
+    size_t lanes;    /* of the picture */
+    size_t advices;  /* findings with all of their advice, not the first sentence alone */
+    size_t whys;     /* findings with where it comes from */
+    size_t findings; /* the rest is counted */
+    bool *tables;    /* by their place among those picked */
+};
+
+struct screen {
+    const struct page *page;
+    const struct text_picks *picks;
+    const struct ta_finding **findings;
+    size_t n_findings;
+    enum ta_status status;
+};
+
+/* ---- findings ------------------------------------------------------------------------ */
+
+/* Up to the first end of a sentence that another one follows. */
+static const char *first_sentence(const char *text, char *buffer, size_t size)
+{
+    const char *end = text;
+    while ((end = strstr(end, ". ")) != NULL && !(end[2] >= 'A' && end[2] <= 'Z'))
+        end++;
+    if (!end || (size_t)(end - text) + 2 > size)
+        return text;
+    snprintf(buffer, size, "%.*s", (int)(end - text) + 1, text);
+    return buffer;
+}
+
+static void put_saving(const struct page *page, const struct ta_finding *finding)
+{
+    char saving[TEXT_SAVING_MAX], line[TEXT_SAVING_MAX + 16];
+    text_saving(finding, saving);
+    snprintf(line, sizeof line, "%s%s%s", ta_severity_name(finding->severity), *saving ? ": " : "",
+             saving);
+    text_sentence(page, line, MARGIN, *saving ? TEXT_GOOD : text_severity(finding->severity));
+}
+
+static void put_finding(const struct screen *screen, const struct plan *plan, size_t i)
+{
+    const struct page *page = screen->page;
+    const struct ta_finding *finding = screen->findings[i];
+    char number[16], advice[1024];
+    snprintf(number, sizeof number, "%zu", i + 1);
+    text_blanks(page, TEXT_INDENT);
+    text_style(page, text_severity(finding->severity));
+    ta_put_terminal(page->out, ta_slice_of(number), MARGIN - TEXT_INDENT, 1);
+    text_reset(page);
+    text_style(page, i < WHOLE_MOST ? TEXT_BOLD : TEXT_PLAIN);
+    text_wrap(page, finding->title, MARGIN);
+    text_reset(page);
+    if (i >= WHOLE_MOST)
+        return;
+    if (i < plan->whys)
+        text_sentence(page, finding->why, MARGIN, TEXT_PLAIN);
+    text_sentence(page,
+                  i < plan->advices || !finding->advice
+                      ? finding->advice
+                      : first_sentence(finding->advice, advice, sizeof advice),
+                  MARGIN, TEXT_PLAIN);
+    put_saving(page, finding);
+}
+
+/* What all of them come to. */
+static void put_summary(const struct screen *screen, size_t left_out)
+{
+    const struct page *page = screen->page;
+    char line[1024];
+    size_t n = 0;
+    line[0] = '\0';
+    if (left_out)
+        n = (size_t)snprintf(line, sizeof line, "%zu more finding%s with -v. ", left_out,
+                             left_out == 1 ? "" : "s");
+    for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
+        const char *summary = ta_report_section(page->report, s)->summary;
+        if (summary && n + strlen(summary) + 2 < sizeof line)
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s ", summary);
+    }
+    text_sentence(page, line, TEXT_INDENT, TEXT_PLAIN);
+}
+
+static void put_findings(const struct screen *screen, const struct plan *plan)
+{
+    const size_t n = plan->findings < screen->n_findings ? plan->findings : screen->n_findings;
+    if (screen->n_findings)
+        ta_putc(screen->page->out, '\n');
+    for (size_t i = 0; i < n; i++)
+        put_finding(screen, plan, i);
+    put_summary(screen, screen->n_findings - n);
+}
+
+/* ---- figures and data ---------------------------------------------------------------- */
+
+/* "GPU busy 59.6 % · Step time p50 248 ms", without one that the next line would begin with. */
+static void put_figures(const struct page *page)
+{
+    const struct ta_scalar *figures[FIGURES_MOST];
+    const size_t n = text_figures(page, figures, FIGURES_MOST);
+    const size_t room = page->width - TEXT_INDENT;
+    char line[FIGURES_MOST * 200];
+    size_t used = 0, columns = 0;
+    for (size_t i = 0; i < n; i++) {
+        char buffer[TA_UNIT_TEXT_MAX], figure[200];
+        const struct ta_slice value = ta_cell_text(&figures[i]->value, figures[i]->unit, buffer);
+        snprintf(figure, sizeof figure, "%s%.100s %.*s", columns ? " · " : "", figures[i]->title,
+                 (int)(value.len < 60 ? value.len : 60), value.ptr);
+        const size_t width = ta_terminal_width(ta_slice_of(figure));
+        if (columns && columns + width > room)
+            continue;
+        columns += width;
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s", figure);
+    }
+    if (used == 0)
+        return;
+    ta_putc(page->out, '\n');
+    text_blanks(page, TEXT_INDENT);
+    text_style(page, TEXT_DIM);
+    ta_put_terminal(page->out, ta_slice_of(line), room, 0);
+    text_reset(page);
+    ta_putc(page->out, '\n');
+}
+
+/* The worst that was found in the files; nothing where all of them were read whole. */
+static void put_quality(struct screen *screen)
+{
+    const struct page *page = screen->page;
+    const struct ta_accounts *accounts = ta_report_accounts(page->report);
+    char counts[TEXT_QUALITY_MAX], line[TEXT_QUALITY_MAX + 1024];
+    if (accounts->status == TA_QUALITY_CLEAN)
+        return;
+    struct ta_arena arena = {0};
+    const struct ta_notices notices = ta_accounts_notices(accounts, &arena);
+    const struct ta_quality_finding *worst = notices.n ? &notices.at[0].finding : NULL;
+    const char *text = worst && worst->text && *worst->text ? worst->text : NULL;
+    snprintf(line, sizeof line, "Data: %s%s%.900s", text_quality(page, counts), worst ? ". " : "",
+             text    ? text
+             : worst ? ta_quality_name(worst->code)
+                     : "");
+    text_sentence(page, line, TEXT_INDENT, text_quality_style(accounts->status));
+    if (arena.failed)
+        screen->status = ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list what was found");
+    ta_arena_free(&arena);
+}
+
+/* ---- what fits ----------------------------------------------------------------------- */
+
+static void draw(struct screen *screen, const struct plan *plan)
+{
+    const struct page *page = screen->page;
+    text_head(page);
+    text_picture(page, plan->lanes);
+    put_findings(screen, plan);
+    for (size_t i = 0; screen->status == TA_OK && i < screen->picks->n; i++)
+        if (plan->tables[i])
+            screen->status = text_table(page, screen->picks->at[i]);
+    put_figures(page);
+    put_quality(screen);
+}
+
+/* Whether a plan fits, and keeps what it looks like if so. */
+static bool fits(struct screen *screen, const struct plan *plan)
+{
+    struct page trial = *screen->page;
+    const struct page *page = screen->page;
+    struct ta_sink *sink = ta_sink_new(page->ctx, TA_SINK_MEMORY, NULL);
+    trial.out = sink ? ta_sink_open(page->ctx, sink, "screen", "") : NULL;
+    if (!trial.out) {
+        screen->status = ta_ctx_status(page->ctx);
+        ta_sink_free(sink);
+        return false;
+    }
+    screen->page = &trial;
+    draw(screen, plan);
+    screen->page = page;
+    const enum ta_status closed = ta_file_close(page->ctx, trial.out);
+    if (screen->status == TA_OK)
+        screen->status = closed;
+    size_t n = 0, lines = 0;
+    char *bytes = screen->status == TA_OK ? ta_sink_take(sink, &n) : NULL;
+    for (size_t i = 0; bytes && i < n; i++)
+        lines += bytes[i] == '\n';
+    free(bytes);
+    ta_sink_free(sink);
+    return screen->status == TA_OK && lines + LINES_LEFT <= LINES_MOST;
+}
+
+/* Raises a member of the plan as far as it fits. */
+static void raise(struct screen *screen, struct plan *plan, size_t *member, size_t most)
+{
+    while (*member < most && screen->status == TA_OK) {
+        (*member)++;
+        if (!fits(screen, plan)) {
+            (*member)--;
+            return;
+        }
+    }
+}
+
+static void add_tables(struct screen *screen, struct plan *plan)
+{
+    for (size_t i = 0; i < screen->picks->n && screen->status == TA_OK; i++) {
+        plan->tables[i] = true;
+        plan->tables[i] = fits(screen, plan);
+    }
+}
+
+static void choose(struct screen *screen, struct plan *plan)
+{
+    const bool is_diff = ta_report_kind(screen->page->report) == TA_REPORT_DIFF;
+    if (is_diff)
+        add_tables(screen, plan);
+    raise(screen, plan, &plan->advices, WHOLE_MOST);
+    raise(screen, plan, &plan->lanes, TEXT_LANES_MOST);
+    raise(screen, plan, &plan->whys, WHOLE_MOST);
+    raise(screen, plan, &plan->findings, screen->n_findings);
+    if (!is_diff)
+        add_tables(screen, plan);
+}
+
+static bool list_findings(struct screen *screen)
+{
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    size_t n = 0;
+    while (ta_report_next(screen->page->report, TA_ITEM_FINDING, &walk))
+        n++;
+    walk = (struct ta_walk){0};
+    screen->findings = calloc(n + 1, sizeof(const struct ta_finding *));
+    while (screen->findings &&
+           (item = ta_report_next(screen->page->report, TA_ITEM_FINDING, &walk)) != NULL)
+        screen->findings[screen->n_findings++] = item->finding;
+    return screen->findings != NULL;
+}
+
+enum ta_status text_screen(const struct page *page, const struct text_picks *picks)
+{
+    struct page narrow = *page;
+    struct screen screen = {.page = &narrow, .picks = picks};
+    struct plan plan = {.lanes = LANES_LEAST,
+                        .findings = WHOLE_MOST,
+                        .tables = calloc(picks->n + 1, sizeof *plan.tables)};
+    narrow.rows_most = ROWS_MOST;
+    if (!plan.tables || !list_findings(&screen)) {
+        free(plan.tables);
+        return ta_fail(page->ctx, TA_ERR_NOMEM, "Out of memory: doing=lay out the summary");
+    }
+    choose(&screen, &plan);
+    if (screen.status == TA_OK)
+        draw(&screen, &plan);
+    free(screen.findings);
+    free(plan.tables);
+    return screen.status;
+}
