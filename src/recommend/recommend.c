@@ -564,11 +564,11 @@ static const char *all_together(struct ta_advice *advice)
     }
     sum.saving_high_ns = ta_whole(high_of(&all));
     state_as_of_run(advice, &sum);
-    if ((double)sum.saving_high_ns < SUM_LEAST * largest)
+    if (largest <= 0 || (double)sum.saving_high_ns < SUM_LEAST * largest)
         return NULL;
     return ta_advice_printf(advice,
-                            "All findings together save %s; what two of them are about counts "
-                            "once.",
+                            "All findings together save %s; time that two of them would save "
+                            "counts once.",
                             ta_saving_text(&sum, saving));
 }
 

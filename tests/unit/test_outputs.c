@@ -449,7 +449,9 @@ static void text_shows_what_matters(void **state)
 {
     (void)state;
     size_t length;
+    options.full_text = true;
     char *bytes = product_of("text", "report.txt", &length);
+    options.full_text = false;
     static const char *const parts[] = {"traceanalyze 1.2.3 · ",
                                         "2 of 3 ranks",
                                         "GPU busy",

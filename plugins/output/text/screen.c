@@ -25,6 +25,7 @@ struct plan {
     size_t advices;  /* findings with all of their advice, not the first sentence alone */
     size_t whys;     /* findings with where it comes from */
     size_t findings; /* the rest is counted */
+    size_t gaps;     /* 1: blank lines between findings */
     bool *tables;    /* by their place among those picked */
 };
 
@@ -84,32 +85,38 @@ static void put_finding(const struct screen *screen, const struct plan *plan, si
     put_saving(page, finding);
 }
 
-/* What all of them come to. */
-static void put_summary(const struct screen *screen, size_t left_out)
+/* How many more there are, and what all of them come to; "" for nothing. */
+static const char *summary_of(const struct page *page, size_t left_out, char *line, size_t size)
 {
-    const struct page *page = screen->page;
-    char line[1024];
     size_t n = 0;
     line[0] = '\0';
     if (left_out)
-        n = (size_t)snprintf(line, sizeof line, "%zu more finding%s with -v. ", left_out,
+        n = (size_t)snprintf(line, size, "%zu more finding%s with -v. ", left_out,
                              left_out == 1 ? "" : "s");
     for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
         const char *summary = ta_report_section(page->report, s)->summary;
-        if (summary && n + strlen(summary) + 2 < sizeof line)
-            n += (size_t)snprintf(line + n, sizeof line - n, "%s ", summary);
+        if (summary && n + strlen(summary) + 2 < size)
+            n += (size_t)snprintf(line + n, size - n, "%s ", summary);
     }
-    text_sentence(page, line, TEXT_INDENT, TEXT_PLAIN);
+    return line;
 }
 
 static void put_findings(const struct screen *screen, const struct plan *plan)
 {
+    const struct page *page = screen->page;
     const size_t n = plan->findings < screen->n_findings ? plan->findings : screen->n_findings;
+    char line[1024];
     if (screen->n_findings)
-        ta_putc(screen->page->out, '\n');
-    for (size_t i = 0; i < n; i++)
+        ta_putc(page->out, '\n');
+    for (size_t i = 0; i < n; i++) {
+        if (i && i <= WHOLE_MOST && plan->gaps)
+            ta_putc(page->out, '\n');
         put_finding(screen, plan, i);
-    put_summary(screen, screen->n_findings - n);
+    }
+    summary_of(page, screen->n_findings - n, line, sizeof line);
+    if (n && *line && plan->gaps)
+        ta_putc(page->out, '\n');
+    text_sentence(page, line, TEXT_INDENT, TEXT_PLAIN);
 }
 
 /* ---- figures and data ---------------------------------------------------------------- */
@@ -143,26 +150,15 @@ static void put_figures(const struct page *page)
     ta_putc(page->out, '\n');
 }
 
-/* The worst that was found in the files; nothing where all of them were read whole. */
-static void put_quality(struct screen *screen)
+/* Nothing where all files were read whole: then there is nothing to know. */
+static void put_quality(const struct page *page)
 {
-    const struct page *page = screen->page;
     const struct ta_accounts *accounts = ta_report_accounts(page->report);
-    char counts[TEXT_QUALITY_MAX], line[TEXT_QUALITY_MAX + 1024];
+    char counts[TEXT_QUALITY_MAX], line[TEXT_QUALITY_MAX + 64];
     if (accounts->status == TA_QUALITY_CLEAN)
         return;
-    struct ta_arena arena = {0};
-    const struct ta_notices notices = ta_accounts_notices(accounts, &arena);
-    const struct ta_quality_finding *worst = notices.n ? &notices.at[0].finding : NULL;
-    const char *text = worst && worst->text && *worst->text ? worst->text : NULL;
-    snprintf(line, sizeof line, "Data: %s%s%.900s", text_quality(page, counts), worst ? ". " : "",
-             text    ? text
-             : worst ? ta_quality_name(worst->code)
-                     : "");
+    snprintf(line, sizeof line, "Data: %s; -v says what is wrong.", text_quality(page, counts));
     text_sentence(page, line, TEXT_INDENT, text_quality_style(accounts->status));
-    if (arena.failed)
-        screen->status = ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list what was found");
-    ta_arena_free(&arena);
 }
 
 /* ---- what fits ----------------------------------------------------------------------- */
@@ -177,7 +173,7 @@ static void draw(struct screen *screen, const struct plan *plan)
         if (plan->tables[i])
             screen->status = text_table(page, screen->picks->at[i]);
     put_figures(page);
-    put_quality(screen);
+    put_quality(page);
 }
 
 /* Whether a plan fits, and keeps what it looks like if so. */
@@ -234,6 +230,7 @@ static void choose(struct screen *screen, struct plan *plan)
         add_tables(screen, plan);
     raise(screen, plan, &plan->advices, WHOLE_MOST);
     raise(screen, plan, &plan->lanes, TEXT_LANES_MOST);
+    raise(screen, plan, &plan->gaps, 1);
     raise(screen, plan, &plan->whys, WHOLE_MOST);
     raise(screen, plan, &plan->findings, screen->n_findings);
     if (!is_diff)
