@@ -3,6 +3,7 @@
  *
  * A character has the class that fills most of its stretch.  Lanes that only say where something
  * is, such as phases, have its name between bars. */
+#include "report/tables.h"
 #include "text.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ struct picture {
     struct ta_slice names[LANES_MOST];
     bool is_context[LANES_MOST]; /* the lane says where something is */
     size_t n_lanes, name_width, width;
-    double sums[KINDS_MOST], sum; /* over all lanes but those of context */
+    double sums[KINDS_MOST], sum; /* over all lanes without context */
     double *filled;               /* of each column of a lane, by kind */
 };
 
@@ -92,13 +93,22 @@ static void read_row(struct picture *picture, size_t row)
     picture->sum += length;
 }
 
+/* The first chart that is made of lanes; NULL where there is none. */
+static const struct ta_chart *first_lanes(const struct ta_report *report,
+                                          const struct ta_table **table)
+{
+    for (*table = NULL; (*table = ta_report_table_after(report, *table)) != NULL;)
+        for (const struct ta_chart *chart = (*table)->chart; chart; chart = chart->next)
+            if (chart->kind == TA_CHART_LANES)
+                return chart;
+    return NULL;
+}
+
 /* False where the report has no such picture. */
 static bool read_picture(struct picture *picture)
 {
-    const struct ta_table *table = ta_report_table(picture->page->report, "overview.picture");
-    const struct ta_chart *chart = table ? table->chart : NULL;
-    while (chart && strcmp(chart->id, "picture") != 0)
-        chart = chart->next;
+    const struct ta_table *table;
+    const struct ta_chart *chart = first_lanes(picture->page->report, &table);
     if (!chart || !chart->label[0] || !chart->x || !chart->y[0].column || !chart->group ||
         !chart->kinds)
         return false;
@@ -129,9 +139,10 @@ static const char *glyph_of(enum ta_ink ink)
 {
     static const char *const series[] = {"█", "▓", "▒", "░", "▚", "=", "+"};
     static const char *const inks[TA_INK_COUNT] = {
-        [TA_INK_COMPUTE] = "█", [TA_INK_COMM] = "▚",        [TA_INK_MEMCPY] = "=",
-        [TA_INK_MEMSET] = "=",  [TA_INK_COMM_HIDDEN] = "▞", [TA_INK_IDLE] = "·",
-        [TA_INK_WAIT] = "-",    [TA_INK_OTHER] = "x",
+        [TA_INK_COMPUTE] = "█",   [TA_INK_COMM] = "▚",        [TA_INK_MEMCPY] = "=",
+        [TA_INK_MEMSET] = "=",    [TA_INK_COMM_HIDDEN] = "▞", [TA_INK_IDLE] = "·",
+        [TA_INK_ATTENTION] = "▓", [TA_INK_CONV] = "▒",        [TA_INK_POINTWISE] = "░",
+        [TA_INK_KERNEL] = "+",    [TA_INK_WAIT] = "-",        [TA_INK_OTHER] = "x",
     };
     if (ink >= TA_INK_SERIES_1 && ink <= TA_INK_SERIES_7)
         return series[ink - TA_INK_SERIES_1];
@@ -150,7 +161,7 @@ static void fill(const struct picture *picture, size_t row)
     const double begin = column_at(picture, from);
     const double end = column_at(picture, from + number_at(picture, row, picture->length));
     const size_t kind = kind_of(picture, row);
-    for (size_t i = (size_t)fmax(0, begin); i < picture->width && (double)i < end; i++)
+    for (size_t i = ta_whole_size(begin); i < picture->width && (double)i < end; i++)
         picture->filled[i * KINDS_MOST + kind] += fmin(end, (double)i + 1) - fmax(begin, (double)i);
 }
 
@@ -195,7 +206,7 @@ static void draw_lane(const struct picture *picture, size_t lane)
     text_reset(page);
 }
 
-/* What of a label has room: all of it, else its name without the figure behind it, or the number
+/* What of a label has room: all of it, else its name without its figure, or the number
  * of "step 12"; nothing else. */
 static struct ta_slice label_for(struct ta_slice label, size_t room)
 {
@@ -209,7 +220,7 @@ static struct ta_slice label_for(struct ta_slice label, size_t room)
         digits++;
     struct ta_slice shorter = {label.ptr, name};
     if (digits && name + digits == label.len)
-        shorter = (struct ta_slice){label.ptr + name, digits};
+        shorter = (struct ta_slice){ta_slice_at(label, name), digits};
     else if (name == label.len)
         return TA_LIT("");
     while (shorter.len && shorter.ptr[shorter.len - 1] == ' ')
@@ -222,8 +233,9 @@ static void put_between(const struct picture *picture, size_t row, size_t *at)
 {
     const struct page *page = picture->page;
     const double from = number_at(picture, row, picture->from);
-    const size_t begin = (size_t)fmax(0, rint(column_at(picture, from)));
-    size_t end = (size_t)rint(column_at(picture, from + number_at(picture, row, picture->length)));
+    const size_t begin = ta_whole_size(rint(column_at(picture, from)));
+    size_t end =
+        ta_whole_size(rint(column_at(picture, from + number_at(picture, row, picture->length))));
     end = end < picture->width ? end : picture->width - 1;
     if (end < begin + 2 || begin + 1 < *at)
         return;

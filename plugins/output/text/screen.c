@@ -64,7 +64,7 @@ static void put_finding(const struct screen *screen, const struct plan *plan, si
 {
     const struct page *page = screen->page;
     const struct ta_finding *finding = screen->findings[i];
-    char number[16], advice[1024];
+    char number[24], advice[1024];
     snprintf(number, sizeof number, "%zu", i + 1);
     text_blanks(page, TEXT_INDENT);
     text_style(page, text_severity(finding->severity));
@@ -107,7 +107,7 @@ static void put_findings(const struct screen *screen, const struct plan *plan)
     const size_t n = plan->findings < screen->n_findings ? plan->findings : screen->n_findings;
     char line[1024];
     if (screen->n_findings)
-        ta_putc(page->out, '\n');
+        text_heading(page, "Findings");
     for (size_t i = 0; i < n; i++) {
         if (i && i <= WHOLE_MOST && plan->gaps)
             ta_putc(page->out, '\n');
