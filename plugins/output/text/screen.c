@@ -34,6 +34,7 @@ struct screen {
     const struct text_picks *picks;
     const struct ta_finding **findings;
     size_t n_findings;
+    bool has_picture;
     enum ta_status status;
 };
 
@@ -167,7 +168,7 @@ static void draw(struct screen *screen, const struct plan *plan)
 {
     const struct page *page = screen->page;
     text_head(page);
-    text_picture(page, plan->lanes);
+    screen->has_picture = text_picture(page, plan->lanes);
     put_findings(screen, plan);
     for (size_t i = 0; screen->status == TA_OK && i < screen->picks->n; i++)
         if (plan->tables[i])
@@ -215,12 +216,23 @@ static void raise(struct screen *screen, struct plan *plan, size_t *member, size
     }
 }
 
+/* Whether a table has bars of several parts, which the picture shows as well. */
+static bool is_like_picture(const struct ta_table *table)
+{
+    return table->chart && table->chart->kind == TA_CHART_STACKED_BARS;
+}
+
+/* Beside the picture first those that say something else. */
 static void add_tables(struct screen *screen, struct plan *plan)
 {
-    for (size_t i = 0; i < screen->picks->n && screen->status == TA_OK; i++) {
-        plan->tables[i] = true;
-        plan->tables[i] = fits(screen, plan);
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < screen->picks->n && screen->status == TA_OK; i++) {
+            const bool waits = screen->has_picture && is_like_picture(screen->picks->at[i]);
+            if (plan->tables[i] || waits != (pass == 1))
+                continue;
+            plan->tables[i] = true;
+            plan->tables[i] = fits(screen, plan);
+        }
 }
 
 static void choose(struct screen *screen, struct plan *plan)
