@@ -197,6 +197,7 @@ struct ta_render_options {
     bool color;        /* the terminal takes colors */
     bool full_text;    /* text for terminals with all tables and evidence, else on one screen */
     bool letter;       /* --paper=letter, else A4 */
+    bool full_paper;   /* --paper-detail=full: every table, else the story in a few pages */
     const char *theme; /* "auto", "light" or "dark" */
     int64_t date_s;    /* date of the products: SOURCE_DATE_EPOCH or the date of the newest input */
     const char *version; /* of traceanalyze */

@@ -114,6 +114,7 @@ struct ta_cmdline {
     int json_log;           /* 0 text, 1 JSON */
     int theme;              /* 0 auto, 1 light, 2 dark */
     int letter;             /* 0 A4, 1 letter */
+    int paper_detail;       /* 0 short, 1 full */
     int inflater, cpu;      /* order of their words */
     int timeline;           /* enum ta_timeline_mode */
     int assets;             /* 0 inline, 1 split */

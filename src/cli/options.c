@@ -212,6 +212,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"timeline", 0, NULL, RUNNING, TA_GROUP_COMMAND, CHOICE(timeline, NULL), NULL},
     {"max-html-size", 0, NULL, RUNNING, TA_GROUP_COMMAND, TEXT(max_html_size), NULL},
     {"paper", 0, NULL, REPORTING, TA_GROUP_COMMAND, CHOICE(letter, NULL), NULL},
+    {"paper-detail", 0, NULL, REPORTING, TA_GROUP_COMMAND, CHOICE(paper_detail, NULL), NULL},
     {"top", 0, NULL, REPORTING, TA_GROUP_COMMAND, WHOLE(top, 0, 0), NULL},
 
     {"by", 0, NULL, FOR(AGGREGATE), TA_GROUP_COMMAND, CHOICE(by, NULL), NULL},

@@ -17,6 +17,7 @@
 static const char *const inflaters[] = {"auto", "isal", "zlib", NULL};
 static const char *const cpus[] = {"auto", "avx2", "sse2", "scalar", "none", NULL};
 static const char *const papers[] = {"a4", "letter", NULL};
+static const char *const paper_details[] = {"short", "full", NULL};
 static const char *const colors[] = {"never", "always", NULL};
 static const char *const details[] = {"short", "full", NULL};
 /* Order of enum ta_gate_mode. */
@@ -86,6 +87,8 @@ static const struct row rows[] = {
     CHOICE(text_detail, "text-detail", "HOW", details,
            "text for terminals on one screen, or with all tables and evidence (default: short)"),
     CHOICE(letter, "paper", "SIZE", papers, "paper of the PDF report (default: a4)"),
+    CHOICE(paper_detail, "paper-detail", "LEVEL", paper_details,
+           "PDF report in a few pages, or with every table (default: short)"),
     WHOLE(top, "top", "N", 1, 1000000,
           "rows shown of a long table (default: 30); files of data hold all"),
     CHOICE(by, "by", "WHAT", parts,

@@ -33,6 +33,7 @@ struct ta_run_settings {
     int timeline;                 /* enum ta_timeline_mode */
     int assets;                   /* 0 inline, 1 split */
     int letter;                   /* 0 A4, 1 letter */
+    int paper_detail;             /* 0 short, 1 full */
     int theme;                    /* enum ta_theme */
     int color;                    /* 0 never, 1 always */
     int text_detail;              /* 0 one screen, 1 all */

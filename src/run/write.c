@@ -55,6 +55,7 @@ static enum ta_status render_options(struct ta_run *run, struct ta_render_option
         .color = set->color,
         .full_text = set->text_detail,
         .letter = set->letter,
+        .full_paper = set->paper_detail,
         .theme = themes[set->theme],
         .date_s = date_s,
         .version = TA_VERSION,

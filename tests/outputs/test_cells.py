@@ -357,6 +357,7 @@ def check_input(args, path, scratch):
     """What of one input's output does not hold."""
     environment = dict(os.environ, COLUMNS="300", SOURCE_DATE_EPOCH="0")
     subprocess.run([args.program, "report", "-q", "-v", "--no-config", path, "-o", scratch,
+                    "--paper-detail=full",
                     "--format", f"json,{args.format}"], check=True, env=environment)
     faults = Faults()
     tables = tables_of(scratch, set() if args.format == "csv" else points_of(args.program))

@@ -97,19 +97,25 @@ static struct ta_report *make_report(void)
     return report;
 }
 
-static void write_pdf(struct place *place, const struct ta_report *report, const char *folder,
-                      bool letter)
+static void write_pdf_of(struct place *place, const struct ta_report *report, const char *folder,
+                         bool letter, bool full)
 {
     char path[2 * PATH];
     snprintf(path, sizeof path, "%s/%s", place->folder, folder);
     const struct ta_render_options options = {
-        .top = 30, .letter = letter, .date_s = 1735689600, .version = "1.2.3"};
+        .top = 30, .letter = letter, .full_paper = full, .date_s = 1735689600, .version = "1.2.3"};
     struct ta_sink *sink = ta_sink_new(&place->ctx, TA_SINK_FOLDER, path);
     assert_non_null(sink);
     assert_int_equal(ta_builtin_output_pdf.output->write(&place->ctx, report, &options, sink),
                      TA_OK);
     assert_int_equal(ta_sink_commit(&place->ctx, sink), TA_OK);
     ta_sink_free(sink);
+}
+
+static void write_pdf(struct place *place, const struct ta_report *report, const char *folder,
+                      bool letter)
+{
+    write_pdf_of(place, report, folder, letter, true);
 }
 
 static char *slurp(const struct place *place, const char *name, size_t *size)
@@ -155,7 +161,14 @@ static void test_same_bytes(void **state)
     assert_memory_equal(a, b, n_a);
     /* The mark that lets a later run replace the file stands in its last bytes. */
     assert_true(memmem(a + n_a - 64, 64, "% traceanalyze", 14) != NULL);
-    write_pdf(place, report, "a", true);
+    write_pdf_of(place, report, "a", true, false);
+    write_pdf_of(place, report, "b", true, false);
+    free(a);
+    free(b);
+    a = slurp(place, "a/report.pdf", &n_a);
+    b = slurp(place, "b/report.pdf", &n_b);
+    assert_int_equal(n_a, n_b);
+    assert_memory_equal(a, b, n_a);
     free(a);
     free(b);
     ta_report_free(report);
@@ -264,11 +277,11 @@ static struct ta_report *make_long(bool cites)
     return report;
 }
 
-static void check_long(struct place *place, bool cites, const char *const *expected,
+static void check_long(struct place *place, bool cites, bool full, const char *const *expected,
                        const char *lacks)
 {
     struct ta_report *report = make_long(cites);
-    write_pdf(place, report, "a", false);
+    write_pdf_of(place, report, "a", false, full);
     ta_report_free(report);
     char *text = run_tool(place, "pdftotext", "-layout a/report.pdf -");
     for (; *expected; expected++)
@@ -278,14 +291,53 @@ static void check_long(struct place *place, bool cites, const char *const *expec
     free(text);
 }
 
-static void test_paper_has_what_answers(void **state)
+/* Few rows of what answers, those that stand out, and nothing to look things up in. */
+static void test_short_paper_has_what_answers(void **state)
 {
-    static const char *const answers[] = {"16 of 200 rows, those with the largest “Total”",
-                                          "200 µs", "185 µs", "report.json: gpu_idle.by_cause.",
+    static const char *const answers[] = {"8 of 200 rows, those with the largest “Total”",
+                                          "200 µs",
+                                          "193 µs",
+                                          "Why the GPU is idle",
+                                          "--paper-detail=full",
                                           NULL};
-    check_long(*state, false, answers, "184 µs");
-    static const char *const cited[] = {"16 of 200 rows", "9 of 200 rows", "6.00 µs", NULL};
-    check_long(*state, true, cited, "report.json: gpu_idle.by_cause.");
+    check_long(*state, false, false, answers, "192 µs");
+    check_long(*state, false, false, answers, "gpu_idle.by_cause");
+    check_long(*state, false, false, answers, "Contents");
+}
+
+static void test_full_paper_has_every_table(void **state)
+{
+    static const char *const all[] = {"Contents", "16 of 200 rows", "185 µs", "gpu_idle.by_cause",
+                                      NULL};
+    check_long(*state, false, true, all, "184 µs");
+    static const char *const cited[] = {"17 of 200 rows", "6.00 µs", NULL};
+    check_long(*state, true, true, cited, "--paper-detail");
+}
+
+/* Pages that the contents name are those on which the headings stand. */
+static void test_contents_have_the_right_pages(void **state)
+{
+    struct place *place = *state;
+    struct ta_report *report = make_report();
+    write_pdf(place, report, "a", false);
+    ta_report_free(report);
+    char *text = run_tool(place, "pdftotext", "-layout a/report.pdf -");
+    int page = 1, method = 0, said = 0;
+    for (char *line = text, *end; line && *line; line = end) {
+        end = strchr(line, '\n');
+        if (end)
+            *end++ = '\0';
+        for (; *line == '\f'; line++)
+            page++;
+        const char *found = strstr(line, "Method");
+        if (found && strlen(found) > 8)
+            said = atoi(found + 6);
+        else if (found && !strstr(line, "  "))
+            method = page;
+    }
+    assert_int_not_equal(said, 0);
+    assert_int_equal(said, method);
+    free(text);
 }
 
 static void test_outline_names_the_sections(void **state)
@@ -364,7 +416,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_structure_is_valid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_metadata, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_text_can_be_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_paper_has_what_answers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_short_paper_has_what_answers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_full_paper_has_every_table, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_contents_have_the_right_pages, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_outline_names_the_sections, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_empty_report, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chart_files, set_up, tear_down),

@@ -4,6 +4,7 @@
 #include "render/chart/timeline.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Scenes are laid out for a screen; on paper they stand smaller, at this width in their points. */
 enum { SCENE_WIDTH = 660 };
@@ -14,53 +15,160 @@ enum { SCENE_WIDTH = 660 };
 /* What heading, caption and summary may take, and the gap over a heading. */
 enum { AROUND = 90, ABOVE = 10 };
 
+/* Small figures: laid out for this width and height. */
+enum { SMALL_WIDTH = 340, SMALL_HEIGHT = 190, PICTURE_HEIGHT = 260 };
+
 struct figure {
     const struct ta_scene *scene;
     double scale;
 };
+
+/* Both passes, and trials before them, want the same scenes: laying one out takes most of its time.
+ */
+struct built {
+    struct built *next;
+    const struct ta_chart *chart;
+    double width, height;
+    struct ta_scene *scene;
+};
+
+/* NULL without memory. */
+static const struct ta_scene *build(struct pdf *pdf, const struct ta_table *table,
+                                    const struct ta_chart *chart, double width, double height)
+{
+    for (const struct built *built = pdf->built; built; built = built->next)
+        if (built->chart == chart && fabs(built->width - width) < 0.5 &&
+            fabs(built->height - height) < 0.5)
+            return built->scene;
+    struct built *built = ta_arena_alloc(&pdf->arena, sizeof *built);
+    struct ta_scene *scene = built ? ta_scene_build(table, chart, width, height) : NULL;
+    if (!scene) {
+        pdf->arena.failed = true;
+        return NULL;
+    }
+    *built = (struct built){pdf->built, chart, width, height, scene};
+    pdf->built = built;
+    return scene;
+}
+
+void pdf_figures_free(struct pdf *pdf)
+{
+    for (; pdf->built; pdf->built = pdf->built->next)
+        ta_scene_free(pdf->built->scene);
+}
+
+/* ---- which charts stand on paper ----------------------------------------------------------- */
+
+struct drawn {
+    struct drawn *next;
+    const struct ta_table *table;
+};
+
+bool pdf_is_drawn(const struct pdf *pdf, const struct ta_table *table)
+{
+    for (const struct drawn *drawn = pdf->drawn; drawn; drawn = drawn->next)
+        if (drawn->table == table)
+            return true;
+    return false;
+}
+
+void pdf_mark_drawn(struct pdf *pdf, const struct ta_table *table)
+{
+    struct drawn *drawn = ta_arena_alloc(&pdf->arena, sizeof *drawn);
+    if (!drawn)
+        return;
+    *drawn = (struct drawn){pdf->drawn, table};
+    pdf->drawn = drawn;
+}
+
+bool pdf_says(struct pdf *pdf, const struct ta_table *table, const struct ta_chart *chart)
+{
+    const bool compares = chart->kind == TA_CHART_BARS || chart->kind == TA_CHART_PARETO;
+    if (compares && table->n_rows < 2) /* one bar is compared with nothing */
+        return false;
+    const struct ta_scene *scene = build(pdf, table, chart, SMALL_WIDTH, SMALL_HEIGHT);
+    return scene && scene->n_marks > 1;
+}
+
+/* ---- small figures -------------------------------------------------------------------------- */
+
+static void draw_scene(struct pdf *pdf, const struct ta_scene *scene, double scale)
+{
+    pdf_tag(pdf, "Figure");
+    if (pdf->drawing) {
+        cairo_save(pdf->cr);
+        cairo_translate(pdf->cr, pdf->left, pdf->y + 2);
+        cairo_scale(pdf->cr, scale, scale);
+        ta_scene_draw(scene, pdf->cr, false);
+        cairo_restore(pdf->cr);
+    }
+    pdf_untag(pdf, "Figure");
+    pdf->y += scene->height * scale;
+}
+
+void pdf_small_figure(struct pdf *pdf, const void *data)
+{
+    const struct pdf_small *small = data;
+    const struct ta_scene *scene =
+        build(pdf, small->table, small->chart, SMALL_WIDTH, SMALL_HEIGHT);
+    char place[PDF_PLACE_MAX];
+    if (!scene)
+        return;
+    if (pdf_table_place(pdf, small->table->id, place))
+        pdf_place(pdf, place);
+    pdf->y += 3 + pdf_text(pdf, "P", PDF_LABEL, TA_INK_TEXT, scene->title, pdf->left, pdf->y,
+                           pdf->right - pdf->left);
+    draw_scene(pdf, scene, (pdf->right - pdf->left) / scene->width);
+    pdf->y += 6;
+    pdf_paragraph(pdf, PDF_NOTE, TA_INK_MUTED, scene->summary, 4);
+}
+
+void pdf_picture(struct pdf *pdf)
+{
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while ((item = ta_report_next(pdf->report, TA_ITEM_TABLE, &walk)) != NULL)
+        for (const struct ta_chart *chart = item->table->chart; chart; chart = chart->next) {
+            if (strcmp(chart->id, PDF_PICTURE) != 0)
+                continue;
+            const struct ta_scene *scene =
+                build(pdf, item->table, chart, SCENE_WIDTH, PICTURE_HEIGHT);
+            if (!scene)
+                return;
+            draw_scene(pdf, scene, (pdf->right - pdf->left) / scene->width);
+            pdf->y += 4;
+            pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, scene->summary, 12);
+            pdf_mark_drawn(pdf, item->table);
+            return;
+        }
+}
+
+/* ---- figures as wide as the page ------------------------------------------------------------- */
 
 static void put_figure(struct pdf *pdf, const void *data)
 {
     const struct figure *figure = data;
     double height = figure->scene->height * figure->scale;
     pdf_heading(pdf, 2, figure->scene->title, NULL, height);
-    pdf_tag(pdf, "Figure");
-    if (pdf->drawing) {
-        cairo_save(pdf->cr);
-        cairo_translate(pdf->cr, pdf->left, pdf->y + 2);
-        cairo_scale(pdf->cr, figure->scale, figure->scale);
-        ta_scene_draw(figure->scene, pdf->cr, false);
-        cairo_restore(pdf->cr);
-    }
-    pdf_untag(pdf, "Figure");
-    pdf->y += height + 8;
+    draw_scene(pdf, figure->scene, figure->scale);
+    pdf->y += 8;
     pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, figure->scene->caption, 3);
     pdf_paragraph(pdf, PDF_SMALL, TA_INK_TEXT, figure->scene->summary, 10);
 }
 
-static struct ta_scene *build(struct pdf *pdf, const struct ta_table *table,
-                              const struct ta_chart *chart, double height)
-{
-    struct ta_scene *scene = ta_scene_build(table, chart, SCENE_WIDTH, height);
-    if (!scene)
-        pdf->arena.failed = true;
-    return scene;
-}
-
 /* Most charts can be drawn smaller: tries to fill the rest of the page before leaving it empty. */
-static struct ta_scene *build_to_fit(struct pdf *pdf, const struct ta_table *table,
-                                     const struct ta_chart *chart, double scale)
+static const struct ta_scene *build_to_fit(struct pdf *pdf, const struct ta_table *table,
+                                           const struct ta_chart *chart, double scale)
 {
     double page = pdf->bottom - pdf->top, rest = pdf->bottom - pdf->y - AROUND;
-    struct ta_scene *scene = build(pdf, table, chart, 0);
+    const struct ta_scene *scene = build(pdf, table, chart, SCENE_WIDTH, 0);
     if (!scene || (scene->height * scale <= page * MOST_HEIGHT && scene->height * scale <= rest))
         return scene;
     double height =
         rest >= page * PDF_LEAST_FIGURE && rest < page * MOST_HEIGHT ? rest : page * MOST_HEIGHT;
     if (scene->height * scale <= height)
         return scene;
-    ta_scene_free(scene);
-    return build(pdf, table, chart, height / scale);
+    return build(pdf, table, chart, SCENE_WIDTH, height / scale);
 }
 
 /* As wide as the page, where it is high enough for that; a little smaller to stay on this page. */
@@ -73,23 +181,21 @@ static double scale_of(const struct pdf *pdf, const struct ta_scene *scene)
     return rest < scale && rest > LEAST_SCALE * scale ? rest : scale;
 }
 
-/* Puts a scene on this page or the next, and frees it. */
-static void put_scene(struct pdf *pdf, struct ta_scene *scene)
+/* Puts a scene on this page or the next. */
+static void put_scene(struct pdf *pdf, const struct ta_scene *scene)
 {
     if (!scene)
         return;
     const struct figure figure = {scene, scale_of(pdf, scene)};
     pdf_need(pdf, pdf_trial(pdf, put_figure, &figure) + ABOVE);
     put_figure(pdf, &figure);
-    ta_scene_free(scene);
 }
 
 double pdf_figure_least(struct pdf *pdf, const struct ta_table *table)
 {
     double scale = (pdf->right - pdf->left) / SCENE_WIDTH;
-    struct ta_scene *scene = build(pdf, table, table->chart, 0);
+    const struct ta_scene *scene = build(pdf, table, table->chart, SCENE_WIDTH, 0);
     double height = scene ? scene->height * scale : 0;
-    ta_scene_free(scene);
     return fmin(height, (pdf->bottom - pdf->top) * PDF_LEAST_FIGURE) + AROUND;
 }
 
@@ -107,10 +213,12 @@ void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline)
     struct ta_scene *scene = ta_timeline_scene(timeline, SCENE_WIDTH);
     pdf->arena.failed |= !scene;
     put_scene(pdf, scene);
+    ta_scene_free(scene);
 }
 
 void pdf_figures(struct pdf *pdf, const struct ta_table *table)
 {
     for (const struct ta_chart *chart = table->chart; chart; chart = chart->next)
-        put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
+        if (strcmp(chart->id, PDF_PICTURE) != 0 && pdf_says(pdf, table, chart))
+            put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
 }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Findings: what to change, what it would save, and the numbers it rests on. */
+/* What findings rest on: why, the numbers, and the chart of the table that they cite. */
 #include "pdf.h"
 #include "render/chart/scene.h"
 
 #include <string.h>
 
+enum { EVIDENCE_SHOWN = 4 };
+/* Of the width, for the text next to a chart. */
+#define TEXT_SHARE 0.54
+
 struct numbered {
     const struct ta_finding *finding;
-    size_t number; /* from 1 */
+    size_t number;          /* from 1 */
+    struct pdf_small small; /* the chart of its evidence, or no table */
 };
 
 size_t pdf_finding_number(const struct pdf *pdf, const char *id)
@@ -23,7 +28,7 @@ size_t pdf_finding_number(const struct pdf *pdf, const char *id)
     return id ? 0 : n;
 }
 
-static const char *saving_text(struct pdf *pdf, const struct ta_finding *finding)
+const char *pdf_saving(struct pdf *pdf, const struct ta_finding *finding)
 {
     char saving[TA_SAVING_TEXT_MAX];
     if (finding->saving_high_ns == TA_MISSING)
@@ -31,7 +36,8 @@ static const char *saving_text(struct pdf *pdf, const struct ta_finding *finding
     return pdf_printf(pdf, "saves %s", ta_saving_text(finding, saving));
 }
 
-static void put_title(struct pdf *pdf, const struct numbered *numbered)
+void pdf_finding_title(struct pdf *pdf, const struct ta_finding *finding, size_t number,
+                       const char *tag)
 {
     enum { PAD = 5, GAP = 8 };
     static const struct {
@@ -42,7 +48,6 @@ static void put_title(struct pdf *pdf, const struct numbered *numbered)
         [TA_MEDIUM] = {"MEDIUM", TA_INK_SERIES_1}, [TA_HIGH] = {"HIGH", TA_INK_COMM},
         [TA_CRITICAL] = {"CRITICAL", TA_INK_COMM},
     };
-    const struct ta_finding *finding = numbered->finding;
     const char *name = looks[finding->severity].name;
     const enum ta_ink ink = looks[finding->severity].ink;
     double pill = pdf_text_width(pdf, PDF_LABEL, name) + 2 * PAD;
@@ -55,70 +60,102 @@ static void put_title(struct pdf *pdf, const struct numbered *numbered)
         pango_cairo_show_layout(pdf->cr, label);
         g_object_unref(label);
     }
-    const char *title =
-        pdf_printf(pdf, "%zu. %s", numbered->number, pdf_prose(pdf, finding->title));
-    pdf->y += pdf_text(pdf, "H2", PDF_H2, TA_INK_TEXT, title, pdf->left + pill + GAP, pdf->y,
+    const char *title = pdf_printf(pdf, "%zu. %s", number, pdf_prose(pdf, finding->title));
+    pdf->y += pdf_text(pdf, tag, PDF_H2, TA_INK_TEXT, title, pdf->left + pill + GAP, pdf->y,
                        pdf->right - pdf->left - pill - GAP) +
               4;
+}
+
+/* A line each, as a link to its table. */
+static void put_evidence(struct pdf *pdf, const struct ta_evidence *evidence)
+{
+    char place[PDF_PLACE_MAX] = "", line[512];
+    const double height = pdf_style_size(PDF_SMALL) * 1.45, indent = 10;
+    ta_evidence_text(pdf->report, evidence, line, sizeof line);
+    const char *text = pdf_safe(pdf, line);
+    pdf_table_place(pdf, evidence->table, place);
+    pdf_need(pdf, height);
+    pdf_tag(pdf, "P");
+    pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, "•", pdf->left, pdf->y, indent);
+    const enum ta_ink ink = pdf_link(pdf, place, TA_INK_TEXT);
+    pdf_line(pdf, PDF_SMALL, ink, text, pdf->left + indent, pdf->y,
+             pdf->right - pdf->left - indent);
+    pdf_unlink(pdf, place);
+    pdf_untag(pdf, "P");
+    pdf->y += height;
+}
+
+static void put_text(struct pdf *pdf, const void *data)
+{
+    const struct numbered *numbered = data;
+    const struct ta_finding *finding = numbered->finding;
+    const bool is_full = pdf->options->full_paper;
+    const char *const sentences[] = {
+        finding->why, is_full || numbered->number > pdf->n_brief ? finding->advice : NULL,
+        finding->details};
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED,
+                  pdf_printf(pdf, "%s · confidence %s · rule %s", pdf_saving(pdf, finding),
+                             pdf_number(pdf, finding->confidence, TA_UNIT_RATIO),
+                             pdf_safe(pdf, finding->rule)),
+                  4);
+    for (size_t i = 0; i < TA_LENGTH(sentences); i++)
+        if (sentences[i] && *sentences[i])
+            pdf_paragraph(pdf, i < 2 ? PDF_BODY : PDF_SMALL, i < 2 ? TA_INK_TEXT : TA_INK_MUTED,
+                          pdf_prose(pdf, sentences[i]), 4);
+    const size_t most = is_full ? SIZE_MAX : EVIDENCE_SHOWN;
+    for (size_t i = 0; i < finding->n_evidence && i < most; i++)
+        put_evidence(pdf, &finding->evidence[i]);
+    if (is_full && finding->threshold && *finding->threshold)
+        pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED,
+                      pdf_printf(pdf, "Fired on: %s", pdf_safe(pdf, finding->threshold)), 0);
 }
 
 static void put_finding(struct pdf *pdf, const void *data)
 {
     const struct numbered *numbered = data;
-    const struct ta_finding *finding = numbered->finding;
+    const struct pdf_part parts[] = {{put_text, numbered, TEXT_SHARE},
+                                     {pdf_small_figure, &numbered->small, 1 - TEXT_SHARE}};
     pdf_place(pdf, pdf_printf(pdf, PDF_AT_FINDING, numbered->number));
-    put_title(pdf, numbered);
-    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED,
-                  pdf_printf(pdf, "%s · confidence %s · rule %s", saving_text(pdf, finding),
-                             pdf_number(pdf, finding->confidence, TA_UNIT_RATIO),
-                             pdf_safe(pdf, finding->rule)),
-                  4);
-    const char *const sentences[] = {finding->why, finding->advice, finding->details};
-    for (size_t i = 0; i < TA_LENGTH(sentences); i++)
-        if (sentences[i] && *sentences[i])
-            pdf_paragraph(pdf, i < 2 ? PDF_BODY : PDF_SMALL, i < 2 ? TA_INK_TEXT : TA_INK_MUTED,
-                          pdf_prose(pdf, sentences[i]), 4);
-    for (size_t i = 0; i < finding->n_evidence; i++) { /* a line each, as a link to its table */
-        char place[PDF_PLACE_MAX], line[512];
-        ta_evidence_text(pdf->report, &finding->evidence[i], line, sizeof line);
-        const char *text = pdf_safe(pdf, line);
-        double height = pdf_style_size(PDF_SMALL) * 1.45, indent = 10;
-        bool linked = pdf_table_place(pdf, finding->evidence[i].table, place);
-        pdf_need(pdf, height);
-        pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, "•", pdf->left, pdf->y, indent);
-        if (linked)
-            pdf_link(pdf, place);
-        pdf_line(pdf, PDF_SMALL, linked ? TA_INK_COMPUTE : TA_INK_TEXT, text, pdf->left + indent,
-                 pdf->y, pdf->right - pdf->left - indent);
-        if (linked)
-            pdf_untag(pdf, CAIRO_TAG_LINK);
-        pdf->y += height;
-    }
-    if (finding->threshold && *finding->threshold)
-        pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED,
-                      pdf_printf(pdf, "Fired on: %s", pdf_safe(pdf, finding->threshold)), 0);
+    pdf_finding_title(pdf, numbered->finding, numbered->number, "H2");
+    if (numbered->small.table)
+        pdf_beside(pdf, parts, TA_LENGTH(parts));
+    else
+        put_text(pdf, numbered);
     pdf->y += 14;
+}
+
+/* The chart of the first table that a finding cites and that no chart before was of. */
+static struct pdf_small choose(struct pdf *pdf, const struct ta_finding *finding)
+{
+    for (size_t i = 0; i < finding->n_evidence; i++) {
+        const struct ta_table *table = ta_report_table(pdf->report, finding->evidence[i].table);
+        if (table && table->chart && !pdf_is_drawn(pdf, table) &&
+            pdf_says(pdf, table, table->chart))
+            return (struct pdf_small){table, table->chart};
+    }
+    return (struct pdf_small){NULL, NULL};
 }
 
 void pdf_findings(struct pdf *pdf)
 {
-    const bool none = pdf_finding_number(pdf, NULL) == 0;
-    if (none && ta_report_kind(pdf->report) == TA_REPORT_DIFF)
-        return; /* a comparison is no advice */
-    const int entry = pdf_section(pdf, "Findings", PDF_AT_FINDINGS, 60);
-    if (none)
-        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, "No rule found anything to improve.", 6);
-    for (size_t s = 0; s < ta_report_section_count(pdf->report); s++)
-        if (ta_report_section(pdf->report, s)->summary)
-            pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT,
-                          pdf_prose(pdf, ta_report_section(pdf->report, s)->summary), 6);
     struct ta_walk walk = {0};
     const struct ta_item *item;
+    if (pdf_finding_number(pdf, NULL) == 0) {
+        if (ta_report_kind(pdf->report) == TA_REPORT_RUN) /* a comparison is no advice */
+            pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, "No rule found anything to improve.", 6);
+        return;
+    }
+    const int entry = pdf_section(pdf, "Evidence", PDF_AT_EVIDENCE, 60);
     for (size_t n = 1; (item = ta_report_next(pdf->report, TA_ITEM_FINDING, &walk)) != NULL; n++) {
-        const struct numbered numbered = {item->finding, n};
+        struct numbered numbered = {item->finding, n, choose(pdf, item->finding)};
+        const double page = pdf->bottom - pdf->top;
+        if (numbered.small.table && pdf_trial(pdf, put_finding, &numbered) > page)
+            numbered.small.table = NULL;
         pdf_need(pdf, pdf_trial(pdf, put_finding, &numbered));
         pdf_outline(pdf, entry, pdf_prose(pdf, item->finding->title),
                     pdf_printf(pdf, PDF_AT_FINDING, n));
+        if (numbered.small.table)
+            pdf_mark_drawn(pdf, numbered.small.table);
         put_finding(pdf, &numbered);
     }
     pdf_untag(pdf, "Sect");

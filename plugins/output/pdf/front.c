@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The top of the first page: what was run, the verdict, the key figures, how good the data is. */
+/* The first page: what was run, the verdict, the picture of the run, the key figures, what to do,
+ * and how good the data is. */
 #include "lib/scheme.h"
 #include "pdf.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TILES_PER_ROW = 4, TILE_GAP = 12, TILES_WITHOUT_OVERVIEW = 8 };
+enum { TILES_PER_ROW = 4, TILE_GAP = 12 };
 
 static const char *facts(struct pdf *pdf)
 {
@@ -52,9 +53,10 @@ static void put_verdict(struct pdf *pdf)
     pdf_untag(pdf, "P");
     if (finding) {
         const char *text = pdf_printf(pdf, "see finding %zu", finding);
-        pdf_link(pdf, pdf_printf(pdf, PDF_AT_FINDING, finding));
-        pdf_line_right(pdf, PDF_SMALL, TA_INK_COMPUTE, text, pdf->right - PAD, pdf->y + PAD - 1);
-        pdf_untag(pdf, CAIRO_TAG_LINK);
+        const char *place = pdf_printf(pdf, PDF_AT_FINDING, finding);
+        const enum ta_ink ink = pdf_link(pdf, place, TA_INK_MUTED);
+        pdf_line_right(pdf, PDF_SMALL, ink, text, pdf->right - PAD, pdf->y + PAD - 1);
+        pdf_unlink(pdf, place);
     }
     pdf->y += height + 14;
     g_object_unref(headline);
@@ -87,8 +89,7 @@ static void put_key_figures(struct pdf *pdf)
             const struct ta_section *section = ta_report_section(pdf->report, s);
             if (pass == 0 && strcmp(section->id, PDF_OVERVIEW) != 0)
                 continue;
-            size_t most = pass == 0 ? PDF_KEY_FIGURES : TILES_WITHOUT_OVERVIEW;
-            for (size_t i = 0; i < section->n_items && n < most; i++)
+            for (size_t i = 0; i < section->n_items && n < PDF_KEY_FIGURES; i++)
                 if (section->items[i].kind == TA_ITEM_SCALAR &&
                     ta_scalar_is_shown(pdf->report, section->items[i].scalar))
                     pdf->key_figures[n++] = section->items[i].scalar;
@@ -107,14 +108,43 @@ static void put_key_figures(struct pdf *pdf)
     }
 }
 
-void pdf_front(struct pdf *pdf)
+/* ---- findings with what to do ------------------------------------------------------------ */
+
+static void put_brief(struct pdf *pdf, const void *data)
 {
-    pdf_tag(pdf, "Sect");
-    pdf->y += 3 + pdf_text(pdf, "H1", PDF_TITLE, TA_INK_TEXT, pdf->title, pdf->left, pdf->y,
-                           pdf->right - pdf->left);
-    pdf_paragraph(pdf, PDF_BODY, TA_INK_MUTED, facts(pdf), 14);
-    put_verdict(pdf);
-    put_key_figures(pdf);
+    const struct ta_finding *finding = data;
+    pdf_finding_title(pdf, finding, pdf_finding_number(pdf, finding->id), "P");
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, pdf_saving(pdf, finding), 2);
+    pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, pdf_prose(pdf, finding->advice), 9);
+}
+
+/* As many as there is room for on this page; the pages that follow have all. */
+static void put_findings(struct pdf *pdf)
+{
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    const double quality = pdf_style_size(PDF_SMALL) * 1.6;
+    pdf->n_brief = 0;
+    if (!pdf_finding_number(pdf, NULL))
+        return;
+    pdf_section(pdf, "Findings", PDF_AT_FINDINGS, 0);
+    for (size_t s = 0; s < ta_report_section_count(pdf->report); s++)
+        if (ta_report_section(pdf->report, s)->summary)
+            pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT,
+                          pdf_prose(pdf, ta_report_section(pdf->report, s)->summary), 6);
+    while (pdf->n_brief < PDF_BRIEF_FINDINGS &&
+           (item = ta_report_next(pdf->report, TA_ITEM_FINDING, &walk)) != NULL) {
+        const double height = pdf_trial(pdf, put_brief, item->finding);
+        if (pdf->y + height + quality > pdf->bottom && pdf->page == 1 && pdf->n_brief)
+            break;
+        put_brief(pdf, item->finding);
+        pdf->n_brief++;
+    }
+    pdf_untag(pdf, "Sect");
+}
+
+static void put_quality(struct pdf *pdf)
+{
     const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
     const struct ta_account_totals *totals = &accounts->totals;
     const char *text =
@@ -123,9 +153,22 @@ void pdf_front(struct pdf *pdf)
                    pdf_count(pdf, totals->files_seen), pdf_count(pdf, totals->events_kept),
                    ta_accounts_noun(accounts, totals->events_kept == 1),
                    pdf_count(pdf, totals->events_dropped));
-    pdf_link(pdf, PDF_AT_QUALITY);
+    pdf_link(pdf, PDF_AT_QUALITY, TA_INK_MUTED);
     pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, text, pdf->left, pdf->y, pdf->right - pdf->left);
-    pdf_untag(pdf, CAIRO_TAG_LINK);
+    pdf_unlink(pdf, PDF_AT_QUALITY);
     pdf->y += pdf_style_size(PDF_SMALL) * 1.6;
+}
+
+void pdf_front(struct pdf *pdf)
+{
+    pdf_tag(pdf, "Sect");
+    pdf->y += 3 + pdf_text(pdf, "H1", PDF_TITLE, TA_INK_TEXT, pdf->title, pdf->left, pdf->y,
+                           pdf->right - pdf->left);
+    pdf_paragraph(pdf, PDF_BODY, TA_INK_MUTED, facts(pdf), 14);
+    put_verdict(pdf);
+    pdf_picture(pdf);
+    put_key_figures(pdf);
     pdf_untag(pdf, "Sect");
+    put_findings(pdf);
+    put_quality(pdf);
 }

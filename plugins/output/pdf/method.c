@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Method: how the figures are to be read, and what each column means. */
+/* Method: how the figures are to be read, and what each column means where all tables stand. */
 #include "pdf.h"
 
 static const char *const notes[] = {
@@ -12,6 +12,10 @@ static const char *const notes[] = {
     ("A value that was not recorded is shown as “–” and enters no sum. Every number of this "
      "document, and all rows and columns left out here, are in report.json."),
 };
+
+static const char short_form[] = "This is the short form: report.html has all charts and tables, "
+                                 "with what each column means, and "
+                                 "so has this document made with --paper-detail=full.";
 
 static void put_definitions(struct pdf *pdf, const struct ta_table *table)
 {
@@ -31,10 +35,12 @@ void pdf_method(struct pdf *pdf)
     pdf_section(pdf, "Method", PDF_AT_METHOD, 60);
     for (size_t i = 0; i < TA_LENGTH(notes); i++)
         pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, notes[i], 5);
+    if (!pdf->options->full_paper)
+        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, short_form, 5);
     struct ta_walk walk = {0};
     const struct ta_item *item;
     while ((item = ta_report_next(pdf->report, TA_ITEM_TABLE, &walk)) != NULL)
-        if (pdf_prints(pdf, item->table))
+        if (pdf->options->full_paper && pdf_prints(item->table))
             put_definitions(pdf, item->table);
     pdf_untag(pdf, "Sect");
 }

@@ -3,7 +3,9 @@
 #include "pdf.h"
 
 #include <cairo-pdf.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { HEAD_Y = 30, FOOT_BELOW = 24 };
 
@@ -37,14 +39,34 @@ double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data
 {
     const struct pdf before = *pdf;
     pdf->drawing = false;
+    pdf->trying = true;
     pdf->y = pdf->top;
     part(pdf, data);
     double height = (pdf->page - before.page) * (pdf->bottom - pdf->top) + pdf->y - pdf->top;
     pdf->drawing = before.drawing;
+    pdf->trying = before.trying;
     pdf->page = before.page;
     pdf->y = before.y;
     pdf->section = before.section;
     return height;
+}
+
+void pdf_beside(struct pdf *pdf, const struct pdf_part *parts, size_t n)
+{
+    enum { GAP = 16 };
+    const double left = pdf->left, right = pdf->right, top = pdf->y;
+    const double room = right - left - GAP * (double)(n - 1);
+    double lowest = top;
+    for (size_t i = 0; i < n; i++) {
+        pdf->right = pdf->left + room * parts[i].share;
+        pdf->y = top;
+        parts[i].put(pdf, parts[i].data);
+        lowest = fmax(lowest, pdf->y);
+        pdf->left = pdf->right + GAP;
+    }
+    pdf->left = left;
+    pdf->right = right;
+    pdf->y = lowest;
 }
 
 void pdf_box(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w, double h)
@@ -73,24 +95,60 @@ void pdf_untag(const struct pdf *pdf, const char *tag)
         cairo_tag_end(pdf->cr, tag);
 }
 
-void pdf_place(const struct pdf *pdf, const char *place)
+struct place {
+    struct place *next;
+    const char *name;
+    int page;
+};
+
+int pdf_page_of(const struct pdf *pdf, const char *place)
+{
+    for (const struct place *at = pdf->places; at; at = at->next)
+        if (strcmp(at->name, place) == 0)
+            return at->page;
+    return 0;
+}
+
+/* The first pass finds the pages. */
+static void keep_place(struct pdf *pdf, const char *place)
+{
+    struct place *kept = ta_arena_alloc(&pdf->arena, sizeof *kept);
+    const char *name = kept ? ta_arena_copy(&pdf->arena, ta_slice_of(place)) : NULL;
+    if (!name)
+        return;
+    *kept = (struct place){pdf->places, name, pdf->page};
+    pdf->places = kept;
+}
+
+void pdf_place(struct pdf *pdf, const char *place)
 {
     char attributes[PDF_PLACE_MAX + 48];
-    if (!pdf->drawing)
+    if (!pdf->drawing) {
+        if (!pdf->trying && pdf->pages == 0)
+            keep_place(pdf, place);
         return;
+    }
     snprintf(attributes, sizeof attributes, "name='%s' x=%d y=%d internal", place,
              ta_whole_int(pdf->left), ta_whole_int(pdf->y) - 8);
     cairo_tag_begin(pdf->cr, CAIRO_TAG_DEST, attributes);
     cairo_tag_end(pdf->cr, CAIRO_TAG_DEST);
 }
 
-void pdf_link(const struct pdf *pdf, const char *place)
+enum ta_ink pdf_link(const struct pdf *pdf, const char *place, enum ta_ink otherwise)
 {
     char attributes[PDF_PLACE_MAX + 16];
-    if (!pdf->drawing)
-        return;
+    if (!pdf_page_of(pdf, place))
+        return otherwise;
     snprintf(attributes, sizeof attributes, "dest='%s'", place);
-    cairo_tag_begin(pdf->cr, CAIRO_TAG_LINK, attributes);
+    if (pdf->drawing)
+        cairo_tag_begin(pdf->cr, CAIRO_TAG_LINK, attributes);
+    return TA_INK_COMPUTE;
+}
+
+void pdf_unlink(const struct pdf *pdf, const char *place)
+{
+    if (pdf_page_of(pdf, place))
+        pdf_untag(pdf, CAIRO_TAG_LINK);
 }
 
 int pdf_outline(const struct pdf *pdf, int parent, const char *text, const char *place)
@@ -108,5 +166,6 @@ int pdf_section(struct pdf *pdf, const char *title, const char *place, double fo
     pdf->section = title;
     pdf_tag(pdf, "Sect");
     pdf_heading(pdf, 1, title, place, follows);
+    pdf_contents_add(pdf, 1, title, place);
     return pdf_outline(pdf, 0, title, place);
 }

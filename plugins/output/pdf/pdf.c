@@ -31,11 +31,16 @@ static void compose(struct pdf *pdf)
     pdf->section = "";
     pdf->page = 1;
     pdf->y = pdf->top;
+    pdf->drawn = NULL;
     pdf_tag(pdf, "Document");
     pdf_front(pdf);
-    if (ta_report_kind(pdf->report) == TA_REPORT_RUN || pdf_finding_number(pdf, NULL))
-        pdf_findings(pdf);
-    pdf_sections(pdf);
+    if (pdf->options->full_paper)
+        pdf_contents(pdf);
+    pdf_findings(pdf);
+    if (pdf->options->full_paper)
+        pdf_sections(pdf);
+    else
+        pdf_chapters(pdf);
     pdf_quality(pdf);
     pdf_method(pdf);
     pdf_untag(pdf, "Document");
@@ -89,9 +94,10 @@ static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *r
     cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_CREATE_DATE, day);
     cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_MOD_DATE, day);
     compose(&pdf);
-    pdf.pages = pdf.page;
+    pdf.pages = pdf.page + pdf_contents_pages(&pdf);
     pdf.drawing = true;
     compose(&pdf);
+    pdf_figures_free(&pdf);
     cairo_status_t drawn = cairo_status(pdf.cr);
     cairo_destroy(pdf.cr);
     g_object_unref(pdf.context);

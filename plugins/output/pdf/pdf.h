@@ -15,17 +15,21 @@
 
 /* Id of the section whose scalars are the key figures on top of the first page. */
 #define PDF_OVERVIEW "overview"
-/* Scalars on the first page, at most. */
-enum { PDF_KEY_FIGURES = 16 };
+/* Scalars on the first page, at most; findings on it, with what to do. */
+enum { PDF_KEY_FIGURES = 8, PDF_BRIEF_FINDINGS = 5 };
 
 /* Names of places that outline and links point to. */
 #define PDF_AT_FINDINGS "findings"
+#define PDF_AT_EVIDENCE "evidence"
 #define PDF_AT_QUALITY "quality"
 #define PDF_AT_METHOD "method"
 enum { PDF_PLACE_MAX = 48 };
 
 /* Places of findings count from 1. */
 #define PDF_AT_FINDING "finding%zu"
+
+/* Chart of the run as a whole, on the first page. */
+#define PDF_PICTURE "picture"
 
 enum pdf_style {
     PDF_TITLE,
@@ -36,6 +40,7 @@ enum pdf_style {
     PDF_BODY,
     PDF_SMALL,
     PDF_LABEL, /* small and bold */
+    PDF_NOTE,  /* under a small figure */
     PDF_CELL,
     PDF_HEAD, /* of a column */
     PDF_MONO,
@@ -51,6 +56,7 @@ struct pdf {
     cairo_t *cr;
     PangoContext *context;
     bool drawing;
+    bool trying;                     /* pdf_trial() */
     double width, height;            /* of the page */
     double left, right, top, bottom; /* of the text on it */
     double y;
@@ -58,7 +64,14 @@ struct pdf {
     const char *title, *section; /* in the head of a page */
     const struct ta_scalar *key_figures[PDF_KEY_FIGURES]; /* on the first page */
     size_t n_key_figures;
-    struct grid *grids; /* of the tables so far (table.c) */
+    struct grid *grids;           /* of the tables so far (table.c) */
+    struct built *built;          /* charts so far (figure.c) */
+    struct drawn *drawn;          /* tables whose charts this pass has put (figure.c) */
+    struct place *places;         /* so far, with their pages (page.c) */
+    struct contents_line *lines;  /* of the page of contents (contents.c) */
+    struct contents_line **after; /* where the next one goes */
+    size_t n_lines;
+    size_t n_brief; /* findings of which the first page says what to do */
 };
 
 /* ---- page.c: sheets of paper ----------------------------------------------------------- */
@@ -76,11 +89,23 @@ void pdf_rule(const struct pdf *pdf, enum ta_ink ink, double x, double y, double
 /* Structure tags and places; nothing happens in a pass that does not draw. */
 void pdf_tag(const struct pdf *pdf, const char *tag);
 void pdf_untag(const struct pdf *pdf, const char *tag);
-void pdf_place(const struct pdf *pdf, const char *place);
-/* What is drawn until pdf_untag(pdf, CAIRO_TAG_LINK) leads to the place. */
-void pdf_link(const struct pdf *pdf, const char *place);
+void pdf_place(struct pdf *pdf, const char *place);
+/* The page of a place that the first pass came to, 0 where there is no such place. */
+int pdf_page_of(const struct pdf *pdf, const char *place);
+/* What is drawn until pdf_unlink() leads to the place; nothing leads to one that there is not.
+ * Returns the ink of what is drawn. */
+enum ta_ink pdf_link(const struct pdf *pdf, const char *place, enum ta_ink otherwise);
+void pdf_unlink(const struct pdf *pdf, const char *place);
 /* Adds an entry below `parent` (0: the top) and returns its number. */
 int pdf_outline(const struct pdf *pdf, int parent, const char *text, const char *place);
+/* Puts parts next to each other, each in its share of the width; they must fit on a page. */
+struct pdf_part {
+    void (*put)(struct pdf *pdf, const void *data);
+    const void *data;
+    double share;
+};
+#define PDF_PARTS_MAX 2
+void pdf_beside(struct pdf *pdf, const struct pdf_part *parts, size_t n);
 /* Begins a section, which ends with pdf_untag(pdf, "Sect"), with its heading; returns the number of
  * its entry.  `follows` is as in pdf_heading(). */
 int pdf_section(struct pdf *pdf, const char *title, const char *place, double follows);
@@ -126,16 +151,45 @@ const char *pdf_printf(struct pdf *pdf, const char *format, ...) TA_PRINTF(2, 3)
 
 /* ---- parts of the report ---------------------------------------------------------------- */
 
-/* front.c: title, verdict, key figures. */
+/* front.c: title, verdict, picture, key figures, findings with what to do. */
 void pdf_front(struct pdf *pdf);
-/* findings.c */
+/* findings.c: what findings rest on. */
 void pdf_findings(struct pdf *pdf);
 /* Number of a finding, from 1; 0 when there is none of this id (NULL: how many there are). */
 size_t pdf_finding_number(const struct pdf *pdf, const char *id);
+/* The line of a finding: its severity, number and title. */
+void pdf_finding_title(struct pdf *pdf, const struct ta_finding *finding, size_t number,
+                       const char *tag);
+/* "saves 1.00 ms to 2.00 ms". */
+const char *pdf_saving(struct pdf *pdf, const struct ta_finding *finding);
+
+/* chapters.c: the story in a few pages. */
+void pdf_chapters(struct pdf *pdf);
 /* sections.c: everything else that the analyses say. */
 void pdf_sections(struct pdf *pdf);
+/* contents.c: what a document of every table has, with pages. */
+void pdf_contents(struct pdf *pdf);
+/* Its pages, once the first pass is through. */
+int pdf_contents_pages(const struct pdf *pdf);
+void pdf_contents_add(struct pdf *pdf, int level, const char *text, const char *place);
+
 /* figure.c: all charts of a table. */
 void pdf_figures(struct pdf *pdf, const struct ta_table *table);
+/* Whether a chart has more to show than an empty frame. */
+bool pdf_says(struct pdf *pdf, const struct ta_table *table, const struct ta_chart *chart);
+/* A small chart between `left` and `right`; for pdf_beside(), the data is a struct pdf_small. */
+struct pdf_small {
+    const struct ta_table *table;
+    const struct ta_chart *chart;
+};
+void pdf_small_figure(struct pdf *pdf, const void *small);
+/* The chart of the run as a whole, where the report has one. */
+void pdf_picture(struct pdf *pdf);
+/* Whether a chart of the table stands in this pass already, or now does. */
+bool pdf_is_drawn(const struct pdf *pdf, const struct ta_table *table);
+void pdf_mark_drawn(struct pdf *pdf, const struct ta_table *table);
+/* Frees what figures hold. */
+void pdf_figures_free(struct pdf *pdf);
 /* The timeline as a still picture, and what its heading needs below it on its page. */
 double pdf_timeline_least(struct pdf *pdf, const struct ta_timeline *timeline);
 void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline);
@@ -143,21 +197,20 @@ void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline);
  * smaller to fill the rest of a page, down to this share of it. */
 #define PDF_LEAST_FIGURE 0.3
 double pdf_figure_least(struct pdf *pdf, const struct ta_table *table);
-/* print.c: which tables stand on paper, as rows and not only as figures. */
-bool pdf_prints(const struct pdf *pdf, const struct ta_table *table);
+
+/* print.c: whether the rows of a table stand on paper that has everything. */
+bool pdf_prints(const struct ta_table *table);
 /* Their rows: as many as the options ask for, and those that findings cite. */
 struct pdf_rows {
     size_t *at, n;
     size_t measure; /* the column by which they stand out (ta_table_measure()), or SIZE_MAX */
 };
 bool pdf_pick_rows(struct pdf *pdf, const struct ta_table *table, struct pdf_rows *rows);
-/* Names the tables of a section that do not. */
-void pdf_left_out(struct pdf *pdf, const struct ta_section *section);
 /* table.c: the rows of a table. */
 void pdf_table(struct pdf *pdf, const struct ta_table *table);
 /* quality.c: what was read, repaired and lost. */
 void pdf_quality(struct pdf *pdf);
-/* method.c: what the columns mean. */
+/* method.c: how figures are to be read, and what the columns mean where all tables stand. */
 void pdf_method(struct pdf *pdf);
 
 /* Place of a table, from where it stands in the report; false when the report has none. */

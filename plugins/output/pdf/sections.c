@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sections of the report in their order: figures first, then the tables they are drawn from. */
+/* All sections of the report in their order, for paper that has everything: figures first, then the
+ * tables they are drawn from. */
 #include "pdf.h"
 #include "render/chart/timeline.h"
 
@@ -55,10 +56,11 @@ static void put_table(struct pdf *pdf, const struct ta_table *table, size_t s, s
     char place[PDF_PLACE_MAX];
     place_of(s, i, place);
     const char *title = pdf_safe(pdf, table->title);
-    const bool is_printed = pdf_prints(pdf, table);
+    const bool is_printed = pdf_prints(table);
     if (!is_printed && !table->chart)
         return;
     pdf_outline(pdf, entry, title, place);
+    pdf_contents_add(pdf, 2, title, place);
     if (!is_printed)
         pdf_place(pdf, place);
     pdf_figures(pdf, table);
@@ -101,7 +103,6 @@ static void put_section(struct pdf *pdf, const struct ta_section *section, size_
     for (size_t i = 0; i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
             put_table(pdf, section->items[i].table, s, i, entry);
-    pdf_left_out(pdf, section);
     pdf_untag(pdf, "Sect");
 }
 

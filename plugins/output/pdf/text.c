@@ -19,7 +19,7 @@ static const struct type types[PDF_STYLE_COUNT] = {
     [PDF_LEAD] = {12, false, false},  [PDF_BODY] = {9.5, false, false},
     [PDF_SMALL] = {8, false, false},  [PDF_LABEL] = {8, true, false},
     [PDF_CELL] = {7.5, false, false}, [PDF_HEAD] = {7.5, true, false},
-    [PDF_MONO] = {7, false, true},
+    [PDF_MONO] = {7, false, true},    [PDF_NOTE] = {7, false, false},
 };
 
 double pdf_style_size(enum pdf_style style)

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The story in a few pages: of each chapter the first charts, two in a row, and the first tables
+ * that have none, with few rows. */
+#include "pdf.h"
+
+#include <stdio.h>
+
+enum { FIGURES_MAX = 6, TABLES_MAX = 4 };
+
+/* How much of a chapter stands on paper; chapters without an entry do not. */
+static const struct room {
+    size_t figures, tables;
+} rooms[TA_CHAPTERS] = {
+    [TA_CHAPTER_FINDINGS] = {4, 4}, /* what a comparison found */
+    [TA_CHAPTER_TIME] = {4, 1},     [TA_CHAPTER_IDLE] = {2, 1},  [TA_CHAPTER_STEPS] = {2, 1},
+    [TA_CHAPTER_MEMORY] = {2, 1},   [TA_CHAPTER_RANKS] = {4, 0}, [TA_CHAPTER_MORE] = {2, 1},
+};
+
+struct chapter {
+    struct pdf_small figures[FIGURES_MAX];
+    const struct ta_table *tables[TABLES_MAX];
+    size_t n_figures, n_tables;
+};
+
+static bool answers(const struct ta_table *table)
+{
+    return !table->def || table->def->tier == TA_TIER_ANSWER || ta_table_is_points(table);
+}
+
+/* A table stands there once, as its chart where it has one. */
+static void add_table(struct pdf *pdf, const struct room *room, const struct ta_table *table,
+                      struct chapter *chapter)
+{
+    if (!answers(table) || pdf_is_drawn(pdf, table))
+        return;
+    if (table->chart && pdf_says(pdf, table, table->chart)) {
+        if (chapter->n_figures < room->figures)
+            chapter->figures[chapter->n_figures++] = (struct pdf_small){table, table->chart};
+    } else if (!ta_table_is_points(table) && table->n_rows && chapter->n_tables < room->tables)
+        chapter->tables[chapter->n_tables++] = table;
+}
+
+static struct chapter gather(struct pdf *pdf, enum ta_chapter which)
+{
+    struct chapter chapter = {.n_figures = 0};
+    for (size_t s = 0; s < ta_report_section_count(pdf->report); s++) {
+        const struct ta_section *section = ta_report_section(pdf->report, s);
+        for (size_t i = 0; section->chapter == which && i < section->n_items; i++)
+            if (section->items[i].kind == TA_ITEM_TABLE)
+                add_table(pdf, &rooms[which], section->items[i].table, &chapter);
+    }
+    return chapter;
+}
+
+/* Two charts in a row, the last one alone where they are odd. */
+struct figure_row {
+    const struct pdf_small *figures;
+    size_t n;
+};
+
+static void put_row(struct pdf *pdf, const void *data)
+{
+    const struct figure_row *row = data;
+    struct pdf_part parts[PDF_PARTS_MAX];
+    for (size_t i = 0; i < PDF_PARTS_MAX; i++)
+        parts[i] = (struct pdf_part){pdf_small_figure, &row->figures[i], 1.0 / PDF_PARTS_MAX};
+    pdf_beside(pdf, parts, row->n);
+    pdf->y += 8;
+}
+
+/* A lonely part would take the gap between two as its own. */
+static struct figure_row row_at(const struct chapter *chapter, size_t first)
+{
+    const size_t left = chapter->n_figures - first;
+    return (struct figure_row){&chapter->figures[first],
+                               left < PDF_PARTS_MAX ? left : PDF_PARTS_MAX};
+}
+
+static void put_tables(struct pdf *pdf, const struct chapter *chapter, int entry)
+{
+    for (size_t i = 0; i < chapter->n_tables; i++) {
+        const struct ta_table *table = chapter->tables[i];
+        char place[PDF_PLACE_MAX];
+        if (!pdf_table_place(pdf, table->id, place))
+            continue;
+        pdf_outline(pdf, entry, pdf_safe(pdf, table->title), place);
+        pdf_heading(pdf, 2, pdf_safe(pdf, table->title), place, 60);
+        pdf_table(pdf, table);
+    }
+}
+
+static void put_chapter(struct pdf *pdf, enum ta_chapter which)
+{
+    const struct chapter chapter = gather(pdf, which);
+    char place[PDF_PLACE_MAX];
+    if (chapter.n_figures + chapter.n_tables == 0)
+        return;
+    snprintf(place, sizeof place, "chapter-%s", ta_chapter_id(which));
+    struct figure_row row = row_at(&chapter, 0);
+    const bool is_diff = which == TA_CHAPTER_FINDINGS;
+    const int entry = pdf_section(pdf, is_diff ? "What changed" : ta_chapter_title(which), place,
+                                  chapter.n_figures ? pdf_trial(pdf, put_row, &row) : 80);
+    for (size_t i = 0; i < chapter.n_figures; i += PDF_PARTS_MAX) {
+        row = row_at(&chapter, i);
+        pdf_need(pdf, pdf_trial(pdf, put_row, &row));
+        for (size_t k = 0; k < row.n; k++) {
+            char at[PDF_PLACE_MAX];
+            if (pdf_table_place(pdf, row.figures[k].table->id, at))
+                pdf_outline(pdf, entry, pdf_safe(pdf, row.figures[k].chart->title), at);
+            pdf_mark_drawn(pdf, row.figures[k].table);
+        }
+        put_row(pdf, &row);
+    }
+    put_tables(pdf, &chapter, entry);
+    pdf_untag(pdf, "Sect");
+}
+
+void pdf_chapters(struct pdf *pdf)
+{
+    for (enum ta_chapter which = 0; which < TA_CHAPTERS; which++)
+        if (rooms[which].figures &&
+            (which != TA_CHAPTER_FINDINGS || ta_report_kind(pdf->report) == TA_REPORT_DIFF))
+            put_chapter(pdf, which);
+}
