@@ -2,6 +2,7 @@
 /* The story in a few pages: of each chapter the first charts, two in a row, and the first tables
  * that have none, with few rows. */
 #include "pdf.h"
+#include "report/sections.h"
 
 #include <stdio.h>
 
