@@ -8,7 +8,7 @@
 
 enum { FIGURES_MAX = 6, TABLES_MAX = 4 };
 
-/* How much of a chapter stands on paper; chapters without an entry do not. */
+/* How much of a chapter is on paper; chapters without an entry do not. */
 static const struct room {
     size_t figures, tables;
 } rooms[TA_CHAPTERS] = {
@@ -28,7 +28,7 @@ static bool answers(const struct ta_table *table)
     return !table->def || table->def->tier == TA_TIER_ANSWER || ta_table_is_points(table);
 }
 
-/* A table stands there once, as its chart where it has one. */
+/* A table is there once, as its chart where it has one. */
 static void add_table(struct pdf *pdf, const struct room *room, const struct ta_table *table,
                       struct chapter *chapter)
 {

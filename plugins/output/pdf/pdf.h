@@ -185,7 +185,7 @@ struct pdf_small {
 void pdf_small_figure(struct pdf *pdf, const void *small);
 /* The chart of the run as a whole, where the report has one. */
 void pdf_picture(struct pdf *pdf);
-/* Whether a chart of the table stands in this pass already, or now does. */
+/* Whether a chart of the table is in this pass already, or now does. */
 bool pdf_is_drawn(const struct pdf *pdf, const struct ta_table *table);
 void pdf_mark_drawn(struct pdf *pdf, const struct ta_table *table);
 /* Frees what figures hold. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What of the tables stands on paper.
+/* Which tables are on paper.
  *
  * Paper is read from front to back, so its length follows what there is to say and not how many
  * ranks there are.  The short form is the story (chapters.c); where all is asked for, each table
- * stands there, and charts stand for the points that they draw. */
+ * is there, and charts stand for the points that they draw. */
 #include "pdf.h"
 #include "report/tables.h"
 #include "report/words.h"
