@@ -359,8 +359,6 @@ def check_input(args, path, scratch):
     subprocess.run([args.program, "report", "-q", "-v", "--no-config", path, "-o", scratch,
                     "--paper-detail=full",
                     "--format", f"json,{args.format}"], check=True, env=environment)
-                    "--paper-detail=full",
-                    "--format", f"json,{args.format}"], check=True, env=environment)
     faults = Faults()
     tables = tables_of(scratch, set() if args.format == "csv" else points_of(args.program))
     CHECKS[args.format](scratch, tables, faults)
