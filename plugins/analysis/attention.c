@@ -90,6 +90,7 @@ static const struct ta_table_def by_backend = {
     "attention.by_backend",
     "Attention by implementation",
     TA_COLUMNS(by_backend_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per implementation of attention and how it was found. A kernel that is "
            "written for one program and whose name does not tell a library is `other`, not "
            "guessed. Chart `attention-backends`.",

@@ -118,7 +118,10 @@ static const struct ta_column by_rank_columns[] = {
 };
 
 static const struct ta_table_def by_rank = {
-    "compile.by_rank", "Compiled share by rank", TA_COLUMNS(by_rank_columns),
+    "compile.by_rank",
+    "Compiled share by rank",
+    TA_COLUMNS(by_rank_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank with compiled regions or kernels made by Triton.",
     .rank_words = "Compiled code"};
 

@@ -93,6 +93,7 @@ static const struct ta_table_def costs = {
     "costs.values",
     "Cost",
     TA_COLUMNS(costs_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per thing that the run makes, as far as it is known how many or how fast; the "
            "row `run` is all of it. Ranks are taken to work on the same things: of different "
            "counts the largest counts. The energy is the devices' alone, without the "

@@ -597,7 +597,10 @@ static const struct ta_column by_name_columns[] = {
 };
 
 static const struct ta_table_def by_name = {
-    "critical_path.by_name", "Critical path by name", TA_COLUMNS(by_name_columns),
+    "critical_path.by_name",
+    "Critical path by name",
+    TA_COLUMNS(by_name_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per class and name on the path, all ranks.",
     .order = {&by_name_columns[NAME_TOTAL], TA_DESCENDING}};
 

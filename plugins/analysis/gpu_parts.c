@@ -67,6 +67,7 @@ static const struct ta_table_def parts = {
     "gpu_time.parts",
     "GPU time breakdown",
     TA_COLUMNS(parts_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and device: the program's window in parts that add up to it. Chart "
            "`gpu-time-breakdown`.",
     .chart = {&chart},

@@ -32,8 +32,10 @@ static const struct ta_column matrix_units_columns[] = {
 };
 
 static const struct ta_table_def matrix_units = {
-    "kernels.matrix_units", "Tensor-core use (matrix cores on AMD)",
+    "kernels.matrix_units",
+    "Tensor-core use (matrix cores on AMD)",
     TA_COLUMNS(matrix_units_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per class of product and evidence in the names of its kernels. The scalar "
            "`matrix_unit_share` is the share of the time of `gemm` and `conv` that shows tensor "
            "cores.",
@@ -85,6 +87,7 @@ static const struct ta_table_def precisions = {
     "kernels.precision",
     "GEMM precision",
     TA_COLUMNS(precisions_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per class of product, type of its inputs, and source of that. Chart "
            "`kernel-precision`.",
     .chart = {&chart},

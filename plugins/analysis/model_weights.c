@@ -43,7 +43,10 @@ static const struct ta_column weights_columns[FIELDS] = {
 };
 
 static const struct ta_table_def weights = {
-    "models.weights", "Model weights", TA_COLUMNS(weights_columns),
+    "models.weights",
+    "Model weights",
+    TA_COLUMNS(weights_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank, model of a diffusion program and type, where shapes are recorded.",
     .rank_words = "Model"};
 

@@ -42,6 +42,7 @@ static const struct ta_table_def device_time = {
     "ops.device_time",
     "Device time by operator",
     TA_COLUMNS(device_time_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per name of the launching op, all ranks together. Activities that are not "
            "linked to a runtime call are not in it; `launches.by_rank` says how many those are. "
            "Chart `ops-device-pareto`.",

@@ -84,7 +84,10 @@ static const struct ta_column rank_columns[RANK_COLUMNS] = {
 };
 
 static const struct ta_table_def rank = {
-    "run.window", "Program window", TA_COLUMNS(rank_columns),
+    "run.window",
+    "Program window",
+    TA_COLUMNS(rank_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank: the window that verdict, bounds, key figures and charts are "
            "about. It begins with the first and ends with the last of: activities, operators, "
            "ranges of the program, calls that launch work; of the host as far as the "

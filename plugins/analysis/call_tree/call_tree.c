@@ -147,7 +147,7 @@ static const struct ta_table_def call_tree = {
            "them, which then is in \"(other)\". Charts `call-tree` and `call-tree-device`; "
            "`--format folded` writes the tree for flame graph programs."};
 static const struct ta_table_def module_tree = {
-    "ops.module_tree", "Modules", TA_COLUMNS(tree_columns),
+    "ops.module_tree", "Modules", TA_COLUMNS(tree_columns), .tier = TA_TIER_DETAIL,
     .doc = "The same columns, of modules alone (spans `nn.Module: …`): what happens below a "
            "module but in no inner one is its own. \"(outside of modules)\", kind `outside`, has "
            "the rest. Charts `module-tree` and `module-tree-device`."};
@@ -174,7 +174,7 @@ static const struct ta_column by_module_columns[] = {
 };
 
 static const struct ta_table_def by_module = {
-    "ops.by_module", "Time by module class", TA_COLUMNS(by_module_columns),
+    "ops.by_module", "Time by module class", TA_COLUMNS(by_module_columns), .tier = TA_TIER_DETAIL,
     .doc = "One row per class of modules: `Linear` of `nn.Module: Linear_12`, all ranks "
            "together."};
 

@@ -221,7 +221,10 @@ static bool is_near(const struct ta_refs *in)
 static const struct ta_ref near_reads[] = {{"steps.host_budget", "ratio"}};
 
 static const struct ta_table_def budget = {
-    "steps.host_budget", "Host time per step", TA_COLUMNS(budget_columns),
+    "steps.host_budget",
+    "Host time per step",
+    TA_COLUMNS(budget_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and kind of denoising step: what the host and the GPU need for it. "
            "As long as the host needs less, and does not wait, it runs ahead and nobody sees "
            "its time; once steps of the GPU are shorter (a smaller picture, fewer layers, a step "

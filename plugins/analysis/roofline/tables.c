@@ -210,7 +210,10 @@ static const struct ta_column roofline_by_rank_columns[] = {
 };
 
 const struct ta_table_def roofline_by_rank = {
-    "roofline.by_rank", "FLOPs utilization by rank", TA_COLUMNS(roofline_by_rank_columns),
+    "roofline.by_rank",
+    "FLOPs utilization by rank",
+    TA_COLUMNS(roofline_by_rank_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and device with kernels. The peaks are those of the [list of "
            "devices](../src/hardware/devices.yaml), which states dense rates and a source for "
            "each entry, by the name, the multiprocessors and the memory that the trace says; "

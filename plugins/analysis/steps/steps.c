@@ -205,7 +205,10 @@ static const struct ta_column by_rank_columns[] = {
 };
 
 static const struct ta_table_def by_rank = {
-    "steps.by_rank", "Steps by rank", TA_COLUMNS(by_rank_columns),
+    "steps.by_rank",
+    "Steps by rank",
+    TA_COLUMNS(by_rank_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank with marked steps. Steps that lack more than 5 % of their kernels "
            "do not count. All figures but the steady ones are of the steps that set the run up, "
            "too.",
@@ -375,6 +378,7 @@ static const struct ta_table_def by_kind = {
     "steps.by_kind",
     "Steps by kind",
     TA_COLUMNS(by_kind_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and kind of step whose name says what it is: of inference engines "
            "(`step[DECODE bs=64]`, `execute_context_…_generation_…`), of requests "
            "(`execute_diffusion_1_256x256`), of the program's own ranges. Prefill and decode, "

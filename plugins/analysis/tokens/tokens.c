@@ -239,7 +239,10 @@ static const struct ta_column kinds_columns[] = {
 };
 
 static const struct ta_table_def kinds = {
-    "diffusion.tokens", "Sizes and tokens", TA_COLUMNS(kinds_columns),
+    "diffusion.tokens",
+    "Sizes and tokens",
+    TA_COLUMNS(kinds_columns),
+    .tier = TA_TIER_DETAIL,
     .doc =
         "One row per rank and kind of image or video, by shapes of operators (`record_shapes`), "
         "whatever the names of ranges say. Pixels are latents times what the VAE makes of one; "
