@@ -10,6 +10,11 @@ TA_BEGIN_DECLS
 /* Traces that are trusted less than this give hints, not findings: their severity is `info`. */
 #define TA_TRUST_LEAST 0.5
 
+/* `steps_ns` of a finding whose saving is of no block or step: encoding, loading, set-up.  It makes
+ * the run shorter, but not more frames or blocks per second.  Of a finding with a goal `steps_ns`
+ * is the time of the blocks that the goal is about. */
+#define TA_OUTSIDE_LOOP (-INT64_C(1))
+
 /* Which cells a rule looks at: those of a column, in the rows whose texts are these.  Columns are
  * references of the rule, all to one table. */
 struct ta_look {

@@ -79,6 +79,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .n_evidence = 2,
             .saving_low_ns = ta_whole(delay.value - factor * block.value),
             .saving_high_ns = ta_whole(delay.value - block.value),
+            .steps_ns = TA_OUTSIDE_LOOP,
             .confidence = 0.4,
             .threshold = ta_advice_printf(
                 advice, "start of the session to the first block > %.3g medians of a block",

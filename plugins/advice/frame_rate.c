@@ -27,6 +27,7 @@ enum {
     BLOCK_FRAMES,
     BLOCK_TIME,
     BLOCK_STEPS,
+    BLOCKS,
     VIDEO_FACTOR,
     VIDEO_RATE,
     VIDEO_PLAYBACK,
@@ -43,6 +44,7 @@ static const struct ta_ref reads[] = {
     [BLOCK_FRAMES] = {"diffusion.by_rank", "frames_per_block"},
     [BLOCK_TIME] = {"diffusion.by_rank", "block_mean_ns"},
     [BLOCK_STEPS] = {"diffusion.by_rank", "steps_per_pass"},
+    [BLOCKS] = {"diffusion.by_rank", "blocks"},
     [VIDEO_FACTOR] = {"playback.by_video", "real_time_factor"},
     [VIDEO_RATE] = {"playback.by_video", "rate"},
     [VIDEO_PLAYBACK] = {"playback.by_video", "playback"},
@@ -108,6 +110,15 @@ static bool advise_frames(struct ta_ctx *ctx, const struct ta_refs *in, struct t
     return true;
 }
 
+/* The recorded blocks of a rank; 0: not known. */
+static double blocks_of(const struct ta_refs *in, int64_t rank)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, BLOCKS); i++)
+        if (ta_ref_rank(in, BLOCKS, i) == rank)
+            return ta_ref_number(in, BLOCKS, i, 0);
+    return 0;
+}
+
 /* Blocks per second, where nothing says how many frames a block has. */
 static void advise_blocks(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
@@ -118,20 +129,26 @@ static void advise_blocks(struct ta_ctx *ctx, const struct ta_refs *in, struct t
     if (!ta_look_worst(in, &look, &rate) || !(rate.value > 0) || rate.value >= threshold)
         return;
     const struct ta_evidence evidence = ta_place_evidence(&rate);
+    const double blocks = blocks_of(in, ta_ref_rank(in, VALUE, rate.row));
+    const double ns = 1e9 / rate.value, goal_ns = 1e9 / threshold;
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "block-rate",
                   .rule = "frame_rate",
                   .title = ta_advice_printf(
                       advice, "A block takes %s, before which new input does not show%s",
-                      ta_advice_number(advice, 1e9 / rate.value, TA_UNIT_NS),
+                      ta_advice_number(advice, ns, TA_UNIT_NS),
                       ta_place_owner(advice, in->report, &rate)),
+                  .why = ta_advice_printf(advice, "The goal is %.3g blocks/s: one in %s.",
+                                          threshold, ta_advice_number(advice, goal_ns, TA_UNIT_NS)),
                   .advice = "Shorten the block (fewer frames or steps) or its steps.",
                   .severity = rate.value < ta_ctx_option(ctx, BPS_HIGH) ? TA_MEDIUM : TA_LOW,
                   .evidence = &evidence,
                   .n_evidence = 1,
                   .saving_low_ns = TA_MISSING,
                   .saving_high_ns = TA_MISSING,
+                  .needed_ns = ta_whole(blocks * (ns - goal_ns)),
+                  .steps_ns = ta_whole(blocks * ns),
                   .confidence = 0.6,
                   .threshold = ta_advice_printf(
                       advice, "blocks over the time of the blocks < %.4g per second", threshold),
@@ -186,6 +203,17 @@ static const char *parts_of(const struct ta_refs *in, struct ta_advice *advice, 
     return NULL;
 }
 
+/* Time of the blocks of all videos of a rank. */
+static int64_t blocks_ns(const struct ta_refs *in, int64_t rank)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, VIDEO_RATE); i++)
+        if (ta_ref_rank(in, VIDEO_RATE, i) == rank)
+            sum +=
+                ta_ref_number(in, VIDEO_FRAMES, i, 0) * 1e9 / ta_ref_number(in, VIDEO_RATE, i, NAN);
+    return ta_whole(sum);
+}
+
 /* By how much the videos of a rank would have to be made faster. */
 static int64_t needed_ns(const struct ta_refs *in, int64_t rank)
 {
@@ -234,6 +262,7 @@ static bool advise_videos(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
             .needed_ns = needed_ns(in, ta_ref_rank(in, VIDEO_FACTOR, factor.row)),
+            .steps_ns = blocks_ns(in, ta_ref_rank(in, VIDEO_FACTOR, factor.row)),
             .confidence = 0.9,
             .threshold = "frames played over frames made per second > 1",
         });

@@ -122,6 +122,7 @@ static void advise_runs(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .n_evidence = 2,
             .saving_low_ns = ta_whole(worst.value - first),
             .saving_high_ns = ta_whole(worst.value),
+            .steps_ns = TA_OUTSIDE_LOOP,
             .confidence = 0.8,
             .threshold = "runs that begin with copies of weights ≥ 2",
         });
@@ -210,6 +211,7 @@ static void advise_loads(const struct ta_refs *in, struct ta_advice *advice)
                   .n_evidence = 1,
                   .saving_low_ns = ta_whole(0.3 * outside),
                   .saving_high_ns = ta_whole(0.9 * outside),
+                  .steps_ns = TA_OUTSIDE_LOOP,
                   .confidence = 0.5,
                   .threshold = "loads >= prompts, and prompts outside their loops > 30 %",
               });
@@ -260,6 +262,7 @@ static void advise_prompts(struct ta_ctx *ctx, const struct ta_refs *in, struct 
             .n_evidence = 2,
             .saving_low_ns = ta_whole(worst.value * (1 - 1 / calls) * 0.8),
             .saving_high_ns = ta_whole(worst.value),
+            .steps_ns = TA_OUTSIDE_LOOP,
             .confidence = 0.8,
             .threshold = "loads ≥ 2 in prompts",
         });

@@ -25,31 +25,32 @@ static const struct ta_ref reads[] = {
 static const struct phase {
     const char *phase, *one, *several, *advice, *details;
     bool is_divided;
+    bool is_outside; /* of the loop: no block is made sooner */
 } phases[] = {
     {"denoise", "denoises", "denoise",
      "Denoise on the ranks that wait as well: tokens or the passes of guidance divided between "
      "them "
      "(`ulysses_degree`, `cfg_parallel`), or an image of its own on each.",
-     NULL, false},
+     NULL, false, false},
     {"VAE decode", "decodes", "decode",
      "Decode on all ranks, each a tile or some of the frames (parallel VAE: patch_size or "
      "`DistVAE` in xDiT, `vae_patch_parallel` in vLLM-Omni), or decode one image or video on each "
      "rank where there are several.",
-     "Tiles overlap, so that a parallel VAE gains less than its number of ranks.", true},
+     "Tiles overlap, so that a parallel VAE gains less than its number of ranks.", true, false},
     {"text encode", "encodes the prompt", "encode the prompt",
      "Encode the next prompt while this one is denoised, keep the embeddings of prompts that come "
      "again (the negative prompt), or encode each of several prompts on a rank of its own.",
-     "If all ranks encode the same prompt, nobody waits, but nothing is faster.", false},
+     "If all ranks encode the same prompt, nobody waits, but nothing is faster.", false, true},
     {"image encode", "encodes the image", "encode the image",
      "Encode on all ranks, each a tile or some of the frames, or encode the next image while this "
      "one is denoised.",
-     NULL, true},
+     NULL, true, true},
     {"post-process", "post-processes", "post-process",
      "Write and scale images or videos in another thread or process while the ranks go on with the "
      "next.",
-     NULL, false},
+     NULL, false, false},
     {"load", "loads a model", "load a model",
-     "Load on all ranks at once, each its part of the weights.", NULL, true},
+     "Load on all ranks at once, each its part of the weights.", NULL, true, true},
 };
 
 static const struct phase *phase_of(const struct ta_refs *in, size_t row)
@@ -114,6 +115,7 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
             .n_evidence = TA_LENGTH(evidence),
             .saving_low_ns = ta_whole(phase->is_divided ? 0.4 * (1 - part) * time.value : 0),
             .saving_high_ns = ta_whole((1 - part) * time.value),
+            .steps_ns = phase->is_outside ? TA_OUTSIDE_LOOP : 0,
             .gain = TA_GAIN_RANKS,
             .confidence = 0.6,
             .threshold = ta_advice_printf(

@@ -22,20 +22,24 @@ static const struct ta_ref reads[] = {
 
 static const struct phase {
     const char *phase, *name, *advice;
+    bool is_outside; /* of the loop: no block is made sooner */
 } phases[] = {
     {"VAE decode", "VAE decoding",
      "Give each rank the same number of tiles, frames or images to decode, and the same precision "
-     "and convolution algorithms (`torch.backends.cudnn.benchmark`)."},
+     "and convolution algorithms (`torch.backends.cudnn.benchmark`).",
+     false},
     {"text encode", "Text encoding",
-     "Give each rank the same number of prompts, and encode on the GPU on all of them."},
+     "Give each rank the same number of prompts, and encode on the GPU on all of them.", true},
     {"image encode", "Image encoding",
-     "Give each rank the same number of tiles, frames or images to encode."},
+     "Give each rank the same number of tiles, frames or images to encode.", true},
     {"denoise", "Denoising",
      "Give each rank the same number of tokens and passes: pad the sequence to a multiple of the "
-     "ranks, and divide guidance evenly."},
+     "ranks, and divide guidance evenly.",
+     false},
     {"post-process", "Post-processing",
-     "Divide it between the ranks, or let another thread or process do it."},
-    {"load", "Loading", "Load on each rank the same part of the weights, from the same storage."},
+     "Divide it between the ranks, or let another thread or process do it.", false},
+    {"load", "Loading", "Load on each rank the same part of the weights, from the same storage.",
+     true},
 };
 
 static const struct phase *phase_of(const struct ta_refs *in, size_t row)
@@ -89,6 +93,7 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
                                        ? ta_whole(0.5 * extra.value)
                                        : 0, /* some do not wait for it */
                   .saving_high_ns = ta_whole(extra.value),
+                  .steps_ns = phase->is_outside ? TA_OUTSIDE_LOOP : 0,
                   .gain = TA_GAIN_RANKS,
                   .confidence = 0.6,
                   .threshold = ta_advice_printf(

@@ -117,6 +117,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
             .n_evidence = 2,
             .saving_low_ns = ta_whole(0.5 * waits + 0.12 * again->busy),
             .saving_high_ns = ta_whole(waits + 0.5 * again->busy),
+            .steps_ns = is_text ? TA_OUTSIDE_LOOP : 0,
             .recorder_ns = recorded.ns,
             .recorder_most_ns = recorded.most_ns,
             .confidence = 0.5,

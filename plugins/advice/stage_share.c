@@ -75,54 +75,56 @@ static const struct ta_ref reads[] = {
 static const struct to_do {
     const char *word, *advice;
     double low, high;
+    bool is_outside; /* of the loop: no block is made sooner */
 } known[] = {
     {"vae",
      "Decode in 16 bit and in larger chunks as memory allows, and compile the decoder or run "
      "it on another stream or GPU while the next block is denoised.",
-     0.25, 0.75},
+     0.25, 0.75, false},
     {"offload",
      "Keep the model on the GPU if it fits, or move it from pinned memory on a side "
      "stream while something else runs.",
-     0.4, 1},
+     0.4, 1, false},
     {"load",
      "Load once and keep the process alive; store the weights as safetensors, in the type "
      "that is used.",
-     0.4, 1},
-    {"save", "Write the video in another thread or process, with a faster encoder preset.", 0.4, 1},
+     0.4, 1, true},
+    {"save", "Write the video in another thread or process, with a faster encoder preset.", 0.4, 1,
+     true},
     {"attention",
      "Use a fused attention kernel (FlashAttention, SDPA), a shorter context or "
      "window, or reuse attention across steps.",
-     0, 0},
+     0, 0, false},
     {"compil", "Keep the compiled code between runs (caches of torch.compile and autotuning).", 0.4,
-     1},
-    {"diffusion", MODEL, 0, 0},
-    {"denois", MODEL, 0, 0},
-    {"transformer", MODEL, 0, 0},
-    {"sampling", MODEL, 0, 0},
-    {"model_runner", MODEL, 0, 0},
-    {"model_forward", MODEL, 0, 0},
-    {"diffuse", MODEL, 0, 0},
+     1, true},
+    {"diffusion", MODEL, 0, 0, false},
+    {"denois", MODEL, 0, 0, false},
+    {"transformer", MODEL, 0, 0, false},
+    {"sampling", MODEL, 0, 0, false},
+    {"model_runner", MODEL, 0, 0, false},
+    {"model_forward", MODEL, 0, 0, false},
+    {"diffuse", MODEL, 0, 0, false},
     {"prefill",
      "Keep the keys and values of prompts that begin alike, and read long prompts in "
      "chunks beside decoding.",
-     0, 0},
+     0, 0, false},
     {"sampler",
      "Sample on the device for all sequences at once, without a copy to the host in "
      "between.",
-     0, 0},
+     0, 0, false},
     {"schedul",
      "Decide about the next step while the device is at this one, and keep what a step "
      "needs from the last.",
-     0, 0},
+     0, 0, false},
     {"batch",
      "Time the stages of a batch, or record a torch trace of one: it is a whole generation, "
      "with model, sampler and scheduler.",
-     0, 0},
-    {"warm", "Warm up once per process, and leave it out of what is timed.", 0.4, 1},
+     0, 0, false},
+    {"warm", "Warm up once per process, and leave it out of what is timed.", 0.4, 1, true},
     {"",
      "Record a torch trace of this part: it shows its operators and kernels, and whether the "
      "GPU waits for the host.",
-     0, 0},
+     0, 0, false},
 };
 
 static const struct to_do *what_to_do(const char *name)
@@ -212,6 +214,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const char 
             .n_evidence = 2,
             .saving_low_ns = todo->high > 0 ? ta_whole(todo->low * total->value) : TA_MISSING,
             .saving_high_ns = todo->high > 0 ? ta_whole(todo->high * total->value) : TA_MISSING,
+            .steps_ns = todo->is_outside ? TA_OUTSIDE_LOOP : 0,
             .confidence = 0.4,
             .threshold =
                 ta_advice_printf(advice, "share of a %s > %s", is_stage ? "stage" : "layer",

@@ -86,6 +86,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
             .saving_high_ns = is_repeated
                                   ? ta_whole(found->total * (1 - generations / place->value))
                                   : ta_whole(found->total),
+            .steps_ns = is_repeated ? 0 : TA_OUTSIDE_LOOP,
             .confidence = 0.5,
             .threshold = is_repeated
                              ? "calls of text encoding for each generation"

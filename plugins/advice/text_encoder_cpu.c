@@ -63,6 +63,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .n_evidence = 1,
             .saving_low_ns = all > 0 ? 0 : TA_MISSING,
             .saving_high_ns = all > 0 ? ta_whole(outside) : TA_MISSING,
+            .steps_ns = TA_OUTSIDE_LOOP,
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice,
                                           "text encoder on the CPU, and prompts outside their "

@@ -450,6 +450,24 @@ static double most_or_least(const struct together *all, bool by_most)
     return by_most ? high_of(all) : low_of(all);
 }
 
+/* What a finding saves of the time that a goal is about: of denoising steps all of it, of other
+ * parts of the run at least what the rest of the run has no room for. */
+static struct ta_finding toward(const struct ta_advice *advice, size_t goal, size_t other)
+{
+    struct ta_finding finding = advice->findings.at[other].finding;
+    const int64_t time = advice->findings.at[goal].finding.steps_ns;
+    const int64_t rest = ta_max_i64(ta_whole(advice->window) - time, 0);
+    if (finding.saving_high_ns == TA_MISSING || time <= 0)
+        return finding;
+    if (finding.steps_ns == TA_OUTSIDE_LOOP)
+        finding.saving_high_ns = TA_MISSING;
+    else if (finding.steps_ns == 0 && advice->window > 0)
+        finding.saving_low_ns = ta_max_i64(finding.saving_low_ns - rest, 0);
+    finding.saving_high_ns = ta_min_i64(finding.saving_high_ns, time);
+    finding.saving_low_ns = ta_min_i64(finding.saving_low_ns, finding.saving_high_ns);
+    return finding;
+}
+
 /* The finding that adds most to those that are taken; SIZE_MAX where none is left. */
 static size_t next_saving(const struct ta_advice *advice, size_t goal, const bool *taken,
                           const struct together *all, bool by_most)
@@ -457,12 +475,12 @@ static size_t next_saving(const struct ta_advice *advice, size_t goal, const boo
     size_t found = SIZE_MAX;
     double best = -1;
     for (size_t i = 0; i < advice->findings.n; i++) {
-        const struct ta_finding *other = &advice->findings.at[i].finding;
+        const struct ta_finding other = toward(advice, goal, i);
         struct together with = *all;
-        if (i == goal || taken[i] || other->saving_high_ns == TA_MISSING ||
-            other->saving_high_ns <= 0)
+        if (i == goal || taken[i] || other.saving_high_ns == TA_MISSING ||
+            other.saving_high_ns <= 0)
             continue;
-        add_saving(&with, other);
+        add_saving(&with, &other);
         if (most_or_least(&with, by_most) > best) {
             best = most_or_least(&with, by_most);
             found = i;
@@ -483,8 +501,9 @@ static bool reach(const struct ta_advice *advice, size_t goal, bool by_most, boo
         const size_t next = next_saving(advice, goal, taken, all, by_most);
         if (next == SIZE_MAX)
             return false;
+        const struct ta_finding cut = toward(advice, goal, next);
         taken[next] = true;
-        add_saving(all, &advice->findings.at[next].finding);
+        add_saving(all, &cut);
     }
     return true;
 }
@@ -505,8 +524,8 @@ static void say_goal(struct ta_advice *advice, size_t goal, bool *taken)
         advice, "%s%sThat goal takes %s less in the blocks; %s %s%s: %s to %s at most%s.",
         finding->why ? finding->why : "", finding->why ? " " : "",
         ta_advice_number(advice, needed, TA_UNIT_NS),
-        !may_be  ? (is_one ? "the finding with a saving"
-                           : ta_advice_printf(advice, "all %zu findings with a saving", all.n))
+        !may_be  ? (is_one ? "the finding with a saving there"
+                           : ta_advice_printf(advice, "all %zu findings with a saving there", all.n))
         : is_one ? "one finding"
                  : ta_advice_printf(advice, "%zu findings", all.n),
         is_sure  ? (is_one ? "reaches it" : "reach it")

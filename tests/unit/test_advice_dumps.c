@@ -387,6 +387,20 @@ static void test_saving_of_first_block(void **state)
     close_run(&run);
 }
 
+/* As many blocks per second as the rule asks for: six of 1 s have to take 500 ms each. */
+static void test_goal_of_blocks(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run, VALUES("0,bps,blocks,1,per_s\n") BLOCKS("0,6,100\n"), NULL);
+    const struct ta_finding *finding = ta_report_finding(run.report, "block-rate");
+    assert_non_null(finding);
+    assert_int_equal(finding->needed_ns, 3000000000);
+    assert_int_equal(finding->steps_ns, 6000000000);
+    assert_string_equal(finding->why, "The goal is 2 blocks/s: one in 500 ms.");
+    close_run(&run);
+}
+
 /* What the unit beside a value says stands in the title; advice goes by the name of the stage. */
 static void test_texts(void **state)
 {
@@ -504,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_fires_beyond_its_threshold),
         cmocka_unit_test(test_saving_of_steps),
         cmocka_unit_test(test_saving_of_first_block),
+        cmocka_unit_test(test_goal_of_blocks),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_why_an_allocation_failed),
         cmocka_unit_test(test_counted_failures),
