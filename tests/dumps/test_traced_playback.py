@@ -176,12 +176,12 @@ def check(chance):
 def only_of_blocks():
     """A prompt that is encoded three times, each longer than a block, and steps that wait: the
     encoder saves most, and none of it toward the goal.  Without the waits nothing is named."""
-    for pause in (400 * MS, 0):
+    for pause, dur in ((400 * MS, 50 * MS), (0, 200 * MS)):
         recording = Recording()
         for _ in range(3):
             recording.encode(2000 * MS)
         for _ in range(4):
-            recording.denoise(2, 4, 50 * MS, pause)
+            recording.denoise(2, 4, dur, pause)
             recording.decode(2, 8, 20 * MS)
         tables, findings = report(recording, "--playback-fps", "24")
         by_rule = {item["rule"]: item for item in findings}
