@@ -524,8 +524,8 @@ static void say_goal(struct ta_advice *advice, size_t goal, bool *taken)
         advice, "%s%sThat goal takes %s less in the blocks; %s %s%s: %s to %s at most%s.",
         finding->why ? finding->why : "", finding->why ? " " : "",
         ta_advice_number(advice, needed, TA_UNIT_NS),
-        !may_be  ? (is_one ? "the finding with a saving there"
-                           : ta_advice_printf(advice, "all %zu findings with a saving there", all.n))
+        !may_be  ? (is_one ? "the finding that saves there"
+                           : ta_advice_printf(advice, "all %zu findings that save there", all.n))
         : is_one ? "one finding"
                  : ta_advice_printf(advice, "%zu findings", all.n),
         is_sure  ? (is_one ? "reaches it" : "reach it")
