@@ -31,7 +31,8 @@ def said(program, data, case):
     """The verdict and the whole text, blanks made one."""
     paths = [data / path for path in case["in"]]
     done = subprocess.run([program, "report", *paths, "-v", "--format", "text", "-o", "-"],
-                          check=False, capture_output=True, encoding="utf-8", errors="replace", timeout=300)
+                          check=False, capture_output=True, encoding="utf-8", errors="replace",
+                          timeout=300)
     if done.returncode != 0:
         return None
     head = "\n".join(done.stdout.split("\n\n")[:2])
