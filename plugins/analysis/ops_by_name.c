@@ -33,7 +33,7 @@ static const struct ta_column by_name_columns[] = {
     [SELF] = {"self_ns", "Self, all threads", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_SELF,
               .doc = "Time during which the span was the innermost of its thread", .detail = true},
     [SHARE] = {"share", "Share", TA_RATIO, .over_ranks = TA_OVER_SHARE,
-               .doc = "`working_ns` over that of all host spans"},
+               .doc = "Share of the self time of all host spans, without threads that only wait"},
     TA_SPREAD_COLUMNS(MEAN),
 };
 

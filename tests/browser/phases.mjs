@@ -47,6 +47,11 @@ async function checkPlace(page) {
 
 /* The cell of a row that leads to where the device works. */
 async function follow(page, table, row, wanted) {
+  await page.evaluate((id) => {
+    const fold = document.getElementById(id).closest("details.fold");
+    if (fold)
+      fold.open = true;
+  }, `t-${table}`);
   const link = page.locator(`[id="t-${table}"] tbody tr`, { hasText: row }).first()
     .locator("a.timeline-link").last();
   await link.click();

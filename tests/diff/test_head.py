@@ -54,7 +54,7 @@ class Head(unittest.TestCase):
 
     def compare(self, before, after):
         """The first line that people see; the document is kept."""
-        done = subprocess.run([PROGRAM, "--no-config", "diff", before, after, "-o",
+        done = subprocess.run([PROGRAM, "--no-config", "diff", "-v", before, after, "-o",
                                self.folder / "out"], check=True, capture_output=True, text=True)
         self.diff = reports.Report((self.folder / "out/diff.json").read_text(encoding="utf-8"))
         self.headline = self.diff.document["verdict"]["headline"]

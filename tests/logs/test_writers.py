@@ -401,7 +401,7 @@ class Checks(checks.Checks):
         done = subprocess.run([self.program, "--no-config", "report", "-o", self.scratch / "out",
                                path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               check=False, timeout=240)
-        return " ".join(" ".join(done.stdout.splitlines()[:10]).split())
+        return " ".join(" ".join(done.stdout.splitlines()[:24]).split())
 
     def causes(self):
         """The cause is in the first lines of the terminal, with its figures."""

@@ -74,10 +74,14 @@ def changed(name, rng):
 
 
 def link_of(folder):
-    """The words of the command that links the program, made by make or by ninja."""
+    """The words of the command that links the program, made by make or by ninja; a long list of
+    objects is in a file of its own, named by @."""
     link = folder / "CMakeFiles/traceanalyze_cli.dir/link.txt"
     if link.exists():
-        return shlex.split(link.read_text(encoding="utf-8"))
+        words = shlex.split(link.read_text(encoding="utf-8"))
+        return [each for word in words for each in (
+            shlex.split((folder / word[1:]).read_text(encoding="utf-8"))
+            if word.startswith("@") else [word])]
     commands = subprocess.run(["ninja", "-t", "commands", "traceanalyze_cli"], cwd=folder,
                               check=True, capture_output=True, text=True).stdout
     return shlex.split(commands.splitlines()[-1].removeprefix(": && ").removesuffix(" && :"))

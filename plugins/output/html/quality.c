@@ -143,7 +143,7 @@ static enum ta_status put_notes(const struct page *page, const struct ta_account
                                        .n_columns = NOTE_COLUMNS,
                                        .n_rows = notices.n,
                                        .cells = cells};
-        status = html_table(page, &table, HTML_FOLDED);
+        status = html_table(page, &table, HTML_OPEN);
     }
     ta_arena_free(&arena);
     return status;
