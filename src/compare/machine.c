@@ -57,8 +57,8 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     if (base == TA_MISSING || new == TA_MISSING)
         return true;
     if (before <= 0 || after <= 0) {
-        ta_add_missing(out, "What the machine did to the change is not known: the clocks of its "
-                            "devices were not recorded in both runs.");
+        ta_add_missing(out, "The clocks of the devices were not recorded in both runs, so the "
+                            "change may come from the machine.");
         return true;
     }
     const int64_t change = diff->window_ns[TA_DIFF_NEW] - diff->window_ns[TA_DIFF_BASE];
