@@ -93,6 +93,7 @@ static const struct ta_table_def growth = {
     "diffusion.context_growth",
     "Block time growth with context",
     TA_COLUMNS(growth_columns),
+    .tier = TA_TIER_DETAIL,
     .rank_words = "Context",
     .doc =
         "One row per video of which at least 6 blocks of equal size can be fitted: time of block "

@@ -127,6 +127,7 @@ static const struct ta_table_def bound = {
     "run.bound",
     "What bounds the run",
     TA_COLUMNS(bound_columns),
+    .tier = TA_TIER_DETAIL,
     .doc =
         "What the program's window is spent on (`run.window`), for each device, in parts that "
         "add up to it: "

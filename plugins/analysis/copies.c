@@ -661,6 +661,7 @@ static const struct ta_table_def by_direction = {
     "copies.by_direction",
     "Copies by direction",
     TA_COLUMNS(by_direction_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and direction: `HtoD`, `DtoH`, `DtoD`, `PtoP`, `HtoH` or `other`, "
            "by the name of the copy. Chart `copy-bandwidth`.",
     .chart = {&chart},

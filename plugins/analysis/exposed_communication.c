@@ -48,6 +48,7 @@ static const struct ta_table_def by_device = {
     "collectives.exposed",
     "Exposed communication by rank",
     TA_COLUMNS(by_device_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and device of `gpu_time.by_rank`, where several ranks were read. "
            "Chart `exposed-communication`.",
     .rank_words = "Exposed communication",

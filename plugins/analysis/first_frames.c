@@ -58,6 +58,7 @@ static const struct ta_table_def parts = {
     "playback.first_frames",
     "Time to first frames",
     TA_COLUMNS(parts_columns),
+    .tier = TA_TIER_DETAIL,
     .not_of_ranks = true,
     .doc = "What the time from the start of the session to the first frames of its first video "
            "consists of; the parts add up to it. Of a stage that was called for each video the "

@@ -316,7 +316,10 @@ static const struct ta_column gpu_time_by_name_columns[] = {
 };
 
 static const struct ta_table_def gpu_time_by_name = {
-    "gpu_time.by_name", "GPU busy time by name", TA_COLUMNS(gpu_time_by_name_columns),
+    "gpu_time.by_name",
+    "GPU busy time by name",
+    TA_COLUMNS(gpu_time_by_name_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per class and name, all ranks: which activities the busy time consists of. "
            "Σ `exposed_ns` is Σ `busy_ns` of `gpu_time.by_rank`. Of more than 256 activities of "
            "a device at once the rest shares nothing.",

@@ -118,7 +118,10 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def by_step = {
-    "stragglers.by_step", "Lateness by step", TA_COLUMNS(by_step_columns),
+    "stragglers.by_step",
+    "Lateness by step",
+    TA_COLUMNS(by_step_columns),
+    .tier = TA_TIER_POINTS,
     .doc = "One row per rank, or group of neighbors beyond 64 ranks, and step, "
            "or part of the run. Chart `rank-step-heatmap`.",
     .joining = TA_JOIN_NOT};

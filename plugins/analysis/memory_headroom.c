@@ -48,7 +48,7 @@ static const struct ta_column headroom_columns[] = {
 };
 
 static const struct ta_table_def headroom = {
-    "memory.headroom", "Memory headroom", TA_COLUMNS(headroom_columns),
+    "memory.headroom", "Memory headroom", TA_COLUMNS(headroom_columns), .tier = TA_TIER_DETAIL,
     .doc =
         "One row per rank and device whose capacity is known: from telemetry of the driver, else "
         "from the allocator."};

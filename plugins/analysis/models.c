@@ -38,7 +38,11 @@ static const struct ta_column model_columns[] = {
 };
 
 static const struct ta_table_def model = {
-    "models.parameters", "Models", TA_COLUMNS(model_columns), .doc = "One row per rank and model.",
+    "models.parameters",
+    "Models",
+    TA_COLUMNS(model_columns),
+    .tier = TA_TIER_DETAIL,
+    .doc = "One row per rank and model.",
     .brief = &(const struct ta_brief){.place = 430, .rows = 6, .alone = true}};
 
 enum {
@@ -81,6 +85,7 @@ static const struct ta_table_def layer = {
     "layers.by_name",
     "Layers",
     TA_COLUMNS(layer_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and layer. Chart `layers-pareto`.",
     .chart = {&layer_chart},
     .order = {&layer_columns[LAYERS_TOTAL], TA_DESCENDING},

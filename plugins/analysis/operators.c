@@ -81,8 +81,7 @@ static const struct ta_table_def by_operator = {
            "known launch the row \"(no launch recorded)\". So Σ `device_self_ns` is the sum of "
            "all activities and Σ `device_exposed_ns` Σ `busy_ns` of `gpu_time.by_rank`. Totals "
            "count an operator within itself once, which `key_averages` of torch counts twice. "
-           "Step markers are one row.",
-    .tier = TA_TIER_DETAIL};
+           "Step markers are one row."};
 
 /* ---- map ------------------------------------------------------------------------------------- */
 

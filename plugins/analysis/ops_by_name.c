@@ -52,6 +52,7 @@ static const struct ta_table_def by_name = {
     "ops.by_name",
     "Host time by name",
     TA_COLUMNS(by_name_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per category and name of host spans, all ranks together. Means, deviations "
            "and quantiles are over single spans. Σ `self_ns` over the spans of a thread is the "
            "union of its host spans. Chart `ops-pareto`.",

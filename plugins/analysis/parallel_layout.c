@@ -472,7 +472,10 @@ static const struct ta_column layout_columns[] = {
 };
 
 static const struct ta_table_def layout = {
-    "collectives.layout", "Parallel layout", TA_COLUMNS(layout_columns),
+    "collectives.layout",
+    "Parallel layout",
+    TA_COLUMNS(layout_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per kind of process group: how ranks are divided, and what for. What the "
            "program calls a group (`Process Group Description`) wins; without, or where it is "
            "the group of all ranks, the operations tell: all-to-all of equal parts is a "

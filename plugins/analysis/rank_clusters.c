@@ -265,6 +265,7 @@ static const struct ta_table_def clusters = {
     "ranks.clusters",
     "Groups of similar ranks",
     TA_COLUMNS(clusters_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per cluster of devices that spend their windows alike: average linkage on "
            "the sum of absolute differences of the shares, joined up to `rank_clusters.cut` "
            "(0.1). One cluster is usual.",

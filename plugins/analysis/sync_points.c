@@ -418,7 +418,10 @@ static const struct ta_column by_site_columns[] = {
 };
 
 static const struct ta_table_def by_site = {
-    "sync.by_site", "Synchronization by call site", TA_COLUMNS(by_site_columns),
+    "sync.by_site",
+    "Synchronization by call site",
+    TA_COLUMNS(by_site_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per kind of wait, call, operator and caller, all ranks: host threads that "
            "wait for the device, and what that costs. A wait does no harm while the devices of "
            "the rank work; harm is the idle time during it, and after it until a device works "

@@ -37,8 +37,12 @@ static const struct ta_column set_columns[] = {
     [NEW_NAMES] = {"new_names", "New names", TA_TEXT, .doc = "Short names of those after"},
 };
 
-static const struct ta_table_def kernel_sets = {"diff.sets", "Replaced kernels",
-                                                TA_COLUMNS(set_columns)};
+static const struct ta_table_def kernel_sets = {
+    "diff.sets",
+    "Replaced kernels",
+    TA_COLUMNS(set_columns),
+    .tier = TA_TIER_DETAIL,
+};
 static const struct ta_table_def op_sets = {"diff.op_sets", "Replaced operators",
                                             TA_COLUMNS(set_columns)};
 

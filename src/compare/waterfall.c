@@ -203,9 +203,9 @@ static const struct ta_chart_def heatmap = {
     .y = {{&rank_bars_columns[RANK_TERM + DELTA], "change", TA_INK_WORSE}},
 };
 
-static const struct ta_table_def rank_bars = {"diff.waterfall_by_rank",
-                                              "What changed the window of each rank",
-                                              TA_COLUMNS(rank_bars_columns), .chart = {&heatmap}};
+static const struct ta_table_def rank_bars = {
+    "diff.waterfall_by_rank", "What changed the window of each rank", TA_COLUMNS(rank_bars_columns),
+    .tier = TA_TIER_DETAIL, .chart = {&heatmap}};
 
 enum {
     WINDOW,
@@ -243,8 +243,12 @@ static const struct ta_column compared_columns[] = {
                   .doc = "Change that no term explains"},
 };
 
-static const struct ta_table_def compared = {"diff.windows", "Windows compared",
-                                             TA_COLUMNS(compared_columns)};
+static const struct ta_table_def compared = {
+    "diff.windows",
+    "Windows compared",
+    TA_COLUMNS(compared_columns),
+    .tier = TA_TIER_DETAIL,
+};
 
 /* Cells of a term in columns from enumerator `term` on. */
 #define BAR_CELLS(term, text, bar, count_ns)                                                       \

@@ -41,7 +41,7 @@ static const struct ta_column memory_growth_columns[] = {
 };
 
 const struct ta_table_def memory_growth = {
-    "memory.growth", "Memory growth", TA_COLUMNS(memory_growth_columns),
+    "memory.growth", "Memory growth", TA_COLUMNS(memory_growth_columns), .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and device with at least six steps in which memory was recorded, or "
            "six blocks of a dump: what is in use at the end of each step, and whether it rises. "
            "A cache of keys and values grows on purpose."};

@@ -160,6 +160,7 @@ static const struct ta_column memory_by_phase_columns[] = {
 
 static const struct ta_table_def memory_by_phase = {
     "memory.by_phase", "Memory by phase", TA_COLUMNS(memory_by_phase_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank, device and phase of a program that generates images or videos, "
            "where the trace has torch's records of memory (`profile_memory=True`). Where phases "
            "overlap, the one that began last counts. `end_allocated_bytes` is of the phase's "

@@ -114,6 +114,7 @@ static const struct ta_column over_columns[] = {
 static const struct ta_table_def over = {"phases.over_ranks",
                                          "Phases compared between ranks",
                                          TA_COLUMNS(over_columns),
+                                         .tier = TA_TIER_DETAIL,
                                          .doc = "One row per phase of a run of several ranks.",
                                          .not_of_ranks = true,
                                          .joining = TA_JOIN_NOT,
@@ -152,6 +153,7 @@ static const struct ta_table_def uneven = {
     "phases.uneven",
     "Phases that take longer on one rank",
     TA_COLUMNS(uneven_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per phase in which one rank works longer than the others, by at least 1 % of "
            "the run, and no such part in other phases: a rank that is slow in all of them is one "
            "of the late ranks.",

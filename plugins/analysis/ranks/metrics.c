@@ -28,6 +28,7 @@ const struct ta_table_def ranks_metrics = {
     "ranks.metrics",
     "Metrics across ranks",
     TA_COLUMNS(ranks_metrics_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per figure of the tables by rank that at least two ranks have. A metric is "
            "named by table and column, and by the other keys of the row in brackets where there "
            "are several rows per rank: `stages.by_name.total_ns[decode]`. Where each rank has "

@@ -226,6 +226,7 @@ static const struct ta_column stages_derived_columns[] = {
 
 const struct ta_table_def stages_derived = {
     "stages.derived", "Stages derived from other records", TA_COLUMNS(stages_derived_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and stage that was not recorded as one but is the sum of other "
            "records: `denoising`, of the blocks of diffusion, or of the steps where there are "
            "no blocks. Without it the stages of a session would say little about where most of "

@@ -68,6 +68,7 @@ const struct ta_table_def stages_over_ranks = {
     "stages.over_ranks",
     "Stages across ranks",
     TA_COLUMNS(stages_over_ranks_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per stage and source, in the order of the run: that of the first call, or "
            "of the dump. The source is the scope of a stage table, or the kind of records. "
            "Stages that differ in a number alone are one in parts (`sampling_chunk_N`) when "

@@ -39,7 +39,10 @@ static const struct ta_column telemetry_energy_columns[] = {
 };
 
 const struct ta_table_def telemetry_energy = {
-    "energy.by_rank", "Energy", TA_COLUMNS(telemetry_energy_columns),
+    "energy.by_rank",
+    "Energy",
+    TA_COLUMNS(telemetry_energy_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and device with samples of the power. Every rank sees all devices "
            "of its host: do not add ranks up.",
     .rank_words = "Energy"};

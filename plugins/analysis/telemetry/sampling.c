@@ -33,6 +33,7 @@ static const struct ta_column telemetry_sampling_columns[] = {
 
 const struct ta_table_def telemetry_sampling = {
     "telemetry.sampling", "Telemetry sampling", TA_COLUMNS(telemetry_sampling_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and device, of the signal with the most samples, when all of them "
            "were kept."};
 
