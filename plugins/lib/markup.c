@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/markup.h"
 
+#include "base/write/escape.h"
+
 #include <assert.h>
 
 void ta_put_markup(struct ta_file *out, ta_escape *escape, const char *format, va_list args)
@@ -28,6 +30,22 @@ void ta_put_markup(struct ta_file *out, ta_escape *escape, const char *format, v
         }
     }
     ta_puts(out, format);
+}
+
+void ta_put_prose(struct ta_file *out, ta_escape *text, ta_escape *code, const char *sentence)
+{
+    const char *begin, *end;
+    for (; (begin = strchr(sentence, '`')) != NULL && (end = strchr(begin + 1, '`')) != NULL;
+         sentence = end + 1) {
+        text(out, (struct ta_slice){sentence, (size_t)(begin - sentence)});
+        code(out, (struct ta_slice){begin + 1, (size_t)(end - begin - 1)});
+    }
+    text(out, ta_slice_of(sentence));
+}
+
+void ta_put_markdown_prose(struct ta_file *out, const char *sentence)
+{
+    ta_put_prose(out, ta_put_markdown_text, ta_put_markdown, sentence);
 }
 
 void ta_put_markdown_f(struct ta_file *out, const char *format, ...)

@@ -13,6 +13,13 @@ typedef void ta_escape(struct ta_file *out, struct ta_slice text);
  * %zu and %ld, which is an int64_t. */
 void ta_put_markup(struct ta_file *out, ta_escape *escape, const char *format, va_list args);
 
+/* Writes a sentence of the report, in which names of code stand between backticks; a backtick
+ * without its pair is a letter like others. */
+void ta_put_prose(struct ta_file *out, ta_escape *text, ta_escape *code, const char *sentence);
+
+/* Such a sentence as Markdown, its names as code spans. */
+void ta_put_markdown_prose(struct ta_file *out, const char *sentence);
+
 /* Markdown of which each %s is text. */
 void ta_put_markdown_f(struct ta_file *out, const char *format, ...) TA_PRINTF(2, 3);
 

@@ -102,18 +102,26 @@ static enum ta_status put_table(struct ta_ctx *ctx, struct ta_file *out,
 
 /* ---- findings ------------------------------------------------------------------------ */
 
+/* "- **Why:** The GPU waits." */
+static void put_point(struct ta_file *out, const char *point, const char *sentence)
+{
+    if (!sentence || !*sentence)
+        return;
+    ta_putf(out, "- **%s:** ", point);
+    ta_put_markdown_prose(out, sentence);
+    ta_putc(out, '\n');
+}
+
 static void put_finding(struct ta_file *out, const struct ta_report *report,
                         const struct ta_finding *finding, size_t number)
 {
-    ta_put_markdown_f(out, "\n### %zu. %s: %s\n\n", number, ta_severity_name(finding->severity),
-                      finding->title);
+    ta_put_markdown_f(out, "\n### %zu. %s: ", number, ta_severity_name(finding->severity));
+    ta_put_markdown_prose(out, finding->title);
+    ta_puts(out, "\n\n");
     char saving[TA_SAVING_TEXT_MAX], confidence[TA_UNIT_TEXT_MAX];
-    if (finding->why)
-        ta_put_markdown_f(out, "- **Why:** %s\n", finding->why);
-    if (finding->advice && finding->advice[0])
-        ta_put_markdown_f(out, "- **What to do:** %s\n", finding->advice);
-    if (finding->details)
-        ta_put_markdown_f(out, "- **Details:** %s\n", finding->details);
+    put_point(out, "Why", finding->why);
+    put_point(out, "What to do", finding->advice);
+    put_point(out, "Details", finding->details);
     if (finding->saving_high_ns != TA_MISSING)
         ta_putf(out, "- **Saving:** %s\n", ta_saving_text(finding, saving));
     ta_putf(out, "- **Confidence:** %s\n",
@@ -134,6 +142,13 @@ static void put_finding(struct ta_file *out, const struct ta_report *report,
     }
 }
 
+static void put_paragraph(struct ta_file *out, const char *sentence)
+{
+    ta_putc(out, '\n');
+    ta_put_markdown_prose(out, sentence);
+    ta_putc(out, '\n');
+}
+
 static void put_findings(struct ta_file *out, const struct ta_report *report)
 {
     size_t number = 0;
@@ -144,7 +159,7 @@ static void put_findings(struct ta_file *out, const struct ta_report *report)
         put_finding(out, report, item->finding, ++number);
     for (size_t s = 0; s < ta_report_section_count(report); s++)
         if (ta_report_section(report, s)->summary)
-            ta_put_markdown_f(out, "\n%s\n", ta_report_section(report, s)->summary);
+            put_paragraph(out, ta_report_section(report, s)->summary);
     if (number == 0)
         ta_puts(out, "\nNo rule found anything worth changing.\n");
 }
@@ -267,8 +282,11 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     const struct ta_run_info *run = ta_report_run(report);
     char scheme[TA_SCHEME_TEXT_MAX];
     ta_put_markdown_f(out, SIGNATURE "\n# %s\n\n", run->title);
-    if (*ta_report_verdict(report)->headline)
-        ta_put_markdown_f(out, "**%s**\n\n", ta_report_verdict(report)->headline);
+    if (*ta_report_verdict(report)->headline) {
+        ta_puts(out, "**");
+        ta_put_markdown_prose(out, ta_report_verdict(report)->headline);
+        ta_puts(out, "**\n\n");
+    }
     if (run->n_ranks) /* several runs have none together */
         ta_put_markdown_f(out, "%zu rank%s", run->n_ranks, run->n_ranks == 1 ? "" : "s");
     if (run->world_size != TA_MISSING)

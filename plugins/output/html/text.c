@@ -12,19 +12,16 @@ void html_put(const struct page *page, const char *format, ...)
     va_end(args);
 }
 
-/* A sentence of a finding, in which names of code stand between backticks; one without its pair is
- * a letter like others. */
+static void put_code(struct ta_file *out, struct ta_slice name)
+{
+    ta_puts(out, "<code>");
+    ta_put_html(out, name);
+    ta_puts(out, "</code>");
+}
+
 void html_prose(const struct page *page, const char *text)
 {
-    const char *begin, *end;
-    for (; (begin = strchr(text, '`')) != NULL && (end = strchr(begin + 1, '`')) != NULL;
-         text = end + 1) {
-        ta_put_html(page->out, (struct ta_slice){text, (size_t)(begin - text)});
-        ta_puts(page->out, "<code>");
-        ta_put_html(page->out, (struct ta_slice){begin + 1, (size_t)(end - begin - 1)});
-        ta_puts(page->out, "</code>");
-    }
-    ta_put_html(page->out, ta_slice_of(text));
+    ta_put_prose(page->out, ta_put_html, put_code, text);
 }
 
 void html_value(const struct page *page, const struct ta_cell *cell, enum ta_unit unit)
