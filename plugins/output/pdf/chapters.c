@@ -13,7 +13,7 @@ static const struct room {
     size_t figures, tables;
 } rooms[TA_CHAPTERS] = {
     [TA_CHAPTER_FINDINGS] = {4, 4}, /* what a comparison found */
-    [TA_CHAPTER_TIME] = {4, 1},     [TA_CHAPTER_IDLE] = {2, 1},  [TA_CHAPTER_STEPS] = {2, 1},
+    [TA_CHAPTER_TIME] = {2, 1},     [TA_CHAPTER_IDLE] = {2, 1},  [TA_CHAPTER_STEPS] = {2, 1},
     [TA_CHAPTER_MEMORY] = {2, 1},   [TA_CHAPTER_RANKS] = {4, 0}, [TA_CHAPTER_MORE] = {2, 1},
 };
 
@@ -53,7 +53,7 @@ static struct chapter gather(struct pdf *pdf, enum ta_chapter which)
     return chapter;
 }
 
-/* Two charts in a row, the last one alone where they are odd. */
+/* Two charts in a row; the last one has it alone where they are odd. */
 struct figure_row {
     const struct pdf_small *figures;
     size_t n;
@@ -63,18 +63,29 @@ static void put_row(struct pdf *pdf, const void *data)
 {
     const struct figure_row *row = data;
     struct pdf_part parts[PDF_PARTS_MAX];
-    for (size_t i = 0; i < PDF_PARTS_MAX; i++)
-        parts[i] = (struct pdf_part){pdf_small_figure, &row->figures[i], 1.0 / PDF_PARTS_MAX};
+    for (size_t i = 0; i < row->n; i++)
+        parts[i] = (struct pdf_part){pdf_small_figure, &row->figures[i], 1.0 / (double)row->n};
     pdf_beside(pdf, parts, row->n);
     pdf->y += 8;
 }
 
-/* A lonely part would take the gap between two as its own. */
 static struct figure_row row_at(const struct chapter *chapter, size_t first)
 {
     const size_t left = chapter->n_figures - first;
     return (struct figure_row){&chapter->figures[first],
                                left < PDF_PARTS_MAX ? left : PDF_PARTS_MAX};
+}
+
+static void put_rows(struct pdf *pdf, const void *table)
+{
+    pdf_table(pdf, table);
+}
+
+/* Under its heading, on one page. */
+static void put_table(struct pdf *pdf, const struct ta_table *table, const char *place)
+{
+    pdf_heading(pdf, 2, pdf_safe(pdf, table->title), place, pdf_trial(pdf, put_rows, table));
+    pdf_table(pdf, table);
 }
 
 static void put_tables(struct pdf *pdf, const struct chapter *chapter, int entry)
@@ -85,8 +96,7 @@ static void put_tables(struct pdf *pdf, const struct chapter *chapter, int entry
         if (!pdf_table_place(pdf, table->id, place))
             continue;
         pdf_outline(pdf, entry, pdf_safe(pdf, table->title), place);
-        pdf_heading(pdf, 2, pdf_safe(pdf, table->title), place, 60);
-        pdf_table(pdf, table);
+        put_table(pdf, table, place);
     }
 }
 

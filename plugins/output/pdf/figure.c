@@ -15,7 +15,8 @@ enum { SCENE_WIDTH = 660 };
 /* What heading, caption and summary may take, and the gap over a heading. */
 enum { AROUND = 90, ABOVE = 10 };
 
-/* Small figures: laid out for this width and height. */
+/* Small figures: how much smaller they stand than they are laid out, and for which height. */
+#define SMALL_SCALE 0.7
 enum { SMALL_WIDTH = 340, SMALL_HEIGHT = 190, PICTURE_HEIGHT = 260 };
 
 struct figure {
@@ -109,8 +110,8 @@ static void draw_scene(struct pdf *pdf, const struct ta_scene *scene, double sca
 void pdf_small_figure(struct pdf *pdf, const void *data)
 {
     const struct pdf_small *small = data;
-    const struct ta_scene *scene =
-        build(pdf, small->table, small->chart, SMALL_WIDTH, SMALL_HEIGHT);
+    const double width = (pdf->right - pdf->left) / SMALL_SCALE;
+    const struct ta_scene *scene = build(pdf, small->table, small->chart, width, SMALL_HEIGHT);
     char place[PDF_PLACE_MAX];
     if (!scene)
         return;
@@ -118,7 +119,7 @@ void pdf_small_figure(struct pdf *pdf, const void *data)
         pdf_place(pdf, place);
     pdf->y += 3 + pdf_text(pdf, "P", PDF_LABEL, TA_INK_TEXT, scene->title, pdf->left, pdf->y,
                            pdf->right - pdf->left);
-    draw_scene(pdf, scene, (pdf->right - pdf->left) / scene->width);
+    draw_scene(pdf, scene, SMALL_SCALE);
     pdf->y += 6;
     pdf_paragraph(pdf, PDF_NOTE, TA_INK_MUTED, scene->summary, 4);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TILES_PER_ROW = 4, TILE_GAP = 12 };
+enum { TILES_PER_ROW = 6, TILE_GAP = 10 };
 
 static const char *facts(struct pdf *pdf)
 {
@@ -67,17 +67,14 @@ static void put_verdict(struct pdf *pdf)
 static double tile_height(struct pdf *pdf, const struct ta_scalar *scalar, double width, double x,
                           double y)
 {
-    double at = y;
+    const double value = pdf_style_size(PDF_FIGURE) * 1.25;
     pdf_tag(pdf, "P");
-    at += pdf_text(pdf, NULL, PDF_SMALL, TA_INK_MUTED, pdf_safe(pdf, scalar->title), x, at, width);
-    pdf_line(pdf, PDF_FIGURE, TA_INK_TEXT, pdf_cell_text(pdf, &scalar->value, scalar->unit), x,
-             at + 1, width);
+    pdf_line(pdf, PDF_FIGURE, TA_INK_TEXT, pdf_cell_text(pdf, &scalar->value, scalar->unit), x, y,
+             width);
+    const double title = pdf_text(pdf, NULL, PDF_SMALL, TA_INK_MUTED, pdf_safe(pdf, scalar->title),
+                                  x, y + value, width);
     pdf_untag(pdf, "P");
-    at += 1 + pdf_style_size(PDF_FIGURE) * 1.25;
-    if (scalar->note && *scalar->note)
-        at +=
-            pdf_text(pdf, "P", PDF_SMALL, TA_INK_MUTED, pdf_safe(pdf, scalar->note), x, at, width);
-    return at - y;
+    return value + title;
 }
 
 /* The scalars of the overview; without one, the first of the report. */

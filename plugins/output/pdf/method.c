@@ -32,15 +32,17 @@ static void put_definitions(struct pdf *pdf, const struct ta_table *table)
 
 void pdf_method(struct pdf *pdf)
 {
+    const bool is_full = pdf->options->full_paper;
+    const enum pdf_style style = is_full ? PDF_BODY : PDF_SMALL;
     pdf_section(pdf, "Method", PDF_AT_METHOD, 60);
     for (size_t i = 0; i < TA_LENGTH(notes); i++)
-        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, notes[i], 5);
-    if (!pdf->options->full_paper)
-        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, short_form, 5);
+        pdf_paragraph(pdf, style, TA_INK_TEXT, notes[i], 4);
+    if (!is_full)
+        pdf_paragraph(pdf, style, TA_INK_TEXT, short_form, 4);
     struct ta_walk walk = {0};
     const struct ta_item *item;
     while ((item = ta_report_next(pdf->report, TA_ITEM_TABLE, &walk)) != NULL)
-        if (pdf->options->full_paper && pdf_prints(item->table))
+        if (is_full && pdf_prints(item->table))
             put_definitions(pdf, item->table);
     pdf_untag(pdf, "Sect");
 }

@@ -16,7 +16,7 @@
 /* Id of the section whose scalars are the key figures on top of the first page. */
 #define PDF_OVERVIEW "overview"
 /* Scalars on the first page, at most; findings on it, with what to do. */
-enum { PDF_KEY_FIGURES = 8, PDF_BRIEF_FINDINGS = 5 };
+enum { PDF_KEY_FIGURES = 6, PDF_BRIEF_FINDINGS = 5 };
 
 /* Names of places that outline and links point to. */
 #define PDF_AT_FINDINGS "findings"

@@ -97,6 +97,8 @@ void pdf_quality(struct pdf *pdf)
 {
     const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
     const struct ta_account_totals *totals = &accounts->totals;
+    if (accounts->status == TA_QUALITY_CLEAN && !pdf->options->full_paper)
+        return; /* the first page says so */
     pdf_section(pdf, "Data quality", PDF_AT_QUALITY, 60);
     pdf_paragraph(
         pdf, PDF_BODY, TA_INK_TEXT,

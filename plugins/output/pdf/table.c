@@ -218,6 +218,8 @@ static const char *note_of(struct pdf *pdf, const struct grid *grid)
     if (grid->rows.n < table->n_rows)
         note = pdf_printf(pdf, "%s of %s rows%s; all are in report.json.",
                           pdf_count(pdf, grid->rows.n), pdf_count(pdf, table->n_rows), which);
+    if (!pdf->options->full_paper)
+        return note; /* columns that are left out: said once, under Method */
     for (size_t i = grid->n_columns; i < grid->n_useful; i++)
         hidden = pdf_printf(pdf, "%s%s%s", hidden, *hidden ? ", " : "", head_of(grid, i)->title);
     for (size_t i = 0; i < table->n_columns; i++)
