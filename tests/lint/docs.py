@@ -14,7 +14,8 @@ usage: docs.py --root REPOSITORY [--compiler CC] [--program TRACEANALYZE] [--inp
   * the example of README.md compiles (with --compiler);
   * every scalar, finding and chart that the program writes about TRACES is in docs/RESULTS.md
     (results.py makes its tables), and the excerpt of the summary in README.md is what the program
-    prints about them; the lists of README.md are those of the program (with --program and --input).
+    prints about them; the lists of README.md, docs/QUESTIONS.md and docs/RULES.md are those of the
+    program (with --program and --input).
 """
 import argparse
 import json
@@ -145,7 +146,8 @@ def check_quality_codes(lint):
 
 
 def check_plugins(lint):
-    text = lint.text("README.md") + lint.text("docs/RESULTS.md")
+    text = "".join(lint.text(page) for page in ("README.md", "docs/RESULTS.md", "docs/INPUTS.md",
+                                                "docs/QUESTIONS.md", "docs/RULES.md"))
     listed = [kind for kind in KINDS if kind != "headline"]  # sentences are not asked for by name
     for plugin in sorted(plugin_folders(lint, listed)):
         if f"`{plugin}`" not in text:
@@ -282,23 +284,40 @@ def printed(program, *arguments):
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout
 
 
-def check_questions(lint, text, tables):
+def check_questions(lint, tables):
     """Tables that answer a question are declared, and each analysis beside them makes one."""
+    page = lint.root / "docs/QUESTIONS.md"
     makers = {table["id"]: table["maker"] for table in tables}
-    for row in re.findall(r"^\| [^|]*\? \|(.*)\|$", text, re.MULTILINE):
+    for row in re.findall(r"^\| [^|]*\? \|(.*)\|$", lint.text("docs/QUESTIONS.md"), re.MULTILINE):
         named, _, analyses = ([word for word in re.findall(r"`([\w.]+)`", cell)]
                               for cell in row.split("|")[:3])
         for table in named:
             if "." in table and table not in makers:
-                lint.fault(lint.root / "README.md", f"names the table {table}, which is none")
+                lint.fault(page, f"names the table {table}, which is none")
         for analysis in analyses:
             if analysis not in {makers.get(table) for table in named}:
-                lint.fault(lint.root / "README.md", f"says that {analysis} makes one of "
-                                                    f"{', '.join(named)}")
+                lint.fault(page, f"says that {analysis} makes one of {', '.join(named)}")
 
 
-def check_readme_lists(lint, program):
-    """Exit codes, formats, and rules with the defaults of their options."""
+def check_rules(lint, plugins, values):
+    """Each rule is listed with its first option, and the defaults that are said are those."""
+    page = lint.root / "docs/RULES.md"
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]* \| (`[^|]*`) \|$", lint.text("docs/RULES.md"),
+                           re.MULTILINE))
+    for plugin in plugins:
+        if plugin["kind"] != "advice":
+            continue
+        said = dict(re.findall(r"`([\w.]+)=([^`]*)`", rows.get(plugin["id"], "")))
+        if not said:
+            lint.fault(page, f"does not list the rule {plugin['id']} and its first option")
+        for name, value in said.items():
+            actual = values.get(name)
+            if value != actual and not is_number(value, actual):
+                lint.fault(page, f"says {name}={value}, which is {actual}")
+
+
+def check_lists(lint, program):
+    """Exit codes and formats of README.md; questions and rules on their pages."""
     readme, text = lint.root / "README.md", lint.text("README.md")
     codes = re.findall(r"^  ([0-9+N]+) ", printed(program, "help").split("Exit codes:")[1],
                        re.MULTILINE)
@@ -307,24 +326,14 @@ def check_readme_lists(lint, program):
             lint.fault(readme, f"does not list the exit code {code}")
     declared = json.loads(printed(program, "plugins", "--json", "--no-config"))
     plugins = declared["plugins"]
-    check_questions(lint, text, declared["tables"])
+    check_questions(lint, declared["tables"])
     formats = text[text.index("| `--format` |"):].split("\n\n")[0]
     for plugin in plugins:
         if plugin["kind"] == "output" and f"`{plugin['id']}`" not in formats:
             lint.fault(readme, f"does not list the format {plugin['id']}")
-    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]* \| (`[^|]*`) \|$", text, re.MULTILINE))
-    values = dict(re.findall(r"^      ([\w.]+)=(\S+)", printed(program, "rules", "--no-config"),
-                             re.MULTILINE))
-    for plugin in plugins:
-        if plugin["kind"] != "advice":
-            continue
-        said = dict(re.findall(r"`([\w.]+)=([^`]*)`", rows.get(plugin["id"], "")))
-        if not said:
-            lint.fault(readme, f"does not list the rule {plugin['id']} and its first option")
-        for name, value in said.items():
-            actual = values.get(name)
-            if value != actual and not is_number(value, actual):
-                lint.fault(readme, f"says {name}={value}, which is {actual}")
+    check_rules(lint, plugins, dict(re.findall(r"^      ([\w.]+)=(\S+)",
+                                               printed(program, "rules", "--no-config"),
+                                               re.MULTILINE)))
 
 
 def is_number(text, other):
@@ -354,7 +363,7 @@ def main():
     if args.program and args.input:
         check_report(lint, args.program, args.input)
         check_excerpt(lint, args.program, args.input)
-        check_readme_lists(lint, args.program)
+        check_lists(lint, args.program)
     for fault in lint.faults:
         print(fault)
     print(f"{len(lint.documents)} documents, {len(lint.faults)} faults")
