@@ -12,7 +12,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "glob, or - for standard input.  All inputs together are one run.\n"
          "\n"
          "A summary goes to the terminal, the report to ./traceanalyze-report/ or to where -o\n"
-         "says: a folder that is made if missing; one file when PATH ends in the extension of its\n"
+         "says: a folder, made if missing; one file, when PATH ends in the extension of its\n"
          "format; or - for standard output.\n",
          "traceanalyze report traces/\n"
          "traceanalyze report traces/ -o run.html\n"
@@ -29,7 +29,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "several runs.  Two runs of one folder are named with --run, the baseline first.\n"
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-diff/ or to where -o\n"
-         "says: a folder that is made if missing; one file when PATH ends in the extension of its\n"
+         "says: a folder, made if missing; one file, when PATH ends in the extension of its\n"
          "format; or - for standard output.\n",
          "traceanalyze diff before/ after/\n"
          "traceanalyze diff before/ after/ -o change.html\n"
@@ -73,7 +73,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "sizes) and the universal scalability law (4) make of it.\n"
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-scaling/ or to where\n"
-         "-o says: a folder that is made if missing; one file when PATH ends in the extension of\n"
+         "-o says: a folder, made if missing; one file, when PATH ends in the extension of\n"
          "its format; or - for standard output.\n",
          "traceanalyze scaling gpus-1/ gpus-2/ gpus-4/ gpus-8/\n"
          "traceanalyze scaling --weak nodes-*/ -o scaling.html\n",
@@ -99,7 +99,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          1, SIZE_MAX},
     [TA_COMMAND_MERGE] =
         {"merge", "INPUT...", "put the traces of all ranks into one file for viewers",
-         "Events pass through complete.  -o says what is written:\n"
+         "Events keep all their arguments.  The ending of -o chooses the format:\n"
          "  .json.gz, .json  one Chrome trace, for any viewer: clocks aligned, ids of processes\n"
          "                   and events made unique, processes named by rank (default:\n"
          "                   ./merged.json.gz; - is standard output, not packed)\n"
@@ -121,7 +121,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
     [TA_COMMAND_RULES] =
         {"rules", "", "list the rules that give advice, and their thresholds",
          "Each rule looks at the tables of a report and gives a finding beyond its threshold.\n"
-         "A value that is not the default has the default and its origin behind it.\n"
+         "A changed value is followed by its default and by where it was set.\n"
          "--rules FILE changes rules and adds new ones, --set ID.NAME=VALUE changes a single\n"
          "value, --disable-rule leaves a rule out.\n",
          "traceanalyze rules --rules team.yaml\n"
@@ -155,7 +155,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          1, 1},
     [TA_COMMAND_HELP] =
         {"help", "[COMMAND]", "explain a command",
-         "Prints what `traceanalyze COMMAND --help` does, or with --man the manual page, for\n"
+         "Prints the same as `traceanalyze COMMAND --help`, or with --man the manual page, for\n"
          "`man -l` and the like.\n",
          "traceanalyze help diff\n"
          "traceanalyze help --man diff | man -l -\n"
@@ -220,7 +220,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"partial", 0, NULL, FOR(AGGREGATE), TA_GROUP_COMMAND, FLAG(partial), NULL},
 
     {"vs", 0, NULL, FOR(DIFF) | FOR(CHART), TA_GROUP_COMMAND, FLAG(vs),
-     "what stands before are runs of the baseline, what follows those to compare"},
+     "separates the runs of the baseline from those to compare"},
 
     {"fail-on", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TEXTS(fail_on), NULL},
     {"fail-on", 0, "EXPR", RUNNING, TA_GROUP_COMMAND, TEXTS(fail_on),
@@ -230,17 +230,17 @@ const struct ta_arg_option ta_arg_options[] = {
     {"min-effect", 0, NULL, JUDGING, TA_GROUP_COMMAND, TEXT(min_effect), NULL},
     {"noise-floor", 0, NULL, JUDGING, TA_GROUP_COMMAND, TEXT(noise_floor), NULL},
     {"summary-md", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TEXT(summary_md),
-     "add a summary in Markdown to the end of a file"},
+     "append a summary in Markdown to FILE"},
     {"junit", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TEXT(junit),
-     "write a test case per gate as JUnit XML"},
+     "write the gates as test cases in JUnit XML"},
     {"bench-json", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TEXT(bench_json),
      "write figures for github-action-benchmark"},
     {"bmf-json", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TEXT(bmf_json),
      "write figures for Bencher"},
     {"annotate", 0, "FOR", REPORTING, TA_GROUP_COMMAND, CHOICE(annotate, annotations),
-     "print gates that failed for GitHub to show (default: in its jobs)"},
+     "print failed gates as GitHub annotations (default: in its jobs)"},
     {"save-baseline", 0, "FILE", FOR(DIFF), TA_GROUP_COMMAND, TEXT(save_baseline),
-     "write how far runs of a side are apart, for --noise-floor"},
+     "write the spread between runs of a side, for --noise-floor"},
     {"allow-single-run", 0, NULL, JUDGING, TA_GROUP_COMMAND, FLAG(allow_single_run), NULL},
     {"strong", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, FLAG(strong), NULL},
     {"weak", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, FLAG(weak), NULL},
@@ -254,9 +254,9 @@ const struct ta_arg_option ta_arg_options[] = {
      "colors (default: light)"},
 
     {"shard", 0, "I/N|auto", FOR(REDUCE), TA_GROUP_COMMAND, TEXT(shard),
-     "read part I of N of the files, from 0, or that of the job system"},
+     "read part I of N of the files, counted from 0, or take both from the job system"},
     {"shard-count", 0, "N", FOR(REDUCE), TA_GROUP_COMMAND, WHOLE(shard_count, 1, 1 << 20),
-     "number of parts, where the job system does not say it"},
+     "number of parts, where the job system does not give it"},
 
     {"output", 'o', "FILE", FOR(MERGE), TA_GROUP_COMMAND, TEXT(out),
      "file to write, - for standard output (default: merged.json.gz)"},
@@ -291,7 +291,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"price", 0, NULL, REPORTING, TA_GROUP_SELECTION, TEXT(price), NULL},
 
     {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TEXT(config),
-     "configuration to read besides those at the usual places"},
+     "configuration file to read besides those at the usual places"},
     {"no-config", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, FLAG(no_config),
      "read no configuration, neither files nor variables"},
     {"jobs", 'j', NULL, READING, TA_GROUP_GLOBAL, WHOLE(jobs, 0, 0), NULL},
@@ -312,7 +312,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"color", 0, "WHEN", REPORTING, TA_GROUP_GLOBAL, CHOICE(color, when),
      "use colors (default: auto, on a terminal)"},
     {"log-format", 0, "FORMAT", ALL, TA_GROUP_GLOBAL, CHOICE(json_log, log_formats),
-     "form of messages on standard error (default: text)"},
+     "format of messages on standard error (default: text)"},
     {"quiet", 'q', NULL, ALL, TA_GROUP_GLOBAL, FLAG(quiet), "no summary, no progress, no warnings"},
     {"verbose", 'v', NULL, ALL, TA_GROUP_GLOBAL, COUNT(verbose), "say more; twice for even more"},
     {"help", 'h', NULL, ALL, TA_GROUP_GLOBAL, FLAG(help), "show this help"},
