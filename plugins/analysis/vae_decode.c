@@ -321,7 +321,8 @@ static void add_row(struct ta_partial *out, const struct work *w, int64_t device
 
 /* ---- by kernels alone ------------------------------------------------------------------------ */
 
-enum { LEAST_ATTENTION = 8 };
+/* A decoder attends once or twice. */
+enum { LEAST_ATTENTION = 8, A_ATTENTION_LEAST = 8 };
 #define LEAST_PART 0.7 /* of all convolutions */
 #define LEAST_SHARE 0.3
 
@@ -335,25 +336,33 @@ static int64_t weight_of(const struct work *w, const struct ta_activity *a)
                                                                    : 0;
 }
 
+static bool attends(const struct work *w, const struct ta_activity *a)
+{
+    return a->kernel != TA_NO_KERNEL && w->kernels.at[a->kernel].facts.kind == TA_KERNEL_ATTENTION;
+}
+
 /* Of the activities of a device from `first` to `end`. */
 static void find_end(const struct work *w, const struct ta_activity *at, size_t first, size_t end,
                      struct ta_partial *out)
 {
     int64_t sum = 0, best = 0, conv = 0;
-    size_t from = end, attention = 0;
+    size_t from = end, attention = 0, convolutions = 0;
     struct sums sums = {.last_pass = TA_NO_ROW};
     for (size_t i = end; i > first; i--) {
         const int64_t weight = weight_of(w, &at[i - 1]);
         sum += weight;
         conv += ta_max_i64(weight, 0);
-        if (sum > best && weight > 0) {
+        convolutions += weight > 0;
+        attention += attends(w, &at[i - 1]);
+        /* Of a video made in parts, which are denoised in between, only the last decode. */
+        if (sum > best && weight > 0 && A_ATTENTION_LEAST * attention <= convolutions) {
             best = sum;
             from = i - 1;
         }
     }
+    attention = 0;
     for (size_t i = first; i < from; i++)
-        attention += at[i].kernel != TA_NO_KERNEL &&
-                     w->kernels.at[at[i].kernel].facts.kind == TA_KERNEL_ATTENTION;
+        attention += attends(w, &at[i]);
     if (attention < LEAST_ATTENTION)
         return;
     for (size_t i = from; i < end; i++)
@@ -383,13 +392,22 @@ static void add_phase(struct work *w, const struct ta_generation *found, struct 
     }
 }
 
+static bool has_phase(const struct ta_generation *found)
+{
+    for (size_t i = 0; i < found->n_calls; i++)
+        if (found->calls[i].phase == TA_GENERATION_VAE_DECODE &&
+            found->calls[i].by == TA_GENERATION_BY_KERNELS)
+            return true;
+    return false;
+}
+
 /* Where nothing is marked. */
 static void find_unmarked(struct work *w, struct ta_partial *out)
 {
     const struct ta_activities activities = ta_trace_activities(w->trace);
     const struct ta_generation *found = ta_program_generation(w->trace);
     w->failed |= !found;
-    if (found && found->by == TA_GENERATION_BY_KERNELS) {
+    if (found && (found->by == TA_GENERATION_BY_KERNELS || has_phase(found))) {
         add_phase(w, found, out);
         return;
     }

@@ -93,8 +93,8 @@ class Decoding(Cached):
 class Video(Decoding):
     """`blocks` of `latents` latent frames, each denoised and then decoded; block n attends to the
     keys of those before it, `window` of them at most; `late`: blocks before which the host is busy
-    for `ns`, or that take `times` the steps.  `ready`: when the frames of each block are, and
-    when the first began."""
+    for `ns`, or that take `times` the steps; `named`: whether the decoder is a module.  `ready`:
+    when the frames of each block are, and when the first began."""
 
     def __init__(self, plan, rank):
         super().__init__(plan, rank)
@@ -123,7 +123,8 @@ class Video(Decoding):
             if number == 0:
                 self.ready.append(min(e.start for e in self.events[begun:] if e.is_activity()))
             with self.range("vae_decode" if stages else ""):
-                with self.frame("nn.Module: WanDecoder3d_0"):
+                with self.frame("nn.Module: WanDecoder3d_0") if video["named"] else \
+                        contextlib.nullcontext():
                     self.decode_frames(video["latents"], number == 0)
             self.ready.append(self.busy_until())
             self.synchronize()

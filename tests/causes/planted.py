@@ -81,7 +81,7 @@ def video(rng, **more):
              "gpu": FAST, "stacks": int(stacks), "marks": "none" if stacks else "stages",
              "compiled": False, "between": 60_000, "encoder_layers": 3}
     return fixed, {"blocks": rng.randint(8, 14), "latents": latents, "window": 0, "late": (),
-                   "ns": 0, **more}
+                   "ns": 0, "named": not stacks or rng.random() < 0.6, **more}
 
 
 def growing(rng):

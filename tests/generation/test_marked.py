@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Made traces of diffusion whose structure is known: images, blocks, steps, guidance, layers,
-cached steps, phases; marked by modules, by ranges or by functions.  What the report says of them
-must be what was made, exactly."""
+cached steps, phases; marked by modules, by ranges or by functions, but for decoding, which may have
+no mark.  What the report says of them must be what was made, exactly."""
 import argparse
 import json
 import pathlib
@@ -78,6 +78,14 @@ class Plan:
             self.ranges["denoise"] = "unet_forward"
         self.tail = rng.choice((0, 0, 1))  # guidance is left out in the last third
         self.repeats_prompt = self.images > 1
+        # How blocks end: a decode that is marked, one that is not, or none at all.
+        self.decode = rng.choice(("marked", "marked", "hidden", "none"))
+        self.begins = rng.randint(4, 14)  # what a block launches before its first step
+        self.refreshes = self.forwards == 1 and self.steps > 1 and rng.random() < 0.2
+        if self.decode == "none" and self.blocks > 1:
+            self.tail = 0  # ends of blocks cannot be told from steps without guidance
+        if self.by == "range" and self.decode != "marked":  # by a name that others have not
+            self.ranges["denoise"] = "denoise_step_{}" if self.forwards == 1 else "unet_forward"
 
 
 def call(trace, plan, phase, model, number, kernels):
@@ -104,6 +112,18 @@ def layers_of(plan, n):
     return kernels
 
 
+def decode(trace, plan, block):
+    n = trace.rng.randint(8, 16)
+    kernels = [("cudnn_conv2d_fprop_implicit_gemm", 50000)] * n
+    if plan.decode == "marked":
+        call(trace, plan, "VAE decode", plan.decoder, block, kernels)
+        return
+    first = trace.host
+    times = [trace.kernel(*kernel) for kernel in kernels]
+    trace.calls.append(("VAE decode", first, trace.host - first, times[0][0],
+                        times[-1][1] - times[0][0], sum(end - begin for begin, end in times), n))
+
+
 def build(plan, rng):
     trace = Trace(rng)
     truth = {"steps": 0, "forwards": 0, "full": 0}
@@ -112,6 +132,8 @@ def build(plan, rng):
             call(trace, plan, "text encode", encoder, 0,
                  [("sm80_xmma_gemm_f16f16", 9000)] * rng.randint(3, 6))
         for block in range(plan.blocks):
+            for _ in range(plan.begins):
+                trace.kernel("distribution_elementwise_grid_stride_kernel", 4000)
             for step in range(plan.steps):
                 begin = trace.host
                 trace.rest(300)
@@ -129,8 +151,13 @@ def build(plan, rng):
                 if plan.step_ranges:
                     trace.span(f"denoising step {step}", "user_annotation", begin, trace.host)
                 truth["steps"] += 1
-            call(trace, plan, "VAE decode", plan.decoder, block,
-                 [("cudnn_conv2d_fprop_implicit_gemm", 50000)] * rng.randint(4, 8))
+            if plan.refreshes:  # keys and values of what is finished, for the next block
+                call(trace, plan, "denoise", plan.denoiser, plan.steps,
+                     layers_of(plan, plan.layers))
+                for event in ("steps", "forwards", "full"):
+                    truth[event] += 1
+            if plan.decode != "none":
+                decode(trace, plan, block)
             trace.rest(2000)
     return trace, truth
 
@@ -141,7 +168,9 @@ def expected_images(plan):
     name = {"module": plan.denoiser, "function": FUNCTIONS["denoise"], "range": ""}[plan.by].lower()
     makes_videos = any(word in name for word in ("video", "3d", "wan"))
     makes_images = not makes_videos and any(word in name for word in ("2d", "flux"))
-    if not makes_images and not makes_videos and plan.by == "module":
+    if plan.decode == "none":
+        return plan.images
+    if not makes_images and not makes_videos and plan.by == "module" and plan.decode == "marked":
         makes_videos = "3d" in plan.decoder.lower()
     return plan.images * (plan.blocks if makes_images else 1)
 
@@ -155,7 +184,8 @@ def faults_of(plan, trace, truth, report):
     origin = min(event["ts"] for event in trace.events)
     forwards = plan.forwards if not (plan.tail and plan.steps >= 6 and plan.forwards > 1) else None
     for key, want in (("source", plan.by), ("images", expected_images(plan)),
-                      ("blocks", plan.images * plan.blocks), ("steps", truth["steps"]),
+                      ("blocks", plan.images * (1 if plan.decode == "none" else plan.blocks)),
+                      ("steps", truth["steps"]),
                       ("forwards", truth["forwards"]), ("full", truth["full"]),
                       ("forwards_per_step", forwards), ("layers", plan.layers)):
         if loop[key] != want:

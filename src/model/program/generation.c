@@ -223,7 +223,7 @@ bool generation_sort_calls(struct generation_finding *f, size_t *between)
     f->found->call_of = NULL;
     for (size_t i = 0; i < f->calls.n; i++)
         between[i] = 0;
-    return generation_time_calls(f->trace, f->found, between);
+    return generation_time_calls(f->trace, f->found, between, NULL);
 }
 
 static void find_calls(struct generation_finding *f)
@@ -281,7 +281,7 @@ static void find_stages(struct generation_finding *f)
             stage.time.host_end = ta_max_i64(stage.time.host_end, next->time.host_end);
         }
         stage.n_calls = end - first;
-        if (!f->share_thread)
+        if (!f->share_thread && call->mark != TA_NO_ROW)
             widen(f, &stage);
         f->failed |= !ta_vec_push(&f->stages, stage);
     }
@@ -419,6 +419,9 @@ static bool find_in_kernels(struct generation_finding *f)
 static bool find_parts(struct generation_finding *f, size_t *between)
 {
     if (!generation_sort_calls(f, between))
+        return false;
+    const size_t marked = f->calls.n;
+    if (!generation_add_decodes(f) || (f->calls.n > marked && !generation_sort_calls(f, between)))
         return false;
     find_denoiser(f);
     if (!generation_find_images(f, between))

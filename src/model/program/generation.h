@@ -65,7 +65,7 @@ struct ta_generation_call {
     enum ta_generation_phase phase;
     enum ta_generation_by by;
     ta_row mark;    /* the range, module or function; TA_NO_ROW where kernels show it */
-    uint32_t track; /* thread of the mark; UINT32_MAX without one */
+    uint32_t track; /* thread of the mark, or of a decode between marked passes; else UINT32_MAX */
     size_t
         image;   /* number of the image (or video) that it is for, from 0 on; SIZE_MAX: not known */
     size_t step; /* of the denoiser: index into the steps; else SIZE_MAX */
@@ -153,9 +153,10 @@ bool generation_is_hint(struct ta_slice name);
 int64_t generation_request_of(struct ta_slice name);
 
 /* The times of calls, and call_of; adds to between[i] how many activities were launched after the
- * end of call i, on its thread, before the next one there.  False without memory. */
+ * end of call i, on its thread, before the next one there; after[] of such an activity is i, of
+ * others UINT32_MAX.  Either may be NULL.  False without memory. */
 TA_MUST_CHECK bool generation_time_calls(const struct ta_trace *trace, struct ta_generation *found,
-                                         size_t *between);
+                                         size_t *between, uint32_t *after);
 
 /* The times of steps and stages, whose host times are known.  False without memory. */
 TA_MUST_CHECK bool generation_time_parts(const struct ta_trace *trace, struct ta_generation *found);

@@ -41,7 +41,8 @@ static enum ta_generation_makes find_makes(struct generation_finding *f)
             break;
         }
     for (size_t i = 0; makes == TA_GENERATION_MAKES_UNKNOWN && i < f->calls.n; i++)
-        makes = makes_of(f, f->calls.at[i].mark);
+        if (f->calls.at[i].mark != TA_NO_ROW)
+            makes = makes_of(f, f->calls.at[i].mark);
     int64_t counts[UINT8_MAX + 1] = {0};
     if (makes != TA_GENERATION_MAKES_UNKNOWN)
         return makes;

@@ -47,6 +47,10 @@ const struct generation_mark *generation_mark_of(const struct generation_finding
  * it.  False without memory. */
 TA_MUST_CHECK bool generation_sort_calls(struct generation_finding *f, size_t *between);
 
+/* Adds the decodes that kernels between passes of the denoiser show, where no mark names any; once
+ * calls are sorted, which they are not any more where there are some.  False without memory. */
+TA_MUST_CHECK bool generation_add_decodes(struct generation_finding *f);
+
 /* The number of the request that a call is of, by ranges around it or its name; or TA_MISSING. */
 int64_t generation_request_at(const struct generation_finding *f, size_t call);
 

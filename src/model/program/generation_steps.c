@@ -31,30 +31,27 @@ static bool are_regular(const size_t *between, size_t n, size_t border)
            (10 * usual * of_size[usual] >= 9 * (n + 1) || (calls == n + 1 && changes <= 2));
 }
 
-/* The number of activities between calls of one step and between steps: guidance calls the denoiser
- * again at once, a step ends with the kernels of the scheduler.  What lies above the widest jump
- * between the numbers ends a step; SIZE_MAX: each call is a step. */
+/* The number of activities between calls from which on a step ends: guidance calls the denoiser
+ * again at once, a step ends with the kernels of the scheduler, and a block of a video with more.
+ * Calls between which more is launched than guidance has any use for are steps, however much more
+ * lies between others.  SIZE_MAX: each call is a step. */
 static size_t step_border(const size_t *between, size_t n)
 {
-    enum { KERNELS_MORE = 3 };
-    size_t low = SIZE_MAX, high = 0;
-    for (size_t i = 0; i < n; i++) {
-        low = between[i] < low ? between[i] : low;
-        high = between[i] > high ? between[i] : high;
+    enum { AT_ONCE_MOST = 4, KERNELS_MORE = 3, TIMES_MORE = 3 };
+    for (size_t most = 0; n > 1 && most <= AT_ONCE_MOST; most++) {
+        size_t low = 0, high = SIZE_MAX, n_low = 0;
+        for (size_t i = 0; i < n; i++)
+            if (between[i] <= most) {
+                low = between[i] > low ? between[i] : low;
+                n_low++;
+            } else {
+                high = between[i] < high ? between[i] : high;
+            }
+        if (n_low > 0 && n_low < n && high >= low + KERNELS_MORE &&
+            (low <= 1 || high >= TIMES_MORE * low))
+            return are_regular(between, n, high) ? high : SIZE_MAX;
     }
-    if (n < 2 || high < low + KERNELS_MORE)
-        return SIZE_MAX;
-    /* Halfway between the extremes; those near neither say that there are no two kinds. */
-    const size_t border = low + (high - low + 1) / 2;
-    size_t highest_low = low, lowest_high = high;
-    for (size_t i = 0; i < n; i++)
-        if (between[i] < border)
-            highest_low = between[i] > highest_low ? between[i] : highest_low;
-        else
-            lowest_high = between[i] < lowest_high ? between[i] : lowest_high;
-    if (lowest_high < highest_low + KERNELS_MORE)
-        return SIZE_MAX;
-    return are_regular(between, n, border) ? border : SIZE_MAX;
+    return SIZE_MAX;
 }
 
 /* The range that is a step around a call: the nearest one of denoising; SIZE_MAX without. */

@@ -92,9 +92,15 @@ static bool settle(struct parts *parts)
     return done;
 }
 
-/* Gives each linked activity to its part; `call_of` and `between` may be NULL. */
-static bool give(const struct ta_trace *trace, struct parts *parts, uint32_t *call_of,
-                 size_t *between)
+/* Where it is noted to which part each activity belongs, and after which one it was launched; all
+ * may be NULL. */
+struct notes {
+    uint32_t *call_of, *after;
+    size_t *between; /* how many were launched after each part */
+};
+
+/* Gives each linked activity to its part. */
+static bool give(const struct ta_trace *trace, struct parts *parts, const struct notes *notes)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
@@ -110,12 +116,14 @@ static bool give(const struct ta_trace *trace, struct parts *parts, uint32_t *ca
         if (!part)
             continue;
         if (launched >= part->end) {
-            if (between)
-                between[part->number]++;
+            if (notes->between)
+                notes->between[part->number]++;
+            if (notes->after)
+                notes->after[i] = (uint32_t)part->number;
             continue;
         }
-        if (call_of)
-            call_of[i] = (uint32_t)part->number;
+        if (notes->call_of)
+            notes->call_of[i] = (uint32_t)part->number;
         add_activity(part, s.ts[a->span], s.ts[a->span] + s.dur[a->span], a->kernel != TA_NO_KERNEL,
                      has_one_device);
     }
@@ -136,7 +144,7 @@ static void add_part(struct parts *parts, uint32_t track, struct ta_generation_t
 }
 
 bool generation_time_calls(const struct ta_trace *trace, struct ta_generation *found,
-                           size_t *between)
+                           size_t *between, uint32_t *after)
 {
     const size_t n_activities = ta_trace_activities(trace).n;
     struct parts parts = {.at = calloc(found->n_calls + 1, sizeof *parts.at)};
@@ -147,9 +155,12 @@ bool generation_time_calls(const struct ta_trace *trace, struct ta_generation *f
     }
     for (size_t i = 0; i < n_activities; i++)
         found->call_of[i] = UINT32_MAX;
+    for (size_t i = 0; after && i < n_activities; i++)
+        after[i] = UINT32_MAX;
     for (size_t i = 0; i < found->n_calls; i++)
         add_part(&parts, found->calls[i].track, &found->calls[i].time);
-    return give(trace, &parts, found->call_of, between);
+    return give(trace, &parts,
+                &(struct notes){.call_of = found->call_of, .after = after, .between = between});
 }
 
 bool generation_time_parts(const struct ta_trace *trace, struct ta_generation *found)
@@ -165,6 +176,6 @@ bool generation_time_parts(const struct ta_trace *trace, struct ta_generation *f
         add_part(&steps, found->calls[found->steps[i].first_call].track, &found->steps[i].time);
     for (size_t i = 0; i < found->n_stages; i++)
         add_part(&stages, found->stages[i].track, &found->stages[i].time);
-    const bool has_steps = give(trace, &steps, NULL, NULL);
-    return give(trace, &stages, NULL, NULL) && has_steps;
+    const bool has_steps = give(trace, &steps, &(struct notes){0});
+    return give(trace, &stages, &(struct notes){0}) && has_steps;
 }

@@ -63,6 +63,8 @@ int64_t generation_request_at(const struct generation_finding *f, size_t call)
 {
     if (f->requests.n)
         return request_around(f, &f->calls.at[call]);
+    if (f->calls.at[call].mark == TA_NO_ROW)
+        return TA_MISSING;
     const struct generation_mark *mark = generation_mark_of(f, f->calls.at[call].mark);
     int64_t number = number_in(f, mark->row);
     for (int i = 0; i < GENERATION_RANGES_MOST && number == TA_MISSING && mark->range != SIZE_MAX;
