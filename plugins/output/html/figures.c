@@ -182,11 +182,16 @@ enum ta_status html_picture(const struct page *page)
                    : ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out the picture of the run");
 }
 
-enum ta_status html_figures(const struct page *page, const struct ta_table *table)
+enum ta_status html_figures(const struct page *page, const struct ta_table *table,
+                            enum html_opening opening)
 {
     if (!table->chart || strcmp(table->id, HTML_PICTURE_TABLE) == 0)
         return TA_OK;
-    ta_puts(page->out, "<div class=\"figures\">\n");
+    /* On paper a table stands for what it says in its chart, too. */
+    html_put(page, "<div class=\"figures%s\">\n",
+             opening == HTML_FOLDED                  ? " more"
+             : table->chart->kind == TA_CHART_PARETO ? " again"
+                                                     : "");
     for (const struct ta_chart *chart = table->chart; chart; chart = chart->next) {
         const enum ta_status status = put_figure(page, table, chart);
         if (status)

@@ -134,16 +134,31 @@ static void put_sentence(const struct page *page, const char *before, const char
     ta_puts(page->out, after);
 }
 
-void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
+static void put_title(const struct page *page, const struct ta_finding *finding)
 {
     const struct look *look = &looks[finding->severity];
     html_put(page,
-             "<article class=\"finding is-%s\" id=\"f-%s\">\n<div class=\"what\">\n<h3>"
-             "<span class=\"severity\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\">"
+             "<h3><span class=\"severity\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\">"
              "<path d=\"%s\"/></svg>%s</span> <span>",
-             ta_severity_name(finding->severity), finding->id, look->shape, look->word);
+             look->shape, look->word);
     html_prose(page, finding->title);
     ta_puts(page->out, "</span></h3>\n");
+}
+
+void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns,
+                  enum html_opening opening)
+{
+    const bool is_folded = opening == HTML_FOLDED;
+    html_put(page, "<article class=\"finding is-%s\" id=\"f-%s\">\n",
+             ta_severity_name(finding->severity), finding->id);
+    if (is_folded) {
+        ta_puts(page->out, "<details class=\"again\"><summary>");
+        put_title(page, finding);
+        ta_puts(page->out, "</summary>\n");
+    }
+    ta_puts(page->out, "<div class=\"body\">\n<div class=\"what\">\n");
+    if (!is_folded)
+        put_title(page, finding);
     put_sentence(page, "<p class=\"why\">", finding->why, "</p>\n");
     put_sentence(page, "<p class=\"advice\">", finding->advice, "</p>\n");
     put_sentence(page, "<details class=\"more\"><summary>Details</summary><p>", finding->details,
@@ -157,6 +172,7 @@ void html_finding(const struct page *page, const struct ta_finding *finding, int
     ta_puts(page->out, "</p>\n</div>\n<dl class=\"basis\">\n");
     put_saving(page, finding, scale_ns);
     char confidence[TA_UNIT_TEXT_MAX];
-    html_put(page, "<div><dt>Confidence</dt><dd>%s</dd></div>\n</dl>\n</article>\n",
+    html_put(page, "<div><dt>Confidence</dt><dd>%s</dd></div>\n</dl>\n</div>\n",
              ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
+    ta_puts(page->out, is_folded ? "</details>\n</article>\n" : "</article>\n");
 }

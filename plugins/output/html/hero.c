@@ -13,8 +13,8 @@
 /* More ranges of ranks than this are not spelled out. */
 enum { RANGES_SHOWN = 6 };
 
-/* Of findings and figures on the first screen. */
-enum { FINDINGS_SHOWN = 3, TILES_SHOWN = 6 };
+/* Of figures on the first screen. */
+enum { TILES_SHOWN = 6 };
 
 /* "0–3, 5" */
 static void put_rank_ranges(const struct page *page, const struct ta_run_info *run)
@@ -162,7 +162,7 @@ static void put_first_findings(const struct page *page)
     struct ta_walk walk = {0};
     const struct ta_item *item;
     size_t n = 0;
-    while (n < FINDINGS_SHOWN &&
+    while (n < HTML_FIRST_FINDINGS &&
            (item = ta_report_next(page->report, TA_ITEM_FINDING, &walk)) != NULL) {
         const struct ta_finding *finding = item->finding;
         char saving[TA_SAVING_TEXT_MAX];

@@ -157,12 +157,18 @@ static void put_heading(const struct page *page, const struct ta_section *sectio
         html_put(page, "<h3 class=\"part\">%s</h3>\n", section->title);
 }
 
+/* Whether the line on what its items come to stands there. */
+static bool is_on_first_screen(const struct ta_section *section)
+{
+    return strcmp(section->id, HTML_FINDINGS) == 0 && count_items(section, TA_ITEM_FINDING);
+}
+
 static enum ta_status put_begin(const struct page *page, const struct page_part *part)
 {
     const struct ta_section *section = part->section;
     html_put(page, "<section id=\"s-%s\">\n", section->id);
     put_heading(page, section);
-    if (section->summary)
+    if (section->summary && !is_on_first_screen(section))
         html_put(page, "<p class=\"prose summary\">%s</p>\n", section->summary);
     if (section->missing)
         html_put(page, "<p class=\"missing\">%s</p>\n", section->missing);
@@ -185,21 +191,35 @@ static enum ta_status put_end(const struct page *page, const struct page_part *p
     return TA_OK;
 }
 
+/* How many findings of a report stand before one. */
+static size_t findings_before(const struct page *page, const struct ta_finding *finding)
+{
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    size_t n = 0;
+    while ((item = ta_report_next(page->report, TA_ITEM_FINDING, &walk)) != NULL &&
+           item->finding != finding)
+        n++;
+    return n;
+}
+
 static enum ta_status put_finding(const struct page *page, const struct page_part *part)
 {
+    const bool is_above = findings_before(page, part->item->finding) < HTML_FIRST_FINDINGS;
     int64_t largest_ns = 0;
     for (size_t i = 0; i < part->section->n_items; i++) {
         const struct ta_item *item = &part->section->items[i];
         if (item->kind == TA_ITEM_FINDING)
             largest_ns = ta_max_i64(largest_ns, item->finding->saving_high_ns);
     }
-    html_finding(page, part->item->finding, largest_ns);
+    html_finding(page, part->item->finding, largest_ns, is_above ? HTML_FOLDED : HTML_OPEN);
     return TA_OK;
 }
 
 static enum ta_status put_figures(const struct page *page, const struct page_part *part)
 {
-    return html_figures(page, part->item->table);
+    const bool is_open = ta_table_is_open(part->section, part->item->table);
+    return html_figures(page, part->item->table, is_open ? HTML_OPEN : HTML_FOLDED);
 }
 
 static enum ta_status put_table(const struct page *page, const struct page_part *part)

@@ -24,11 +24,18 @@ struct page {
 
 /* Id of the section whose scalars are the key figures on top of the page. */
 #define HTML_OVERVIEW "overview"
-/* Id of the section of findings, which comes first. */
+/* Id of the section of findings, which comes first; of those so many are on the first screen. */
 #define HTML_FINDINGS "findings"
+enum { HTML_FIRST_FINDINGS = 3 };
 /* Ids of the sections that the page adds at its end. */
 #define HTML_QUALITY "data_quality"
 #define HTML_METHOD "method"
+
+/* Tables and findings that readers open themselves. */
+enum html_opening {
+    HTML_OPEN,
+    HTML_FOLDED /* of a table, rows are data, of which the script makes rows when it is opened */
+};
 
 /* text.c: small pieces of text. */
 /* Markup; each %s is a text that is escaped, other numbers than %d, %zu and %ld are none. */
@@ -50,15 +57,18 @@ enum ta_status html_hero(const struct page *page) TA_MUST_CHECK;
 /* The scalars of a section, side by side. */
 void html_tiles(const struct page *page, const struct ta_section *section);
 
-/* findings.c: one finding as a card; `scale_ns` is the largest saving of its list. */
-void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns);
+/* findings.c: one finding as a card; `scale_ns` is the largest saving of its list.  Folded are
+ * those that stand on the first screen with what to do. */
+void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns,
+                  enum html_opening opening);
 
 /* The table whose chart is on the first screen, and not in its section. */
 #define HTML_PICTURE_TABLE "overview.picture"
 
 /* figures.c: the picture of the first screen; all charts of a table. */
 enum ta_status html_picture(const struct page *page) TA_MUST_CHECK;
-enum ta_status html_figures(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
+enum ta_status html_figures(const struct page *page, const struct ta_table *table,
+                            enum html_opening opening) TA_MUST_CHECK;
 
 /* rows.c: how many rows of a table the page holds, so that reports of thousands of ranks do not
  * outgrow browsers. */
@@ -76,10 +86,6 @@ size_t html_measure(const struct page *page, const struct ta_table *table);
 bool html_has_row(const struct page *page, const struct ta_table *table, size_t row);
 
 /* tables.c: a table with everything a script needs to sort and filter it. */
-enum html_opening {
-    HTML_OPEN,  /* its rows are in the markup */
-    HTML_FOLDED /* its rows are data, of which the script makes rows when it is opened */
-};
 enum ta_status html_table(const struct page *page, const struct ta_table *table,
                           enum html_opening opening) TA_MUST_CHECK;
 

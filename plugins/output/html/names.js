@@ -6,6 +6,9 @@
 const nameLeast = 150, nameGood = 230;
 
 function toggleName(name) {
+  if (!name.classList.contains("open")) {
+    name.style.setProperty("--opened", `${name.getBoundingClientRect().width}px`);
+  }
   set(name, { "aria-expanded": name.classList.toggle("open") });
   hideTip();
 }

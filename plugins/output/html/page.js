@@ -162,9 +162,12 @@ function onLink(event) {
   }
 }
 
-/* Opens the folded table that a link leads to. */
+/* Opens the folded table or finding that a link leads to. */
 function unfoldFor(place) {
-  if (place && place.closest(".fold")) {
+  const again = place && place.querySelector(":scope > .again");
+  if (again) {
+    again.open = true;
+  } else if (place && place.closest(".fold")) {
     tableOf(idOf(place)).unfold();
   }
 }

@@ -30,6 +30,14 @@ function markFound(wanted) {
   }
 }
 
+/* Findings of the first screen are open while something is found in them. */
+function showAgain(again, found) {
+  if (found || again.dataset.found) {
+    again.open = found;
+    again.dataset.found = found ? "yes" : "";
+  }
+}
+
 function counted(n, one, many) {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
@@ -48,7 +56,9 @@ function search(text) {
     rows += found;
   }
   for (const finding of all(".finding")) {
-    findings += !mark(finding, !holdsAll(finding.textContent.toLowerCase(), wanted));
+    const found = !mark(finding, !holdsAll(finding.textContent.toLowerCase(), wanted));
+    all(".again", finding).forEach((again) => showAgain(again, searching && found));
+    findings += found;
   }
   for (const section of all("section")) {
     const empty = searching &&
