@@ -434,14 +434,16 @@ static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row
     [(mean)] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, \
                 .over_ranks = TA_OVER_MEAN, .doc = "Total divided by calls"}, \
     [(mean) + 1] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_LEAST, \
+                    .detail = true, \
                     .doc = "Shortest"}, \
     [(mean) + 2] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_MOST, \
+                    .detail = true, \
                     .doc = "Longest"}, \
     [(mean) + 3] = {"stddev_ns", "Std dev", TA_NS_MEAN, .better = TA_LOWER, \
-                    .over_ranks = TA_OVER_DEVIATION, \
+                    .over_ranks = TA_OVER_DEVIATION, .detail = true, \
                     .doc = "Sample standard deviation; none for a single call"}, \
     [(mean) + 4] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"}, \
-    [(mean) + 5] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, \
+    [(mean) + 5] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .detail = true, \
                     .doc = "95th percentile (type 7)"}, \
     [(mean) + 6] = {"p99_ns", "p99", TA_NS_MEAN, .better = TA_LOWER, \
                     .doc = "99th percentile (type 7)"}

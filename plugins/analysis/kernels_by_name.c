@@ -39,7 +39,7 @@ enum {
 static const struct ta_column by_name_columns[] = {
     [KERNEL_NAME] = {"name", "Kernel", TA_TEXT, .read_as = TA_AS_KERNEL,
                      .doc = "Name of the kernel"},
-    [KERNEL_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_KERNEL_CLASS,
+    [KERNEL_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_KERNEL_CLASS, .detail = true,
                       .doc = "comm moves data between ranks, compute is all else; by the name"},
     [KERNEL_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_KERNEL_CALLS,
                       .over_ranks = TA_OVER_CALLS, .doc = "Number of executions"},

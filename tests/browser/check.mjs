@@ -7,7 +7,7 @@
  *   node check.mjs REPORT.html... */
 import { readFileSync } from "node:fs";
 
-import { axeSource, check, open, run } from "./support.mjs";
+import { axeSource, check, open, run, unfold } from "./support.mjs";
 import { checkOverview, checkPaper, checkTimeline, checkTimelineLinks, waitForTimeline }
   from "./timeline.mjs";
 
@@ -178,12 +178,23 @@ async function checkSearch(page) {
   check(await page.locator(".hero").isVisible() && await results.isHidden(), "Esc ends the search");
 }
 
+/* The first findings are folded, since they stand on the first screen; its links open them. */
+async function checkFirstFinding(page) {
+  const link = page.locator(".first a").first();
+  if (await link.count()) {
+    await link.click();
+    const id = (await link.getAttribute("href")).slice(1);
+    check(await page.locator(`${byId(id)} .why, ${byId(id)} .advice`).first().isVisible(),
+      "a link to a finding opens it");
+  }
+}
+
 async function checkEvidence(page) {
   const links = page.locator('.evidence a[href^="#r-"]');
   if (await links.count() === 0) {
     return;
   }
-  await links.first().click();
+  await (await unfold(links.first())).click();
   const cited = page.locator("tr.cited");
   check(await cited.count() === 1 && await cited.evaluate((row) => {
     const box = row.getBoundingClientRect();
@@ -369,6 +380,7 @@ async function checkUse(browser, file) {
   await checkFilter(page);
   await checkTools(page);
   await checkSearch(page);
+  await checkFirstFinding(page);
   await checkEvidence(page);
   await checkTree(page);
   await checkKeys(page);

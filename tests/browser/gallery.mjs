@@ -5,7 +5,7 @@
  *   node gallery.mjs REPORT.html... */
 import { dirname, join } from "node:path";
 
-import { open, run } from "./support.mjs";
+import { open, run, unfold } from "./support.mjs";
 
 const widths = [1280, 400], themes = ["light", "dark"];
 const above = 80;     /* pixels of the page's head, which stays */
@@ -56,7 +56,7 @@ const states = {
     await page.locator(".table thead button").nth(1).click();
   },
   async "finding-followed"(page) {
-    await page.locator("#findings .timeline-link, .finding .timeline-link").first().click();
+    await (await unfold(page.locator(".finding .timeline-link").first())).click();
   },
 };
 

@@ -3,7 +3,7 @@
  * findings about them lead there.
  *
  *   node phases.mjs REPORT.html... */
-import { check, open, run } from "./support.mjs";
+import { check, open, run, unfold } from "./support.mjs";
 import { waitForTimeline } from "./timeline.mjs";
 
 const details = ".timeline .details", name = ".timeline .name-full";
@@ -66,7 +66,7 @@ async function checkLinks(page) {
   const cited = page.locator('.finding[id="f-rule.decoding"] a.timeline-link').first();
   check(/&t=\d+,\d+/.test(await cited.getAttribute("href")), "a finding about a phase has its time",
     await cited.getAttribute("href"));
-  await cited.click();
+  await (await unfold(cited)).click();
   check(await page.locator(name).textContent() === "VAE decode", "and leads to the phase");
 }
 

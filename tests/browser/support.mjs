@@ -107,3 +107,14 @@ export async function run(checkReport) {
   console.log(failures ? `${failures} checks failed` : "all checks hold");
   process.exit(failures ? 1 : 0);
 }
+
+/* Opens the finding that a link stands in: the first ones are folded. */
+export async function unfold(link) {
+  await link.evaluate((element) => {
+    const folded = element.closest("details.again");
+    if (folded) {
+      folded.open = true;
+    }
+  });
+  return link;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checks of the timeline: it shows slices, zooms and moves, finds, links and says what it shows. */
-import { check, open } from "./support.mjs";
+import { check, open, unfold } from "./support.mjs";
 
 const canvas = ".timeline .view canvas";
 
@@ -233,7 +233,7 @@ async function checkRowLinks(browser, file) {
   const cited = page.locator(".finding a.timeline-link").first();
   if (await cited.count()) {
     await page.evaluate(() => scrollTo(0, 0));
-    await cited.click();
+    await (await unfold(cited)).click();
     await frame(page);
     check(await page.locator(canvas).evaluate((element) => {
       const box = element.getBoundingClientRect();
@@ -279,6 +279,8 @@ export async function checkOverview(page) {
   }
 }
 
+const pagesMost = 8;
+
 /* Of a page that is printed; it is on the screen again afterwards. */
 export async function checkPaper(page) {
   if (await hasOverview(page)) {
@@ -288,6 +290,8 @@ export async function checkPaper(page) {
     "paper shows the short form");
     await page.emulateMedia({ media: null });
   }
+  const pages = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g);
+  check(pages.length <= pagesMost, `print gives at most ${pagesMost} pages`, `${pages.length}`);
 }
 
 export async function checkTimelineLinks(browser, file) {
