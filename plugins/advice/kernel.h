@@ -193,6 +193,7 @@ enum {
     VAE_TF32,
     VAE_LAYOUT,
     VAE_NAIVE,
+    VAE_FUSED,
     VAE_REFS
 };
 
@@ -206,7 +207,8 @@ enum {
                [(first) + VAE_WIDE] = {"kernels.vae_decode", "fp32_ns"},                           \
                [(first) + VAE_TF32] = {"kernels.vae_decode", "tf32_ns"},                           \
                [(first) + VAE_LAYOUT] = {"kernels.vae_decode", "layout_ns"},                       \
-               [(first) + VAE_NAIVE] = {"kernels.vae_decode", "naive_ns"}
+               [(first) + VAE_NAIVE] = {"kernels.vae_decode", "naive_ns"},                         \
+               [(first) + VAE_FUSED] = {"kernels.vae_decode", "fused_ns"}
 
 enum vae_cause {
     VAE_FP32,       /* convolutions of fp32 inputs */
@@ -226,7 +228,7 @@ enum { VAE_LEAST_TILES = 4 };
 
 /* Of the device that decodes longest. */
 struct vae {
-    double time, decodes, kernels, conv, wide, tf32, layout, naive;
+    double time, decodes, kernels, conv, wide, tf32, layout, naive, fused;
     double passes; /* but those over a few frames of a video */
     size_t row;    /* SIZE_MAX: none */
     enum vae_cause cause;
@@ -260,6 +262,7 @@ static inline struct vae vae_find(const struct ta_refs *in, size_t first)
                            .tf32 = ta_ref_number(in, first + VAE_TF32, i, 0),
                            .layout = ta_ref_number(in, first + VAE_LAYOUT, i, 0),
                            .naive = ta_ref_number(in, first + VAE_NAIVE, i, 0),
+                           .fused = ta_ref_number(in, first + VAE_FUSED, i, 0),
                            .row = i};
     }
     vae.cause = vae_cause_of(&vae);
@@ -269,6 +272,9 @@ static inline struct vae vae_find(const struct ta_refs *in, size_t first)
 static inline bool vae_is_said(const struct vae *vae, const struct kernel_run *run, double least)
 {
     if (vae->cause == VAE_TRANSPOSED && !kernel_matters(run, vae->layout, 0))
+        return false;
+    /* Compiled already. */
+    if (vae->cause == VAE_PLAIN && 2 * vae->fused > vae->kernels - vae->conv && vae->fused > 0)
         return false;
     return vae->row != SIZE_MAX && run->window_ns > 0 &&
            vae->time * run->devices >=

@@ -284,14 +284,25 @@ static bool is_operator(struct ta_slice name)
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-/* By the operator; without one, where there are convolutions. */
+static bool has_operators(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, COPY_OP); i++)
+        if (is_operator(ta_ref_text(in, COPY_OP, i)))
+            return true;
+    return false;
+}
+
+/* By the operator; where none was recorded, if there are convolutions: a kernel that a program
+ * launches itself, among others whose operators are known, is none of theirs. */
 static bool is_of_convolution(const struct ta_refs *in, size_t row)
 {
     const struct ta_slice op = ta_ref_text(in, COPY_OP, row);
     bool has_conv = false;
+    if (memmem(op.ptr, op.len, "conv", 4))
+        return true;
     for (size_t i = 0; i < ta_ref_rows(in, RUN + RUN_CLASS); i++)
         has_conv |= ta_ref_reads(in, RUN + RUN_CLASS, i, "conv");
-    return memmem(op.ptr, op.len, "conv", 4) || (has_conv && !is_operator(op));
+    return has_conv && !is_operator(op) && !has_operators(in);
 }
 
 static bool is_around_convolution(const struct ta_refs *in, size_t row)

@@ -3,6 +3,8 @@
  * other, layouts. */
 #include "kernel.h"
 
+#include <math.h>
+
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
@@ -36,8 +38,9 @@ static struct gain gain_of(const struct vae *vae, const struct kernel_device *de
     if (vae->cause == VAE_FP32 && (is_consumer || vae->tf32 > 0.5 * vae->wide))
         part = (struct gain){0.3, 0.65};
     /* Compiling leaves convolutions as they are, and fuses what is between them. */
+    const double rest = fmax(0, vae->kernels - vae->conv - vae->fused);
     if (vae->cause == VAE_PLAIN)
-        return (struct gain){0.2 * (vae->kernels - vae->conv), 0.7 * (vae->kernels - vae->conv)};
+        return (struct gain){0.2 * rest, 0.7 * rest};
     return vae->cause == VAE_TRANSPOSED
                ? (struct gain){vae->layout / 2, vae->layout}
                : (struct gain){part.low * vae->time, part.high * vae->time};
@@ -116,7 +119,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .gain = TA_GAIN_DEVICE,
             .saving_low_ns = ta_whole(gain.low),
             .saving_high_ns = ta_whole(gain.high),
-            .confidence = vae.cause == VAE_PLAIN ? 0.1 : 0.7,
+            .confidence = vae.cause == VAE_PLAIN ? 0.45 : 0.7,
             .threshold = ta_advice_printf(advice, "VAE decoding > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });

@@ -28,25 +28,20 @@ enum {
     TF32,
     LAYOUT,
     NAIVE,
+    FUSED,
     FEW_FRAMES,
     FIELDS
 };
 enum source { BY_RANGE, BY_MODULE, BY_FUNCTION, BY_KERNELS, SOURCES };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},
-    [DEVICE] = {"device", TA_FIELD_INT},
-    [SOURCE] = {"found_by", TA_FIELD_INT},
-    [DECODES] = {"decodes", TA_FIELD_SUM},
-    [PASSES] = {"passes", TA_FIELD_SUM},
-    [WINDOW] = {"window_ns", TA_FIELD_SUM},
-    [TOTAL] = {"total_ns", TA_FIELD_SUM},
-    [CONV] = {"conv_ns", TA_FIELD_SUM},
-    [WIDE] = {"fp32_ns", TA_FIELD_SUM},
-    [TF32] = {"tf32_ns", TA_FIELD_SUM},
-    [LAYOUT] = {"layout_ns", TA_FIELD_SUM},
-    [NAIVE] = {"naive_ns", TA_FIELD_SUM},
-    [FEW_FRAMES] = {"few_frames", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},       [DEVICE] = {"device", TA_FIELD_INT},
+    [SOURCE] = {"found_by", TA_FIELD_INT},  [DECODES] = {"decodes", TA_FIELD_SUM},
+    [PASSES] = {"passes", TA_FIELD_SUM},    [WINDOW] = {"window_ns", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM},   [CONV] = {"conv_ns", TA_FIELD_SUM},
+    [WIDE] = {"fp32_ns", TA_FIELD_SUM},     [TF32] = {"tf32_ns", TA_FIELD_SUM},
+    [LAYOUT] = {"layout_ns", TA_FIELD_SUM}, [NAIVE] = {"naive_ns", TA_FIELD_SUM},
+    [FUSED] = {"fused_ns", TA_FIELD_SUM},   [FEW_FRAMES] = {"few_frames", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"decodes", fields, FIELDS}, {0}};
@@ -77,6 +72,9 @@ static const struct ta_column decodes_columns[] = {
                 .doc = "Kernels that change the layout for convolutions"},
     [NAIVE] = {"naive_ns", "Fallback convolutions", TA_NS, .better = TA_LOWER,
                .doc = "Convolutions by kernels that MIOpen falls back to (naive_conv)"},
+    [FUSED] = {"fused_ns", "Compiled", TA_NS,
+               .doc = "Kernels that Triton or Inductor made: what is between convolutions is fused "
+                      "already"},
     [FEW_FRAMES] = {"few_frames", "Small passes", TA_COUNT, .detail = true,
                     .doc = "Of the passes, those over fewer than 12 frames of a video"},
 };
@@ -116,7 +114,7 @@ static bool is_decode(struct ta_slice name)
 /* ---- map ------------------------------------------------------------------------------------- */
 
 struct sums {
-    int64_t passes, few_frames, total, conv, wide, tf32, layout, naive;
+    int64_t passes, few_frames, total, conv, wide, tf32, layout, naive, fused;
     int64_t start, end;
     ta_row last_pass;
 };
@@ -220,6 +218,8 @@ static void add_kernel(const struct work *w, const struct ta_activity *a, struct
     sums->start = sums->total ? ta_min_i64(sums->start, start) : start;
     sums->end = sums->total ? ta_max_i64(sums->end, start + dur) : start + dur;
     sums->total = ta_add_sat(sums->total, dur);
+    if (!of_conv && kernel->facts.kind == TA_KERNEL_TRITON)
+        sums->fused = ta_add_sat(sums->fused, dur);
     if (!of_conv)
         return;
     sums->conv = ta_add_sat(sums->conv, dur);
@@ -316,6 +316,7 @@ static void add_row(struct ta_partial *out, const struct work *w, int64_t device
     ta_sum(&row[TF32], sums->tf32);
     ta_sum(&row[LAYOUT], sums->layout);
     ta_sum(&row[NAIVE], sums->naive);
+    ta_sum(&row[FUSED], sums->fused);
     ta_sum(&row[FEW_FRAMES], sums->few_frames);
 }
 
@@ -373,9 +374,14 @@ static void find_end(const struct work *w, const struct ta_activity *at, size_t 
         add_row(out, w, at[first].device, BY_KERNELS, &sums);
 }
 
-/* What decodes in a diffusion that is found by its kernels; each call of one device. */
+/* What decodes in a diffusion; each call of one device. */
 static void add_phase(struct work *w, const struct ta_generation *found, struct ta_partial *out)
 {
+    static const enum source sources[] = {[TA_GENERATION_BY_NOTHING] = BY_KERNELS,
+                                          [TA_GENERATION_BY_RANGE] = BY_RANGE,
+                                          [TA_GENERATION_BY_MODULE] = BY_MODULE,
+                                          [TA_GENERATION_BY_FUNCTION] = BY_FUNCTION,
+                                          [TA_GENERATION_BY_KERNELS] = BY_KERNELS};
     const struct ta_activity *at = ta_trace_activities(w->trace).at;
     const size_t n = ta_trace_activities(w->trace).n;
     for (size_t i = 0, end; i < n; i = end) {
@@ -388,20 +394,19 @@ static void add_phase(struct work *w, const struct ta_generation *found, struct 
         for (size_t k = i; k < end; k++)
             if (at[k].kernel != TA_NO_KERNEL)
                 add_kernel(w, &at[k], &sums);
-        add_row(out, w, at[i].device, BY_KERNELS, &sums);
+        add_row(out, w, at[i].device, sources[found->calls[call].by], &sums);
     }
 }
 
 static bool has_phase(const struct ta_generation *found)
 {
     for (size_t i = 0; i < found->n_calls; i++)
-        if (found->calls[i].phase == TA_GENERATION_VAE_DECODE &&
-            found->calls[i].by == TA_GENERATION_BY_KERNELS)
+        if (found->calls[i].phase == TA_GENERATION_VAE_DECODE)
             return true;
     return false;
 }
 
-/* Where nothing is marked. */
+/* Where nothing that is launched is in a decode by name. */
 static void find_unmarked(struct work *w, struct ta_partial *out)
 {
     const struct ta_activities activities = ta_trace_activities(w->trace);
@@ -484,6 +489,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [WINDOW] = ta_int(row[WINDOW]), [TOTAL] = ta_int(row[TOTAL]),
                [CONV] = ta_int(row[CONV]), [WIDE] = ta_int(row[WIDE]), [TF32] = ta_int(row[TF32]),
                [LAYOUT] = ta_int(row[LAYOUT]), [NAIVE] = ta_int(row[NAIVE]),
+               [FUSED] = ta_int(row[FUSED]),
                [FEW_FRAMES] = row[PASSES] ? ta_int(row[FEW_FRAMES]) : ta_null());
     }
     return TA_OK;

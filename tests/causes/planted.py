@@ -63,6 +63,9 @@ def decoding(rng):
 
 
 def small_decoder(rng):
+    """Or a large one that is compiled."""
+    if rng.random() < 0.4:
+        return decoding(rng)[0], {"fused": True}
     return ({"model": ((3072, 128), (5120, 128)), "steps": rng.randint(14, 20), "layers": 8,
              "side": 768, "frames": 1, "gpu": FAST, "marks": rng.choice(MARKS)}, {})
 
