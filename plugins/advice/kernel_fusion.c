@@ -292,8 +292,8 @@ static bool has_operators(const struct ta_refs *in)
     return false;
 }
 
-/* By the operator; where none was recorded, if there are convolutions: a kernel that a program
- * launches itself, among others whose operators are known, is none of theirs. */
+/* By the operator; where no launch is linked or no operators were recorded, if there are
+ * convolutions: a kernel that a program launches itself among operators is none of theirs. */
 static bool is_of_convolution(const struct ta_refs *in, size_t row)
 {
     const struct ta_slice op = ta_ref_text(in, COPY_OP, row);
@@ -302,7 +302,7 @@ static bool is_of_convolution(const struct ta_refs *in, size_t row)
         return true;
     for (size_t i = 0; i < ta_ref_rows(in, RUN + RUN_CLASS); i++)
         has_conv |= ta_ref_reads(in, RUN + RUN_CLASS, i, "conv");
-    return has_conv && !is_operator(op) && !has_operators(in);
+    return has_conv && (op.len == 0 || !has_operators(in));
 }
 
 static bool is_around_convolution(const struct ta_refs *in, size_t row)
