@@ -15,9 +15,14 @@
 
 TA_BEGIN_DECLS
 
-/* What a slice is; it decides its color. */
+/* What a slice is; it decides its color, which is that of its class in all charts.  What devices do
+ * comes first. */
 enum ta_slice_kind {
-    TA_SLICE_COMPUTE,
+    TA_SLICE_GEMM,
+    TA_SLICE_ATTENTION,
+    TA_SLICE_CONV,
+    TA_SLICE_POINTWISE, /* norms and whatever else takes each value once */
+    TA_SLICE_KERNEL,    /* another kernel that computes */
     TA_SLICE_COMM,
     TA_SLICE_MEMCPY,
     TA_SLICE_MEMSET,
@@ -31,7 +36,7 @@ enum ta_slice_kind {
 };
 
 struct ta_slice_look {
-    const char *title; /* "Compute kernels" */
+    const char *title; /* "Copy" */
     enum ta_ink ink;
 };
 
@@ -41,6 +46,8 @@ TA_API const struct ta_slice_look *ta_slice_look(enum ta_slice_kind kind);
 /* What slices of one name share. */
 struct ta_timeline_label {
     struct ta_slice name, category, shapes; /* .ptr is NULL where not recorded */
+    struct ta_slice
+        brief; /* of a kernel: its name as people say it; .ptr is NULL where `name` is */
     enum ta_slice_kind kind;
 };
 

@@ -3,8 +3,12 @@
 #include "traceanalyze/timeline.h"
 
 static const struct ta_slice_look looks[TA_SLICE_KIND_COUNT] = {
-    [TA_SLICE_COMPUTE] = {"Compute kernel", TA_INK_COMPUTE},
-    [TA_SLICE_COMM] = {"Communication kernel", TA_INK_COMM},
+    [TA_SLICE_GEMM] = {"GEMM", TA_INK_COMPUTE},
+    [TA_SLICE_ATTENTION] = {"Attention", TA_INK_ATTENTION},
+    [TA_SLICE_CONV] = {"Convolution", TA_INK_CONV},
+    [TA_SLICE_POINTWISE] = {"Norm or pointwise", TA_INK_POINTWISE},
+    [TA_SLICE_KERNEL] = {"Other kernel", TA_INK_KERNEL},
+    [TA_SLICE_COMM] = {"Communication", TA_INK_COMM},
     [TA_SLICE_MEMCPY] = {"Copy", TA_INK_MEMCPY},
     [TA_SLICE_MEMSET] = {"Memory set", TA_INK_MEMSET},
     [TA_SLICE_OP] = {"Operator", TA_INK_OP},

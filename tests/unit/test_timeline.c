@@ -88,8 +88,8 @@ static void slices_are_those_of_the_trace(void **state)
                                  "main.1 inner 5000+5000 Operator\n"
                                  "main.2 launch 6000+2000 Runtime call\n"
                                  "s7.0 step 8000+44000 Annotation\n"
-                                 "s7.1 gemm 8000+40000 from main after 2000 Compute kernel\n"
-                                 "s7.1 ncclDevKernel_AllReduce 48000+4000 Communication kernel\n"
+                                 "s7.1 gemm 8000+40000 from main after 2000 GEMM\n"
+                                 "s7.1 ncclDevKernel_AllReduce 48000+4000 Communication\n"
                                  "s7.2 copy 20000+8000 Copy\n");
     const struct ta_timeline_file *file = &timeline->files[0];
     assert_int_equal(file->end_ns, 52000);

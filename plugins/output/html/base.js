@@ -4,8 +4,9 @@
  * The files follow each other in the order of assets.c, inside one function.  Names in the data are
  * hostile: they reach the document as text only, never as markup.  The address is
  * #s=SECTION&table=ID&sort=COLUMN,desc&f=TEXT&q=TEXT&theme=dark&keys=off with f the filter of that
- * table and q the search over the whole page, and #t=START,END&track=ID&rank=N&find=TEXT of the
- * timeline, in ns on the clock of that rank. */
+ * table and q the search over the whole page, and #t=START,END&sel=START,END&track=ID&rank=N&m=TIME
+ * &find=TEXT of the timeline: what is seen, what is chosen and the markers in ns on the clock of
+ * that rank. */
 "use strict";
 
 const root = document.documentElement;
@@ -112,8 +113,8 @@ async function copyText(text) {
 
 /* ---- state in the address ------------------------------------------------------------------- */
 
-const state = { s: "", table: "", sort: "", f: "", q: "", t: "", track: "", rank: "", find: "",
-  theme: "", keys: "" };
+const state = { s: "", table: "", sort: "", f: "", q: "", t: "", sel: "", track: "", rank: "",
+  m: "", find: "", theme: "", keys: "" };
 
 /* What an address says of the keys of the state; nothing of others. */
 function takeAddress(hash, keys) {

@@ -23,6 +23,8 @@ function makeHelp() {
     ["t", "Light or dark"], ["?", "This help"], ["Esc", "Close or clear"],
     ["w  s", "In the timeline: zoom in and out"], ["a  d", "In the timeline: move"],
     ["[  ]", "In the timeline: previous and next slice"],
+    ["r  m", "In the timeline: sum up what is shown, set a marker"],
+    ["f", "In the timeline: full screen"],
     ["↑  ↓", "Walk through long names of a table"], ["Enter", "Show a long name in full"]];
   const list = make("dl", {}, ...keys.flatMap(([key, meaning]) => [
     make("dt", {}, ...key.split("  ").flatMap((k) => [make("kbd", {}, k), " "])),
@@ -150,16 +152,26 @@ function onLink(event) {
   }
   if (link.classList.contains("timeline-link")) {
     event.preventDefault();
-    takeAddress(link.hash, ["t", "track", "rank", "find"]);
+    takeAddress(link.hash, ["t", "sel", "track", "rank", "m", "find"]);
     byId("s-timeline").scrollIntoView();
     if (timeline) {
-      timeline.go();
+      timeline.go(whyOf(link));
     }
   } else if (revealRow(link.getAttribute("href"), link.dataset.column)) {
     event.preventDefault();
   } else {
     unfoldFor(byId(link.hash.slice(1)));
   }
+}
+
+/* What the line that a link to the timeline stands in says: a finding, or the texts of a row. */
+function whyOf(link) {
+  const finding = link.closest(".finding"), row = link.closest("tr");
+  const table = row && tableOf(idOf(row.closest(".table")));
+  const texts = table ? Array.from(row.cells, (cell, i) => [table.heads[i], cell])
+    .filter(([head, cell]) => head && !/^[\d\s.,%–—-]*\S{0,3}$/.test(cell.textContent))
+    .map(([head, cell]) => `${head.textContent.trim()}: ${cell.textContent.trim()}`) : [];
+  return finding ? finding.querySelector("h3 > span:last-child").textContent : texts.join(" · ");
 }
 
 /* Opens the folded table or finding that a link leads to. */

@@ -88,7 +88,7 @@ class Table {
       const start = row.values[i], cell = row.element.cells[i];
       if ([start, rank, dur].every(Number.isFinite)) {
         cell.replaceChildren(make("a", { class: "timeline-link",
-          href: `#s=timeline&t=${start},${start + dur}&rank=${rank}` }, cell.textContent));
+          href: `#s=timeline&sel=${start},${start + dur}&rank=${rank}` }, cell.textContent));
       }
     });
     row.linked = true;

@@ -296,7 +296,7 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
     struct window window;
     if (timeline_range(&columns, table, row, &window) ||
         (is_on_rank && find_named(page, table, row, rank, &window)))
-        html_put(page, "&amp;t=%ld,%ld", window.start_ns, window.end_ns);
+        html_put(page, "&amp;sel=%ld,%ld", window.start_ns, window.end_ns);
     ta_puts(page->out, "\">timeline</a>");
 }
 

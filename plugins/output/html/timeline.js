@@ -15,7 +15,8 @@ function hasMore(track) {
 class Timeline {
   constructor(box, data) {
     const items = all(".kinds li", box);
-    Object.assign(this, data, { box, chosen: null, relatives: [], mark: null, wanted: null });
+    Object.assign(this, data, { box, chosen: null, relatives: [], arrows: [],
+      range: null, marks: [], wanted: null });
     this.kindInks = items.map((item) => item.dataset.ink);
     this.kindNames = items.map((item) => item.textContent);
     items.forEach((item, i) => { item.hidden = !this.labels.some((label) => label.kind === i); });
@@ -66,6 +67,10 @@ class Timeline {
       button("−", () => this.zoom(2), { "aria-label": "Zoom out" }),
       button("+", () => this.zoom(0.5), { "aria-label": "Zoom in" }),
       button("All", () => this.showAll(), { "aria-label": "Show all time" }),
+      button("Sums", () => this.selectShown(),
+        { "data-tip": "What ran in the time that is shown, by class and name",
+          "aria-label": "Sum up the time that is shown" }),
+      ...(document.fullscreenEnabled ? [button("Full screen", () => this.toggleFull())] : []),
       button("Copy link", async () => {
         this.remember();
         announce(await copyText(location.href) ? "Link copied" : "The browser does not allow it");
@@ -73,15 +78,17 @@ class Timeline {
     this.mini = make("canvas", { class: "mini", "aria-hidden": "true" });
     this.canvas = make("canvas", { tabindex: "0", role: "application",
       "aria-roledescription": "timeline", "aria-label": "Timeline. w and s zoom, a and d move, " +
-      "[ and ] step through slices, Page Up and Page Down scroll, Enter zooms to the slice." });
+      "[ and ] step through slices, Page Up and Page Down scroll, Enter zooms to the slice, r sums " +
+      "up what is shown, m sets a marker, f fills the screen, Escape clears." });
     this.room = make("div");
     this.view = make("div", { class: "view" }, this.canvas, this.room);
     const partial = this.home[1] - this.home[0] < this.end - this.start;
     this.box.dataset.begins = partial ? "part" : "all";
     const others = "Recordings lie far apart: this is the one with most work, All shows the others. ";
-    this.details = make("div", { class: "details", "aria-live": "polite" },
-      make("p", {}, (partial ? others : "") + "Choose a slice to see what it is. Drag moves, " +
-        "Ctrl and wheel zooms, Shift and drag zooms to a range."));
+    this.advice = make("p", {}, (partial ? others : "") + "Choose a slice to see what it is. Drag " +
+      "moves, Ctrl and wheel zooms. Shift and drag, or a drag along the ruler, sums up a range; a " +
+      "click on the ruler sets a marker.");
+    this.details = make("div", { class: "details", "aria-live": "polite" }, this.advice);
     this.box.prepend(tools);
     this.box.append(this.mini, this.view, this.details, ...all("#timeline-note"));
     this.painter = new Painter(this.canvas, this.labels);
@@ -113,6 +120,14 @@ class Timeline {
     this.room.style.height = `${y}px`;
     this.view.style.height = `${Math.min(y + 2, Math.max(260, innerHeight * 0.68))}px`;
     this.draw();
+  }
+
+  toggleFull() {
+    if (document.fullscreenElement) {
+      document.exitFullscreen();
+    } else {
+      this.box.requestFullscreen().catch(() => announce("The browser does not allow it"));
+    }
   }
 
   draw() {
@@ -166,6 +181,12 @@ class Timeline {
     return this.painter.time(x);
   }
 
+  /* The row at a height of the canvas; below the ruler the first one that is seen. */
+  rowAt(y) {
+    const below = Math.max(y, rulerHeight) + this.view.scrollTop;
+    return this.rows.find((one) => below < one.y + one.height) || this.rows[this.rows.length - 1];
+  }
+
   show(from, to) {
     const most = this.end - this.start, span = Math.min(most, Math.max(20, to - from));
     this.from = Math.max(this.start, Math.min(from, this.end - span));
@@ -191,22 +212,27 @@ class Timeline {
   /* ---- the address */
 
   remember() {
-    const file = this.chosen ? this.chosen.file : this.files[0];
+    const { chosen, range } = this, at = chosen || range, file = at ? at.file : this.files[0];
     const home = this.from === this.home[0] && this.to === this.home[1];
+    const times = (...list) => list.map((time) => Math.round(time - file.start)).join();
     Object.assign(state, { s: "timeline", table: "", sort: "", f: "",
-      t: home ? "" : [this.from, this.to].map((time) => Math.round(time - file.start)).join(),
-      track: this.chosen ? this.chosen.track.id : "" });
-    state.rank = this.chosen || (state.t && this.files.length > 1) ? String(file.rank) : "";
+      t: home ? "" : times(this.from, this.to), track: chosen ? chosen.track.id : "",
+      sel: chosen ? times(chosen.start, chosen.end) : range ? times(range.from, range.to) : "",
+      m: times(...this.marks) });
+    state.rank = at || ((state.t || state.m) && this.files.length > 1) ? String(file.rank) : "";
     writeAddress();
   }
 
-  /* Goes to the place that the address names. */
-  go() {
+  /* Goes to the place that the address names: `sel` is what is chosen, `t` what is seen. */
+  go(why = "") {
     const file = this.files.find((one) => String(one.rank) === state.rank) || this.files[0];
-    const times = /^(-?\d+),(-?\d+)$/.exec(state.t);
+    const timesOf = (text) => (/^-?\d+(,-?\d+)*$/.test(text) ? text.split(",") : [])
+      .map((time) => Number(time) + file.start);
     const isThere = (row) => row.track && row.file === file && row.track.id === state.track;
+    const { track, sel } = state, view = timesOf(state.t), chosen = timesOf(sel);
     this.find(state.find);
-    file.showsWaiting = file.showsWaiting || file.waiting.some((one) => one.id === state.track);
+    this.marks = timesOf(state.m).slice(0, marksMost);
+    file.showsWaiting = file.showsWaiting || file.waiting.some((one) => one.id === track);
     file.open = file.open || state.rank !== "";
     this.layOut();
     const row = this.rows.find(isThere) ||
@@ -214,15 +240,15 @@ class Timeline {
     if (row) {
       this.view.scrollTop = row.y - rulerHeight;
     }
-    this.mark = null;
-    if (times) {
-      const [from, to] = [Number(times[1]) + file.start, Number(times[2]) + file.start];
-      const margin = (to - from) * 0.25;
-      this.mark = [from, to];
+    if (chosen.length === 2) {
+      const [from, to] = chosen, margin = (to - from) * 0.25;
       this.show(from - margin, to + margin);
-      this.chooseNamed(file, from, to);
-    } else if (state.find) {
+      this.chooseAt(file, track, { file, from, to, why });
+    } else if (state.find && !view.length) {
       this.step(1);
+    }
+    if (view.length === 2) {
+      this.show(...view);
     }
     this.draw();
   }
@@ -231,7 +257,7 @@ class Timeline {
 
   find(text) {
     const wanted = words(text);
-    const hits = this.labels.map((label) => holdsAll(label.name.toLowerCase(), wanted));
+    const hits = this.labels.map((label) => holdsAll(`${label.name} ${label.brief}`.toLowerCase(), wanted));
     const lanes = this.files.flatMap((file) => file.tracks.flatMap((track) => track.lanes));
     let n = 0, time = 0;
     for (const lane of lanes) {
@@ -280,8 +306,10 @@ class Timeline {
   }
 
   choose(slice, reveal) {
-    this.chosen = slice;
+    Object.assign(this, { chosen: slice, range: null });
     this.relatives = relativesOf(this, slice);
+    this.arrows = this.relatives.map(([other, , isBehind]) =>
+      isBehind ? [slice, other] : [other, slice]);
     if (reveal) {
       this.reveal(slice);
     }
@@ -290,15 +318,58 @@ class Timeline {
     this.draw();
   }
 
-  /* The phase or step that a stretch of time is, unless the address names a track. */
-  chooseNamed({ program }, from, to) {
-    for (const lane of state.track ? [] : program.lanes) {
-      const i = lane.after(from);
-      if (i < lane.n && lane.starts[i] === from && lane.ends[i] === to) {
-        this.choose(sliceOf(lane, i), false);
-        return;
+  /* A stretch of time of a file instead of a slice. */
+  select(range) {
+    Object.assign(this, { chosen: null, range, arrows: [] });
+    this.details.replaceChildren(...describeRange(this, range));
+    this.remember();
+    this.draw();
+  }
+
+  /* Of the file that is seen first. */
+  selectShown() {
+    const { file } = this.chosen || this.range || this.rowAt(0);
+    this.select({ file, from: this.from, to: this.to });
+  }
+
+  clear() {
+    Object.assign(this, { chosen: null, range: null, arrows: [] });
+    this.details.replaceChildren(this.advice);
+    this.remember();
+    this.draw();
+  }
+
+  /* At the start of what is chosen, else in the middle of what is seen. */
+  markHere() {
+    const { chosen, range } = this;
+    this.mark(Math.round(chosen ? chosen.start : range ? range.from : (this.from + this.to) / 2));
+  }
+
+  /* Sets a marker, or takes away the one that is there. */
+  mark(time) {
+    const near = 5 / this.painter.perNs;
+    const others = this.marks.filter((one) => Math.abs(one - time) > near);
+    this.marks = [...others, ...(others.length === this.marks.length ? [time] : [])]
+      .sort((a, b) => a - b).slice(-marksMost);
+    announce(`${this.marks.length} markers`);
+    this.remember();
+    this.draw();
+  }
+
+  /* The slice that a stretch of time is: of a track that is named, or the phase or step that lasts
+   * so long; else what happens in it. */
+  chooseAt(file, track, range) {
+    const tracks = track ? file.tracks.filter((one) => one.id === track) : [file.program];
+    for (const lane of tracks.flatMap((one) => one.lanes)) {
+      let i = firstOf(lane.n, (k) => lane.starts[k] >= range.from);
+      for (; i < lane.n && lane.starts[i] === range.from; i++) {
+        if (lane.ends[i] === range.to) {
+          this.choose(sliceOf(lane, i), Boolean(track));
+          return;
+        }
       }
     }
+    this.select(range);
   }
 
   reveal({ lane, track, file, start, end }) {

@@ -36,6 +36,9 @@ class Bytes {
 }
 
 const utf8 = new TextDecoder();
+/* Of enum ta_slice_kind: what devices do comes first, then operators, runtime calls and other code
+ * of the host; annotations; phases, which say what others are about. */
+const deviceKinds = 8, hostKinds = [8, 9, 10], rangeKind = 11, phaseKind = 13;
 /* Children of a block; blocks of blocks make a tree over the slices of a lane. */
 const fan = 8;
 
@@ -192,7 +195,8 @@ function fillCounter(counter, start, times, values) {
  * it: others are inside. */
 function foldAncestors(track, labels) {
   const { lanes } = track, mostOf = 0.9;
-  const isHost = (lane) => lane && lane.n > 0 && [4, 6].includes(labels[lane.labels[0]].kind);
+  const isHost = (lane) => lane && lane.n > 0 &&
+    [hostKinds[0], hostKinds[2]].includes(labels[lane.labels[0]].kind);
   const used = lanes.filter((lane) => lane.n);
   const from = Math.min(...used.map((lane) => lane.starts[0]));
   const to = Math.max(...used.map((lane) => lane.ends[lane.n - 1]));
@@ -206,8 +210,11 @@ function foldAncestors(track, labels) {
 function readTimeline(packed) {
   const bytes = new Bytes(packed, 0);
   const texts = [null, ...bytes.list(() => bytes.text())];
-  const labels = bytes.list(() => ({ name: texts[bytes.number()] || "(no name)",
-    category: texts[bytes.number()], shapes: texts[bytes.number()], kind: bytes.number() }));
+  const labels = bytes.list(() => {
+    const name = texts[bytes.number()] || "(no name)", brief = texts[bytes.number()] || name;
+    return { name, brief, category: texts[bytes.number()], shapes: texts[bytes.number()],
+      kind: bytes.number() };
+  });
   const files = bytes.list(() => readFile(bytes, texts));
   const columns = [];
   for (let i = 0; i < 8; i++) {
@@ -225,7 +232,7 @@ function readTimeline(packed) {
        * outermost calls of a thread. */
       foldAncestors(track, labels);
       track.busy = isDevice(track)
-        ? track.lanes.filter((lane) => lane.n && labels[lane.labels[0]].kind < 4)
+        ? track.lanes.filter((lane) => lane.n && labels[lane.labels[0]].kind < deviceKinds)
         : track.lanes.slice(0, 1);
     }
     file.counters.forEach((one) => fillCounter(one, file.start, columns[6], columns[7]));

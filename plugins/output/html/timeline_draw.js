@@ -5,9 +5,8 @@
  * picture costs about as much as it has pixels, however many slices there are. */
 
 const laneHeight = 16, counterHeight = 40, headHeight = 24, rulerHeight = 22, rowGap = 6;
-/* Annotations and phases, which say what others are about; and what stands for slices that were
- * left out. */
-const phaseKind = 9, paleKinds = [7, phaseKind], shortKind = 255;
+/* What says what others are about is pale; and what stands for slices that were left out. */
+const paleKinds = [rangeKind, phaseKind], shortKind = 255;
 /* Lanes of a track that is not opened. */
 const fewLanes = 8;
 
@@ -182,7 +181,7 @@ class Painter {
       isPale ? 0.25 : 1);
     const start = Math.max(x, this.left), room = Math.min(to, this.width) - start - 6;
     if (room > 22 && bar > 10) {
-      const name = label.kind === phaseKind ? this.lastWords(label.name, room) : label.name;
+      const name = label.kind === phaseKind ? this.lastWords(label.name, room) : label.brief;
       this.write(this.fit(name, room), start + 3, y + bar / 2 + 0.5,
         isPale ? inks.text : inks.inside[label.kind]);
     }

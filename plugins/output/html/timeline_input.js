@@ -2,13 +2,18 @@
 /* Keys, pointer, wheel and size of the timeline. */
 
 function onTimelineKey(timeline, event) {
+  const hasChoice = timeline.chosen || timeline.range;
   const actions = { w: () => timeline.zoom(0.6), s: () => timeline.zoom(1 / 0.6),
     a: () => timeline.pan(-0.2), d: () => timeline.pan(0.2), "[": () => timeline.along(-1),
     "]": () => timeline.along(1), PageDown: () => timeline.view.scrollBy(0, 200),
     PageUp: () => timeline.view.scrollBy(0, -200), Home: () => timeline.showAll(),
-    Enter: () => timeline.chosen && timeline.details.querySelector("button").click() };
+    r: () => timeline.selectShown(), f: () => timeline.toggleFull(), m: () => timeline.markHere(),
+    Enter: () => hasChoice && timeline.details.querySelector("button").click() };
   const same = { ArrowUp: "w", ArrowDown: "s", ArrowLeft: "a", ArrowRight: "d", "+": "w",
     "-": "s" };
+  if (hasChoice) {
+    actions.Escape = () => timeline.clear();
+  }
   const action = actions[same[event.key] || event.key];
   if (action && !hasModifier(event)) {
     event.preventDefault();
@@ -21,7 +26,7 @@ function hoverTimeline(timeline, x, y, box) {
   const { row, slice } = timeline.hit(x, y), inHead = x < timeline.painter.left;
   let text = "";
   if (slice) {
-    text = `${timeline.labels[slice.label].name} · ${timeText(slice.end - slice.start)}`;
+    text = `${timeline.labels[slice.label].brief} · ${timeText(slice.end - slice.start)}`;
   } else if (row && inHead) {
     text = row.waits ? "Monitors, readers of queues and the like: a click shows them"
       : (row.counter || row.track || { name: row.file.path }).name;
@@ -39,23 +44,28 @@ function placeOf(event) {
   return { x: event.clientX - box.left, y: event.clientY - box.top, box };
 }
 
-/* Drag moves, Shift and drag marks a range, a click chooses. */
+/* Drag moves; Shift and drag, or a drag along the ruler, chooses a range; a click chooses a slice,
+ * or sets a marker on the ruler. */
 function watchPointer(timeline, canvas) {
   let drag = null;
   on(canvas, "pointerdown", (event) => {
-    drag = { ...placeOf(event), from: timeline.from, to: timeline.to,
-      top: timeline.view.scrollTop, range: event.shiftKey };
+    const place = placeOf(event), isRuler = place.y < rulerHeight;
+    drag = { ...place, from: timeline.from, to: timeline.to, top: timeline.view.scrollTop, isRuler,
+      range: (event.shiftKey || isRuler) && place.x >= timeline.painter.left };
     canvas.setPointerCapture(event.pointerId);
   });
   on(canvas, "pointermove", (event) => {
     const { x, y, box } = placeOf(event);
     if (!drag) {
       hoverTimeline(timeline, x, y, box);
-    } else if (drag.range) {
-      timeline.mark = [timeline.time(Math.min(x, drag.x)), timeline.time(Math.max(x, drag.x))];
+      return;
+    }
+    drag.moved = drag.moved || Math.hypot(x - drag.x, y - drag.y) > 4;
+    if (drag.range && drag.moved) {
+      timeline.drawn = [timeline.time(Math.max(timeline.painter.left, Math.min(x, drag.x))),
+        timeline.time(Math.max(x, drag.x))];
       timeline.draw();
-    } else if (drag.moved || Math.hypot(x - drag.x, y - drag.y) > 4) {
-      drag.moved = true;
+    } else if (drag.moved) {
       const by = (drag.x - x) / timeline.painter.perNs;
       timeline.view.scrollTop = drag.top + drag.y - y;
       timeline.show(drag.from + by, drag.to + by);
@@ -63,9 +73,12 @@ function watchPointer(timeline, canvas) {
   });
   on(canvas, "pointerup", (event) => {
     const { x, y } = placeOf(event), { row, slice } = timeline.hit(x, y);
-    if (drag && drag.range && timeline.mark) {
-      timeline.show(...timeline.mark);
-      timeline.mark = null;
+    if (drag && timeline.drawn) {
+      const [from, to] = timeline.drawn.map(Math.round), at = timeline.rowAt(drag.y);
+      timeline.drawn = null;
+      timeline.select({ file: at.file, from, to: Math.max(to, from + 1) });
+    } else if (drag && !drag.moved && drag.isRuler && drag.range) {
+      timeline.mark(Math.round(timeline.time(x)));
     } else if (drag && !drag.moved && slice) {
       timeline.choose(slice, false);
     } else if (drag && !drag.moved && row && (x < timeline.painter.left || !row.track)) {
@@ -106,5 +119,9 @@ function watchTimeline(timeline) {
   };
   new MutationObserver(recolor).observe(root, { attributeFilter: ["data-theme"] });
   on(matchMedia("(prefers-color-scheme: dark)"), "change", recolor);
-  new ResizeObserver(() => timeline.draw()).observe(timeline.box);
+  const resized = new ResizeObserver(() => timeline.draw());
+  resized.observe(timeline.box);
+  resized.observe(timeline.view);
+  on(document, "fullscreenchange", () => (document.fullscreenElement || document.body)
+    .append(tip, announcer));
 }

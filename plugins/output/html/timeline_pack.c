@@ -307,6 +307,7 @@ static void put_labels(struct packer *p)
         const struct ta_timeline_label *label =
             p->lanes.is_used[i] ? &p->lanes.timeline->labels[i] : &unused;
         put_text(p, &p->labels, label->name);
+        put_text(p, &p->labels, label->brief);
         put_text(p, &p->labels, label->category);
         put_text(p, &p->labels, label->shapes);
         put_number(&p->labels, label->kind);

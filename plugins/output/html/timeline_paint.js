@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One picture of the timeline: its rows, what is chosen and marked, and the small map of it all. */
 
-const miniHeight = 34;
+const miniHeight = 34, marksMost = 8;
 
 function paintTimeline(timeline) {
   const { view, room, inks, painter: p } = timeline;
@@ -10,8 +10,9 @@ function paintTimeline(timeline) {
   p.setView(timeline.from, timeline.to);
   room.style.marginTop = `${-height}px`;
   timeline.canvas.style.height = `${height}px`;
-  if (timeline.mark) {
-    const [x, end] = timeline.mark.map((time) => p.x(time));
+  const range = timeline.drawn || (timeline.range && [timeline.range.from, timeline.range.to]);
+  if (range) {
+    const [x, end] = range.map((time) => p.x(time));
     p.fill(inks.band, x, 0, Math.max(2, end - x), height);
   }
   p.ruler(timeline.to, height);
@@ -22,11 +23,18 @@ function paintTimeline(timeline) {
       paintRow(timeline, row, y);
     }
   }
-  if (timeline.chosen) {
-    paintChosen(timeline, top);
-  }
+  p.within(p.left, 0, p.span, height, () => {
+    if (timeline.chosen) {
+      paintChosen(timeline, top);
+    }
+    timeline.arrows.forEach((arrow) => paintArrow(timeline, arrow, top));
+  });
   p.fill(inks.paper, 0, 0, width, rulerHeight);
   p.ruler(timeline.to, rulerHeight - 5);
+  if (range) {
+    paintRange(p, range, height);
+  }
+  p.within(p.left, 0, p.span, height, () => paintMarks(p, timeline.marks, height));
   paintMini(timeline, width);
 }
 
@@ -82,27 +90,66 @@ function paintRow({ painter: p, wanted }, { file, track, counter, lanes, waits }
   }
 }
 
-/* A frame around the chosen slice, and lines to those it belongs to. */
+/* A frame around the chosen slice. */
 function paintChosen(timeline, top) {
   const { painter: p, chosen } = timeline, { context } = p, box = timeline.boxOf(chosen);
-  if (!box) {
+  if (box) {
+    const edge = Math.max(box.x, p.left);
+    context.strokeStyle = p.inks.text;
+    context.lineWidth = 2;
+    context.strokeRect(edge, box.y - top, Math.max(3, Math.min(box.end, p.width) - edge),
+      laneHeight - 2);
+    context.lineWidth = 1;
+  }
+}
+
+/* From a slice to one that follows from it. */
+function paintArrow(timeline, slices, top) {
+  const { painter: { context, inks } } = timeline;
+  const [from, to] = slices.map((slice) => timeline.boxOf(slice));
+  if (!from || !to) {
     return;
   }
-  const edge = Math.max(box.x, p.left);
-  context.strokeStyle = p.inks.text;
-  context.lineWidth = 2;
-  context.strokeRect(edge, box.y - top, Math.max(3, Math.min(box.end, p.width) - edge),
-    laneHeight - 2);
-  for (const [other] of timeline.relatives) {
-    const far = timeline.boxOf(other);
-    if (far) {
-      context.beginPath();
-      context.moveTo(far.x, far.y - top + laneHeight / 2);
-      context.lineTo(box.x, box.y - top + laneHeight / 2);
-      context.stroke();
-    }
-  }
+  const y = from.y - top + laneHeight / 2, end = to.y - top + laneHeight / 2;
+  const bend = Math.max(12, Math.abs(to.x - from.x) / 2);
+  context.strokeStyle = context.fillStyle = inks.text;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(from.x, y);
+  context.bezierCurveTo(from.x + bend, y, to.x - bend, end, to.x, end);
+  context.stroke();
+  context.beginPath();
+  context.moveTo(to.x, end);
+  context.lineTo(to.x - 7, end - 4);
+  context.lineTo(to.x - 7, end + 4);
+  context.fill();
   context.lineWidth = 1;
+}
+
+/* The edges of a range, and how long it is on the ruler. */
+function paintRange(p, range, height) {
+  const [x, end] = range.map((time) => p.x(time)), text = timeText(range[1] - range[0]);
+  const left = Math.max(x, p.left), width = p.context.measureText(text).width + 8;
+  p.within(p.left, 0, p.span, height, () => {
+    p.fill(p.inks.text, x - 1, 0, 1, height, 0.6);
+    p.fill(p.inks.text, end, 0, 1, height, 0.6);
+    p.fill(p.inks.band, left, 0, Math.max(end - left, width), rulerHeight - 5);
+    p.write(text, Math.max(left, (left + Math.min(end, p.width) - width) / 2) + 4, rulerHeight / 2,
+      p.inks.text);
+  });
+}
+
+/* Flags on the ruler, each with its time: of the first one, of the others since the one before. */
+function paintMarks(p, marks, height) {
+  const { context, inks } = p;
+  marks.forEach((time, i) => {
+    const x = p.x(time);
+    p.fill(inks.text, x, 0, 1, height);
+    const text = i ? `+${timeText(time - marks[i - 1])}` : timeText(time);
+    const width = context.measureText(text).width + 8;
+    p.fill(inks.text, x, 0, width, rulerHeight - 5);
+    p.write(text, x + 4, (rulerHeight - 5) / 2, inks.paper);
+  });
 }
 
 function paintMini(timeline, width) {

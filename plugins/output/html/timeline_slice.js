@@ -43,7 +43,7 @@ function relativesOf(timeline, slice) {
     isDevice(track) ? "runtime" : "op");
   const backward = isOp && backwardOf(slice);
   return [[origin, isDevice(track) ? "Go to its launch" : "Go to its forward pass"],
-    [backward, "Go to its backward pass"]].filter((one) => one[0]);
+    [backward, "Go to its backward pass", true]].filter((one) => one[0]);
 }
 
 /* The facts of a slice as a list, with what can be done about it. */

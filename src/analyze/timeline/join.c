@@ -3,6 +3,7 @@
 #include "analyze/timeline/timeline.h"
 
 #include "base/vec.h"
+#include "model/kernel.h"
 #include "traceanalyze/base.h"
 
 struct whole {
@@ -63,6 +64,20 @@ static struct ta_slice text_of(const struct joiner *joiner, ta_str id)
                                : ta_strings_text(&joiner->whole->pool->texts, id);
 }
 
+/* False without memory. */
+static bool shorten(struct whole *whole, struct ta_timeline_label *label)
+{
+    if (!label->name.len)
+        return true;
+    char text[TA_TIMELINE_NAME_MAX];
+    const size_t n = ta_kernel_brief(label->name, text, sizeof text);
+    if (n == 0 || n >= label->name.len)
+        return true;
+    label->brief.ptr = ta_arena_copy(&whole->arena, (struct ta_slice){text, n});
+    label->brief.len = n;
+    return label->brief.ptr != NULL;
+}
+
 static bool number_label(struct joiner *joiner, const struct ta_part_label *from, uint32_t *number)
 {
     struct whole *whole = joiner->whole;
@@ -73,11 +88,14 @@ static bool number_label(struct joiner *joiner, const struct ta_part_label *from
     if (!at)
         return false;
     *number = (uint32_t)*at;
-    return *at < whole->labels.n ||
-           ta_vec_push(&whole->labels,
-                       (struct ta_timeline_label){text_of(joiner, from->name),
-                                                  text_of(joiner, from->category),
-                                                  text_of(joiner, from->shapes), from->kind});
+    if (*at < whole->labels.n)
+        return true;
+    struct ta_timeline_label label = {.name = text_of(joiner, from->name),
+                                      .category = text_of(joiner, from->category),
+                                      .shapes = text_of(joiner, from->shapes),
+                                      .kind = from->kind};
+    return (from->kind > TA_SLICE_COMM || shorten(whole, &label)) &&
+           ta_vec_push(&whole->labels, label);
 }
 
 static bool number_labels(struct joiner *joiner, struct ta_timeline_part *part)

@@ -33,11 +33,25 @@ uint32_t ta_labels_find(struct ta_labels *labels, struct trace_label wanted)
 
 /* ---- settling ------------------------------------------------------------------------------ */
 
-static enum ta_slice_kind kind_of(enum ta_event_class class, bool is_comm)
+static enum ta_slice_kind kind_of_kernel(const struct ta_kernel_facts *facts)
+{
+    static const enum ta_slice_kind kinds[TA_KERNEL_KIND_COUNT] = {
+        [TA_KERNEL_GEMM] = TA_SLICE_GEMM,         [TA_KERNEL_ATTENTION] = TA_SLICE_ATTENTION,
+        [TA_KERNEL_CONV] = TA_SLICE_CONV,         [TA_KERNEL_NORM] = TA_SLICE_POINTWISE,
+        [TA_KERNEL_SOFTMAX] = TA_SLICE_POINTWISE, [TA_KERNEL_ELEMENTWISE] = TA_SLICE_POINTWISE,
+        [TA_KERNEL_COPY] = TA_SLICE_POINTWISE,    [TA_KERNEL_REDUCE] = TA_SLICE_POINTWISE,
+        [TA_KERNEL_INDEX] = TA_SLICE_POINTWISE,   [TA_KERNEL_RANDOM] = TA_SLICE_POINTWISE,
+        [TA_KERNEL_QUANT] = TA_SLICE_POINTWISE,   [TA_KERNEL_TRITON] = TA_SLICE_POINTWISE,
+        [TA_KERNEL_COLLECTIVE] = TA_SLICE_KERNEL, [TA_KERNEL_OTHER] = TA_SLICE_KERNEL,
+    };
+    return facts->class == TA_KERNEL_COMM ? TA_SLICE_COMM : kinds[facts->kind];
+}
+
+static enum ta_slice_kind kind_of(enum ta_event_class class, enum ta_slice_kind of_kernel)
 {
     switch (class) {
     case TA_CLASS_KERNEL:
-        return is_comm ? TA_SLICE_COMM : TA_SLICE_COMPUTE;
+        return of_kernel;
     case TA_CLASS_MEMCPY:
         return TA_SLICE_MEMCPY;
     case TA_CLASS_MEMSET:
@@ -60,14 +74,17 @@ static enum ta_slice_kind kind_of(enum ta_event_class class, bool is_comm)
     return TA_SLICE_HOST;
 }
 
-/* Marks names of kernels that communicate; by name, malloc'd. */
-static bool *list_comm(const struct ta_trace *trace)
+/* What kernels of a name do; by name, malloc'd. */
+static enum ta_slice_kind *list_kernels(const struct ta_trace *trace)
 {
     const struct ta_kernels kernels = ta_trace_kernels(trace);
-    bool *is_comm = calloc(ta_trace_string_count(trace) + 1, sizeof *is_comm);
-    for (size_t i = 0; is_comm && i < kernels.n; i++)
-        is_comm[kernels.at[i].name] = kernels.at[i].facts.class == TA_KERNEL_COMM;
-    return is_comm;
+    const size_t n = ta_trace_string_count(trace) + 1;
+    enum ta_slice_kind *kinds = malloc(n * sizeof *kinds);
+    for (size_t i = 0; kinds && i < n; i++)
+        kinds[i] = TA_SLICE_KERNEL;
+    for (size_t i = 0; kinds && i < kernels.n; i++)
+        kinds[kernels.at[i].name] = kind_of_kernel(&kernels.at[i].facts);
+    return kinds;
 }
 
 /* Interns a text, cut to TA_TIMELINE_NAME_MAX bytes between two characters. */
@@ -111,15 +128,15 @@ static bool intern_str(struct ta_labels *labels, struct ta_strings *texts, ta_st
     return name == TA_STR_ABSENT || intern(texts, ta_trace_text(labels->trace, name), id);
 }
 
-static bool settle_all(struct ta_labels *labels, struct ta_strings *texts, const bool *is_comm,
-                       struct ta_timeline_part *part)
+static bool settle_all(struct ta_labels *labels, struct ta_strings *texts,
+                       const enum ta_slice_kind *kernels, struct ta_timeline_part *part)
 {
     const struct ta_categories categories = ta_trace_categories(labels->trace);
     for (size_t i = 0; i < labels->list.n; i++) {
         const struct trace_label *from = &labels->list.at[i];
         const struct ta_category *category = &categories.at[from->cat];
         struct ta_part_label *to = &part->labels[i];
-        to->kind = kind_of(category->class, is_comm[from->name]);
+        to->kind = kind_of(category->class, kernels[from->name]);
         if (!intern_str(labels, texts, from->name, &to->name) ||
             !intern_str(labels, texts, from->shapes, &to->shapes) ||
             !intern_str(labels, texts, category->name, &to->category))
@@ -131,15 +148,15 @@ static bool settle_all(struct ta_labels *labels, struct ta_strings *texts, const
 bool ta_labels_settle(struct ta_labels *labels, struct ta_timeline_pool *pool,
                       struct ta_timeline_part *part)
 {
-    bool *is_comm = list_comm(labels->trace);
+    enum ta_slice_kind *kernels = list_kernels(labels->trace);
     part->n_labels = labels->list.n;
     part->labels = calloc(part->n_labels + 1, sizeof *part->labels);
-    bool done = is_comm && part->labels && !labels->failed;
+    bool done = kernels && part->labels && !labels->failed;
     if (done) {
         pthread_mutex_lock(&pool->lock);
-        done = settle_all(labels, &pool->texts, is_comm, part);
+        done = settle_all(labels, &pool->texts, kernels, part);
         pthread_mutex_unlock(&pool->lock);
     }
-    free(is_comm);
+    free(kernels);
     return done;
 }

@@ -100,7 +100,7 @@ static void add_left_out(struct picture *p, const struct row *row,
                          const struct ta_timeline_lane *lane)
 {
     const bool is_device = row->track->device != TA_MISSING;
-    const enum ta_slice_kind kind = is_device ? TA_SLICE_COMPUTE : TA_SLICE_HOST;
+    const enum ta_slice_kind kind = is_device ? TA_SLICE_KERNEL : TA_SLICE_HOST;
     const double width = (double)(row->file->end_ns / TA_TIMELINE_BINS + 1);
     const unsigned char *at = lane->busy, *end = at + lane->busy_size;
     for (uint64_t bin = 0; at < end; bin++) {
