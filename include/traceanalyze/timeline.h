@@ -15,8 +15,8 @@
 
 TA_BEGIN_DECLS
 
-/* What a slice is; it decides its color, which is that of its class in all charts.  What devices do
- * comes first. */
+/* What a slice is; it decides its color, the same one as in all charts.  What devices do comes
+ * first. */
 enum ta_slice_kind {
     TA_SLICE_GEMM,
     TA_SLICE_ATTENTION,

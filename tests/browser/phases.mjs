@@ -64,7 +64,7 @@ async function checkLinks(page) {
   await follow(page, "phases.stages", "denoise", "denoise");
   await follow(page, "diffusion.calls", "denoise", "denoising step 1");
   const cited = page.locator('.finding[id="f-rule.decoding"] a.timeline-link').first();
-  check(/&t=\d+,\d+/.test(await cited.getAttribute("href")), "a finding about a phase has its time",
+  check(/&sel=\d+,\d+/.test(await cited.getAttribute("href")), "a finding about a phase has its time",
     await cited.getAttribute("href"));
   await (await unfold(cited)).click();
   check(await page.locator(name).textContent() === "VAE decode", "and leads to the phase");

@@ -120,9 +120,26 @@ async function checkPointer(page) {
   await page.mouse.move(x + 100, y, { steps: 4 });
   await page.mouse.up();
   await page.keyboard.up("Shift");
-  const range = await shown(page);
-  check(range && moved && range[1] - range[0] < moved[1] - moved[0],
-    "Shift and dragging zooms to a range", `${moved} ${range}`);
+  const address = await place(page), range = (address.get("sel") || "").split(",").map(Number);
+  const details = page.locator(".timeline .details");
+  check(range.length === 2 && moved && range[0] >= moved[0] - 1 && range[1] <= moved[1] + 1,
+    "Shift and dragging chooses a range", `${moved} ${range}`);
+  check(/^Rank \d+: /.test(await details.textContent()), "which is summed up",
+    await details.textContent());
+  await page.getByRole("button", { name: "Zoom to it" }).click();
+  const zoomed = await shown(page);
+  check(zoomed && Math.abs(zoomed[0] - range[0]) <= 1 && Math.abs(zoomed[1] - range[1]) <= 1,
+    "and can be zoomed to", `${zoomed} ${range}`);
+  await page.locator(canvas).focus();
+  await page.keyboard.press("Escape");
+  check((await place(page)).get("sel") === null, "Escape clears it");
+  await page.keyboard.press("m");
+  check((await place(page)).get("m") !== null, "m sets a marker");
+  await page.keyboard.press("m");
+  check((await place(page)).get("m") === null, "and takes it away");
+  await page.mouse.click(x, box.y + 6);
+  check((await place(page)).get("m") !== null, "a click on the ruler sets one");
+  await page.mouse.click(x, box.y + 6);
   await page.getByRole("button", { name: "Show all time" }).click();
   check(await showsAll(page), "All shows everything");
 }
@@ -225,10 +242,10 @@ async function checkRowLinks(browser, file) {
     const wanted = new URLSearchParams((await link.getAttribute("href")).slice(1));
     await link.click();
     await page.locator(canvas).focus();
-    const [from, to] = wanted.get("t").split(",").map(Number);
+    const [from, to] = wanted.get("sel").split(",").map(Number);
     const times = await shown(page);
     check(!times || (times[0] <= from && times[1] >= to), "a row leads to its time",
-      `${wanted.get("t")} ${times}`);
+      `${wanted.get("sel")} ${times}`);
   }
   const cited = page.locator(".finding a.timeline-link").first();
   if (await cited.count()) {
@@ -302,7 +319,29 @@ export async function checkTimelineLinks(browser, file) {
     return;
   }
   await checkDeepLink(browser, file);
+  await checkChoiceLink(browser, file);
   await checkRowLinks(browser, file);
   await checkHostileLinks(browser, file);
   await checkOldBrowser(browser, file);
+}
+
+/* What is chosen is in the address: the page opened with it shows the same. */
+async function checkChoiceLink(browser, file) {
+  const page = await open(browser, file, { hash: "#s=timeline" });
+  await waitForTimeline(page);
+  for (const keys of ["r", "]"]) {
+    await page.locator(canvas).focus();
+    await page.keyboard.press("w");
+    await page.keyboard.press(keys);
+    await place(page);
+    const wanted = await page.locator(".timeline .details").textContent();
+    const again = await open(browser, file, { hash: new URL(page.url()).hash });
+    await waitForTimeline(again);
+    check(await again.locator(".timeline .details").textContent() === wanted,
+      `what ${keys} chooses is in the address`, new URL(page.url()).hash);
+    const { t } = Object.fromEntries(await place(again));
+    check(t === (await place(page)).get("t"), "and what is seen", new URL(again.url()).hash);
+    await again.context().close();
+  }
+  await page.context().close();
 }

@@ -69,7 +69,7 @@ class Timeline {
       button("All", () => this.showAll(), { "aria-label": "Show all time" }),
       button("Sums", () => this.selectShown(),
         { "data-tip": "What ran in the time that is shown, by class and name",
-          "aria-label": "Sum up the time that is shown" }),
+          "aria-label": "Sums of the time that is shown" }),
       ...(document.fullscreenEnabled ? [button("Full screen", () => this.toggleFull())] : []),
       button("Copy link", async () => {
         this.remember();

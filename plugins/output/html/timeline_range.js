@@ -98,7 +98,7 @@ function byName(timeline, sums) {
 
 /* A name that keeps its end where it is too long. */
 function nameOf(text) {
-  const at = Math.floor(text.length * 0.6);
+  const at = text.length > 24 ? Math.floor(text.length * 0.6) : text.length;
   return make("span", { class: "name", "data-tip": text }, make("span", {}, text.slice(0, at)),
     make("span", {}, text.slice(at)));
 }
