@@ -202,6 +202,7 @@ static void advise_warmup(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                   .n_evidence = 2,
                   .saving_low_ns = ta_whole(0.5 * extra),
                   .saving_high_ns = ta_whole(extra),
+                  .steps_ns = TA_OUTSIDE_LOOP,
                   .confidence = 0.6,
                   .threshold = ta_advice_printf(
                       advice, "first denoising step > %.3g medians of the others", factor),

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Denoising steps whose host needs nearly as long as the device: hidden now, and the bound of steps
- * that become shorter. */
+ * that become shorter.  Where the host waits in each step it is hidden nowhere, which other rules
+ * say. */
+#include <traceanalyze/model.h>
 #include <traceanalyze/rule.h>
 
 #include <math.h>
+#include <string.h>
 
 enum { RATIO };
 
@@ -14,7 +17,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-enum { KIND, BOUND, HOST, LEAST, MOST, DEVICE, LAUNCHES, LARGEST, SHARE, WIDTH, HEIGHT };
+enum { KIND, BOUND, HOST, LEAST, MOST, DEVICE, AHEAD, LAUNCHES, LARGEST, SHARE, WIDTH, HEIGHT };
 
 static const struct ta_ref reads[] = {
     [KIND] = {"steps.host_budget", "kind"},
@@ -23,6 +26,7 @@ static const struct ta_ref reads[] = {
     [LEAST] = {"steps.host_budget", "host_least_ns"},
     [MOST] = {"steps.host_budget", "host_most_ns"},
     [DEVICE] = {"steps.host_budget", "device_ns"},
+    [AHEAD] = {"steps.host_budget", "run_ahead_ns"},
     [LAUNCHES] = {"steps.host_budget", "launches"},
     [LARGEST] = {"steps.host_budget", "largest"},
     [SHARE] = {"steps.host_budget", "largest_share"},
@@ -44,7 +48,7 @@ static size_t nearest(const struct ta_refs *in, double least)
     for (size_t i = 0; i < ta_ref_rows(in, KIND); i++) {
         const double ratio = host_of(in, i) / ta_ref_number(in, DEVICE, i, INFINITY);
         if (ta_ref_integer(in, KIND, i) != 0 || !ta_ref_reads(in, BOUND, i, "device") ||
-            ratio <= most)
+            ta_ref_number(in, AHEAD, i, 0) <= TA_FRONT_END_NS || ratio <= most)
             continue;
         most = ratio;
         found = i;
@@ -63,9 +67,12 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
     const double width = ta_ref_number(in, WIDTH, place->row, 0);
     const double share = ta_ref_number(in, SHARE, place->row, 0);
     const char *name = ta_place_text(advice, in, place, LARGEST);
-    const char *largest = *name ? ta_advice_printf(advice, "%s takes %s of it. ", name,
-                                                   ta_advice_number(advice, share, TA_UNIT_RATIO))
-                                : "";
+    const char *part = ta_advice_number(advice, share, TA_UNIT_RATIO);
+    /* A range with a number is the step itself. */
+    const bool is_step = *name == 0 || name[strlen(name) - 1] == '*';
+    const char *largest =
+        is_step ? ta_advice_printf(advice, "%s of it is in no call that was recorded. ", part)
+                : ta_advice_printf(advice, "%s takes %s of it. ", name, part);
     const char *at_size = width > 0
                               ? ta_advice_printf(advice, " Both need the same at about %.0f×%.0f.",
                                                  width, ta_ref_number(in, HEIGHT, place->row, 0))

@@ -80,6 +80,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .n_evidence = 2,
             .saving_low_ns = ta_whole(0.4 * loss.all),
             .saving_high_ns = ta_whole(loss.all),
+            .steps_ns = TA_OUTSIDE_LOOP,
             .confidence = 0.7,
             .threshold = ta_advice_printf(
                 advice, "first iteration > %.3g times the mean of the others and %s of the loop",

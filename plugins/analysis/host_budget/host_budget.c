@@ -282,6 +282,13 @@ static struct need need_of(const struct ta_partial *of, const int64_t *row)
     return need;
 }
 
+/* Whether the host is ahead of the device at the end of a step: what it launches last waits for
+ * longer than a device takes to begin. */
+static bool is_ahead(const int64_t *row)
+{
+    return row[KIND_AHEAD] > row[KIND_STEPS] * TA_FRONT_END_NS;
+}
+
 static const char *bound_of(const struct need *need)
 {
     return need->most <= need->device ? "device" : need->least > need->device ? "host" : "either";
@@ -360,7 +367,7 @@ static void write_turn(const struct turn *least, const struct turn *most, char *
 }
 
 /* "hidden: the host needs 15 ms of a step, the GPU 170 ms; both need the same at about 384×384". */
-static void write_note(const struct need *need, const struct sizes_now *now, char *line,
+static void write_note(const struct need *need, bool ahead, const struct sizes_now *now, char *line,
                        size_t room)
 {
     char device[TA_UNIT_TEXT_MAX], at_size[96];
@@ -368,7 +375,7 @@ static void write_note(const struct need *need, const struct sizes_now *now, cha
     const struct turn least = turn_of(now, need->device, need->least),
                       most = turn_of(now, need->device, need->most);
     int at = snprintf(line, room, "%s: ",
-                      strcmp(bound, "device") == 0 ? "hidden"
+                      strcmp(bound, "device") == 0 ? ahead ? "hidden" : "in turns with the GPU"
                       : strcmp(bound, "host") == 0 ? "the host bounds"
                                                    : "the recorder hides which one bounds");
     at += say_host(line + at, room - (size_t)at, need);
@@ -407,7 +414,7 @@ static void add_kind(const struct ta_partial *of, const int64_t *row, const stru
     const int64_t *largest = largest_after(part, &first);
     const struct turn turn = turn_of(now, need.device, need.without);
     char note[320];
-    write_note(&need, now, note, sizeof note);
+    write_note(&need, is_ahead(row), now, note, sizeof note);
     TA_ROW(out, budget, [RANK] = ta_int(row[KIND_RANK]), [KIND] = ta_int(row[KIND_KIND]),
            [STEPS] = ta_int(row[KIND_STEPS]), [HOST] = ta_num(need.host),
            [DEVICE] = ta_num(need.device), [RATIO] = ta_num(need.host / need.device),
