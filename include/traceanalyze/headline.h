@@ -29,14 +29,17 @@ TA_API struct ta_slice ta_line_name(struct ta_line *line, struct ta_slice name, 
 /* Says that a sentence has the subject of the worst finding, whose title need not follow. */
 TA_API void ta_line_covers_finding(struct ta_line *line);
 
+/* Adds a scalar of the report to the first screen; without room for it nothing happens. */
+TA_API void ta_line_add_figure(struct ta_line *line, const char *id);
+
 enum ta_headline_level {
     TA_HEADLINE_RECORDING, /* that the recording is of no run */
-    TA_HEADLINE_DEVICES,  /* how busy devices were */
-    TA_HEADLINE_PROGRESS, /* how fast it went, and which stage took most of the time */
-    TA_HEADLINE_WORK,     /* which operators, loops, layers; memory */
-    TA_HEADLINE_USE,      /* how much devices were used, as sampled */
-    TA_HEADLINE_FIGURES,  /* any other figure, or why there is none */
-    TA_HEADLINE_ADDED,    /* said at the end, whatever else is said: what was asked for */
+    TA_HEADLINE_DEVICES,   /* how busy devices were */
+    TA_HEADLINE_PROGRESS,  /* how fast it went, and which stage took most of the time */
+    TA_HEADLINE_WORK,      /* which operators, loops, layers; memory */
+    TA_HEADLINE_USE,       /* how much devices were used, as sampled */
+    TA_HEADLINE_FIGURES,   /* any other figure, or why there is none */
+    TA_HEADLINE_ADDED,     /* said at the end, whatever else is said: what was asked for */
     TA_HEADLINE_LEVELS
 };
 

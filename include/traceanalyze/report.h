@@ -553,9 +553,14 @@ static inline bool ta_run_is_amd(const struct ta_run_info *run)
            strstr(run->devices, "Radeon");
 }
 
+/* Figures of a first screen. */
+enum { TA_FIGURES_MOST = 6 };
+
 struct ta_verdict {
-    const char *headline;   /* one sentence */
-    const char *bottleneck; /* id of a finding, or NULL */
+    const char *headline;                 /* one sentence */
+    const char *bottleneck;               /* id of a finding, or NULL */
+    const char *figures[TA_FIGURES_MOST]; /* ids of the scalars of the first screen, in order */
+    size_t n_figures;                     /* 0: nobody chose any */
 };
 
 /* All that a report says. */
@@ -603,6 +608,11 @@ static inline const struct ta_section *ta_report_section(const struct ta_report 
 {
     return ta_report_view(report)->sections[index];
 }
+
+/* The scalars of the first screen, in order: those chosen for this kind of run, else the first that
+ * people are shown.  Returns how many. */
+TA_API size_t ta_report_figures(const struct ta_report *report,
+                                const struct ta_scalar *figures[TA_FIGURES_MOST]);
 
 /* Finds a table by id; NULL when the report has none. */
 TA_API const struct ta_table *ta_report_table(const struct ta_report *report, const char *id);

@@ -2,13 +2,15 @@
 /* run.files: what was read. */
 #include <traceanalyze/analysis.h>
 
-enum { PATH, FORMAT, RANK, BYTES, RAW_BYTES, EVENTS, RECORDS, FIELDS };
+#include <time.h>
+
+enum { PATH, FORMAT, RANK, BYTES, RAW_BYTES, EVENTS, RECORDS, STARTED, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
     [PATH] = {"path", TA_FIELD_TEXT},          [FORMAT] = {"format", TA_FIELD_TEXT},
     [RANK] = {"rank", TA_FIELD_RANK},          [BYTES] = {"bytes", TA_FIELD_SUM},
     [RAW_BYTES] = {"raw_bytes", TA_FIELD_SUM}, [EVENTS] = {"events", TA_FIELD_SUM},
-    [RECORDS] = {"records", TA_FIELD_SUM},
+    [RECORDS] = {"records", TA_FIELD_SUM},     [STARTED] = {"started", TA_FIELD_MIN},
 };
 
 static const struct ta_partial_def partials[] = {{"files", fields, FIELDS}, {0}};
@@ -25,6 +27,8 @@ static const struct ta_column run_files_columns[] = {
                 .doc = "Event records read; none of a dump, whose records are no events"},
     [RECORDS] = {"records", "Records", TA_COUNT,
                  .doc = "Records of a dump: stages, steps, samples, figures and the like"},
+    [STARTED] = {"started", "Recorded (UTC)", TA_WORD, .role = TA_NOTE,
+                 .doc = "Date and time of its first event; null where its clock has no date"},
 };
 
 static const struct ta_table_def run_files = {"run.files", "Files", TA_COLUMNS(run_files_columns),
@@ -33,6 +37,27 @@ static const struct ta_table_def run_files = {"run.files", "Files", TA_COLUMNS(r
                                                   "several ranks one per rank, of which "
                                                   "the first has its bytes.",
                                               .tier = TA_TIER_DETAIL};
+
+/* When the first event began, in seconds since 1970; TA_MISSING where the clock has no date. */
+static int64_t start_of(const struct ta_trace *trace)
+{
+    const int64_t first = ta_trace_view(trace)->origin, base = ta_trace_base_ns(trace);
+    const int64_t start = base == TA_MISSING ? first : ta_add_sat(base, first);
+    if (ta_trace_spans(trace).n == 0 || start < TA_DATED_FROM_NS)
+        return TA_MISSING;
+    return start / INT64_C(1000000000);
+}
+
+/* "2026-01-15 10:30:00", or NULL. */
+static const char *date_of(int64_t seconds, char text[32])
+{
+    struct tm utc;
+    const time_t time = (time_t)seconds;
+    if (seconds == TA_MISSING || !gmtime_r(&time, &utc) ||
+        !strftime(text, 32, "%Y-%m-%d %H:%M:%S", &utc))
+        return NULL;
+    return text;
+}
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -46,6 +71,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&row[BYTES], (int64_t)file.bytes);
         ta_sum(&row[RAW_BYTES], (int64_t)file.raw_bytes);
     }
+    ta_least(&row[STARTED], start_of(trace));
     if (file.records)
         ta_sum(&row[RECORDS], (int64_t)file.records);
     else
@@ -62,10 +88,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t i = 0; i < ta_partial_rows(files); i++) {
         const int64_t *row = ta_partial_at(files, i);
+        char date[32];
         TA_ROW(out, run_files, [PATH] = ta_text(ta_partial_text(files, row, PATH)),
                [FORMAT] = ta_text(ta_partial_text(files, row, FORMAT)), [RANK] = ta_int(row[RANK]),
                [BYTES] = ta_int(row[BYTES]), [RAW_BYTES] = ta_int(row[RAW_BYTES]),
-               [EVENTS] = ta_int(row[EVENTS]), [RECORDS] = ta_int(row[RECORDS]));
+               [EVENTS] = ta_int(row[EVENTS]), [RECORDS] = ta_int(row[RECORDS]),
+               [STARTED] = ta_string(date_of(row[STARTED], date)));
     }
     return TA_OK;
 }

@@ -22,7 +22,17 @@ enum {
     KIND_P50,
     KIND_WIDTH,
     KERNEL_CALLS,
-    FILE_EVENTS
+    FILE_EVENTS,
+    STEP_BUSY,
+    BUSY_RANK,
+    BUSY_NS,
+    HOST_WINDOW,
+    LOOP_RANK,
+    LOOP_IMAGES,
+    LOOP_BLOCKS,
+    LOOP_IMAGE_NS,
+    LOOP_BATCH,
+    LOOP_FRAMES
 };
 
 static const struct ta_ref reads[] = {
@@ -42,6 +52,16 @@ static const struct ta_ref reads[] = {
     [KIND_WIDTH] = {"steps.by_kind", "width"},
     [KERNEL_CALLS] = {"kernels.by_name", "calls"},
     [FILE_EVENTS] = {"run.files", "events"},
+    [STEP_BUSY] = {"steps.by_rank", "gpu_busy_mean_ns"},
+    [BUSY_RANK] = {"gpu_time.program", "rank"},
+    [BUSY_NS] = {"gpu_time.program", "busy_ns"},
+    [HOST_WINDOW] = {"run.window", "window_ns"},
+    [LOOP_RANK] = {"diffusion.loops", "rank"},
+    [LOOP_IMAGES] = {"diffusion.loops", "images"},
+    [LOOP_BLOCKS] = {"diffusion.loops", "blocks"},
+    [LOOP_IMAGE_NS] = {"diffusion.loops", "image_ns"},
+    [LOOP_BATCH] = {"diffusion.loops", "batch"},
+    [LOOP_FRAMES] = {"diffusion.loops", "frames"},
 };
 
 /* Sum of a column over all rows; 0 when it is not there. */
@@ -61,7 +81,21 @@ static double longest(const struct ta_refs *in, size_t ref)
     return most;
 }
 
-enum { BUSY, COMPUTE, COMM, MEMCPY, PROGRAM, WINDOW, STEP_TIME, KERNELS, EVENTS };
+enum {
+    BUSY,
+    COMPUTE,
+    COMM,
+    MEMCPY,
+    PROGRAM,
+    WINDOW,
+    HOST,
+    IMAGES,
+    IMAGE_BUSY,
+    STEP_TIME,
+    STEP_WORK,
+    KERNELS,
+    EVENTS
+};
 
 static const struct ta_scalar_def scalars[] = {
     [BUSY] = {"gpu_busy_share", "GPU busy", TA_UNIT_RATIO, TA_HIGHER,
@@ -85,6 +119,17 @@ static const struct ta_scalar_def scalars[] = {
                    .doc = "Median host duration of the marked steps, all ranks, without those that "
                           "set the run up",
                    .gate = "step_time.p50"},
+    [HOST] = {"host_window_ns", "Window", TA_UNIT_NS, TA_LOWER,
+              .doc =
+                  "First to last work of the program on the host, the longest of all ranks, where "
+                  "no device activity was recorded"},
+    [IMAGES] = {"image_rate", "Images per second", TA_UNIT_PER_S, TA_HIGHER,
+                .doc = "Images that a diffusion makes over their time, the slowest rank"},
+    [IMAGE_BUSY] = {"image_gpu_busy_ns", "GPU work per image", TA_UNIT_NS, TA_LOWER,
+                    .doc = "Busy time of the GPU over the images that a diffusion makes, the rank "
+                           "that has most"},
+    [STEP_WORK] = {"step_gpu_busy_ns", "GPU work per step", TA_UNIT_NS, TA_LOWER,
+                   .doc = "Busy time of the GPU in a marked step, mean, the rank that has most"},
     [KERNELS] = {"kernels", "Kernels", TA_UNIT_COUNT, TA_NEUTRAL,
                  .doc = "Kernel executions on all ranks"},
     [EVENTS] = {"events", "Events", TA_UNIT_COUNT, TA_NEUTRAL,
@@ -172,6 +217,43 @@ static bool has_events(const struct ta_refs *in)
     return false;
 }
 
+/* The busy time of the devices of a rank. */
+static double busy_of(const struct ta_refs *in, int64_t rank)
+{
+    double busy = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, BUSY_NS); i++)
+        if (ta_ref_integer(in, BUSY_RANK, i) == rank)
+            busy += ta_ref_number(in, BUSY_NS, i, 0);
+    return busy;
+}
+
+/* What a diffusion makes: images, videos, or blocks of a video, where they are whole. */
+static void add_images(struct ta_section_builder *out, const struct ta_refs *in)
+{
+    double rate = INFINITY, busy = 0;
+    bool has_blocks = false, are_videos = false;
+    for (size_t i = 0; i < ta_ref_rows(in, LOOP_RANK); i++) {
+        const double images = ta_ref_number(in, LOOP_IMAGES, i, 1),
+                     blocks = ta_ref_number(in, LOOP_BLOCKS, i, 1),
+                     made = images * ta_ref_number(in, LOOP_BATCH, i, 1);
+        has_blocks |= blocks > images;
+        are_videos |= ta_ref_number(in, LOOP_FRAMES, i, 1) > 1;
+        rate = fmin(rate, made / images * 1e9 / ta_ref_number(in, LOOP_IMAGE_NS, i, NAN));
+        busy = fmax(busy,
+                    busy_of(in, ta_ref_integer(in, LOOP_RANK, i)) / (has_blocks ? blocks : made));
+    }
+    if (!isfinite(rate) || busy <= 0)
+        return;
+    if (!has_blocks)
+        ta_word_scalar(out, &scalars[IMAGES], ta_num(rate), are_videos ? "Videos per second" : NULL,
+                       NULL);
+    ta_word_scalar(out, &scalars[IMAGE_BUSY], ta_int(ta_whole(busy)),
+                   has_blocks   ? "GPU work per block"
+                   : are_videos ? "GPU work per video"
+                                : NULL,
+                   NULL);
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -186,9 +268,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         if (longest(in, GPU_WINDOW) < 0.99 * longest(in, PROGRAM_WINDOW))
             ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest(in, GPU_WINDOW))));
     }
+    if (window <= 0 && longest(in, HOST_WINDOW) > 0)
+        ta_set_scalar(out, &scalars[HOST], ta_int(ta_whole(longest(in, HOST_WINDOW))));
     if (ta_ref_rows(in, STEP_HOST) && !is_whole_request(in) && !add_phase_time(out, in) &&
         !add_step_time(out, in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
+    add_images(out, in);
+    if (longest(in, STEP_BUSY) > 0 && !is_whole_request(in))
+        ta_set_scalar(out, &scalars[STEP_WORK], ta_int(ta_whole(longest(in, STEP_BUSY))));
     if (ta_ref_exists(in, KERNEL_CALLS))
         ta_set_scalar(out, &scalars[KERNELS], ta_int(ta_whole(total(in, KERNEL_CALLS))));
     const double events = total(in, FILE_EVENTS);

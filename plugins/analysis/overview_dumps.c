@@ -169,6 +169,7 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
         {FIRST_BLOCK, "first_block_ns", "wall", false, NULL},
         {TOKENS, "tokens_per_s", "sections", true, NULL},
     };
+    const bool is_timed = ta_ref_rows(in, SESSION_TIME) > 0;
     const bool is_latent = most_of(in, VIDEO_RATIO) > 1;
     add(out, VIDEO_FPS, ta_num(least_of(in, VIDEO_RATE)), NULL);
     add(out, PLAYS_FROM, whole(most_of(in, VIDEO_WAIT)), NULL);
@@ -184,7 +185,10 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_refs 
             if (isnan(found) || (smallest ? value < found : value > found))
                 found = value;
         }
-        add(out, rates[i].scalar, ta_num(found), is_latent ? rates[i].latent : NULL);
+        add(out, rates[i].scalar, ta_num(found),
+            is_latent                                  ? rates[i].latent
+            : rates[i].scalar == BPS_WALL && !is_timed ? "Blocks per second"
+                                                       : NULL);
     }
 }
 

@@ -2,7 +2,7 @@
 /* report.md: the report as text for pull requests, job summaries and wikis. */
 #include "base/write/escape.h"
 #include "lib/markup.h"
-#include "lib/scheme.h"
+#include "lib/identity.h"
 #include "report/tables.h"
 #include "report/unit.h"
 
@@ -280,22 +280,17 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the Markdown report");
     const struct ta_run_info *run = ta_report_run(report);
-    char scheme[TA_SCHEME_TEXT_MAX];
+    struct ta_identity identity;
+    char line[TA_IDENTITY_TEXT_MAX];
     ta_put_markdown_f(out, SIGNATURE "\n# %s\n\n", run->title);
     if (*ta_report_verdict(report)->headline) {
         ta_puts(out, "**");
         ta_put_markdown_prose(out, ta_report_verdict(report)->headline);
         ta_puts(out, "**\n\n");
     }
-    if (run->n_ranks) /* several runs have none together */
-        ta_put_markdown_f(out, "%zu rank%s", run->n_ranks, run->n_ranks == 1 ? "" : "s");
-    if (run->world_size != TA_MISSING)
-        ta_put_markdown_f(out, " of %ld", run->world_size);
-    if (*ta_scheme_say(scheme, report))
-        ta_put_markdown_f(out, ", %s", scheme);
-    if (*run->devices)
-        ta_put_markdown_f(out, "%s%s", run->n_ranks ? " · " : "", run->devices);
-    ta_put_markdown_f(out, " · traceanalyze %s\n", options->version);
+    ta_identity_say(&identity, report);
+    ta_put_markdown_f(out, "%s%straceanalyze %s\n", ta_identity_line(&identity, line),
+                      identity.n ? " · " : "", options->version);
     if (ta_report_kind(report) == TA_REPORT_RUN)
         put_findings(out, report);
     enum ta_status status = TA_OK;

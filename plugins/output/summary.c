@@ -15,7 +15,7 @@
 
 #define SIGNATURE "<!-- traceanalyze.summary/1 -->"
 
-enum { FIGURES_MOST = 12, FINDINGS_MOST = 5 };
+enum { FINDINGS_MOST = 5 };
 
 /* Where a declared column is in a table of perhaps an earlier version; SIZE_MAX: nowhere. */
 static size_t place_of(const struct ta_table *table, const struct ta_column *column)
@@ -181,16 +181,12 @@ static bool put_part(struct ta_file *out, const struct ta_report *report, enum t
 static void put_scalars(struct ta_file *out, const struct ta_report *report)
 {
     char buffer[TA_UNIT_TEXT_MAX];
-    struct ta_walk walk = {0};
-    const struct ta_item *item;
-    for (size_t n = 0;
-         n < FIGURES_MOST && (item = ta_report_next(report, TA_ITEM_SCALAR, &walk)) != NULL;) {
-        const struct ta_scalar *scalar = item->scalar;
-        if (scalar->value.kind == TA_CELL_NULL || !ta_scalar_is_shown(report, scalar))
-            continue;
-        ta_puts(out, n++ == 0 ? "\n| Figure | Value |\n| --- | ---: |\n" : "");
-        ta_put_markdown_f(out, "| %s | ", scalar->title);
-        ta_put_markdown_text(out, ta_cell_text(&scalar->value, scalar->unit, buffer));
+    const struct ta_scalar *figures[TA_FIGURES_MOST];
+    const size_t n = ta_report_figures(report, figures);
+    for (size_t i = 0; i < n; i++) {
+        ta_puts(out, i == 0 ? "\n| Figure | Value |\n| --- | ---: |\n" : "");
+        ta_put_markdown_f(out, "| %s | ", figures[i]->title);
+        ta_put_markdown_text(out, ta_cell_text(&figures[i]->value, figures[i]->unit, buffer));
         ta_puts(out, " |\n");
     }
 }

@@ -14,6 +14,8 @@ struct ta_line {
     char text[1024];
     size_t n;
     bool covers_finding;
+    const char *figures[TA_FIGURES_MOST];
+    size_t n_figures;
 };
 
 /* ---- sentences ----------------------------------------------------------------------------- */
@@ -59,6 +61,12 @@ struct ta_slice ta_line_name(struct ta_line *line, struct ta_slice name, size_t 
 void ta_line_covers_finding(struct ta_line *line)
 {
     line->covers_finding = true;
+}
+
+void ta_line_add_figure(struct ta_line *line, const char *id)
+{
+    if (line->n_figures < TA_FIGURES_MOST)
+        line->figures[line->n_figures++] = id;
 }
 
 /* ---- the line ------------------------------------------------------------------------------ */
@@ -110,6 +118,8 @@ enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *reg
     for (size_t i = added; i < n; i++)
         say_one(entries[i], report, worst, &line);
     ta_report_set_verdict(report, line.text, worst ? worst->id : NULL);
+    for (size_t i = 0; i < line.n_figures; i++)
+        ta_report_add_figure(report, line.figures[i]);
     free(entries);
     return TA_OK;
 }

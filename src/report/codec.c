@@ -202,6 +202,11 @@ enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
     ta_puts(w->out, ", \"tags\": {}}");
     put_text_field(w, ",\n \"verdict\": {", "headline", verdict->headline);
     put_text_field(w, ", ", "bottleneck", verdict->bottleneck);
+    for (size_t i = 0; i < verdict->n_figures; i++) {
+        ta_puts(w->out, i ? ", " : ", \"figures\": [");
+        put_text(w, verdict->figures[i]);
+    }
+    ta_puts(w->out, verdict->n_figures ? "]" : "");
     ta_puts(w->out, "},\n \"sections\": [");
     const enum ta_status status = ta_put_pieces(ctx, out, n, put_piece, &writing);
     free(pieces);

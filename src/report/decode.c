@@ -321,13 +321,25 @@ static void read_run(struct decode *in, struct ta_report *report, const json_t *
         ta_cause(in->ctx, in->status, "In \"run\"");
 }
 
+/* Ids of scalars; a report of an earlier version has none. */
+static void read_figures(struct decode *in, struct ta_report *report, const json_t *verdict)
+{
+    const json_t *list = json_object_get(verdict, "figures");
+    for (size_t i = 0; i < json_array_size(list) && in->status == TA_OK; i++)
+        if (json_is_string(json_array_get(list, i)))
+            ta_report_add_figure(report, json_string_value(json_array_get(list, i)));
+        else
+            decode_fail(in, "\"figures\" has a value that is no text");
+}
+
 static void read_verdict(struct decode *in, struct ta_report *report, const json_t *verdict)
 {
     const char *headline = decode_text(in, verdict, "headline");
     const char *bottleneck = decode_text_or_null(in, verdict, "bottleneck");
     if (in->status == TA_OK)
         ta_report_set_verdict(report, headline, bottleneck);
-    else
+    read_figures(in, report, verdict);
+    if (in->status != TA_OK)
         ta_cause(in->ctx, in->status, "In \"verdict\"");
 }
 

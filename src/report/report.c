@@ -523,6 +523,13 @@ void ta_report_set_verdict(struct ta_report *report, const char *headline, const
     report->view.verdict.bottleneck = copy(report, bottleneck);
 }
 
+void ta_report_add_figure(struct ta_report *report, const char *id)
+{
+    struct ta_verdict *verdict = &report->view.verdict;
+    if (verdict->n_figures < TA_FIGURES_MOST)
+        verdict->figures[verdict->n_figures++] = copy(report, id);
+}
+
 void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *accounts)
 {
     report->view.accounts = *accounts;
@@ -664,6 +671,27 @@ const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const c
 {
     const struct ta_item *item = find(report, TA_ITEM_SCALAR, id);
     return item ? item->scalar : NULL;
+}
+
+size_t ta_report_figures(const struct ta_report *report,
+                         const struct ta_scalar *figures[TA_FIGURES_MOST])
+{
+    const struct ta_verdict *verdict = &report->view.verdict;
+    size_t n = 0;
+    for (size_t i = 0; i < verdict->n_figures; i++) {
+        const struct ta_scalar *scalar = ta_report_scalar(report, verdict->figures[i]);
+        if (scalar)
+            figures[n++] = scalar;
+    }
+    if (verdict->n_figures)
+        return n;
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while (n < TA_FIGURES_MOST && (item = ta_report_next(report, TA_ITEM_SCALAR, &walk)) != NULL)
+        if (item->scalar->value.kind != TA_CELL_NULL && ta_scalar_is_shown(report, item->scalar) &&
+            (item->scalar->polarity != TA_NEUTRAL || ta_report_kind(report) == TA_REPORT_DIFF))
+            figures[n++] = item->scalar;
+    return n;
 }
 
 const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id)

@@ -46,6 +46,8 @@ void ta_table_left_out(struct ta_table_builder *table, size_t n_rows);
 void ta_report_set_kind(struct ta_report *report, enum ta_report_kind kind);
 void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run);
 void ta_report_set_verdict(struct ta_report *report, const char *headline, const char *bottleneck);
+/* Adds a scalar to the first screen, which has room for TA_FIGURES_MOST. */
+void ta_report_add_figure(struct ta_report *report, const char *id);
 /* Takes over `accounts`, whose memory must come from ta_report_arena(). */
 void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *accounts);
 

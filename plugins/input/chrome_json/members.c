@@ -28,6 +28,26 @@ static bool take_number(struct reading *r, const struct ta_token *value, enum ta
     return *number != TA_MISSING;
 }
 
+/* Versions of libraries and what the profiler recorded: what runs are compared by. */
+static bool is_setting(struct ta_slice key)
+{
+    static const char suffix[] = "_version";
+    static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
+                                          "with_flops", "with_modules"};
+    bool is = key.len > sizeof suffix - 1 && ta_slice_ends(key, suffix);
+    for (size_t i = 0; !is && i < sizeof options / sizeof *options; i++)
+        is = ta_slice_equal(key, ta_slice_of(options[i]));
+    return is;
+}
+
+static void take_setting(struct reading *r, struct ta_slice key, const struct ta_token *value)
+{
+    if (value->type != TA_TOKEN_NUMBER && value->type != TA_TOKEN_STRING)
+        return;
+    const ta_str name = ta_builder_string(r->builder, key); /* its text may be in the same buffer */
+    r->status = ta_rows_tag(r->ctx, r->builder, name, ta_json_text(r->json, value));
+}
+
 /* Rank -1 is none, as of a process that has not joined. */
 static bool each_distributed(void *user, const struct ta_token *key, const struct ta_token *value)
 {
@@ -42,6 +62,8 @@ static bool each_distributed(void *user, const struct ta_token *key, const struc
     } else if (ta_slice_equal(name, TA_LIT("world_size"))) {
         if (take_number(r, value, TA_RANGE_WORLD_SIZE, &number))
             ta_builder_set(r->builder, TA_SAYS_WORLD_SIZE, number);
+    } else if (is_setting(name)) {
+        take_setting(r, name, value);
     }
     return true;
 }
@@ -118,26 +140,6 @@ static bool each_device(void *user, const struct ta_token *token)
         ta_builder_add_device(r->builder, device.facts.name);
     ta_builder_describe_device(r->builder, &device.facts);
     return true;
-}
-
-/* Versions of libraries and what the profiler recorded: what runs are compared by. */
-static bool is_setting(struct ta_slice key)
-{
-    static const char suffix[] = "_version";
-    static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
-                                          "with_flops", "with_modules"};
-    bool is = key.len > sizeof suffix - 1 && ta_slice_ends(key, suffix);
-    for (size_t i = 0; !is && i < sizeof options / sizeof *options; i++)
-        is = ta_slice_equal(key, ta_slice_of(options[i]));
-    return is;
-}
-
-static void take_setting(struct reading *r, struct ta_slice key, const struct ta_token *value)
-{
-    if (value->type != TA_TOKEN_NUMBER && value->type != TA_TOKEN_STRING)
-        return;
-    const ta_str name = ta_builder_string(r->builder, key); /* its text may be in the same buffer */
-    r->status = ta_rows_tag(r->ctx, r->builder, name, ta_json_text(r->json, value));
 }
 
 void chrome_take_fact(struct reading *r, struct ta_slice key, const struct ta_token *value)

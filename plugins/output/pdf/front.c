@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The first page: what was run, the verdict, the picture of the run, the key figures, what to do,
  * and how good the data is. */
-#include "lib/scheme.h"
+#include "lib/identity.h"
 #include "pdf.h"
 
 #include <inttypes.h>
@@ -13,23 +13,10 @@ enum { TILES_PER_ROW = 6, TILE_GAP = 10 };
 
 static const char *facts(struct pdf *pdf)
 {
-    const struct ta_run_info *run = ta_report_run(pdf->report);
-    const char *ranks = run->n_ranks ? pdf_printf(pdf, "%s %s", pdf_count(pdf, run->n_ranks),
-                                                  run->n_ranks == 1 ? "rank" : "ranks")
-                                     : ""; /* several runs have none together */
-    if (run->world_size != TA_MISSING && run->world_size != (int64_t)run->n_ranks)
-        ranks = pdf_printf(pdf, "%s of a world of %" PRId64, ranks, run->world_size);
-    char scheme[TA_SCHEME_TEXT_MAX];
-    if (*ta_scheme_say(scheme, pdf->report))
-        ranks = pdf_printf(pdf, "%s, %s", ranks, scheme);
-    const char *devices =
-        run->devices && *run->devices ? pdf_printf(pdf, " · %s", pdf_safe(pdf, run->devices)) : "";
-    struct tm utc;
-    const time_t date = (time_t)pdf->options->date_s;
-    char day[32] = "";
-    if (date > 0 && gmtime_r(&date, &utc))
-        strftime(day, sizeof day, " · %Y-%m-%d", &utc);
-    return pdf_printf(pdf, "%s%s%s", ranks, devices, day);
+    struct ta_identity identity;
+    char line[TA_IDENTITY_TEXT_MAX];
+    ta_identity_say(&identity, pdf->report);
+    return pdf_safe(pdf, ta_identity_line(&identity, line));
 }
 
 static void put_verdict(struct pdf *pdf)
@@ -77,22 +64,9 @@ static double tile_height(struct pdf *pdf, const struct ta_scalar *scalar, doubl
     return value + title;
 }
 
-/* The scalars of the overview; without one, the first of the report. */
 static void put_key_figures(struct pdf *pdf)
 {
-    size_t n = 0, n_sections = ta_report_section_count(pdf->report);
-    for (int pass = 0; pass < 2 && n == 0; pass++)
-        for (size_t s = 0; s < n_sections; s++) {
-            const struct ta_section *section = ta_report_section(pdf->report, s);
-            if (pass == 0 && strcmp(section->id, PDF_OVERVIEW) != 0)
-                continue;
-            for (size_t i = 0; i < section->n_items && n < PDF_KEY_FIGURES; i++)
-                if (section->items[i].kind == TA_ITEM_SCALAR &&
-                    ta_scalar_is_shown(pdf->report, section->items[i].scalar))
-                    pdf->key_figures[n++] = section->items[i].scalar;
-        }
-    pdf->n_key_figures = n;
-
+    const size_t n = pdf->n_key_figures = ta_report_figures(pdf->report, pdf->key_figures);
     double width = (pdf->right - pdf->left - (TILES_PER_ROW - 1) * TILE_GAP) / TILES_PER_ROW;
     for (size_t first = 0; first < n; first += TILES_PER_ROW) {
         double highest = 0;

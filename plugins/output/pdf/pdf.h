@@ -16,7 +16,7 @@
 /* Id of the section whose scalars are the key figures on top of the first page. */
 #define PDF_OVERVIEW "overview"
 /* Scalars on the first page, at most; findings on it, with what to do. */
-enum { PDF_KEY_FIGURES = 6, PDF_BRIEF_FINDINGS = 5 };
+enum { PDF_BRIEF_FINDINGS = 5 };
 
 /* Names of places that outline and links point to. */
 #define PDF_AT_FINDINGS "findings"
@@ -62,7 +62,7 @@ struct pdf {
     double y;
     int page, pages;             /* from 1; `pages` is known in the second pass */
     const char *title, *section; /* in the head of a page */
-    const struct ta_scalar *key_figures[PDF_KEY_FIGURES]; /* on the first page */
+    const struct ta_scalar *key_figures[TA_FIGURES_MOST]; /* on the first page */
     size_t n_key_figures;
     struct grid *grids;           /* of the tables so far (table.c) */
     struct built *built;          /* charts so far (figure.c) */

@@ -12,11 +12,23 @@ enum { FIGURES_MOST = 12, EVIDENCE_MOST = 3, QUALITY_MOST = 6, MARGIN = TEXT_IND
 
 /* ---- key figures --------------------------------------------------------------------- */
 
+static size_t list_figures(const struct page *page, const struct ta_scalar *figures[], size_t most)
+{
+    size_t n = 0;
+    struct ta_walk walk = {0};
+    const struct ta_item *item;
+    while (n < most && (item = ta_report_next(page->report, TA_ITEM_SCALAR, &walk)) != NULL)
+        if (item->scalar->value.kind != TA_CELL_NULL &&
+            ta_scalar_is_shown(page->report, item->scalar))
+            figures[n++] = item->scalar;
+    return n;
+}
+
 /* Two or more figures per line, titles and values aligned in columns. */
 static void put_figures(const struct page *page)
 {
     const struct ta_scalar *figures[FIGURES_MOST];
-    const size_t n = text_figures(page, figures, FIGURES_MOST);
+    const size_t n = list_figures(page, figures, FIGURES_MOST);
     size_t title = 0, value = 0;
     char buffer[TA_UNIT_TEXT_MAX];
     for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The first lines: what was run, and the verdict. */
-#include "lib/scheme.h"
+#include "lib/identity.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -30,19 +30,11 @@ static void put_recordings(const struct page *page)
 void text_head(const struct page *page)
 {
     const struct ta_run_info *run = ta_report_run(page->report);
-    char here[TA_UNIT_TEXT_MAX], world[TA_UNIT_TEXT_MAX], line[2048];
-    const bool known = run->world_size != TA_MISSING;
-    const bool devices = run->devices && *run->devices;
-    char ranks[2 * TA_UNIT_TEXT_MAX + TA_SCHEME_TEXT_MAX + 16] = "", scheme[TA_SCHEME_TEXT_MAX];
-    ta_scheme_say(scheme, page->report);
-    if (run->n_ranks) /* several runs have none together */
-        snprintf(ranks, sizeof ranks, " · %s%s%s rank%s%s%s",
-                 ta_unit_format(here, (double)run->n_ranks, TA_UNIT_COUNT), known ? " of " : "",
-                 known ? ta_unit_format(world, (double)run->world_size, TA_UNIT_COUNT) : "",
-                 (known ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s",
-                 *scheme ? ", " : "", scheme);
-    snprintf(line, sizeof line, TEXT_SIGNATURE "%s · %s%s%s%s", page->options->version, run->title,
-             ranks, devices ? " · " : "", devices ? run->devices : "");
+    char parts[TA_IDENTITY_TEXT_MAX], line[TA_IDENTITY_TEXT_MAX + 512];
+    struct ta_identity identity;
+    ta_identity_say(&identity, page->report);
+    snprintf(line, sizeof line, TEXT_SIGNATURE "%s · %s%s%s", page->options->version, run->title,
+             identity.n ? " · " : "", ta_identity_line(&identity, parts));
     if (ta_report_kind(page->report) == TA_REPORT_DIFF) {
         put_headline(page);
         text_style(page, TEXT_DIM);

@@ -5,18 +5,6 @@
 
 #include <stdio.h>
 
-size_t text_figures(const struct page *page, const struct ta_scalar *figures[], size_t most)
-{
-    size_t n = 0;
-    struct ta_walk walk = {0};
-    const struct ta_item *item;
-    while (n < most && (item = ta_report_next(page->report, TA_ITEM_SCALAR, &walk)) != NULL)
-        if (item->scalar->value.kind != TA_CELL_NULL &&
-            ta_scalar_is_shown(page->report, item->scalar))
-            figures[n++] = item->scalar;
-    return n;
-}
-
 enum text_style text_severity(enum ta_severity severity)
 {
     return severity >= TA_HIGH ? TEXT_BAD : severity == TA_MEDIUM ? TEXT_WARN : TEXT_DIM;

@@ -14,8 +14,7 @@ enum {
     LINES_LEFT = 2, /* to say where the report lies */
     WHOLE_MOST = 3, /* findings that are more than a title */
     LANES_LEAST = 3,
-    ROWS_MOST = 5, /* of a table */
-    FIGURES_MOST = 6,
+    ROWS_MOST = 5,           /* of a table */
     MARGIN = TEXT_INDENT + 3 /* of findings: "1", and a gap */
 };
 
@@ -125,10 +124,10 @@ static void put_findings(const struct screen *screen, const struct plan *plan)
 /* "GPU busy 59.6 % · Step time p50 248 ms", without one that the next line would begin with. */
 static void put_figures(const struct page *page)
 {
-    const struct ta_scalar *figures[FIGURES_MOST];
-    const size_t n = text_figures(page, figures, FIGURES_MOST);
+    const struct ta_scalar *figures[TA_FIGURES_MOST];
+    const size_t n = ta_report_figures(page->report, figures);
     const size_t room = page->width - TEXT_INDENT;
-    char line[FIGURES_MOST * 200];
+    char line[TA_FIGURES_MOST * 200];
     size_t used = 0, columns = 0;
     for (size_t i = 0; i < n; i++) {
         char buffer[TA_UNIT_TEXT_MAX], figure[200];

@@ -51,9 +51,6 @@ void text_head(const struct page *page);
 
 enum { TEXT_SAVING_MAX = TA_SAVING_TEXT_MAX + TA_UNIT_TEXT_MAX + 32, TEXT_QUALITY_MAX = 300 };
 
-/* The figures that are shown, at most so many. */
-size_t text_figures(const struct page *page, const struct ta_scalar *figures[], size_t most);
-
 enum text_style text_severity(enum ta_severity severity);
 /* "saves 1 ms to 2 ms, confidence 50 %"; "" without a saving. */
 const char *text_saving(const struct ta_finding *finding, char text[TEXT_SAVING_MAX]);
