@@ -114,9 +114,9 @@ static const struct {
     bool (*is)(const struct ta_refs *in);
     unsigned char figures[LISTED];
 } kinds[] = {
-    {is_diffusion, {IMAGES, BPS, IMAGE_WORK, STEP_TIME, STEP_WORK, BUSY, COMM, MEMCPY, ALLOCATED}},
-    {has_ranks, {WINDOW, STEP_TIME, BUSY, COMM, MEMCPY, MFU, ALLOCATED}},
-    {has_device, {WINDOW, STEP_TIME, STEP_WORK, BUSY, COMM, MEMCPY, PEAK_SHARE, ALLOCATED, TOKENS}},
+    {is_diffusion, {IMAGES, BPS, IMAGE_WORK, BUSY, STEP_TIME, STEP_WORK, COMM, MEMCPY, ALLOCATED}},
+    {has_ranks, {BUSY, COMM, STEP_TIME, WINDOW, MEMCPY, MFU, ALLOCATED}},
+    {has_device, {BUSY, STEP_TIME, STEP_WORK, WINDOW, COMM, MEMCPY, PEAK_SHARE, ALLOCATED, TOKENS}},
     {is_video, {VIDEO_FPS, PLAYS_FROM, FIRST_BLOCK, SESSION, ALLOCATED, UTILIZATION, TEMPERATURE}},
     {is_snapshot, {ALLOCATED, RESERVED, FAILED}},
     {is_any,
