@@ -109,7 +109,7 @@ static bool is_any(const struct ta_refs *in)
 }
 
 /* The first kind that a run is of counts; of its figures the first that say something. */
-enum { LISTED = 16 };
+enum { LISTED = 17 };
 static const struct {
     bool (*is)(const struct ta_refs *in);
     unsigned char figures[LISTED];
@@ -121,7 +121,7 @@ static const struct {
     {is_snapshot, {ALLOCATED, RESERVED, FAILED}},
     {is_any,
      {FPS, FPS_CUT, FPS_BLOCKS, TOKENS, BPS, BPS_BLOCKS, FIRST_BLOCK, ITERATIONS, SESSION,
-      HOST_WINDOW, STEP_TIME, OFFLOADED, ALLOCATED, UTILIZATION, TEMPERATURE, ENERGY}},
+      HOST_WINDOW, STEP_TIME, OFFLOADED, ALLOCATED, RESERVED, UTILIZATION, TEMPERATURE}},
 };
 
 /* ---- figures that say something -------------------------------------------------------------- */

@@ -154,11 +154,11 @@ class Texts(unittest.TestCase):
 
     def test_full_buffer(self):
         """A tracer that lost its oldest events is trusted less."""
-        for overflow, trust in ((False, "100 %"), (True, "70.0 %")):
-            text = self.summary({"result.json": json.dumps({
+        for overflow, trust in ((False, "1"), (True, "0.7")):
+            text = self.product({"result.json": json.dumps({
                 "traceEvents": json.loads(trace(3, 100)), "viztracer_metadata": {
-                    "version": "1.1.1", "overflow": overflow}})})
-            self.assertRegex(text, r"Trust +" + trust)
+                    "version": "1.1.1", "overflow": overflow}})}, "json")
+            self.assertRegex(text, r'"id": "trust_score", "title": "Trust", "value": %s,' % trust)
 
     def test_advice_by_name(self):
         """What helps depends on what the stage does."""

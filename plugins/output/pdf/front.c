@@ -4,10 +4,8 @@
 #include "lib/identity.h"
 #include "pdf.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 enum { TILES_PER_ROW = 6, TILE_GAP = 10 };
 
