@@ -99,6 +99,8 @@ static struct ta_slice function_name(struct ta_arena *arena, struct ta_slice nam
     if (!text)
         return (struct ta_slice){NULL, 0};
     const size_t n = ta_kernel_brief(name, text, name.len);
+    if (n < TELLING && ta_slice_starts(name, "_Z"))
+        return name; /* what tells it apart stands in the arguments, which are not spelled out */
     const char *arguments = n > most ? memchr(text, '<', n) : NULL;
     return (struct ta_slice){
         text, arguments && arguments - text >= TELLING ? (size_t)(arguments - text) : n};

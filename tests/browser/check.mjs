@@ -178,6 +178,22 @@ async function checkSearch(page) {
   check(await page.locator(".hero").isVisible() && await results.isHidden(), "Esc ends the search");
 }
 
+/* Names are short; each is found as it is shown, as it is recorded, and cut in its middle. */
+async function checkNames(page) {
+  const name = page.locator("main > section:not(#g-appendix) .table tbody .name[title]").first();
+  if (await name.count() === 0) {
+    return;
+  }
+  const [said, full] = await name.evaluate((element) => [element.textContent, element.title]);
+  check(said.length < full.length, "a name is shorter than what is recorded", `${said} ${full}`);
+  const box = page.locator(".bar input[type=search]");
+  for (const form of [said, full.slice(0, 200), `${said.slice(0, 12)}…${said.slice(-6)}`]) {
+    await box.fill(form);
+    check(await name.isVisible(), `it is found as ${form.slice(0, 40)}`);
+  }
+  await box.fill("");
+}
+
 /* The first findings are folded, since they stand on the first screen; its links open them. */
 async function checkFirstFinding(page) {
   const link = page.locator(".first a").first();
@@ -244,9 +260,14 @@ async function checkKeys(page) {
   check(await page.locator("dialog").isHidden(), "Esc closes it");
   const name = page.locator("tbody .name[tabindex='0']").first();
   if (await name.count()) {
+    const widths = () => name.evaluate((element) => Array.from(
+      element.closest("table").querySelectorAll("thead th"), (head) => Math.round(head.offsetWidth)).join());
+    const before = await widths();
     await name.focus();
     await page.keyboard.press("Enter");
     check(await name.getAttribute("aria-expanded") === "true", "Enter shows a long name in full");
+    check(before === await widths(), "which leaves columns as wide as they are",
+      `${before} ${await widths()}`);
     await page.keyboard.press("Enter");
   }
 }
@@ -380,6 +401,7 @@ async function checkUse(browser, file) {
   await checkFilter(page);
   await checkTools(page);
   await checkSearch(page);
+  await checkNames(page);
   await checkFirstFinding(page);
   await checkEvidence(page);
   await checkTree(page);

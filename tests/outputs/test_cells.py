@@ -9,6 +9,7 @@ the same heading, and each of its rows a row with the same numbers in those colu
 works a figure out for itself or shows one under the heading of another.
 """
 import argparse
+import base64
 import collections
 import csv
 import html.parser
@@ -20,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 
 from reports import Report
 from units import plain, texts
@@ -161,7 +163,7 @@ class Page(html.parser.HTMLParser):
         elif tag in ("td", "th") and attrs.get("scope") != "col":
             self.cell = [attrs.get("data-v"), ""]
             self.current["rows"][-1][1].append(self.cell)
-        elif tag == "script" and attrs.get("type") == "application/json":
+        elif tag == "script" and attrs.get("type") == "application/json" and not id_:
             self.rest = ""
 
     def handle_data(self, data):
@@ -174,7 +176,10 @@ class Page(html.parser.HTMLParser):
         if tag in ("td", "th"):
             self.cell = None
         elif tag == "script" and self.rest is not None:
-            self.current["rest"], self.rest = json.loads(self.rest), None
+            rows, self.rest = json.loads(self.rest), None
+            if isinstance(rows, str):  # those of long tables are deflated
+                rows = json.loads(zlib.decompress(base64.b64decode(rows)))
+            self.current["rest"] = rows
 
 
 def check_html(folder, tables, faults):

@@ -75,8 +75,11 @@ function grouped(n) {
   return String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+/* What is looked for.  A name is found in the form in which any output has it: cut in its middle, or
+ * with brackets that belong to the rest of it. */
 function words(text) {
-  return text.toLowerCase().split(/\s+/).filter(Boolean);
+  return text.toLowerCase().split(/[\s…]+/).filter(Boolean)
+    .map((word) => word.replace(/^[<([{"']+(?=.)|(?<=.)[>)\]}"',:]+$/g, ""));
 }
 
 function holdsAll(text, wanted) {
@@ -110,6 +113,18 @@ async function copyText(text) {
     return done;
   }
 }
+
+/* Base64 of deflated bytes to those; null where the browser cannot inflate. */
+async function inflate(base64) {
+  if (!globalThis.DecompressionStream) {
+    return null;
+  }
+  const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+const utf8 = new TextDecoder();
 
 /* ---- state in the address ------------------------------------------------------------------- */
 

@@ -73,7 +73,7 @@ static void put_evidence_row(const struct page *page, const struct ta_table *tab
         ta_puts(page->out, separator);
         if (ta_table_cell(table, row, i)->kind != TA_CELL_TEXT)
             html_put(page, "%s ", ta_key_title(table, i, title));
-        html_name(page, ta_table_text(table, row, i, text));
+        html_said_name(page, ta_table_text(table, row, i, text));
         separator = " · ";
     }
     if (!*separator)

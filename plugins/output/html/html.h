@@ -46,6 +46,11 @@ void html_value(const struct page *page, const struct ta_cell *cell, enum ta_uni
 void html_number(const struct page *page, uint64_t n);
 void html_count(const struct page *page, uint64_t n, const char *one, const char *many);
 void html_name(const struct page *page, struct ta_slice name);
+/* A name of the input as people say it, which is short: kernels without scopes and parameters, as
+ * in charts and findings; as long as the arena or the name. */
+struct ta_slice html_said(struct ta_arena *arena, struct ta_slice name);
+/* Writes it so; the whole name shows when it is opened. */
+void html_said_name(const struct page *page, struct ta_slice name);
 /* Bytes of the first of the two runs in which html_name() writes a name; all if it is short. */
 size_t html_name_split(struct ta_slice name);
 

@@ -5,11 +5,28 @@
  * everything else stands closer first. */
 const nameLeast = 150, nameGood = 230;
 
+/* What a name stands for: what it says, or more. */
+function fullName(name) {
+  return name.dataset.full || name.title || name.textContent;
+}
+
+/* Shows it in full, or in short again. */
+function writeName(name) {
+  if (name.said) {
+    name.replaceChildren(...name.said);
+    name.said = null;
+  } else if (fullName(name) !== name.textContent) {
+    name.said = [...name.childNodes];
+    name.replaceChildren(fullName(name));
+  }
+}
+
 function toggleName(name) {
   if (!name.classList.contains("open")) {
     name.style.setProperty("--opened", `${name.getBoundingClientRect().width}px`);
   }
   set(name, { "aria-expanded": name.classList.toggle("open") });
+  writeName(name);
   hideTip();
 }
 

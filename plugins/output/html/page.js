@@ -256,6 +256,13 @@ function start() {
   applyAddress();
   followSections();
   startTimeline();
+  unpackTables().then(() => {
+    if (location.hash || root.classList.contains("searching")) {
+      applyAddress();
+    } else {
+      tables.forEach((table) => table.arrange());
+    }
+  });
   on(window, "hashchange", () => {
     if (/^#[a-z]+=/.test(location.hash)) {
       applyAddress();

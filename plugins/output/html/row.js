@@ -31,6 +31,10 @@ class Row {
 
   static readCell(cell) {
     const { t, v } = cell.dataset, text = cell.textContent;
+    const name = cell.querySelector(":scope > .name");
+    if (name) {
+      return [fullName(name), text, fullName(name)];
+    }
     if (t !== undefined || v !== undefined) {
       return v === undefined ? [t, text, t] : [JSON.parse(v)];
     }
@@ -46,8 +50,8 @@ class Row {
       const [value, shown] = cell;
       return typeof value === "string" ? [visible(value), visible(shown), visible(value)] : [value];
     }
-    const text = typeof cell === "string" ? visible(cell) : visible(cell.a) + visible(cell.b);
-    return [text, text || emptyText];
+    const text = typeof cell === "string" ? visible(cell) : visible(cell.a + (cell.b || ""));
+    return cell.t ? [visible(cell.t), text, visible(cell.t)] : [text, text || emptyText];
   }
 
   static cellOfData(cell, i, numeric) {
@@ -61,8 +65,9 @@ class Row {
       element.dataset[isWord ? "t" : "v"] = isWord ? value : JSON.stringify(value);
       element.textContent = visible(cell[1]);
     } else if (cell && typeof cell === "object") {
-      element.append(make("span", { class: "name" }, make("span", {}, visible(cell.a)),
-        make("span", {}, visible(cell.b))));
+      element.append(make("span", { class: "name", title: cell.t ? visible(cell.t) : null },
+        ...(cell.b ? [cell.a, cell.b].map((run) => make("span", {}, visible(run)))
+          : [visible(cell.a)])));
     } else {
       element.textContent = value === null ? "–" : text;
     }

@@ -30,10 +30,10 @@ class Table {
     this.descending = false;
     this.filter = "";
     this.all = false;
+    this.order = this.givenOrder();
     if (this.fold) {
       this.load();
     }
-    this.order = this.givenOrder();
     this.addHeads();
     this.addTools();
     this.addFoot();
@@ -70,7 +70,7 @@ class Table {
   /* Rows that travel as data join the others when something asks for more than the first ones, or
    * their table is unfolded. */
   load() {
-    if (!this.data) {
+    if (!this.data || isPacked(this.data)) {
       return;
     }
     for (const cells of JSON.parse(this.data.textContent)) {
@@ -79,6 +79,7 @@ class Table {
     }
     this.data.remove();
     this.data = null;
+    this.order = this.givenOrder();
   }
 
   /* Starts of stretches of time lead to the timeline. */
@@ -217,7 +218,7 @@ class Table {
 
   matches() {
     const wanted = words(this.filter).concat(words(state.q));
-    if (wanted.length || this.column >= 0 || this.all) {
+    if (this.fold || wanted.length || this.column >= 0 || this.all) {
       this.load();
     }
     let rows = wanted.length ? this.rows.filter((row) => holdsAll(row.text, wanted))
@@ -288,6 +289,10 @@ class Table {
     this.more.textContent = this.all ? `Show first ${grouped(this.top)}`
       : `Show all ${grouped(found)}`;
     this.note.parentElement.hidden = !searched && found <= this.top;
+    if (this.data && this.fold) {
+      this.note.textContent = "This browser cannot unpack the rows; report.json has them.";
+      this.note.parentElement.hidden = false;
+    }
   }
 
   unfold() {
@@ -325,6 +330,20 @@ class Table {
     row.element.focus({ preventScroll: true });
     row.element.scrollIntoView({ block: "center", inline: "nearest" });
   }
+}
+
+/* Rows of long tables travel as a text of deflated bytes. */
+function isPacked(data) {
+  return data.textContent.startsWith('"');
+}
+
+async function unpackTables() {
+  await Promise.all(all(".table > script").filter(isPacked).map(async (data) => {
+    const bytes = await inflate(JSON.parse(data.textContent));
+    if (bytes) {
+      data.textContent = utf8.decode(bytes);
+    }
+  }));
 }
 
 /* Folded tables are made when they are opened, or when something is looked for. */

@@ -4,6 +4,10 @@
  * A cell shows the value for people and carries the exact one in data-v, by which the script
  * sorts, copies and exports. */
 #include "html.h"
+
+#include "base/deflate.h"
+#include "base/write/file.h"
+#include "render/base64.h"
 #include "report/tables.h"
 
 #include <stdlib.h>
@@ -61,7 +65,7 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
         if (column->type == TA_TYPE_SENTENCE)
             ta_put_html(page->out, cell->text);
         else
-            html_name(page, cell->text);
+            html_said_name(page, cell->text);
     } else {
         ta_puts(page->out, " data-v=\"");
         ta_put_json_cell(page->out, cell, true);
@@ -71,8 +75,34 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
     ta_puts(page->out, is_head ? "</th>" : "</td>");
 }
 
-/* null is itself; a text is a text or, when long, {"a": first run, "b": last run}; any other
- * value is [exact value, text for people]. */
+/* A text as people say it: itself or, when long, {"a": first run, "b": last run}; where the input
+ * has more of it, with that as "t". */
+static void put_data_name(struct ta_file *out, struct ta_slice name)
+{
+    struct ta_arena arena = {0};
+    const struct ta_slice said = html_said(&arena, name);
+    const bool is_whole = ta_slice_equal(said, name);
+    const size_t split = html_name_split(said);
+    if (is_whole && split == said.len) {
+        ta_put_json(out, said, true);
+    } else {
+        ta_puts(out, "{\"a\":");
+        ta_put_json(out, (struct ta_slice){said.ptr, split}, true);
+        if (split < said.len) {
+            ta_puts(out, ",\"b\":");
+            ta_put_json(out, ta_slice_from(said, split), true);
+        }
+        if (!is_whole) {
+            ta_puts(out, ",\"t\":");
+            ta_put_json(out, name, true);
+        }
+        ta_putc(out, '}');
+    }
+    ta_arena_free(&arena);
+}
+
+/* null is itself, a sentence is a text, a name as above; any other value is [exact value, text for
+ * people]. */
 static void put_data_cell(const struct page *page, const struct ta_table *table, size_t row,
                           size_t column)
 {
@@ -82,18 +112,10 @@ static void put_data_cell(const struct page *page, const struct ta_table *table,
     if (cell->kind == TA_CELL_NULL) {
         ta_puts(out, "null");
     } else if (cell->kind == TA_CELL_TEXT && !is_word) {
-        const struct ta_slice name = cell->text;
-        const bool is_sentence = table->columns[column].type == TA_TYPE_SENTENCE;
-        const size_t split = is_sentence ? name.len : html_name_split(name);
-        if (split == name.len) {
-            ta_put_json(out, name, true);
-            return;
-        }
-        ta_puts(out, "{\"a\":");
-        ta_put_json(out, (struct ta_slice){name.ptr, split}, true);
-        ta_puts(out, ",\"b\":");
-        ta_put_json(out, ta_slice_from(name, split), true);
-        ta_putc(out, '}');
+        if (table->columns[column].type == TA_TYPE_SENTENCE)
+            ta_put_json(out, cell->text, true);
+        else
+            put_data_name(out, cell->text);
     } else {
         char buffer[TA_WORD_TEXT_MAX];
         ta_putc(out, '[');
@@ -105,10 +127,10 @@ static void put_data_cell(const struct page *page, const struct ta_table *table,
 }
 
 /* A row that does not stand in its place of the report has its number after its cells. */
-static void put_rest(const struct page *page, const struct ta_table *table,
+static void put_data(const struct page *page, const struct ta_table *table,
                      const struct html_rows *rows)
 {
-    ta_puts(page->out, "<script type=\"application/json\">[");
+    ta_putc(page->out, '[');
     for (size_t at = rows->n_markup; at < rows->n; at++) {
         ta_puts(page->out, at > rows->n_markup ? ",\n[" : "\n[");
         for (size_t i = 0; i < table->n_columns; i++) {
@@ -120,7 +142,39 @@ static void put_rest(const struct page *page, const struct ta_table *table,
             ta_putf(page->out, ",%zu", rows->at[at]);
         ta_putc(page->out, ']');
     }
-    ta_puts(page->out, "\n]</script>\n");
+    ta_puts(page->out, "\n]");
+}
+
+/* Rows as data: as they are where they are few, else deflated, as a text of base64. */
+static enum ta_status put_rest(const struct page *page, const struct ta_table *table,
+                               const struct html_rows *rows)
+{
+    enum { FEW = 4096 /* bytes */ };
+    struct ta_file draft;
+    ta_file_start_draft(&draft);
+    struct page drafted = *page;
+    drafted.out = &draft;
+    put_data(&drafted, table, rows);
+    ta_puts(page->out, "<script type=\"application/json\">");
+    enum ta_status status = TA_OK;
+    if (draft.used < FEW) {
+        ta_file_take(page->out, &draft);
+    } else {
+        unsigned char *packed;
+        size_t size;
+        status = ta_deflate(page->ctx, (struct ta_slice){draft.buffer, draft.used}, &packed, &size)
+                     ? TA_OK
+                     : TA_ERR_NOMEM;
+        ta_file_end(&draft);
+        if (status == TA_OK) {
+            ta_putc(page->out, '"');
+            status = ta_put_base64(page->ctx, page->out, packed, size);
+            ta_putc(page->out, '"');
+            free(packed);
+        }
+    }
+    ta_puts(page->out, "</script>\n");
+    return status;
 }
 
 /* ", those with the largest “Window”"; nothing where they are the first. */
@@ -213,10 +267,9 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
     if (rows.n < table->n_rows)
         put_limit(page, table, rows.n, "<p class=\"limit\">This page carries ",
                   ". report.json holds all of them.</p>\n");
-    if (rows.n > rows.n_markup)
-        put_rest(page, table, &rows);
+    const enum ta_status written = rows.n > rows.n_markup ? put_rest(page, table, &rows) : TA_OK;
     ta_puts(page->out, is_folded ? "</div>\n</details>\n" : "</div>\n");
     free(hidden);
     free(rows.at);
-    return TA_OK;
+    return written;
 }

@@ -3,6 +3,7 @@
 #include "html.h"
 
 #include "lib/markup.h"
+#include "report/short_name.h"
 
 void html_put(const struct page *page, const char *format, ...)
 {
@@ -61,6 +62,41 @@ size_t html_name_split(struct ta_slice name)
     return split;
 }
 
+struct ta_slice html_said(struct ta_arena *arena, struct ta_slice name)
+{
+    const struct ta_slice said = ta_short_name(arena, name, SIZE_MAX);
+    return said.ptr && said.len ? said : name;
+}
+
+static void put_runs(const struct page *page, struct ta_slice name, size_t split)
+{
+    ta_puts(page->out, "<span>");
+    ta_put_html(page->out, (struct ta_slice){name.ptr, split});
+    ta_puts(page->out, "</span><span>");
+    ta_put_html(page->out, ta_slice_from(name, split));
+    ta_puts(page->out, "</span>");
+}
+
+void html_said_name(const struct page *page, struct ta_slice name)
+{
+    struct ta_arena arena = {0};
+    const struct ta_slice said = html_said(&arena, name);
+    if (ta_slice_equal(said, name)) {
+        html_name(page, name);
+    } else {
+        const size_t split = html_name_split(said);
+        ta_puts(page->out, "<span class=\"name\" title=\"");
+        ta_put_html(page->out, name);
+        ta_puts(page->out, "\">");
+        if (split == said.len)
+            ta_put_html(page->out, said);
+        else
+            put_runs(page, said, split);
+        ta_puts(page->out, "</span>");
+    }
+    ta_arena_free(&arena);
+}
+
 /* A long name is written as two runs of text, so that the style sheet can cut it in the middle:
  * the first run shrinks and ends in an ellipsis, the second keeps its width. */
 void html_name(const struct page *page, struct ta_slice name)
@@ -70,9 +106,7 @@ void html_name(const struct page *page, struct ta_slice name)
         ta_put_html(page->out, name);
         return;
     }
-    ta_puts(page->out, "<span class=\"name\"><span>");
-    ta_put_html(page->out, (struct ta_slice){name.ptr, split});
-    ta_puts(page->out, "</span><span>");
-    ta_put_html(page->out, ta_slice_from(name, split));
-    ta_puts(page->out, "</span></span>");
+    ta_puts(page->out, "<span class=\"name\">");
+    put_runs(page, name, split);
+    ta_puts(page->out, "</span>");
 }

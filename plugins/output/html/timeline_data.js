@@ -35,7 +35,6 @@ class Bytes {
   }
 }
 
-const utf8 = new TextDecoder();
 /* Of enum ta_slice_kind: what devices do comes first, then operators, runtime calls and other code
  * of the host; annotations; phases, which say what others are about. */
 const deviceKinds = 8, hostKinds = [8, 9, 10], rangeKind = 11, phaseKind = 13;
@@ -292,17 +291,11 @@ function densest(files, from, to) {
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-/* Base64 of deflated bytes to what they hold; null where the browser cannot inflate. */
+/* The timeline; null where the browser cannot inflate. */
 async function loadTimeline(element) {
-  if (!globalThis.DecompressionStream) {
-    return null;
+  const bytes = await inflate(JSON.parse(element.textContent));
+  if (bytes) {
+    element.remove();
   }
-  const text = atob(JSON.parse(element.textContent));
-  const packed = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) {
-    packed[i] = text.charCodeAt(i);
-  }
-  element.remove();
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return readTimeline(new Uint8Array(await new Response(stream).arrayBuffer()));
+  return bytes && readTimeline(bytes);
 }

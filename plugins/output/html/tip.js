@@ -11,9 +11,13 @@ function tipOf(target) {
   if (noted) {
     return [noted, noted.dataset.tip];
   }
-  const name = target.closest(".name:not(.open)");
-  if (name && name.firstChild.scrollWidth > name.firstChild.clientWidth) {
-    return [name, name.textContent];
+  const name = target.closest(".name:not(.open)"), first = name && name.firstElementChild;
+  if (name && name.title) {
+    name.dataset.full = name.title;
+    name.removeAttribute("title");
+  }
+  if (name && (name.dataset.full || (first && first.scrollWidth > first.clientWidth))) {
+    return [name, fullName(name)];
   }
   const title = target.closest(".chart *") && target.querySelector(":scope > title");
   if (title) {
