@@ -257,7 +257,7 @@ function start() {
   followSections();
   startTimeline();
   unpackTables().then(() => {
-    if (location.hash || root.classList.contains("searching")) {
+    if (state.q || state.table || /^#[rt]-/.test(location.hash)) {
       applyAddress();
     } else {
       tables.forEach((table) => table.arrange());
