@@ -4,40 +4,61 @@
 
 #include <math.h>
 
-static double value_at(const struct ta_table *table, size_t row, size_t column)
+/* Of the series of a waterfall, the change. */
+enum { CHANGE = 2 };
+
+static double value_at(const struct ta_table *table, size_t row, const struct text_segment *segment)
 {
-    const double value = ta_cell_number(ta_table_cell(table, row, column), 0);
-    return value > 0 ? value : 0;
+    return fmax(segment->sign * ta_cell_number(ta_table_cell(table, row, segment->column), 0), 0);
 }
 
 static double length_of(const struct text_bars *bars, const struct ta_table *table, size_t row)
 {
     double length = 0;
     for (size_t i = 0; i < bars->n; i++)
-        length += value_at(table, row, bars->columns[i]);
+        length += value_at(table, row, &bars->segments[i]);
     return length;
+}
+
+static const struct ta_chart *chart_of(const struct ta_table *table)
+{
+    const struct ta_chart *chart = table->chart;
+    while (chart && chart->kind != TA_CHART_STACKED_BARS && chart->kind != TA_CHART_PARETO &&
+           chart->kind != TA_CHART_WATERFALL)
+        chart = chart->next;
+    return chart;
+}
+
+/* Changes one way and the other. */
+static void add_changes(struct text_bars *bars, size_t column)
+{
+    bars->segments[bars->n++] = (struct text_segment){column, 1, TA_INK_WORSE, "longer", false};
+    bars->segments[bars->n++] = (struct text_segment){column, -1, TA_INK_BETTER, "shorter", false};
 }
 
 struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, size_t n_rows)
 {
-    struct text_bars bars = {.chart = table->chart};
-    while (bars.chart && bars.chart->kind != TA_CHART_STACKED_BARS &&
-           bars.chart->kind != TA_CHART_PARETO)
-        bars.chart = bars.chart->next;
+    struct text_bars bars = {.chart = chart_of(table)};
     if (!bars.chart)
         return bars;
-    const bool stacked = bars.chart->kind == TA_CHART_STACKED_BARS;
-    const size_t most = stacked ? TA_CHART_SERIES_MAX : 1;
-    for (size_t i = 0; i < most && bars.chart->y[i].column; i++) {
-        bars.columns[bars.n] = ta_table_column(table, bars.chart->y[i].column);
-        if (bars.columns[bars.n] == SIZE_MAX)
+    const bool changes = bars.chart->kind == TA_CHART_WATERFALL;
+    const size_t first = changes ? CHANGE : 0;
+    const size_t end = bars.chart->kind == TA_CHART_STACKED_BARS ? TA_CHART_SERIES_MAX : first + 1;
+    for (size_t i = first; i < end && bars.chart->y[i].column; i++) {
+        const struct ta_series *series = &bars.chart->y[i];
+        const size_t column = ta_table_column(table, series->column);
+        if (column == SIZE_MAX)
             return (struct text_bars){.chart = NULL};
-        bars.n++;
+        if (changes)
+            add_changes(&bars, column);
+        else
+            bars.segments[bars.n++] = (struct text_segment){
+                column, 1, series->ink, series->label ? series->label : series->column, false};
     }
     for (size_t i = 0; i < n_rows; i++) {
         bars.largest = fmax(bars.largest, length_of(&bars, table, rows[i]));
         for (size_t k = 0; k < bars.n; k++)
-            bars.seen[k] = bars.seen[k] || value_at(table, rows[i], bars.columns[k]) > 0;
+            bars.segments[k].seen |= value_at(table, rows[i], &bars.segments[k]) > 0;
     }
     if (bars.n == 0 || bars.largest <= 0)
         bars.chart = NULL;
@@ -49,10 +70,11 @@ struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, 
 static const char *shade(enum ta_ink ink, size_t segment)
 {
     static const char *const shades[] = {"█", "▓", "▒", "░"};
-    return ink == TA_INK_IDLE    ? "·"
-           : ink == TA_INK_WAIT  ? "-"
-           : ink == TA_INK_OTHER ? "x"
-                                 : shades[segment % 4];
+    return ink == TA_INK_IDLE     ? "·"
+           : ink == TA_INK_WAIT   ? "-"
+           : ink == TA_INK_OTHER  ? "x"
+           : ink == TA_INK_BETTER ? "░"
+                                  : shades[segment % 4];
 }
 
 /* The color of an ink in the 6 × 6 × 6 cube that every terminal with colors knows. */
@@ -86,8 +108,8 @@ void text_bar(const struct page *page, const struct text_bars *bars, const struc
         return;
     text_blanks(page, gap);
     if (bars->n == 1) {
-        text_ink(page, bars->chart->y[0].ink);
-        put_fine_bar(page, value_at(table, row, bars->columns[0]) * scale);
+        text_ink(page, bars->segments[0].ink);
+        put_fine_bar(page, value_at(table, row, &bars->segments[0]) * scale);
         text_reset(page);
         return;
     }
@@ -95,24 +117,27 @@ void text_bar(const struct page *page, const struct text_bars *bars, const struc
     double end = 0;
     int drawn = 0;
     for (size_t i = 0; i < bars->n; i++) {
-        end += value_at(table, row, bars->columns[i]) * scale;
-        text_ink(page, bars->chart->y[i].ink);
+        const struct text_segment *segment = &bars->segments[i];
+        end += value_at(table, row, segment) * scale;
+        text_ink(page, segment->ink);
         for (; drawn < rint(end); drawn++)
-            ta_puts(page->out, shade(bars->chart->y[i].ink, i));
+            ta_puts(page->out, shade(segment->ink, i));
         text_reset(page);
     }
 }
 
 void text_bar_legend(const struct page *page, const struct text_bars *bars)
 {
-    if (bars->n < 2)
-        return;
-    size_t used = 0;
+    size_t used = 0, n_seen = 0;
+    for (size_t i = 0; i < bars->n; i++)
+        n_seen += bars->segments[i].seen;
+    if (bars->n < 2 || (n_seen < 2 && bars->chart->kind == TA_CHART_WATERFALL))
+        return; /* the sign of the change says it */
     for (size_t i = 0; i < bars->n; i++) {
-        if (!bars->seen[i])
+        const struct text_segment *segment = &bars->segments[i];
+        const struct ta_slice label = ta_slice_of(segment->label);
+        if (!segment->seen)
             continue;
-        const struct ta_series *series = &bars->chart->y[i];
-        const struct ta_slice label = ta_slice_of(series->label ? series->label : series->column);
         const size_t columns = 2 + ta_terminal_width(label);
         if (used && used + 3 + columns > page->width) {
             ta_putc(page->out, '\n');
@@ -120,8 +145,8 @@ void text_bar_legend(const struct page *page, const struct text_bars *bars)
         }
         text_blanks(page, used ? 3 : TEXT_INDENT);
         used += (used ? 3 : TEXT_INDENT) + columns;
-        text_ink(page, series->ink);
-        ta_puts(page->out, shade(series->ink, i));
+        text_ink(page, segment->ink);
+        ta_puts(page->out, shade(segment->ink, i));
         text_reset(page);
         ta_putc(page->out, ' ');
         ta_put_terminal(page->out, label, 0, 0);

@@ -108,10 +108,17 @@ enum ta_status text_table(const struct page *page, const struct ta_table *table)
 void text_ink(const struct page *page, enum ta_ink ink);
 
 /* The bar at the end of a row, from the first chart of a table that is made of bars. */
+struct text_segment {
+    size_t column;
+    double sign; /* 1; -1 where only values below 0 count */
+    enum ta_ink ink;
+    const char *label;
+    bool seen; /* not 0 in every row shown */
+};
+
 struct text_bars {
-    const struct ta_chart *chart;        /* NULL: no bars */
-    size_t columns[TA_CHART_SERIES_MAX]; /* numbers of the columns of the segments */
-    bool seen[TA_CHART_SERIES_MAX];      /* not 0 in every row shown */
+    const struct ta_chart *chart; /* NULL: no bars */
+    struct text_segment segments[TA_CHART_SERIES_MAX];
     size_t n;
     double largest; /* length of the longest bar shown */
 };
