@@ -141,6 +141,12 @@ TA_API const int64_t *ta_partial_at(const struct ta_partial *partial, size_t ind
 TA_API struct ta_slice ta_partial_text(const struct ta_partial *partial, const int64_t *row,
                                        size_t field);
 
+/* Rows that are alike in the first keys are next to each other: the first row after `first` that is
+ * unlike it in a key up to field `key`.  For a loop over the groups, each once:
+ *   for (size_t first = 0, end; first < ta_partial_rows(of); first = end) {
+ *       end = ta_partial_group_end(of, first, NAME); */
+TA_API size_t ta_partial_group_end(const struct ta_partial *partial, size_t first, size_t key);
+
 /* NULL when the cell never got a sample. */
 TA_API const struct ta_dist *ta_partial_dist_at(const struct ta_partial *partial,
                                                 const int64_t *row, size_t field);

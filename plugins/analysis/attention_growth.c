@@ -183,10 +183,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     bool done = x && y;
     (void)in;
     for (size_t first = 0, end; done && first < n; first = end) {
-        const int64_t *row = ta_partial_at(of, first);
-        for (end = first + 1; end < n && ta_partial_at(of, end)[RANK] == row[RANK] &&
-                              ta_partial_at(of, end)[VIDEO] == row[VIDEO];)
-            end++;
+        end = ta_partial_group_end(of, first, VIDEO);
         done = add_video(of, first + 1, end, x, y, out);
     }
     free(x);

@@ -120,12 +120,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
     for (size_t first = 0, end; first < n; first = end) {
         int64_t first_ns = TA_MISSING;
-        const int64_t rank = ta_partial_at(clocks, first)[RANK];
-        for (end = first; end < n && ta_partial_at(clocks, end)[RANK] == rank; end++)
-            ta_least(&first_ns, ta_partial_at(clocks, end)[START]);
+        end = ta_partial_group_end(clocks, first, RANK);
+        for (size_t i = first; i < end; i++)
+            ta_least(&first_ns, ta_partial_at(clocks, i)[START]);
         for (size_t i = first; end - first > 1 && i < end; i++) {
             const int64_t *row = ta_partial_at(clocks, i);
-            TA_ROW(out, clocks_table, [CLOCKS_RANK] = ta_int(rank),
+            TA_ROW(out, clocks_table, [CLOCKS_RANK] = ta_int(row[RANK]),
                    [CLOCKS_PATH] = ta_text(ta_partial_text(clocks, row, PATH)),
                    [CLOCKS_CLOCK] = ta_text(ta_slice_of(clock_names[row[CLOCK]])),
                    [CLOCKS_START] = since(row[START], first_ns),

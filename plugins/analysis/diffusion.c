@@ -350,16 +350,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- steps and blocks ---------------------------------------------------------------------- */
 
-/* First row after those of the rank of row `first`. */
-static size_t rank_end(const struct ta_partial *rows, size_t first)
-{
-    size_t end = first;
-    while (end < ta_partial_rows(rows) &&
-           ta_partial_at(rows, end)[RANK] == ta_partial_at(rows, first)[RANK])
-        end++;
-    return end;
-}
-
 /* The time of the step that ends with record i of a rank; TA_MISSING when another record follows,
  * or one of them has no time. */
 static int64_t step_time(const struct ta_partial *steps, size_t first, size_t end,
@@ -423,7 +413,7 @@ static bool begins_video(int64_t number, int64_t before)
 static void add_blocks(struct ta_section_builder *out, const struct ta_partial *blocks)
 {
     for (size_t first = 0, end; first < ta_partial_rows(blocks); first = end) {
-        end = rank_end(blocks, first);
+        end = ta_partial_group_end(blocks, first, RANK);
         int64_t ready = TA_MISSING, video = 0;
         for (size_t i = first; i < end; i++) {
             const int64_t *row = ta_partial_at(blocks, i);
@@ -538,13 +528,13 @@ static void add_ranks(struct ta_section_builder *out, const struct ta_partial *s
                             .block_p50 = NAN,
                             .block_max = NAN};
         if (of_step <= of_block) {
-            const size_t end = rank_end(steps, step);
+            const size_t end = ta_partial_group_end(steps, step, RANK);
             read_records(steps, step, end, count_of_rank(blocks, rank.rank), records + step);
             sum_steps(steps, step, end, records + step, values, &rank);
             step = end;
         }
         if (of_block <= of_step) {
-            const size_t end = rank_end(blocks, block);
+            const size_t end = ta_partial_group_end(blocks, block, RANK);
             sum_blocks(blocks, block, end, values, &rank);
             block = end;
         }
@@ -580,7 +570,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         add_blocks(out, merged[1]);
         const struct ta_partial *steps = merged[0];
         for (size_t first = 0, end; first < ta_partial_rows(steps); first = end) {
-            end = rank_end(steps, first);
+            end = ta_partial_group_end(steps, first, RANK);
             for (size_t i = first; i < end; i++) {
                 const int64_t *row = ta_partial_at(steps, i);
                 TA_ROW(

@@ -176,12 +176,9 @@ static void add_calls(struct ta_section_builder *out, const struct ta_partial *c
         loop->rank = row[CALL_RANK];
         loop->name = ta_partial_text(calls, row, CALL_NAME);
         loop->n = 0;
-        for (end = first; end < ta_partial_rows(calls); end++) {
-            const int64_t *next = ta_partial_at(calls, end);
-            if (next[CALL_RANK] != row[CALL_RANK] || next[CALL_NAME] != row[CALL_NAME])
-                break;
-            loop->times[loop->n++] = next[DURATION];
-        }
+        end = ta_partial_group_end(calls, first, CALL_NAME);
+        for (size_t i = first; i < end; i++)
+            loop->times[loop->n++] = ta_partial_at(calls, i)[DURATION];
         add_loop(out, loop);
     }
 }

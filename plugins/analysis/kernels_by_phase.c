@@ -475,10 +475,9 @@ static size_t make_phases(const struct ta_partial *rows, struct entry *entries,
     for (size_t i = 0, end; i < ta_partial_rows(rows); i = end) {
         const struct ta_slice name = ta_partial_text(rows, ta_partial_at(rows, i), PHASE_OUTER);
         double held = 0, within = 0;
-        for (end = i; end < ta_partial_rows(rows); end++) {
-            const int64_t *row = ta_partial_at(rows, end);
-            if (!ta_slice_equal(ta_partial_text(rows, row, PHASE_OUTER), name))
-                break;
+        end = ta_partial_group_end(rows, i, PHASE_OUTER);
+        for (size_t k = i; k < end; k++) {
+            const int64_t *row = ta_partial_at(rows, k);
             held += (double)row[PHASE_TOTAL];
             within += ta_partial_text(rows, row, PHASE_INNER).len ? (double)row[PHASE_TOTAL] : 0;
         }
@@ -593,14 +592,6 @@ struct step_rows {
     int64_t order;
 };
 
-static bool is_same_step(const struct ta_partial *steps, size_t a, size_t b)
-{
-    const int64_t *left = ta_partial_at(steps, a), *right = ta_partial_at(steps, b);
-    return left[STEP_REPEAT] == right[STEP_REPEAT] &&
-           ta_slice_equal(ta_partial_text(steps, left, STEP_NAME),
-                          ta_partial_text(steps, right, STEP_NAME));
-}
-
 static int by_order(const void *left, const void *right)
 {
     const struct step_rows *a = left, *b = right;
@@ -636,13 +627,13 @@ static bool list_steps(const struct ta_partial *steps, struct ta_section_builder
     struct step_rows *at = calloc(n_rows + 1, sizeof *at);
     size_t n = 0;
     bool any = false;
-    for (size_t i = 0; at && i < n_rows; i++) {
-        const int64_t *row = ta_partial_at(steps, i);
-        if (n == 0 || !is_same_step(steps, at[n - 1].first, i))
-            at[n++] = (struct step_rows){i, i, INT64_MAX};
-        at[n - 1].end = i + 1;
-        at[n - 1].order = ta_min_i64(at[n - 1].order, row[STEP_ORDER]);
-        any |= row[STEP_REPEAT] != OUTSIDE;
+    for (size_t first = 0, end; at && first < n_rows; first = end) {
+        end = ta_partial_group_end(steps, first, STEP_REPEAT);
+        at[n] = (struct step_rows){first, end, INT64_MAX};
+        for (size_t i = first; i < end; i++)
+            at[n].order = ta_min_i64(at[n].order, ta_partial_at(steps, i)[STEP_ORDER]);
+        any |= ta_partial_at(steps, first)[STEP_REPEAT] != OUTSIDE;
+        n++;
     }
     if (n)
         qsort(at, n, sizeof *at, by_order);

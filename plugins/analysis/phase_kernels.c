@@ -137,15 +137,21 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
-static int64_t all_of(const struct ta_partial *rows, const int64_t *like)
+/* The kernels of one phase of a rank. */
+static void add_phase(const struct ta_partial *of, size_t first, size_t end,
+                      struct ta_section_builder *out)
 {
     int64_t all = 0;
-    for (size_t i = 0; i < ta_partial_rows(rows); i++) {
-        const int64_t *row = ta_partial_at(rows, i);
-        if (row[RANK] == like[RANK] && row[PHASE] == like[PHASE])
-            ta_sum(&all, row[TOTAL]);
+    for (size_t i = first; i < end; i++)
+        ta_sum(&all, ta_partial_at(of, i)[TOTAL]);
+    for (size_t i = first; i < end; i++) {
+        const int64_t *row = ta_partial_at(of, i);
+        const char *class = ta_kernel_kind_name((enum ta_kernel_kind)row[CLASS]);
+        TA_ROW(out, kernels, [OF_RANK] = ta_int(row[RANK]),
+               [OF_PHASE] = ta_text(ta_slice_of(ta_generation_phase_names[row[PHASE]])),
+               [OF_CLASS] = ta_text(ta_slice_of(class)), [OF_KERNELS] = ta_int(row[KERNELS]),
+               [OF_TOTAL] = ta_int(row[TOTAL]), [OF_SHARE] = ta_share(row[TOTAL], all));
     }
-    return all;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -153,17 +159,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)in;
-    int64_t all = 0;
-    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
-        const int64_t *row = ta_partial_at(merged[0], i);
-        const int64_t *before = i ? ta_partial_at(merged[0], i - 1) : NULL;
-        if (!before || before[RANK] != row[RANK] || before[PHASE] != row[PHASE])
-            all = all_of(merged[0], row);
-        const char *class = ta_kernel_kind_name((enum ta_kernel_kind)row[CLASS]);
-        TA_ROW(out, kernels, [OF_RANK] = ta_int(row[RANK]),
-               [OF_PHASE] = ta_text(ta_slice_of(ta_generation_phase_names[row[PHASE]])),
-               [OF_CLASS] = ta_text(ta_slice_of(class)), [OF_KERNELS] = ta_int(row[KERNELS]),
-               [OF_TOTAL] = ta_int(row[TOTAL]), [OF_SHARE] = ta_share(row[TOTAL], all));
+    for (size_t first = 0, end; first < ta_partial_rows(merged[0]); first = end) {
+        end = ta_partial_group_end(merged[0], first, PHASE);
+        add_phase(merged[0], first, end, out);
     }
     return TA_OK;
 }

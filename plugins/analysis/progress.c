@@ -349,11 +349,6 @@ static void add_states(struct ta_section_builder *out, const struct ta_partial *
     }
 }
 
-static bool is_same_bar(const int64_t *a, const int64_t *b)
-{
-    return a[RANK] == b[RANK] && a[FILE_KEY] == b[FILE_KEY] && a[BAR] == b[BAR];
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -368,8 +363,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const int64_t *head = ta_partial_at(states, first);
         if (first > 0 && ta_partial_at(states, first - 1)[RANK] != head[RANK])
             place = 0;
-        for (end = first + 1; end < n && is_same_bar(ta_partial_at(states, end), head);)
-            end++;
+        end = ta_partial_group_end(states, first, BAR);
         const struct speeds speeds = add_bar(out, states, first, end, place, sums);
         if (end - first > 1)
             add_states(out, states, first, end, place, &speeds);

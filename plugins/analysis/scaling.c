@@ -143,22 +143,16 @@ struct group {
     double frames_per_block, steps_per_block, fps;
 };
 
-static bool is_same_group(const struct ta_partial *ranks, const int64_t *a, const int64_t *b)
-{
-    return a[WORLD] == b[WORLD] && a[SHARING] == b[SHARING] &&
-           ta_slice_equal(ta_partial_text(ranks, a, MODEL), ta_partial_text(ranks, b, MODEL));
-}
-
 /* Sums up the rows from `first` on; returns the first row after them. */
 static size_t sum_up(const struct ta_partial *ranks, size_t first, struct group *group)
 {
     const int64_t *head = ta_partial_at(ranks, first);
     double frames = 0, blocks = 0, steps = 0, fps = 0;
-    size_t i = first;
+    const size_t end = ta_partial_group_end(ranks, first, SHARING);
     *group = (struct group){.model = ta_partial_text(ranks, head, MODEL),
                             .world = head[WORLD],
                             .sharers = head[SHARING]};
-    for (; i < ta_partial_rows(ranks) && is_same_group(ranks, head, ta_partial_at(ranks, i)); i++) {
+    for (size_t i = first; i < end; i++) {
         const int64_t *row = ta_partial_at(ranks, i);
         if (row[TIME] == TA_MISSING || row[TIME] <= 0)
             continue;
@@ -172,7 +166,7 @@ static size_t sum_up(const struct ta_partial *ranks, size_t first, struct group 
     group->fps = fps / (double)group->ranks * (double)group->world / (double)group->sharers;
     group->frames_per_block = frames / blocks;
     group->steps_per_block = steps > 0 ? steps / blocks : NAN;
-    return i;
+    return end;
 }
 
 static bool is_close(double a, double b)

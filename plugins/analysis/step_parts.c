@@ -270,10 +270,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (!work)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the parts of denoising steps");
     for (size_t first = 0, end; first < n; first = end) {
-        const int64_t *row = ta_partial_at(of, first);
-        for (end = first + 1; end < n && ta_partial_at(of, end)[RANK] == row[RANK] &&
-                              ta_partial_at(of, end)[KIND] == row[KIND];)
-            end++;
+        end = ta_partial_group_end(of, first, KIND);
         add_kind(of, first, end, work, out);
     }
     free(work);

@@ -569,41 +569,25 @@ static struct ta_slice main_group(const struct ta_partial *figures, size_t first
     return ta_partial_text(figures, ta_partial_at(figures, first), GROUP);
 }
 
-/* How many files report the figure of a row, one row each. */
-static size_t count_files(const struct ta_partial *figures, size_t first, size_t end)
-{
-    const struct ta_slice group = ta_partial_text(figures, ta_partial_at(figures, first), GROUP);
-    size_t n = 0;
-    while (
-        first + n < end &&
-        ta_slice_equal(ta_partial_text(figures, ta_partial_at(figures, first + n), GROUP), group))
-        n++;
-    return n;
-}
-
 /* The figures of one rank and metric: rows [first, end), by group and file. */
 static void add_metric(const struct writer *w, const struct ta_partial *figures, size_t first,
                        size_t end)
 {
     const struct ta_slice main = main_group(figures, first, end);
-    struct ta_slice before = {0};
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first, next; i < end; i = next) {
+        next = ta_partial_group_end(figures, i, GROUP);
         const int64_t *row = ta_partial_at(figures, i);
         const struct ta_slice group = ta_partial_text(figures, row, GROUP);
         const struct ta_slice metric = ta_partial_text(figures, row, NAME);
         char basis[100] = "as_reported", name[40], note[NOTE_MAX];
-        if (i > first && ta_slice_equal(group, before))
-            continue;
-        before = group;
         if (!ta_slice_equal(group, main))
             snprintf(basis, sizeof basis, "as_reported (%.*s)",
                      (int)(group.len < 60 ? group.len : 60), group.ptr);
         snprintf(name, sizeof name, "%.*s", (int)metric.len, metric.ptr);
         /* Why the number of the profiler is not ours, in a line short enough to be shown whole; ""
          * when it is. */
-        const struct compared *c =
-            &(struct compared){metric, group, ta_real_of(row[VALUE]), ours_of(w->rank, metric),
-                               count_files(figures, i, end)};
+        const struct compared *c = &(struct compared){metric, group, ta_real_of(row[VALUE]),
+                                                      ours_of(w->rank, metric), next - i};
         note[0] = '\0';
         if (is_word(c->metric, "first_block_ns"))
             snprintf(note, NOTE_MAX, "the block alone, not from the start");
@@ -723,12 +707,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             ++*at;
         for (size_t end; *at < count && ta_partial_at(figures, *at)[FIGURE_RANK] == w->rank->rank;
              *at = end) {
-            const struct ta_slice name =
-                ta_partial_text(figures, ta_partial_at(figures, *at), NAME);
-            for (end = *at + 1;
-                 end < count && ta_partial_at(figures, end)[FIGURE_RANK] == w->rank->rank &&
-                 ta_slice_equal(ta_partial_text(figures, ta_partial_at(figures, end), NAME), name);)
-                end++;
+            end = ta_partial_group_end(figures, *at, NAME);
             add_metric(w, figures, *at, end);
         }
     }

@@ -73,12 +73,17 @@ void ta_partial_free(struct ta_partial *p)
     free(p);
 }
 
+bool ta_partial_has_rows(const struct ta_partial *p)
+{
+    return !p->failed;
+}
+
 bool ta_partial_ok(const struct ta_partial *p)
 {
     for (size_t i = 0; i < p->dists.n; i++)
         if (p->dists.at[i]->failed)
             return false;
-    return !p->failed;
+    return ta_partial_has_rows(p);
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -382,6 +387,15 @@ size_t ta_partial_rows(const struct ta_partial *p)
 const int64_t *ta_partial_at(const struct ta_partial *p, size_t index)
 {
     return p->ordered[index];
+}
+
+size_t ta_partial_group_end(const struct ta_partial *p, size_t first, size_t key)
+{
+    const int64_t *row = ta_partial_at(p, first);
+    size_t end = first + 1;
+    while (end < p->n_rows && memcmp(p->ordered[end], row, (key + 1) * sizeof *row) == 0)
+        end++;
+    return end;
 }
 
 size_t ta_partial_fold(const struct ta_partial *p, size_t index, int64_t width, int64_t *cells)

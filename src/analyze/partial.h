@@ -58,6 +58,8 @@ void ta_partial_sort_samples(struct ta_partial *partial);
 bool ta_partial_settle(struct ta_partial *partial) TA_MUST_CHECK;
 
 /* False when an allocation failed and rows are missing. */
+bool ta_partial_has_rows(const struct ta_partial *partial);
+/* Likewise, or samples of a distribution: it looks at all of them, which is too much per trace. */
 bool ta_partial_ok(const struct ta_partial *partial);
 
 /* Whether rows are kept: of a table that is not compared they are not, and need not be made. */

@@ -85,7 +85,7 @@ static enum ta_status map_one(struct ta_ctx *ctx, const struct mapping *mapping,
     if (status != TA_OK)
         return ta_cause(ctx, status, "Analysis \"%s\" failed on a trace", entry->plugin.id);
     for (size_t i = 0; tables[i]; i++)
-        if (!ta_partial_ok(tables[i]))
+        if (!ta_partial_has_rows(tables[i]))
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of analysis \"%s\"",
                            entry->plugin.id);
     return TA_OK;

@@ -136,26 +136,21 @@ static void add_phases_of_rank(const struct ta_partial *of, size_t first, size_t
             [PHASE_TIME] = ta_int(rest), [PHASE_SHARE] = ta_num((double)rest / (double)window));
 }
 
-/* The window of a rank and what of it stages cover; 0 of a rank that is not there. */
-static int64_t of_rank(const struct ta_partial *runs, int64_t rank, size_t field)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < ta_partial_rows(runs); i++)
-        if (ta_partial_at(runs, i)[RUN_RANK] == rank)
-            ta_sum(&sum, ta_partial_at(runs, i)[field]);
-    return sum;
-}
-
 void generation_add_phases(const struct ta_partial *stages, const struct ta_partial *runs,
                            struct ta_section_builder *out)
 {
-    const size_t n = ta_partial_rows(stages);
-    for (size_t first = 0, end; first < n; first = end) {
+    const size_t n = ta_partial_rows(stages), n_runs = ta_partial_rows(runs);
+    for (size_t first = 0, end, run = 0; first < n; first = end) {
         const int64_t rank = ta_partial_at(stages, first)[OF_RANK];
-        for (end = first; end < n && ta_partial_at(stages, end)[OF_RANK] == rank;)
-            end++;
-        add_phases_of_rank(stages, first, end, of_rank(runs, rank, RUN_WINDOW),
-                           of_rank(runs, rank, RUN_COVERED), out);
+        end = ta_partial_group_end(stages, first, OF_RANK);
+        while (run < n_runs && ta_partial_at(runs, run)[RUN_RANK] < rank)
+            run++;
+        int64_t window = 0, covered = 0; /* of a rank that is not there */
+        for (; run < n_runs && ta_partial_at(runs, run)[RUN_RANK] == rank; run++) {
+            ta_sum(&window, ta_partial_at(runs, run)[RUN_WINDOW]);
+            ta_sum(&covered, ta_partial_at(runs, run)[RUN_COVERED]);
+        }
+        add_phases_of_rank(stages, first, end, window, covered, out);
     }
 }
 

@@ -156,8 +156,8 @@ static bool has_several_devices(const struct ta_partial *p)
 static int64_t peak_of(const struct ta_partial *p, size_t first)
 {
     int64_t peak = TA_MISSING;
-    const int64_t *owner = ta_partial_at(p, first);
-    for (size_t i = first; i < ta_partial_rows(p) && same_owner(ta_partial_at(p, i), owner); i++)
+    const size_t end = ta_partial_group_end(p, first, DEVICE);
+    for (size_t i = first; i < end; i++)
         ta_sum(&peak, ta_partial_at(p, i)[PEAK_SIZE]);
     return peak;
 }

@@ -65,16 +65,6 @@ static bool is_drawn(const struct ta_table *table, const char *id)
     return false;
 }
 
-/* The last row of the history that row `first` begins. */
-static size_t last_of(const struct ta_partial *p, size_t first)
-{
-    size_t last = first;
-    while (last + 1 < ta_partial_rows(p) &&
-           same_owner(ta_partial_at(p, last + 1), ta_partial_at(p, first)))
-        last++;
-    return last;
-}
-
 /* What the chart has to know of all histories. */
 struct shape {
     bool timed, several, uneven;
@@ -94,9 +84,9 @@ static bool find_shape(const struct ta_partial *p, struct shape *shape)
         const int field = shape->timed ? TIME : ENTRY;
         enum { LONG = 3 };
         size_t count = 0;
-        for (size_t i = 0, last; i < ta_partial_rows(p); i = last + 1) {
-            last = last_of(p, i);
-            lengths[count++] = (double)ta_partial_at(p, last)[field];
+        for (size_t i = 0, end; i < ta_partial_rows(p); i = end) {
+            end = ta_partial_group_end(p, i, DEVICE);
+            lengths[count++] = (double)ta_partial_at(p, end - 1)[field];
         }
         ta_sort_numbers(lengths, count);
         shape->uneven = count > 1 && lengths[count - 1] > LONG * ta_quantile(lengths, count, 0.5);
@@ -111,10 +101,10 @@ bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial
     struct shape shape;
     if (!find_shape(p, &shape))
         return false;
-    for (size_t i = 0, last; i < ta_partial_rows(p); i = last + 1) {
-        last = last_of(p, i);
-        const int64_t end = ta_partial_at(p, last)[ENTRY];
-        for (size_t k = i; k <= last; k++) {
+    for (size_t i = 0, next; i < ta_partial_rows(p); i = next) {
+        next = ta_partial_group_end(p, i, DEVICE);
+        const int64_t end = ta_partial_at(p, next - 1)[ENTRY];
+        for (size_t k = i; k < next; k++) {
             const int64_t *row = ta_partial_at(p, k);
             char series[160];
             const size_t size = sizeof series;

@@ -82,10 +82,9 @@ static bool add_steps(struct ta_section_builder *out, const struct ta_partial *s
     for (size_t first = 0, end; done && first < ta_partial_rows(steps); first = end) {
         const int64_t *owner = ta_partial_at(steps, first);
         size_t n = 0;
-        for (end = first; end < ta_partial_rows(steps); end++) {
-            const int64_t *row = ta_partial_at(steps, end);
-            if (row[RANK] != owner[RANK] || row[DEVICE] != owner[DEVICE])
-                break;
+        end = ta_partial_group_end(steps, first, DEVICE);
+        for (size_t i = first; i < end; i++) {
+            const int64_t *row = ta_partial_at(steps, i);
             if (row[END_ALLOCATED] != TA_MISSING)
                 levels[n++] = (double)row[END_ALLOCATED];
         }

@@ -450,12 +450,7 @@ static void take_hits(struct caches *all, const struct ta_partial *hits,
 {
     for (size_t i = 0, end; i < ta_partial_rows(hits) && !all->failed; i = end) {
         const int64_t *row = ta_partial_at(hits, i);
-        for (end = i + 1; end < ta_partial_rows(hits); end++) {
-            const int64_t *next = ta_partial_at(hits, end);
-            if (next[RANK] != row[RANK] || next[FILE_KEY] != row[FILE_KEY] ||
-                next[CACHE] != row[CACHE])
-                break;
-        }
+        end = ta_partial_group_end(hits, i, CACHE);
         const int64_t *loop = loop_of(loops, row[RANK]);
         const int64_t n = loop ? loop[LOOP_COUNT] : TA_MISSING, n_hits = (int64_t)(end - i);
         if (n < n_hits)

@@ -360,18 +360,6 @@ static void add_exact(struct all *all, struct series *series, struct moment *mom
     series->end = all->n_readings += n;
 }
 
-static size_t series_end(const struct ta_partial *samples, size_t first)
-{
-    const int64_t *row = ta_partial_at(samples, first);
-    size_t end = first;
-    for (; end < ta_partial_rows(samples); end++) {
-        const int64_t *next = ta_partial_at(samples, end);
-        if (next[RANK] != row[RANK] || next[DEVICE] != row[DEVICE] || next[SIGNAL] != row[SIGNAL])
-            break;
-    }
-    return end;
-}
-
 bool telemetry_find_series(struct all *all)
 {
     const size_t n = ta_partial_rows(all->partial);
@@ -379,7 +367,7 @@ bool telemetry_find_series(struct all *all)
     if (!unpack(all))
         return false;
     for (size_t first = 0, end; first < n; first = end) {
-        end = series_end(all->partial, first);
+        end = ta_partial_group_end(all->partial, first, SIGNAL);
         const size_t length = all->row_first[end] - all->row_first[first];
         most = length > most ? length : most;
     }
@@ -393,7 +381,7 @@ bool telemetry_find_series(struct all *all)
         telemetry_drop_twins(all);
     }
     for (size_t first = 0, end; done && first < n; first = end) {
-        end = series_end(all->partial, first);
+        end = ta_partial_group_end(all->partial, first, SIGNAL);
         const int64_t *row = ta_partial_at(all->partial, first);
         struct series *series = &all->at[all->n++];
         *series = (struct series){.rank = row[RANK],
