@@ -355,14 +355,10 @@ static struct ta_cell text_cell(const struct ta_partial *partial, const int64_t 
  * fields: they follow each other. */
 static int64_t sum_like(const struct ta_partial *partial, size_t from, size_t n_keys, size_t field)
 {
-    const int64_t *first = ta_partial_at(partial, from);
+    const size_t end = ta_partial_group_end(partial, from, n_keys - 1);
     int64_t sum = 0;
-    for (size_t i = from; i < ta_partial_rows(partial); i++) {
-        const int64_t *row = ta_partial_at(partial, i);
-        if (memcmp(row, first, n_keys * sizeof *row) != 0)
-            break;
-        sum = ta_add_sat(sum, row[field]);
-    }
+    for (size_t i = from; i < end; i++)
+        sum = ta_add_sat(sum, ta_partial_at(partial, i)[field]);
     return sum;
 }
 
@@ -387,9 +383,10 @@ static void add_owners(const struct ta_partial *owners, struct ta_section_builde
     }
 }
 
-/* A row of places, and the time of its owner on its device. */
+/* A row of places, its number, and the time of its owner on its device. */
 struct listed {
     const int64_t *row;
+    size_t number;
     int64_t all;
 };
 
@@ -398,7 +395,7 @@ static int by_time(const void *left, const void *right)
     const struct listed *a = left, *b = right;
     if (a->row[OF_TOTAL] != b->row[OF_TOTAL])
         return a->row[OF_TOTAL] > b->row[OF_TOTAL] ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    return (a->number > b->number) - (a->number < b->number);
 }
 
 static bool add_sites(const struct ta_partial *sites, struct ta_section_builder *out)
@@ -409,7 +406,7 @@ static bool add_sites(const struct ta_partial *sites, struct ta_section_builder 
     if (!list)
         return false;
     for (size_t i = 0; i < n; i++)
-        list[i] = (struct listed){ta_partial_at(sites, i),
+        list[i] = (struct listed){ta_partial_at(sites, i), i,
                                   is_like_before(sites, i, OF_FUNCTION)
                                       ? list[i - 1].all
                                       : sum_like(sites, i, OF_FUNCTION, OF_TOTAL)};

@@ -229,7 +229,7 @@ static const struct ta_table_def root_causes = {
 /* Rows of the table: of thousands of ranks what costs most. */
 enum { ENTRIES_MOST = 5000 };
 
-/* The largest first; a total order but for two kinds of one name. */
+/* The largest first; a total order: where rows are left out, the same ones always are. */
 static int by_excess(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
@@ -237,8 +237,9 @@ static int by_excess(const void *left, const void *right)
         return a->excess > b->excess ? -1 : 1;
     if (a->rank != b->rank || !a->item || !b->item)
         return a->rank != b->rank ? (a->rank < b->rank ? -1 : 1) : !b->item - !a->item;
-    const int order = ta_slice_compare(a->item->name, b->item->name);
-    return order ? order : ta_slice_compare(a->item->within, b->item->within);
+    int order = ta_slice_compare(a->item->name, b->item->name);
+    order = order ? order : ta_slice_compare(a->item->within, b->item->within);
+    return order ? order : (int)a->item->kind - (int)b->item->kind;
 }
 
 static int64_t excess_of(const struct entry *entries, size_t n)

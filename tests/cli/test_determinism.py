@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The same traces and options give the same bytes, wherever and however they are read."""
+import json
 import os
 import pathlib
 import shutil
@@ -9,13 +10,31 @@ from support import IS_SANITIZED, SAMPLE, ProcessTest, contents, environment, ma
 
 FORMATS = "json,md,csv,text,html" + ("" if IS_SANITIZED else ",pdf")
 
+TIED_RANKS, PLACES = 208, 50
+
+
+def tied(rank):
+    """A rank that launches a kernel at each of many places, and idles as long before each."""
+    events = []
+    for place in range(PLACES):
+        at, ids = 1000 + 100 * place, {"correlation": place + 1, "External id": place + 1}
+        for name, category, start, length, thread, args in (
+                (f"aten::op{place}", "cpu_op", at, 40, 1, {"External id": place + 1}),
+                ("cudaLaunchKernel", "cuda_runtime", at + 20, 10, 1, ids),
+                (f"kernel{place % 5}", "kernel", at + 40, 50, 7,
+                 {**ids, "device": rank % 8, "stream": 7})):
+            events.append({"ph": "X", "name": name, "cat": category, "ts": start, "dur": length,
+                           "pid": 1, "tid": thread, "args": args})
+    return {"distributedInfo": {"backend": "nccl", "rank": rank, "world_size": TIED_RANKS},
+            "traceEvents": events}
+
 
 class Determinism(ProcessTest):
-    def products(self, *inputs, changes=None, cwd=None, jobs="1"):
+    def products(self, *inputs, changes=None, cwd=None, jobs="1", formats=FORMATS):
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         self.expect(0, "report", *map(str, inputs), "-q", "-j", jobs, "--title", "run",
-                    "--format", FORMATS, "-o", str(out), cwd=cwd or self.folder,
+                    "--format", formats, "-o", str(out), cwd=cwd or self.folder,
                     env=environment(**(changes or {})))
         return contents(out)
 
@@ -61,6 +80,20 @@ class Determinism(ProcessTest):
                 (folder / f".{file.name}").write_text("hidden", encoding="utf-8")
             results.append(self.products(folder, jobs="2"))
         self.assertEqual(*results)
+
+    def test_ranks_that_tie(self):
+        """Of equal rows of many ranks the same ones come first, and the same ones are left out:
+        more places and gaps than are listed, all of one length."""
+        folder = self.folder / "run"
+        folder.mkdir()
+        for rank in range(TIED_RANKS):
+            (folder / f"rank{rank}.pt.trace.json").write_text(json.dumps(tied(rank)),
+                                                              encoding="utf-8")
+        first = self.products(folder, formats="json")
+        for table in (b"gpu_idle.owner_sites", b"gpu_idle.longest"):
+            self.assertIn(table, first["report.json"])
+        for jobs in ("2", "7", "2"):
+            self.assertEqual(self.products(folder, jobs=jobs, formats="json"), first)
 
     def test_date_is_that_of_the_newest_input(self):
         folder = self.folder / "run"

@@ -70,6 +70,25 @@ static void missing_is_no_zero(void **state)
     assert_true(sum == INT64_MAX);
 }
 
+/* Groups by one key, by two, by all of them; a rank that is missing is one of its own. */
+static void rows_alike_in_the_first_keys_are_a_group(void **state)
+{
+    (void)state;
+    struct ta_partial *p = ta_partial_new(&def);
+    row_of(p, 4, 1, TA_LIT("b"));
+    row_of(p, 4, 2, TA_LIT("a"));
+    row_of(p, 4, 1, TA_LIT("a"));
+    row_of(p, TA_MISSING, 1, TA_LIT("a"));
+    row_of(p, 5, 2, TA_LIT("a"));
+    assert_true(ta_partial_settle(p));
+    static const size_t ends[][5] = {
+        [RANK] = {1, 4, 4, 4, 5}, [NUMBER] = {1, 3, 3, 4, 5}, [NAME] = {1, 2, 3, 4, 5}};
+    for (size_t key = RANK; key <= NAME; key++)
+        for (size_t i = 0; i < 5; i++)
+            assert_int_equal(ta_partial_group_end(p, i, key), ends[key][i]);
+    ta_partial_free(p);
+}
+
 /* More rows than a chunk holds: addresses stay. */
 static void addresses_are_stable(void **state)
 {
@@ -451,6 +470,7 @@ int main(void)
         cmocka_unit_test(addresses_are_stable),
         cmocka_unit_test(a_cache_stands_for_keys),
         cmocka_unit_test(rows_are_read_in_order),
+        cmocka_unit_test(rows_alike_in_the_first_keys_are_a_group),
         cmocka_unit_test(a_partial_without_keys),
         cmocka_unit_test(any_split_and_order_gives_the_same),
         cmocka_unit_test(merging_leaves_the_other_alone),

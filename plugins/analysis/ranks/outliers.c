@@ -63,22 +63,24 @@ static bool add(struct differences *list, const struct difference *difference)
 static bool find_in(const struct figure *f, struct differences *list)
 {
     struct ta_fences fences;
-    bool done = true;
     if (f->n < RANKS_LEAST || f->low == f->high)
         return true;
+    double *z = calloc(f->n, sizeof *z);
+    bool done = z != NULL;
     ta_tukey_fences(f->ordered, f->n, &fences);
+    if (done)
+        ta_modified_z(f->ordered, f->n, f->values, f->n, z);
     for (size_t i = 0; i < f->n && done; i++) {
         const double value = f->values[i], apart = fabs(value - f->median);
-        double z;
         if ((value >= fences.severe_low && value <= fences.severe_high) ||
             apart <= APART * fabs(f->median))
             continue;
-        ta_modified_z(f->ordered, f->n, &value, 1, &z);
-        if (fabs(z) > Z_LIMIT)
+        if (fabs(z[i]) > Z_LIMIT)
             done = add(
                 list, &(struct difference){f->ranks[i], f, value,
                                            f->weight * apart / fmax(fabs(value), fabs(f->median))});
     }
+    free(z);
     return done;
 }
 
