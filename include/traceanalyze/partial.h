@@ -12,6 +12,7 @@
 #include "stat.h"
 
 #include <math.h>
+#include <string.h>
 
 TA_BEGIN_DECLS
 
@@ -145,7 +146,16 @@ TA_API struct ta_slice ta_partial_text(const struct ta_partial *partial, const i
  * unlike it in a key up to field `key`.  For a loop over the groups, each once:
  *   for (size_t first = 0, end; first < ta_partial_rows(of); first = end) {
  *       end = ta_partial_group_end(of, first, NAME); */
-TA_API size_t ta_partial_group_end(const struct ta_partial *partial, size_t first, size_t key);
+static inline size_t ta_partial_group_end(const struct ta_partial *partial, size_t first,
+                                          size_t key)
+{
+    const int64_t *row = ta_partial_at(partial, first);
+    const size_t n = ta_partial_rows(partial), size = (key + 1) * sizeof *row;
+    size_t end = first + 1;
+    while (end < n && memcmp(ta_partial_at(partial, end), row, size) == 0)
+        end++;
+    return end;
+}
 
 /* NULL when the cell never got a sample. */
 TA_API const struct ta_dist *ta_partial_dist_at(const struct ta_partial *partial,

@@ -389,15 +389,6 @@ const int64_t *ta_partial_at(const struct ta_partial *p, size_t index)
     return p->ordered[index];
 }
 
-size_t ta_partial_group_end(const struct ta_partial *p, size_t first, size_t key)
-{
-    const int64_t *row = ta_partial_at(p, first);
-    size_t end = first + 1;
-    while (end < p->n_rows && memcmp(p->ordered[end], row, (key + 1) * sizeof *row) == 0)
-        end++;
-    return end;
-}
-
 size_t ta_partial_fold(const struct ta_partial *p, size_t index, int64_t width, int64_t *cells)
 {
     const size_t last = p->n_keys - 1;

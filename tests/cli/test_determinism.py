@@ -90,7 +90,7 @@ class Determinism(ProcessTest):
             (folder / f"rank{rank}.pt.trace.json").write_text(json.dumps(tied(rank)),
                                                               encoding="utf-8")
         first = self.products(folder, formats="json")
-        for table in (b"gpu_idle.owner_sites", b"gpu_idle.longest"):
+        for table in ("gpu_idle.owner_sites", "gpu_idle.longest"):
             self.assertIn(table, first["report.json"])
         for jobs in ("2", "7", "2"):
             self.assertEqual(self.products(folder, jobs=jobs, formats="json"), first)
