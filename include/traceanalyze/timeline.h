@@ -43,11 +43,32 @@ struct ta_slice_look {
 /* A constant. */
 TA_API const struct ta_slice_look *ta_slice_look(enum ta_slice_kind kind);
 
+/* Arguments of events that a slice shows. */
+enum ta_timeline_arg {
+    TA_ARG_TYPES,
+    TA_ARG_GRID,
+    TA_ARG_BLOCK,
+    TA_ARG_BYTES,
+    TA_ARG_DTYPE,
+    TA_ARG_ELEMENTS,
+    TA_ARG_GROUP,
+    TA_TIMELINE_ARGS
+};
+
+struct ta_arg_look {
+    const char *key;   /* as events have it: "Input type" */
+    const char *title; /* "Types" */
+};
+
+/* A constant. */
+TA_API const struct ta_arg_look *ta_arg_look(enum ta_timeline_arg arg);
+
 /* What slices of one name share. */
 struct ta_timeline_label {
     struct ta_slice name, category, shapes; /* .ptr is NULL where not recorded */
     struct ta_slice
         brief; /* of a kernel: its name as people say it; .ptr is NULL where `name` is */
+    struct ta_slice args[TA_TIMELINE_ARGS]; /* as written; .ptr is NULL where not recorded */
     enum ta_slice_kind kind;
 };
 

@@ -117,6 +117,48 @@ static bool find_named(const struct page *page, const struct ta_table *table, si
     return window->end_ns > window->start_ns;
 }
 
+/* ---- rows about a cause of idle time ------------------------------------------------------- */
+
+/* Columns that both a row and the longest gaps have. */
+static const char *const gap_words[] = {"cause", "site"};
+
+static bool is_gap_of(const struct ta_table *gaps, size_t gap, const struct ta_table *table,
+                      size_t row)
+{
+    bool has_word = false;
+    for (size_t i = 0; i < sizeof gap_words / sizeof *gap_words; i++) {
+        const size_t own = ta_table_column(table, gap_words[i]);
+        const size_t theirs = ta_table_column(gaps, gap_words[i]);
+        if (own == SIZE_MAX || theirs == SIZE_MAX)
+            continue;
+        const struct ta_cell *a = ta_table_cell(table, row, own);
+        const struct ta_cell *b = ta_table_cell(gaps, gap, theirs);
+        if (a->kind != TA_CELL_TEXT || b->kind != TA_CELL_TEXT || !ta_slice_equal(a->text, b->text))
+            return false;
+        has_word = true;
+    }
+    return has_word;
+}
+
+/* The longest gap of the cause that a row is about, of its rank where it has one. */
+static bool find_gap(const struct page *page, const struct ta_table *table, size_t row,
+                     int64_t rank, struct window *window)
+{
+    const struct ta_table *gaps = ta_report_table(page->report, "gpu_idle.longest");
+    *window = (struct window){.rank = rank};
+    if (!gaps)
+        return false;
+    const struct range_columns columns = timeline_range_columns(page, gaps);
+    for (size_t i = 0; i < gaps->n_rows; i++) {
+        struct window gap;
+        if (is_gap_of(gaps, i, table, row) && timeline_range(&columns, gaps, i, &gap) &&
+            (rank == TA_MISSING || gap.rank == rank) &&
+            gap.end_ns - gap.start_ns > window->end_ns - window->start_ns)
+            *window = gap;
+    }
+    return window->end_ns > window->start_ns;
+}
+
 /* ---- the section --------------------------------------------------------------------------- */
 
 static void put_totals(const struct page *page)
@@ -176,7 +218,10 @@ enum ta_status html_timeline(const struct page *page)
                        "\">\n<h2 id=\"h-" HTML_TIMELINE "\">Timeline</h2>\n<p class=\"prose\">");
     put_totals(page);
     /* Colors and names of the kinds of slices, for the script too. */
-    ta_puts(page->out, "</p>\n<div class=\"timeline\">\n<ul class=\"kinds\">\n");
+    ta_puts(page->out, "</p>\n<div class=\"timeline\" data-args=\"");
+    for (int arg = 0; arg < TA_TIMELINE_ARGS; arg++)
+        ta_putf(page->out, arg ? "|%s" : "%s", ta_arg_look((enum ta_timeline_arg)arg)->title);
+    ta_puts(page->out, "\">\n<ul class=\"kinds\">\n");
     for (int kind = 0; kind < TA_SLICE_KIND_COUNT; kind++) {
         const struct ta_slice_look *look = ta_slice_look((enum ta_slice_kind)kind);
         ta_putf(page->out, "<li data-ink=\"%s\"><span class=\"ink-%s\"></span>%s</li>\n",
@@ -282,20 +327,23 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
     const size_t of_rank = ta_table_rank(table);
     const struct ta_cell *number = of_rank == SIZE_MAX ? NULL : ta_table_cell(table, row, of_rank);
     const int64_t rank = number && number->kind == TA_CELL_INT ? number->i : TA_MISSING;
-    const bool is_on_rank = has_rank(page->timeline, rank);
+    struct window window;
+    const bool has_window =
+        timeline_range(&columns, table, row, &window) ||
+        find_gap(page, table, row, rank, &window) ||
+        (has_rank(page->timeline, rank) && find_named(page, table, row, rank, &window));
+    const bool is_on_rank = has_rank(page->timeline, has_window ? window.rank : rank);
     if (!is_on_rank && (name->kind != TA_CELL_TEXT || !has_label(page, name->text)))
         return;
     ta_puts(page->out, " <a class=\"timeline-link\" href=\"#s=" HTML_TIMELINE "&amp;");
     if (is_on_rank) {
-        html_put(page, "rank=%ld", rank);
+        html_put(page, "rank=%ld", has_window ? window.rank : rank);
     } else {
         gchar *escaped = g_uri_escape_bytes((const guint8 *)name->text.ptr, name->text.len, NULL);
         ta_putf(page->out, "find=%s", escaped);
         g_free(escaped);
     }
-    struct window window;
-    if (timeline_range(&columns, table, row, &window) ||
-        (is_on_rank && find_named(page, table, row, rank, &window)))
+    if (is_on_rank && has_window)
         html_put(page, "&amp;sel=%ld,%ld", window.start_ns, window.end_ns);
     ta_puts(page->out, "\">timeline</a>");
 }

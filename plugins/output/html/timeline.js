@@ -18,6 +18,7 @@ class Timeline {
     Object.assign(this, data, { box, chosen: null, relatives: [], arrows: [],
       range: null, marks: [], wanted: null });
     this.kindInks = items.map((item) => item.dataset.ink);
+    this.argNames = box.dataset.args.split("|");
     this.kindNames = items.map((item) => item.textContent);
     items.forEach((item, i) => { item.hidden = !this.labels.some((label) => label.kind === i); });
     this.end = Math.max(1, ...this.files.map((file) => file.end));

@@ -35,9 +35,10 @@ class Bytes {
   }
 }
 
-/* Of enum ta_slice_kind: what devices do comes first, then operators, runtime calls and other code
+/* Arguments of a label, see enum ta_timeline_arg.  Of enum ta_slice_kind: what devices do comes
+ * first, then operators, runtime calls and other code
  * of the host; annotations; phases, which say what others are about. */
-const deviceKinds = 8, hostKinds = [8, 9, 10], rangeKind = 11, phaseKind = 13;
+const labelArgs = 7, deviceKinds = 8, hostKinds = [8, 9, 10], rangeKind = 11, phaseKind = 13;
 /* Children of a block; blocks of blocks make a tree over the slices of a lane. */
 const fan = 8;
 
@@ -212,7 +213,7 @@ function readTimeline(packed) {
   const labels = bytes.list(() => {
     const name = texts[bytes.number()] || "(no name)", brief = texts[bytes.number()] || name;
     return { name, brief, category: texts[bytes.number()], shapes: texts[bytes.number()],
-      kind: bytes.number() };
+      args: Array.from({ length: labelArgs }, () => texts[bytes.number()]), kind: bytes.number() };
   });
   const files = bytes.list(() => readFile(bytes, texts));
   const columns = [];

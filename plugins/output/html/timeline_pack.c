@@ -310,6 +310,8 @@ static void put_labels(struct packer *p)
         put_text(p, &p->labels, label->brief);
         put_text(p, &p->labels, label->category);
         put_text(p, &p->labels, label->shapes);
+        for (int arg = 0; arg < TA_TIMELINE_ARGS; arg++)
+            put_text(p, &p->labels, label->args[arg]);
         put_number(&p->labels, label->kind);
     }
 }

@@ -18,7 +18,8 @@ struct whole {
 
 struct joiner {
     struct whole *whole;
-    struct ta_map pairs, at; /* name and category → pair; pair and shapes → label */
+    struct ta_map tree; /* number of a list of texts, and one more → number of the longer list */
+    struct ta_map at;   /* list of all texts of a label → label */
 };
 
 /* ---- the pool ------------------------------------------------------------------------------ */
@@ -78,13 +79,25 @@ static bool shorten(struct whole *whole, struct ta_timeline_label *label)
     return label->brief.ptr != NULL;
 }
 
+/* From a list of texts to the list with one more. */
+static bool go_on(struct joiner *joiner, uint64_t *state, ta_str text)
+{
+    const uint64_t *next = ta_map_at(&joiner->tree, *state << 32 | text, joiner->tree.n + 1);
+    *state = next ? *next : 0;
+    return next != NULL;
+}
+
 static bool number_label(struct joiner *joiner, const struct ta_part_label *from, uint32_t *number)
 {
     struct whole *whole = joiner->whole;
-    const uint64_t *pair =
-        ta_map_at(&joiner->pairs, (uint64_t)from->category << 32 | from->name, joiner->pairs.n);
-    const uint64_t *at =
-        pair ? ta_map_at(&joiner->at, *pair << 32 | from->shapes, whole->labels.n) : NULL;
+    const ta_str own[] = {from->name, from->category, from->shapes};
+    uint64_t state = 0;
+    bool done = true;
+    for (size_t i = 0; done && i < sizeof own / sizeof *own; i++)
+        done = go_on(joiner, &state, own[i]);
+    for (int i = 0; done && i < TA_TIMELINE_ARGS; i++)
+        done = go_on(joiner, &state, from->args[i]);
+    const uint64_t *at = done ? ta_map_at(&joiner->at, state, whole->labels.n) : NULL;
     if (!at)
         return false;
     *number = (uint32_t)*at;
@@ -94,6 +107,8 @@ static bool number_label(struct joiner *joiner, const struct ta_part_label *from
                                       .category = text_of(joiner, from->category),
                                       .shapes = text_of(joiner, from->shapes),
                                       .kind = from->kind};
+    for (int i = 0; i < TA_TIMELINE_ARGS; i++)
+        label.args[i] = text_of(joiner, from->args[i]);
     return (from->kind > TA_SLICE_COMM || shorten(whole, &label)) &&
            ta_vec_push(&whole->labels, label);
 }
@@ -157,7 +172,7 @@ static bool join(struct whole *whole)
         files[i].offset_ns =
             clock == TA_MISSING ? offset_of(whole, i) : whole->parts[i]->origin_ns - clock;
     }
-    ta_map_free(&joiner.pairs);
+    ta_map_free(&joiner.tree);
     ta_map_free(&joiner.at);
     whole->timeline = (struct ta_timeline){.labels = whole->labels.at,
                                            .n_labels = whole->labels.n,

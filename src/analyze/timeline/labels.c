@@ -2,9 +2,14 @@
 /* Labels: name, category and shapes of slices, and what kind of slices they are. */
 #include "analyze/timeline/labels.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 bool ta_labels_init(struct ta_labels *labels, const struct ta_trace *trace)
 {
     *labels = (struct ta_labels){.trace = trace};
+    for (int i = 0; i < TA_TIMELINE_ARGS; i++)
+        labels->args[i] = ta_trace_args(trace, ta_arg_look((enum ta_timeline_arg)i)->key);
     labels->latest = calloc(ta_trace_string_count(trace) + 1, sizeof *labels->latest);
     return labels->latest != NULL;
 }
@@ -14,21 +19,61 @@ void ta_labels_free(struct ta_labels *labels)
     free(labels->list.at);
     free(labels->latest);
     ta_map_free(&labels->pairs);
+    ta_map_free(&labels->shaped);
     ta_map_free(&labels->at);
+    free(labels->sets.at);
+    ta_map_free(&labels->grown);
+    ta_map_free(&labels->values[0]);
+    ta_map_free(&labels->values[1]);
 }
 
 uint32_t ta_labels_find(struct ta_labels *labels, struct trace_label wanted)
 {
     const uint64_t *pair =
         ta_map_at(&labels->pairs, (uint64_t)wanted.cat << 32 | wanted.name, labels->pairs.n);
+    const uint64_t *shaped =
+        pair ? ta_map_at(&labels->shaped, *pair << 32 | wanted.shapes, labels->shaped.n) : NULL;
     uint64_t *at =
-        pair ? ta_map_at(&labels->at, *pair << 32 | wanted.shapes, labels->list.n) : NULL;
+        shaped ? ta_map_at(&labels->at, *shaped << 32 | wanted.args, labels->list.n) : NULL;
     if (!at || (*at == labels->list.n && !ta_vec_push(&labels->list, wanted))) {
         labels->failed = true;
         return 0;
     }
     labels->latest[wanted.name] = (uint32_t)*at + 1;
     return (uint32_t)*at;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+uint32_t ta_labels_grow(struct ta_labels *labels, uint32_t set, int arg)
+{
+    const struct ta_args *args = &labels->args[arg];
+    const size_t at = labels->arg_at[arg];
+    const bool is_text = ta_args_is_text(args, at);
+    const int64_t value = ta_args_value(args, at);
+    struct ta_map *values = &labels->values[is_text];
+    const uint64_t *number = ta_map_at(values, (uint64_t)value, values->n);
+    uint64_t *grown = NULL;
+    if (number) {
+        const uint64_t what = (*number * 2 + is_text) * TA_TIMELINE_ARGS + (uint64_t)arg;
+        grown = ta_map_at(&labels->grown, (uint64_t)set << 32 | what, labels->sets.n + 1);
+    }
+    if (!grown) {
+        labels->failed = true;
+        return set;
+    }
+    if (*grown <= labels->sets.n)
+        return (uint32_t)*grown;
+    struct ta_arg_set added = {.kind = {ARG_NONE}};
+    if (set)
+        added = labels->sets.at[set - 1];
+    added.value[arg] = value;
+    added.kind[arg] = is_text ? ARG_TEXT : ARG_NUMBER;
+    if (!ta_vec_push(&labels->sets, added)) {
+        labels->failed = true;
+        return set;
+    }
+    return (uint32_t)*grown;
 }
 
 /* ---- settling ------------------------------------------------------------------------------ */
@@ -128,6 +173,25 @@ static bool intern_str(struct ta_labels *labels, struct ta_strings *texts, ta_st
     return name == TA_STR_ABSENT || intern(texts, ta_trace_text(labels->trace, name), id);
 }
 
+static bool intern_args(struct ta_labels *labels, struct ta_strings *texts, uint32_t number,
+                        struct ta_part_label *to)
+{
+    for (int i = 0; i < TA_TIMELINE_ARGS; i++) {
+        const struct ta_arg_set *set = number ? &labels->sets.at[number - 1] : NULL;
+        to->args[i] = TA_STR_ABSENT;
+        if (!set || set->kind[i] == ARG_NONE)
+            continue;
+        char digits[24];
+        const int n = snprintf(digits, sizeof digits, "%" PRId64, set->value[i]);
+        const struct ta_slice text = set->kind[i] == ARG_TEXT
+                                         ? ta_trace_text(labels->trace, (ta_str)set->value[i])
+                                         : (struct ta_slice){digits, (size_t)n};
+        if (!intern(texts, text, &to->args[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool settle_all(struct ta_labels *labels, struct ta_strings *texts,
                        const enum ta_slice_kind *kernels, struct ta_timeline_part *part)
 {
@@ -139,7 +203,8 @@ static bool settle_all(struct ta_labels *labels, struct ta_strings *texts,
         to->kind = kind_of(category->class, kernels[from->name]);
         if (!intern_str(labels, texts, from->name, &to->name) ||
             !intern_str(labels, texts, from->shapes, &to->shapes) ||
-            !intern_str(labels, texts, category->name, &to->category))
+            !intern_str(labels, texts, category->name, &to->category) ||
+            !intern_args(labels, texts, from->args, to))
             return false;
     }
     return true;

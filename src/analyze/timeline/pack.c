@@ -209,7 +209,8 @@ static bool add_span(struct packer *p, ta_row row, struct ta_timeline_track *tra
     lane->end_ns = start_ns + dur_ns;
     if (dur_ns < p->shortest_ns)
         return leave_out(p, lane, start_ns, dur_ns);
-    const uint32_t label = ta_labels_of(&p->labels, p->spans.name[row], cat, shapes_of(p, row));
+    const uint32_t label = ta_labels_of(&p->labels, p->spans.name[row], cat, shapes_of(p, row),
+                                        ta_labels_args(&p->labels, row));
     return write_slice(p, lane, row, label, start_ns, track->has_launches);
 }
 

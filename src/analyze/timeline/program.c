@@ -41,6 +41,8 @@ struct program {
 static bool find_label(struct program *p, enum level level, struct ta_slice name, uint32_t *label)
 {
     struct ta_part_label added = {.kind = TA_SLICE_PHASE, .shapes = TA_STR_ABSENT};
+    for (int i = 0; i < TA_TIMELINE_ARGS; i++)
+        added.args[i] = TA_STR_ABSENT;
     if (!ta_labels_intern(p->pool, name, &added.name) ||
         !ta_labels_intern(p->pool, ta_slice_of(categories[level]), &added.category))
         return false;

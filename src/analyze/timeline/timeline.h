@@ -32,7 +32,7 @@ void ta_timeline_pool_free(struct ta_timeline_pool *pool);
 
 /* A label as ids of the pool; TA_STR_ABSENT where a text was not recorded. */
 struct ta_part_label {
-    ta_str name, category, shapes;
+    ta_str name, category, shapes, args[TA_TIMELINE_ARGS];
     enum ta_slice_kind kind;
 };
 
