@@ -171,7 +171,8 @@ function whyOf(link) {
   const texts = table ? Array.from(row.cells, (cell, i) => [table.heads[i], cell])
     .filter(([head, cell]) => head && !/^[\d\s.,%–—-]*\S{0,3}$/.test(cell.textContent))
     .map(([head, cell]) => `${head.textContent.trim()}: ${cell.textContent.trim()}`) : [];
-  return finding ? finding.querySelector("h3 > span:last-child").textContent : texts.join(" · ");
+  return [finding && finding.querySelector("h3 > span:last-child").textContent,
+    link.dataset.why, ...texts].filter(Boolean).join(" · ");
 }
 
 /* Opens the folded table or finding that a link leads to. */

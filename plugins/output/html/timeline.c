@@ -140,23 +140,44 @@ static bool is_gap_of(const struct ta_table *gaps, size_t gap, const struct ta_t
     return has_word;
 }
 
-/* The longest gap of the cause that a row is about, of its rank where it has one. */
-static bool find_gap(const struct page *page, const struct ta_table *table, size_t row,
-                     int64_t rank, struct window *window)
+/* The longest gap of the cause that a row is about, of its rank where it has one; SIZE_MAX: none.
+ * A row of the gaps themselves is its own. */
+static size_t find_gap(const struct ta_table *gaps, const struct page *page,
+                       const struct ta_table *table, size_t row, int64_t rank,
+                       struct window *window)
 {
-    const struct ta_table *gaps = ta_report_table(page->report, "gpu_idle.longest");
+    size_t found = SIZE_MAX;
     *window = (struct window){.rank = rank};
     if (!gaps)
-        return false;
+        return found;
     const struct range_columns columns = timeline_range_columns(page, gaps);
     for (size_t i = 0; i < gaps->n_rows; i++) {
         struct window gap;
-        if (is_gap_of(gaps, i, table, row) && timeline_range(&columns, gaps, i, &gap) &&
-            (rank == TA_MISSING || gap.rank == rank) &&
-            gap.end_ns - gap.start_ns > window->end_ns - window->start_ns)
+        if ((gaps == table ? i == row : is_gap_of(gaps, i, table, row)) &&
+            timeline_range(&columns, gaps, i, &gap) && (rank == TA_MISSING || gap.rank == rank) &&
+            gap.end_ns - gap.start_ns > window->end_ns - window->start_ns) {
             *window = gap;
+            found = i;
+        }
     }
-    return window->end_ns > window->start_ns;
+    return found;
+}
+
+/* What the script says beside a gap: its cause, and where the host was. */
+static void put_why(const struct page *page, const struct ta_table *gaps, size_t gap)
+{
+    ta_puts(page->out, " data-why=\"");
+    const char *separator = "";
+    for (size_t i = 0; i < sizeof gap_words / sizeof *gap_words; i++) {
+        const size_t column = ta_table_column(gaps, gap_words[i]);
+        const struct ta_cell *cell = column == SIZE_MAX ? NULL : ta_table_cell(gaps, gap, column);
+        if (!cell || cell->kind != TA_CELL_TEXT)
+            continue;
+        html_put(page, "%s%s: ", separator, gaps->columns[column].title);
+        ta_put_html(page->out, cell->text);
+        separator = " · ";
+    }
+    ta_puts(page->out, "\"");
 }
 
 /* ---- the section --------------------------------------------------------------------------- */
@@ -328,9 +349,10 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
     const struct ta_cell *number = of_rank == SIZE_MAX ? NULL : ta_table_cell(table, row, of_rank);
     const int64_t rank = number && number->kind == TA_CELL_INT ? number->i : TA_MISSING;
     struct window window;
+    const struct ta_table *gaps = ta_report_table(page->report, "gpu_idle.longest");
+    const size_t gap = find_gap(gaps, page, table, row, rank, &window);
     const bool has_window =
-        timeline_range(&columns, table, row, &window) ||
-        find_gap(page, table, row, rank, &window) ||
+        gap != SIZE_MAX || timeline_range(&columns, table, row, &window) ||
         (has_rank(page->timeline, rank) && find_named(page, table, row, rank, &window));
     const bool is_on_rank = has_rank(page->timeline, has_window ? window.rank : rank);
     if (!is_on_rank && (name->kind != TA_CELL_TEXT || !has_label(page, name->text)))
@@ -345,7 +367,10 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
     }
     if (is_on_rank && has_window)
         html_put(page, "&amp;sel=%ld,%ld", window.start_ns, window.end_ns);
-    ta_puts(page->out, "\">timeline</a>");
+    ta_puts(page->out, "\"");
+    if (gap != SIZE_MAX)
+        put_why(page, gaps, gap);
+    ta_puts(page->out, ">timeline</a>");
 }
 
 void html_timeline_column(const struct page *page, const struct ta_table *table, size_t column)

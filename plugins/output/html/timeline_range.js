@@ -39,24 +39,42 @@ function leftOutOf({ bins, shares, track }, from, to) {
     Math.max(0, Math.min(to, time + binWidth) - Math.max(from, time)), 0);
 }
 
-/* Own times of what a thread does: without what is called in it. */
-function addThread(timeline, track, from, to, names) {
-  const lanes = track.lanes.filter((lane) => lane.n > 0 &&
-    hostKinds.includes(timeline.labels[lane.labels[0]].kind));
-  lanes.forEach((lane, depth) => {
-    for (const [i, time] of within(lane, from, to)) {
-      const start = lane.starts[i];
-      addTo(names, lane.labels[i], time, 1);
-      for (let above = depth - 1; above >= 0; above--) {
-        const outer = lanes[above], at = outer.after(start);
-        if (at < outer.n && outer.starts[at] <= start) {
-          addTo(names, outer.labels[at], Math.max(from, start) - Math.min(to, lane.ends[i],
-            outer.ends[at]), 0);
-          break;
-        }
-      }
+/* Two lists of stretches, each in order and without overlap, as one. */
+function unite(a, b) {
+  const all = [];
+  for (let i = 0, k = 0; i < a.length || k < b.length;) {
+    const next = k === b.length || (i < a.length && a[i][0] <= b[k][0]) ? a[i++] : b[k++];
+    const last = all[all.length - 1];
+    if (last && next[0] <= last[1]) {
+      last[1] = Math.max(last[1], next[1]);
+    } else {
+      all.push([...next]);
     }
-  });
+  }
+  return all;
+}
+
+/* Own times of what a thread does: without what is called in it, which is in the lanes below. */
+function addThread(timeline, track, from, to, names) {
+  let below = [];
+  const isHost = (lane) => lane.n > 0 && hostKinds.includes(timeline.labels[lane.labels[0]].kind);
+  for (const lane of track.lanes.filter(isHost).reverse()) {
+    const own = [];
+    let at = 0;
+    for (const [i, time] of within(lane, from, to)) {
+      const start = Math.max(from, lane.starts[i]), end = Math.min(to, lane.ends[i]);
+      let inner = 0;
+      while (at < below.length && below[at][1] <= start) {
+        at++;
+      }
+      for (let k = at; k < below.length && below[k][0] < end; k++) {
+        inner += Math.min(end, below[k][1]) - Math.max(start, below[k][0]);
+      }
+      addTo(names, lane.labels[i], time - inner, 1);
+      own.push([start, end]);
+    }
+    below = unite(below, own);
+  }
 }
 
 /* Of one file: sums by class and label of devices, by label of threads, and idle time. */

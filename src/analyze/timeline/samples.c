@@ -104,6 +104,16 @@ static const char *text_of(struct ta_timeline_part *part, const struct ta_trace 
     return ta_arena_copy(&part->arena, id == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(trace, id));
 }
 
+/* Names say when values are bytes; torch's allocator and others call them so. */
+static enum ta_unit unit_of(const struct ta_trace *trace, const struct ta_counter_series *of)
+{
+    const bool is_bytes =
+        (of->series != TA_STR_ABSENT && ta_slice_ends(ta_trace_text(trace, of->series), "bytes")) ||
+        (of->name != TA_STR_ABSENT &&
+         ta_slice_starts(ta_trace_text(trace, of->name), TA_MEMORY_COUNTER));
+    return is_bytes ? TA_UNIT_BYTES : TA_UNIT_NONE;
+}
+
 static bool pack_counters(struct ta_timeline_part *part, const struct ta_trace *trace,
                           const struct ta_counters *all)
 {
@@ -116,7 +126,8 @@ static bool pack_counters(struct ta_timeline_part *part, const struct ta_trace *
         *counter = (struct ta_timeline_counter){
             .process = text_of(part, trace, is_named ? track->process_name : track->pid),
             .name = text_of(part, trace, of->name),
-            .series = text_of(part, trace, of->series)};
+            .series = text_of(part, trace, of->series),
+            .unit = unit_of(trace, of)};
         const struct series series = {all->ts + of->first, all->value + of->first, of->n,
                                       ta_trace_origin(trace)};
         if (!pack_series(part, &series, counter))
