@@ -119,20 +119,21 @@ static bool find_named(const struct page *page, const struct ta_table *table, si
 
 /* ---- rows about a cause of idle time ------------------------------------------------------- */
 
-/* Columns that both a row and the longest gaps have. */
-static const char *const gap_words[] = {"cause", "site"};
+/* Columns of the longest gaps that other rows have, too. */
+enum { GAP_CAUSE, GAP_SITE };
+static const struct ta_ref gap_reads[] = {
+    [GAP_CAUSE] = {"gpu_idle.longest", "cause"}, [GAP_SITE] = {"gpu_idle.longest", "site"}};
 
-static bool is_gap_of(const struct ta_table *gaps, size_t gap, const struct ta_table *table,
+static bool is_gap_of(const struct ta_refs *gaps, size_t gap, const struct ta_table *table,
                       size_t row)
 {
     bool has_word = false;
-    for (size_t i = 0; i < sizeof gap_words / sizeof *gap_words; i++) {
-        const size_t own = ta_table_column(table, gap_words[i]);
-        const size_t theirs = ta_table_column(gaps, gap_words[i]);
-        if (own == SIZE_MAX || theirs == SIZE_MAX)
+    for (size_t i = 0; i < TA_LENGTH(gap_reads); i++) {
+        const size_t own = ta_table_column(table, gap_reads[i].column);
+        if (own == SIZE_MAX)
             continue;
         const struct ta_cell *a = ta_table_cell(table, row, own);
-        const struct ta_cell *b = ta_table_cell(gaps, gap, theirs);
+        const struct ta_cell *b = ta_ref_cell(gaps, i, gap);
         if (a->kind != TA_CELL_TEXT || b->kind != TA_CELL_TEXT || !ta_slice_equal(a->text, b->text))
             return false;
         has_word = true;
@@ -142,10 +143,11 @@ static bool is_gap_of(const struct ta_table *gaps, size_t gap, const struct ta_t
 
 /* The longest gap of the cause that a row is about, of its rank where it has one; SIZE_MAX: none.
  * A row of the gaps themselves is its own. */
-static size_t find_gap(const struct ta_table *gaps, const struct page *page,
+static size_t find_gap(const struct ta_refs *in, const struct page *page,
                        const struct ta_table *table, size_t row, int64_t rank,
                        struct window *window)
 {
+    const struct ta_table *gaps = ta_ref_table(in, GAP_CAUSE);
     size_t found = SIZE_MAX;
     *window = (struct window){.rank = rank};
     if (!gaps)
@@ -153,7 +155,7 @@ static size_t find_gap(const struct ta_table *gaps, const struct page *page,
     const struct range_columns columns = timeline_range_columns(page, gaps);
     for (size_t i = 0; i < gaps->n_rows; i++) {
         struct window gap;
-        if ((gaps == table ? i == row : is_gap_of(gaps, i, table, row)) &&
+        if ((gaps == table ? i == row : is_gap_of(in, i, table, row)) &&
             timeline_range(&columns, gaps, i, &gap) && (rank == TA_MISSING || gap.rank == rank) &&
             gap.end_ns - gap.start_ns > window->end_ns - window->start_ns) {
             *window = gap;
@@ -163,17 +165,17 @@ static size_t find_gap(const struct ta_table *gaps, const struct page *page,
     return found;
 }
 
-/* What the script says beside a gap: its cause, and where the host was. */
-static void put_why(const struct page *page, const struct ta_table *gaps, size_t gap)
+/* What the script says of a gap: its cause, and where the host was. */
+static void put_why(const struct page *page, const struct ta_refs *gaps, size_t gap)
 {
     ta_puts(page->out, " data-why=\"");
     const char *separator = "";
-    for (size_t i = 0; i < sizeof gap_words / sizeof *gap_words; i++) {
-        const size_t column = ta_table_column(gaps, gap_words[i]);
-        const struct ta_cell *cell = column == SIZE_MAX ? NULL : ta_table_cell(gaps, gap, column);
-        if (!cell || cell->kind != TA_CELL_TEXT)
+    for (size_t i = 0; i < TA_LENGTH(gap_reads); i++) {
+        const struct ta_cell *cell = ta_ref_cell(gaps, i, gap);
+        if (cell->kind != TA_CELL_TEXT)
             continue;
-        html_put(page, "%s%s: ", separator, gaps->columns[column].title);
+        html_put(page, "%s%s: ", separator,
+                 ta_ref_table(gaps, i)->columns[ta_ref_column(gaps, i)].title);
         ta_put_html(page->out, cell->text);
         separator = " · ";
     }
@@ -349,8 +351,9 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
     const struct ta_cell *number = of_rank == SIZE_MAX ? NULL : ta_table_cell(table, row, of_rank);
     const int64_t rank = number && number->kind == TA_CELL_INT ? number->i : TA_MISSING;
     struct window window;
-    const struct ta_table *gaps = ta_report_table(page->report, "gpu_idle.longest");
-    const size_t gap = find_gap(gaps, page, table, row, rank, &window);
+    struct ta_refs gaps;
+    ta_refs_open(&gaps, page->report, gap_reads, TA_LENGTH(gap_reads));
+    const size_t gap = find_gap(&gaps, page, table, row, rank, &window);
     const bool has_window =
         gap != SIZE_MAX || timeline_range(&columns, table, row, &window) ||
         (has_rank(page->timeline, rank) && find_named(page, table, row, rank, &window));
@@ -369,7 +372,7 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
         html_put(page, "&amp;sel=%ld,%ld", window.start_ns, window.end_ns);
     ta_puts(page->out, "\"");
     if (gap != SIZE_MAX)
-        put_why(page, gaps, gap);
+        put_why(page, &gaps, gap);
     ta_puts(page->out, ">timeline</a>");
 }
 
