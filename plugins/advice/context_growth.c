@@ -25,11 +25,20 @@ enum {
     UNTIL,
     BEYOND,
     BLOCK_TIME,
+    TRACED_RANK,
+    TRACED_VIDEO,
     TRACED_BLOCKS,
     TRACED_BASE,
     TRACED_SLOPE,
     TRACED_LEAST,
-    TRACED_ATTENTION
+    TRACED_ATTENTION,
+    VIDEO_RANK,
+    VIDEO,
+    VIDEO_BLOCKS,
+    VIDEO_FRAMES,
+    VIDEO_RATIO,
+    VIDEO_RATE,
+    VIDEO_PLAYBACK
 };
 
 static const struct ta_ref reads[] = {
@@ -42,11 +51,20 @@ static const struct ta_ref reads[] = {
     [UNTIL] = {"diffusion.context_growth", "real_time_until"},
     [BEYOND] = {"diffusion.context_growth", "extrapolated"},
     [BLOCK_TIME] = {"diffusion.by_rank", "block_mean_ns"},
+    [TRACED_RANK] = {"diffusion.attention_growth", "rank"},
+    [TRACED_VIDEO] = {"diffusion.attention_growth", "video"},
     [TRACED_BLOCKS] = {"diffusion.attention_growth", "blocks"},
     [TRACED_BASE] = {"diffusion.attention_growth", "base_ns"},
     [TRACED_SLOPE] = {"diffusion.attention_growth", "growth_ns"},
     [TRACED_LEAST] = {"diffusion.attention_growth", "growth_low_ns"},
     [TRACED_ATTENTION] = {"diffusion.attention_growth", "attention_growth_ns"},
+    [VIDEO_RANK] = {"playback.by_video", "rank"},
+    [VIDEO] = {"playback.by_video", "video"},
+    [VIDEO_BLOCKS] = {"playback.by_video", "blocks"},
+    [VIDEO_FRAMES] = {"playback.by_video", "frames"},
+    [VIDEO_RATIO] = {"playback.by_video", "ratio"},
+    [VIDEO_RATE] = {"playback.by_video", "rate"},
+    [VIDEO_PLAYBACK] = {"playback.by_video", "playback"},
 };
 
 #define CURE                                                                                       \
@@ -99,6 +117,35 @@ static double traced_share(const struct ta_refs *in, size_t row)
     return added > 0 ? added / ((n + 1) * ta_ref_number(in, TRACED_BASE, row, 0) + added) : 0;
 }
 
+/* Frames of each block after the first one, which may have fewer; 0 where that is not known. */
+static double frames_of(const struct ta_refs *in, size_t video)
+{
+    const double ratio = ta_ref_number(in, VIDEO_RATIO, video, 1);
+    const double frames = ta_ref_number(in, VIDEO_FRAMES, video, 0);
+    const double blocks = ta_ref_number(in, VIDEO_BLOCKS, video, NAN);
+    const double all = fmod(frames, blocks) == 0 ? frames : frames + ratio - 1;
+    return fmod(all, blocks) == 0 ? all / blocks : 0;
+}
+
+/* The first block that takes longer than its frames play, by the mean time from one block to the
+ * next, which the one in the middle has, and the growth; 0 where that is not known or far away. */
+static double slow_from(const struct ta_refs *in, size_t row)
+{
+    const double far = 4; /* times the blocks that there are */
+    for (size_t i = 0; i < ta_ref_rows(in, VIDEO); i++) {
+        if (ta_ref_rank(in, VIDEO_RANK, i) != ta_ref_rank(in, TRACED_RANK, row) ||
+            ta_ref_integer(in, VIDEO, i) + 1 != ta_ref_integer(in, TRACED_VIDEO, row))
+            continue;
+        const double frames = frames_of(in, i), blocks = ta_ref_number(in, VIDEO_BLOCKS, i, 0);
+        const double middle = (blocks + 2) / 2; /* of the blocks from 2 on */
+        const double late = frames * 1e9 / ta_ref_number(in, VIDEO_PLAYBACK, i, NAN) -
+                            frames * 1e9 / ta_ref_number(in, VIDEO_RATE, i, NAN);
+        const double from = floor(middle + late / ta_ref_number(in, TRACED_SLOPE, row, NAN)) + 1;
+        return frames > 0 && from > 1 && from <= far * blocks ? from : 0;
+    }
+    return 0;
+}
+
 static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     size_t worst = SIZE_MAX;
@@ -111,6 +158,8 @@ static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct t
     const struct ta_place slope = ta_place_at(in, TRACED_SLOPE, worst);
     const double added = traced_added(in, worst), share = traced_share(in, worst);
     const double part = ta_ref_number(in, TRACED_ATTENTION, worst, NAN) / slope.value;
+    const double from = slow_from(in, worst);
+    const double blocks = ta_ref_number(in, TRACED_BLOCKS, worst, 0) + 1;
     const struct ta_evidence evidence[] = {ta_place_evidence(&slope),
                                            ta_ref_evidence(in, TRACED_ATTENTION, worst)};
     ta_advise(
@@ -118,9 +167,14 @@ static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct t
         &(struct ta_finding){
             .id = "context-growth",
             .rule = "context_growth",
-            .title = ta_advice_printf(advice, "Each block takes %s longer than the one before it%s",
-                                      ta_advice_number(advice, slope.value, TA_UNIT_NS),
-                                      ta_place_owner(advice, in->report, &slope)),
+            .title = ta_advice_printf(
+                advice, "Each block takes %s longer than the one before it%s%s",
+                ta_advice_number(advice, slope.value, TA_UNIT_NS),
+                from > 0 ? ta_advice_printf(advice,
+                                            "; from block %.0f on they are slower than real time%s",
+                                            from, from > blocks ? ", by the trend" : "")
+                         : "",
+                ta_place_owner(advice, in->report, &slope)),
             .why = ta_advice_printf(
                 advice, "That adds %s, %s of the denoiser's kernel time%s.",
                 ta_advice_number(advice, added, TA_UNIT_NS),

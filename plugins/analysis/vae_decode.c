@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "lib/modules.h"
 #include "lib/outward.h"
+#include "model/named.h"
 #include "model/program/generation.h"
 
 #include <traceanalyze/analysis.h>
@@ -130,8 +131,9 @@ struct repeat {
 
 /* One call, on one device. */
 struct decode {
-    ta_row row;
+    ta_row row; /* of the mark; where phases show it, the number of the call */
     int64_t device;
+    enum source source;
     struct sums sums;
     int different; /* kernels that ran at least once in each pass */
 };
@@ -241,7 +243,7 @@ static void add_kernel(const struct work *w, const struct ta_activity *a, struct
     }
 }
 
-static struct decode *decode_of(struct work *w, ta_row row, int64_t device)
+static struct decode *decode_of(struct work *w, ta_row row, int64_t device, enum source source)
 {
     for (size_t i = 0; i < w->n; i++) {
         struct decode *decode = &w->at[(w->last + w->n - i) % w->n];
@@ -254,7 +256,8 @@ static struct decode *decode_of(struct work *w, ta_row row, int64_t device)
         w->failed = true;
         return NULL;
     }
-    w->at[w->n] = (struct decode){.row = row, .device = device, .sums = {.last_pass = TA_NO_ROW}};
+    w->at[w->n] = (struct decode){
+        .row = row, .device = device, .source = source, .sums = {.last_pass = TA_NO_ROW}};
     w->last = w->n;
     return &w->at[w->n++];
 }
@@ -374,27 +377,51 @@ static void find_end(const struct work *w, const struct ta_activity *at, size_t 
         add_row(out, w, at[first].device, BY_KERNELS, &sums);
 }
 
-/* What decodes in a diffusion; each call of one device. */
-static void add_phase(struct work *w, const struct ta_generation *found, struct ta_partial *out)
+static void add_to(struct work *w, const struct ta_activity *a, struct decode *decode)
+{
+    if (!decode)
+        return;
+    add_kernel(w, a, &decode->sums);
+    if (w->dims.n == 0 && w->grid.n > 0) /* else layers cannot be told apart */
+        add_repeat(w, a);
+}
+
+enum { FLAT = 1, IN_TIME };
+
+static uint8_t convolution(struct ta_slice name)
+{
+    return ta_slice_equal(name, TA_LIT("aten::conv2d"))   ? FLAT
+           : ta_slice_equal(name, TA_LIT("aten::conv3d")) ? IN_TIME
+                                                          : 0;
+}
+
+/* Whether pictures are decoded: passes over a video may be its frames. */
+static bool decodes_pictures(struct work *w, const struct ta_generation *found)
+{
+    int64_t counts[UINT8_MAX + 1] = {0};
+    if (found->makes == TA_GENERATION_VIDEOS || found->n_blocks > found->n_images)
+        return false;
+    w->failed |= !ta_count_named(w->trace, convolution, counts);
+    return counts[FLAT] > 0 && counts[IN_TIME] == 0;
+}
+
+/* What decodes in a diffusion. */
+static void add_phase(struct work *w, const struct ta_generation *found)
 {
     static const enum source sources[] = {[TA_GENERATION_BY_NOTHING] = BY_KERNELS,
                                           [TA_GENERATION_BY_RANGE] = BY_RANGE,
                                           [TA_GENERATION_BY_MODULE] = BY_MODULE,
                                           [TA_GENERATION_BY_FUNCTION] = BY_FUNCTION,
                                           [TA_GENERATION_BY_KERNELS] = BY_KERNELS};
-    const struct ta_activity *at = ta_trace_activities(w->trace).at;
-    const size_t n = ta_trace_activities(w->trace).n;
-    for (size_t i = 0, end; i < n; i = end) {
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    if (!decodes_pictures(w, found))
+        w->grid.n = 0; /* passes are not told */
+    for (size_t i = 0; i < activities.n && !w->failed; i++) {
+        const struct ta_activity *a = &activities.at[i];
         const uint32_t call = found->call_of[i];
-        struct sums sums = {.last_pass = TA_NO_ROW};
-        for (end = i + 1; end < n && found->call_of[end] == call;)
-            end++;
-        if (call == UINT32_MAX || found->calls[call].phase != TA_GENERATION_VAE_DECODE)
-            continue;
-        for (size_t k = i; k < end; k++)
-            if (at[k].kernel != TA_NO_KERNEL)
-                add_kernel(w, &at[k], &sums);
-        add_row(out, w, at[i].device, sources[found->calls[call].by], &sums);
+        if (call != UINT32_MAX && a->kernel != TA_NO_KERNEL &&
+            found->calls[call].phase == TA_GENERATION_VAE_DECODE)
+            add_to(w, a, decode_of(w, call, a->device, sources[found->calls[call].by]));
     }
 }
 
@@ -413,7 +440,7 @@ static void find_unmarked(struct work *w, struct ta_partial *out)
     const struct ta_generation *found = ta_program_generation(w->trace);
     w->failed |= !found;
     if (found && (found->by == TA_GENERATION_BY_KERNELS || has_phase(found))) {
-        add_phase(w, found, out);
+        add_phase(w, found);
         return;
     }
     for (size_t first = 0; !w->failed && first < activities.n;) {
@@ -454,18 +481,15 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         if (a->kernel == TA_NO_KERNEL || a->op == TA_NO_ROW)
             continue;
         const ta_row row = outermost(&w, a->op);
-        struct decode *decode = row == TA_NO_ROW ? NULL : decode_of(&w, row, a->device);
-        if (decode)
-            add_kernel(&w, a, &decode->sums);
-        if (decode && w.dims.n == 0 && w.grid.n > 0) /* else layers cannot be told apart */
-            add_repeat(&w, a);
+        if (row != TA_NO_ROW)
+            add_to(&w, a, decode_of(&w, row, a->device, source_of(&w, row)));
     }
+    if (!w.failed && w.n == 0)
+        find_unmarked(&w, out[0]);
     if (w.dims.n == 0)
         count_passes(&w);
     for (size_t i = 0; !w.failed && i < w.n; i++)
-        add_row(out[0], &w, w.at[i].device, source_of(&w, w.at[i].row), &w.at[i].sums);
-    if (!w.failed && w.n == 0)
-        find_unmarked(&w, out[0]);
+        add_row(out[0], &w, w.at[i].device, w.at[i].source, &w.at[i].sums);
     w.failed |= w.outer_of.failed;
     free(w.at);
     free(w.repeats);

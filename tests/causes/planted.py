@@ -133,7 +133,7 @@ def stalls_of(blocks):
     return waited
 
 
-def is_behind(ranks):
+def is_too_slow(ranks):
     return 2 < rate_of(frames_of(ranks)) < 0.85 * PLAYED
 
 
@@ -262,10 +262,10 @@ CAUSES = {
         alone=True, defect="video", kind=Diffusion, control=bounded, amounts=growth_by_block,
         action=r"window",
         mended=mend("video", window=lambda v: v["blocks"] // 2)),
-    "behind": Cause(
+    "rate": Cause(
         "a video that is made slower than it plays", ("frame-rate",), r"real time", slow,
         alone=True, defect="video", kind=Diffusion, control=video, amounts=pace, action=r"steps",
-        worth=is_behind,
+        worth=is_too_slow,
         places=2,
         good=is_ahead),
     "uneven": Cause(
@@ -278,7 +278,7 @@ CAUSES = {
         defect="memory",
         kind=Diffusion, control=roomy, amounts=most_used, action=r"tiles", places=2),
     "leaving": Cause(
-        "memory that each step leaves behind", ("memory-trend",), r"grows", leaving, alone=True,
+        "memory that each step leaves", ("memory-trend",), r"grows", leaving, alone=True,
         defect="memory",
         kind=Diffusion, control=warming_up, amounts=kept_by_step, action=r"no longer needs"),
     "pieces": Cause(
