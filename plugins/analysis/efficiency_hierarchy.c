@@ -86,7 +86,7 @@ static const struct ta_table_def hierarchy = {
     "efficiency.ladder",
     "Parallel efficiency",
     TA_COLUMNS(hierarchy_columns),
-    .tier = TA_TIER_DETAIL,
+    .tier = TA_TIER_POINTS,
     .doc = "One row per factor of the parallel efficiency, which is their product: T ≥ T₁ ≥ T₂ "
            "≥ max u ≥ mean u, with T the longest window, T₁ without transfers, T₂ without a "
            "host that is late besides (by a replay of the collectives), and u the time in which "

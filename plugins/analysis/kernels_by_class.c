@@ -52,7 +52,7 @@ static const struct ta_table_def by_class = {
     "kernels.by_class",
     "Device time by kernel class",
     TA_COLUMNS(by_class_columns),
-    .tier = TA_TIER_DETAIL,
+    .tier = TA_TIER_POINTS,
     .doc = "One row per class of kernel, all ranks together, as the names of kernels tell; the "
            "table of names is `src/model/kernel_names.def`. `comm` holds all that "
            "`kernels.by_name` calls so, and collectives fused with other work, which count as "

@@ -103,7 +103,6 @@ const struct ta_table_def roofline_by_op = {
     "roofline.by_op",
     "Roofline by operator",
     TA_COLUMNS(roofline_by_op_columns),
-    .tier = TA_TIER_DETAIL,
     .doc = "One row per operator, shape and type, on devices of one kind: its work and traffic "
            "against what the device can do. Chart `roofline`: FLOP rate over FLOPs per byte, "
            "both logarithmic, below the lines that peak and bandwidth draw.\n\n"

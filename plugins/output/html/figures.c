@@ -182,14 +182,13 @@ enum ta_status html_picture(const struct page *page)
                    : ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out the picture of the run");
 }
 
-enum ta_status html_figures(const struct page *page, const struct ta_table *table,
-                            enum html_opening opening)
+enum ta_status html_figures(const struct page *page, const struct ta_table *table)
 {
     if (!table->chart || strcmp(table->id, HTML_PICTURE_TABLE) == 0)
         return TA_OK;
-    /* On paper a table stands for what it says in its chart, too. */
+    /* On paper a table stands for what its chart says, too, and few charts for all others. */
     html_put(page, "<div class=\"figures%s\">\n",
-             opening == HTML_FOLDED                  ? " more"
+             ta_table_is_points(table)               ? " more"
              : table->chart->kind == TA_CHART_PARETO ? " again"
                                                      : "");
     for (const struct ta_chart *chart = table->chart; chart; chart = chart->next) {

@@ -59,7 +59,9 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
 static void put_evidence_row(const struct page *page, const struct ta_table *table, size_t row,
                              const struct ta_evidence *evidence, size_t n)
 {
-    if (html_has_row(page, table, row)) {
+    if (ta_table_is_points(table)) {
+        html_put(page, "<a href=\"#c-%s\">", table->chart->id);
+    } else if (html_has_row(page, table, row)) {
         html_put(page, "<a href=\"#r-%s-%zu\" data-column=\"", table->id, row);
         for (size_t i = 0; i < n; i++)
             html_put(page, i ? ",%s" : "%s", evidence[i].column);
@@ -98,7 +100,7 @@ static void put_evidence(const struct page *page, const struct ta_table *table, 
         html_value(page, &evidence[i].value, evidence[i].unit);
         ta_puts(page->out, "</b></span>");
     }
-    if (table && table->chart)
+    if (table && table->chart && !ta_table_is_points(table))
         html_put(page, " <a class=\"chart-link\" href=\"#c-%s\">chart</a>", table->chart->id);
     html_timeline_link(page, table, evidence);
     ta_puts(page->out, "</div></li>\n");

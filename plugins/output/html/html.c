@@ -40,7 +40,8 @@ static bool is_item_open(const struct ta_section *section, const struct ta_item 
 {
     if (item->kind == TA_ITEM_TABLE)
         return ta_table_is_open(section, item->table) ||
-               (item->table->chart && strcmp(item->table->id, HTML_PICTURE_TABLE) != 0);
+               (ta_table_is_points(item->table) &&
+                strcmp(item->table->id, HTML_PICTURE_TABLE) != 0);
     return item->kind == TA_ITEM_FINDING || strcmp(section->id, HTML_OVERVIEW) != 0;
 }
 
@@ -218,8 +219,7 @@ static enum ta_status put_finding(const struct page *page, const struct page_par
 
 static enum ta_status put_figures(const struct page *page, const struct page_part *part)
 {
-    const bool is_open = ta_table_is_open(part->section, part->item->table);
-    return html_figures(page, part->item->table, is_open ? HTML_OPEN : HTML_FOLDED);
+    return html_figures(page, part->item->table);
 }
 
 static enum ta_status put_table(const struct page *page, const struct page_part *part)
@@ -229,7 +229,7 @@ static enum ta_status put_table(const struct page *page, const struct page_part 
 
 static enum ta_status put_folded(const struct page *page, const struct page_part *part)
 {
-    return html_table(page, part->item->table, HTML_FOLDED);
+    return html_table(page, part->item->table, HTML_FOLDED); /* with its charts */
 }
 
 /* ---- the end of the page -----------------------------------------------------------------------
@@ -271,7 +271,7 @@ static size_t list_section(const struct ta_section *section, struct page_part *p
         const struct ta_item *item = &section->items[i];
         if (item->kind == TA_ITEM_FINDING)
             parts[n++] = (struct page_part){put_finding, section, item, section->chapter};
-        if (item->kind == TA_ITEM_TABLE && item->table->chart)
+        if (item->kind == TA_ITEM_TABLE && !is_folded(section, item))
             parts[n++] = (struct page_part){put_figures, section, item, section->chapter};
         if (item->kind == TA_ITEM_TABLE && ta_table_is_open(section, item->table))
             parts[n++] = (struct page_part){put_table, section, item, section->chapter};

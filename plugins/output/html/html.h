@@ -72,8 +72,7 @@ void html_finding(const struct page *page, const struct ta_finding *finding, int
 
 /* figures.c: the picture of the first screen; all charts of a table. */
 enum ta_status html_picture(const struct page *page) TA_MUST_CHECK;
-enum ta_status html_figures(const struct page *page, const struct ta_table *table,
-                            enum html_opening opening) TA_MUST_CHECK;
+enum ta_status html_figures(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
 
 /* rows.c: how many rows of a table the page holds, so that reports of thousands of ranks do not
  * outgrow browsers. */

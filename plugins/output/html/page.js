@@ -181,7 +181,7 @@ function unfoldFor(place) {
   if (again) {
     again.open = true;
   } else if (place && place.closest(".fold")) {
-    tableOf(idOf(place)).unfold();
+    tableOf(idOf(place.closest(".fold").querySelector(".table"))).unfold();
   }
 }
 

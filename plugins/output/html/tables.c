@@ -247,9 +247,11 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
         return status;
     }
     html_choose_columns(table, hidden);
+    enum ta_status written = TA_OK;
     if (is_folded) {
         rows.n_markup = 0;
         put_fold(page, table);
+        written = html_figures(page, table);
     }
     html_put(page,
              "<div class=\"table\" id=\"t-%s\" data-top=\"%zu\" data-total=\"%zu\" data-which=\"",
@@ -267,7 +269,8 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
     if (rows.n < table->n_rows)
         put_limit(page, table, rows.n, "<p class=\"limit\">This page carries ",
                   ". report.json holds all of them.</p>\n");
-    const enum ta_status written = rows.n > rows.n_markup ? put_rest(page, table, &rows) : TA_OK;
+    if (written == TA_OK && rows.n > rows.n_markup)
+        written = put_rest(page, table, &rows);
     ta_puts(page->out, is_folded ? "</div>\n</details>\n" : "</div>\n");
     free(hidden);
     free(rows.at);
