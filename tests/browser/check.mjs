@@ -11,10 +11,12 @@ import { axeSource, check, open, run, unfold } from "./support.mjs";
 import { checkOverview, checkPaper, checkTimeline, checkTimelineLinks, waitForTimeline }
   from "./timeline.mjs";
 
-/* The table with the most rows of those that have texts: sorting and filtering show there. */
+/* The table with the most rows of those that have texts: sorting and filtering show there.  Trees
+ * have columns that nobody sees. */
 async function largestTable(page) {
   return page.evaluate(() => Array.from(document.querySelectorAll(".table"))
-    .filter((table) => table.querySelector("tbody tr:last-child > " +
+    .filter((table) => !table.querySelector('th[data-key="parent"]') &&
+      table.querySelector("tbody tr:last-child > " +
       ":not([data-v], [hidden], .nil, .empty)"))
     .sort((a, b) => b.dataset.total - a.dataset.total)[0].id);
 }
@@ -54,7 +56,7 @@ async function checkMarkup(page) {
     const all = Array.from(document.querySelectorAll("*"));
     const ids = all.map((element) => element.id).filter(Boolean);
     return {
-      foreign: Array.from(document.querySelectorAll("tbody :not(tr, th, td, span, a.timeline-link), main :is(" +
+      foreign: Array.from(document.querySelectorAll("tbody :not(tr, th, td, span, a.timeline-link, .node > button), main :is(" +
         "script:not([type='application/json']), img, iframe, object, embed)"),
       (e) => e.outerHTML.slice(0, 80)),
       handlers: all.filter((e) => e.getAttributeNames().some((n) => n.startsWith("on"))).length,
@@ -252,6 +254,29 @@ async function checkTree(page) {
     "arrow keys walk through the boxes");
 }
 
+/* Rows of a table of calls are folded into their callers, and opened by keys. */
+async function checkCalls(page) {
+  const table = page.locator('.table[id="t-ops.call_tree"]');
+  if (await table.count() === 0) {
+    return;
+  }
+  const rows = table.locator("tbody tr"), folded = table.locator(".twist[aria-expanded=false]").first();
+  if (await folded.count() === 0) {
+    return;
+  }
+  const before = await rows.count();
+  const depth = await folded.evaluate((one) => one.parentElement.style.getPropertyValue("--depth"));
+  await folded.focus();
+  await page.keyboard.press("ArrowRight");
+  const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-expanded"));
+  const first = () => page.evaluate(() => document.activeElement.closest("tr").nextElementSibling
+    .querySelector(".node").style.getPropertyValue("--depth"));
+  check(await rows.count() > before && await focused() === "true", "→ opens a caller");
+  check(Number(await first()) === Number(depth) + 1, "what it calls stands to its right");
+  await page.keyboard.press("ArrowLeft");
+  check(await rows.count() === before && await focused() === "false", "← closes it");
+}
+
 async function checkKeys(page) {
   await page.locator("main").focus();
   await page.keyboard.press("?");
@@ -401,6 +426,7 @@ async function checkUse(browser, file) {
   await checkFilter(page);
   await checkTools(page);
   await checkSearch(page);
+  await checkCalls(page);
   await checkNames(page);
   await checkFirstFinding(page);
   await checkEvidence(page);

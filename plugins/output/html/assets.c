@@ -31,6 +31,7 @@ static const char *const scripts[] = {
     ta_embed_html_names_js,
     ta_embed_html_take_js,
     ta_embed_html_table_js,
+    ta_embed_html_calls_js,
     ta_embed_html_tip_js,
     ta_embed_html_search_js,
     ta_embed_html_tree_js,

@@ -237,9 +237,13 @@ class Table {
     return rows;
   }
 
+  shownOf(rows) {
+    return this.all ? rows : rows.slice(0, this.top);
+  }
+
   arrange() {
     const rows = this.matches();
-    const shown = this.all ? rows : rows.slice(0, this.top);
+    const shown = this.shownOf(rows);
     this.body.replaceChildren(...shown.map((row) => this.elementOf(row)));
     this.scroll.classList.toggle("tall", shown.length > 60);
     this.showSort();
@@ -268,13 +272,15 @@ class Table {
     if (!(largest > 0) || values.some((value) => value < 0)) {
       return;
     }
-    shown.forEach((row, i) => {
-      if (values[i] !== null) {
-        const cell = row.element.cells[column];
-        cell.style.setProperty("--share", (values[i] / largest).toFixed(4));
-        cell.classList.add("share");
-      }
-    });
+    shown.forEach((row) => this.showShare(row, column, largest));
+  }
+
+  showShare(row, column, whole) {
+    const value = row.values[column], cell = row.element.cells[column];
+    if (value !== null && whole > 0) {
+      cell.style.setProperty("--share", (value / whole).toFixed(4));
+      cell.classList.add("share");
+    }
   }
 
   showCounts(matching, shown) {
@@ -350,7 +356,7 @@ async function unpackTables() {
 function tableOf(id) {
   const box = byId("t-" + id);
   if (box && !tables.has(id)) {
-    tables.set(id, new Table(box));
+    tables.set(id, CallTable.is(box) ? new CallTable(CallTable.prepare(box)) : new Table(box));
   }
   return tables.get(id);
 }
