@@ -23,13 +23,20 @@ static const struct ta_ref reads[] = {
     [P_VALUE] = {"memory.growth", "p_value"}, [LEFT] = {"memory.headroom", "steps_left"},
 };
 
-/* The device whose memory grows most; SIZE_MAX without one. */
-static size_t find_worst(const struct ta_refs *in)
+static double rise_of(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_number(in, LAST, row, 0) - ta_ref_number(in, FIRST, row, NAN);
+}
+
+/* The device whose memory grows most from step to step, or from block to block, by as much as
+ * matters; SIZE_MAX without one. */
+static size_t find_worst(const struct ta_refs *in, bool of_blocks, double least)
 {
     size_t worst = SIZE_MAX;
     for (size_t row = 0; row < ta_ref_rows(in, GROWS); row++) {
         const struct ta_cell *grows = ta_ref_cell(in, GROWS, row);
         if (grows->kind == TA_CELL_BOOL && grows->b &&
+            ta_ref_reads(in, PER, row, "block") == of_blocks && rise_of(in, row) >= least &&
             (worst == SIZE_MAX ||
              ta_ref_number(in, SLOPE, row, 0) > ta_ref_number(in, SLOPE, worst, 0)))
             worst = row;
@@ -49,13 +56,14 @@ static double steps_left(const struct ta_refs *in, size_t row)
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const size_t row = find_worst(in);
+    /* Blocks add to a cache on purpose: that hides no leak of steps. */
+    const double least = ta_ctx_option(ctx, LEAST);
+    size_t row = find_worst(in, false, least);
+    row = row == SIZE_MAX ? find_worst(in, true, least) : row;
     if (row == SIZE_MAX)
         return TA_OK;
     const struct ta_place slope = ta_place_at(in, SLOPE, row);
     const double first = ta_ref_number(in, FIRST, row, NAN), last = ta_ref_number(in, LAST, row, 0);
-    if (last - first < ta_ctx_option(ctx, LEAST))
-        return TA_OK;
     const bool of_blocks = ta_ref_reads(in, PER, row, "block");
     const double left = steps_left(in, row);
     const struct ta_evidence evidence[] = {
