@@ -647,6 +647,7 @@ static const struct ta_chart_def bin_chart = {
     .caption = "Share of each interval of the program window (1 % of it or more) in which the "
                "device is busy, and in which it computes.",
     .kind = TA_CHART_LINES,
+    .steps = true, /* each holds for its part of the window */
     .label = {&over_time_columns[PART_RANK]},
     .x = &over_time_columns[PART_START],
     .y = {{&over_time_columns[PART_BUSY], "Busy", TA_INK_SERIES_1},

@@ -530,6 +530,7 @@ static const struct ta_chart_def bin_chart = {
     .caption = "Launched but unfinished activities, averaged over intervals of the window (1 % of "
                "it or more). Near 0 the device waits for the host.",
     .kind = TA_CHART_LINES,
+    .steps = true, /* each holds for its part of the window */
     .label = {&over_time_columns[PART_RANK]},
     .x = &over_time_columns[PART_START],
     .y = {{&over_time_columns[PART_DEPTH], "Queue length", TA_INK_SERIES_1}},

@@ -88,8 +88,7 @@ static struct frame place(struct ta_layout *layout, const struct ta_bar_list *li
     for (size_t i = 0; i < list->n; i++)
         headings += list->bars[i].kind == TA_BAR_HEADING;
     double rows = fmax(1, (double)(list->n - headings)), pitch = list->n > 40 ? 18 : USUAL_PITCH;
-    double axes =
-        (list->own_scales ? fmax(1, (double)headings) : 1) * ta_guide_x_height(list->title);
+    double axes = ta_guide_x_height(list->title);
     if (layout->height > 0) {
         double room = layout->height - frame.top - axes - (double)headings * HEADING_LINE;
         pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(room / rows - (double)extra)));
@@ -221,15 +220,9 @@ void ta_bars_draw(struct ta_layout *layout, const struct ta_bar_list *list)
     frame.axis = axis_of(layout, list, &frame, 0, list->n);
     for (size_t first = 0, end; first < list->n; first = end) {
         end = block_end(list, first);
-        if (list->own_scales)
-            frame.axis = axis_of(layout, list, &frame, first, end);
         y = draw_block(layout, list, &frame, first, end, y);
-        if (!list->own_scales && end < list->n)
-            continue;
-        const struct ta_plot plot = {frame.x, y, frame.w, 0};
-        ta_guide_x_labels(layout, &frame.axis, &plot,
-                          ta_guide_title(layout, list->title, &frame.axis));
-        y += ta_guide_x_height(list->title);
     }
-    layout->height = y;
+    const struct ta_plot plot = {frame.x, y, frame.w, 0};
+    ta_guide_x_labels(layout, &frame.axis, &plot, ta_guide_title(layout, list->title, &frame.axis));
+    layout->height = y + ta_guide_x_height(list->title);
 }

@@ -34,7 +34,6 @@ struct ta_bar_list {
     const char *heads[2]; /* over the columns at the right, NULL for none */
     const char *title;    /* of the value axis, without unit */
     enum ta_unit unit;
-    bool own_scales; /* an axis under each heading, for values of different magnitude */
     struct ta_legend_entry legend[TA_CHART_SERIES_MAX];
     size_t n_legend;
 };

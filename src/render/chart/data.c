@@ -119,11 +119,47 @@ bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *g
     return groups->names && groups->inks;
 }
 
+enum ta_ink ta_data_next_series(int *series)
+{
+    const int now = *series;
+    *series = now < TA_INK_SERIES_7 ? now + 1 : TA_INK_SERIES_3;
+    return (enum ta_ink)now;
+}
+
+enum ta_ink ta_data_class_ink(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum ta_ink ink;
+    } families[] = {{"gemm", TA_INK_COMPUTE},
+                    {"attention", TA_INK_ATTENTION},
+                    {"conv", TA_INK_CONV},
+                    {"convolution", TA_INK_CONV},
+                    {"elementwise", TA_INK_POINTWISE},
+                    {"pointwise", TA_INK_POINTWISE}};
+    for (size_t i = 0; i < TA_LENGTH(families); i++)
+        if (strcmp(name, families[i].name) == 0)
+            return families[i].ink;
+    for (int ink = TA_INK_COMPUTE; ink <= TA_INK_OTHER; ink++)
+        if (strcmp(name, ta_ink_name((enum ta_ink)ink)) == 0)
+            return (enum ta_ink)ink;
+    return TA_INK_NONE;
+}
+
+/* The first two series look like computing and communication, the next two like families. */
+enum ta_ink ta_data_first_series(const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ta_data_class_ink(names[i]) != TA_INK_NONE)
+            return TA_INK_SERIES_5;
+    return TA_INK_SERIES_1;
+}
+
 void ta_data_color_groups(struct ta_groups *groups, const double *scores)
 {
     groups->others = groups->n > TA_GROUPS_SHOWN;
     size_t colored = groups->others ? TA_GROUPS_SHOWN - 1 : groups->n;
-    int series = TA_INK_SERIES_1;
+    int series = (int)ta_data_first_series(groups->names, groups->n);
     for (size_t i = 0; i < groups->n; i++) {
         size_t better = 0;
         for (size_t k = 0; k < groups->n && groups->others; k++)
@@ -133,10 +169,8 @@ void ta_data_color_groups(struct ta_groups *groups, const double *scores)
             continue;
         }
         /* A class of device time has its color wherever it appears. */
-        int ink = TA_INK_COMPUTE;
-        while (ink <= TA_INK_OTHER && strcmp(groups->names[i], ta_ink_name((enum ta_ink)ink)) != 0)
-            ink++;
-        groups->inks[i] = (enum ta_ink)(ink <= TA_INK_OTHER ? ink : series++);
+        const enum ta_ink ink = ta_data_class_ink(groups->names[i]);
+        groups->inks[i] = ink != TA_INK_NONE ? ink : ta_data_next_series(&series);
     }
 }
 

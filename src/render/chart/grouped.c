@@ -9,9 +9,6 @@
 
 enum { ROWS_SHOWN = 64 };
 
-/* Groups whose largest values differ by more than this do not share a scale. */
-#define MOST_RATIO 8.0
-
 struct grouped {
     size_t value_column, group_column;
     enum ta_unit unit;
@@ -90,21 +87,6 @@ static size_t group_end(const struct grouped *grouped, size_t first)
     return end;
 }
 
-/* Host links and device memory, say: on one scale the bars of the slow group all look alike. */
-static bool needs_own_scales(const struct ta_layout *layout, const struct grouped *grouped)
-{
-    double least = INFINITY, most = 0;
-    for (size_t first = 0, end; first < grouped->n; first = end) {
-        double largest = 0;
-        end = group_end(grouped, first);
-        for (size_t i = first; i < end; i++)
-            largest = fmax(largest, ta_data_value(layout, grouped->rows[i], grouped->value_column));
-        most = fmax(most, largest);
-        least = largest > 0 ? fmin(least, largest) : least;
-    }
-    return most > least * MOST_RATIO;
-}
-
 static void make_ranges(struct ta_layout *layout, const struct grouped *grouped,
                         struct ta_bar_list *list)
 {
@@ -117,8 +99,6 @@ static void make_ranges(struct ta_layout *layout, const struct grouped *grouped,
     list->heads[1] = "n";
     for (size_t i = 0, end; i < grouped->n && list->n < ROWS_SHOWN; i = end) {
         end = group_end(grouped, i);
-        if (list->own_scales)
-            make_heading(layout, grouped, grouped->groups.of_row[grouped->rows[i]], list);
         list->n += make_range(layout, grouped, i, end, scratch, &list->bars[list->n]);
     }
     free(scratch);
@@ -158,12 +138,10 @@ static void draw(struct ta_layout *layout, const struct grouped *grouped)
         return;
     }
     summarize(layout, grouped);
-    list.own_scales = needs_own_scales(layout, grouped);
     bool ranges = grouped->n > ROWS_SHOWN || grouped->n > ta_bars_room(layout);
     layout->note = ta_pen_printf(
-        layout, "%s%s%s.", ta_pen_sample(layout, grouped->n_values, grouped->n - grouped->n_values),
-        ranges ? "; of each group the median and the range from p5 to p95" : "",
-        list.own_scales ? "; each group has its own scale" : "");
+        layout, "%s%s.", ta_pen_sample(layout, grouped->n_values, grouped->n - grouped->n_values),
+        ranges ? "; of each group the median and the range from p5 to p95" : "");
     if (ranges)
         make_ranges(layout, grouped, &list);
     for (size_t i = 0; i < grouped->n && !ranges; i++) {

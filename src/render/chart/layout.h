@@ -167,6 +167,12 @@ static inline bool ta_groups_rest(const struct ta_groups *groups, size_t group)
  * when memory ran out. */
 bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *groups);
 /* Gives a color to each group; of more than TA_GROUPS_SHOWN only the largest scores get one. */
+/* The ink that a class of device time or a family of kernels has in all charts; NONE of others. */
+enum ta_ink ta_data_class_ink(const char *name);
+/* The ink of the first group that is no such class, of groups with these names. */
+enum ta_ink ta_data_first_series(const char *const *names, size_t n);
+/* The ink at hand, and then the next one; after the last the third again. */
+enum ta_ink ta_data_next_series(int *series);
 void ta_data_color_groups(struct ta_groups *groups, const double *scores);
 /* Entries of a legend for them, the rest as one; returns how many. */
 size_t ta_data_legend(struct ta_layout *layout, const struct ta_groups *groups,

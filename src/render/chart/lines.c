@@ -250,6 +250,17 @@ static size_t add_point(struct ta_point *points, size_t n, struct ta_point at, b
     return n;
 }
 
+/* Of a few lines those that are drawn first are wider, so that one shows on both sides of another
+ * that lies on it. */
+static double width_of(const struct lines *lines, const struct panel *panel, size_t group)
+{
+    enum { FEW = 4 };
+    const double usual = 1.6, rim = 1.0;
+    const size_t n = lines->together ? lines->n_panels : lines->groups.n;
+    const size_t at = lines->together ? (size_t)(panel - lines->panels) : group;
+    return n <= FEW && at < n ? usual + rim * (double)(n - 1 - at) : usual;
+}
+
 static void draw_line(struct ta_layout *layout, const struct lines *lines,
                       const struct panel *panel, const struct ta_axis *y_axis,
                       const struct ta_plot *plot, size_t first, size_t end)
@@ -269,7 +280,7 @@ static void draw_line(struct ta_layout *layout, const struct lines *lines,
         n = add_point(points, n, at, layout->chart->steps);
     }
     if (n > 1)
-        ta_pen_line(layout, ink, points, n, rest ? 1 : 1.6,
+        ta_pen_line(layout, ink, points, n, rest ? 1 : width_of(lines, panel, group),
                     tip_of(layout, lines, panel, &panel->points[end - 1]));
     if (end - first > DOTS_MOST || (rest && n > 1))
         return;

@@ -91,8 +91,11 @@ static bool choose_groups(struct ta_layout *layout, struct stack *stack,
         if (better < own)
             stack->series[better].label = groups->names[i];
     }
-    for (size_t i = 0; i < own; i++)
-        stack->series[i].ink = (enum ta_ink)(TA_INK_SERIES_1 + i);
+    int next = (int)ta_data_first_series(groups->names, groups->n);
+    for (size_t i = 0; i < own; i++) {
+        const enum ta_ink ink = ta_data_class_ink(stack->series[i].label);
+        stack->series[i].ink = ink != TA_INK_NONE ? ink : ta_data_next_series(&next);
+    }
     if (others) {
         stack->series[own].label = ta_pen_printf(layout, "other classes (%zu)", groups->n - own);
         stack->series[own].ink = TA_INK_REST;
