@@ -26,7 +26,10 @@ enum {
     OPTION_PART,
     OPTION_COST,
     EXPLAINED,
-    EXPLAINED_OF
+    EXPLAINED_OF,
+    IMAGES,
+    BATCH,
+    FRAMES
 };
 static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BOUND] = {"run.bound", "bound"},
@@ -47,7 +50,10 @@ static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [OPTION_PART] = {"recording.overhead", "part"},
                                       [OPTION_COST] = {"recording.overhead", "cost_ns"},
                                       [EXPLAINED] = {"recording.explained", "explained_ns"},
-                                      [EXPLAINED_OF] = {"recording.explained", "idle_ns"}};
+                                      [EXPLAINED_OF] = {"recording.explained", "idle_ns"},
+                                      [IMAGES] = {"diffusion.loops", "images"},
+                                      [BATCH] = {"diffusion.loops", "batch"},
+                                      [FRAMES] = {"diffusion.loops", "frames"}};
 
 /* What one GPU, or several, do meanwhile, of each part of run.bound: the words around its share. */
 static const struct {
@@ -179,11 +185,10 @@ static bool lacks_work(const struct ta_refs *in)
     return false;
 }
 
-/* What of the run the devices were busy.  The window of the device is named too, where the
- * program's is longer by more than one percent: " 30.7 % of 391 ms (98.8 % of the 121 ms from its
- * first work to its last)"; alone where the rest of the program's window only waits for what lies
- * before the recording.  " 93.1 % of the other 10.5 ms" where that is most of the run.  Returns the
- * time, of all devices, that these shares are of. */
+/* What of the run the devices were busy: " 30.7 % of 391 ms"; of the window of the devices where
+ * the rest of the program's window only waits for what lies before the recording, " 93.1 % of the
+ * other 10.5 ms" where that is most of the run.  Returns the time, of all devices, that these
+ * shares are of. */
 static double say_busy(struct ta_line *line, const struct ta_refs *in)
 {
     const char *its = ta_ref_rows(in, PROGRAM) < 2 ? "its" : "their";
@@ -211,8 +216,6 @@ static double say_busy(struct ta_line *line, const struct ta_refs *in)
     ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
     say_share(line, "", ta_ref_scalar(in, BUSY, 0), " of");
     ta_say_on(line, " %s", of_run);
-    if (differ)
-        ta_say_on(line, " (%s of the %s from %s first work to %s last)", share, length, its, its);
     return program;
 }
 
@@ -246,75 +249,57 @@ static bool is_likely(const struct ta_refs *in)
     return 2 * sum(in, EXPLAINED) >= sum(in, EXPLAINED_OF);
 }
 
-/* What recording costs the host; says whether it did. */
+/* What this run makes, where it is one thing. */
+static const char *made_by(const struct ta_refs *in)
+{
+    const bool is_one = ta_ref_rows(in, IMAGES) == 1 && ta_ref_number(in, IMAGES, 0, 0) == 1 &&
+                        ta_ref_number(in, BATCH, 0, 1) == 1;
+    return !is_one ? "run" : ta_ref_number(in, FRAMES, 0, 1) > 1 ? "video" : "image";
+}
+
+/* "The GPU has 712 ms of work in this 1.20 s image; the rest is the host, likely slowed by
+ * recording Python stacks.": where recording explains most of the idle time.  Says whether it did.
+ */
 static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
                          const struct ta_finding *worst)
 {
     const struct ta_slice part = find_recorder(in, worst);
-    char cost[TA_UNIT_TEXT_MAX], idle[TA_UNIT_TEXT_MAX];
-    if (part.len == 0)
+    char busy[TA_UNIT_TEXT_MAX], window[TA_UNIT_TEXT_MAX];
+    if (part.len == 0 || !is_likely(in))
         return false;
-    ta_unit_format(cost, ta_ref_scalar(in, RECORDER, 0), TA_UNIT_NS);
-    if (is_likely(in))
-        ta_say(line,
-               "The recorder is the likely reason that %s %s: with %.*s it slows the host by about "
-               "%s.",
-               ta_ref_rows(in, PROGRAM) < 2 ? "the GPU idles" : "the GPUs idle",
-               ta_unit_format(idle, 1 - ta_ref_scalar(in, BUSY, 1), TA_UNIT_RATIO), (int)part.len,
-               part.ptr, cost);
+    if (ta_ref_rows(in, PROGRAM) < 2)
+        ta_say(line, "The GPU has %s of work in this %s %s",
+               ta_unit_format(busy, sum(in, BUSY_NS), TA_UNIT_NS),
+               ta_unit_format(window, ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS), made_by(in));
     else
-        ta_say(line, "The recorder slows the host by about %s.", cost);
+        ta_say(line, "The GPUs work %s of the %s run",
+               ta_unit_format(busy, ta_ref_scalar(in, BUSY, 0), TA_UNIT_RATIO),
+               ta_unit_format(window, ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS));
+    ta_say_on(line, "; the rest is the host, likely slowed by recording %.*s.", (int)part.len,
+              part.ptr);
     return true;
 }
 
-/* "The GPU is busy 13.3 % of the 87.4 ms and waits 78.3 % for launches.", without the parts that
- * the finding is about. */
-static void say_use(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
+/* "The run is compute-bound: the GPU is busy 56.6 % of 1.07 s, 32.9 % in convolutions.", "The GPU
+ * is busy 13.3 % of the 87.4 ms and waits 78.3 % for launches.", without the parts that the finding
+ * is about. */
+static void say_use(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst,
+                    bool with_bound)
 {
     const bool is_one = ta_ref_rows(in, PROGRAM) < 2, computes = ta_run_computes(in, BOUND, 0);
     const char *const gpus = is_one ? "he GPU is busy" : "he GPUs are busy";
-    if (ta_finding_leads(in, BOUND, worst, false) || ta_ref_rows(in, SHARE) == 0)
-        ta_say(line, "T%s", gpus);
-    else
+    if (with_bound && ta_ref_rows(in, SHARE)) {
+        say_bound(line, in);
         ta_say_on(line, ": t%s", gpus);
+    } else {
+        ta_say(line, "T%s", gpus);
+    }
     ta_say_on(line, lacks_work(in) ? " at least" : "");
     const double run = say_busy(line, in);
     const bool lists = computes && say_families(line, in, run);
-    if (!ta_finding_leads(in, BOUND, worst, false) && (!worst || worst->gain == TA_GAIN_DEVICE))
+    if (with_bound && (!worst || worst->gain == TA_GAIN_DEVICE))
         say_parts(line, in, is_one, computes ? 1 : 2, lists, run >= sum(in, PROGRAM));
     ta_say_on(line, ".");
-}
-
-/* Of a diffusion, whose phases are said before, what its devices wait for: "The GPU works for 712
- * ms and idles 40.4 % of the run, likely because recording Python stacks slows the host."; else the
- * largest part but computing. */
-static bool say_rest(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
-{
-    const bool is_one = ta_ref_rows(in, PROGRAM) < 2;
-    const char *const gpus = is_one ? "The GPU" : "The GPUs";
-    const struct ta_slice part = find_recorder(in, worst);
-    char share[TA_UNIT_TEXT_MAX], busy[TA_UNIT_TEXT_MAX];
-    if (part.len && is_likely(in)) {
-        ta_unit_format(share, 1 - ta_ref_scalar(in, BUSY, 1), TA_UNIT_RATIO);
-        ta_unit_format(busy, sum(in, BUSY_NS), TA_UNIT_NS);
-        ta_say(line, "%s", gpus);
-        if (is_one)
-            ta_say_on(line, " works for %s and", busy);
-        ta_say_on(line, " idle%s %s of the run, likely because recording %.*s slows the host.",
-                  is_one ? "s" : "", share, (int)part.len, part.ptr);
-        return true;
-    }
-    for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++) {
-        const size_t words = words_of(in, row);
-        if (words == SIZE_MAX || (worst && worst->gain != TA_GAIN_DEVICE))
-            continue;
-        ta_say(line, "%s %s %s of the run%s.", gpus,
-               is_one ? meanwhile[words].one : meanwhile[words].many,
-               ta_unit_format(share, ta_ref_number(in, SHARE, row, 0), TA_UNIT_RATIO),
-               meanwhile[words].after);
-        break;
-    }
-    return false;
 }
 
 static void say_finding(struct ta_line *line, const struct ta_finding *worst, bool slowed)
@@ -325,26 +310,30 @@ static void say_finding(struct ta_line *line, const struct ta_finding *worst, bo
                     : "No rule found anything worth changing");
 }
 
+/* Whether what the devices were busy says more than the finding does: it is about kernels, or not
+ * all of what the devices did is known. */
+static bool is_use_news(const struct ta_refs *in, const struct ta_finding *worst)
+{
+    double before = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
+        if (ta_ref_reads(in, BOUND, row, "before the recording"))
+            before = ta_ref_number(in, SHARE, row, 0);
+    return worst->gain == TA_GAIN_DEVICE || lacks_work(in) || before >= CLOSE;
+}
+
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     if (ta_ref_scalar(in, BUSY, -1) < 0)
         return;
     const bool has_phases = !ta_line_is_empty(line);
     ta_line_covers_finding(line);
-    if (has_phases) {
-        if (!ta_finding_leads(in, BOUND, worst, true))
-            say_finding(line, worst, say_rest(line, in, worst));
-        return;
-    }
-    if (ta_finding_leads(in, BOUND, worst, false)) {
-        ta_say(line, "%s.", worst->title);
-        say_use(line, in, worst);
-        return;
-    }
-    if (ta_ref_rows(in, SHARE))
-        say_bound(line, in);
-    say_use(line, in, worst);
-    say_finding(line, worst, say_recorder(line, in, worst));
+    const bool slowed = say_recorder(line, in, worst);
+    const bool tells = ta_finding_tells(in, BOUND, worst);
+    if (!tells && !slowed && !has_phases)
+        say_use(line, in, worst, true);
+    say_finding(line, worst, slowed);
+    if (tells && !slowed && is_use_news(in, worst))
+        say_use(line, in, worst, worst->gain == TA_GAIN_DEVICE);
 }
 
 static const struct ta_headline_ops ops = {

@@ -3,7 +3,7 @@
  * "1.20 s per 1024×1024 image (0.837/s): 4 denoising steps of 244 ms are 83.4 %, bound by bf16
  * GEMMs (29.6 %) and attention (17.1 %); text encoding 122 ms (86.7 ms of it idle), VAE
  * decoding 49.9 ms." All shares are of the program's window.  Of several ranks the one whose images
- * take longest speaks.  Where a finding says what is wrong, it comes first. */
+ * take longest speaks.  Where a finding says what is wrong, that is said instead. */
 #include "lib/kernel_words.h"
 #include "lib/lead.h"
 
@@ -327,10 +327,8 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const double rank = ta_ref_number(in, RANK, row, 0);
     size_t phases[TA_LENGTH(names)];
     const size_t n_phases = largest_phases(in, rank, phases);
-    if (n_phases == 0)
+    if (n_phases == 0 || (ta_finding_tells(in, BOUND, worst) && ta_ref_scalar(in, WINDOW, -1) >= 0))
         return;
-    if (ta_finding_leads(in, BOUND, worst, true))
-        ta_say(line, "%s.", worst->title);
     const double n = say_rate(line, in, row);
     const bool has_rate = !isnan(ta_ref_number(in, IMAGE_NS, row, NAN));
     say_first(line, in, row, phases[0], name_of(in, phases[0]), n, has_rate);

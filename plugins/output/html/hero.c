@@ -2,6 +2,7 @@
 /* The top of the page: what was run, the verdict, the key figures, how good the data is. */
 #include "html.h"
 #include "lib/identity.h"
+#include "lib/short_finding.h"
 #include "report/tables.h"
 
 #include <traceanalyze/table.h>
@@ -84,19 +85,21 @@ static void put_first_findings(const struct page *page)
            (item = ta_report_next(page->report, TA_ITEM_FINDING, &walk)) != NULL) {
         const struct ta_finding *finding = item->finding;
         char saving[TA_SAVING_TEXT_MAX];
+        struct ta_short_finding words;
+        ta_finding_shorten(&words, page->report, finding);
         const struct ta_finding of_run = {.saving_low_ns = finding->saving_low_ns,
                                           .saving_high_ns = finding->saving_high_ns};
         if (n++ == 0)
             ta_puts(page->out, "<ol class=\"first\" aria-label=\"First findings\">\n");
         html_put(page, "<li class=\"is-%s\"><a href=\"#f-%s\">",
                  ta_severity_name(finding->severity), finding->id);
-        html_prose(page, finding->title);
+        html_prose(page, words.title);
         ta_puts(page->out, "</a>");
         if (*ta_saving_text(&of_run, saving))
             html_put(page, " <span class=\"gain\">saves %s</span>", saving);
-        if (finding->advice) {
+        if (words.advice) {
             ta_puts(page->out, " <span class=\"do\">");
-            html_prose(page, finding->advice);
+            html_prose(page, words.advice);
             ta_puts(page->out, "</span>");
         }
         ta_puts(page->out, "</li>\n");

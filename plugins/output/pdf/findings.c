@@ -36,7 +36,7 @@ const char *pdf_saving(struct pdf *pdf, const struct ta_finding *finding)
     return pdf_printf(pdf, "saves %s", ta_saving_text(finding, saving));
 }
 
-void pdf_finding_title(struct pdf *pdf, const struct ta_finding *finding, size_t number,
+void pdf_finding_title(struct pdf *pdf, enum ta_severity severity, const char *text, size_t number,
                        const char *tag)
 {
     enum { PAD = 5, GAP = 8 };
@@ -48,8 +48,8 @@ void pdf_finding_title(struct pdf *pdf, const struct ta_finding *finding, size_t
         [TA_MEDIUM] = {"MEDIUM", TA_INK_SERIES_1}, [TA_HIGH] = {"HIGH", TA_INK_COMM},
         [TA_CRITICAL] = {"CRITICAL", TA_INK_COMM},
     };
-    const char *name = looks[finding->severity].name;
-    const enum ta_ink ink = looks[finding->severity].ink;
+    const char *name = looks[severity].name;
+    const enum ta_ink ink = looks[severity].ink;
     double pill = pdf_text_width(pdf, PDF_LABEL, name) + 2 * PAD;
     double line = pdf_style_size(PDF_H2) * 1.2;
     pdf_box(pdf, ink, pdf->left, pdf->y, pill, line);
@@ -60,7 +60,7 @@ void pdf_finding_title(struct pdf *pdf, const struct ta_finding *finding, size_t
         pango_cairo_show_layout(pdf->cr, label);
         g_object_unref(label);
     }
-    const char *title = pdf_printf(pdf, "%zu. %s", number, pdf_prose(pdf, finding->title));
+    const char *title = pdf_printf(pdf, "%zu. %s", number, pdf_prose(pdf, text));
     pdf->y += pdf_text(pdf, tag, PDF_H2, TA_INK_TEXT, title, pdf->left + pill + GAP, pdf->y,
                        pdf->right - pdf->left - pill - GAP) +
               4;
@@ -116,7 +116,8 @@ static void put_finding(struct pdf *pdf, const void *data)
     const struct pdf_part parts[] = {{put_text, numbered, TEXT_SHARE},
                                      {pdf_small_figure, &numbered->small, 1 - TEXT_SHARE}};
     pdf_place(pdf, pdf_printf(pdf, PDF_AT_FINDING, numbered->number));
-    pdf_finding_title(pdf, numbered->finding, numbered->number, "H2");
+    pdf_finding_title(pdf, numbered->finding->severity, numbered->finding->title, numbered->number,
+                      "H2");
     if (numbered->small.table)
         pdf_beside(pdf, parts, TA_LENGTH(parts));
     else

@@ -2,6 +2,7 @@
 /* The first page: what was run, the verdict, the picture of the run, the key figures, what to do,
  * and how good the data is. */
 #include "lib/identity.h"
+#include "lib/short_finding.h"
 #include "pdf.h"
 
 #include <math.h>
@@ -82,9 +83,13 @@ static void put_key_figures(struct pdf *pdf)
 static void put_brief(struct pdf *pdf, const void *data)
 {
     const struct ta_finding *finding = data;
-    pdf_finding_title(pdf, finding, pdf_finding_number(pdf, finding->id), "P");
-    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, pdf_saving(pdf, finding), 2);
-    pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, pdf_prose(pdf, finding->advice), 9);
+    struct ta_short_finding words;
+    ta_finding_shorten(&words, pdf->report, finding);
+    pdf_finding_title(pdf, finding->severity, words.title, pdf_finding_number(pdf, finding->id),
+                      "P");
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, pdf_saving(pdf, finding), words.advice ? 2 : 9);
+    if (words.advice)
+        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, pdf_prose(pdf, words.advice), 9);
 }
 
 /* As many as there is room for on this page; the pages that follow have all. */

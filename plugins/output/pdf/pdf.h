@@ -158,7 +158,7 @@ void pdf_findings(struct pdf *pdf);
 /* Number of a finding, from 1; 0 when there is none of this id (NULL: how many there are). */
 size_t pdf_finding_number(const struct pdf *pdf, const char *id);
 /* The line of a finding: its severity, number and title. */
-void pdf_finding_title(struct pdf *pdf, const struct ta_finding *finding, size_t number,
+void pdf_finding_title(struct pdf *pdf, enum ta_severity severity, const char *text, size_t number,
                        const char *tag);
 /* "saves 1.00 ms to 2.00 ms". */
 const char *pdf_saving(struct pdf *pdf, const struct ta_finding *finding);

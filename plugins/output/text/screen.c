@@ -3,6 +3,7 @@
  * and what that saves, a line of figures.
  *
  * The least of it is drawn first; what a reader wants next is added while it still fits. */
+#include "lib/short_finding.h"
 #include "render/sink.h"
 #include "text.h"
 
@@ -39,18 +40,6 @@ struct screen {
 
 /* ---- findings ------------------------------------------------------------------------ */
 
-/* Up to the first end of a sentence that another one follows. */
-static const char *first_sentence(const char *text, char *buffer, size_t size)
-{
-    const char *end = text;
-    while ((end = strstr(end, ". ")) != NULL && !(end[2] >= 'A' && end[2] <= 'Z'))
-        end++;
-    if (!end || (size_t)(end - text) + 2 > size)
-        return text;
-    snprintf(buffer, size, "%.*s", (int)(end - text) + 1, text);
-    return buffer;
-}
-
 static void put_saving(const struct page *page, const struct ta_finding *finding)
 {
     char saving[TEXT_SAVING_MAX], line[TEXT_SAVING_MAX + 16];
@@ -64,24 +53,27 @@ static void put_finding(const struct screen *screen, const struct plan *plan, si
 {
     const struct page *page = screen->page;
     const struct ta_finding *finding = screen->findings[i];
-    char number[24], advice[1024];
+    char number[24], sentence[TA_SENTENCE_MAX];
+    const char *rest;
+    struct ta_short_finding words;
+    ta_finding_shorten(&words, page->report, finding);
     snprintf(number, sizeof number, "%zu", i + 1);
     text_blanks(page, TEXT_INDENT);
     text_style(page, text_severity(finding->severity));
     ta_put_terminal(page->out, ta_slice_of(number), MARGIN - TEXT_INDENT, 1);
     text_reset(page);
     text_style(page, i < WHOLE_MOST ? TEXT_BOLD : TEXT_PLAIN);
-    text_wrap(page, finding->title, MARGIN);
+    text_wrap(page, words.title, MARGIN);
     text_reset(page);
     if (i >= WHOLE_MOST)
         return;
-    if (i < plan->whys)
+    if (i < plan->whys && words.title == finding->title)
         text_sentence(page, finding->why, MARGIN, TEXT_PLAIN);
-    text_sentence(page,
-                  i < plan->advices || !finding->advice
-                      ? finding->advice
-                      : first_sentence(finding->advice, advice, sizeof advice),
-                  MARGIN, TEXT_PLAIN);
+    if (words.advice)
+        text_sentence(page,
+                      i < plan->advices ? words.advice
+                                        : ta_first_sentence(words.advice, sentence, &rest),
+                      MARGIN, TEXT_PLAIN);
     put_saving(page, finding);
 }
 
