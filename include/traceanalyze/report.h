@@ -460,6 +460,13 @@ enum ta_gain {
 };
 
 /* What is wrong, why, what to do and what that brings: three sentences and a range of time. */
+/* What a finding is about, where others may be about the same: those are told as one. */
+enum ta_effect {
+    TA_EFFECT_OTHER,
+    TA_EFFECT_LATE_RANK,    /* `rank` is slower than the others */
+    TA_EFFECT_SLOWED_DEVICE /* the GPU of `rank` runs below its clock */
+};
+
 struct ta_finding {
     const char *id, *rule;
     const char *title;   /* what is wrong, cause first, with its share of the run; no full stop */
@@ -481,6 +488,8 @@ struct ta_finding {
     /* Time of denoising steps of which it saves a share; of several such savings each is a share of
      * what the others leave.  0: of none. */
     int64_t steps_ns;
+    enum ta_effect effect;
+    int64_t rank; /* that the effect is of */
     int64_t
         needed_ns; /* what the run has to save to reach the goal that it misses; 0: it has none */
     bool

@@ -45,11 +45,13 @@ enum {
     STEP_KINDS,
     LOST,
     STEPS,
-    RHO
+    RHO,
+    SAMPLED
 };
 
 static const struct ta_ref reads[] = {
     [LIMIT] = {"telemetry.limits", "limit"},
+    [SAMPLED] = {"telemetry.by_rank", "signal"},
     [PART] = {"telemetry.limits", "share"},
     [SAMPLE] = {"telemetry.limits", "sample"},
     [SINCE] = {"telemetry.limits", "since_ns"},
@@ -360,6 +362,32 @@ static bool is_remark(const struct ta_refs *in, size_t row)
     return limit_of(in, row)->cause == BY_NOTHING && ta_ref_number(in, RHO, row, NAN) > FOLLOWS;
 }
 
+/* Whether a cause lowers the clock of this device alone, so that it is slower than the others. */
+static bool is_alone(const struct ta_refs *in, enum cause cause, size_t row)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, LIMIT); i++) {
+        const struct limit *limit = limit_of(in, i);
+        const bool is_same = ta_ref_rank(in, LIMIT, i) == ta_ref_rank(in, LIMIT, row) &&
+                             ta_ref_device(in, LIMIT, i) == ta_ref_device(in, LIMIT, row);
+        if (!is_same && limit && limit->cause == cause && is_slower(in, i) &&
+            2 * ta_ref_number(in, PART, i, 0) > ta_ref_number(in, PART, row, 0))
+            return false;
+    }
+    return cause != BY_POWER; /* a cap is set for all */
+}
+
+/* The rank of a device: where one rank sampled all devices, each has the rank of its number. */
+static int64_t rank_of(const struct ta_refs *in, size_t row)
+{
+    bool is_of_all = false;
+    for (size_t i = 0; i < ta_ref_rows(in, SAMPLED); i++) {
+        if (ta_ref_rank(in, SAMPLED, i) != ta_ref_rank(in, LIMIT, row))
+            return ta_ref_rank(in, LIMIT, row);
+        is_of_all |= ta_ref_device(in, SAMPLED, i) != ta_ref_device(in, LIMIT, row);
+    }
+    return is_of_all ? ta_ref_device(in, LIMIT, row) : ta_ref_rank(in, LIMIT, row);
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     for (enum cause cause = BY_HEAT; cause < CAUSES; cause++) {
@@ -392,6 +420,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                 : causes[cause].severity,
                 .evidence = evidence,
                 .n_evidence = 2,
+                .effect = is_alone(in, cause, row) ? TA_EFFECT_SLOWED_DEVICE : TA_EFFECT_OTHER,
+                .rank = rank_of(in, row),
                 .saving_low_ns = isnan(lost) ? TA_MISSING : ta_whole(0.45 * lost),
                 .saving_high_ns =
                     isnan(lost) ? TA_MISSING : ta_whole((cause == BY_NOTHING ? 1 : 1.35) * lost),

@@ -144,6 +144,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .saving_low_ns = ta_whole(number(in, LOSS, row) / 3), /* it may have more to do */
             .saving_high_ns = ta_whole(number(in, LOSS, row)),
             .confidence = others >= 3 ? 0.8 : 0.5,
+            .effect = TA_EFFECT_LATE_RANK,
+            .rank = ta_whole(rank.value),
             .threshold = ta_advice_printf(
                 advice, "time of the slowest rank > %s beyond the median of the others",
                 ta_advice_number(advice, ta_ctx_option(ctx, EXCESS), TA_UNIT_RATIO)),

@@ -7,8 +7,9 @@
 #include "base/template.h"
 #include "base/vec.h"
 #include "recommend/data_rule.h"
-#include "recommend/rank_bound.h"
+#include "recommend/found.h"
 #include "recommend/rule.h"
+#include "recommend/stories.h"
 #include "report/report.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
@@ -26,17 +27,11 @@ struct ta_path_part {
     double ns;    /* of a rank on average; INFINITY where the path is not known */
 };
 
-/* A finding, and what of it belongs to one rank. */
-struct found {
-    struct ta_finding finding;
-    struct ta_rank_bound ranks;
-};
-
 struct ta_advice {
     struct ta_arena *arena; /* of the report */
     const struct ta_report *report;
     const struct ta_refs *in; /* its readings */
-    TA_VEC(struct found) findings;
+    TA_VEC(struct ta_found) findings;
     bool failed;
     const char *unfounded;       /* id of a finding without evidence: a bug of its rule */
     const struct ta_entry *rule; /* the running one */
@@ -93,15 +88,6 @@ static void reword(struct ta_advice *advice, struct ta_finding *finding)
 }
 
 /* ---- findings ------------------------------------------------------------------------------ */
-
-/* Confidence × mean saving, in ns; findings about risk have none. */
-static double worth(const struct ta_finding *finding)
-{
-    if (finding->saving_high_ns == TA_MISSING)
-        return 0;
-    return finding->confidence *
-           ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
-}
 
 /* What the kernels save as time of the run: of the least the part that is on the critical path on
  * average, of the most what is there at all. */
@@ -170,7 +156,7 @@ static enum ta_severity grade(const struct ta_advice *advice, const struct ta_fi
     if (finding->saving_high_ns == TA_MISSING || advice->window <= 0 ||
         finding->severity == TA_INFO)
         return finding->severity;
-    const double time = worth(finding), share = time / advice->window;
+    const double time = ta_finding_worth(finding), share = time / advice->window;
     return share >= high.share && time >= high.least_ns       ? TA_HIGH
            : share >= medium.share && time >= medium.least_ns ? TA_MEDIUM
                                                               : TA_LOW;
@@ -255,7 +241,7 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
         return;
     copy.severity = grade(advice, &copy);
     reword(advice, &copy);
-    if (!ta_vec_push(&advice->findings, ((struct found){copy, ranks})))
+    if (!ta_vec_push(&advice->findings, ((struct ta_found){copy, ranks})))
         advice->failed = true;
 }
 
@@ -300,9 +286,9 @@ static int place_of(const struct ta_finding *finding)
 
 static int by_worth(const void *left, const void *right)
 {
-    const struct ta_finding *a = &((const struct found *)left)->finding;
-    const struct ta_finding *b = &((const struct found *)right)->finding;
-    const double x = worth(a), y = worth(b);
+    const struct ta_finding *a = &((const struct ta_found *)left)->finding;
+    const struct ta_finding *b = &((const struct ta_found *)right)->finding;
+    const double x = ta_finding_worth(a), y = ta_finding_worth(b);
     if (place_of(a) != place_of(b))
         return place_of(a) - place_of(b);
     if (x != y)
@@ -327,89 +313,13 @@ static void leave_out_others(struct ta_advice *advice)
     advice->findings.n = only ? kept : advice->findings.n;
 }
 
-/* The share of it that all other ranks have as well, up to which something is one rank's own. */
-#define OF_ONE_RANK 0.5
-
-/* How much more than what others wait for a rank its cause has to be, to be another number. */
-#define MORE 1.1
-
-static bool is_own(const struct found *found, int64_t rank)
+/* Findings that are one story. */
+static void join_stories(struct ta_advice *advice)
 {
-    return found->ranks.rank != TA_MISSING && found->ranks.of_others <= OF_ONE_RANK &&
-           (rank == TA_MISSING || found->ranks.rank == rank);
-}
-
-static void add_details(struct ta_advice *advice, struct ta_finding *finding, const char *sentence)
-{
-    finding->details = finding->details
-                           ? ta_advice_printf(advice, "%s %s.", finding->details, sentence)
-                           : ta_advice_printf(advice, "%s.", sentence);
-}
-
-/* The finding that is one rank's own and saves most; SIZE_MAX without any. */
-static size_t own_of(const struct ta_advice *advice, int64_t rank)
-{
-    const struct found *at = advice->findings.at;
-    size_t most = SIZE_MAX;
-    for (size_t i = 0; i < advice->findings.n; i++)
-        if (is_own(&at[i], rank) &&
-            (most == SIZE_MAX || worth(&at[i].finding) > worth(&at[most].finding)))
-            most = i;
-    return most;
-}
-
-/* What one rank does that the others do not is why they wait for it: that is told there, once, with
- * what to do about the cause that costs most. */
-static void tell_causes_of_lateness(struct ta_advice *advice, size_t late)
-{
-    struct found *at = advice->findings.at;
-    struct ta_finding told = at[late].finding;
-    const int64_t rank = told.evidence[0].row.kind == TA_CELL_INT ? told.evidence[0].row.i : -1;
-    const size_t most = rank < 0 ? SIZE_MAX : own_of(advice, rank);
-    size_t kept = 0;
-    if (most == SIZE_MAX)
-        return;
-    told.advice = ta_advice_printf(advice, "%s %s", told.advice, at[most].finding.advice);
-    /* Its first delay may come before all collectives. */
-    if ((double)at[most].finding.saving_high_ns > MORE * (double)told.saving_high_ns)
-        told.saving_high_ns = at[most].finding.saving_high_ns;
-    for (size_t i = 0; i < advice->findings.n; i++)
-        if (is_own(&at[i], rank))
-            add_details(advice, &told, at[i].finding.title);
-    at[late].finding = told;
-    state_as_of_run(advice, &at[late].finding);
-    for (size_t i = 0; i < advice->findings.n; i++)
-        if (!is_own(&at[i], rank))
-            at[kept++] = at[i];
-    advice->findings.n = kept;
-}
-
-/* That ranks wait for each other is no other effect than what makes one of them late, where that
- * saves as much. */
-static void tell_waiting_with_cause(struct ta_advice *advice, size_t waiting)
-{
-    struct found *at = advice->findings.at;
-    const size_t most = own_of(advice, TA_MISSING);
-    if (most == SIZE_MAX || !at[most].ranks.is_last ||
-        at[most].finding.saving_high_ns < at[waiting].finding.saving_high_ns)
-        return;
-    add_details(advice, &at[most].finding, at[waiting].finding.title);
-    memmove(&at[waiting], &at[waiting + 1], (advice->findings.n - waiting - 1) * sizeof *at);
-    advice->findings.n--;
-}
-
-static void tell_once(struct ta_advice *advice)
-{
-    for (size_t i = 0; i < advice->findings.n; i++)
-        if (ta_is_about_late_rank(advice->in, &advice->findings.at[i].finding)) {
-            tell_causes_of_lateness(advice, i);
-            break;
-        }
-    for (size_t i = 0; i < advice->findings.n; i++)
-        if (advice->findings.at[i].finding.gain == TA_GAIN_RANKS) {
-            tell_waiting_with_cause(advice, i);
-            break;
-        }
+    const size_t n = advice->findings.n;
+    advice->findings.n = ta_stories_join(advice, advice->in, advice->findings.at, n);
+    for (size_t i = 0; advice->findings.n < n && i < advice->findings.n; i++)
+        state_as_of_run(advice, &advice->findings.at[i].finding);
 }
 
 /* Savings together. */
@@ -538,9 +448,9 @@ static void say_goal(struct ta_advice *advice, size_t goal, bool *taken)
         ta_advice_number(advice, high_of(&all), TA_UNIT_NS), is_one ? "" : " together");
     for (size_t i = 0; may_be && i < advice->findings.n; i++)
         if (taken[i])
-            add_details(advice, finding,
-                        ta_advice_printf(advice, "Toward the goal: %s",
-                                         advice->findings.at[i].finding.title));
+            ta_finding_add_detail(advice, finding,
+                                  ta_advice_printf(advice, "Toward the goal: %s",
+                                                   advice->findings.at[i].finding.title));
 }
 
 /* False without memory. */
@@ -690,15 +600,15 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         leave_out_others(&advice);
-        tell_once(&advice);
-        const struct found *at = advice.findings.at;
+        join_stories(&advice);
+        const struct ta_found *at = advice.findings.at;
         if (advice.findings.n)
             qsort(advice.findings.at, advice.findings.n, sizeof *at, by_worth);
         if (!tell_goals(&advice))
             status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot look for what reaches a goal");
     }
     if (status == TA_OK) {
-        const struct found *at = advice.findings.at;
+        const struct ta_found *at = advice.findings.at;
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &at[i].finding);

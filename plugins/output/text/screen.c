@@ -67,7 +67,7 @@ static void put_finding(const struct screen *screen, const struct plan *plan, si
     text_reset(page);
     if (i >= WHOLE_MOST)
         return;
-    if (i < plan->whys && words.title == finding->title)
+    if (i < plan->whys)
         text_sentence(page, finding->why, MARGIN, TEXT_PLAIN);
     if (words.advice)
         text_sentence(page,
