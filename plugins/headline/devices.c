@@ -328,11 +328,11 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const bool has_phases = !ta_line_is_empty(line);
     ta_line_covers_finding(line);
     const bool slowed = say_recorder(line, in, worst);
-    const bool tells = ta_finding_tells(in, BOUND, worst);
-    if (!tells && !slowed && !has_phases)
+    const bool suffices = ta_finding_suffices(in, BOUND, worst);
+    if (!suffices && !slowed && !has_phases)
         say_use(line, in, worst, true);
     say_finding(line, worst, slowed);
-    if (tells && !slowed && is_use_news(in, worst))
+    if (suffices && !slowed && is_use_news(in, worst))
         say_use(line, in, worst, worst->gain == TA_GAIN_DEVICE);
 }
 

@@ -327,7 +327,8 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const double rank = ta_ref_number(in, RANK, row, 0);
     size_t phases[TA_LENGTH(names)];
     const size_t n_phases = largest_phases(in, rank, phases);
-    if (n_phases == 0 || (ta_finding_tells(in, BOUND, worst) && ta_ref_scalar(in, WINDOW, -1) >= 0))
+    if (n_phases == 0 ||
+        (ta_finding_suffices(in, BOUND, worst) && ta_ref_scalar(in, WINDOW, -1) >= 0))
         return;
     const double n = say_rate(line, in, row);
     const bool has_rate = !isnan(ta_ref_number(in, IMAGE_NS, row, NAN));

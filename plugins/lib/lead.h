@@ -27,8 +27,8 @@ static inline bool ta_finding_leads(const struct ta_refs *in, size_t bound,
 }
 
 /* Whether the worst finding says what has to be known of a run: it is worth acting on. */
-static inline bool ta_finding_tells(const struct ta_refs *in, size_t bound,
-                                    const struct ta_finding *worst)
+static inline bool ta_finding_suffices(const struct ta_refs *in, size_t bound,
+                                       const struct ta_finding *worst)
 {
     return worst && (worst->severity >= TA_MEDIUM || ta_finding_leads(in, bound, worst, true));
 }

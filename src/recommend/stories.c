@@ -11,8 +11,7 @@
 /* The share of it that all other ranks have as well, up to which something is one rank's own. */
 #define OF_ONE_RANK 0.5
 
-/* How much more than the saving of what tells it that of another finding has to be, to be another
- * number. */
+/* How much larger the saving of a finding has to be to replace the one that speaks for it. */
 #define MORE 1.1
 
 /* ---- what findings are about ----------------------------------------------------------------- */
@@ -69,7 +68,7 @@ static bool is_all_of(const struct ta_found *teller, const struct ta_found *told
 /* ---- the stories ----------------------------------------------------------------------------- */
 
 static const struct story {
-    part_fn *teller, *told; /* the one that saves most tells all that are related to it */
+    part_fn *teller, *told; /* the one that saves most speaks for all that are related to it */
     bool (*is_related)(const struct ta_found *teller, const struct ta_found *told);
     bool with_advice; /* what to do about the one that costs most is said as well */
     bool only_first;  /* no more than one is told */
@@ -107,7 +106,7 @@ static void add_evidence(struct ta_advice *advice, struct ta_finding *to,
     to->n_evidence = n;
 }
 
-/* They are about the same time, so the larger saving is that of both. */
+/* They are about the same time, so both save what the larger one does. */
 static void add_saving(struct ta_finding *to, const struct ta_finding *from)
 {
     if (from->saving_high_ns == TA_MISSING)
@@ -143,15 +142,15 @@ static size_t join(struct ta_advice *advice, const struct story *story, const st
     bool is_first = true;
     while (teller != SIZE_MAX && (is_first || !story->only_first) &&
            (most = find(story, in, at, n, teller)) != SIZE_MAX) {
-        struct ta_finding *tells = &at[teller].finding;
+        struct ta_finding *speaker = &at[teller].finding;
         const struct ta_finding *told = &at[most].finding;
         if (is_first && story->with_advice)
-            tells->advice = ta_advice_printf(advice, "%s %s", tells->advice, told->advice);
-        ta_finding_add_detail(advice, tells, told->title);
-        add_evidence(advice, tells, told);
-        add_saving(tells, told);
-        if (told->severity > tells->severity)
-            tells->severity = told->severity;
+            speaker->advice = ta_advice_printf(advice, "%s %s", speaker->advice, told->advice);
+        ta_finding_add_detail(advice, speaker, told->title);
+        add_evidence(advice, speaker, told);
+        add_saving(speaker, told);
+        if (told->severity > speaker->severity)
+            speaker->severity = told->severity;
         memmove(&at[most], &at[most + 1], (n - most - 1) * sizeof *at);
         n--;
         teller -= most < teller;
