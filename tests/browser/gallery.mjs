@@ -46,6 +46,18 @@ const states = {
     await page.keyboard.press("]");
     await page.keyboard.press("w");
   },
+  async "timeline-range"(page) {
+    await page.locator(".timeline .view canvas").focus();
+    for (const key of ["w", "w", "m", "r"]) {
+      await page.keyboard.press(key);
+    }
+    await page.locator(".timeline .view").evaluate((view) => view.scrollIntoView());
+  },
+  async "timeline-full"(page) {
+    await page.locator(".timeline .view canvas").focus();
+    await page.keyboard.press("f");
+    await page.keyboard.press("r");
+  },
   async "timeline-hover"(page) {
     const canvas = page.locator(".timeline .view canvas");
     await canvas.scrollIntoViewIfNeeded();

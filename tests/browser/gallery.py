@@ -4,10 +4,10 @@
 widths in both themes, their sections and states, charts, paper and the terminal.
 
 usage: gallery.py --program TRACEANALYZE --generator TRACEANALYZE-GENERATE --modules FOLDER
-                  [-o FOLDER] [INPUT...]
+                  [-o FOLDER] [--picture] [INPUT...]
 
 FOLDER/index.html shows all pictures.  With inputs only they are rendered, without them the samples
-and a run of 4,096 ranks.
+and a run of 4,096 ranks.  --picture renders one sample and takes its first screen for the README.
 """
 import argparse
 import html
@@ -23,6 +23,8 @@ PAIRS = {"framepack-pair": ("framepack-pair/baseline", "framepack-pair/regressed
          "video-4ranks-optimized": ("video-4ranks", "video-4ranks-optimized")}
 SINGLES = ("video-4ranks", "inferix-4ranks", "framepack-pair/regressed", "diffulex", "console-logs")
 MANY_RANKS = 4096
+THEMES = ("light", "dark")
+PICTURE = "video-4ranks"  # of the README
 PAPER_DPI = 60
 
 
@@ -55,7 +57,9 @@ class Gallery:
         folder = self.folder(name)
         call(self.program, "report", source, "--no-config", "--format", "html,pdf", "-o", folder,
              into=folder / "terminal.txt")
-        call(self.program, "chart", "all", source, "--no-config", "-o", folder / "charts")
+        for theme in THEMES:
+            call(self.program, "chart", "all", source, "--no-config", "--theme", theme,
+                 "-o", folder / f"charts-{theme}")
         self.paper(folder)
         self.pages.append(folder / "report.html")
 
@@ -81,6 +85,12 @@ class Gallery:
         if done.returncode:
             print("gallery.py: no pictures of pages", file=sys.stderr)
 
+    def take_picture(self):
+        """The first screen of a sample as the picture of the README, and what it says."""
+        root = SAMPLES.parent
+        shutil.copy(self.out / PICTURE / "first-1280-light.png", root / "docs/img/report.png")
+        call(sys.executable, root / "tests/lint/picture.py", "--program", self.program, "--record")
+
     def index(self):
         """One page with all pictures, folder by folder."""
         parts = ["<!doctype html><meta charset=utf-8><title>Gallery</title><style>"
@@ -103,10 +113,14 @@ def main():
     parser.add_argument("--modules", type=pathlib.Path, required=True)
     parser.add_argument("-o", "--output", type=pathlib.Path, default=pathlib.Path("gallery"),
                         help="its index.html shows all pictures (default: %(default)s)")
+    parser.add_argument("--picture", action="store_true",
+                        help="render one sample and take its first screen for the README")
     parser.add_argument("inputs", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     gallery = Gallery(options)
+    if options.picture:
+        options.inputs = [SAMPLES / PICTURE]
     for source in options.inputs:
         gallery.report(source.name.split(".")[0], source)
     if not options.inputs:
@@ -117,6 +131,8 @@ def main():
         gallery.many_ranks(options.generator)
     gallery.screens(options.modules)
     gallery.index()
+    if options.picture:
+        gallery.take_picture()
     print(options.output / "index.html")
 
 
