@@ -43,7 +43,31 @@ static int by_row(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static void add_lane(const struct picture *picture, const struct lane *lane, bool name_devices)
+/* The share of a window from which on waiting is drawn as that for one rank, which itself waits no
+ * more than this part of what each of the others does. */
+#define MUCH 0.02
+#define PART_OF_OTHERS 0.25
+
+/* The rank that all others wait for; TA_MISSING where it is not one. */
+static int64_t find_last(const struct picture *picture, const struct lane *lanes, size_t n)
+{
+    size_t last = 0;
+    for (size_t i = 1; i < n; i++)
+        last = lanes[i].wait < lanes[last].wait ? i : last;
+    const int64_t rank = n ? ta_ref_integer(picture->in, PART_RANK, lanes[last].row) : TA_MISSING;
+    for (size_t i = 0; i < n; i++) {
+        const double wait = (double)lanes[i].wait;
+        if (ta_ref_integer(picture->in, PART_RANK, lanes[i].row) != rank &&
+            (wait < MUCH * (double)time_of(picture, PART_WINDOW, lanes[i].row) ||
+             (double)lanes[last].wait > PART_OF_OTHERS * wait))
+            return TA_MISSING;
+    }
+    return rank;
+}
+
+/* `last`: the rank that the others wait for, or TA_MISSING. */
+static void add_lane(const struct picture *picture, const struct lane *lane, bool name_devices,
+                     int64_t last)
 {
     const size_t row = lane->row;
     const int64_t window = time_of(picture, PART_WINDOW, row);
@@ -53,6 +77,8 @@ static void add_lane(const struct picture *picture, const struct lane *lane, boo
     if (name_devices && device != TA_MISSING)
         snprintf(gpu, sizeof gpu, " · GPU %" PRId64, device);
     snprintf(name, sizeof name, "rank %" PRId64 "%s", rank == TA_MISSING ? 0 : rank, gpu);
+    char waiting[64];
+    snprintf(waiting, sizeof waiting, "waiting for rank\u00a0%" PRId64, last);
     int64_t times[PICTURE_CLASSES] = {0}, work = 0;
     times[PICTURE_COMPUTE] =
         time_of(picture, PART_COMPUTE, row) + time_of(picture, PART_HIDDEN, row);
@@ -66,8 +92,10 @@ static void add_lane(const struct picture *picture, const struct lane *lane, boo
     times[PICTURE_IDLE] = ta_max_i64(0, window - work);
     int64_t start = 0;
     for (size_t i = 0; i < TA_LENGTH(order); i++) {
-        char label[2 * TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-        snprintf(label, sizeof label, "%s %s", picture_kinds[order[i]].label,
+        char label[2 * TA_UNIT_TEXT_MAX + 64], share[TA_UNIT_TEXT_MAX];
+        const bool is_for_last = order[i] == PICTURE_WAIT && last != TA_MISSING && rank != last;
+        snprintf(label, sizeof label, "%s %s",
+                 is_for_last ? waiting : picture_kinds[order[i]].label,
                  ta_unit_format(share, (double)times[order[i]] / (double)window, TA_UNIT_RATIO));
         picture_add(picture, name, start, times[order[i]], order[i], label);
         start += times[order[i]];
@@ -97,9 +125,10 @@ bool picture_of_ranks(const struct picture *picture)
         name_devices |= i > 0 && ta_ref_integer(picture->in, PART_RANK, i) ==
                                      ta_ref_integer(picture->in, PART_RANK, i - 1);
     }
+    const int64_t last = lanes ? find_last(picture, lanes, rows) : TA_MISSING;
     const size_t shown = lanes ? choose(lanes, rows) : 0;
     for (size_t i = 0; i < shown; i++)
-        add_lane(picture, &lanes[i], name_devices);
+        add_lane(picture, &lanes[i], name_devices, last);
     *picture->failed |= rows > 1 && !lanes;
     free(lanes);
     return rows > 1;

@@ -108,10 +108,12 @@ static const char *label_for(struct ta_layout *layout, const char *label, double
 {
     if (!*label || ta_pen_width(layout, TA_FACE_SMALL, label) <= width)
         return *label ? label : NULL;
-    size_t name = strcspn(label, "0123456789");
-    const char *number = label + name;
-    while (name > 0 && label[name - 1] == ' ')
-        name--;
+    const char *blank = strrchr(label, ' ');
+    if (blank && strcmp(blank, " %") == 0)
+        blank = memrchr(label, ' ', (size_t)(blank - label));
+    const bool has_figure = blank && blank[1] >= '0' && blank[1] <= '9';
+    const size_t name = has_figure ? (size_t)(blank - label) : strlen(label);
+    const char *number = has_figure ? blank + 1 : "";
     const size_t digits = strspn(number, "0123456789");
     if (*number && number[digits] == '\0')
         return ta_pen_width(layout, TA_FACE_SMALL, number) <= width ? number : NULL;
