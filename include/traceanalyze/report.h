@@ -464,7 +464,9 @@ enum ta_gain {
 enum ta_effect {
     TA_EFFECT_OTHER,
     TA_EFFECT_LATE_RANK,    /* `rank` is slower than the others */
-    TA_EFFECT_SLOWED_DEVICE /* the GPU of `rank` runs below its clock */
+    TA_EFFECT_SLOWED_DEVICE, /* the GPU of `rank` runs below its clock */
+    TA_EFFECT_HOST_COPY,     /* copies from or to the host hold up */
+    TA_EFFECT_CACHED_STEP    /* steps that a cache answers take longer than what it keeps */
 };
 
 struct ta_finding {

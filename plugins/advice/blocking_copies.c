@@ -159,6 +159,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
         &(struct ta_finding){
             .id = pageable ? "pageable-copy" : "blocking-copy",
             .rule = "blocking_copies",
+            .effect = TA_EFFECT_HOST_COPY,
             .title = ta_advice_printf(
                 advice, "Copies %s hold up the host and the GPU%s: %s of the run (%s)",
                 pageable ? "of pageable memory" : "that the host waits for",

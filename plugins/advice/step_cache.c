@@ -217,6 +217,7 @@ static void give_slow(const struct ta_refs *in, struct ta_advice *advice, size_t
               &(struct ta_finding){
                   .id = "step-cache-cost",
                   .rule = "step_cache",
+                  .effect = TA_EFFECT_CACHED_STEP,
                   .title = ta_advice_printf(
                       advice,
                       "%s answers %.0f of %.0f steps, which makes the loop %s where %.2f times "

@@ -30,6 +30,18 @@ static bool is_slowed(const struct ta_refs *in, const struct ta_found *found)
     return found->finding.effect == TA_EFFECT_SLOWED_DEVICE;
 }
 
+static bool is_host_copy(const struct ta_refs *in, const struct ta_found *found)
+{
+    (void)in;
+    return found->finding.effect == TA_EFFECT_HOST_COPY;
+}
+
+static bool is_cached_step(const struct ta_refs *in, const struct ta_found *found)
+{
+    (void)in;
+    return found->finding.effect == TA_EFFECT_CACHED_STEP;
+}
+
 /* What one rank does that the others do not. */
 static bool is_own(const struct ta_refs *in, const struct ta_found *found)
 {
@@ -47,7 +59,7 @@ static bool is_waiting(const struct ta_refs *in, const struct ta_found *found)
 static int64_t rank_of(const struct ta_found *found)
 {
     const struct ta_finding *finding = &found->finding;
-    if (finding->effect != TA_EFFECT_OTHER)
+    if (finding->effect == TA_EFFECT_LATE_RANK || finding->effect == TA_EFFECT_SLOWED_DEVICE)
         return finding->rank;
     if (found->ranks.rank != TA_MISSING)
         return found->ranks.rank;
@@ -65,6 +77,16 @@ static bool is_all_of(const struct ta_found *teller, const struct ta_found *told
     return teller->ranks.is_last && teller->finding.saving_high_ns >= told->finding.saving_high_ns;
 }
 
+/* Both are of all of that time: of the cached steps what they lose, of the copies what they cost.
+ */
+static bool is_same_time(const struct ta_found *teller, const struct ta_found *told)
+{
+    const double times = 1.25;
+    const double a = (double)teller->finding.saving_high_ns;
+    const double b = (double)told->finding.saving_high_ns;
+    return a > 0 && b > 0 && a <= times * b && b <= times * a;
+}
+
 /* ---- the stories ----------------------------------------------------------------------------- */
 
 static const struct story {
@@ -79,6 +101,8 @@ static const struct story {
     {is_slowed, is_late, is_of_same_rank, false, false},
     /* That ranks wait for each other is no other effect than what makes one of them late. */
     {is_own, is_waiting, is_all_of, false, true},
+    /* A step cache gains little because of what its steps copy. */
+    {is_host_copy, is_cached_step, is_same_time, false, true},
 };
 
 /* ---- joining --------------------------------------------------------------------------------- */

@@ -242,10 +242,12 @@ def mend(name, **values):
 
 CAUSES = {
     "leak": Cause(
-        "cached steps that take longer than the blocks they keep", ("step-cache-cost",), r"cache",
+        "cached steps that take longer than the blocks they keep",
+        ("step-cache-cost", "pageable-copy", "blocking-copy"),
+        r"cache|Copies",
         leaking, alone=True, defect="cache", kind=Diffusion, mended=mend("cache", leak=""),
         control=hit,
-        action=r"cached step|waiting|host", least=0.1, places=3),
+        action=r"cached step|waiting|host|pinned", least=0.1, places=3),
     "unused": Cause(
         "a step cache that decides and never hits", ("step-cache",), r"never hits", unused,
         alone=True, defect="cache", kind=Diffusion, mended=mend("cache",
