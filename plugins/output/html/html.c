@@ -159,9 +159,10 @@ static void put_heading(const struct page *page, const struct ta_section *sectio
 }
 
 /* Whether the line on what its items come to stands there. */
-static bool is_on_first_screen(const struct ta_section *section)
+static bool is_on_first_screen(const struct page *page, const struct ta_section *section)
 {
-    return strcmp(section->id, HTML_FINDINGS) == 0 && count_items(section, TA_ITEM_FINDING);
+    return ta_report_kind(page->report) == TA_REPORT_RUN &&
+           strcmp(section->id, HTML_FINDINGS) == 0 && count_items(section, TA_ITEM_FINDING);
 }
 
 static enum ta_status put_begin(const struct page *page, const struct page_part *part)
@@ -169,7 +170,7 @@ static enum ta_status put_begin(const struct page *page, const struct page_part 
     const struct ta_section *section = part->section;
     html_put(page, "<section id=\"s-%s\">\n", section->id);
     put_heading(page, section);
-    if (section->summary && !is_on_first_screen(section))
+    if (section->summary && !is_on_first_screen(page, section))
         html_put(page, "<p class=\"prose summary\">%s</p>\n", section->summary);
     if (section->missing)
         html_put(page, "<p class=\"missing\">%s</p>\n", section->missing);
@@ -206,7 +207,8 @@ static size_t findings_before(const struct page *page, const struct ta_finding *
 
 static enum ta_status put_finding(const struct page *page, const struct page_part *part)
 {
-    const bool is_above = findings_before(page, part->item->finding) < HTML_FIRST_FINDINGS;
+    const bool is_above = ta_report_kind(page->report) == TA_REPORT_RUN &&
+                          findings_before(page, part->item->finding) < HTML_FIRST_FINDINGS;
     int64_t largest_ns = 0;
     for (size_t i = 0; i < part->section->n_items; i++) {
         const struct ta_item *item = &part->section->items[i];
