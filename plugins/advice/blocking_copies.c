@@ -192,18 +192,25 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
         });
 }
 
+static bool is_of_copies(const struct ta_refs *in, size_t row)
+{
+    const size_t name = OWNERS + OWNERS_OWNER;
+    return ta_ref_reads(in, name, row, "pageable copy") ||
+           ta_ref_reads(in, name, row, "blocking copy");
+}
+
 /* What a rank idles for such copies, on its device that idles most for them. */
 static double idle_of(const struct ta_refs *in, int64_t rank)
 {
-    const size_t total = OWNERS + OWNERS_TOTAL, name = OWNERS + OWNERS_OWNER;
+    const size_t total = OWNERS + OWNERS_TOTAL;
     double most = 0;
     for (size_t row = 0; row < ta_ref_rows(in, total); row++) {
         double sum = 0;
-        for (size_t k = 0; ta_ref_rank(in, total, row) == rank && k < ta_ref_rows(in, total); k++)
+        if (ta_ref_rank(in, total, row) != rank || !is_of_copies(in, row))
+            continue;
+        for (size_t k = row; k < ta_ref_rows(in, total); k++)
             if (ta_ref_rank(in, total, k) == rank &&
-                ta_ref_device(in, total, k) == ta_ref_device(in, total, row) &&
-                (ta_ref_reads(in, name, k, "pageable copy") ||
-                 ta_ref_reads(in, name, k, "blocking copy")))
+                ta_ref_device(in, total, k) == ta_ref_device(in, total, row) && is_of_copies(in, k))
                 sum += ta_ref_number(in, total, k, 0);
         most = sum > most ? sum : most;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How much of each of many windows the stretches of a rank cover, for all windows at once: with
- * thousands of ranks every stage of one against every stretch of another takes minutes. */
+/* How much of each of many windows the stretches of a rank cover, for all windows at once: of
+ * thousands of ranks every stage against every stretch of all others takes four times as long. */
 #ifndef TA_PHASES_ALONE_COVERED_H
 #define TA_PHASES_ALONE_COVERED_H
 
