@@ -328,9 +328,9 @@ static const char *advice_of(struct ta_advice *advice, const struct ta_refs *in,
     case CAUSES:
         break;
     }
-    return device->is_amd             ? "Try the kernels of CK or AITER "
-                                        "(torch.backends.cuda.preferred_rocm_fa_library(\"ck\"), or "
-                                        "aiter.flash_attn_func)."
+    return device->is_amd            ? "Try the kernels of CK or AITER "
+                                       "(torch.backends.cuda.preferred_rocm_fa_library(\"ck\"), or "
+                                       "aiter.flash_attn_func)."
            : device->capability >= 10 ? "Try cuDNN's kernel "
                                         "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
                                         "FlashAttention 4."
@@ -338,7 +338,7 @@ static const char *advice_of(struct ta_advice *advice, const struct ta_refs *in,
                                         "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
                                         "FlashAttention 3."
                                       : "Try FlashAttention 2, and compute more heads or sequences "
-                                        "at once.";
+                                       "at once.";
 }
 
 /* What attention reaches, in the words of the evidence where one shape is nearly all of it: two

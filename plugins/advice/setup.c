@@ -79,7 +79,37 @@ struct setup {
     double ns, by_cause[CAUSES];
 };
 
-static struct setup setup_of(const struct ta_refs *in, const struct ta_place *window)
+/* Rows of a cause: idle time before the first work, and within. */
+static struct ta_look before_of(size_t c)
+{
+    return (struct ta_look){.cells = EDGE_TIME,
+                            .where = {{EDGE, "before"}, {EDGE_CAUSE, causes[c].cause}}};
+}
+
+static struct ta_look within_of(size_t c)
+{
+    return (struct ta_look){.cells = CAUSE_TIME, .where = {{CAUSE, causes[c].cause}}};
+}
+
+/* Causes that no device has need not be looked for on each of thousands. */
+struct there {
+    bool before[CAUSES], within[CAUSES];
+};
+
+static struct there find_there(const struct ta_refs *in)
+{
+    struct there there;
+    struct ta_place at;
+    for (size_t c = 0; c < CAUSES; c++) {
+        const struct ta_look before = before_of(c), within = within_of(c);
+        there.before[c] = ta_look_worst(in, &before, &at);
+        there.within[c] = ta_look_worst(in, &within, &at);
+    }
+    return there;
+}
+
+static struct setup setup_of(const struct ta_refs *in, const struct ta_place *window,
+                             const struct there *there)
 {
     static const struct ta_look setup_look = {.cells = SETUP};
     struct setup setup = {.window = *window};
@@ -89,14 +119,12 @@ static struct setup setup_of(const struct ta_refs *in, const struct ta_place *wi
     for (size_t c = 0; c < CAUSES; c++) {
         if (c == ALLOCATION && !is_cached)
             continue;
-        const struct ta_look before = {.cells = EDGE_TIME,
-                                       .where = {{EDGE, "before"}, {EDGE_CAUSE, causes[c].cause}}};
-        const struct ta_look within = {.cells = CAUSE_TIME, .where = {{CAUSE, causes[c].cause}}};
-        if (ta_look_same(in, &before, window, &at)) {
+        const struct ta_look before = before_of(c), within = within_of(c);
+        if (there->before[c] && ta_look_same(in, &before, window, &at)) {
             setup.by_cause[c] += at.value;
             setup.ns += at.value;
         }
-        if (ta_look_same(in, &within, window, &at))
+        if (there->within[c] && ta_look_same(in, &within, window, &at))
             setup.by_cause[c] += at.value;
     }
     if (ta_look_same(in, &setup_look, window, &idle))
@@ -283,12 +311,13 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
+    const struct there there = find_there(in);
     struct setup worst = {.ns = 0};
     for (size_t row = 0; row < ta_ref_rows(in, WINDOW); row++) {
         const struct ta_place window = ta_place_at(in, WINDOW, row);
         if (!window.table || window.value <= 0)
             continue;
-        const struct setup setup = setup_of(in, &window);
+        const struct setup setup = setup_of(in, &window, &there);
         if (!worst.window.table || setup.ns / window.value > worst.ns / worst.window.value)
             worst = setup;
     }
