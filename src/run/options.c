@@ -81,7 +81,7 @@ static const struct row rows[] = {
     CHOICE(assets, "assets", "WHERE", assets,
            "style and script in the HTML page or in files beside it (default: inline)"),
     CHOICE(timeline, "timeline", "MODE", timelines,
-           "timeline of the page: what fits, all, what is visible, none "
+           "timeline in the page: what fits, all, what shows, none "
            "(default: auto)"),
     TEXT(max_html_size, "max-html-size", "SIZE",
          "size limit of the HTML page; its timeline gets half (default: 8MiB)"),
