@@ -328,16 +328,16 @@ static const char *advice_of(struct ta_advice *advice, const struct ta_refs *in,
     case CAUSES:
         break;
     }
-    return device->is_amd            ? "Try the kernels of CK or AITER "
-                                       "(torch.backends.cuda.preferred_rocm_fa_library(\"ck\"), or "
-                                       "aiter.flash_attn_func)."
-           : device->capability >= 10 ? "Try cuDNN's kernel "
-                                        "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
-                                        "FlashAttention 4."
-           : device->capability >= 9  ? "Try cuDNN's kernel "
-                                        "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
-                                        "FlashAttention 3."
-                                      : "Try FlashAttention 2, and compute more heads or sequences "
+    if (device->is_amd)
+        return "Try the kernels of CK or AITER "
+               "(torch.backends.cuda.preferred_rocm_fa_library(\"ck\"), or aiter.flash_attn_func).";
+    return device->capability >= 10  ? "Try cuDNN's kernel "
+                                       "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
+                                       "FlashAttention 4."
+           : device->capability >= 9 ? "Try cuDNN's kernel "
+                                       "(sdpa_kernel(SDPBackend.CUDNN_ATTENTION)) or "
+                                       "FlashAttention 3."
+                                     : "Try FlashAttention 2, and compute more heads or sequences "
                                        "at once.";
 }
 
