@@ -61,7 +61,19 @@ struct ta_arg_look {
 };
 
 /* A constant. */
-TA_API const struct ta_arg_look *ta_arg_look(enum ta_timeline_arg arg);
+static inline const struct ta_arg_look *ta_arg_look(enum ta_timeline_arg arg)
+{
+    static const struct ta_arg_look args[TA_TIMELINE_ARGS] = {
+        [TA_ARG_TYPES] = {"Input type", "Types"},
+        [TA_ARG_GRID] = {"grid", "Grid"},
+        [TA_ARG_BLOCK] = {"block", "Block"},
+        [TA_ARG_BYTES] = {"bytes", "Bytes"},
+        [TA_ARG_DTYPE] = {"dtype", "Type"},
+        [TA_ARG_ELEMENTS] = {"In msg nelems", "Elements in"},
+        [TA_ARG_GROUP] = {"Process Group Ranks", "Ranks of the group"},
+    };
+    return &args[arg];
+}
 
 /* What slices of one name share. */
 struct ta_timeline_label {

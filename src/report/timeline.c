@@ -19,20 +19,6 @@ static const struct ta_slice_look looks[TA_SLICE_KIND_COUNT] = {
     [TA_SLICE_PHASE] = {"Phase or step", TA_INK_TEXT},
 };
 
-const struct ta_arg_look *ta_arg_look(enum ta_timeline_arg arg)
-{
-    static const struct ta_arg_look args[TA_TIMELINE_ARGS] = {
-        [TA_ARG_TYPES] = {"Input type", "Types"},
-        [TA_ARG_GRID] = {"grid", "Grid"},
-        [TA_ARG_BLOCK] = {"block", "Block"},
-        [TA_ARG_BYTES] = {"bytes", "Bytes"},
-        [TA_ARG_DTYPE] = {"dtype", "Type"},
-        [TA_ARG_ELEMENTS] = {"In msg nelems", "Elements in"},
-        [TA_ARG_GROUP] = {"Process Group Ranks", "Ranks of the group"},
-    };
-    return &args[arg];
-}
-
 const struct ta_slice_look *ta_slice_look(enum ta_slice_kind kind)
 {
     return &looks[(unsigned)kind < TA_SLICE_KIND_COUNT ? kind : TA_SLICE_HOST];

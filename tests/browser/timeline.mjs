@@ -137,9 +137,12 @@ async function checkPointer(page) {
   check((await place(page)).get("m") !== null, "m sets a marker");
   await page.keyboard.press("m");
   check((await place(page)).get("m") === null, "and takes it away");
-  await page.mouse.click(x, box.y + 6);
+  /* The button has scrolled the page where the details are long. */
+  await page.locator(canvas).scrollIntoViewIfNeeded();
+  const ruler = (await page.locator(canvas).boundingBox()).y + 6;
+  await page.mouse.click(x, ruler);
   check((await place(page)).get("m") !== null, "a click on the ruler sets one");
-  await page.mouse.click(x, box.y + 6);
+  await page.mouse.click(x, ruler);
   await page.getByRole("button", { name: "Show all time" }).click();
   check(await showsAll(page), "All shows everything");
 }

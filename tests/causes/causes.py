@@ -399,7 +399,7 @@ def without(name, defects):
 def make_planted(name, is_control, seed):
     """A cause of planted.py, or its control."""
     cause = CAUSES[name]
-    for attempt in range(60):
+    for attempt in range(400):
         rng = random.Random(f"{is_control}/{name}/{seed}/{attempt}")
         fixed, defect = (cause.control if is_control else cause.plant)(rng)
         plan = plans.drawn(rng, f"{seed}/{attempt}", **fixed)

@@ -70,7 +70,7 @@ def several_runs(program, root):
     names = [row["run"] for row in rows]
     assert sorted(row["ranks"] for row in rows) == sorted(truth["runs"]), rows
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert '<p class="facts"> <span>' in page, "the line on devices begins with what is not there"
+    assert '<p class="facts"><span>' in page, "the line on devices begins with what is not there"
     for row in rows:
         own = json.loads((out / row["run"] / "report.json").read_text(encoding="utf-8"))
         assert len(own["run"]["ranks"]) == row["ranks"], row
