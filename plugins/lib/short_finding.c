@@ -21,8 +21,7 @@ void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *re
                         const struct ta_finding *finding)
 {
     const char *headline = ta_report_verdict(report)->headline;
-    out->title = finding->title;
+    const bool is_said = headline && strstr(headline, finding->title);
+    out->title = is_said ? "The finding above" : finding->title;
     out->advice = finding->advice && *finding->advice ? finding->advice : NULL;
-    if (headline && out->advice && strstr(headline, finding->title))
-        out->title = ta_first_sentence(out->advice, out->sentence, &out->advice);
 }

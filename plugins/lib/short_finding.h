@@ -8,9 +8,8 @@
 enum { TA_SENTENCE_MAX = 1024 };
 
 struct ta_short_finding {
-    const char *title;  /* its own; the first sentence of its advice where the verdict says that */
-    const char *advice; /* what is left of that; NULL for nothing */
-    char sentence[TA_SENTENCE_MAX];
+    const char *title;  /* its own; "The finding above" where the verdict says that */
+    const char *advice; /* NULL for nothing */
 };
 
 void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *report,
