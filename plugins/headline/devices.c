@@ -257,26 +257,24 @@ static const char *made_by(const struct ta_refs *in)
     return !is_one ? "run" : ta_ref_number(in, FRAMES, 0, 1) > 1 ? "video" : "image";
 }
 
-/* "The GPU has 712 ms of work in this 1.20 s image; the rest is the host, likely slowed by
- * recording Python stacks.": where recording explains most of the idle time.  Says whether it did.
- */
+/* "The GPU has 712 ms of work in this 1.20 s image and idles 40.4 % of it, likely because recording
+ * Python stacks slows the host.": where recording explains most of the idle time.  Says whether it
+ * did. */
 static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
                          const struct ta_finding *worst)
 {
     const struct ta_slice part = find_recorder(in, worst);
-    char busy[TA_UNIT_TEXT_MAX], window[TA_UNIT_TEXT_MAX];
+    char busy[TA_UNIT_TEXT_MAX], window[TA_UNIT_TEXT_MAX], idle[TA_UNIT_TEXT_MAX];
     if (part.len == 0 || !is_likely(in))
         return false;
+    ta_unit_format(window, ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS);
+    ta_unit_format(idle, 1 - ta_ref_scalar(in, BUSY, 1), TA_UNIT_RATIO);
     if (ta_ref_rows(in, PROGRAM) < 2)
-        ta_say(line, "The GPU has %s of work in this %s %s",
-               ta_unit_format(busy, sum(in, BUSY_NS), TA_UNIT_NS),
-               ta_unit_format(window, ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS), made_by(in));
+        ta_say(line, "The GPU has %s of work in this %s %s and idles %s of it",
+               ta_unit_format(busy, sum(in, BUSY_NS), TA_UNIT_NS), window, made_by(in), idle);
     else
-        ta_say(line, "The GPUs work %s of the %s run",
-               ta_unit_format(busy, ta_ref_scalar(in, BUSY, 0), TA_UNIT_RATIO),
-               ta_unit_format(window, ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS));
-    ta_say_on(line, "; the rest is the host, likely slowed by recording %.*s.", (int)part.len,
-              part.ptr);
+        ta_say(line, "The GPUs are idle %s of the %s run", idle, window);
+    ta_say_on(line, ", likely because recording %.*s slows the host.", (int)part.len, part.ptr);
     return true;
 }
 
