@@ -21,7 +21,8 @@ void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *re
                         const struct ta_finding *finding)
 {
     const char *headline = ta_report_verdict(report)->headline;
-    const bool is_said = headline && strstr(headline, finding->title);
+    const size_t n = strlen(finding->title);
+    const bool is_said = headline && n && strncmp(headline, finding->title, n) == 0;
     out->title = is_said ? "The finding above" : finding->title;
     out->advice = finding->advice && *finding->advice ? finding->advice : NULL;
 }

@@ -8,7 +8,7 @@
 enum { TA_SENTENCE_MAX = 1024 };
 
 struct ta_short_finding {
-    const char *title;  /* its own; "The finding above" where the verdict says that */
+    const char *title;  /* its own; "The finding above" where the verdict begins so */
     const char *advice; /* NULL for nothing */
 };
 

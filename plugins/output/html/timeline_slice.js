@@ -81,7 +81,7 @@ function peersOf(timeline, slice) {
     ? others.map((calls) => sliceOf(...calls[at])) : [];
 }
 
-/* Slices that belong to one, and how to say so; those that follow from it are behind it. */
+/* Slices that belong to one, and the words that lead there: its origin first, then what follows. */
 function relativesOf(timeline, slice) {
   const { caller, track } = slice, kind = timeline.kindOf(slice.label);
   const origin = caller && sliceAt(timeline, caller, slice.start - slice.delay,
