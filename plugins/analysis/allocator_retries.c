@@ -123,30 +123,29 @@ static const struct ta_partial_def partials[] = {{"retries", fields, FIELDS}, {0
 
 static const struct ta_column table_columns[FIELDS] = {
     [RANK] = TA_RANK_COLUMN,
-    [SITE] = {"site", "Place", TA_TEXT,
-              .doc = "Nearest Python function around the operator that is not of torch, else the "
-                     "operator"},
+    [SITE] = {"site", "Call site", TA_TEXT,
+              .doc = "Innermost Python function around the operator that is not torch's own; "
+                     "without one, the operator"},
     [COUNT] = {"count", "Retries", TA_COUNT, .better = TA_LOWER,
-               .doc =
-                   "Operators that called cudaMalloc, cudaFree and cudaMalloc again, or the like"},
+               .doc = "Operators in which the allocator called cudaMalloc, cudaFree and cudaMalloc "
+                      "again (or the HIP or virtual-memory equivalents)"},
     [FREES] = {"frees", "Freed segments", TA_COUNT, .better = TA_LOWER,
-               .doc = "Segments that they gave back to the driver"},
-    [HOST] = {"host_ns", "Host", TA_NS, .better = TA_LOWER,
-              .doc = "Time from the first to the last of these calls of an operator, waits for the "
-                     "device in between included"},
-    [IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER,
-              .doc = "Time from there until a device works again in which no device of the rank "
-                     "works"},
+               .doc = "Cached segments that these operators gave back to the driver"},
+    [HOST] = {"host_ns", "Host time", TA_NS, .better = TA_LOWER,
+              .doc = "Time from the first to the last of these driver calls in each operator, "
+                     "including waits for the device in between"},
+    [IDLE] = {"idle_ns", "GPU idle", TA_NS, .better = TA_LOWER,
+              .doc = "Time in which no device of the rank works, from the first of these driver "
+                     "calls until a device works again"},
 };
 
 static const struct ta_table_def table = {
     "memory.retries",
     "Allocation retries",
     TA_COLUMNS(table_columns),
-    .doc =
-        "One row per rank and place at which the allocator found no room: it waits for the "
-        "device, gives its cache back to the driver and allocates anew, which shows as cudaMalloc, "
-        "cudaFree and cudaMalloc again within one operator.",
+    .doc = "One row per rank and call site at which the allocator ran out of memory: it waits for "
+           "the device, gives its cache back to the driver and allocates again, which shows as "
+           "cudaMalloc, cudaFree and cudaMalloc within one operator.",
     .tier = TA_TIER_DETAIL,
     .order = {&table_columns[IDLE], TA_DESCENDING}};
 

@@ -60,20 +60,21 @@ enum { SHARE = FIELDS, KERNEL_SHARE };
 static const struct ta_column by_backend_columns[] = {
     [BACKEND] =
         {"backend", "Backend", TA_TEXT, .read_as = TA_AS_ATTENTION,
-         .doc = "Implementation by the name of its kernels; math is attention by separate products "
-                "and softmax, other a fused kernel of a library that the name does not tell"},
+         .doc = "Implementation, recognized by the names of its kernels; math: separate GEMM and "
+                "softmax kernels; other: a fused kernel whose name does not show the library"},
     [SOURCE] = {"source", "Source", TA_TEXT,
-                .doc = "How it was found: name of the kernel; operator, below "
-                       "aten::_scaled_dot_product_attention_math; sequence, product, softmax and "
-                       "product one after the other on a stream"},
+                .doc = "How the implementation was recognized: name, of the kernel; operator, the "
+                       "kernels ran in aten::_scaled_dot_product_attention_math; sequence, GEMM, "
+                       "softmax and GEMM follow each other on one stream"},
     [CALLS] = {"calls", "Calls", TA_COUNT,
-               .doc = "Kernels of a fused backend; operators, or sequences, of math"},
-    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER, .doc = "Kernels executed"},
+               .doc = "Calls of attention: kernels of a fused implementation; operators or "
+                      "sequences of math"},
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER, .doc = "Number of kernels"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_ATTENTION_TIME,
-               .doc = "Sum of durations, all ranks"},
-    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all attention"},
-    [KERNEL_SHARE] = {"kernel_share", "Share of kernels", TA_RATIO,
-                      .doc = "Total over the total of all kernels"},
+               .doc = "Sum of the kernel durations, all ranks"},
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Total as a share of all attention time"},
+    [KERNEL_SHARE] = {"kernel_share", "Share of kernel time", TA_RATIO,
+                      .doc = "Total as a share of the time of all kernels"},
 };
 
 static const struct ta_chart_def chart = {
@@ -91,8 +92,8 @@ static const struct ta_table_def by_backend = {
     "Attention by implementation",
     TA_COLUMNS(by_backend_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per implementation of attention and how it was found. A kernel that is "
-           "written for one program and whose name does not tell a library is `other`, not "
+    .doc = "One row per implementation of attention and way of recognizing it. A kernel that was "
+           "written for one program and whose name does not show a library is `other`, not "
            "guessed. Chart `attention-backends`.",
     .chart = {&chart},
     .order = {&by_backend_columns[TOTAL], TA_DESCENDING}};
@@ -100,32 +101,33 @@ static const struct ta_table_def by_backend = {
 /* The columns are the fields of the partial. */
 static const struct ta_column calls_table_columns[] = {
     [CALL_BACKEND] = {"backend", "Backend", TA_TEXT, .role = TA_KEY,
-                      .doc = "The implementation, named as in the table by implementation"},
-    [CALL_TYPE] = {"type", "Type", TA_TEXT, .role = TA_KEY,
-                   .doc = "Of its inputs, by the operator, else by the name of the kernel; empty "
-                          "when neither says it"},
-    [CALL_HEAD] = {"head_size", "Head size", TA_COUNT, .role = TA_KEY,
-                   .doc = "Last size of the first input; none without recorded shapes"},
+                      .doc = "Implementation of attention, by the names of its kernels"},
+    [CALL_TYPE] = {"type", "Data type", TA_TEXT, .role = TA_KEY,
+                   .doc = "Data type of the inputs, from the operator or else from the kernel "
+                          "name; empty if neither shows it"},
+    [CALL_HEAD] =
+        {"head_size", "Head size", TA_COUNT, .role = TA_KEY,
+         .doc = "Head size: last dimension of the first input; empty if shapes were not recorded"},
     [CALL_MASK] = {"mask", "Mask", TA_TEXT, .role = TA_KEY,
-                   .doc = "yes where scaled_dot_product_attention gets a mask, no where not; none "
-                          "when that is not recorded"},
+                   .doc = "yes: scaled_dot_product_attention gets a mask; no: it gets none; empty "
+                          "if not recorded"},
     [CALL_KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER,
-                      .doc = "Kernels executed"},
+                      .doc = "Number of attention kernels"},
     [CALL_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                    .doc = "Sum of durations, all ranks"},
-    [CALL_PREP_KERNELS] = {"preparing_kernels", "Preparing kernels", TA_COUNT, .better = TA_LOWER,
-                           .doc = "Kernels right before it that quantize its inputs; of "
-                                  "SageAttention also those that smooth, pad and transpose them"},
-    [CALL_PREP] = {"preparing_ns", "Preparing time", TA_NS, .better = TA_LOWER,
-                   .doc = "Sum of their durations"},
+                    .doc = "Sum of the kernel durations, all ranks"},
+    [CALL_PREP_KERNELS] = {"preparing_kernels", "Preparation kernels", TA_COUNT, .better = TA_LOWER,
+                           .doc = "Kernels right before attention that quantize its inputs; with "
+                                  "SageAttention also kernels that smooth, pad and transpose them"},
+    [CALL_PREP] = {"preparing_ns", "Preparation time", TA_NS, .better = TA_LOWER,
+                   .doc = "Sum of the durations of the preparation kernels"},
 };
 
 static const struct ta_table_def calls_table = {
     "attention.calls",
     "Attention by type and head size",
     TA_COLUMNS(calls_table_columns),
-    .doc = "One row per implementation, type, head size and whether there is a mask: what decides "
-           "which implementations a device could use.",
+    .doc = "One row per implementation, data type, head size and presence of a mask, which decide "
+           "what implementations a device could use.",
     .tier = TA_TIER_DETAIL,
     .order = {&calls_table_columns[CALL_TOTAL], TA_DESCENDING}};
 

@@ -97,29 +97,41 @@ static const struct ta_column growth_columns[] = {
                   .doc = "Number of the video, from 1"},
     [OF_BLOCKS] = {"blocks", "Blocks", TA_COUNT,
                    .doc = "Blocks that the lines are fitted to: all but the first"},
-    [OF_BASE] = {"base_ns", "Base", TA_NS_MEAN, .better = TA_LOWER,
-                 .doc = "Kernel time of a block's passes without context: the line at block 0"},
-    [OF_GROWTH] = {"growth_ns", "Growth", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "How much more each block has than the one before it"},
-    [OF_LOW] = {"growth_low_ns", "Growth low", TA_NS_MEAN, .role = TA_NOTE,
-                .doc = "Lower end of its 95 % interval; null where the line fits exactly"},
-    [OF_HIGH] = {"growth_high_ns", "Growth high", TA_NS_MEAN, .role = TA_NOTE, .doc = "Upper end"},
-    [OF_ATTENTION_BASE] = {"attention_base_ns", "Attention base", TA_NS_MEAN, .better = TA_LOWER,
-                           .doc = "The same of kernels of attention alone; null without any"},
+    [OF_BASE] =
+        {"base_ns", "Kernel time, no context", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Kernel time of a block's passes without any context: the fitted line at block 0"},
+    [OF_GROWTH] = {"growth_ns", "Growth per block", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Kernel time that each block adds to the block before it"},
+    [OF_LOW] = {"growth_low_ns", "Growth (95 % low)", TA_NS_MEAN, .role = TA_NOTE,
+                .doc = "Lower end of the 95 % confidence interval of the growth; empty if the line "
+                       "fits exactly"},
+    [OF_HIGH] = {"growth_high_ns", "Growth (95 % high)", TA_NS_MEAN, .role = TA_NOTE,
+                 .doc = "Upper end of the 95 % confidence interval of the growth; empty if the "
+                        "line fits exactly"},
+    [OF_ATTENTION_BASE] = {"attention_base_ns", "Attention, no context", TA_NS_MEAN,
+                           .better = TA_LOWER,
+                           .doc =
+                               "Time of the attention kernels of a block without any context: the "
+                               "fitted line at block 0; empty if there are no attention kernels"},
     [OF_ATTENTION] = {"attention_growth_ns", "Attention growth", TA_NS_MEAN, .better = TA_LOWER,
-                      .doc = "Likewise"},
-    [OF_ATTENTION_LOW] = {"attention_growth_low_ns", "Attention low", TA_NS_MEAN, .role = TA_NOTE,
-                          .doc = "Likewise"},
-    [OF_ATTENTION_HIGH] = {"attention_growth_high_ns", "Attention high", TA_NS_MEAN,
-                           .role = TA_NOTE, .doc = "Likewise"},
+                      .doc = "Time of attention kernels that each block adds to the block before "
+                             "it; empty if there are none"},
+    [OF_ATTENTION_LOW] = {"attention_growth_low_ns", "Attention (95 % low)", TA_NS_MEAN,
+                          .role = TA_NOTE,
+                          .doc =
+                              "Lower end of the 95 % confidence interval of the attention growth"},
+    [OF_ATTENTION_HIGH] = {"attention_growth_high_ns", "Attention (95 % high)", TA_NS_MEAN,
+                           .role = TA_NOTE,
+                           .doc =
+                               "Upper end of the 95 % confidence interval of the attention growth"},
 };
 
 static const struct ta_table_def growth = {
     "diffusion.attention_growth", "Attention growth with context", TA_COLUMNS(growth_columns),
-    .doc = "One row per video of a trace with at least 7 blocks, each but the first with as many "
-           "passes of the denoiser: kernel time of block i = base + growth · i, of all kernels of "
-           "the passes but communication, and of attention alone. Robust lines (bisquare); a "
-           "window of context that fills up makes them flatter.",
+    .doc = "One row per video of a trace with at least 7 blocks, of which all but the first have "
+           "the same number of denoiser passes. Kernel time of block i = base + growth · i, for "
+           "all kernels of the passes except communication, and for attention alone. The lines are "
+           "robust (bisquare); a context window that fills up makes them flatter.",
     .tier = TA_TIER_DETAIL};
 
 /* ---- finish -------------------------------------------------------------------------------- */
@@ -201,6 +213,6 @@ static const struct ta_analysis_ops ops = {.section = "phases",
                                            .tables = tables};
 
 TA_PLUGIN(analysis, attention_growth, &ops, .title = "Growth of attention",
-          .summary = "What of the growth of a video's blocks is attention's, by kernels: "
+          .summary = "How much of the growth of a video's blocks is attention, from its kernels: "
                      "diffusion.attention_growth",
           .version = "1");

@@ -56,26 +56,27 @@ enum {
 #define SUM_COLUMNS(at) \
     [(at) + SUM_CALLS] = \
         {"calls", "Calls", TA_COUNT, \
-         .doc = "Calls whose backward pass was recorded, all ranks; of a node without operator, " \
-                "its own"}, \
+         .doc = "Calls whose backward pass was recorded, all ranks; for a node without an " \
+                "operator, the calls of the node"}, \
     [(at) + SUM_FORWARD] = \
         {"forward_device_ns", "Forward", TA_NS, .better = TA_LOWER, \
-         .doc = "Sum of the device activities that these calls launched, but in no inner " \
-                "operator that has a backward pass of its own"}, \
+         .doc = "Sum of the device activities that these calls launched, except in inner " \
+                "operators that have a backward pass of their own"}, \
     [(at) + SUM_BACKWARD] = \
         {"backward_device_ns", "Backward", TA_NS, .better = TA_LOWER, \
-         .doc = "Sum of the device activities that their nodes of the backward pass launched, " \
-                "without operators of the forward pass that are computed again in them"}, \
-    [(at) + SUM_BOTH] = {"device_ns", "Both", TA_NS, .better = TA_LOWER, \
-                         .doc = "Forward and backward"}, \
+         .doc = "Sum of the device activities that the nodes of the backward pass launched, " \
+                "without forward operators that are recomputed in them"}, \
+    [(at) + SUM_BOTH] = {"device_ns", "Forward + backward", TA_NS, .better = TA_LOWER, \
+                         .doc = "Device time of the forward and the backward pass together"}, \
     [(at) + SUM_RATIO] = \
         {"ratio", "Backward / forward", TA_NUMBER, \
-         .doc = "Device time of the backward pass over that of the forward pass; about 2 for " \
-                "products and convolutions. Without device activities, of the host"}, \
+         .doc = "Device time of the backward pass divided by the device time of the forward " \
+                "pass; about 2 for GEMMs and convolutions. Without device activities, host time " \
+                "is used"}, \
     [(at) + SUM_FORWARD_HOST] = {"forward_host_ns", "Forward host", TA_NS, .better = TA_LOWER, \
-                                 .doc = "Time of the host thread in these calls"}, \
+                                 .doc = "Host time of the calls in the forward pass"}, \
     [(at) + SUM_BACKWARD_HOST] = {"backward_host_ns", "Backward host", TA_NS, .better = TA_LOWER, \
-                                  .doc = "Time of the host thread in their nodes"}
+                                  .doc = "Host time of the nodes in the backward pass"}
 
 /* The cells of these columns in a TA_ROW(). */
 #define SUM_CELLS(at, s) \
@@ -88,34 +89,34 @@ enum {
 enum { OPERATOR_NAME, OPERATOR_NODE, OPERATOR_SUMS };
 static const struct ta_column by_operator_columns[] = {
     [OPERATOR_NAME] = {"operator", "Operator", TA_TEXT,
-                       .doc = "Operator of the forward pass; empty for nodes without one, as those "
-                              "that add gradients up"},
-    [OPERATOR_NODE] = {"node", "Backward", TA_TEXT, .doc = "Its node of the backward pass"},
+                       .doc = "Operator of the forward pass; empty for nodes without one, such as "
+                              "those that accumulate gradients"},
+    [OPERATOR_NODE] = {"node", "Backward node", TA_TEXT,
+                       .doc = "Autograd node that computes the gradient of the operator"},
     SUM_COLUMNS(OPERATOR_SUMS),
 };
 
 static const struct ta_table_def by_operator = {
     "ops.backward", "Forward and backward pass by operator", TA_COLUMNS(by_operator_columns),
     .doc = "One row per operator of the forward pass and node of the backward pass that torch "
-           "draws an arrow between (flows named `fwdbwd`), all ranks. Each span and each device "
-           "activity counts once, for the innermost of these around it, so the rows add up; "
-           "what a checkpoint computes again within the backward pass is forward. Nodes without "
-           "arrow have a row without operator: `AccumulateGrad` adds gradients up, and is where "
-           "`DistributedDataParallel` waits for other ranks. Empty without arrows."};
+           "connects by an arrow (flows named `fwdbwd`), all ranks. Each span and each device "
+           "activity counts once, for the innermost of these around it, so the rows add up; what "
+           "activation checkpointing recomputes within the backward pass counts as forward. Nodes "
+           "without an arrow have a row without an operator: `AccumulateGrad` adds gradients up, "
+           "and is where `DistributedDataParallel` waits for other ranks. Empty without arrows."};
 
 enum { MODULE_NAME, MODULE_SUMS };
 static const struct ta_column by_module_columns[] = {
     [MODULE_NAME] = {"module", "Module", TA_TEXT,
                      .doc = "Class of the innermost module around the operator of the forward "
-                            "pass; empty outside of all"},
+                            "pass; empty outside all modules"},
     SUM_COLUMNS(MODULE_SUMS),
 };
 
 static const struct ta_table_def by_module = {
     "ops.backward_by_module", "Forward and backward pass by module", TA_COLUMNS(by_module_columns),
-    .doc = "The same by the class of the innermost module around the operator of the forward "
-           "pass; nodes without operator have no part in it. Empty where no modules were "
-           "recorded."};
+    .doc = "The same by the class of the innermost module around the operator of the forward pass, "
+           "without nodes that have no operator. Empty if no modules were recorded."};
 
 /* ---- which span belongs to which operator ---------------------------------------------------- */
 

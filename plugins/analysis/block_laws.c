@@ -56,38 +56,42 @@ enum {
 static const struct ta_column growth_columns[] = {
     [GROWTH_RANK] = TA_DUMP_RANK_COLUMN,
     [GROWTH_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                      .doc = "Number of the video, counted by rank"},
+                      .doc = "Number of the video on its rank"},
     [GROWTH_BLOCKS] = {"blocks", "Blocks", TA_COUNT,
-                       .doc = "Blocks that the line is fitted to: all, or all but a longer first "
-                              "one, which also warms up"},
-    [GROWTH_BASE] = {"base_ns", "Base", TA_NS_MEAN, .better = TA_LOWER,
-                     .doc = "Time of a block without context: the line at block 0"},
-    [GROWTH_SLOPE] = {"growth_ns", "Growth", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.5,
+                       .doc = "Blocks that the line is fitted to: all, or all but the first if it "
+                              "is longer because it also warms up"},
+    [GROWTH_BASE] = {"base_ns", "Block time, no context", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "Time of a block without any context: the fitted line at block 0"},
+    [GROWTH_SLOPE] = {"growth_ns", "Growth per block", TA_NS_MEAN, .better = TA_LOWER,
+                      .weight = 0.5,
                       .doc = "How much longer each block takes than the one before it"},
-    [GROWTH_LOW] = {"growth_low_ns", "Growth low", TA_NS_MEAN, .role = TA_NOTE,
-                    .doc = "Lower end of its 95 % interval"},
-    [GROWTH_HIGH] = {"growth_high_ns", "Growth high", TA_NS_MEAN, .role = TA_NOTE,
-                     .doc = "Upper end"},
-    [GROWTH_WINDOW] = {"window", "Window", TA_INTEGER,
-                       .doc = "Block from which its time no longer grows because the window of "
-                              "context is full; null unless that explains more than half of what "
-                              "a straight line leaves"},
-    [GROWTH_ADDED] = {"added_ns", "Added", TA_NS, .better = TA_LOWER,
-                      .doc = "Time that growth adds to the blocks after the first of the fit; 0 "
-                             "where the growth may be chance"},
-    [GROWTH_LIMIT] = {"limit_ns", "Real-time limit", TA_NS_MEAN,
-                      .doc = "Longest time of a block that keeps up with playback: how long its "
-                             "frames play, minus their decoding where each block is decoded "
-                             "right after it"},
+    [GROWTH_LOW] = {"growth_low_ns", "Growth (95 % low)", TA_NS_MEAN, .role = TA_NOTE,
+                    .doc = "Lower end of the 95 % confidence interval of the growth"},
+    [GROWTH_HIGH] = {"growth_high_ns", "Growth (95 % high)", TA_NS_MEAN, .role = TA_NOTE,
+                     .doc = "Upper end of the 95 % confidence interval of the growth"},
+    [GROWTH_WINDOW] =
+        {"window", "Full from block", TA_INTEGER,
+         .doc = "Block from which the time stops growing because the context window is full; empty "
+                "unless this explains more than half of what a straight line leaves unexplained"},
+    [GROWTH_ADDED] = {"added_ns", "Added by growth", TA_NS, .better = TA_LOWER,
+                      .doc = "Time that growth adds to all fitted blocks after the first; 0 if the "
+                             "growth may be chance"},
+    [GROWTH_LIMIT] =
+        {"limit_ns", "Real-time limit", TA_NS_MEAN,
+         .doc = "Longest block time that keeps up with playback: how long the frames of a block "
+                "play, minus their decoding time if each block is decoded right after it"},
     [GROWTH_UNTIL] = {"real_time_until", "Real time until", TA_INTEGER, .better = TA_HIGHER,
-                      .doc = "First block that takes longer than that, by the fit; null where "
-                             "no block does"},
-    [GROWTH_UNTIL_LOW] = {"until_low", "Until (low)", TA_INTEGER, .role = TA_NOTE,
-                          .doc = "The same with the upper ends of the fit"},
-    [GROWTH_UNTIL_HIGH] = {"until_high", "Until (high)", TA_INTEGER, .role = TA_NOTE,
-                           .doc = "The same with its lower ends; null where no block does"},
-    [GROWTH_BEYOND] = {"extrapolated", "Extrapolated", TA_FLAG,
-                       .doc = "That block is later than all that were recorded"},
+                      .doc = "First block that takes longer than the real-time limit according to "
+                             "the line; empty if no block does"},
+    [GROWTH_UNTIL_LOW] = {"until_low", "Until (95 % low)", TA_INTEGER, .role = TA_NOTE,
+                          .doc = "First block above the real-time limit if base and growth are at "
+                                 "the upper ends of their intervals"},
+    [GROWTH_UNTIL_HIGH] = {"until_high", "Until (95 % high)", TA_INTEGER, .role = TA_NOTE,
+                           .doc = "First block above the real-time limit if base and growth are at "
+                                  "the lower ends of their intervals; empty if no block is"},
+    [GROWTH_BEYOND] =
+        {"extrapolated", "Extrapolated", TA_FLAG,
+         .doc = "Whether the first block above the limit is later than all recorded blocks"},
 };
 static const struct ta_table_def growth = {
     "diffusion.context_growth",
@@ -95,10 +99,9 @@ static const struct ta_table_def growth = {
     TA_COLUMNS(growth_columns),
     .tier = TA_TIER_DETAIL,
     .rank_words = "Context",
-    .doc =
-        "One row per video of which at least 6 blocks of equal size can be fitted: time of block "
-        "i = base + growth · i, up to a window where there is one. A robust line (bisquare), "
-        "with intervals of 95 %.",
+    .doc = "One row per video with at least 6 blocks of equal size that can be fitted: time of "
+           "block i = base + growth · i, up to the block at which the context window is full. The "
+           "line is robust (bisquare), with 95 % confidence intervals.",
     .brief = &(const struct ta_brief){
         .place = 283,
         .rows = 4,
@@ -127,52 +130,55 @@ enum {
 };
 static const struct ta_column law_columns[] = {
     [LAW_RANK] = TA_DUMP_RANK_COLUMN,
-    [LAW_SIZES] = {"sizes", "Sizes", TA_COUNT, .doc = "Different numbers of frames"},
+    [LAW_SIZES] = {"sizes", "Block sizes", TA_COUNT,
+                   .doc = "How many different numbers of frames the blocks have"},
     [LAW_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Blocks that the line is fitted to"},
     [LAW_FIXED] = {"fixed_ns", "Fixed part", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Part of a block's time that does not depend on its frames: the "
-                          "line at 0 frames"},
-    [LAW_FIXED_LOW] = {"fixed_low_ns", "Fixed low", TA_NS_MEAN, .role = TA_NOTE,
-                       .doc = "Lower end of its 95 % interval"},
-    [LAW_FIXED_HIGH] = {"fixed_high_ns", "Fixed high", TA_NS_MEAN, .role = TA_NOTE,
-                        .doc = "Upper end"},
+                   .doc = "Part of the block time that does not depend on the number of frames: "
+                          "the fitted line at 0 frames"},
+    [LAW_FIXED_LOW] = {"fixed_low_ns", "Fixed (95 % low)", TA_NS_MEAN, .role = TA_NOTE,
+                       .doc = "Lower end of the 95 % confidence interval of the fixed part"},
+    [LAW_FIXED_HIGH] = {"fixed_high_ns", "Fixed (95 % high)", TA_NS_MEAN, .role = TA_NOTE,
+                        .doc = "Upper end of the 95 % confidence interval of the fixed part"},
     [LAW_FRAME] = {"per_frame_ns", "Per frame", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Time that each frame adds"},
-    [LAW_FRAME_LOW] = {"per_frame_low_ns", "Frame low", TA_NS_MEAN, .role = TA_NOTE,
-                       .doc = "Lower end of its 95 % interval"},
-    [LAW_FRAME_HIGH] = {"per_frame_high_ns", "Frame high", TA_NS_MEAN, .role = TA_NOTE,
-                        .doc = "Upper end"},
-    [LAW_HALF] = {"half_size", "Half-speed frames", TA_NUMBER,
-                  .doc = "Frames of a block that reaches half of the largest rate: fixed part over "
-                         "time per frame (Hockney's n½)"},
+                   .doc = "Time that each frame adds to a block"},
+    [LAW_FRAME_LOW] = {"per_frame_low_ns", "Per frame (95 % low)", TA_NS_MEAN, .role = TA_NOTE,
+                       .doc = "Lower end of the 95 % confidence interval of the time per frame"},
+    [LAW_FRAME_HIGH] = {"per_frame_high_ns", "Per frame (95 % high)", TA_NS_MEAN, .role = TA_NOTE,
+                        .doc = "Upper end of the 95 % confidence interval of the time per frame"},
+    [LAW_HALF] = {"half_size", "Frames at half rate", TA_NUMBER,
+                  .doc = "Frames per block at which half of the largest rate is reached: fixed "
+                         "part divided by time per frame (Hockney's n½)"},
     [LAW_RATE] = {"largest_rate", "Largest rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                  .better = TA_HIGHER, .doc = "Frames per second of ever larger blocks"},
+                  .better = TA_HIGHER, .doc = "Frames per second that ever larger blocks approach"},
 };
 static const struct ta_table_def law = {
     "diffusion.block_law", "Block time by frames per block", TA_COLUMNS(law_columns),
     .rank_words = "Block law",
-    .doc = "One row per rank with blocks of at least 3 sizes: time of a block of B frames = fixed "
-           "part + B · time per frame, a robust line (bisquare) through all blocks but the first "
-           "of each video. Frames are as recorded."};
+    .doc = "One row per rank with blocks of at least 3 sizes. Time of a block of B frames = fixed "
+           "part + B · time per frame: a robust line (bisquare) through all blocks but the first "
+           "of each video. Frames are counted as recorded."};
 
 enum { SIZE_RANK, SIZE_FRAMES, SIZE_BLOCKS, SIZE_TIME, SIZE_FITTED, SIZE_RATE, SIZE_FITTED_RATE };
 static const struct ta_column by_size_columns[] = {
     [SIZE_RANK] = TA_DUMP_RANK_COLUMN,
-    [SIZE_FRAMES] = {"frames", "Frames", TA_INTEGER, .role = TA_KEY, .doc = "Frames of the blocks"},
+    [SIZE_FRAMES] = {"frames", "Frames", TA_INTEGER, .role = TA_KEY, .doc = "Frames per block"},
     [SIZE_BLOCKS] = {"blocks", "Blocks", TA_COUNT,
-                     .doc = "Blocks of that size, without the first "
-                            "of each video"},
-    [SIZE_TIME] = {"block_p50_ns", "Block p50", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Median of their times: until then nothing of a block can be shown"},
-    [SIZE_FITTED] = {"fitted_ns", "Fitted", TA_NS_MEAN, .doc = "Time by the fit"},
+                     .doc = "Blocks of this size, without the first block of each video"},
+    [SIZE_TIME] =
+        {"block_p50_ns", "Block p50", TA_NS_MEAN, .better = TA_LOWER,
+         .doc =
+             "Median block time: how long a viewer waits until something of a block can be shown"},
+    [SIZE_FITTED] = {"fitted_ns", "Fitted", TA_NS_MEAN,
+                     .doc = "Block time according to the fitted line"},
     [SIZE_RATE] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                   .doc = "Frames over that median"},
+                   .doc = "Frames per block divided by the median block time"},
     [SIZE_FITTED_RATE] = {"fitted_fps", "FPS fitted", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                          .doc = "Frames over the fitted time"},
+                          .doc = "Frames per block divided by the fitted block time"},
 };
 static const struct ta_chart_def size_chart = {
     .id = "block-size",
-    .title = "Frames per second by size of the block",
+    .title = "Frames per second by block size",
     .caption = "Frames per second by block size: median of the measured blocks without the first "
                "of each video, and the fitted line; rank by rank where ranks differ.",
     .kind = TA_CHART_LINES,
@@ -186,9 +192,8 @@ static const struct ta_table_def by_size = {
     TA_COLUMNS(by_size_columns),
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true,
-    .doc =
-        "One row per number of frames of the ranks of `diffusion.block_law`. Chart `block-size`, "
-        "where one rank has it."};
+    .doc = "One row per number of frames per block, for the ranks of `diffusion.block_law`. Chart "
+           "`block-size`, if one rank has it."};
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
@@ -533,7 +538,8 @@ static const struct ta_analysis_ops ops = {.section = "diffusion",
                                            .tables = tables,
                                            TA_READS(reads)};
 
-TA_PLUGIN(analysis, block_laws, &ops, .title = "Time of a block by its context and its frames",
-          .summary = "How the time of a block grows with the blocks before it and with its frames: "
-                     "diffusion.context_growth, diffusion.block_law, diffusion.by_block_size",
-          .version = "1");
+TA_PLUGIN(
+    analysis, block_laws, &ops, .title = "Block time by context and frames",
+    .summary = "How block time grows with the number of earlier blocks and with the number of "
+               "frames: diffusion.context_growth, diffusion.block_law, diffusion.by_block_size",
+    .version = "1");

@@ -36,45 +36,46 @@ static const struct {
 } parts[PARTS] = {
     [COMPUTE] = {"compute", "compute-bound", "a compute kernel runs"},
     [MEMORY] = {"memory", "memory-limited batch",
-                "of computing, what kernels lose because they have too few blocks for the device, "
-                "while its memory is full: a larger batch would use the rest, and does not fit"},
+                "a compute kernel runs with too few blocks to fill the device while the device's "
+                "memory is full: a larger batch would use the idle part but does not fit"},
     [KERNEL_WAIT] = {"kernel wait", "bound by kernels that wait",
-                     "a kernel runs that only waits for others"},
-    [COMM] = {"communication", "communication-bound", "communication that no computation covers"},
+                     "a kernel runs that only waits for another one"},
+    [COMM] = {"communication", "communication-bound",
+              "communication runs and no computation hides it"},
     [IMBALANCE] = {"imbalance", "imbalance-bound",
-                   "communication that no computation covers, before the last rank has come: the "
-                   "share of waiting in all of it, where the ranks have a common clock"},
-    [BEFORE] = {"before the recording", "held up by what lies before the recording",
-                "idle after work that was launched before the recording; communication that no "
-                "computation covers and that was launched before it, or waits for a rank whose "
-                "recording began later"},
-    [COPIES] = {"copy", "copy-bound", "copies and memory sets that nothing else covers"},
+                   "exposed communication before the last rank has arrived: the share of waiting "
+                   "in it, if the ranks have a common clock"},
+    [BEFORE] =
+        {"before the recording", "held up by what lies before the recording",
+         "idle after work that was launched before the recording; exposed communication that was "
+         "launched before the recording or waits for a rank whose recording began later"},
+    [COPIES] = {"copy", "copy-bound", "copies and memory sets run and nothing else does"},
     [LAUNCH] = {"launch", "launch-bound",
-                "idle while the host hands out work: operators, Python, calls, and the way of a "
-                "launch to the device"},
+                "idle while the host prepares and launches work: operators, Python, runtime calls, "
+                "and the latency of a launch"},
     [SYNC] = {"sync", "sync-bound",
-              "idle because the host waits for the device, or copies and waits, until it has "
-              "caught up again"},
-    [INPUT] = {"input", "input-bound", "idle while data is loaded, or other hosts are waited for"},
+              "idle because the host waits for the device or for a blocking copy, until the host "
+              "has caught up again"},
+    [INPUT] = {"input", "input-bound", "idle while the host loads data or waits for other hosts"},
     [COMPUTATION] = {"host computation", "bound by computation on the CPU",
-                     "idle while the host computes: operators on the CPU, arrays, images"},
+                     "idle while the host computes: CPU operators, arrays, images"},
     [ALLOCATION] = {"allocation", "allocation-bound",
-                    "idle while the driver gives or takes back memory"},
+                    "idle while the driver allocates or frees memory"},
     [SETUP] = {"setup", "setup-bound",
-               "idle while code is compiled or loaded, or a first call sets things up"},
+               "idle while code is compiled or loaded, or a first call initializes something"},
     [DEPENDENCY] = {"dependency", "dependency-bound",
-                    "idle though work is queued: it waits for other work, or for the device to "
-                    "take it"},
+                    "idle although work is queued: it depends on other work, or the device has not "
+                    "started it yet"},
     [HOST] = {"host", "host-bound", "idle while the host does something that was not recorded"},
-    [PREPARATION] =
-        {"preparation", "bound by host work before the first kernel",
-         "the device has no work yet: the host prepares the input, computes, or runs Python"},
+    [PREPARATION] = {"preparation", "bound by host work before the first kernel",
+                     "no work has reached the device yet: the host prepares the input, computes, "
+                     "or runs Python"},
     [COMPLETION] =
         {"completion", "bound by host work after the last kernel",
-         "the device is done, and the host goes on: it computes, writes, or runs Python"},
+         "the device has finished and the host continues: it computes, writes, or runs Python"},
     [IDLE] = {"idle", "idle for reasons that were not recorded",
-              "idle, and the trace cannot tell why: kernels or launches were not recorded, or the "
-              "device began late"},
+              "idle, and the trace does not show why: kernels or launches were not recorded, or "
+              "the device's recording began late"},
 };
 
 /* Shares of computing from here on leave little to any other part. */
@@ -112,15 +113,17 @@ static const struct {
 enum { BOUND, CLASS, TOTAL, SHARE, WHAT };
 static const struct ta_column bound_columns[] = {
     [BOUND] = {"bound", "Bound by", TA_TEXT,
-               .doc = "Part of the windows; the first one names the run"},
-    [CLASS] =
-        {"class", "Class", TA_TEXT,
-         .doc = "What a run is called whose largest part this is; compute-saturated from 80 % on"},
+               .doc = "What the time is spent on; the first row names the run"},
+    [CLASS] = {"class", "Class", TA_TEXT,
+               .doc = "What a run is called if this is the largest part; compute-saturated if "
+                      "computing takes 80 % or more"},
     [TOTAL] = {"total_ns", "Time", TA_NS,
-               .doc = "Of the program's window, for all devices of all ranks; the parts add up to "
-                      "it"},
-    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the sum of these windows"},
-    [WHAT] = {"what", "What", TA_SENTENCE, .doc = "What the devices do in this time"},
+               .doc = "Time within the program's window, summed over all devices of all ranks; the "
+                      "rows add up to the windows"},
+    [SHARE] = {"share", "Share", TA_RATIO,
+               .doc = "Share of the program's window, summed over all devices"},
+    [WHAT] = {"what", "Meaning", TA_SENTENCE,
+              .doc = "What the devices do, or wait for, in this time"},
 };
 
 static const struct ta_table_def bound = {
@@ -128,26 +131,20 @@ static const struct ta_table_def bound = {
     "What bounds the run",
     TA_COLUMNS(bound_columns),
     .tier = TA_TIER_DETAIL,
-    .doc =
-        "What the program's window is spent on (`run.window`), for each device, in parts that "
-        "add up to it: "
-        "`compute`, `communication`, `imbalance`, `before the recording` and "
-        "`copy` (exposed), and idle time by what "
-        "it belongs to: `launch`, `sync`, `input`, `host computation`, `allocation`, `setup`, "
-        "`dependency`, `host` (untraced), `idle` (the trace cannot tell). They are made of "
-        "`gpu_time.by_rank` and `gpu_idle.by_owner`. Before the first activity of the device "
-        "and after its last (`gpu_idle.edges`), waits, data loading, computation, allocation and "
-        "setup "
-        "count in the same parts, and operators and Python of the host are `preparation` and "
-        "`completion`. "
-        "`imbalance` is the part of exposed "
-        "communication that is waiting for the last rank, as in `collectives.exposed`. Where "
-        "the allocator holds 90 % or more of the memory of a device, `memory` is the part of "
-        "computing that kernels lose by too few blocks (`kernels.waves`): a larger batch "
-        "would use it, and does not fit; `kernel wait` belongs to kernels that only wait for "
-        "others "
-        "(family `wait`). The class of the largest part names the run in the "
-        "verdict; of parts within 5 points of each other both do.",
+    .doc = "What the program's window (`run.window`) is spent on, per device, in parts that add up "
+           "to it: `compute`, `communication`, `imbalance`, `before the recording` and `copy` "
+           "(exposed), and idle time by its cause: `launch`, `sync`, `input`, `host computation`, "
+           "`allocation`, `setup`, `dependency`, `host` (untraced), `idle` (the trace does not "
+           "show why). They come from `gpu_time.by_rank` and `gpu_idle.by_owner`. Before the first "
+           "activity of the device and after its last (`gpu_idle.edges`), waits, data loading, "
+           "computation, allocation and setup count in the same parts, while operators and Python "
+           "of the host are `preparation` and `completion`. `imbalance` is the part of exposed "
+           "communication that waits for the last rank, as in `collectives.exposed`. If the "
+           "allocator holds 90 % or more of a device's memory, `memory` is the part of computing "
+           "that kernels lose because they have too few blocks (`kernels.waves`): a larger batch "
+           "would use it but does not fit. `kernel wait` is the time of kernels that only wait for "
+           "others (family `wait`). The class of the largest part names the run in the verdict; if "
+           "two parts are within 5 percentage points of each other, both do.",
     .order = {&bound_columns[TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_NOT};
 
@@ -294,4 +291,4 @@ static const struct ta_analysis_ops ops = {.section = "overview",
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, bound, &ops, .title = "What bounds the run",
-          .summary = "The window of the program by what it is spent on: run.bound", .version = "2");
+          .summary = "What the program's window is spent on: run.bound", .version = "2");

@@ -26,15 +26,16 @@ enum { COUNT_RANK, COUNT_CACHE, COUNT_HITS, COUNT_MISSES, COUNT_HIT_RATIO, COUNT
 static const struct ta_column by_name_columns[] = {
     [COUNT_RANK] = TA_DUMP_RANK_COLUMN,
     [COUNT_CACHE] = {"cache", "Cache", TA_TEXT,
-                     .doc = "Name of the cache; cache when the dump has none"},
+                     .doc = "Name of the cache; \"cache\" if the dump gives none"},
     [COUNT_HITS] = {"hits", "Hits", TA_COUNT, .better = TA_HIGHER, .weight = 0.3,
-                    .doc = "Lookups that were answered"},
-    [COUNT_MISSES] = {"misses", "Misses", TA_COUNT, .better = TA_LOWER, .weight = 0.3,
-                      .doc = "Lookups that were not; none where only hits are recorded"},
+                    .doc = "Lookups that the cache answered"},
+    [COUNT_MISSES] =
+        {"misses", "Misses", TA_COUNT, .better = TA_LOWER, .weight = 0.3,
+         .doc = "Lookups that the cache could not answer; empty if only hits are recorded"},
     [COUNT_HIT_RATIO] = {"hit_ratio", "Hit ratio", TA_RATIO, .better = TA_HIGHER, .weight = 0.6,
-                         .doc = "Hits over hits and misses; evictions are no lookups"},
+                         .doc = "Hits divided by hits and misses"},
     [COUNT_EVICTIONS] = {"evictions", "Evictions", TA_COUNT, .better = TA_LOWER,
-                         .doc = "Entries that made room for others"},
+                         .doc = "Entries removed to make room for others"},
 };
 
 static const struct ta_chart_def count_chart = {
@@ -60,15 +61,17 @@ static const struct ta_table_def by_name = {
 enum { HITS_RANK, HITS_INDEX, HITS_CACHE, HITS_VIDEO, HITS_FRAME, HITS_SO_FAR, HITS_DETAILS };
 static const struct ta_column along_video_columns[] = {
     [HITS_RANK] = TA_DUMP_RANK_COLUMN,
-    [HITS_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                    .doc = "Place in the order of recording, from 0"},
+    [HITS_INDEX] = {"index", "Order", TA_INTEGER, .role = TA_IN_SERIES,
+                    .doc = "Position in the order of recording, from 0"},
     [HITS_CACHE] = {"cache", "Cache", TA_TEXT, .doc = "Name of the cache"},
     [HITS_VIDEO] = {"video_ns", "Video time", TA_NS,
-                    .doc = "Place in the generated video, no wall-clock time"},
-    [HITS_FRAME] = {"frame", "Frame", TA_COUNT, .doc = "Frame of the video"},
+                    .doc = "Position in the generated video (not wall-clock time)"},
+    [HITS_FRAME] = {"frame", "Frame", TA_COUNT,
+                    .doc = "Frame of the video at which the hit was recorded"},
     [HITS_SO_FAR] = {"hits_so_far", "Hits so far", TA_COUNT, .better = TA_HIGHER,
-                     .doc = "Hits of this cache up to here, this one included"},
-    [HITS_DETAILS] = {"details", "Details", TA_SENTENCE, .doc = "What the cache reported"},
+                     .doc = "Hits of this cache up to this one, inclusive"},
+    [HITS_DETAILS] = {"details", "Details", TA_SENTENCE,
+                      .doc = "What the cache reported about the hit"},
 };
 
 static const struct ta_chart_def hit_chart = {
@@ -84,7 +87,7 @@ static const struct ta_chart_def hit_chart = {
 
 static const struct ta_table_def along_video = {
     "caches.hits", "Cache hits over the video", TA_COLUMNS(along_video_columns),
-    .doc = "One row per hit that is recorded along the generated video. Chart `cache-hits`.",
+    .doc = "One row per hit that was recorded along the generated video. Chart `cache-hits`.",
     .chart = {&hit_chart}};
 
 /* Where no lookup is recorded, what the profiler itself counted. */
@@ -192,7 +195,7 @@ static const struct ta_table_def *const tables[] = {&by_name, &along_video, NULL
 static const struct ta_analysis_ops ops = {
     .section = "caches", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
-TA_PLUGIN(analysis, caches, &ops, .title = "Caches",
-          .summary = "Lookups of caches, and hits along the generated video: caches.by_name, "
-                     "caches.hits",
-          .version = "2");
+TA_PLUGIN(
+    analysis, caches, &ops, .title = "Caches",
+    .summary = "Cache lookups, and hits along the generated video: caches.by_name, caches.hits",
+    .version = "2");

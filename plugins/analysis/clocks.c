@@ -29,23 +29,23 @@ static const struct ta_partial_def partials[] = {{"clocks", fields, FIELDS}, {0}
 enum { CLOCKS_RANK, CLOCKS_PATH, CLOCKS_CLOCK, CLOCKS_START, CLOCKS_END };
 static const struct ta_column clocks_table_columns[] = {
     [CLOCKS_RANK] = TA_RANK_COLUMN_OF("Rank of the file"),
-    [CLOCKS_PATH] = {"path", "File", TA_TEXT, .role = TA_NOTE, .doc = "Path below the input"},
+    [CLOCKS_PATH] = {"path", "File", TA_TEXT, .role = TA_NOTE,
+                     .doc = "Path of the file, relative to the input"},
     [CLOCKS_CLOCK] = {"clock", "Clock", TA_TEXT,
-                      .doc = "date: Unix time, on one axis with all others of that kind; own: "
-                             "counted from an unknown "
-                             "moment; relative: the order and spacing of samples alone"},
-    [CLOCKS_START] =
-        {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
-         .doc =
-             "First time of the file since that of the rank's first file; none on another clock"},
+                      .doc = "date: Unix time, on one axis with all other files of this kind; own: "
+                             "counted from an unknown moment; relative: samples without "
+                             "timestamps, of which only order and spacing are known"},
+    [CLOCKS_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
+                      .doc = "First time in the file, counted from the first time in the rank's "
+                             "first file; empty if the file has another clock"},
     [CLOCKS_END] = {"end_ns", "End", TA_NS,
-                    .doc = "Last time of the file on that axis; none for a trace"},
+                    .doc = "Last time in the file on the same axis; empty for a trace"},
 };
 
 static const struct ta_table_def clocks_table = {
     "run.clocks", "File clocks", TA_COLUMNS(clocks_table_columns),
-    .doc = "One row per file that has times, where a rank has several: where it stands on the "
-           "axis of the rank. What has no place there is also named by a finding `unaligned`.",
+    .doc = "One row per file that has times, if a rank has several: its place on the rank's time "
+           "axis. A file that has none is also reported by a finding `unaligned`.",
     .tier = TA_TIER_DETAIL};
 
 /* ---- map ----------------------------------------------------------------------------------- */
@@ -148,5 +148,4 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, clocks, &ops, .title = "Files and events",
-          .summary = "Where the files of a rank stand on one axis of time: run.clocks",
-          .version = "1");
+          .summary = "How the files of a rank align on one time axis: run.clocks", .version = "1");

@@ -25,55 +25,58 @@ enum {
 };
 static const struct ta_column by_kind_columns[] = {
     [OP] = {"op", "Operation", TA_TEXT,
-            .doc = "As the trace names it, or what the kernel is called"},
+            .doc = "Operation as the trace names it, otherwise the name of the kernel"},
     [GROUP] = {"group", "Group", TA_TEXT,
-               .doc = "Process group by its name, with its ranks where several have the name; "
-                      "empty when no record names it"},
+               .doc = "Name of the process group, with its ranks if several groups have the name; "
+                      "empty if no record names it"},
     [DESCRIPTION] = {"description", "Description", TA_TEXT,
-                     .doc = "What the program calls the group"},
-    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks with such a collective"},
-    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
-    [COUNT] = {"count", "Count", TA_COUNT, .doc = "Collectives: one on all its ranks counts once"},
-    [BYTES] = {"bytes", "Data", TA_BYTES, .better = TA_LOWER,
-               .doc = "Sum of the full buffers: elements times their size; all-gather by its "
-                      "output, reduce-scatter by its input. None when no record says"},
+                     .doc = "Description of the process group, as set by the program"},
+    [RANKS] = {"ranks", "Ranks", TA_COUNT,
+               .doc = "Ranks that recorded collectives of this kind"},
+    [SIZE] = {"size", "Group size", TA_COUNT,
+              .doc = "Number of ranks in the process group, as recorded"},
+    [COUNT] = {"count", "Count", TA_COUNT,
+               .doc = "Number of collectives; one that runs on all ranks of its group counts once"},
+    [BYTES] =
+        {"bytes", "Data", TA_BYTES, .better = TA_LOWER,
+         .doc = "Sum of the full buffers: number of elements times their size, of the output for "
+                "all-gather and of the input for reduce-scatter. Empty if no record says it"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-               .doc = "Sum of durations, all ranks: waiting and transfer"},
+               .doc = "Sum of the durations over all ranks, waiting plus transfer"},
     [WAIT] = {"wait_ns", "Wait", TA_NS, .better = TA_LOWER,
-              .doc = "Part of it before the last rank has begun, on one clock. None for operations "
-                     "whose ranks need not wait for all, and where fewer than half of the ranks of "
-                     "the group were read; too small where some were not"},
-    [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER, .doc = "The other part"},
+              .doc = "Part of the total before the last rank had begun, on a common clock. Empty "
+                     "for operations that need not wait for all ranks, and if fewer than half of "
+                     "the ranks of the group were read; too small if some were not read"},
+    [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER,
+                  .doc = "Part of the total after the last rank had begun"},
     [WAIT_SHARE] = {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
-                    .doc = "Waiting over waiting and transfer"},
+                    .doc = "Wait divided by wait plus transfer"},
     [SKEW_MEAN] = {"skew_mean_ns", "Mean skew", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Mean time from the first rank's start to that of the last"},
-    [TRANSFER_MEAN] =
-        {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
-         .doc =
-             "Mean time of a collective from the start of the last rank to the median of the ends"},
+                   .doc = "Mean time from the start of the first rank to the start of the last"},
+    [TRANSFER_MEAN] = {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
+                       .doc = "Mean time of a collective from the start of the last rank to the "
+                              "median end over the ranks"},
     [BUS_BANDWIDTH] =
         {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
          .doc = "Data times 2(n−1)/n for all-reduce, (n−1)/n for all-gather, reduce-scatter and "
-                "all-to-all, 1 for others, over the time of transfer: waiting does not count"},
+                "all-to-all, 1 for others, divided by the transfer time; waiting does not count"},
 };
 
 static const struct ta_table_def by_kind = {
     "collectives.by_kind",
     "Collectives",
     TA_COLUMNS(by_kind_columns),
-    .doc = "Collectives of several ranks are matched by process group and order. Their calls "
-           "have to agree in operation, type and elements; where they do not, or one rank "
-           "recorded more, the longest common sequence counts, or the shift with which the ends "
-           "of both keep their distance. Times are on one clock: offset and drift of each rank "
-           "come from the ends of collectives that nobody can leave before all have entered "
-           "(all-reduce, all-gather, reduce-scatter, even all-to-all, barrier). Ranks in groups "
-           "that nothing connects are on axes of their own. Collectives of the host (gloo, "
-           "HCCL) count where no kernel on a device is one. Of each file and device 32 768 "
-           "collectives are compared.\n\n"
-           "One row per operation and process group. `wait_ns` and `transfer_ns` are sums over "
-           "ranks that add up to `total_ns` but for collectives that have no partner, or whose "
-           "clocks are unknown.",
+    .doc =
+        "Collectives of several ranks are matched by process group and order. Their calls have to "
+        "agree in operation, type and number of elements; if they do not, or if one rank recorded "
+        "more, the longest common sequence is used, or the shift that keeps the ends of both at an "
+        "equal distance. Times are on one clock: offset and drift of each rank come from the ends "
+        "of collectives that no rank can leave before all have entered (all-reduce, all-gather, "
+        "reduce-scatter, even all-to-all, barrier). Ranks in groups that nothing connects have "
+        "time axes of their own. Collectives on the host (gloo, HCCL) count if no device kernel is "
+        "one. For each file and device, 32 768 collectives are compared.\n\nOne row per operation "
+        "and process group. `wait_ns` and `transfer_ns` are sums over ranks that add up to "
+        "`total_ns`, except for collectives that have no counterpart or whose clocks are unknown.",
     .order = {&by_kind_columns[TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_NOT,
     .brief = &(const struct ta_brief){.place = 200,
@@ -226,21 +229,21 @@ static void add_row(const struct ta_ranks *ranks, const struct sums *s,
 static void add_lacks(const struct ta_ranks *ranks, struct ta_section_builder *out)
 {
     if (ranks->damaged)
-        ta_add_missing(out, "Records of collectives could not be read, those of others are shown.");
+        ta_add_missing(out, "Some records of collectives could not be read; the others are shown.");
     else if (ranks->left_out)
         ta_add_missing(out,
-                       "Of each device the first %d collectives were compared one by one; %lld "
-                       "later ones are left out.",
+                       "For each device the first %d collectives were compared one by one; %lld "
+                       "later ones were not.",
                        TA_COLL_RECORDS_MOST, (long long)ranks->left_out);
     else if (ranks->n_unmatched)
-        ta_add_missing(out,
-                       "%zu of %zu records of collectives have no counterpart on the other ranks, "
-                       "which lost theirs or did something else there: they are not compared.",
-                       ranks->n_unmatched, ranks->n_records);
+        ta_add_missing(
+            out,
+            "%zu of %zu records of collectives have no counterpart on the other ranks, which lost "
+            "theirs or did something else at that time: they are not compared.",
+            ranks->n_unmatched, ranks->n_records);
     else if (ranks->n_records && ranks->n_members < 2)
-        ta_add_missing(out,
-                       "Collectives of one rank alone: who waits for whom, and how long, shows "
-                       "with the traces of the other ranks.");
+        ta_add_missing(out, "Only one rank recorded collectives: who waits for whom, and for how "
+                            "long, needs the traces of the other ranks.");
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

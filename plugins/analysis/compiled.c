@@ -84,37 +84,40 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_KERNEL] = {"kernel_ns", "Kernels", TA_NS,
                         .doc = "Sum of the durations of all kernels"},
     [BY_RANK_TRITON] = {"triton_ns", "Triton", TA_NS,
-                        .doc = "Of those of class triton: made by the compiler"},
+                        .doc =
+                            "Sum of the durations of Triton kernels, which the compiler generated"},
     [BY_RANK_TRITON_SHARE] = {"triton_share", "Triton %", TA_RATIO, .weight = 0.2,
-                              .doc = "Triton over kernels"},
+                              .doc = "Triton kernel time divided by the time of all kernels"},
     [BY_RANK_REGION] = {"region_ns", "Compiled regions", TA_NS,
-                        .doc = "Kernels launched inside compiled regions, library kernels "
-                               "included; none without regions"},
-    [BY_RANK_REGION_SHARE] = {"region_share", "Compiled %", TA_RATIO, .better = TA_HIGHER,
-                              .weight = 0.1, .doc = "Compiled regions over kernels"},
+                        .doc = "Time of the kernels launched inside compiled regions, including "
+                               "library kernels; empty if there are no regions"},
+    [BY_RANK_REGION_SHARE] =
+        {"region_share", "Compiled %", TA_RATIO, .better = TA_HIGHER, .weight = 0.1,
+         .doc = "Kernel time inside compiled regions divided by the time of all kernels"},
     [BY_RANK_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls of compiled regions"},
     [BY_RANK_FRAMES] =
         {"frames", "Frames", TA_COUNT, .better = TA_LOWER,
-         .doc = "Distinct compiled frames: functions, and what follows each graph break"},
+         .doc = "Distinct compiled frames: a function, or the rest of one after a graph break"},
     [BY_RANK_PER_STEP] = {"per_step", "Calls per step", TA_NUMBER, .better = TA_LOWER,
-                          .doc = "Calls of compiled regions per marked step: 1 without graph "
-                                 "breaks; none without markers"},
+                          .doc = "Calls of compiled regions per marked step, 1 if there are no "
+                                 "graph breaks; empty without step markers"},
     [BY_RANK_RECOMPILED] =
-        {"recompiled", "Recompiled", TA_COUNT, .better = TA_LOWER, .weight = 0.5,
-         .doc = "Largest number of times a frame had been compiled again, added over frames",
+        {"recompiled", "Recompilations", TA_COUNT, .better = TA_LOWER, .weight = 0.5,
+         .doc = "Highest recompilation number of each frame, summed over all frames",
          .read_as = TA_AS_RECOMPILED},
-    [BY_RANK_BREAKS] = {"breaks", "Breaks", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Calls of regions within another one, as what follows a graph break "
-                               "is, or after one of another frame in the same step; without "
-                               "steps within 2 ms"},
-    [BY_RANK_LOOKUP] = {"lookup_ns", "Lookups", TA_NS, .better = TA_LOWER,
-                        .doc = "Time in which guards are checked to find the compiled code"},
+    [BY_RANK_BREAKS] = {"breaks", "Graph breaks", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Calls of compiled regions inside another region (the code after a "
+                               "graph break), or after a region of another frame in the same step; "
+                               "without step markers, within 2 ms of it"},
+    [BY_RANK_LOOKUP] = {"lookup_ns", "Cache lookups", TA_NS, .better = TA_LOWER,
+                        .doc = "Time spent checking guards to find the compiled code"},
     [BY_RANK_BETWEEN] = {"between_ns", "Between graphs", TA_NS, .better = TA_LOWER,
-                         .doc = "Time of the host from the first region of a step to the end of "
-                                "its last one, outside of compiled graphs and of compilation; "
-                                "without steps of regions that follow within 2 ms"},
-    [BY_RANK_IDLE] = {"between_idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
-                      .doc = "The part of it in which no device of the rank had work"},
+                         .doc = "Host time from the first compiled region of a step to the end of "
+                                "the last, outside compiled graphs and compilation; without step "
+                                "markers, regions at most 2 ms apart count as one step"},
+    [BY_RANK_IDLE] =
+        {"between_idle_ns", "GPU idle between", TA_NS, .better = TA_LOWER,
+         .doc = "Part of the time between graphs in which no device of the rank had work"},
 };
 
 static const struct ta_table_def by_rank = {
@@ -122,24 +125,25 @@ static const struct ta_table_def by_rank = {
     "Compiled share by rank",
     TA_COLUMNS(by_rank_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank with compiled regions or kernels made by Triton.",
+    .doc = "One row per rank with compiled regions or Triton kernels.",
     .rank_words = "Compiled code"};
 
 enum { BETWEEN_OP, BETWEEN_CALLS, BETWEEN_TOTAL };
 static const struct ta_column between_columns[] = {
     [BETWEEN_OP] = {"op", "Operator", TA_TEXT, .doc = "Name of the operator"},
-    [BETWEEN_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
-                       .doc = "Calls that lie in no other operator"},
-    [BETWEEN_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                       .doc = "Their time on the host"},
+    [BETWEEN_CALLS] =
+        {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
+         .doc = "Calls of the operator between compiled graphs, outside other operators"},
+    [BETWEEN_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
+                       .doc = "Host time of these calls"},
 };
 
 static const struct ta_table_def between = {
     "compile.between",
     "Operators between compiled graphs",
     TA_COLUMNS(between_columns),
-    .doc = "One row per operator that runs outside of compiled graphs where `between_ns` of "
-           "`compile.by_rank` counts, all ranks.",
+    .doc = "One row per operator that runs outside compiled graphs within the time that "
+           "`between_ns` of `compile.by_rank` measures, all ranks.",
     .tier = TA_TIER_DETAIL,
     .order = {&between_columns[BETWEEN_TOTAL], TA_DESCENDING}};
 

@@ -407,10 +407,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 /* copies.bandwidth and copies.blocking: how fast copies were beside their link, and which of them
  * the host waited for. */
 
-static const char direction_doc[] = "HtoD, DtoH, DtoD, PtoP, HtoH or other";
-static const char memory_doc[] = "Memory on the side of the host: pageable, pinned, managed, or "
-                                 "unknown where the trace does not "
-                                 "say; device for copies without the host";
+static const char direction_doc[] = "Direction of the copies: HtoD (host to device), DtoH, DtoD, "
+                                    "PtoP (peer to peer), HtoH, or other";
+static const char memory_doc[] = "Kind of host memory: pageable, pinned, managed, or unknown if "
+                                 "the trace does not say it; device for copies without the host";
 
 enum {
     BANDWIDTH_RANK,
@@ -431,41 +431,45 @@ enum {
 };
 static const struct ta_column copies_bandwidth_columns[] = {
     [BANDWIDTH_RANK] = TA_RANK_COLUMN,
-    [BANDWIDTH_PATH] = {"path", "Copies", TA_TEXT,
-                        .doc = "Direction, and the kind of memory of the host"},
+    [BANDWIDTH_PATH] = {"path", "Copies", TA_TEXT, .doc = "Direction, and kind of host memory"},
     [BANDWIDTH_DIRECTION] = {"direction", "Direction", TA_ID, .doc = direction_doc},
     [BANDWIDTH_MEMORY] = {"memory", "Memory", TA_ID, .doc = memory_doc},
-    [BANDWIDTH_SIZE] = {"size", "Size", TA_TEXT, .doc = "Class of size of the copies"},
-    [BANDWIDTH_FROM] = {"from_bytes", "From", TA_BYTES, .doc = "Least size of the class"},
-    [BANDWIDTH_COUNT] = {"count", "Count", TA_COUNT, .better = TA_LOWER,
-                         .doc = "Number of copies that say their bytes and take time"},
-    [BANDWIDTH_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of them"},
-    [BANDWIDTH_MEAN] = {"mean_bytes", "Mean size", TA_BYTES_MEAN, .doc = "Bytes over count"},
-    [BANDWIDTH_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                         .doc = "Sum of durations: work, not wall time"},
+    [BANDWIDTH_SIZE] = {"size", "Size", TA_TEXT, .doc = "Size class of the copies"},
+    [BANDWIDTH_FROM] = {"from_bytes", "Size from", TA_BYTES, .doc = "Smallest size in the class"},
+    [BANDWIDTH_COUNT] =
+        {"count", "Count", TA_COUNT, .better = TA_LOWER,
+         .doc = "Number of copies whose size was recorded and whose duration is not 0"},
+    [BANDWIDTH_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
+                         .doc = "Sum of the bytes of these copies"},
+    [BANDWIDTH_MEAN] = {"mean_bytes", "Mean size", TA_BYTES_MEAN, .doc = "Bytes divided by count"},
+    [BANDWIDTH_TOTAL] =
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+         .doc = "Sum of the durations of these copies; copies at the same time add up"},
     [BANDWIDTH_EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-                           .doc = "Part of it in which no kernel of the device runs; of copies at "
-                                  "the same time each counts"},
+                           .doc = "Part of the total in which no kernel runs on the device; copies "
+                                  "at the same time add up"},
     [BANDWIDTH_RATE] = {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-                        .better = TA_HIGHER, .doc = "Bytes over total time"},
+                        .better = TA_HIGHER, .doc = "Bytes divided by total time"},
     [BANDWIDTH_LINK] =
-        {"link", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-         .doc = "What the link can do in this direction: as the maker of the device states; where "
-                "that is not known, or copies are faster, the 99th percentile of the bandwidth of "
-                "all copies from 1 MiB on, all ranks. None for smaller copies, which are bound by "
-                "latency, and for copies within a device"},
+        {"link", "Link rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+         .doc = "Bandwidth that the link can reach in this direction, from the data sheet of the "
+                "device; if that is not known, or if copies are faster, the 99th percentile of the "
+                "bandwidth of all copies of 1 MiB or more, all ranks. Empty for smaller copies, "
+                "which are bound by latency, and for copies within a device"},
     [BANDWIDTH_LINK_SHARE] = {"link_share", "Link utilization", TA_RATIO, .better = TA_HIGHER,
-                              .doc = "Bandwidth over that"},
-    [BANDWIDTH_LINK_NAME] = {"link_name", "Link by", TA_TEXT,
-                             .doc = "Where the rate of the link is from"},
+                              .doc = "Bandwidth divided by the link rate"},
+    [BANDWIDTH_LINK_NAME] =
+        {"link_name", "Link rate source", TA_TEXT,
+         .doc =
+             "Where the link rate comes from: stated by the maker of the device, or p99 observed"},
 };
 
 static const struct ta_chart_def rate_chart = {
     .id = "copy-rates",
     .title = "Copy bandwidth by size",
-    .caption = "Copy bandwidth by size, one dot per rank, direction, type of host memory and "
-               "decade of size, drawn at the mean size; its area is the total time. Copies below 1 "
-               "MiB are bound by latency. Lines: what the link can do.",
+    .caption = "Copy bandwidth by size: one dot per rank, direction, kind of host memory and "
+               "decade of size, at the mean size; its area is the total time. Copies below 1 MiB "
+               "are bound by latency. Lines: what the link can reach.",
     .kind = TA_CHART_SCATTER,
     .label = {&copies_bandwidth_columns[BANDWIDTH_PATH], &copies_bandwidth_columns[BANDWIDTH_RANK]},
     .x = &copies_bandwidth_columns[BANDWIDTH_MEAN],
@@ -481,9 +485,9 @@ static const struct ta_table_def copies_bandwidth = {
     "copies.bandwidth",
     "Copy bandwidth by size",
     TA_COLUMNS(copies_bandwidth_columns),
-    .doc = "One row per rank, direction, kind of host memory and class of size: decades of KiB, "
-           "MiB and GiB. Copies below 1 MiB are bound by latency and have no link beside them. "
-           "Chart `copy-rates`.",
+    .doc =
+        "One row per rank, direction, kind of host memory and size class: decades of KiB, MiB and "
+        "GiB. Copies below 1 MiB are bound by latency and have no link rate. Chart `copy-rates`.",
     .tier = TA_TIER_DETAIL,
     .chart = {&rate_chart},
     .not_of_ranks = true};
@@ -504,26 +508,27 @@ enum {
 static const struct ta_column copies_blocking_columns[] = {
     [BLOCKING_RANK] = TA_RANK_COLUMN,
     [BLOCKING_PATH] = {"path", "Copies", TA_TEXT, .role = TA_NOTE,
-                       .doc = "Direction, and the kind of memory of the host"},
+                       .doc = "Direction, and kind of host memory"},
     [BLOCKING_DIRECTION] = {"direction", "Direction", TA_ID, .doc = direction_doc},
     [BLOCKING_MEMORY] = {"memory", "Memory", TA_ID, .doc = memory_doc},
     [BLOCKING_CALL] = {"call", "Call", TA_TEXT,
-                       .doc = "Call that made them: it waits by itself, or because the driver has "
-                              "to stage pageable memory"},
+                       .doc = "Runtime call that made the copies: it waits by definition, or "
+                              "because the driver has to stage pageable memory"},
     [BLOCKING_COUNT] =
         {"count", "Count", TA_COUNT, .better = TA_LOWER,
          .doc = "Number of copies; reads of single values, below 1 KiB, count as waits instead"},
     [BLOCKING_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
-                        .doc = "Bytes of those that say so"},
+                        .doc = "Sum of the bytes of the copies whose size was recorded"},
     [BLOCKING_COPY] = {"copy_ns", "On the device", TA_NS, .better = TA_LOWER,
-                       .doc = "Sum of durations of the copies"},
+                       .doc = "Sum of the durations of the copies on the device"},
     [BLOCKING_HOST] = {"host_ns", "Host blocked", TA_NS, .better = TA_LOWER,
-                       .doc = "Time that host threads spent in the calls"},
+                       .doc = "Time that host threads spent in these calls"},
     [BLOCKING_EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-                          .doc = "Part of the copies in which no kernel of the device runs"},
-    [BLOCKING_IDLE] = {"idle_ns", "Idle during", TA_NS, .better = TA_LOWER,
-                       .doc = "Part of the calls in which no device of the rank works, within the "
-                              "first and last activity"},
+                          .doc =
+                              "Part of the copy time on the device in which no kernel runs there"},
+    [BLOCKING_IDLE] = {"idle_ns", "GPU idle during", TA_NS, .better = TA_LOWER,
+                       .doc = "Time within these calls in which no device of the rank works, "
+                              "between its first and its last activity"},
 };
 
 static const struct ta_table_def copies_blocking = {
@@ -531,10 +536,9 @@ static const struct ta_table_def copies_blocking = {
     "Copies the host waits for",
     TA_COLUMNS(copies_blocking_columns),
     .doc = "One row per rank, direction, kind of host memory and call: copies of 1 KiB and more "
-           "that a host thread waits for within the call, because the call returns when they "
-           "are done (`cudaMemcpy`, `hipMemcpyWithStream`), or because the driver stages "
-           "pageable memory. "
-           "Reads of single values, below 1 KiB, are waits: `sync.by_site`.",
+           "that a host thread waits for within the call, because the call returns when they are "
+           "done (`cudaMemcpy`, `hipMemcpyWithStream`) or because the driver stages pageable "
+           "memory. Reads of single values, below 1 KiB, are waits: `sync.by_site`.",
     .tier = TA_TIER_DETAIL,
     .order = {&copies_blocking_columns[BLOCKING_HOST], TA_DESCENDING}};
 
@@ -633,18 +637,19 @@ enum { SUM_BANDWIDTH = SUM_TOTAL + 1, SUM_COLUMN_COUNT };
     [SUM_WHAT] = {key, title, TA_TEXT, .doc = what}, \
     [SUM_COUNT] = {"count", "Copies", TA_COUNT, .better = TA_LOWER, .doc = "Number of copies"}, \
     [SUM_BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .weight = (bytes_weight), \
-                   .doc = "Bytes of the copies that say so"}, \
+                   .doc = "Sum of the bytes of the copies whose size was recorded"}, \
     [SUM_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = (total_weight), \
-                   .doc = "Sum of durations: work, not wall time"}, \
+                   .doc = "Sum of the durations of the copies; copies at the same time add up"}, \
     [SUM_BANDWIDTH] = {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, \
                        .better = TA_HIGHER, .weight = (bandwidth_weight), \
-                       .doc = "Bytes over the time of the copies that say so"}
+                       .doc = "Bytes divided by the duration of the copies whose size was recorded"}
 /* clang-format on */
 
-static const struct ta_column by_direction_columns[] = {
-    SUM_COLUMNS("direction", "Direction",
-                "HtoD host to device, DtoH back, DtoD within or between devices, PtoP peer to peer",
-                0.4, 0.3, 0.2)};
+static const struct ta_column by_direction_columns[] = {SUM_COLUMNS(
+    "direction", "Direction",
+    "HtoD: host to device; DtoH: device to host; DtoD: within a device or between devices; PtoP: "
+    "peer to peer; HtoH: within the host; other: the name does not say it",
+    0.4, 0.3, 0.2)};
 
 static const struct ta_chart_def chart = {
     .id = "copy-bandwidth",
@@ -663,7 +668,7 @@ static const struct ta_table_def by_direction = {
     TA_COLUMNS(by_direction_columns),
     .tier = TA_TIER_DETAIL,
     .doc = "One row per rank and direction: `HtoD`, `DtoH`, `DtoD`, `PtoP`, `HtoH` or `other`, "
-           "by the name of the copy. Chart `copy-bandwidth`.",
+           "from the name of the copy. Chart `copy-bandwidth`.",
     .chart = {&chart},
     .rank_words = "Copies",
     .brief = &(const struct ta_brief){
@@ -674,7 +679,7 @@ static const struct ta_column by_memory_columns[] = {SUM_COLUMNS(
 
 static const struct ta_table_def by_memory = {
     "copies.by_memory", "Copies by memory type", TA_COLUMNS(by_memory_columns),
-    .doc = "One row per rank and kinds of memory, such as `Pageable -> Device`: what stands in "
+    .doc = "One row per rank and pair of memory kinds, such as `Pageable -> Device`: the text in "
            "parentheses in the name of the copy, or the whole name.",
     .tier = TA_TIER_DETAIL};
 
@@ -765,6 +770,6 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, copies, &ops, .title = "Copies",
-          .summary = "Memory copies, how fast they are, and which the host waits for: "
+          .summary = "Memory copies: how fast they are, and which the host waits for: "
                      "copies.by_direction, copies.bandwidth, copies.blocking",
           .version = "1");

@@ -60,25 +60,27 @@ static const struct ta_ref reads[] = {
 enum { PER, BASIS_OF, COUNT, DEVICES, GPU_TIME, GPU_HOURS, ENERGY, COST, CURRENCY };
 static const struct ta_column costs_columns[] = {
     [PER] = {"per", "Per", TA_TEXT,
-             .doc = "What the row is for one of: run, image, frame, block, step, request, 1000 "
-                    "tokens"},
-    [BASIS_OF] = {"basis", "Basis", TA_WORD,
-                  .doc = "program: the window of the program, over what was made in it; steps: the "
-                         "time of the steps that write tokens; else the basis of its rate"},
+             .doc = "What the GPU time, energy and cost of the row are for: the whole run, or one "
+                    "image, frame, block, step, request, or 1000 tokens"},
+    [BASIS_OF] =
+        {"basis", "Basis", TA_WORD,
+         .doc = "program: the program's window divided by what was made in it; steps: the time of "
+                "the steps that generate tokens; otherwise the basis of the throughput used"},
     [COUNT] = {"count", "Count", TA_NUMBER,
-               .doc = "How many were made in that time; null of a rate"},
+               .doc = "How many were made in that time; empty if only a rate is known"},
     [DEVICES] = {"devices", "Devices", TA_NUMBER,
-                 .doc = "Devices of the run, also of ranks that were not read"},
+                 .doc = "Number of devices in the run, including ranks that were not read"},
     [GPU_TIME] = {"gpu_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "Wall time times devices, for one"},
+                  .doc = "Wall time times number of devices, per unit of the row"},
     [GPU_HOURS] = {"gpu_hours", "GPU hours", TA_NUMBER, .better = TA_LOWER,
-                   .doc = "The same in hours"},
+                   .doc = "GPU time in hours, per unit of the row"},
     [ENERGY] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
-                .doc = "Mean power of all devices times wall time, for one; null where the power "
-                       "of a device was not sampled"},
+                .doc = "Mean power of all devices times wall time, per unit of the row; empty if "
+                       "the power of a device was not sampled"},
     [COST] = {"cost", "Cost", TA_NUMBER, .better = TA_LOWER,
-              .doc = "GPU hours times --price, for one; null without"},
-    [CURRENCY] = {"currency", "Currency", TA_TEXT, .role = TA_NOTE, .doc = "As --price says it"},
+              .doc = "GPU hours times --price, per unit of the row; empty without --price"},
+    [CURRENCY] = {"currency", "Currency", TA_TEXT, .role = TA_NOTE,
+                  .doc = "Currency as given with --price"},
 };
 
 /* On the terminal the table is an answer to --price. */
@@ -94,10 +96,10 @@ static const struct ta_table_def costs = {
     "Cost",
     TA_COLUMNS(costs_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per thing that the run makes, as far as it is known how many or how fast; the "
-           "row `run` is all of it. Ranks are taken to work on the same things: of different "
-           "counts the largest counts. The energy is the devices' alone, without the "
-           "host.",
+    .doc =
+        "One row per kind of thing that the run makes, if their number or rate is known; the row "
+        "`run` is the whole run. Ranks are assumed to work on the same things: if their counts "
+        "differ, the largest is used. The energy covers the devices without the host.",
     .joining = TA_JOIN_NOT,
     .brief = &(const struct ta_brief){.place = 275,
                                       .rows = 8,
@@ -334,5 +336,5 @@ static const struct ta_analysis_ops ops = {.section = "overview",
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, costs, &ops, .title = "Cost",
-          .summary = "GPU time, energy and money of what a run makes: costs.values",
+          .summary = "GPU time, energy and money per unit of what a run makes: costs.values",
           .version = "1");

@@ -556,44 +556,48 @@ enum { CLASS_SHARE = CLASS_TOTAL + 1, NAME_SHARE = NAME_TOTAL + 1 };
 static const struct ta_column by_class_columns[] = {
     [CLASS_RANK] = TA_RANK_COLUMN,
     [CLASS_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_PATH_CLASS,
-                     .doc = "What the path goes through: work of the device, of the host, or the "
-                            "way between them"},
-    [CLASS_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
+                     .doc = "What the path goes through: work of the device, work of the host, or "
+                            "the delay between them"},
+    [CLASS_PIECES] = {"pieces", "Segments", TA_COUNT,
+                      .doc = "Number of segments of the path in this class"},
     [CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_PATH_TIME,
                      .doc = "Time on the path; the classes of a rank add up to its window"},
-    [CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the rank's window"},
+    [CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Share of the rank's window"},
 };
 
 static const struct ta_table_def by_class = {
     "critical_path.by_class",
     "Critical path by class",
     TA_COLUMNS(by_class_columns),
-    .doc = "The chain of work and waits that ends with the last activity of a rank's devices "
-           "and covers their whole window. It is followed backwards: from an activity to what "
-           "ended last before it, the activity before it on its stream, the call that launched "
-           "it, or work of another stream that it waited for; along the host threads span by "
-           "span, and where a thread did nothing to the one that was active last; from a wait "
-           "of the host to the activity that it waited for. Where the host was ahead, at a "
-           "launch whose activity had to queue for more than 20 µs, and where nothing was "
-           "recorded of the host for 100 µs while the device worked, the path is the device's. "
-           "Speeding up what is not on the path shortens nothing; what is on it, no more than "
-           "to the next best path.\n\n"
-           "One row per rank and class: `compute`, `communication`, `copy` on the device; "
-           "`operator dispatch`, `python`, `runtime calls`, `setup` (allocation, compiling), "
-           "`input` (data loading, collectives of the host), `return from wait`, `host "
-           "untraced`; between them `launch latency`, `queued, same stream`, `queued, "
-           "dependency`, `unknown`.",
+    .doc =
+        "The chain of work and waits that ends with the last activity of a rank's devices and "
+        "covers their whole window. It is followed backwards: from an activity to what ended last "
+        "before it, which is the activity before it on its stream, the call that launched it, or "
+        "work of another stream that it waited for; along host threads span by span, and if a "
+        "thread did nothing, to the thread that was active last; from a wait of the host to the "
+        "activity that it waited for. If the host was ahead, that is, at a launch whose activity "
+        "had to queue for more than 20 µs, or if nothing was recorded of the host for 100 µs while "
+        "the device worked, the path follows the device. Speeding up what is not on the path saves "
+        "nothing; speeding up what is on it saves at most the distance to the next best "
+        "path.\n\nOne row per rank and class: `compute`, `communication`, `copy` on the device; "
+        "`operator dispatch`, `python`, `runtime calls`, `setup` (allocation, compiling), `input` "
+        "(data loading, collectives on the host), `return from wait`, `host untraced` on the host; "
+        "between them `launch latency`, `queued, same stream`, `queued, dependency`, `unknown`.",
     .tier = TA_TIER_DETAIL,
     .order = {&by_class_columns[CLASS_TOTAL], TA_DESCENDING}};
 
 static const struct ta_column by_name_columns[] = {
-    [NAME_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Critical path by class"},
-    [NAME_NAME] = {"name", "Name", TA_TEXT,
-                   .doc = "Kernel, operator, function or call; of queued work the one that waits"},
-    [NAME_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
+    [NAME_CLASS] = {"class", "Class", TA_TEXT,
+                    .doc = "What the path goes through: work of the device, work of the host, or "
+                           "the delay between them"},
+    [NAME_NAME] =
+        {"name", "Name", TA_TEXT,
+         .doc = "Kernel, operator, function or call; for time in a queue, the activity that waits"},
+    [NAME_PIECES] = {"pieces", "Segments", TA_COUNT,
+                     .doc = "Number of segments of the path with this class and name"},
     [NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                     .doc = "Time on the path, all ranks"},
-    [NAME_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the paths of all ranks"},
+    [NAME_SHARE] = {"share", "Share", TA_RATIO, .doc = "Share of the paths of all ranks"},
 };
 
 static const struct ta_table_def by_name = {
@@ -609,21 +613,22 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
     [BY_RANK_WINDOW] =
         {"window_ns", "Length", TA_NS, .better = TA_LOWER,
-         .doc = "Length of the path: first to last activity of all devices of the rank"},
-    [BY_RANK_KNOWN] = {"known", "Known steps", TA_COUNT, .better = TA_HIGHER,
-                       .doc = "Steps between host and device, or activities, that the trace shows: "
-                              "launches, order on a stream, waits"},
-    [BY_RANK_LIKELY] =
-        {"likely", "Likely steps", TA_COUNT, .better = TA_LOWER,
-         .doc = "Steps to the activity that ended last, without a record that it was waited for"},
+         .doc =
+             "Length of the path: from the first to the last activity of all devices of the rank"},
+    [BY_RANK_KNOWN] =
+        {"known", "Known steps", TA_COUNT, .better = TA_HIGHER,
+         .doc = "Steps along the path that the trace proves: launches, order on a stream, waits"},
+    [BY_RANK_LIKELY] = {"likely", "Likely steps", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Steps to the activity that happened to end last, without a record "
+                               "that it was waited for"},
     [BY_RANK_COVERAGE] = {"coverage", "Known %", TA_RATIO, .better = TA_HIGHER,
-                          .doc = "Known steps over all"},
+                          .doc = "Known steps divided by all steps"},
 };
 
 static const struct ta_table_def by_rank = {
     "critical_path.by_rank", "Critical path by rank", TA_COLUMNS(by_rank_columns),
-    .doc = "One row per rank with device activities: the length of the path, and how much of it "
-           "is known.",
+    .doc = "One row per rank with device activities: the length of the path, and how much of it is "
+           "known.",
     .tier = TA_TIER_DETAIL};
 
 /* ---- map ----------------------------------------------------------------------------------- */
@@ -786,4 +791,5 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, critical_path, &ops, .title = "Critical path",
-          .summary = "What the run's length is made of: critical_path.by_class", .version = "1");
+          .summary = "What the length of the run consists of: critical_path.by_class",
+          .version = "1");

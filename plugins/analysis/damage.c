@@ -58,30 +58,35 @@ static const struct ta_partial_def partials[] = {{"damage", fields, FACTS}, {0}}
 enum { RANK, DAMAGE, COUNT, OF, SHARE, RAW, KEPT, REASON };
 static const struct ta_column by_kind_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [DAMAGE] = {"damage", "Damage", TA_TEXT,
-                .doc = "no time: spans that were written without one, which nothing is computed "
-                       "from; overlong: device activities that last past later ones of their "
-                       "stream, which end where the next one starts; out of order: "
-                       "activities that start after what was launched later on their stream; "
-                       "kernels lost: launches without a kernel"},
+    [DAMAGE] =
+        {"damage", "Damage", TA_TEXT,
+         .doc =
+             "no time: spans without a usable time, which are ignored; overlong: device activities "
+             "that run past later ones of their stream, and are cut where the next one starts; out "
+             "of order: activities that start after work that was launched later on their stream; "
+             "kernels lost, graph replays lost: launches without a recorded kernel"},
     [COUNT] = {"count", "Count", TA_COUNT, .better = TA_LOWER,
-               .doc = "Spans, activities or launches that it hit; of lost graph replays these"},
-    [OF] = {"of", "Of all", TA_COUNT, .doc = "Spans, activities or launches of the kind in all"},
+               .doc = "Number of damaged spans, activities, launches or graph replays"},
+    [OF] = {"of", "Of all", TA_COUNT,
+            .doc = "Number of all spans, activities, launches or graph replays, damaged or not"},
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-               .doc = "Count over all; of lost kernels the share of the kernels, where a graph "
-                      "counts with as many as its other replays"},
+               .doc =
+                   "Count divided by all; for lost kernels the share of kernels that are missing, "
+                   "where a lost graph replay counts as many as its other replays have"},
     [RAW] = {"raw_ns", "As recorded", TA_NS,
-             .doc = "Sum of the durations of all device activities as recorded; of overlong only"},
+             .doc = "Sum of the durations of all device activities as recorded; only for overlong"},
     [KEPT] = {"kept_ns", "As used", TA_NS,
-              .doc = "The same with the overlong ones ended where the next one starts"},
-    [REASON] = {"reason", "Reason", TA_SENTENCE, .doc = "What the content of the file says of it"},
+              .doc = "Sum of the durations of all device activities after the overlong ones were "
+                     "cut; only for overlong"},
+    [REASON] = {"reason", "Reason", TA_SENTENCE,
+                .doc = "Why the program considers them damaged or lost"},
 };
 
 static const struct ta_table_def by_kind = {
     "health.damage", "Damage in the recording", TA_COLUMNS(by_kind_columns),
-    .doc = "One row per rank and kind of damage; none for a sound recording. Damaged times are set "
-           "apart before anything is computed. Idle time over lost or disordered work is "
-           "`kernels not recorded` or `out of order` in `gpu_idle.by_cause`, and no finding.",
+    .doc = "One row per rank and kind of damage; no rows if the recording is sound. Damaged times "
+           "are set aside before anything is computed. Idle time over lost or disordered work is "
+           "`kernels not recorded` or `out of order` in `gpu_idle.by_cause`, and never a finding.",
     .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -123,23 +128,24 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 /* ---- reasons --------------------------------------------------------------------------------- */
 
 static const char untimed_reason[] =
-    "the profiler wrote a start and a duration of 0, or one stamp long before all others";
+    "the profiler wrote a start and a duration of 0, or a timestamp long before all others";
 static const char overlong_reason[] =
-    "their ends are wrong, as a stream runs one activity after the other";
+    "their ends are wrong: a stream runs one activity after the other";
 static const char disorder_reason[] =
-    "the start of one of the two is wrong, as a stream keeps the order of launches";
+    "the start of one of the two is wrong: a stream keeps the order of launches";
 
 /* Why kernels are missing, from which launches lack theirs. */
 static const char *lost_reason(const int64_t *row)
 {
     const int64_t lost = row[FACT_LOST];
-    return row[FACT_UNTIMED] > 0              ? "their kernels may be those without a time"
-           : row[FACT_KERNELS] == 0           ? "no kernel was recorded: only copies were asked for"
+    return row[FACT_UNTIMED] > 0    ? "their kernels may be among the spans without a time"
+           : row[FACT_KERNELS] == 0 ? "no kernel was recorded: only copies were requested"
            : row[FACT_LOST_GRAPHS] * 2 > lost ? "kernels of graph replays were not recorded"
-           : row[FACT_TAIL] * 10 > lost * 9   ? "from some time on nothing was recorded: the "
-                                                "buffers of the profiler were full"
-           : row[FACT_HEAD] * 10 > lost * 9   ? "the recording of the device began after them"
-                                              : "they lie between launches that have theirs";
+           : row[FACT_TAIL] * 10 > lost * 9
+               ? "recording stopped at some time: the buffers of the profiler were full"
+           : row[FACT_HEAD] * 10 > lost * 9
+               ? "the recording of the device began after they were launched"
+               : "they lie between launches whose kernels were recorded";
 }
 
 static void add_row(struct ta_section_builder *out, const int64_t *row, const char *damage,
@@ -187,6 +193,7 @@ static const struct ta_table_def *const tables[] = {&by_kind, NULL};
 static const struct ta_analysis_ops ops = {
     .section = "health", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
-TA_PLUGIN(analysis, damage, &ops, .title = "Damage in the recording",
-          .summary = "Times and device work that cannot be believed: health.damage",
-          .version = "1");
+TA_PLUGIN(
+    analysis, damage, &ops, .title = "Damage in the recording",
+    .summary = "Times and device work in the trace that are damaged or missing: health.damage",
+    .version = "1");

@@ -145,21 +145,22 @@ enum {
 };
 static const struct ta_column step_table_columns[] = {
     [STEP_RANK] = TA_DUMP_RANK_COLUMN,
-    [STEP_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                    .doc = "Place in the order of recording, from 0"},
+    [STEP_INDEX] = {"index", "Order", TA_INTEGER, .role = TA_IN_SERIES,
+                    .doc = "Position in the order of recording, from 0"},
     [STEP_NUMBER] = {"step", "Step", TA_INTEGER, .role = TA_IN_SERIES,
-                     .doc = "Number within its block"},
+                     .doc = "Number of the step within its block, as recorded"},
     [STEP_TIMESTEP] = {"timestep", "Timestep", TA_NUMBER,
                        .doc = "Noise level of the schedule, as recorded"},
-    [STEP_BLOCK_SIZE] = {"block_size", "Frames", TA_COUNT, .doc = "Frames of its block"},
+    [STEP_BLOCK_SIZE] = {"block_size", "Frames", TA_COUNT, .doc = "Number of frames of the block"},
     [STEP_DUR_NS] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
                      .read_as = TA_AS_DENOISING_TIME, .doc = "Duration of the record"},
     [STEP_GUIDANCE_SCALE] = {"guidance_scale", "Guidance", TA_NUMBER, .doc = "Guidance scale"},
     [STEP_PASS] = {"pass", "Pass", TA_INTEGER,
-                   .doc = "Run of the schedule that it belongs to, from 0"},
+                   .doc = "Pass through the noise schedule that the step belongs to, from 0"},
     [STEP_STEP_NS] = {"step_ns", "Step time", TA_NS, .better = TA_LOWER,
                       .read_as = TA_AS_DENOISING_STEP,
-                      .doc = "Duration of the step, all its records together; at the last of them"},
+                      .doc = "Duration of the step with all of its records; given in its last "
+                             "record, empty in the others"},
 };
 
 static const struct ta_chart_def step_chart = {
@@ -198,23 +199,23 @@ enum {
 };
 static const struct ta_column block_table_columns[] = {
     [BLOCKS_RANK] = TA_DUMP_RANK_COLUMN,
-    [BLOCKS_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                      .doc = "Place in the order of recording, from 0"},
+    [BLOCKS_INDEX] = {"index", "Order", TA_INTEGER, .role = TA_IN_SERIES,
+                      .doc = "Position in the order of recording, from 0"},
     [BLOCKS_NUMBER] = {"block", "Block", TA_INTEGER, .doc = "Number of the block"},
     [BLOCKS_FRAMES] = {"frames", "Frames", TA_COUNT, .read_as = TA_AS_BLOCK_FRAMES,
-                       .doc = "Frames of the block"},
+                       .doc = "Number of frames of the block"},
     [BLOCKS_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER, .read_as = TA_AS_BLOCK_TIME,
-                    .doc = "Time the block took"},
+                    .doc = "Duration of the block"},
     [BLOCKS_FPS] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                    .doc = "Frames over duration"},
+                    .doc = "Frames of the block divided by its duration"},
     [BLOCKS_MEMORY] = {"memory_bytes", "Memory", TA_BYTES, .better = TA_LOWER,
-                       .doc = "Memory in use as recorded with the block"},
+                       .doc = "Memory in use when the block was recorded"},
     [BLOCKS_END] = {"end_ns", "End", TA_NS,
-                    .doc =
-                        "When the block was ready, since the end of the first block of the rank"},
+                    .doc = "Time at which the block was complete, counted from the end of the "
+                           "rank's first block"},
     [BLOCKS_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_IN_SERIES,
-                      .doc = "Video of the rank that it belongs to, from 0: one begins where the "
-                             "number of a block does not go up"},
+                      .doc = "Number of the video on its rank, from 0; a new video begins where "
+                             "the block number does not increase"},
 };
 
 static const struct ta_chart_def block_chart = {
@@ -260,30 +261,29 @@ enum {
 static const struct ta_column rank_table_columns[] = {
     [OF_RANK] = TA_DUMP_RANK_COLUMN,
     [RANK_STEPS] = {"steps", "Steps", TA_COUNT, .read_as = TA_AS_DONE_STEPS,
-                    .doc = "Denoising steps recorded"},
-    [RANK_PASSES] = {"passes", "Passes", TA_COUNT,
-                     .doc =
-                         "Runs of the schedule: one begins where the number of a step goes back"},
-    [RANK_STEPS_PER_PASS] = {"steps_per_pass", "Steps per pass", TA_COUNT, .better = TA_LOWER,
-                             .weight = 0.9,
-                             .doc =
-                                 "Steps of the longest pass: those of one block or one generation"},
+                    .doc = "Number of recorded denoising steps"},
+    [RANK_PASSES] =
+        {"passes", "Passes", TA_COUNT,
+         .doc =
+             "Passes through the noise schedule; a new one begins where the step number goes back"},
+    [RANK_STEPS_PER_PASS] =
+        {"steps_per_pass", "Steps per pass", TA_COUNT, .better = TA_LOWER, .weight = 0.9,
+         .doc = "Steps of the longest pass, which makes one block or one whole generation"},
     [RANK_RECORDS_PER_STEP] = {"records_per_step", "Records per step", TA_COUNT,
-                               .doc = "Records of one step at most: 2 where both model calls of "
-                                      "the guidance are recorded; none "
-                                      "where "
-                                      "each record is a step"},
+                               .doc =
+                                   "Largest number of records of one step: 2 if both model calls "
+                                   "of guidance are recorded; empty if every record is a step"},
     [RANK_STEP_MEAN] = {"step_mean_ns", "Step mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
-                        .doc = "Mean duration of a step, all its records together"},
+                        .doc = "Mean duration of a step with all of its records"},
     [RANK_STEP_P50] = {"step_p50_ns", "Step p50", TA_NS_MEAN, .better = TA_LOWER,
                        .doc = "Median duration of a step"},
     [RANK_STEP_P95] = {"step_p95_ns", "Step p95", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.4,
-                       .doc = "95th percentile (type 7) of the durations of steps"},
+                       .doc = "95th percentile of the step durations (type 7)"},
     [RANK_TIMESTEP_MEAN] = {"timestep_mean", "Timestep", TA_NUMBER,
                             .doc = "Mean of the recorded timesteps"},
-    [RANK_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Blocks recorded"},
+    [RANK_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Number of recorded blocks"},
     [RANK_FRAMES] = {"frames", "Frames", TA_COUNT, .weight = 0.9, .read_as = TA_AS_DONE_FRAMES,
-                     .doc = "Frames of the blocks, each counted once"},
+                     .doc = "Frames of all blocks, each counted once"},
     [RANK_FRAMES_PER_BLOCK] = {"frames_per_block", "Frames per block", TA_NUMBER, .weight = 0.9,
                                .doc = "Mean number of frames of a block"},
     [RANK_BLOCK_MEAN] = {"block_mean_ns", "Block mean", TA_NS_MEAN, .better = TA_LOWER,
@@ -300,12 +300,12 @@ static const struct ta_table_def rank_table = {
     "diffusion.by_rank",
     "Diffusion by rank",
     TA_COLUMNS(rank_table_columns),
-    .doc = "One row per rank with denoising steps or blocks. A frame counts once, with its "
-           "block. A pass runs through its schedule once, for one block or one generation: "
-           "steps count up in it, or down where the number is a timestep, and a new pass begins "
-           "where it goes the other way. With guidance some programs write two records per "
-           "step; records that follow each other with the same number, or all over as many with "
-           "the same timestep, are one step, whose time is theirs together.",
+    .doc = "One row per rank with denoising steps or blocks. A frame counts once, with its block. "
+           "A pass goes through its noise schedule once, for one block or one generation: step "
+           "numbers increase in it (or decrease if they are timesteps), and a new pass begins "
+           "where they go the other way. With guidance some programs write two records per step: "
+           "consecutive records with the same number, or with the same timestep if every timestep "
+           "has as many records, are one step, whose duration is theirs together.",
     .rank_words = "Diffusion",
     .brief = &(const struct ta_brief){
         .place = 280, .rows = 8, .largest = &rank_table_columns[RANK_STEP_MEAN]}};

@@ -58,23 +58,25 @@ static bool replay(const struct ta_ranks *ranks, struct hierarchy *h)
 enum { TERM, EFFICIENCY, WITH, WITHOUT, LOSS, MEANING };
 static const struct ta_column hierarchy_columns[] = {
     [TERM] = {"term", "Efficiency", TA_WORD, .read_as = TA_AS_FACTOR,
-              .doc = "transfer, host, serialization, balance; parallel is their product"},
-    [EFFICIENCY] = {"efficiency", "Value", TA_RATIO, .better = TA_HIGHER,
-                    .read_as = TA_AS_FACTOR_EFFICIENCY,
-                    .doc = "Time without the loss over the time with it; from 0.8 on acceptable"},
+              .doc = "Factor of the parallel efficiency: transfer, host, serialization or balance; "
+                     "parallel is their product"},
+    [EFFICIENCY] =
+        {"efficiency", "Value", TA_RATIO, .better = TA_HIGHER, .read_as = TA_AS_FACTOR_EFFICIENCY,
+         .doc = "Time without the loss divided by the time with it; 0.8 or more is acceptable"},
     [WITH] = {"with_ns", "Time with loss", TA_NS_MEAN, .better = TA_LOWER,
-              .doc = "Time of the run with the loss"},
+              .doc = "Duration of the run with the loss"},
     [WITHOUT] = {"without_ns", "Time without loss", TA_NS_MEAN,
-                 .doc = "Time of the run without it: transfers that take no time; a host that is "
-                        "never late; the time in which the rank computes that computes longest; "
-                        "the mean over ranks of that time"},
-    [LOSS] = {"loss_ns", "Loss", TA_NS_MEAN, .better = TA_LOWER, .doc = "The one less the other"},
-    [MEANING] = {"meaning", "Meaning", TA_SENTENCE, .doc = "What is lost there"},
+                 .doc = "Duration of the run without the loss. transfer: transfers take no time; "
+                        "host: the host is never late; serialization: compute time of the rank "
+                        "that computes longest; balance: mean compute time of the ranks"},
+    [LOSS] = {"loss_ns", "Loss", TA_NS_MEAN, .better = TA_LOWER,
+              .doc = "Time with the loss minus time without it"},
+    [MEANING] = {"meaning", "Meaning", TA_SENTENCE, .doc = "What the lost time is spent on"},
 };
 
 static const struct ta_chart_def chart = {
     .id = "efficiency-ladder",
-    .title = "Where parallel efficiency goes",
+    .title = "Parallel efficiency by factor",
     .caption = "Factors of the parallel efficiency (mean compute time of the ranks over the "
                "longest window); 80 % each is acceptable.",
     .kind = TA_CHART_BARS,
@@ -87,10 +89,10 @@ static const struct ta_table_def hierarchy = {
     "Parallel efficiency",
     TA_COLUMNS(hierarchy_columns),
     .tier = TA_TIER_POINTS,
-    .doc = "One row per factor of the parallel efficiency, which is their product: T ≥ T₁ ≥ T₂ "
-           "≥ max u ≥ mean u, with T the longest window, T₁ without transfers, T₂ without a "
-           "host that is late besides (by a replay of the collectives), and u the time in which "
-           "a rank computes. Chart `efficiency-ladder`.",
+    .doc = "One row per factor of the parallel efficiency, which is their product: T ≥ T₁ ≥ T₂ ≥ "
+           "max u ≥ mean u, where T is the longest window, T₁ the window without transfers, T₂ "
+           "also without a late host (both by a replay of the collectives), and u the compute time "
+           "of a rank. Chart `efficiency-ladder`.",
     .chart = {&chart}};
 
 static void add_factor(struct ta_section_builder *out, const char *term, double with,
@@ -118,14 +120,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return TA_OK;
     if (!replay(ranks, &h))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot go through the collectives once more");
-    add_factor(out, "transfer", h.whole, h.no_transfer, "Data on its way that nothing covers");
+    add_factor(out, "transfer", h.whole, h.no_transfer, "Transfers that no computation hides");
     add_factor(out, "host", h.no_transfer, h.no_host,
-               "Devices idle since their host has launched nothing");
+               "Devices idle because their host had not launched anything");
     add_factor(out, "serialization", h.no_host, h.most,
-               "Waiting for each other in turn, copies, and gaps on the device");
-    add_factor(out, "balance", h.most, h.mean, "Ranks that compute less than the one with most");
-    add_factor(out, "parallel", h.whole, h.mean,
-               "All of it: the part of the longest window in which the average rank computes");
+               "Ranks waiting for each other in turn, copies, and gaps on the device");
+    add_factor(out, "balance", h.most, h.mean,
+               "Ranks that compute less than the rank that computes most");
+    add_factor(
+        out, "parallel", h.whole, h.mean,
+        "All factors together: the part of the longest window in which the average rank computes");
     return TA_OK;
 }
 

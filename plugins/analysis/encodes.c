@@ -24,26 +24,28 @@ static const struct ta_column encodes_columns[FIELDS] = {
     [RANK] = TA_RANK_COLUMN,
     [PHASE] = {"phase", "Phase", TA_TEXT, .doc = "text encode or image encode"},
     [MODEL] = {"model", "Model", TA_TEXT, .doc = "Module, range or function that encodes"},
-    [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Calls of it"},
-    [IMAGES] = {"images", "Images", TA_COUNT, .doc = "Images or videos that are generated"},
+    [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
+               .doc = "Number of calls of the encoder"},
+    [IMAGES] = {"images", "Images", TA_COUNT, .doc = "Number of images or videos generated"},
     [AGAIN] = {"again", "Repeated calls", TA_COUNT, .better = TA_LOWER,
-               .doc = "Calls that launch the same kernels as an earlier one for the same image"},
+               .doc = "Calls that launch the same kernels as an earlier call for the same image"},
     [TIME] = {"again_ns", "Repeated time", TA_NS, .better = TA_LOWER,
-              .doc = "From the start of such a call on the host, or of the work before it on the "
-                     "device if that ends later, to the end of what it launched, summed up"},
+              .doc = "Sum over the repeated calls: from the start of the call on the host, or from "
+                     "the end of earlier work on the device if that is later, to the end of what "
+                     "the call launched"},
     [BUSY] = {"again_busy_ns", "GPU busy", TA_NS, .better = TA_LOWER,
-              .doc = "Time in which a device works for them"},
-    [HOST] = {"again_host_ns", "Host", TA_NS, .better = TA_LOWER,
-              .doc = "Time of the host in them"},
+              .doc = "Time in which a device works for the repeated calls"},
+    [HOST] = {"again_host_ns", "Host time", TA_NS, .better = TA_LOWER,
+              .doc = "Time that the host spends in the repeated calls"},
 };
 
 static const struct ta_table_def encodes = {
     "diffusion.encodes",
     "Repeated encoder calls",
     TA_COLUMNS(encodes_columns),
-    .doc = "One row per rank and encoder of prompts or images that runs several times for an image "
-           "with the same kernels: the same input again, or another one, such as a negative "
-           "prompt, that the same batch could hold. What it encodes is not recorded.",
+    .doc = "One row per rank and encoder of prompts or images that runs several times for one "
+           "image with the same kernels: for the same input again, or for another one, such as a "
+           "negative prompt, that could share a batch with it. What it encodes is not recorded.",
     .tier = TA_TIER_DETAIL,
     .rank_words = "Encoder"};
 
@@ -150,7 +152,8 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, encodes, &ops, .title = "Repeated encoder calls",
-          .summary = "Encoders of prompts and images that run several times for an image: "
-                     "diffusion.encodes",
-          .version = "1");
+TA_PLUGIN(
+    analysis, encodes, &ops, .title = "Repeated encoder calls",
+    .summary =
+        "Encoders of prompts and images that run several times for one image: diffusion.encodes",
+    .version = "1");

@@ -19,7 +19,7 @@ static const struct ta_column by_kind_columns[] = {
                .doc = "Phase of the trace event format: X complete, B/E begin and end, i instant, "
                       "C counter, M metadata, s/t/f flow"},
     [CATEGORY] = {"category", "Category", TA_TEXT, .read_as = TA_AS_EVENT_CATEGORY,
-                  .doc = "Category as written"},
+                  .doc = "Category of the events, as written in the trace"},
     [COUNT] = {"count", "Events", TA_COUNT, .doc = "Number of event records"},
 };
 

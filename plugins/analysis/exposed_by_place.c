@@ -26,24 +26,26 @@ static const struct ta_partial_def partials[] = {{"places", fields, FIELDS}, {0}
 static const struct ta_column by_place_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [OP] = {"op", "Operation", TA_TEXT, .role = TA_KEY,
-            .doc = "As the trace names it, or what the kernel is called"},
-    [PLACE] = {"place", "Place", TA_TEXT, .role = TA_KEY,
-               .doc =
-                   "The innermost module (torch.nn.Module) around the launch, else the innermost "
-                   "range of the program, else the outermost operator; empty without any"},
-    [CAUSE] = {"cause", "Cause", TA_WORD, .role = TA_KEY,
-               .doc = "Why nothing is computed meanwhile: `dependency`, what is computed next was "
-                      "in the queue of the device already; `host`, it was not launched yet; "
-                      "`end`, nothing is computed afterwards; `hidden`, all of it is covered"},
-    [CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Kernels of communication"},
-    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations"},
+            .doc = "Operation as the trace names it, otherwise the name of the kernel"},
+    [PLACE] = {"place", "Call site", TA_TEXT, .role = TA_KEY,
+               .doc = "Innermost module (torch.nn.Module) around the launch, otherwise the "
+                      "innermost annotated range of the program, otherwise the outermost operator; "
+                      "empty if there is none"},
+    [CAUSE] =
+        {"cause", "Cause", TA_WORD, .role = TA_KEY,
+         .doc = "Why the device computes nothing meanwhile: `dependency`: the next compute kernel "
+                "was already queued; `host`: it had not been launched yet; `end`: nothing is "
+                "computed afterwards; `hidden`: all of the communication overlaps compute"},
+    [CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of communication kernels"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of the durations of these kernels"},
     [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-                 .doc = "The part in which the device computes nothing"},
+                 .doc = "Part of the total in which the device computes nothing"},
 };
 
 static const struct ta_table_def by_place = {
     "collectives.exposed_by_place", "Exposed communication by call site",
-    TA_COLUMNS(by_place_columns),   .doc = "One row per rank, operation, place and cause.",
+    TA_COLUMNS(by_place_columns),   .doc = "One row per rank, operation, call site and cause.",
     .tier = TA_TIER_DETAIL,         .order = {&by_place_columns[EXPOSED], TA_DESCENDING},
 };
 

@@ -12,23 +12,24 @@ enum { RANK, DEVICE, WINDOW, EXPOSED, WAIT, TRANSFER, UNKNOWN, BEFORE, EXPOSED_S
 static const struct ta_column by_device_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [DEVICE] = TA_DEVICE_COLUMN,
-    [WINDOW] = {"window_ns", "Window", TA_NS, .doc = "As in GPU time by rank"},
+    [WINDOW] = {"window_ns", "Window", TA_NS,
+                .doc = "From the first to the last activity of the device"},
     [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-                 .doc = "Time in which communication runs and no compute, as in GPU time by rank"},
+                 .doc = "Time in which communication and no compute kernel runs on the device"},
     [WAIT] = {"wait_ns", "Waiting", TA_NS, .better = TA_LOWER, .weight = 0.6,
-              .doc = "Its part before the last rank had come: of each collective the share that "
-                     "compute does not cover, summed up and scaled to the exposed time"},
+              .doc = "Part of the exposed time before the last rank had arrived: each collective's "
+                     "part that compute does not overlap, summed and scaled to the exposed time"},
     [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER, .weight = 0.6,
-                  .doc = "Its part from then on, likewise"},
+                  .doc = "Part of the exposed time after the last rank had arrived"},
     [UNKNOWN] = {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
-                 .doc = "The rest: collectives of which it is not known who came last"},
+                 .doc = "Exposed time of collectives whose last rank is not known"},
     [BEFORE] = {"before_ns", "Before recording", TA_NS,
-                .doc = "Its part that began before the recording: collectives that were launched "
-                       "before, and waits for a rank whose recording began later"},
+                .doc = "Exposed time that began before the recording: collectives that were "
+                       "launched before it, and waits for a rank whose recording began later"},
     [EXPOSED_SHARE] = {"exposed_share", "Exposed %", TA_RATIO, .better = TA_LOWER,
-                       .doc = "Exposed time over the window"},
+                       .doc = "Exposed time divided by the window"},
     [WAIT_SHARE] = {"wait_share", "Waiting %", TA_RATIO, .better = TA_LOWER,
-                    .doc = "Waiting over the window"},
+                    .doc = "Waiting time divided by the window"},
 };
 
 static const struct ta_chart_def chart = {
@@ -49,8 +50,8 @@ static const struct ta_table_def by_device = {
     "Exposed communication by rank",
     TA_COLUMNS(by_device_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank and device of `gpu_time.by_rank`, where several ranks were read. "
-           "Chart `exposed-communication`.",
+    .doc = "One row per rank and device of `gpu_time.by_rank`, if several ranks were read. Chart "
+           "`exposed-communication`.",
     .rank_words = "Exposed communication",
     .joining = TA_JOIN_NOT};
 
@@ -158,5 +159,6 @@ static const struct ta_analysis_ops ops = {
 
 TA_PLUGIN(
     analysis, exposed_communication, &ops, .title = "Exposed communication",
-    .summary = "Communication that no compute overlaps, waiting or transfer: collectives.exposed",
+    .summary =
+        "Communication that no compute overlaps, as waiting and as transfer: collectives.exposed",
     .version = "1");

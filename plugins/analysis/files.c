@@ -16,27 +16,28 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"files", fields, FIELDS}, {0}};
 
 static const struct ta_column run_files_columns[] = {
-    [PATH] = {"path", "File", TA_TEXT, .role = TA_NOTE, .doc = "Path below the input"},
+    [PATH] = {"path", "File", TA_TEXT, .role = TA_NOTE,
+              .doc = "Path of the file, relative to the input"},
     [FORMAT] = {"format", "Format", TA_WORD, .role = TA_NOTE, .read_as = TA_AS_FORMAT,
                 .doc = "Input plugin that read the file"},
-    [RANK] = TA_RANK_COLUMN_OF("Rank the file belongs to"),
-    [BYTES] = {"bytes", "File size", TA_BYTES, .doc = "Size of the file"},
+    [RANK] = TA_RANK_COLUMN_OF("Rank that the file belongs to"),
+    [BYTES] = {"bytes", "File size", TA_BYTES, .doc = "Size of the file as stored"},
     [RAW_BYTES] = {"raw_bytes", "Decompressed size", TA_BYTES, .read_as = TA_AS_FORMAT_BYTES,
-                   .doc = "Size of its content after decompression"},
+                   .doc = "Size of the file after decompression"},
     [EVENTS] = {"events", "Events", TA_COUNT,
-                .doc = "Event records read; none of a dump, whose records are no events"},
+                .doc = "Number of event records read; empty for a dump, which has no events"},
     [RECORDS] = {"records", "Records", TA_COUNT,
-                 .doc = "Records of a dump: stages, steps, samples, figures and the like"},
-    [STARTED] = {"started", "Recorded (UTC)", TA_WORD, .role = TA_NOTE,
-                 .doc = "Date and time of its first event; null where its clock has no date"},
+                 .doc = "Number of records of a dump: stages, steps, samples, figures and so on"},
+    [STARTED] =
+        {"started", "Recorded (UTC)", TA_WORD, .role = TA_NOTE,
+         .doc = "Date and time of the first event of the file; empty if its clock has no date"},
 };
 
-static const struct ta_table_def run_files = {"run.files", "Files", TA_COLUMNS(run_files_columns),
-                                              .doc =
-                                                  "One row per file that was used; of a file with "
-                                                  "several ranks one per rank, of which "
-                                                  "the first has its bytes.",
-                                              .tier = TA_TIER_DETAIL};
+static const struct ta_table_def run_files = {
+    "run.files", "Files", TA_COLUMNS(run_files_columns),
+    .doc = "One row per file that was used; a file with several ranks has one row per rank, and "
+           "its size is in the first.",
+    .tier = TA_TIER_DETAIL};
 
 /* When the first event began, in seconds since 1970; TA_MISSING where the clock has no date. */
 static int64_t start_of(const struct ta_trace *trace)

@@ -45,14 +45,15 @@ static const struct ta_ref reads[] = {
 enum { PART_RANK, PART_NAME, PART_STAGE, PART_TIME, PART_SHARE };
 static const struct ta_column parts_columns[] = {
     [PART_RANK] = TA_RANK_COLUMN_OF("Rank of the dump: the one whose first frames come last"),
-    [PART_NAME] = {"part", "Part", TA_TEXT, .role = TA_KEY,
-                   .doc = "load, text encoding, denoising (of the first block, or of all where the "
-                          "video is decoded as a whole), VAE decoding; other: what no stage was "
-                          "recorded for"},
+    [PART_NAME] =
+        {"part", "Part", TA_TEXT, .role = TA_KEY,
+         .doc = "load, text encoding, denoising (of the first block, or of all blocks if the video "
+                "is decoded as a whole), VAE decoding; other: time without a recorded stage"},
     [PART_STAGE] = {"stage", "Stage", TA_TEXT, .role = TA_KEY,
-                    .doc = "Stage that says it; none of blocks and of the rest"},
-    [PART_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Time of the part"},
-    [PART_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the time until the first frames"},
+                    .doc = "Stage from which the time is known; empty for blocks and for other"},
+    [PART_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
+                   .doc = "Time that the part takes before the first frames"},
+    [PART_SHARE] = {"share", "Share", TA_RATIO, .doc = "Share of the time until the first frames"},
 };
 static const struct ta_table_def parts = {
     "playback.first_frames",
@@ -61,8 +62,8 @@ static const struct ta_table_def parts = {
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true,
     .doc = "What the time from the start of the session to the first frames of its first video "
-           "consists of; the parts add up to it. Of a stage that was called for each video the "
-           "mean of its calls is taken, and no more than what denoising and decoding leave.",
+           "consists of; the parts add up to it. For a stage that was called once per video, the "
+           "mean of its calls is used, but at most what denoising and decoding leave.",
     .brief = &(const struct ta_brief){.place = 276, .rows = 6, .is_supplement = true}};
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -173,5 +174,5 @@ static const struct ta_analysis_ops ops = {.section = "streaming",
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, first_frames, &ops, .title = "Time to first frames",
-          .summary = "What passes until the first frames can be shown: playback.first_frames",
+          .summary = "What happens until the first frames can be shown: playback.first_frames",
           .version = "1");

@@ -67,34 +67,34 @@ enum {
 /* Of both trees. */
 static const struct ta_column tree_columns[] = {
     [TREE_NODE] = {"node", "Node", TA_INTEGER,
-                   .doc = "Number of the node, callers before what they call"},
+                   .doc = "Number of the node; callers have lower numbers than what they call"},
     [TREE_PARENT] = {"parent", "Caller", TA_INTEGER,
-                     .doc = "Node of the caller; none for a thread"},
-    [TREE_DEPTH] = {"depth", "Depth", TA_COUNT, .doc = "Number of callers"},
+                     .doc = "Node number of the caller; empty for a thread"},
+    [TREE_DEPTH] = {"depth", "Depth", TA_COUNT, .doc = "Number of callers above the node"},
     [TREE_NAME] = {"name", "Name", TA_TEXT,
                    .doc = "Name of the span or activity; steps without their number, objects "
                           "without their address"},
     [TREE_KIND] = {"kind", "Kind", TA_TEXT,
                    .doc = "thread, python (a function), module, range (an annotation of the "
                           "program), operator, call (of the runtime or driver), host (any other "
-                          "span), kernel, copy, memset; unlinked holds activities without a known "
-                          "launch, other the smallest subtrees of its caller"},
-    [TREE_CALLS] =
-        {"calls", "Calls", TA_COUNT,
-         .doc = "Number of spans or activities, all ranks; of a thread, threads of this name"},
-    [TREE_HOST] =
-        {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
-         .doc = "Time on the thread with all that is called; the self times below add up to it"},
-    [TREE_HOST_SELF] = {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
-                        .doc = "Time during which the span was the innermost of its thread"},
-    [TREE_DEVICE] =
-        {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
-         .doc = "Sum of the device activities launched here or below: work, not wall time"},
+                          "span), kernel, copy or memset; unlinked: activities without a known "
+                          "launch; other: the smallest subtrees of the caller, together"},
+    [TREE_CALLS] = {"calls", "Calls", TA_COUNT,
+                    .doc = "Number of spans or activities, all ranks; for a thread, number of "
+                           "threads of this name"},
+    [TREE_HOST] = {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+                   .doc = "Time on the host thread, including everything called from here"},
+    [TREE_HOST_SELF] =
+        {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
+         .doc = "Time on the host thread in this span alone, not in anything it called"},
+    [TREE_DEVICE] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+                     .doc = "Sum of the durations of device activities launched here or in "
+                            "anything called from here; overlapping activities add up"},
     [TREE_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
-                          .doc = "Durations of the activity itself"},
+                          .doc = "Sum of the durations of this activity"},
     [TREE_FOLDED] = {"folded", "Folded", TA_COUNT,
-                     .doc = "Nodes that an \"(other)\" stands for; where ranks folded apart, the "
-                            "most of one of them"},
+                     .doc = "Number of nodes that an \"(other)\" row contains; if the ranks "
+                            "differ, the largest number of one rank"},
 };
 
 /* Kinds of nodes with a color of their own; what names a chain of calls best comes first. */
@@ -114,43 +114,40 @@ static const struct ta_kind kinds[] = {
 
 static const struct ta_chart_def host_chart = TREE_CHART(
     "call-tree", "Host time by call tree", TREE_HOST, "Host total",
-    "Time of all threads of all ranks by who called what, callers above; what the callees of a box "
-    "leave free is its own time. A chain of calls that pass on 99.5 % is one box.");
-static const struct ta_chart_def device_chart = TREE_CHART(
-    "call-tree-device", "Device time by call tree", TREE_DEVICE, "Device total",
-    "Device activities of all ranks below the calls that launched them, callers above. A chain of "
-    "calls that pass on 99.5 % is one box.");
+    "Time of all threads of all ranks by call path, callers above. The uncovered part of a box is "
+    "its own time. A chain of calls that pass on 99.5 % is drawn as one box.");
+static const struct ta_chart_def device_chart =
+    TREE_CHART("call-tree-device", "Device time by call tree", TREE_DEVICE, "Device total",
+               "Device activities of all ranks below the calls that launched them, callers above. "
+               "A chain of calls that pass on 99.5 % is drawn as one box.");
 static const struct ta_chart_def module_host_chart = TREE_CHART(
     "module-tree", "Host time by module", TREE_HOST, "Host total",
-    "Time of all threads of all ranks by the modules they are in; what inner modules leave free is "
-    "a module's own time.");
-static const struct ta_chart_def module_device_chart = TREE_CHART(
-    "module-tree-device", "Device time by module", TREE_DEVICE, "Device total",
-    "Device activities of all ranks by the modules that launched them; what inner modules leave "
-    "free is a module's own.");
+    "Time of all threads of all ranks by module. The uncovered part of a module is its own time.");
+static const struct ta_chart_def module_device_chart =
+    TREE_CHART("module-tree-device", "Device time by module", TREE_DEVICE, "Device total",
+               "Device activities of all ranks by the module that launched them. The uncovered "
+               "part of a module is its own.");
 
 static const struct ta_table_def call_tree = {
     "ops.call_tree", "Call tree", TA_COLUMNS(tree_columns),
-    .doc = "One row per node: all calls that have the same callers and the same name are one, "
-           "over all threads of the same name and all ranks. Callers stand before what they "
-           "call, the heaviest first. Below the threads stand the host spans of the trace, and "
-           "below runtime calls the device activities that they launched; a graph launch has "
-           "all of its kernels. Activities without a known launch are below \"(no launch "
-           "recorded)\".\n\n"
-           "Identities: the total of a node is its own time and the totals of the nodes it "
-           "calls; Σ `host_self_ns` is Σ `self_ns` of `ops.by_name`, Σ `device_self_ns` the sum "
-           "of all device activities. So nothing counts twice, also where a function calls "
-           "itself.\n\n"
-           "`call_tree.nodes` nodes are kept, those with the largest parts of host or device "
-           "time; the others of each caller are one row \"(other)\". Of each rank twice as many "
-           "go into the sum, so where ranks differ a node may lack what was folded on some of "
-           "them, which then is in \"(other)\". Charts `call-tree` and `call-tree-device`; "
-           "`--format folded` writes the tree for flame graph programs."};
+    .doc =
+        "One row per node: all calls with the same callers and the same name are one node, over "
+        "all threads of the same name and all ranks. Callers come before what they call, the "
+        "heaviest first. Threads contain the host spans of the trace, and runtime calls the device "
+        "activities that they launched; a graph launch contains all of its kernels. Activities "
+        "without a known launch are in \"(no launch recorded)\".\n\nIdentities: the total of a "
+        "node is its own time plus the totals of the nodes it calls; Σ `host_self_ns` is Σ "
+        "`self_ns` of `ops.by_name`, Σ `device_self_ns` the sum of all device activities. So "
+        "nothing counts twice, even if a function calls itself.\n\n`call_tree.nodes` nodes are "
+        "kept: those with the largest parts of host or device time; the other nodes of each caller "
+        "are one row \"(other)\". Each rank contributes twice as many nodes, so if ranks differ, a "
+        "node may lack what some ranks had already put into \"(other)\". Charts `call-tree` and "
+        "`call-tree-device`; `--format folded` writes the tree for flame graph programs."};
 static const struct ta_table_def module_tree = {
     "ops.module_tree", "Modules", TA_COLUMNS(tree_columns), .tier = TA_TIER_DETAIL,
-    .doc = "The same columns, of modules alone (spans `nn.Module: …`): what happens below a "
-           "module but in no inner one is its own. \"(outside of modules)\", kind `outside`, has "
-           "the rest. Charts `module-tree` and `module-tree-device`."};
+    .doc = "The call tree reduced to modules (spans `nn.Module: …`), with the same columns: what "
+           "happens in a module but in no inner module is its own time. \"(outside of modules)\", "
+           "kind `outside`, has the rest. Charts `module-tree` and `module-tree-device`."};
 
 /* The columns are the fields of its partial, and one more. */
 enum { MODULE_DEVICE_SHARE = MODULE_FIELDS };
@@ -158,24 +155,27 @@ static const struct ta_column by_module_columns[] = {
     [MODULE_CLASS] = {"module", "Module", TA_TEXT, .doc = "Class of the modules"},
     [MODULE_INSTANCES] =
         {"instances", "Instances", TA_COUNT,
-         .doc = "Modules of the class that were called, on the rank with most of them"},
-    [MODULE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
-    [MODULE_HOST] = {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
-                     .doc = "Time in modules of the class; in several at once it counts once"},
+         .doc = "Modules of the class that were called, on the rank that called the most"},
+    [MODULE_CALLS] = {"calls", "Calls", TA_COUNT,
+                      .doc = "Number of calls of these modules, all ranks"},
+    [MODULE_HOST] =
+        {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+         .doc = "Host time in modules of the class; nested modules of the same class count once"},
     [MODULE_HOST_SELF] = {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
-                          .doc = "Part of it in no inner module"},
+                          .doc = "Host time in modules of the class, outside their inner modules"},
     [MODULE_DEVICE] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
-                       .doc = "Sum of the device activities launched in modules of the class; in "
-                              "several at once they count once"},
+                       .doc = "Sum of the durations of device activities launched in modules of "
+                              "the class; nested modules of the same class count once"},
     [MODULE_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
-                            .doc = "Part of it in no inner module"},
+                            .doc = "Sum of the durations of device activities launched in modules "
+                                   "of the class, outside their inner modules"},
     [MODULE_DEVICE_SHARE] = {"device_share", "Device %", TA_RATIO,
-                             .doc = "Device total over that of all activities"},
+                             .doc = "Device total as a share of the time of all device activities"},
 };
 
 static const struct ta_table_def by_module = {
     "ops.by_module", "Time by module class", TA_COLUMNS(by_module_columns), .tier = TA_TIER_DETAIL,
-    .doc = "One row per class of modules: `Linear` of `nn.Module: Linear_12`, all ranks "
+    .doc = "One row per class of modules, such as `Linear` for `nn.Module: Linear_12`, all ranks "
            "together."};
 
 /* ---- map ------------------------------------------------------------------------------------- */
@@ -384,7 +384,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, call_tree, &ops, .title = "Call tree",
-          .summary = "Time by who called what, and by module: ops.call_tree, ops.module_tree, "
-                     "ops.by_module",
-          .version = "1", .options = options);
+TA_PLUGIN(
+    analysis, call_tree, &ops, .title = "Call tree",
+    .summary = "Time by call path and by module: ops.call_tree, ops.module_tree, ops.by_module",
+    .version = "1", .options = options);
