@@ -25,7 +25,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "Each of BASE and OPT is one run: a trace, or a folder or a quoted glob with the traces\n"
          "of all ranks or the dumps of a profiler, summaries that `reduce` wrote, or a "
          "report.json\n"
-         "or report.html written before, or the folder of one.  With --vs each side may have\n"
+         "or report.html of an earlier call, or its folder.  With --vs each side may have\n"
          "several runs.  Two runs of one folder are named with --run, the baseline first.\n"
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-diff/ or to where -o\n"
@@ -37,18 +37,18 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          1, SIZE_MAX},
     [TA_COMMAND_AGGREGATE] =
         {"aggregate", "INPUT...", "write one report of many ranks",
-         "INPUT is whatever `report` takes, and summaries that `reduce` wrote, in folders, by\n"
-         "quoted globs or one by one, mixed as they come.  A report of summaries is that of the\n"
-         "traces they were made of.\n"
+         "INPUT is whatever `report` takes, or summaries written by `reduce`: folders, quoted\n"
+         "globs or single files, in any mixture.  The report of summaries is the report of the\n"
+         "traces they were made from.\n"
          "\n"
-         "A report.json or report.html counts when it is named, or alone in its folder.  Those of\n"
-         "different ranks of one run are put together as far as reports can be: tables by rank,\n"
-         "and names without their quantiles.\n"
+         "A report.json or report.html is read if it is named, or alone in its folder.  Reports "
+         "of\n"
+         "different ranks of one run are put together as far as possible: tables by rank, and\n"
+         "names without their quantiles.\n"
          "\n"
-         "Ranks are compared in every figure: `ranks.metrics` has the extremes and who holds "
-         "them,\n"
-         "`ranks.outliers` the ranks that differ.  --by node and --by group add `ranks.parts` and\n"
-         "`parts.metrics`, the same of means over nodes or process groups.\n",
+         "Ranks are compared in every figure: `ranks.metrics` lists the smallest and the largest\n"
+         "value with its rank, `ranks.outliers` the ranks that differ.  --by node and --by group\n"
+         "add `ranks.parts` and `parts.metrics`, with the means over nodes or process groups.\n",
          "traceanalyze aggregate summaries/\n"
          "traceanalyze aggregate 'node*/rank-*.tas.json.gz' -o run/ --world-size 4096\n",
          1, SIZE_MAX},
@@ -68,9 +68,9 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
     [TA_COMMAND_SCALING] =
         {"scaling", "RUN RUN...", "compare runs of different world size",
          "Each RUN is one run: a folder or a quoted glob with the traces of all its ranks or the\n"
-         "dumps of a profiler, or a report written before, or its folder.  Says how much\n"
-         "faster more ranks are, what that costs in GPU time, and what Amdahl's law (3 world\n"
-         "sizes) and the universal scalability law (4) make of it.\n"
+         "dumps of a profiler, or a saved report, or its folder.  Says how much faster more\n"
+         "ranks are, what that costs in GPU time, and how Amdahl's law (from 3 world sizes on)\n"
+         "and the universal scalability law (from 4 on) fit.\n"
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-scaling/ or to where\n"
          "-o says: a folder, made if missing; one file, when PATH ends in the extension of\n"
@@ -83,8 +83,8 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "draw charts of traces as PNG, SVG or PDF files",
          "Charts go to ./traceanalyze-charts/ or to where -o says: a folder, or for one chart in\n"
          "one format a file or - for standard output.  --list INPUT... shows the charts that\n"
-         "these traces have.  A report.json that was written before is drawn, too.  With --vs\n"
-         "between the runs of a baseline and others their comparison is drawn.\n",
+         "these traces have.  A saved report.json can be drawn, too.  --vs between the runs of a\n"
+         "baseline and other runs draws their comparison.\n",
          "traceanalyze chart --list traces/\n"
          "traceanalyze chart diff-waterfall before/ --vs after/ -o change.png\n"
          "traceanalyze chart gpu-time-breakdown traces/ -o breakdown.svg\n"
@@ -92,8 +92,8 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          1, SIZE_MAX},
     [TA_COMMAND_CHECK] =
         {"check", "INPUT...", "read traces and say what is wrong with them",
-         "Reads everything, analyzes nothing: for each file its format, rank, state, and how many\n"
-         "events were kept and dropped, with the reasons and their places.\n",
+         "Prints for each file its format, rank and state, and how many events were kept and\n"
+         "dropped, why, and where in the file.  Analyzes nothing.\n",
          "traceanalyze check traces/\n"
          "traceanalyze check --strict --json traces/ > quality.json\n",
          1, SIZE_MAX},
@@ -102,9 +102,9 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "Events keep all their arguments.  The ending of -o chooses the format:\n"
          "  .json.gz, .json  one Chrome trace, for any viewer: clocks aligned, ids of processes\n"
          "                   and events made unique, processes named by rank (default:\n"
-         "                   ./merged.json.gz; - is standard output, not packed)\n"
-         "  .tar             the traces as they are behind a manifest with machine and clock of\n"
-         "                   each, for Perfetto 58.2 and newer\n"
+         "                   ./merged.json.gz; - is standard output, not compressed)\n"
+         "  .tar             a manifest with the machine and clock of each trace, then the traces\n"
+         "                   unchanged, for Perfetto 58.2 and newer\n"
          "Spans that reach into a range are kept whole.\n",
          "traceanalyze merge traces/ -o merged.json.gz\n"
          "traceanalyze merge traces/ --rank 0-3 --steps 5-6 -o run.perfetto.tar\n"
@@ -112,16 +112,16 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          1, SIZE_MAX},
     [TA_COMMAND_PLUGINS] =
         {"plugins", "", "list the plugins and their options",
-         "Plugins read inputs, analyze traces, give advice and write outputs.  Those of the\n"
-         "install folder, of the folders in TRACEANALYZE_PLUGIN_PATH and of --plugin-path are\n"
-         "used besides the built-in ones.\n",
+         "Plugins read inputs, analyze traces, give advice and write outputs.  They are built in,\n"
+         "or loaded from the install folder, the folders in TRACEANALYZE_PLUGIN_PATH, and\n"
+         "--plugin-path.\n",
          "traceanalyze plugins\n"
          "traceanalyze plugins --plugin-path build/short_kernels.so\n",
          0, 0},
     [TA_COMMAND_RULES] =
         {"rules", "", "list the rules that give advice, and their thresholds",
-         "Each rule looks at the tables of a report and gives a finding beyond its threshold.\n"
-         "A changed value is followed by its default and by where it was set.\n"
+         "Each rule reads tables of the report and gives a finding if its threshold is exceeded.\n"
+         "A changed value is followed by its default and by the place where it was set.\n"
          "--rules FILE changes rules and adds new ones, --set ID.NAME=VALUE changes a single\n"
          "value, --disable-rule leaves a rule out.\n",
          "traceanalyze rules --rules team.yaml\n"
@@ -132,13 +132,14 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
                            "traceanalyze schema report-1 > report-1.schema.json\n", 0, 1},
     [TA_COMMAND_CONFIG] =
         {"config", "show|init|validate [FILE]", "show, start or check a configuration",
-         "  show      every setting with its value and where that comes from\n"
+         "  show      prints every setting with its value and where that comes from\n"
          "  init      writes a commented configuration that changes nothing, to FILE or to\n"
          "            ./traceanalyze.yaml; - is standard output\n"
-         "  validate  checks FILE, or all that is in force\n"
+         "  validate  checks FILE, or the whole configuration in force\n"
          "\n"
-         "From strong to weak: options, variables such as TRACEANALYZE_OUTPUT_THEME, the file of\n"
-         "--config or TRACEANALYZE_CONFIG, ./traceanalyze.yaml,\n"
+         "The first of these that has a setting counts: options, variables such as\n"
+         "TRACEANALYZE_OUTPUT_THEME, the file of --config or TRACEANALYZE_CONFIG,\n"
+         "./traceanalyze.yaml,\n"
          "$XDG_CONFIG_HOME/traceanalyze/config.yaml, /etc/traceanalyze/config.yaml.\n",
          "traceanalyze config init\n"
          "traceanalyze config validate profiling_config.yaml\n"
@@ -224,7 +225,7 @@ const struct ta_arg_option ta_arg_options[] = {
 
     {"fail-on", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TEXTS(fail_on), NULL},
     {"fail-on", 0, "EXPR", RUNNING, TA_GROUP_COMMAND, TEXTS(fail_on),
-     "end with exit code 1 when it holds: fps<10, finding>=high"},
+     "end with exit code 1 if true: fps<10, finding>=high"},
     {"gate", 0, NULL, JUDGING, TA_GROUP_COMMAND, CHOICE(gate, NULL), NULL},
     {"confidence", 0, NULL, JUDGING, TA_GROUP_COMMAND, NUMBER(confidence, 0, 0), NULL},
     {"min-effect", 0, NULL, JUDGING, TA_GROUP_COMMAND, TEXT(min_effect), NULL},
@@ -238,7 +239,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"bmf-json", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TEXT(bmf_json),
      "write figures for Bencher"},
     {"annotate", 0, "FOR", REPORTING, TA_GROUP_COMMAND, CHOICE(annotate, annotations),
-     "print failed gates as GitHub annotations (default: in its jobs)"},
+     "print failed gates as GitHub annotations (default: in GitHub jobs)"},
     {"save-baseline", 0, "FILE", FOR(DIFF), TA_GROUP_COMMAND, TEXT(save_baseline),
      "write the spread between runs of a side, for --noise-floor"},
     {"allow-single-run", 0, NULL, JUDGING, TA_GROUP_COMMAND, FLAG(allow_single_run), NULL},
@@ -254,9 +255,9 @@ const struct ta_arg_option ta_arg_options[] = {
      "colors (default: light)"},
 
     {"shard", 0, "I/N|auto", FOR(REDUCE), TA_GROUP_COMMAND, TEXT(shard),
-     "read part I of N of the files, counted from 0, or take both from the job system"},
+     "read part I of N of the files, from 0; auto asks the job system"},
     {"shard-count", 0, "N", FOR(REDUCE), TA_GROUP_COMMAND, WHOLE(shard_count, 1, 1 << 20),
-     "number of parts, where the job system does not give it"},
+     "number of parts, if the job system does not give it"},
 
     {"output", 'o', "FILE", FOR(MERGE), TA_GROUP_COMMAND, TEXT(out),
      "file to write, - for standard output (default: merged.json.gz)"},
@@ -291,9 +292,9 @@ const struct ta_arg_option ta_arg_options[] = {
     {"price", 0, NULL, REPORTING, TA_GROUP_SELECTION, TEXT(price), NULL},
 
     {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TEXT(config),
-     "configuration file to read besides those at the usual places"},
+     "configuration file to read in addition to the usual ones"},
     {"no-config", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, FLAG(no_config),
-     "read no configuration, neither files nor variables"},
+     "ignore configuration files and variables"},
     {"jobs", 'j', NULL, READING, TA_GROUP_GLOBAL, WHOLE(jobs, 0, 0), NULL},
     {"memory-limit", 0, NULL, READING, TA_GROUP_GLOBAL, TEXT(memory_limit), NULL},
     {"tmpdir", 0, NULL, READING, TA_GROUP_GLOBAL, TEXT(tmpdir), NULL},
@@ -306,7 +307,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"disable-rule", 0, NULL, REPORTING | FOR(RULES), TA_GROUP_GLOBAL, TEXTS(disabled_rules), NULL},
     {"plugin-path", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, TEXTS(plugin_paths), NULL},
     {"strict", 0, NULL, READING, TA_GROUP_GLOBAL, FLAG(strict),
-     "end with exit code 4 when any data was lost"},
+     "end with exit code 4 if any data was lost"},
     {"progress", 0, "WHEN", READING, TA_GROUP_GLOBAL, CHOICE(progress, when),
      "show progress (default: auto, on a terminal)"},
     {"color", 0, "WHEN", REPORTING, TA_GROUP_GLOBAL, CHOICE(color, when),

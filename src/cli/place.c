@@ -183,7 +183,7 @@ enum ta_status ta_place_choose(struct ta_ctx *ctx, const char *list, const char 
     }
     if (to_stdout && !one)
         return ta_fail(ctx, TA_ERR_USAGE,
-                       "Standard output takes one product: name it with --format, or give a "
+                       "Standard output takes one format: name it with --format, or give a "
                        "folder with -o");
     *place = (struct ta_place){.kind = TA_SINK_FOLDER, .path = out ? out : folder};
     if (to_stdout)

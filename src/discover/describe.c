@@ -166,7 +166,7 @@ static bool is_view(struct ta_slice head)
 const char *ta_describe_product(struct ta_slice head, bool in_folder)
 {
     if (in_folder && is_view(head))
-        return "a product of traceanalyze";
+        return "an output of traceanalyze";
     if (!take(&head, "{"))
         return NULL;
     const bool is_merged = take(&head, "\"traceanalyze\"") && take(&head, ":") && take(&head, "{");

@@ -176,7 +176,7 @@ static struct ta_file *start(struct ta_ctx *ctx, struct product *product, int fd
         return NULL;
     }
     if (!ta_file_start(&product->file, fd, foreign, path)) {
-        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=write a product");
+        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=write an output file");
         return NULL;
     }
     return &product->file;
@@ -190,7 +190,7 @@ static struct ta_file *open_in(struct ta_ctx *ctx, struct ta_sink *sink, struct 
     if (!product ||
         (sink->kind == TA_SINK_FILE ? !(path = strdup(sink->path))
                                     : asprintf(&path, "%s/%s", folder->path, name) < 0)) {
-        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open a product");
+        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open an output file");
         return NULL;
     }
     product->folder = folder;
@@ -235,7 +235,7 @@ static struct ta_file *open_append(struct ta_ctx *ctx, struct ta_sink *sink)
     char *path = strdup(sink->path);
     if (!product || !path) {
         free(path);
-        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open a product");
+        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open an output file");
         return NULL;
     }
     const int fd = open(
@@ -248,7 +248,7 @@ static struct ta_file *open_single(struct ta_ctx *ctx, struct ta_sink *sink, con
 {
     if (sink->first) {
         ta_fail(ctx, TA_ERR_USAGE,
-                "One output place for several products: path=\"%s\", product=%s, try -o DIR",
+                "One output path for several files: path=\"%s\", file=%s, try -o DIR",
                 sink->path, name);
         return NULL;
     }
@@ -290,7 +290,7 @@ struct ta_file *ta_sink_open(struct ta_ctx *ctx, struct ta_sink *sink, const cha
                              const char *signature)
 {
     if (!is_product_name(name)) {
-        ta_fail(ctx, TA_ERR_OUTPUT, "Unusable name of a product: name=\"%s\"", name);
+        ta_fail(ctx, TA_ERR_OUTPUT, "Unusable name of an output file: name=\"%s\"", name);
         return NULL;
     }
     if (sink->kind != TA_SINK_FOLDER)
@@ -300,7 +300,7 @@ struct ta_file *ta_sink_open(struct ta_ctx *ctx, struct ta_sink *sink, const cha
     if (folder && slash) {
         char *sub = strndup(name, (size_t)(slash - name));
         if (!sub) {
-            ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open a product");
+            ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open an output file");
             return NULL;
         }
         folder = ta_folder_below(ctx, &sink->folders, folder, sub);
@@ -353,7 +353,7 @@ static enum ta_status place_all(struct ta_ctx *ctx, struct ta_sink *sink, bool l
         if (!p->name || is_last(p) != last)
             continue;
         if (!place(p))
-            return ta_fail_path(ctx, "Cannot put the product in place", p->file.path);
+            return ta_fail_path(ctx, "Cannot put the output file in place", p->file.path);
     }
     if (!ta_folders_sync(&sink->folders))
         return ta_fail_path(ctx, "Cannot write the output folder", sink->path);
@@ -364,7 +364,7 @@ static enum ta_status place_all(struct ta_ctx *ctx, struct ta_sink *sink, bool l
 static enum ta_status settle(struct ta_ctx *ctx, struct ta_sink *sink)
 {
     if (ta_ctx_canceled(ctx))
-        return ta_fail(ctx, TA_ERR_CANCELED, "Stopped before the products were in place");
+        return ta_fail(ctx, TA_ERR_CANCELED, "Stopped before the output files were in place");
     enum ta_status status = TA_OK;
     for (struct product *p = sink->first; status == TA_OK && p; p = p->next)
         status = p->file.complete

@@ -89,7 +89,7 @@ enum ta_target ta_target_judge(struct ta_ctx *ctx, const struct ta_folder *folde
     switch (st.st_mode & S_IFMT) {
     case S_IFDIR:
         ta_fail(ctx, TA_ERR_OUTPUT,
-                "A folder is in the place of a product: path=\"%s\", try another -o", path);
+                "A folder is where an output file should go: path=\"%s\", try another -o", path);
         return TA_TARGET_REFUSED;
     case S_IFREG:
         return judge_regular(ctx, folder, name, path, signature);

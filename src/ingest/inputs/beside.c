@@ -94,7 +94,7 @@ static bool are_alone(struct ta_inputs *inputs)
     if (inputs->summaries.n)
         return false;
     for (size_t i = 0; i < sources->list.n; i++)
-        leave_out(inputs, &sources->list.at[i], "a product of traceanalyze");
+        leave_out(inputs, &sources->list.at[i], "an output of traceanalyze");
     sources->list.n = 0;
     return true;
 }
