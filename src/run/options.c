@@ -81,7 +81,7 @@ static const struct row rows[] = {
     CHOICE(assets, "assets", "WHERE", assets,
            "style and script in the HTML page or in files next to it (default: inline)"),
     CHOICE(timeline, "timeline", "MODE", timelines,
-           "spans in the timeline: what fits, all, what is visible, none "
+           "spans in the timeline: what fits, all, visible ones, none "
            "(default: auto)"),
     TEXT(max_html_size, "max-html-size", "SIZE",
          "size limit of the HTML page; its timeline gets half (default: 8MiB)"),
